@@ -1,0 +1,69 @@
+/* Verbs: one file each, and one line in verbs.c. The entry carries everything that help, the man
+ * page and completion are made from. */
+#ifndef CTS_CLI_VERB_H
+#define CTS_CLI_VERB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+enum cts_exit {
+    CTS_EXIT_OK = 0,
+    CTS_EXIT_INPUT = 1, /* the input cannot be read or is inconsistent */
+    CTS_EXIT_USAGE = 2,
+    CTS_EXIT_MACHINE = 4, /* this machine lacks what was asked for */
+    CTS_EXIT_RECORD = 125 /* record: ctascope itself failed or recorded nothing */
+};
+
+/* An option of a verb: --name, --name VALUE or --name=VALUE, or -c with `short_name`. */
+struct cts_option {
+    const char *name;
+    const char
+        *argument;    /* NULL: a flag; else its name in the help, "N", "REGEX", "table|json|csv" */
+    const char *help; /* one line */
+    char short_name;  /* 0: none */
+};
+
+/* The arguments of a verb after parsing: for each option of its table, in the same order, how often
+ * it was given and its last value; then the positional arguments. Borrowed from argv. */
+struct cts_arguments {
+    const struct cts_verb *verb;
+    const char *const *values; /* per option: NULL when not given; "" for a flag that was given */
+    int positional_count;
+    char *const *positional;
+};
+
+struct cts_verb {
+    const char *name;
+    const char *synopsis;             /* "RUN [--format table|json|csv]" without the verb's name */
+    const char *summary;              /* one line, for the list of verbs */
+    const char *description;          /* some lines, for --help and the man page */
+    const struct cts_option *options; /* ends with a NULL name */
+    int positional_min, positional_max; /* max -1: any number */
+    bool raw; /* run() gets argv as it is: no parsing (cc, and record after --) */
+    int (*run)(
+        const struct cts_arguments *arguments); /* returns enum cts_exit or a child's status */
+};
+
+/* The table, ended by a NULL name. */
+extern const struct cts_verb *const cts_verbs[];
+
+/* The value of option `name` (which must be in the verb's table), or NULL when not given. */
+const char *cts_argument(const struct cts_arguments *arguments, const char *name);
+
+/* Parses a whole decimal number; prints usage trouble to stderr and returns false when it is none.
+ */
+bool cts_argument_u64(const struct cts_arguments *arguments, const char *name, uint64_t *value);
+
+/* Prints "ctascope VERB: text" (with --format json: {"error": ...}) to stderr and returns the exit
+ * code that belongs to the status. */
+int cts_report_error(const struct cts_arguments *arguments, const struct cts_error *error);
+
+/* Where ctascope's parts lie, from the program's own path: <prefix>/lib/ctascope,
+ * <prefix>/share/ctascope. Static storage. */
+const char *cts_library_directory(void);
+const char *cts_share_directory(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* What the two passes over device code say to each other.
+ *
+ * The *device pass* (device.c, at the end of the optimisation of NVPTX IR) finds the memory
+ * accesses, describes each in the module's named metadata and puts a mark at it. A later step reads
+ * the marks: the *retarget pass* (CPU device) turns them into lane-buffer stores and log entries in
+ * one copy of each function and drops them in another; for an NVIDIA GPU they become calls of the
+ * producer. Marks are calls of external functions without attributes:
+ *
+ *   void __cts_access(i32 site, ptr address)      just before the instruction. Generic pointer.
+ *   void __cts_access_range(i32 site, ptr address, i64 size_bytes)
+ *                     a memory intrinsic of run-time length; sites `site` (16 bytes) and site + 1
+ *                     (1 byte). Of constant length: one __cts_access of that width.
+ *   void __cts_value(i32 site, i64 word)          with values: right after the instruction, once
+ *                     per 8 bytes, lowest first; a narrower last word is zero-extended.
+ *
+ * Named metadata, one MDNode an element, in order of index; integers are i32, texts MDStrings:
+ *
+ *   !cts.sites     {source, line, column, width, operation, space, is_volatile, loop_depth, loop,
+ *                   function, type_name, variable, inlined_at}        -1: unknown source, no loop
+ *   !cts.loops     {parent}                                           -1: outermost
+ *   !cts.sources   {path, text}              text "" for a file that is not the user's
+ *   !cts.variables {mangled, display name, element type, kind, source, line, function}
+ *                  kind as in enum cts_variable_kind; sizes and addresses come from the global
+ *   !cts.kernels   {mangled, display name, source, line, flags}      flags: CTS_KERNEL_UNINSTRUMENTED
+ *   !cts.skipped   {what, reason, source, line}
+ *   !cts.options   {flags}                   enum cts_file_flags
+ *
+ * The passes are told what to do by the environment of the compiler, which `ctascope cc` sets; used
+ * by hand (-fpass-plugin= alone) the defaults in brackets hold:
+ *
+ *   CTS_DEVICE      cpu | cuda [cuda]   what the device code will run on
+ *   CTS_STEP        device | retarget | host   [by the module: NVPTX is device, else host]
+ *   CTS_TU          the id of the translation unit, [a hash of the module's name]
+ *   CTS_KERNELS     regular expression (POSIX extended) of kernels to instrument, on the demangled
+ *                   name [all]
+ *   CTS_SOURCES     regular expression of source files to instrument [all]
+ *   CTS_LOCALS      1: record local memory too
+ *   CTS_VALUES      1: record values
+ *   CTS_HOST_ACCESSES  1: record the host's accesses (host pass)
+ *   CTS_RDC         1: device functions and variables may be shared between translation units
+ *   CTS_NOTES       1: print what was done to stderr
+ */
+#ifndef CTS_INSTRUMENT_MARKS_H
+#define CTS_INSTRUMENT_MARKS_H
+
+#include <llvm-c/Core.h>
+
+#define CTS_MARK_ACCESS "__cts_access"
+#define CTS_MARK_ACCESS_RANGE "__cts_access_range"
+#define CTS_MARK_VALUE "__cts_value"
+
+/* The passes; each returns whether it changed the module. Errors that the user must see are printed
+ * as clang prints its own, with position, and make the compiler fail. */
+int cts_device_pass(LLVMModuleRef module);   /* end of the pipeline, NVPTX */
+int cts_lower_pass(LLVMModuleRef module);    /* right after it, device = cpu: llvm.nvvm.X becomes
+                                                __cts_nvvm_X, inline PTX becomes calls or an error */
+int cts_retarget_pass(LLVMModuleRef module); /* start of the pipeline, step retarget */
+int cts_host_pass(LLVMModuleRef module);     /* start of the pipeline, host */
+
+/* What LLVM's C API lacks; in shim.cpp. */
+LLVMValueRef cts_clone_function(LLVMValueRef function, const char *name); /* same module; internal */
+
+#endif

@@ -1,0 +1,71 @@
+/* Access files (.acc): warp records in self-contained chunks; docs/format.md is the specification.
+ *
+ * Writing is done through the collector (record/collector); this header is for reading. A reader
+ * maps a run's access files, knows their chunks from the footers (or by walking a file that has
+ * none), and decodes one chunk at a time into a batch of warp records. */
+#ifndef CTS_TRACE_ACC_H
+#define CTS_TRACE_ACC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "trace/access.h"
+
+struct cts_acc_reader;
+
+/* What the index says of a chunk. */
+struct cts_acc_chunk {
+    uint32_t launch;
+    uint32_t file;                        /* index of the access file in the reader */
+    uint32_t first_cta, last_cta;         /* inclusive */
+    uint64_t first_address, last_address; /* of global memory, last inclusive; first > last: none */
+    uint64_t offset_bytes, size_bytes;    /* in the file */
+    uint64_t record_count, access_count;  /* accesses: lanes */
+};
+
+/* Opens every rank-N/K.acc below `run_path`. A file without a footer is read up to its last whole
+ * chunk and counted in cts_acc_incomplete_count(); a damaged one is an error. */
+CTS_MUST_CHECK enum cts_status cts_acc_open(const char *run_path, struct cts_acc_reader **reader,
+                                            struct cts_error *error);
+void cts_acc_close(struct cts_acc_reader *reader);
+
+/* All chunks, ordered by launch, then first CTA, then file and offset; borrowed from the reader. */
+const struct cts_acc_chunk *cts_acc_chunks(const struct cts_acc_reader *reader, size_t *count);
+size_t cts_acc_incomplete_count(const struct cts_acc_reader *reader);
+const char *cts_acc_file_path(const struct cts_acc_reader *reader, uint32_t file);
+
+/* A decoded chunk as columns; element i of each column belongs to record i. Records of one CTA are
+ * contiguous and in the order in which they were recorded. Reused from chunk to chunk; freed by
+ * cts_acc_batch_release(). Zero-initialise. One batch per thread; readers are shared freely. */
+struct cts_acc_batch {
+    size_t record_count;
+    uint32_t launch;
+    uint32_t *cta;
+    uint32_t *site;
+    uint32_t *mask;
+    uint16_t *warp;
+    uint8_t *space;
+    uint8_t *pattern;
+    uint8_t *row_lanes;
+    int32_t *s0, *s1;
+    uint64_t *base;
+    uint32_t *offset_start; /* list: index of its first offset in offsets[] */
+    uint32_t *value_start;  /* values: index of its first word in values[]; UINT32_MAX: none */
+    uint32_t *offsets;
+    size_t offset_count;
+    uint64_t *values;
+    size_t value_count;
+    struct cts_acc_batch_private *private_data;
+};
+void cts_acc_batch_release(struct cts_acc_batch *batch);
+
+CTS_MUST_CHECK enum cts_status cts_acc_read(const struct cts_acc_reader *reader,
+                                            const struct cts_acc_chunk *chunk,
+                                            struct cts_acc_batch *batch, struct cts_error *error);
+
+/* Record i of a batch; offsets and values point into the batch. */
+struct cts_access cts_acc_record(const struct cts_acc_batch *batch, size_t i);
+
+#endif

@@ -1,0 +1,105 @@
+/* The words of a memory access: what recorders produce and analyses read.
+ *
+ * A *warp record* (struct cts_access) is one execution of one site by one warp: a site, a CTA, a
+ * warp of it, the mask of lanes that took part and the address of each such lane, as a pattern:
+ *
+ *     uniform      every active lane:  base
+ *     affine       lane l:             base + s0 * l
+ *     two-level    lane l:             base + s0 * (l mod w) + s1 * (l div w)
+ *     list         k-th active lane:   base + offset[k]        (offset[] ascends with the lane)
+ *
+ * base may be the address of a lane that is not active (affine: lane 0's by extrapolation).
+ * Addresses of global memory are the device's virtual addresses; of shared memory, offsets in the
+ * CTA's shared window; of local memory, offsets in the thread's frame. Bytes touched by a lane:
+ * [address, address + width_bytes). */
+#ifndef CTS_TRACE_ACCESS_H
+#define CTS_TRACE_ACCESS_H
+
+#include <stdint.h>
+
+enum { CTS_WARP_LANES = 32 };
+
+/* Operations (paper 003, table 5.1, and what came after it). The numbers are part of the format. */
+#define CTS_OPERATION_MAP(X)                                                                       \
+    X(LOAD, 1, "load")                                                                             \
+    X(STORE, 2, "store")                                                                           \
+    X(ATOMIC_ADD, 3, "atomic add")                                                                 \
+    X(ATOMIC_SUB, 4, "atomic sub")                                                                 \
+    X(ATOMIC_EXCH, 5, "atomic exch")                                                               \
+    X(ATOMIC_MIN, 6, "atomic min")                                                                 \
+    X(ATOMIC_MAX, 7, "atomic max")                                                                 \
+    X(ATOMIC_INC, 8, "atomic inc")                                                                 \
+    X(ATOMIC_DEC, 9, "atomic dec")                                                                 \
+    X(ATOMIC_CAS, 10, "atomic cas")                                                                \
+    X(ATOMIC_AND, 11, "atomic and")                                                                \
+    X(ATOMIC_OR, 12, "atomic or")                                                                  \
+    X(ATOMIC_XOR, 13, "atomic xor")                                                                \
+    X(ATOMIC_OTHER, 14, "atomic")
+
+enum cts_operation {
+#define X(name, number, text) CTS_##name = number,
+    CTS_OPERATION_MAP(X)
+#undef X
+        CTS_OPERATION_LAST = 14
+};
+
+static inline int cts_operation_is_atomic(enum cts_operation op)
+{
+    return op >= CTS_ATOMIC_ADD;
+}
+static inline int cts_operation_reads(enum cts_operation op)
+{
+    return op != CTS_STORE;
+}
+static inline int cts_operation_writes(enum cts_operation op)
+{
+    return op != CTS_LOAD;
+}
+
+/* Address spaces. The numbers are NVPTX's and part of the format. A site in GENERIC space was
+ * ambiguous at compile time; its records carry the space found at run time. */
+#define CTS_SPACE_MAP(X)                                                                           \
+    X(GENERIC, 0, "generic")                                                                       \
+    X(GLOBAL, 1, "global")                                                                         \
+    X(SHARED, 3, "shared")                                                                         \
+    X(CONSTANT, 4, "constant")                                                                     \
+    X(LOCAL, 5, "local")
+
+enum cts_space {
+#define X(name, number, text) CTS_SPACE_##name = number,
+    CTS_SPACE_MAP(X)
+#undef X
+        CTS_SPACE_LAST = 5
+};
+
+/* Static text of an operation or space; "?" for a number that is none. */
+const char *cts_operation_text(unsigned operation);
+const char *cts_space_text(unsigned space);
+
+enum cts_pattern {
+    CTS_PATTERN_UNIFORM = 0,
+    CTS_PATTERN_AFFINE = 1,
+    CTS_PATTERN_TWO_LEVEL = 2,
+    CTS_PATTERN_LIST = 3,
+};
+
+/* One warp record, decoded. */
+struct cts_access {
+    uint32_t launch;   /* catalogue id, see launches.launch */
+    uint32_t cta;      /* x + y*nx + z*nx*ny in the launch's grid */
+    uint32_t site;     /* catalogue id, see sites.site; its row has operation and width */
+    uint32_t mask;     /* bit l: lane l took part; never 0 */
+    uint16_t warp;     /* linear thread index in the CTA / 32 */
+    uint8_t space;     /* enum cts_space, never GENERIC */
+    uint8_t pattern;   /* enum cts_pattern */
+    uint8_t row_lanes; /* two-level: w, 2..31; else 0 */
+    int32_t s0, s1;    /* bytes; see above; 0 where the pattern has none */
+    uint64_t base;
+    const uint32_t *offsets; /* list: one per active lane, bytes; else NULL. Borrowed */
+    const uint64_t *values;  /* with --values: ceil(width/8) words per active lane, else NULL */
+};
+
+/* The address of each active lane, in addresses[lane]; other elements stay untouched. */
+void cts_access_addresses(const struct cts_access *access, uint64_t addresses[CTS_WARP_LANES]);
+
+#endif

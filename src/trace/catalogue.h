@@ -1,0 +1,235 @@
+/* The catalogue of a run (run.db, src/trace/schema.sql): one struct per table, one writer, one
+ * reader. Field names are the columns'; strings are UTF-8, borrowed for the call by the writer,
+ * owned by the reader's arena otherwise; NULL strings are SQL NULL. Ids that the writer hands out
+ * count from 0 and are unique in the run. */
+#ifndef CTS_TRACE_CATALOGUE_H
+#define CTS_TRACE_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+enum { CTS_CATALOGUE_VERSION = 1 };
+#define CTS_NONE UINT32_MAX /* an id or index that is none */
+
+struct cts_rank {
+    uint32_t rank;
+    int64_t pid;
+    const char *host, *program, *arguments, *directory, *recorder;
+    uint64_t start_ns, end_ns, unix_start_ns; /* end 0: did not end in an orderly way */
+    uint64_t records, accesses, dropped_records, dropped_accesses;
+    const char *failure;
+};
+struct cts_device {
+    uint32_t rank, device;
+    const char *name, *kind;
+    uint32_t sm_count, compute_major, compute_minor;
+    uint64_t memory_bytes;
+};
+struct cts_module {
+    uint32_t module, rank;
+    const char *name, *checksum;
+    uint32_t flags;
+};
+struct cts_source {
+    uint32_t source, module;
+    const char *path, *text;
+};
+struct cts_kernel {
+    uint32_t kernel, module;
+    const char *name, *mangled;
+    uint32_t source, line, static_shared_bytes, max_threads, registers;
+    bool instrumented;
+};
+struct cts_site {
+    uint32_t site, module;
+    const char *function;
+    uint8_t operation, space; /* enum cts_operation, enum cts_space */
+    uint32_t width_bytes, source, line, column;
+    const char *inlined_at, *type, *variable;
+    bool is_volatile;
+    uint32_t loop_depth;
+};
+struct cts_variable {
+    uint32_t variable, module;
+    const char *name, *mangled, *type, *kind;
+    uint64_t address, size_bytes; /* shared: the offset in the window */
+    const char *function;
+    uint32_t source, line;
+};
+struct cts_skipped {
+    uint32_t module;
+    const char *what, *reason;
+    uint32_t source, line;
+    uint64_t count;
+};
+struct cts_cuda_stream {
+    uint32_t stream, rank, device;
+    uint64_t handle;
+    const char *kind;
+    int32_t priority;
+    uint64_t created_op, destroyed_op; /* destroyed: UINT64_MAX while alive */
+};
+struct cts_launch {
+    uint32_t launch, rank;
+    uint64_t op;
+    uint32_t device, stream, ordinal, kernel;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    bool cooperative;
+    const char *recorded; /* "all", "sample", "none" */
+    uint64_t call_ns, start_ns, end_ns;
+    uint64_t records, accesses, dropped_accesses;
+};
+struct cts_copy {
+    uint32_t copy, rank;
+    uint64_t op;
+    uint32_t device, stream;
+    const char *kind;
+    uint64_t destination, source;
+    uint64_t width_bytes, height, depth;
+    uint64_t destination_pitch, source_pitch, destination_slice, source_slice;
+    bool asynchronous;
+    uint64_t call_ns, start_ns, end_ns;
+};
+struct cts_allocation {
+    uint32_t allocation, rank;
+    uint64_t op, freed_op; /* freed: UINT64_MAX while alive */
+    uint32_t device;
+    uint64_t address, size_bytes;
+    const char *kind, *call, *variable, *type;
+    uint32_t element_bytes;
+    const char *path;
+    uint32_t line, column;
+    const char *function;
+};
+struct cts_sync {
+    uint32_t rank;
+    uint64_t op;
+    const char *kind;
+    uint32_t stream; /* CTS_NONE: NULL */
+    uint64_t event;  /* 0: NULL */
+    int32_t result;
+    uint64_t start_ns, end_ns;
+};
+struct cts_host_access {
+    uint32_t rank;
+    uint64_t op;
+    bool is_store;
+    uint64_t address, size_bytes;
+};
+
+/* ---- writing: used inside the traced program, by importers and by tests ----
+ *
+ * Rows are buffered and committed about ten times a second and at close, by a thread of the
+ * writer's own, so that a call costs well under a microsecond and a killed program leaves a
+ * readable catalogue. Failures are kept (first one wins) and returned by close and by
+ * cts_catalogue_failure(). All functions are thread-safe. Several processes may write to one
+ * catalogue file. */
+struct cts_catalogue_writer;
+
+/* Opens or creates `run_path`/run.db and claims the lowest free rank, making `run_path`/rank-N. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_create(const char *run_path,
+                                                    struct cts_catalogue_writer **writer,
+                                                    struct cts_error *error);
+enum cts_status cts_catalogue_close(struct cts_catalogue_writer *writer, struct cts_error *error);
+enum cts_status cts_catalogue_flush(struct cts_catalogue_writer *writer, struct cts_error *error);
+bool cts_catalogue_failure(struct cts_catalogue_writer *writer, struct cts_error *error);
+uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
+
+/* The next number of `op`, see schema.sql. */
+uint64_t cts_catalogue_next_op(struct cts_catalogue_writer *writer);
+
+/* Reserve `count` consecutive ids of a table, unique over all processes; returns the first. */
+enum cts_id_kind {
+    CTS_ID_MODULE,
+    CTS_ID_SOURCE,
+    CTS_ID_KERNEL,
+    CTS_ID_SITE,
+    CTS_ID_VARIABLE,
+    CTS_ID_STREAM,
+    CTS_ID_LAUNCH,
+    CTS_ID_COPY,
+    CTS_ID_ALLOCATION,
+    CTS_ID_KIND_COUNT
+};
+uint32_t cts_catalogue_reserve(struct cts_catalogue_writer *writer, enum cts_id_kind kind,
+                               uint32_t count);
+
+void cts_catalogue_set(struct cts_catalogue_writer *writer, const char *key, const char *value);
+void cts_catalogue_add_rank(struct cts_catalogue_writer *writer, const struct cts_rank *row);
+void cts_catalogue_add_device(struct cts_catalogue_writer *writer, const struct cts_device *row);
+void cts_catalogue_add_module(struct cts_catalogue_writer *writer, const struct cts_module *row);
+void cts_catalogue_add_source(struct cts_catalogue_writer *writer, const struct cts_source *row);
+void cts_catalogue_add_kernel(struct cts_catalogue_writer *writer, const struct cts_kernel *row);
+void cts_catalogue_add_site(struct cts_catalogue_writer *writer, const struct cts_site *row);
+void cts_catalogue_add_variable(struct cts_catalogue_writer *writer,
+                                const struct cts_variable *row);
+void cts_catalogue_add_skipped(struct cts_catalogue_writer *writer, const struct cts_skipped *row);
+void cts_catalogue_add_stream(struct cts_catalogue_writer *writer,
+                              const struct cts_cuda_stream *row);
+void cts_catalogue_add_launch(struct cts_catalogue_writer *writer, const struct cts_launch *row);
+void cts_catalogue_add_copy(struct cts_catalogue_writer *writer, const struct cts_copy *row);
+void cts_catalogue_add_allocation(struct cts_catalogue_writer *writer,
+                                  const struct cts_allocation *row);
+void cts_catalogue_add_sync(struct cts_catalogue_writer *writer, const struct cts_sync *row);
+void cts_catalogue_add_host_access(struct cts_catalogue_writer *writer,
+                                   const struct cts_host_access *row);
+void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
+                               const char *text);
+/* Rows are written (INSERT OR REPLACE by primary key) when added: add a launch at its call with
+ * end_ns = 0 and again when it has ended. */
+void cts_catalogue_free_allocation(struct cts_catalogue_writer *writer, uint32_t allocation,
+                                   uint64_t freed_op);
+void cts_catalogue_destroy_stream(struct cts_catalogue_writer *writer, uint32_t stream,
+                                  uint64_t destroyed_op);
+
+/* ---- reading ---- */
+
+/* Everything but the accesses, in memory: arrays ordered by id (launches, copies, syncs by rank
+ * and op). Arrays and strings live until cts_catalogue_release(). */
+struct cts_catalogue {
+    struct cts_rank *ranks;
+    size_t rank_count;
+    struct cts_device *devices;
+    size_t device_count;
+    struct cts_module *modules;
+    size_t module_count;
+    struct cts_source *sources;
+    size_t source_count; /* text NULL: see _source_text */
+    struct cts_kernel *kernels;
+    size_t kernel_count;
+    struct cts_site *sites;
+    size_t site_count; /* sites[i].site == i */
+    struct cts_variable *variables;
+    size_t variable_count;
+    struct cts_skipped *skipped;
+    size_t skipped_count;
+    struct cts_cuda_stream *streams;
+    size_t stream_count;
+    struct cts_launch *launches;
+    size_t launch_count; /* by rank, op */
+    struct cts_copy *copies;
+    size_t copy_count;
+    struct cts_allocation *allocations;
+    size_t allocation_count;
+    struct cts_sync *syncs;
+    size_t sync_count;
+    struct cts_host_access *host_accesses;
+    size_t host_access_count;
+    struct cts_catalogue_private *private_data;
+};
+
+/* Reads `run_path`/run.db. CTS_FORMAT for a directory that is no run (and says what it is),
+ * CTS_VERSION for a newer one. Ids out of range and negative sizes are refused here, so that
+ * analyses may index by them. */
+CTS_MUST_CHECK enum cts_status
+cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error);
+void cts_catalogue_release(struct cts_catalogue *catalogue);
+
+/* The value of a key of table `run`, or NULL. */
+const char *cts_catalogue_get(const struct cts_catalogue *catalogue, const char *key);
+
+#endif

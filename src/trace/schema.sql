@@ -1,0 +1,73 @@
+-- The catalogue of a run directory: run.db, format version 1. Times are ns of CLOCK_MONOTONIC on
+-- the recording host, addresses and sizes are bytes. docs/catalogue.md says it for users; the two
+-- change together. `op` numbers what the host asked for, in the order of the calls, over all tables
+-- of a rank: launches, copies, allocations, frees, event records, waits and synchronisations.
+CREATE TABLE run (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE ranks (
+    rank INTEGER PRIMARY KEY, pid INTEGER, host TEXT, program TEXT, arguments TEXT, directory TEXT,
+    recorder TEXT,              -- 'cpu', 'cuda', 'inject', 'import'
+    start_ns INTEGER, end_ns INTEGER, -- end NULL: the process did not end in an orderly way
+    unix_start_ns INTEGER,      -- wall clock at start_ns
+    records INTEGER, accesses INTEGER, dropped_records INTEGER, dropped_accesses INTEGER,
+    failure TEXT);              -- the first failure while recording
+CREATE TABLE devices (
+    rank INTEGER, device INTEGER, name TEXT, kind TEXT, -- kind 'cpu' or 'gpu'
+    sm_count INTEGER, memory_bytes INTEGER, compute_major INTEGER, compute_minor INTEGER,
+    PRIMARY KEY (rank, device)) WITHOUT ROWID;
+CREATE TABLE modules (module INTEGER PRIMARY KEY, rank INTEGER, name TEXT, checksum TEXT,
+    flags INTEGER);
+CREATE TABLE sources (source INTEGER PRIMARY KEY, module INTEGER, path TEXT, text TEXT);
+CREATE TABLE kernels (
+    kernel INTEGER PRIMARY KEY, module INTEGER, name TEXT, mangled TEXT, source INTEGER,
+    line INTEGER, static_shared_bytes INTEGER, max_threads INTEGER, registers INTEGER,
+    instrumented INTEGER);
+CREATE TABLE sites (
+    site INTEGER PRIMARY KEY, module INTEGER, function TEXT,
+    operation INTEGER, space INTEGER, width_bytes INTEGER, -- trace/access.h; 'dump' prints words
+    source INTEGER, line INTEGER, column INTEGER, inlined_at TEXT, type TEXT, variable TEXT,
+    is_volatile INTEGER, loop_depth INTEGER);
+CREATE TABLE variables (
+    variable INTEGER PRIMARY KEY, module INTEGER, name TEXT, mangled TEXT, type TEXT, kind TEXT,
+    address INTEGER, size_bytes INTEGER, function TEXT, source INTEGER, line INTEGER);
+CREATE TABLE skipped (module INTEGER, what TEXT, reason TEXT, source INTEGER, line INTEGER,
+    count INTEGER);
+CREATE TABLE streams (
+    stream INTEGER PRIMARY KEY, rank INTEGER, device INTEGER, handle INTEGER,
+    kind TEXT,                  -- 'legacy default', 'per-thread default', 'blocking', 'non-blocking'
+    priority INTEGER, created_op INTEGER, destroyed_op INTEGER);
+CREATE TABLE launches (
+    launch INTEGER PRIMARY KEY, rank INTEGER, op INTEGER, device INTEGER, stream INTEGER,
+    ordinal INTEGER,            -- the how-manieth launch of its stream, from 0
+    kernel INTEGER, grid_x INTEGER, grid_y INTEGER, grid_z INTEGER,
+    block_x INTEGER, block_y INTEGER, block_z INTEGER, dynamic_shared_bytes INTEGER,
+    cooperative INTEGER,
+    recorded TEXT,              -- 'all', 'sample' (of CTAs), 'none'
+    call_ns INTEGER, start_ns INTEGER, end_ns INTEGER,
+    records INTEGER, accesses INTEGER, dropped_accesses INTEGER);
+CREATE INDEX launches_op ON launches (rank, op);
+CREATE TABLE copies (           -- copies and memsets
+    copy INTEGER PRIMARY KEY, rank INTEGER, op INTEGER, device INTEGER, stream INTEGER,
+    kind TEXT,                  -- 'HtoD', 'DtoH', 'DtoD', 'HtoH', 'memset', 'PtoP'
+    destination INTEGER, source INTEGER,
+    width_bytes INTEGER, height INTEGER, depth INTEGER, -- 1-D: height = depth = 1
+    destination_pitch INTEGER, source_pitch INTEGER,    -- bytes from row to row
+    destination_slice INTEGER, source_slice INTEGER,    -- bytes from plane to plane
+    asynchronous INTEGER, call_ns INTEGER, start_ns INTEGER, end_ns INTEGER);
+CREATE TABLE allocations (
+    allocation INTEGER PRIMARY KEY, rank INTEGER, op INTEGER, freed_op INTEGER, device INTEGER,
+    address INTEGER, size_bytes INTEGER,
+    kind TEXT,                  -- 'device', 'managed', 'pinned', 'mapped', 'array', 'variable'
+    call TEXT,                  -- the API call
+    variable TEXT, type TEXT, element_bytes INTEGER, path TEXT, line INTEGER, column INTEGER,
+    function TEXT);
+CREATE INDEX allocations_address ON allocations (rank, address);
+CREATE TABLE syncs (            -- events, waits, synchronisations: what orders streams
+    rank INTEGER, op INTEGER,
+    kind TEXT,                  -- 'event record', 'stream wait', 'event sync', 'stream sync',
+                                -- 'device sync', 'event query', 'stream query'
+    stream INTEGER, event INTEGER, -- event: handle; NULL where there is none
+    result INTEGER, start_ns INTEGER, end_ns INTEGER,
+    PRIMARY KEY (rank, op)) WITHOUT ROWID;
+CREATE TABLE host_accesses (    -- with --host-accesses: ranges that the CPU touched between two ops
+    rank INTEGER, op INTEGER, is_store INTEGER, address INTEGER, size_bytes INTEGER);
+CREATE TABLE messages (rank INTEGER, severity TEXT, text TEXT); -- what the recorder had to say
