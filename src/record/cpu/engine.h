@@ -1,0 +1,75 @@
+/* The engine of the CPU device: runs the CTAs of one launch on the worker threads. It knows
+ * kernels, CTAs, warps and fibers, and the collector's streams; nothing of the CUDA runtime API.
+ * The runtime (streams, events, memory) calls it from the thread that executes a stream's work. */
+#ifndef CTS_RECORD_CPU_ENGINE_H
+#define CTS_RECORD_CPU_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "record/abi.h"
+#include "record/collector/collector.h"
+
+struct cts_engine_options {
+    uint32_t worker_count;      /* 0: one per online core. CTASCOPE_WORKERS */
+    bool deterministic;         /* one worker, CTAs in order. CTASCOPE_DETERMINISTIC */
+    uint64_t fiber_stack_bytes; /* 0: 64 KiB; guard page below each. CTASCOPE_STACK */
+};
+enum cts_status cts_engine_start(const struct cts_engine_options *options, struct cts_error *error);
+void cts_engine_stop(void);
+uint32_t cts_engine_worker_count(void);
+
+/* What the runtime knows of a registered file when a kernel of it is launched. */
+struct cts_loaded_file {
+    const struct cts_file_desc *desc;
+    uint32_t first_site; /* catalogue id of the file's site 0 */
+    uint32_t
+        first_slot; /* program-wide slot of the file's site 0; CTS_SLOT_LIMIT: not in the log */
+};
+
+struct cts_launch_request {
+    const struct cts_kernel_desc *kernel;
+    const struct cts_loaded_file *file;
+    uint32_t grid[3], block[3];
+    uint32_t dynamic_shared_bytes;
+    void **args;                     /* one pointer per parameter; lives until the call returns */
+    bool cooperative;                /* grid-wide barriers allowed */
+    bool record;                     /* use the instrumented version */
+    uint32_t launch;                 /* catalogue id */
+    uint32_t cta_sample;             /* record every n-th CTA; 1: all */
+    struct cts_collector *collector; /* NULL unless record */
+};
+
+/* How a launch ended. A fault (SIGSEGV and the like in device code, __trap, assert, a barrier that
+ * not all threads reach, too deep recursion) stops the launch, not the process. */
+enum cts_fault_kind {
+    CTS_FAULT_NONE,
+    CTS_FAULT_ADDRESS,
+    CTS_FAULT_TRAP,
+    CTS_FAULT_ASSERT,
+    CTS_FAULT_BARRIER,
+    CTS_FAULT_STACK,
+    CTS_FAULT_ARITHMETIC,
+    CTS_FAULT_DEADLOCK,
+    CTS_FAULT_MEMORY
+};
+struct cts_launch_result {
+    enum cts_fault_kind fault;
+    char text[512]; /* "kernel 'k(int *)': CTA (3,0,0), thread (17,0,0): ..." */
+    uint64_t records, accesses, dropped_accesses;
+};
+
+/* Runs a launch to its end; returns when every CTA is done or a fault stopped it. Thread-safe:
+ * launches of several streams share the workers. */
+void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_result *result);
+
+/* Program-wide slots of the log: what the engine needs to turn an entry into a record. Called by
+ * the runtime for each file before its first launch. Returns the first slot or CTS_SLOT_LIMIT. */
+uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_site);
+
+/* SM count shown to programs and used for %smid; shared memory per CTA allowed at launch. */
+uint32_t cts_engine_sm_count(void);
+void cts_engine_set_sm_count(uint32_t count);
+
+#endif
