@@ -1,0 +1,219 @@
+/* The writer knows three things: how deep it is, whether the open container has a member (so that
+ * the next one needs a comma), and whether a key waits for its value. "Has a member" needs no
+ * stack: when a container closes, the one around it has at least that member. */
+#include "common/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/utf8.h"
+
+void cts_json_begin(struct cts_json *json, FILE *file)
+{
+    *json = (struct cts_json){.file = file};
+}
+
+enum cts_status cts_json_end(struct cts_json *json, struct cts_error *error)
+{
+    fputc('\n', json->file);
+    if (fflush(json->file) || ferror(json->file))
+        return cts_fail(error, CTS_IO, "cannot write the JSON output");
+    return CTS_OK;
+}
+
+static bool on_one_line(const struct cts_json *json)
+{
+    return json->row_depth && json->depth >= json->row_depth;
+}
+
+static void line_break(struct cts_json *json)
+{
+    fprintf(json->file, "\n%*s", (int)(2 * json->depth), "");
+}
+
+/* What stands in front of a value or key. */
+static void lead(struct cts_json *json)
+{
+    if (json->after_key) {
+        json->after_key = false;
+        return;
+    }
+    if (json->has_member) fputc(',', json->file);
+    if (json->depth && !on_one_line(json))
+        line_break(json);
+    else if (json->has_member)
+        fputc(' ', json->file);
+    json->has_member = true;
+}
+
+static void open_container(struct cts_json *json, char bracket, bool row)
+{
+    lead(json);
+    fputc(bracket, json->file);
+    json->depth++;
+    json->has_member = false;
+    if (row && !json->row_depth) json->row_depth = json->depth;
+}
+
+static void close_container(struct cts_json *json, char bracket)
+{
+    const bool one_line = on_one_line(json);
+    if (json->row_depth == json->depth) json->row_depth = 0;
+    json->depth--;
+    if (json->has_member && !one_line) line_break(json);
+    fputc(bracket, json->file);
+    json->has_member = true;
+}
+
+void cts_json_open_object(struct cts_json *json)
+{
+    open_container(json, '{', false);
+}
+void cts_json_open_array(struct cts_json *json)
+{
+    open_container(json, '[', false);
+}
+void cts_json_open_object_row(struct cts_json *json)
+{
+    open_container(json, '{', true);
+}
+void cts_json_open_array_row(struct cts_json *json)
+{
+    open_container(json, '[', true);
+}
+void cts_json_close_object(struct cts_json *json)
+{
+    close_container(json, '}');
+}
+void cts_json_close_array(struct cts_json *json)
+{
+    close_container(json, ']');
+}
+
+/* A character of one byte, escaped where JSON or a terminal needs it. */
+static void write_ascii(FILE *file, unsigned char c)
+{
+    static const char short_escapes[] = {['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+                                         ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't'};
+    if (c < sizeof short_escapes && short_escapes[c]) {
+        fputc('\\', file);
+        fputc(short_escapes[c], file);
+    } else if (c < 0x20 || c == 0x7f) {
+        fprintf(file, "\\u%04x", c);
+    } else {
+        fputc(c, file);
+    }
+}
+
+static void write_text(FILE *file, const char *text)
+{
+    fputc('"', file);
+    while (*text) {
+        const size_t length = cts_utf8_length(text);
+        if (length == 0) {
+            fputs("\\ufffd", file);
+            text++;
+        } else if (length == 1) {
+            write_ascii(file, (unsigned char)*text++);
+        } else {
+            fwrite(text, 1, length, file);
+            text += length;
+        }
+    }
+    fputc('"', file);
+}
+
+void cts_json_key(struct cts_json *json, const char *key)
+{
+    lead(json);
+    write_text(json->file, key);
+    fputs(": ", json->file);
+    json->after_key = true;
+}
+
+void cts_json_string(struct cts_json *json, const char *text)
+{
+    lead(json);
+    if (text)
+        write_text(json->file, text);
+    else
+        fputs("null", json->file);
+}
+
+void cts_json_u64(struct cts_json *json, uint64_t value)
+{
+    lead(json);
+    fprintf(json->file, "%llu", (unsigned long long)value);
+}
+
+void cts_json_i64(struct cts_json *json, int64_t value)
+{
+    lead(json);
+    fprintf(json->file, "%lld", (long long)value);
+}
+
+/* The shortest of the usual precisions that reads back as the same value. */
+void cts_json_double(struct cts_json *json, double value)
+{
+    lead(json);
+    if (!isfinite(value)) {
+        fputs("null", json->file);
+        return;
+    }
+    char text[40];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    fputs(text, json->file);
+}
+
+void cts_json_bool(struct cts_json *json, bool value)
+{
+    lead(json);
+    fputs(value ? "true" : "false", json->file);
+}
+
+void cts_json_null(struct cts_json *json)
+{
+    lead(json);
+    fputs("null", json->file);
+}
+
+void cts_json_hex(struct cts_json *json, uint64_t value)
+{
+    lead(json);
+    fprintf(json->file, "\"0x%llx\"", (unsigned long long)value);
+}
+
+void cts_json_member_string(struct cts_json *json, const char *key, const char *text)
+{
+    cts_json_key(json, key);
+    cts_json_string(json, text);
+}
+void cts_json_member_u64(struct cts_json *json, const char *key, uint64_t value)
+{
+    cts_json_key(json, key);
+    cts_json_u64(json, value);
+}
+void cts_json_member_i64(struct cts_json *json, const char *key, int64_t value)
+{
+    cts_json_key(json, key);
+    cts_json_i64(json, value);
+}
+void cts_json_member_double(struct cts_json *json, const char *key, double value)
+{
+    cts_json_key(json, key);
+    cts_json_double(json, value);
+}
+void cts_json_member_bool(struct cts_json *json, const char *key, bool value)
+{
+    cts_json_key(json, key);
+    cts_json_bool(json, value);
+}
+void cts_json_member_hex(struct cts_json *json, const char *key, uint64_t value)
+{
+    cts_json_key(json, key);
+    cts_json_hex(json, value);
+}

@@ -1,0 +1,57 @@
+/* Aligned columns of text, and numbers scaled for people.
+ *
+ *     struct cts_text_table table = {0};
+ *     cts_text_table_column(&table, "kernel", CTS_LEFT);
+ *     cts_text_table_column(&table, "launches", CTS_RIGHT);
+ *     cts_text_table_cell(&table, "%s", name);
+ *     cts_text_table_cell(&table, "%u", count);
+ *     status = cts_text_table_print(&table, stdout, error);
+ *     cts_text_table_release(&table);
+ *
+ * Cells come row by row; the table copies them. A failure (memory) is kept and comes back from
+ * print. Control characters in cells are printed as '?'. */
+#ifndef CTS_COMMON_TEXT_TABLE_H
+#define CTS_COMMON_TEXT_TABLE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/buffer.h"
+#include "common/error.h"
+
+enum cts_align { CTS_LEFT, CTS_RIGHT };
+enum { CTS_TEXT_TABLE_COLUMNS_MAX = 32 };
+
+struct cts_text_table {
+    const char *titles[CTS_TEXT_TABLE_COLUMNS_MAX]; /* borrowed */
+    enum cts_align aligns[CTS_TEXT_TABLE_COLUMNS_MAX];
+    unsigned column_count;
+    unsigned indent;         /* spaces in front of every line */
+    const char *title_start; /* printed around the line of titles: colours; NULL: nothing */
+    const char *title_end;
+    struct cts_buffer cells; /* NUL-terminated texts, row by row */
+    size_t cell_count;
+    struct cts_error failure;
+};
+
+void cts_text_table_column(struct cts_text_table *table, const char *title, enum cts_align align);
+void cts_text_table_cell(struct cts_text_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+CTS_MUST_CHECK enum cts_status cts_text_table_print(const struct cts_text_table *table, FILE *file,
+                                                    struct cts_error *error);
+void cts_text_table_release(struct cts_text_table *table);
+
+/* Numbers for people; a value, so that cts_bytes_text(n).text can stand in a printf. */
+struct cts_scaled {
+    char text[32];
+};
+struct cts_scaled cts_bytes_text(uint64_t bytes);  /* "17 B", "1.50 KiB", "12.3 MiB" */
+struct cts_scaled cts_time_text(uint64_t time_ns); /* "17 ns", "1.50 us", "12.3 ms", "105 s" */
+struct cts_scaled cts_count_text(uint64_t count);  /* "1,234,567" */
+struct cts_scaled cts_percent_text(uint64_t part, uint64_t whole); /* "12.3%"; of 0: "-" */
+
+/* One field of a CSV line (RFC 4180); quoted when it has to be. NULL: empty. The caller writes
+ * commas and "\n". */
+void cts_csv_field(FILE *file, const char *text);
+
+#endif
