@@ -39,11 +39,24 @@
  *   CTS_HOST_ACCESSES  1: record the host's accesses (host pass)
  *   CTS_RDC         1: device functions and variables may be shared between translation units
  *   CTS_NOTES       1: print what was done to stderr
+ *   CTS_VERIFY      1: verify the module after each pass
+ *
+ * Order at the end of the NVPTX pipeline: address spaces are inferred, the lower pass runs (CPU
+ * device), then the device pass. What the lower pass leaves or makes as a load, store, atomicrmw,
+ * cmpxchg or memory intrinsic is seen; llvm.nvvm.{ldg,ldu,atomic}.* are recognised too, so it
+ * leaves them alone or makes them ordinary instructions. What it makes a call that takes a pointer
+ * is not seen.
+ *
+ * A __managed__ variable (the header's annotate("cts.managed")) is one symbol of host and device:
+ * both passes rename it "cts.managed.<CTS_TU>.<mangled name>" and give it external linkage and
+ * hidden visibility; the device's has the content, the host's is a declaration.
  */
 #ifndef CTS_INSTRUMENT_MARKS_H
 #define CTS_INSTRUMENT_MARKS_H
 
 #include <llvm-c/Core.h>
+
+#include "record/instrument/shim.h" /* cts_clone_function and the like */
 
 #define CTS_MARK_ACCESS "__cts_access"
 #define CTS_MARK_ACCESS_RANGE "__cts_access_range"
@@ -51,13 +64,11 @@
 
 /* The passes; each returns whether it changed the module. Errors that the user must see are printed
  * as clang prints its own, with position, and make the compiler fail. */
-int cts_device_pass(LLVMModuleRef module);   /* end of the pipeline, NVPTX */
-int cts_lower_pass(LLVMModuleRef module);    /* right after it, device = cpu: llvm.nvvm.X becomes
-                                                __cts_nvvm_X, inline PTX becomes calls or an error */
+int cts_lower_pass(LLVMModuleRef module);    /* end of the pipeline, NVPTX, device = cpu:
+                                                llvm.nvvm.X becomes __cts_nvvm_X, inline PTX
+                                                becomes ordinary instructions or an error */
+int cts_device_pass(LLVMModuleRef module);   /* right after it; device = cuda: alone */
 int cts_retarget_pass(LLVMModuleRef module); /* start of the pipeline, step retarget */
 int cts_host_pass(LLVMModuleRef module);     /* start of the pipeline, host */
-
-/* What LLVM's C API lacks; in shim.cpp. */
-LLVMValueRef cts_clone_function(LLVMValueRef function, const char *name); /* same module; internal */
 
 #endif

@@ -1,0 +1,215 @@
+/* The plugin's only C++: it tells clang which pass runs where, and lends the passes, which are C,
+ * what LLVM's C API lacks (shim.h).
+ *
+ *   start of the pipeline   host module: the host pass.  Step retarget: the retarget pass.
+ *   end of the pipeline     NVPTX module: address spaces are inferred (NVPTX does that in its code
+ *                           generator only), then, for the CPU, the lower pass, then the device
+ *                           pass. Lowering comes first so that the accesses of inline PTX are seen
+ *                           as ordinary instructions.
+ *
+ * With CTS_VERIFY=1 the module is verified after each of them. */
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DebugProgramInstruction.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/PassPlugin.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Scalar/InferAddressSpaces.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "record/instrument/shim.h"
+
+using namespace llvm;
+
+/* Weak, so that the plugin links while a pass does not exist. */
+#define CTS_WEAK __attribute__((weak))
+extern "C" {
+CTS_WEAK int cts_device_pass(LLVMModuleRef module);
+CTS_WEAK int cts_lower_pass(LLVMModuleRef module);
+CTS_WEAK int cts_retarget_pass(LLVMModuleRef module);
+CTS_WEAK int cts_host_pass(LLVMModuleRef module);
+}
+
+namespace
+{
+
+bool setting_is(const char *name, const char *value)
+{
+    const char *text = getenv(name);
+    return text && !strcmp(text, value);
+}
+
+bool is_device_code(const Module &module)
+{
+    return StringRef(module.getTargetTriple()).starts_with("nvptx");
+}
+
+PreservedAnalyses run_pass(int (*pass)(LLVMModuleRef), const char *name, Module &module)
+{
+    if (!pass || !pass(wrap(&module))) return PreservedAnalyses::all();
+    if (setting_is("CTS_VERIFY", "1")) {
+        std::string problem;
+        raw_string_ostream stream(problem);
+        if (verifyModule(module, &stream)) {
+            std::string text = std::string("ctascope: the ") + name + " pass broke the module: ";
+            cts_error_at(wrap(&module), nullptr, (text + stream.str()).c_str());
+        }
+    }
+    return PreservedAnalyses::none();
+}
+
+struct StartPass : PassInfoMixin<StartPass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        if (setting_is("CTS_STEP", "retarget"))
+            return run_pass(cts_retarget_pass, "retarget", module);
+        if (is_device_code(module) || setting_is("CTS_STEP", "device"))
+            return PreservedAnalyses::all();
+        return run_pass(cts_host_pass, "host", module);
+    }
+    static bool isRequired() { return true; }
+};
+
+template <int (*const *pass)(LLVMModuleRef), bool only_for_cpu>
+struct LastPass : PassInfoMixin<LastPass<pass, only_for_cpu>> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        if (!is_device_code(module) || setting_is("CTS_STEP", "retarget"))
+            return PreservedAnalyses::all();
+        if (only_for_cpu && !setting_is("CTS_DEVICE", "cpu")) return PreservedAnalyses::all();
+        return run_pass(*pass, only_for_cpu ? "lower" : "device", module);
+    }
+    static bool isRequired() { return true; }
+};
+
+int (*const lower_pass)(LLVMModuleRef) = cts_lower_pass;
+int (*const device_pass)(LLVMModuleRef) = cts_device_pass;
+
+void add_passes(PassBuilder &builder)
+{
+    builder.registerPipelineStartEPCallback(
+        [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(StartPass()); });
+    builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {
+        passes.addPass(createModuleToFunctionPassAdaptor(InferAddressSpacesPass()));
+        passes.addPass(LastPass<&lower_pass, true>());
+        passes.addPass(LastPass<&device_pass, false>());
+    });
+}
+
+void diagnose(LLVMModuleRef module, LLVMValueRef instruction, const char *message,
+              DiagnosticSeverity severity)
+{
+    LLVMContext &context = unwrap(module)->getContext();
+    if (auto *at = dyn_cast_or_null<Instruction>(instruction ? unwrap(instruction) : nullptr))
+        context.diagnose(
+            DiagnosticInfoUnsupported(*at->getFunction(), message, at->getDebugLoc(), severity));
+    else
+        context.diagnose(DiagnosticInfoInlineAsm(uint64_t(0), message, severity));
+}
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo()
+{
+    return {LLVM_PLUGIN_API_VERSION, "ctascope", CTASCOPE_VERSION, add_passes};
+}
+
+LLVMValueRef cts_clone_function(LLVMValueRef function, const char *name)
+{
+    ValueToValueMapTy values;
+    Function *copy = CloneFunction(unwrap<Function>(function), values);
+    copy->setName(name);
+    copy->setComdat(nullptr);
+    copy->setLinkage(GlobalValue::InternalLinkage);
+    return wrap(copy);
+}
+
+char *cts_demangle(const char *symbol)
+{
+    ItaniumPartialDemangler parts;
+    if (parts.partialDemangle(symbol)) return strdup(symbol);
+    std::unique_ptr<char, decltype(&free)> full(parts.finishDemangle(nullptr, nullptr), free);
+    if (!full) return strdup(symbol);
+    const char *text = full.get();
+    if (parts.isFunction()) {
+        std::unique_ptr<char, decltype(&free)> type(parts.getFunctionReturnType(nullptr, nullptr),
+                                                    free);
+        size_t length = type ? strlen(type.get()) : 0;
+        if (length && !strncmp(text, type.get(), length) && text[length] == ' ') text += length + 1;
+    }
+    return strdup(text);
+}
+
+void cts_error_at(LLVMModuleRef module, LLVMValueRef instruction, const char *message)
+{
+    diagnose(module, instruction, message, DS_Error);
+}
+
+void cts_warning_at(LLVMModuleRef module, LLVMValueRef instruction, const char *message)
+{
+    diagnose(module, instruction, message, DS_Warning);
+}
+
+unsigned cts_metadata_operand_count(LLVMMetadataRef node)
+{
+    auto *tuple = dyn_cast_or_null<MDNode>(unwrap(node));
+    return tuple ? tuple->getNumOperands() : 0;
+}
+
+LLVMMetadataRef cts_metadata_operand(LLVMMetadataRef node, unsigned index)
+{
+    auto *tuple = dyn_cast_or_null<MDNode>(unwrap(node));
+    return tuple && index < tuple->getNumOperands() ? wrap(tuple->getOperand(index).get())
+                                                    : nullptr;
+}
+
+const char *cts_metadata_text(LLVMMetadataRef string, size_t *size_bytes)
+{
+    auto *text = dyn_cast_or_null<MDString>(unwrap(string));
+    *size_bytes = text ? text->getLength() : 0;
+    return text ? text->getString().data() : nullptr;
+}
+
+long long cts_metadata_integer(LLVMMetadataRef node, long long otherwise)
+{
+    auto *constant = mdconst::dyn_extract_or_null<ConstantInt>(unwrap(node));
+    return constant && constant->getBitWidth() <= 64 ? constant->getSExtValue() : otherwise;
+}
+
+void cts_each_debug_variable(LLVMValueRef function, cts_visit_variable *visit, void *user)
+{
+    for (Instruction &instruction : instructions(*unwrap<Function>(function))) {
+        for (DbgVariableRecord &record : filterDbgVars(instruction.getDbgRecordRange())) {
+            bool is_address = record.isDbgDeclare();
+            Value *value = nullptr;
+            if (record.isDbgAssign() && isa_and_nonnull<AllocaInst>(record.getAddress())) {
+                value = record.getAddress();
+                is_address = true;
+            } else if (record.getNumVariableLocationOps() == 1) {
+                value = record.getVariableLocationOp(0);
+                /* A value that needs more than a pointer's addition to become the variable's
+                 * content, or is a piece of it only, does not carry the name. */
+                DIExpression *expression = record.getExpression();
+                if (expression && expression->startsWithDeref() &&
+                    expression->getNumElements() == 1)
+                    is_address = true;
+                else if (!is_address && expression && expression->getNumElements() != 0)
+                    continue;
+            }
+            if (value)
+                visit(user, wrap(value), wrap(record.getVariable()),
+                      wrap(record.getDebugLoc().get()), is_address);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+/* What the passes need of LLVM and its C API lacks; the C++ behind it is shim.cpp alone. */
+#ifndef CTS_INSTRUMENT_SHIM_H
+#define CTS_INSTRUMENT_SHIM_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/DebugInfo.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Copies `function` within its module under `name`, with internal linkage. Calls of itself inside
+ * the copy still name the original. */
+LLVMValueRef cts_clone_function(LLVMValueRef function, const char *name);
+
+/* The source's spelling of a symbol without the return type, "reduce<float, 256>(float*, int)";
+ * the symbol itself when it is not a mangled name. The caller frees the text. */
+char *cts_demangle(const char *symbol);
+
+/* Fails the compilation, or warns, in clang's own form with the instruction's position; without an
+ * instruction, a message without one. The compiler goes on until the pass manager returns. */
+void cts_error_at(LLVMModuleRef module, LLVMValueRef instruction, const char *message);
+void cts_warning_at(LLVMModuleRef module, LLVMValueRef instruction, const char *message);
+
+/* Operand `index` of a metadata node; NULL when there is none. */
+LLVMMetadataRef cts_metadata_operand(LLVMMetadataRef node, unsigned index);
+unsigned cts_metadata_operand_count(LLVMMetadataRef node);
+/* The text of a metadata string, or NULL and 0 for anything else; borrowed, not terminated. */
+const char *cts_metadata_text(LLVMMetadataRef string, size_t *size_bytes);
+/* The integer of a constant in metadata; `otherwise` when it is none. */
+long long cts_metadata_integer(LLVMMetadataRef node, long long otherwise);
+
+/* Calls `visit` for each place in the function where debug information says that a value is a
+ * source variable's content (is_address 0) or its address (is_address 1). `position` is the
+ * record's location: it tells one inlined copy of the variable from another. */
+typedef void cts_visit_variable(void *user, LLVMValueRef value, LLVMMetadataRef variable,
+                                LLVMMetadataRef position, int is_address);
+void cts_each_debug_variable(LLVMValueRef function, cts_visit_variable *visit, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
