@@ -54,9 +54,12 @@ void cts_stream_end_cta(struct cts_stream *stream);
 void cts_stream_flush(struct cts_stream *stream);
 
 /* Appends one warp record from lane addresses: addresses[l] for each l in mask (others ignored).
- * Recognises the pattern. `values` NULL or ceil(width/8) words per active lane. */
+ * Recognises the pattern. GENERIC space is taken as GLOBAL. With values, `values` has `value_words`
+ * words (ceil(width/8), at most CTS_STREAM_VALUE_WORDS_MAX) per active lane, lane after lane;
+ * without, NULL and 0. */
+enum { CTS_STREAM_VALUE_WORDS_MAX = 16 };
 void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
-                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES],
+                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
                     const uint64_t *values);
 
 /* The fast path of the CPU device: `slot_count` rows of 32 lane addresses, 0 = lane not active,
@@ -74,11 +77,15 @@ struct cts_row_batch {
 };
 void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch);
 
-/* Counts since the launch began in this stream (for launches.records, .accesses, .dropped);
- * accesses counts lanes. Reading resets them. */
+/* Counts since they were last taken from this stream (for launches.records, .accesses, .dropped);
+ * accesses counts lanes. Taking flushes what is buffered, so that the counts are final, and resets
+ * them. */
 struct cts_stream_counts {
     uint64_t records, accesses, dropped_records, dropped_accesses;
 };
 struct cts_stream_counts cts_stream_take_counts(struct cts_stream *stream);
+
+/* The same over all streams, of everything that has been written or dropped so far. */
+struct cts_stream_counts cts_collector_counts(const struct cts_collector *collector);
 
 #endif
