@@ -120,6 +120,10 @@ struct cts_host_access {
     bool is_store;
     uint64_t address, size_bytes;
 };
+struct cts_message {
+    uint32_t rank;
+    const char *severity, *text; /* severity: "note", "warning", "error" */
+};
 
 /* ---- writing: used inside the traced program, by importers and by tests ----
  *
@@ -130,7 +134,11 @@ struct cts_host_access {
  * catalogue file. */
 struct cts_catalogue_writer;
 
-/* Opens or creates `run_path`/run.db and claims the lowest free rank, making `run_path`/rank-N. */
+/* Opens or creates `run_path`/run.db and claims a rank, making `run_path`/rank-N: the MPI rank when
+ * the environment names one and it is free, else the lowest free one. The directory must be absent,
+ * empty, or a run that this process belongs to: the environment's CTASCOPE_SESSION is the one
+ * that `ctascope record` gave the run, or, without a session, another process that records into it
+ * still lives. Writes the run's keys (docs/catalogue.md) and a first row for the rank. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_create(const char *run_path,
                                                     struct cts_catalogue_writer **writer,
                                                     struct cts_error *error);
@@ -138,6 +146,17 @@ enum cts_status cts_catalogue_close(struct cts_catalogue_writer *writer, struct 
 enum cts_status cts_catalogue_flush(struct cts_catalogue_writer *writer, struct cts_error *error);
 bool cts_catalogue_failure(struct cts_catalogue_writer *writer, struct cts_error *error);
 uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
+
+/* Makes an empty run (directory and run.db) that processes with CTASCOPE_SESSION=`session` may
+ * join, and notes `command`. A run of the same session is left as it is. Any other run is replaced
+ * when `replace`, else refused; a directory that is not empty and no run is always refused. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
+                                                     const char *command, bool replace,
+                                                     struct cts_error *error);
+/* Writes what a killed process left in the write-ahead log into run.db. Harmless at any time. */
+enum cts_status cts_catalogue_tidy(const char *run_path, struct cts_error *error);
+/* Deletes a run that holds nothing but what cts_catalogue_prepare() made. */
+void cts_catalogue_discard_empty(const char *run_path);
 
 /* The next number of `op`, see schema.sql. */
 uint64_t cts_catalogue_next_op(struct cts_catalogue_writer *writer);
@@ -189,7 +208,13 @@ void cts_catalogue_destroy_stream(struct cts_catalogue_writer *writer, uint32_t 
 /* ---- reading ---- */
 
 /* Everything but the accesses, in memory: arrays ordered by id (launches, copies, syncs by rank
- * and op). Arrays and strings live until cts_catalogue_release(). */
+ * and op). Arrays and strings live until cts_catalogue_release().
+ *
+ * modules, sources, kernels, sites and streams may be indexed by id: rows[i].id == i. An id that a
+ * killed process reserved and never wrote is a row of zeros, NULL and CTS_NONE (a site of operation
+ * 0 and width 0). Every id that a row names is CTS_NONE, where the column may be NULL, or that
+ * of a row that exists. Access files may be ahead of the catalogue of a killed program by a few
+ * launches: look up what a record names with cts_catalogue_launch() and compare with site_count. */
 struct cts_catalogue {
     struct cts_rank *ranks;
     size_t rank_count;
@@ -198,7 +223,7 @@ struct cts_catalogue {
     struct cts_module *modules;
     size_t module_count;
     struct cts_source *sources;
-    size_t source_count; /* text NULL: see _source_text */
+    size_t source_count; /* text NULL: not the user's, or not kept */
     struct cts_kernel *kernels;
     size_t kernel_count;
     struct cts_site *sites;
@@ -219,6 +244,8 @@ struct cts_catalogue {
     size_t sync_count;
     struct cts_host_access *host_accesses;
     size_t host_access_count;
+    struct cts_message *messages;
+    size_t message_count;
     struct cts_catalogue_private *private_data;
 };
 
@@ -228,6 +255,16 @@ struct cts_catalogue {
 CTS_MUST_CHECK enum cts_status
 cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error);
 void cts_catalogue_release(struct cts_catalogue *catalogue);
+
+/* The launch with an id, or NULL; a binary search. */
+const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalogue,
+                                              uint32_t launch);
+const struct cts_rank *cts_catalogue_find_rank(const struct cts_catalogue *catalogue,
+                                               uint32_t rank);
+
+/* The keys of table `run`, ordered by key. */
+size_t cts_catalogue_key_count(const struct cts_catalogue *catalogue);
+const char *cts_catalogue_key(const struct cts_catalogue *catalogue, size_t i, const char **value);
 
 /* The value of a key of table `run`, or NULL. */
 const char *cts_catalogue_get(const struct cts_catalogue *catalogue, const char *key);

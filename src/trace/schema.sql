@@ -71,3 +71,4 @@ CREATE TABLE syncs (            -- events, waits, synchronisations: what orders 
 CREATE TABLE host_accesses (    -- with --host-accesses: ranges that the CPU touched between two ops
     rank INTEGER, op INTEGER, is_store INTEGER, address INTEGER, size_bytes INTEGER);
 CREATE TABLE messages (rank INTEGER, severity TEXT, text TEXT); -- what the recorder had to say
+CREATE TABLE counters (name TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID; -- ids given out, by table

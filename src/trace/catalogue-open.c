@@ -1,0 +1,204 @@
+/* Whose directory is it? A process may record into a directory that is absent or empty, or into a
+ * run that it belongs to, which is one of
+ *
+ *   - the run was prepared by `ctascope record`, which gave it a session, and this process has the
+ *     same CTASCOPE_SESSION: all processes that `record` starts, and all of an mpirun, whose
+ *     `record`s agree on the session;
+ *   - no process has recorded into it yet;
+ *   - there is no session, and another process that records into it is alive on this host.
+ *
+ * Anything else is somebody's data, and refused. Ranks are claimed by making the directory rank-N:
+ * mkdir() is atomic, so two processes never get the same. */
+#include "trace/catalogue-open.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/catalogue-sql.h"
+
+enum { RANKS_MAX = 1 << 20, SESSION_BYTES = 512 };
+
+enum content { CONTENT_ABSENT, CONTENT_EMPTY, CONTENT_DATABASE, CONTENT_OTHER, CONTENT_ERROR };
+
+/* What lies at `path`; errno tells more of CONTENT_ERROR. */
+static enum content directory_content(const char *path)
+{
+    DIR *const directory = opendir(path);
+    if (!directory) return errno == ENOENT ? CONTENT_ABSENT : CONTENT_ERROR;
+    enum content content = CONTENT_EMPTY;
+    struct dirent *entry;
+    while (content != CONTENT_DATABASE && (entry = readdir(directory))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        content = strcmp(entry->d_name, "run.db") == 0 ? CONTENT_DATABASE : CONTENT_OTHER;
+    }
+    closedir(directory);
+    return content;
+}
+
+static enum cts_status check_directory(const char *run_path, struct cts_error *error)
+{
+    if (mkdir(run_path, 0777) == 0) return CTS_OK;
+    if (errno != EEXIST) return cts_fail_errno(error, errno, "cannot make '%s'", run_path);
+    switch (directory_content(run_path)) {
+    case CONTENT_ERROR:
+    case CONTENT_ABSENT:
+        return cts_fail_errno(error, errno, "cannot open '%s'", run_path);
+    case CONTENT_OTHER:
+        return cts_fail(error, CTS_USAGE, "'%s' is not empty and no run", run_path);
+    case CONTENT_EMPTY:
+    case CONTENT_DATABASE:
+        break;
+    }
+    return CTS_OK;
+}
+
+/* Whether a process that records into the run still lives on this host. */
+static bool has_live_rank(sqlite3 *db, size_t *rank_count)
+{
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    sqlite3_stmt *statement = NULL;
+    bool live = false;
+    *rank_count = 0;
+    if (sqlite3_prepare_v2(db, "SELECT pid, host, end_ns IS NULL FROM ranks", -1, &statement,
+                           NULL) == SQLITE_OK) {
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const pid_t pid = sqlite3_column_int(statement, 0);
+            const char *const rank_host = (const char *)sqlite3_column_text(statement, 1);
+            const bool here = rank_host && strcmp(rank_host, host) == 0;
+            if (sqlite3_column_int(statement, 2) && here && pid > 0 &&
+                (kill(pid, 0) == 0 || errno == EPERM))
+                live = true;
+            ++*rank_count;
+        }
+    }
+    sqlite3_finalize(statement);
+    return live;
+}
+
+static enum cts_status check_membership(sqlite3 *db, const char *run_path, struct cts_error *error)
+{
+    const char *const mine = getenv("CTASCOPE_SESSION");
+    char theirs[SESSION_BYTES] = "";
+    cts_catalogue_load_key(db, "session", theirs, sizeof theirs);
+    if (mine && *mine && strcmp(mine, theirs) == 0) return CTS_OK;
+    size_t rank_count = 0;
+    const bool live = has_live_rank(db, &rank_count);
+    if (rank_count == 0 || (live && !(mine && *mine))) return CTS_OK;
+    return cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
+}
+
+static bool environment_u32(const char *name, uint32_t *value)
+{
+    const char *const text = getenv(name);
+    if (!text || *text < '0' || *text > '9') return false;
+    char *end;
+    errno = 0;
+    const unsigned long number = strtoul(text, &end, 10);
+    if (errno || *end || number >= RANKS_MAX) return false;
+    *value = (uint32_t)number;
+    return true;
+}
+
+/* The rank and number of ranks that an MPI launcher gave this process. */
+static bool mpi_rank(uint32_t *rank, uint32_t *size)
+{
+    static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                           {"PMI_RANK", "PMI_SIZE"},
+                                           {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (environment_u32(names[i][0], rank) && environment_u32(names[i][1], size)) return true;
+    return false;
+}
+
+/* 1: claimed, 0: taken, -1: errno tells. */
+static int claim_rank_number(const char *run_path, uint32_t rank)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/rank-%u", run_path, rank) >= sizeof path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    if (mkdir(path, 0777) == 0) return 1;
+    return errno == EEXIST ? 0 : -1;
+}
+
+static enum cts_status claim_rank(const char *run_path, uint32_t *rank, struct cts_error *error)
+{
+    uint32_t first = 0, mine, size;
+    int claimed = 0;
+    if (mpi_rank(&mine, &size)) {
+        *rank = mine;
+        claimed = claim_rank_number(run_path, mine);
+        first = size; /* a second process of an MPI rank does not take another rank's number */
+    }
+    for (uint32_t n = first; claimed == 0 && n < RANKS_MAX; n++) {
+        *rank = n;
+        claimed = claim_rank_number(run_path, n);
+    }
+    if (claimed > 0) return CTS_OK;
+    if (claimed == 0) return cts_fail(error, CTS_LIMIT, "'%s' has too many ranks", run_path);
+    return cts_fail_errno(error, errno, "cannot make '%s/rank-%u'", run_path, *rank);
+}
+
+enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db, uint32_t *rank,
+                                   struct cts_error *error)
+{
+    *db = NULL;
+    enum cts_status status = check_directory(run_path, error);
+    if (!status) status = cts_catalogue_open_database(run_path, db, error);
+    if (!status) status = check_membership(*db, run_path, error);
+    if (!status) status = claim_rank(run_path, rank, error);
+    if (status) {
+        sqlite3_close(*db);
+        *db = NULL;
+    }
+    return status;
+}
+
+/* The process's arguments, separated by spaces, from the kernel. */
+static void read_arguments(char *text, size_t text_bytes)
+{
+    text[0] = 0;
+    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    const ssize_t length = read(file, text, text_bytes - 1);
+    close(file);
+    if (length <= 0) return;
+    text[length] = 0;
+    for (ssize_t i = 0; i + 1 < length; i++)
+        if (!text[i]) text[i] = ' ';
+}
+
+void cts_self_describe(struct cts_self *self, uint32_t rank)
+{
+    *self = (struct cts_self){0};
+    gethostname(self->host, sizeof self->host - 1);
+    if (readlink("/proc/self/exe", self->program, sizeof self->program - 1) < 0)
+        self->program[0] = 0;
+    read_arguments(self->arguments, sizeof self->arguments);
+    if (!getcwd(self->directory, sizeof self->directory)) self->directory[0] = 0;
+    struct timespec monotonic, wall;
+    clock_gettime(CLOCK_MONOTONIC, &monotonic);
+    clock_gettime(CLOCK_REALTIME, &wall);
+    self->row = (struct cts_rank){
+        .rank = rank,
+        .pid = getpid(),
+        .host = self->host,
+        .program = self->program,
+        .arguments = self->arguments,
+        .directory = self->directory,
+        .start_ns = (uint64_t)monotonic.tv_sec * 1000000000u + (uint64_t)monotonic.tv_nsec,
+        .unix_start_ns = (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec,
+    };
+}

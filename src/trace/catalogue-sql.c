@@ -1,0 +1,221 @@
+/* A run.db has a write-ahead log while processes write to it: readers see whole transactions, a
+ * killed process loses at most its last one, and the last process to close it writes the log back
+ * and removes it. `synchronous` is off: that protects from crashes of a process, not of the host,
+ * and costs nothing. Where the file system has no shared memory for the log, SQLite keeps a
+ * rollback journal by itself, which is as safe and slower. */
+#include "trace/catalogue-sql.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "schema.sql.h"
+#include "trace/catalogue.h"
+
+enum { BUSY_MS = 20000 }; /* how long a process waits for another's transaction */
+
+static enum cts_status status_of(int sqlite_code)
+{
+    switch (sqlite_code & 0xff) {
+    case SQLITE_NOMEM:
+        return CTS_MEMORY;
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+        return CTS_IO;
+    default:
+        return CTS_FORMAT;
+    }
+}
+
+enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *what_format, ...)
+{
+    char what[600];
+    va_list args;
+    va_start(args, what_format);
+    vsnprintf(what, sizeof what, what_format, args);
+    va_end(args);
+    const int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+    const int system = db ? sqlite3_system_errno(db) : 0;
+    const enum cts_status status = status_of(code);
+    if (status == CTS_IO && system)
+        return cts_fail(error, status, "%s: %s: %s", what, sqlite3_errstr(code), strerror(system));
+    return cts_fail(error, status, "%s: %s", what, db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const char *what, struct cts_error *error)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK) return CTS_OK;
+    return cts_sql_fail(db, error, "%s", what);
+}
+
+/* The first column of the first row of a query, or `otherwise`. */
+static int64_t query_number(sqlite3 *db, const char *sql, int64_t otherwise)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t number = otherwise;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL)
+        number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+int64_t cts_catalogue_format_version(sqlite3 *db)
+{
+    return query_number(db, "SELECT value FROM run WHERE key = 'format_version'", -1);
+}
+
+int64_t cts_catalogue_object_count(sqlite3 *db)
+{
+    return query_number(db, "SELECT count(*) FROM sqlite_schema", -1);
+}
+
+enum cts_status cts_catalogue_store_key(sqlite3 *db, const char *key, const char *value,
+                                        bool replace, struct cts_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    const char *const sql = replace ? "INSERT OR REPLACE INTO run (key, value) VALUES (?, ?)"
+                                    : "INSERT OR IGNORE INTO run (key, value) VALUES (?, ?)";
+    enum cts_status status = CTS_OK;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) ||
+        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) ||
+        sqlite3_bind_text(statement, 2, value, -1, SQLITE_STATIC) ||
+        sqlite3_step(statement) != SQLITE_DONE)
+        status = cts_sql_fail(db, error, "cannot write key '%s' of the catalogue", key);
+    sqlite3_finalize(statement);
+    return status;
+}
+
+bool cts_catalogue_load_key(sqlite3 *db, const char *key, char *text, size_t text_bytes)
+{
+    sqlite3_stmt *statement = NULL;
+    bool found = false;
+    if (sqlite3_prepare_v2(db, "SELECT value FROM run WHERE key = ?", -1, &statement, NULL) ==
+            SQLITE_OK &&
+        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
+        const int length =
+            snprintf(text, text_bytes, "%s", (const char *)sqlite3_column_text(statement, 0));
+        found = length >= 0 && (size_t)length < text_bytes;
+    }
+    sqlite3_finalize(statement);
+    return found;
+}
+
+/* The processor's name as the kernel tells it; false where it does not (ARM). */
+static bool cpu_model(char *text, size_t text_bytes)
+{
+    FILE *const file = fopen("/proc/cpuinfo", "re");
+    if (!file) return false;
+    char line[512];
+    bool found = false;
+    while (!found && fgets(line, sizeof line, file)) {
+        const char *const colon = strchr(line, ':');
+        if (!colon || strncmp(line, "model name", 10) != 0) continue;
+        snprintf(text, text_bytes, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+        found = true;
+    }
+    fclose(file);
+    return found;
+}
+
+static enum cts_status store_common_keys(sqlite3 *db, struct cts_error *error)
+{
+    char text[600];
+    enum cts_status status = CTS_OK;
+    snprintf(text, sizeof text, "%d", CTS_CATALOGUE_VERSION);
+    status = cts_catalogue_store_key(db, "format_version", text, false, error);
+    if (!status)
+        status = cts_catalogue_store_key(db, "ctascope_version", CTASCOPE_VERSION, false, error);
+    struct tm utc;
+    const time_t now = time(NULL);
+    if (!status && gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc))
+        status = cts_catalogue_store_key(db, "created", text, false, error);
+    struct utsname host;
+    if (!status && uname(&host) == 0) {
+        status = cts_catalogue_store_key(db, "host", host.nodename, false, error);
+        snprintf(text, sizeof text, "%s %s %s", host.sysname, host.release, host.machine);
+        if (!status) status = cts_catalogue_store_key(db, "system", text, false, error);
+    }
+    if (!status && cpu_model(text, sizeof text))
+        status = cts_catalogue_store_key(db, "cpu_model", text, false, error);
+    snprintf(text, sizeof text, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
+    if (!status) status = cts_catalogue_store_key(db, "cpu_count", text, false, error);
+    return status;
+}
+
+enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
+                                             struct cts_error *error)
+{
+    char what[512];
+    snprintf(what, sizeof what, "cannot set up '%s/run.db'", run_path);
+    enum cts_status status = cts_sql_run(db, "BEGIN IMMEDIATE", what, error);
+    if (status) return status;
+    const int64_t version = cts_catalogue_format_version(db);
+    if (version == CTS_CATALOGUE_VERSION) return cts_sql_run(db, "COMMIT", what, error);
+    if (version >= 0)
+        status = cts_fail(error, CTS_VERSION, "'%s/run.db' has format version %lld; this is %d",
+                          run_path, (long long)version, CTS_CATALOGUE_VERSION);
+    else if (cts_catalogue_object_count(db) != 0)
+        status = cts_fail(error, CTS_USAGE,
+                          "'%s' is not empty and no run: its run.db holds "
+                          "something else",
+                          run_path);
+    if (!status) status = cts_sql_run(db, cts_schema_sql, what, error);
+    if (!status) status = store_common_keys(db, error);
+    if (!status) return cts_sql_run(db, "COMMIT", what, error);
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return status;
+}
+
+/* Two processes that create one database at the same time get in each other's way here, and SQLite
+ * does not wait for this lock by itself. */
+static void use_write_ahead_log(sqlite3 *db)
+{
+    const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
+    for (int attempt = 0; attempt < 1000; attempt++) {
+        const int code = sqlite3_exec(db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+        if ((code & 0xff) != SQLITE_BUSY && (code & 0xff) != SQLITE_LOCKED) return;
+        nanosleep(&pause, NULL);
+    }
+}
+
+enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_out,
+                                            struct cts_error *error)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/run.db", run_path) >= sizeof path)
+        return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
+    sqlite3 *db = NULL;
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    enum cts_status status = CTS_OK;
+    if (sqlite3_open_v2(path, &db, flags, NULL)) {
+        status = cts_sql_fail(db, error, "cannot open '%s'", path);
+    } else {
+        sqlite3_busy_timeout(db, BUSY_MS);
+        const int64_t object_count = cts_catalogue_object_count(db);
+        if (object_count < 0)
+            status = cts_sql_fail(db, error, "cannot open '%s'", path);
+        else if (object_count == 0)
+            use_write_ahead_log(db);
+        /* an existing database keeps the journal it has: ours has the log, another's is not ours */
+        if (!status) sqlite3_exec(db, "PRAGMA synchronous=OFF", NULL, NULL, NULL);
+        if (!status) status = cts_catalogue_prepare_schema(db, run_path, error);
+    }
+    if (status) {
+        sqlite3_close(db);
+        db = NULL;
+    }
+    *db_out = db;
+    return status;
+}

@@ -1,0 +1,42 @@
+/* SQLite as the catalogue uses it: opening, running statements, errors as ours. Private. */
+#ifndef CTS_TRACE_CATALOGUE_SQL_H
+#define CTS_TRACE_CATALOGUE_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+/* Fails with SQLite's text for what went wrong last; `what` reads like "cannot read 'r/run.db'". */
+enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *what_format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Runs statements that return nothing of interest. `what` as above, complete. */
+CTS_MUST_CHECK enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const char *what,
+                                           struct cts_error *error);
+
+/* A catalogue open for writing by one process: locks and journal set up, schema checked. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db,
+                                                           struct cts_error *error);
+
+/* In a new database: the schema and the keys that every run has. In one of ours: nothing. Any other
+ * is refused. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
+                                                            struct cts_error *error);
+
+/* "format_version" of a database that has a table `run`; -1: it has no such key or table. */
+int64_t cts_catalogue_format_version(sqlite3 *db);
+
+/* The number of tables, views and the like in the database; -1: cannot be read. */
+int64_t cts_catalogue_object_count(sqlite3 *db);
+
+/* INSERT OR IGNORE, or with `replace` OR REPLACE, into table run. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_store_key(sqlite3 *db, const char *key,
+                                                       const char *value, bool replace,
+                                                       struct cts_error *error);
+
+/* The text of a key of table run in `text`; false when there is none or it does not fit. */
+bool cts_catalogue_load_key(sqlite3 *db, const char *key, char *text, size_t text_bytes);
+
+#endif
