@@ -110,6 +110,9 @@ int main(int argc, char **argv)
         float *a = numbers(n * n), *b = numbers(n * n), *c = numbers(n * n);
         const dim3 block(TILE, TILE), grid(n / TILE, n / TILE);
         measure(name, launches, (long)n * n, [=](int) { matmul<<<grid, block>>>(a, b, c, n); });
+    } else if (!strcmp(name, "bfs")) {
+        Graph graph;
+        measure(name, launches, Graph::NODES, [&](int) { graph.search(); });
     } else {
         fprintf(stderr, "kernels: no kernel '%s'\n", name);
         return 2;
