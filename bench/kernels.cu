@@ -63,6 +63,69 @@ static float *numbers(size_t count)
     return device_copy(host.data(), count);
 }
 
+__global__ void expand(const int *first_edge, const int *edges, bool *frontier, const bool *seen,
+                       bool *marked, int *distance, int n)
+{
+    const int node = blockIdx.x * blockDim.x + threadIdx.x;
+    if (node >= n || !frontier[node]) return;
+    frontier[node] = false;
+    for (int e = first_edge[node]; e < first_edge[node + 1]; e++) {
+        const int neighbour = edges[e];
+        if (!seen[neighbour]) {
+            distance[neighbour] = distance[node] + 1;
+            marked[neighbour] = true;
+        }
+    }
+}
+
+__global__ void settle(bool *frontier, bool *seen, bool *marked, int *more, int n)
+{
+    const int node = blockIdx.x * blockDim.x + threadIdx.x;
+    if (node >= n || !marked[node]) return;
+    frontier[node] = true;
+    seen[node] = true;
+    marked[node] = false;
+    *more = 1;
+}
+
+// A search over a random graph of a million nodes with six edges each; what is timed is the kernels
+// and the copies of the flag between them.
+struct Graph {
+    enum { NODES = 1000000, DEGREE = 6 };
+    int *first_edge, *edges, *distance, *more;
+    bool *frontier, *seen, *marked;
+    Graph()
+    {
+        std::vector<int> first(NODES + 1), to((size_t)NODES * DEGREE);
+        Random random;
+        for (int node = 0; node <= NODES; node++) first[node] = node * DEGREE;
+        for (int &edge : to) edge = random.next() % NODES;
+        first_edge = device_copy(first.data(), first.size());
+        edges = device_copy(to.data(), to.size());
+        CHECK(cudaMalloc(&distance, NODES * sizeof(int)));
+        CHECK(cudaMalloc(&more, sizeof(int)));
+        CHECK(cudaMalloc(&frontier, NODES));
+        CHECK(cudaMalloc(&seen, NODES));
+        CHECK(cudaMalloc(&marked, NODES));
+    }
+    void search()
+    {
+        CHECK(cudaMemset(frontier, 0, NODES));
+        CHECK(cudaMemset(seen, 0, NODES));
+        CHECK(cudaMemset(marked, 0, NODES));
+        CHECK(cudaMemset(frontier, 1, 1));
+        CHECK(cudaMemset(seen, 1, 1));
+        CHECK(cudaMemset(distance, 0, NODES * sizeof(int)));
+        for (int again = 1; again;) {
+            CHECK(cudaMemset(more, 0, sizeof(int)));
+            expand<<<(NODES + 511) / 512, 512>>>(first_edge, edges, frontier, seen, marked,
+                                                 distance, NODES);
+            settle<<<(NODES + 511) / 512, 512>>>(frontier, seen, marked, more, NODES);
+            CHECK(cudaMemcpy(&again, more, sizeof(int), cudaMemcpyDeviceToHost));
+        }
+    }
+};
+
 template <class Launch>
 static void measure(const char *name, int launches, long threads, Launch launch)
 {
