@@ -28,35 +28,32 @@
 
 enum { RANKS_MAX = 1 << 20, SESSION_BYTES = 512 };
 
-enum content { CONTENT_ABSENT, CONTENT_EMPTY, CONTENT_DATABASE, CONTENT_OTHER, CONTENT_ERROR };
-
-/* What lies at `path`; errno tells more of CONTENT_ERROR. */
-static enum content directory_content(const char *path)
+enum cts_content cts_directory_content(const char *path)
 {
     DIR *const directory = opendir(path);
-    if (!directory) return errno == ENOENT ? CONTENT_ABSENT : CONTENT_ERROR;
-    enum content content = CONTENT_EMPTY;
+    if (!directory) return errno == ENOENT ? CTS_CONTENT_ABSENT : CTS_CONTENT_ERROR;
+    enum cts_content content = CTS_CONTENT_EMPTY;
     struct dirent *entry;
-    while (content != CONTENT_DATABASE && (entry = readdir(directory))) {
+    while (content != CTS_CONTENT_DATABASE && (entry = readdir(directory))) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        content = strcmp(entry->d_name, "run.db") == 0 ? CONTENT_DATABASE : CONTENT_OTHER;
+        content = strcmp(entry->d_name, "run.db") == 0 ? CTS_CONTENT_DATABASE : CTS_CONTENT_OTHER;
     }
     closedir(directory);
     return content;
 }
 
-static enum cts_status check_directory(const char *run_path, struct cts_error *error)
+enum cts_status cts_catalogue_check_directory(const char *run_path, struct cts_error *error)
 {
     if (mkdir(run_path, 0777) == 0) return CTS_OK;
     if (errno != EEXIST) return cts_fail_errno(error, errno, "cannot make '%s'", run_path);
-    switch (directory_content(run_path)) {
-    case CONTENT_ERROR:
-    case CONTENT_ABSENT:
+    switch (cts_directory_content(run_path)) {
+    case CTS_CONTENT_ERROR:
+    case CTS_CONTENT_ABSENT:
         return cts_fail_errno(error, errno, "cannot open '%s'", run_path);
-    case CONTENT_OTHER:
+    case CTS_CONTENT_OTHER:
         return cts_fail(error, CTS_USAGE, "'%s' is not empty and no run", run_path);
-    case CONTENT_EMPTY:
-    case CONTENT_DATABASE:
+    case CTS_CONTENT_EMPTY:
+    case CTS_CONTENT_DATABASE:
         break;
     }
     return CTS_OK;
@@ -94,6 +91,8 @@ static enum cts_status check_membership(sqlite3 *db, const char *run_path, struc
     if (mine && *mine && strcmp(mine, theirs) == 0) return CTS_OK;
     size_t rank_count = 0;
     const bool live = has_live_rank(db, &rank_count);
+    if (rank_count == 0 && mine && *mine && !*theirs)
+        return cts_catalogue_store_key(db, "session", mine, true, error);
     if (rank_count == 0 || (live && !(mine && *mine))) return CTS_OK;
     return cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
 }
@@ -155,7 +154,7 @@ enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db, uint32_t 
                                    struct cts_error *error)
 {
     *db = NULL;
-    enum cts_status status = check_directory(run_path, error);
+    enum cts_status status = cts_catalogue_check_directory(run_path, error);
     if (!status) status = cts_catalogue_open_database(run_path, db, error);
     if (!status) status = check_membership(*db, run_path, error);
     if (!status) status = claim_rank(run_path, rank, error);

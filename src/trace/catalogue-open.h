@@ -8,9 +8,23 @@
 #include "common/error.h"
 #include "trace/catalogue.h"
 
+/* What lies at a path where a run may be; errno tells more of CTS_CONTENT_ERROR. */
+enum cts_content {
+    CTS_CONTENT_ABSENT,
+    CTS_CONTENT_EMPTY,
+    CTS_CONTENT_DATABASE, /* there is a run.db */
+    CTS_CONTENT_OTHER,
+    CTS_CONTENT_ERROR
+};
+enum cts_content cts_directory_content(const char *path);
+
 /* Opens the run for a process that records (see cts_catalogue_create()) and claims its rank. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db,
                                                   uint32_t *rank, struct cts_error *error);
+
+/* Makes a directory that is absent; refuses one that is neither empty nor has a run.db. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_check_directory(const char *run_path,
+                                                             struct cts_error *error);
 
 /* What this process can say of itself. Strings live in the struct. */
 struct cts_self {

@@ -1,8 +1,8 @@
 /* A run.db has a write-ahead log while processes write to it: readers see whole transactions, a
- * killed process loses at most its last one, and the last process to close it writes the log back
- * and removes it. `synchronous` is off: that protects from crashes of a process, not of the host,
- * and costs nothing. Where the file system has no shared memory for the log, SQLite keeps a
- * rollback journal by itself, which is as safe and slower. */
+ * killed process loses at most its last one, and the last process to close it writes the log back,
+ * removes it and leaves a plain database. `synchronous` is off: that protects from crashes of a
+ * process, not of the host, and costs nothing. Where the file system has no shared memory for the
+ * log, SQLite keeps a rollback journal by itself, which is as safe and slower. */
 #include "trace/catalogue-sql.h"
 
 #include <limits.h>
@@ -206,9 +206,8 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
         const int64_t object_count = cts_catalogue_object_count(db);
         if (object_count < 0)
             status = cts_sql_fail(db, error, "cannot open '%s'", path);
-        else if (object_count == 0)
-            use_write_ahead_log(db);
-        /* an existing database keeps the journal it has: ours has the log, another's is not ours */
+        else if (object_count == 0 || cts_catalogue_format_version(db) >= 0)
+            use_write_ahead_log(db); /* not in somebody else's database */
         if (!status) sqlite3_exec(db, "PRAGMA synchronous=OFF", NULL, NULL, NULL);
         if (!status) status = cts_catalogue_prepare_schema(db, run_path, error);
     }
@@ -218,4 +217,12 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
     }
     *db_out = db;
     return status;
+}
+
+void cts_catalogue_close_database(sqlite3 *db)
+{
+    if (!db) return;
+    sqlite3_busy_timeout(db, 0); /* when others have it open, the last of them will do it */
+    sqlite3_exec(db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    sqlite3_close(db);
 }

@@ -20,6 +20,10 @@ CTS_MUST_CHECK enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const c
 CTS_MUST_CHECK enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db,
                                                            struct cts_error *error);
 
+/* Closes it; the last process to do so turns the write-ahead log into plain content. NULL: nothing.
+ * No statement may be left. */
+void cts_catalogue_close_database(sqlite3 *db);
+
 /* In a new database: the schema and the keys that every run has. In one of ours: nothing. Any other
  * is refused. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,

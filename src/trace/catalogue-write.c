@@ -392,7 +392,7 @@ static void free_writer(struct cts_catalogue_writer *writer)
     for (unsigned i = 0; i < CTS_TABLE_COUNT; i++) sqlite3_finalize(writer->inserts[i]);
     for (unsigned i = 0; i < OP_KIND_COUNT; i++) sqlite3_finalize(writer->updates[i]);
     sqlite3_finalize(writer->claim_ids);
-    sqlite3_close(writer->db);
+    cts_catalogue_close_database(writer->db);
     cts_buffer_release(&writer->queue);
     cts_buffer_release(&writer->batch);
     pthread_cond_destroy(&writer->work);

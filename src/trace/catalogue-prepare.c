@@ -1,0 +1,164 @@
+/* What `ctascope record` does to a run before and after the program has it.
+ *
+ * Several `record`s of one mpirun prepare the same run at about the same time. They take turns by
+ * a lock on the directory above it: the first makes the run (after it has removed an old one, when
+ * asked to), the others find one of their own session and leave it alone. An old run is first
+ * renamed, so that it is whole or gone for anybody who looks. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/catalogue-open.h"
+#include "trace/catalogue-sql.h"
+
+enum { DEPTH_MAX = 8, TEXT_BYTES = 512 };
+
+/* An open and locked directory that holds `path`; -1 and errno when that is not possible. */
+static int lock_parent(const char *path)
+{
+    char parent[PATH_MAX];
+    if ((size_t)snprintf(parent, sizeof parent, "%s", path) >= sizeof parent) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    size_t length = strlen(parent);
+    while (length > 1 && parent[length - 1] == '/') parent[--length] = 0;
+    char *const slash = strrchr(parent, '/');
+    if (!slash)
+        snprintf(parent, sizeof parent, ".");
+    else
+        slash[slash == parent] = 0;
+    const int directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory >= 0) flock(directory, LOCK_EX); /* where it cannot lock, the race is rare */
+    return directory;
+}
+
+/* Deletes a tree without following links. */
+static int delete_tree(int parent, const char *name, int depth)
+{
+    if (unlinkat(parent, name, 0) == 0) return 0;
+    if (errno != EISDIR && errno != EPERM) return -1;
+    if (depth == DEPTH_MAX) {
+        errno = ELOOP;
+        return -1;
+    }
+    const int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
+    if (!stream) return -1;
+    int result = 0;
+    struct dirent *entry;
+    while (!result && (entry = readdir(stream)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            result = delete_tree(directory, entry->d_name, depth + 1);
+    closedir(stream);
+    return result ? result : unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+static enum cts_status delete_run(const char *run_path, struct cts_error *error)
+{
+    char aside[PATH_MAX];
+    size_t length = strlen(run_path);
+    while (length > 1 && run_path[length - 1] == '/') length--;
+    if ((size_t)snprintf(aside, sizeof aside, "%.*s.old-%d", (int)length, run_path, getpid()) >=
+        sizeof aside)
+        return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
+    if (rename(run_path, aside) || delete_tree(AT_FDCWD, aside, 0))
+        return cts_fail_errno(error, errno, "cannot replace '%s'", run_path);
+    return CTS_OK;
+}
+
+/* Whether run.db is one of ours, of any version, and of which session. */
+static bool is_run(const char *run_path, char *session, size_t session_bytes)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/run.db", run_path);
+    sqlite3 *db = NULL;
+    session[0] = 0;
+    bool ours = false;
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(db, 5000);
+        ours = cts_catalogue_format_version(db) >= 1;
+        if (ours && !cts_catalogue_load_key(db, "session", session, session_bytes)) session[0] = 0;
+    }
+    sqlite3_close(db);
+    return ours;
+}
+
+static enum cts_status make_run(const char *run_path, const char *session, const char *command,
+                                struct cts_error *error)
+{
+    sqlite3 *db = NULL;
+    enum cts_status status = cts_catalogue_check_directory(run_path, error);
+    if (!status) status = cts_catalogue_open_database(run_path, &db, error);
+    if (!status) status = cts_catalogue_store_key(db, "session", session, true, error);
+    if (!status) status = cts_catalogue_store_key(db, "command", command, true, error);
+    cts_catalogue_close_database(db);
+    return status;
+}
+
+enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
+                                      const char *command, bool replace, struct cts_error *error)
+{
+    const int lock = lock_parent(run_path);
+    if (lock < 0) return cts_fail_errno(error, errno, "cannot make '%s'", run_path);
+    enum cts_status status = CTS_OK;
+    bool joined = false;
+    if (cts_directory_content(run_path) == CTS_CONTENT_DATABASE) {
+        char theirs[TEXT_BYTES];
+        const bool ours = is_run(run_path, theirs, sizeof theirs);
+        joined = ours && strcmp(theirs, session) == 0;
+        if (!joined && !ours)
+            status =
+                cts_fail(error, CTS_USAGE,
+                         "'%s' is not empty and no run: its run.db holds something else", run_path);
+        else if (!joined && !replace)
+            status =
+                cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
+        else if (!joined)
+            status = delete_run(run_path, error);
+    }
+    if (!status && !joined) status = make_run(run_path, session, command, error);
+    close(lock);
+    return status;
+}
+
+enum cts_status cts_catalogue_tidy(const char *run_path, struct cts_error *error)
+{
+    char session[TEXT_BYTES];
+    if (!is_run(run_path, session, sizeof session))
+        return cts_fail(error, CTS_FORMAT, "'%s' is not a run", run_path);
+    sqlite3 *db = NULL;
+    const enum cts_status status = cts_catalogue_open_database(run_path, &db, error);
+    cts_catalogue_close_database(db);
+    return status;
+}
+
+void cts_catalogue_discard_empty(const char *run_path)
+{
+    const int lock = lock_parent(run_path);
+    if (lock < 0) return;
+    sqlite3 *db = NULL;
+    if (cts_directory_content(run_path) == CTS_CONTENT_DATABASE &&
+        !cts_catalogue_open_database(run_path, &db, NULL)) {
+        sqlite3_stmt *statement = NULL;
+        bool empty = false;
+        if (sqlite3_prepare_v2(db, "SELECT count(*) FROM ranks", -1, &statement, NULL) ==
+                SQLITE_OK &&
+            sqlite3_step(statement) == SQLITE_ROW)
+            empty = sqlite3_column_int64(statement, 0) == 0;
+        sqlite3_finalize(statement);
+        cts_catalogue_close_database(db);
+        if (empty) {
+            struct cts_error ignored;
+            if (delete_run(run_path, &ignored)) empty = false; /* it stays: harmless */
+        }
+    }
+    close(lock);
+}
