@@ -1,0 +1,1 @@
+#include "ctascope/runtime.h"

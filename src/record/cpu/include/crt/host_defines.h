@@ -1,0 +1,1 @@
+#include "../ctascope/host_defines.h"

@@ -1,0 +1,58 @@
+/* The CUDA language for `ctascope cc`: included before every source that clang compiles as CUDA, in
+ * the device pass and in the host pass. It takes the place of the CUDA toolkit's headers and of
+ * clang's __clang_cuda_runtime_wrapper.h, which needs them.
+ *
+ * Order matters. clang's forward declarations come before <cmath>, so that std::sin and its like
+ * are overloaded for the device; device malloc and free come before <new>, so that operator new in
+ * a kernel is the device's; __CUDA_ARCH__ is defined while device functions are declared, so that
+ * the host pass can parse kernels. */
+#ifndef CTASCOPE_CUDA_H
+#define CTASCOPE_CUDA_H
+
+#ifndef __CUDA__
+#error "ctascope_cuda.h is for sources compiled as CUDA"
+#endif
+
+#define __CUDACC__                   1
+#define __NVCC__                     1
+#define __CUDACC_VER_MAJOR__         12
+#define __CUDACC_VER_MINOR__         3
+#define __CUDACC_VER_BUILD__         107
+#define __CUDACC_EXTENDED_LAMBDA__   1
+#define __CUDACC_RELAXED_CONSTEXPR__ 1
+#define __CUDA_ARCH_LIST__           900
+#define __CTASCOPE__                 1
+
+#include "ctascope/host_defines.h"
+
+#include <__clang_cuda_math_forward_declares.h>
+#include <cmath>
+#include <cstdlib>
+#include <stdlib.h>
+#include <string.h>
+#include <stdio.h>
+#include <time.h>
+#include <limits.h>
+extern "C" {
+__device__ void free(void *) __attribute__((nothrow));
+__device__ void *malloc(size_t) __attribute__((nothrow)) __attribute__((malloc));
+}
+#include <new>
+
+#include "ctascope/vector_types.h"
+
+#pragma push_macro("__CUDA_ARCH__")
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ 900
+#endif
+#include "ctascope/device_functions.h"
+#include "ctascope/memory.h"
+#include "ctascope/warp.h"
+#include "ctascope/atomics.h"
+#pragma pop_macro("__CUDA_ARCH__")
+
+#define CUDA_VERSION 12030
+#include "ctascope/runtime.h"
+#include "ctascope/texture.h"
+
+#endif

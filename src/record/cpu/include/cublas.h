@@ -1,0 +1,1 @@
+#error "cublas.h: cuBLAS is not supported on the CPU device"

@@ -1,0 +1,1 @@
+#error "cublas_v2.h: cuBLAS is not supported on the CPU device"

@@ -1,0 +1,1 @@
+#include "ctascope_driver_api.h"

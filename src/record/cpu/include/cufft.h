@@ -1,0 +1,1 @@
+#error "cufft.h: cuFFT is not supported on the CPU device"

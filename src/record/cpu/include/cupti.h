@@ -1,0 +1,1 @@
+#error "cupti.h: CUPTI is not supported on the CPU device"

@@ -1,0 +1,1 @@
+#error "curand.h: cuRAND is not supported on the CPU device"

@@ -1,0 +1,1 @@
+#error "cusolverDn.h: cuSOLVER is not supported on the CPU device"

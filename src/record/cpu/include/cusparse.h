@@ -1,0 +1,1 @@
+#error "cusparse.h: cuSPARSE is not supported on the CPU device"

@@ -1,0 +1,1 @@
+#include "ctascope_runtime_api.h"

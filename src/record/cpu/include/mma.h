@@ -1,0 +1,1 @@
+#error "mma.h: warp matrix functions (WMMA) is not supported on the CPU device"

@@ -1,0 +1,1 @@
+#include "ctascope/vector_types.h"
