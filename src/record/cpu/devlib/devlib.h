@@ -48,6 +48,7 @@ float cts_integer_to_float(uint64_t magnitude, int negative, enum cts_rounding m
 float cts_double_to_float(double a, enum cts_rounding mode);
 uint32_t cts_double_to_half(double a, enum cts_rounding mode);   /* the 16 bits */
 uint32_t cts_double_to_bfloat(double a, enum cts_rounding mode); /* the 16 bits */
+uint32_t cts_fma_bfloat(float a, float b, float c);              /* bfloat values and result */
 
 /* Special functions that the C library lacks (special.c). */
 double cts_erfinv(double y);

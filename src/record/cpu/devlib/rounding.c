@@ -283,3 +283,11 @@ CTS_FUNCTION uint32_t cts_double_to_bfloat(double a, enum cts_rounding mode)
 {
     return to_16_bits(a, &bfloat_format, mode);
 }
+
+CTS_FUNCTION uint32_t cts_fma_bfloat(float a, float b, float c)
+{
+    if (!is_finite(a) || !is_finite(b) || !is_finite(c))
+        return cts_double_to_bfloat(__builtin_fma(a, b, c), CTS_RN);
+    const struct number n = sum(product(unpack(a), unpack(b)), unpack(c), CTS_RN);
+    return (uint32_t)pack_magnitude(n, &bfloat_format, CTS_RN) | (uint32_t)n.negative << 15;
+}
