@@ -187,29 +187,40 @@ long long cts_metadata_integer(LLVMMetadataRef node, long long otherwise)
     return constant && constant->getBitWidth() <= 64 ? constant->getSExtValue() : otherwise;
 }
 
+/* False when the record says nothing that a name could be told by: a value that needs more than
+ * being put at an offset of the variable to become its content. */
+static bool read_record(DbgVariableRecord &record, cts_debug_variable &seen)
+{
+    Value *value = nullptr;
+    if (record.isDbgAssign() && isa_and_nonnull<AllocaInst>(record.getAddress())) {
+        value = record.getAddress();
+        seen.is_address = 1;
+    } else if (record.getNumVariableLocationOps() == 1) {
+        value = record.getVariableLocationOp(0);
+        seen.is_address = record.isDbgDeclare();
+        DIExpression *expression = record.getExpression();
+        unsigned length = expression ? expression->getNumElements() : 0;
+        if (length && expression->getFragmentInfo()) {
+            seen.offset_bytes = unsigned(expression->getFragmentInfo()->OffsetInBits / 8);
+            length -= 3;
+        }
+        if (length == 1 && expression->startsWithDeref())
+            seen.is_address = 1;
+        else if (length && !seen.is_address)
+            return false;
+    }
+    seen.value = wrap(value);
+    return value != nullptr;
+}
+
 void cts_each_debug_variable(LLVMValueRef function, cts_visit_variable *visit, void *user)
 {
     for (Instruction &instruction : instructions(*unwrap<Function>(function))) {
         for (DbgVariableRecord &record : filterDbgVars(instruction.getDbgRecordRange())) {
-            bool is_address = record.isDbgDeclare();
-            Value *value = nullptr;
-            if (record.isDbgAssign() && isa_and_nonnull<AllocaInst>(record.getAddress())) {
-                value = record.getAddress();
-                is_address = true;
-            } else if (record.getNumVariableLocationOps() == 1) {
-                value = record.getVariableLocationOp(0);
-                /* A value that needs more than a pointer's addition to become the variable's
-                 * content, or is a piece of it only, does not carry the name. */
-                DIExpression *expression = record.getExpression();
-                if (expression && expression->startsWithDeref() &&
-                    expression->getNumElements() == 1)
-                    is_address = true;
-                else if (!is_address && expression && expression->getNumElements() != 0)
-                    continue;
-            }
-            if (value)
-                visit(user, wrap(value), wrap(record.getVariable()),
-                      wrap(record.getDebugLoc().get()), is_address);
+            cts_debug_variable seen = {};
+            seen.variable = wrap(record.getVariable());
+            seen.position = wrap(record.getDebugLoc().get());
+            if (read_record(record, seen)) visit(user, &seen);
         }
     }
 }

@@ -31,10 +31,15 @@ const char *cts_metadata_text(LLVMMetadataRef string, size_t *size_bytes);
 long long cts_metadata_integer(LLVMMetadataRef node, long long otherwise);
 
 /* Calls `visit` for each place in the function where debug information says that a value is a
- * source variable's content (is_address 0) or its address (is_address 1). `position` is the
+ * source variable's content, from `offset_bytes` of it on, or its address. `position` is the
  * record's location: it tells one inlined copy of the variable from another. */
-typedef void cts_visit_variable(void *user, LLVMValueRef value, LLVMMetadataRef variable,
-                                LLVMMetadataRef position, int is_address);
+struct cts_debug_variable {
+    LLVMValueRef value;
+    LLVMMetadataRef variable, position;
+    int is_address;
+    unsigned offset_bytes;
+};
+typedef void cts_visit_variable(void *user, const struct cts_debug_variable *variable);
 void cts_each_debug_variable(LLVMValueRef function, cts_visit_variable *visit, void *user);
 
 #ifdef __cplusplus

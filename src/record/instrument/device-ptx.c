@@ -1,0 +1,184 @@
+/* The accesses of inline PTX, for devices that run PTX: single instructions of the forms
+ *
+ *     ld|st|ldu|atom|red{.modifiers}.type ..., [address{+offset}], ...
+ *
+ * are understood, several of them in one text too, as long as each address is an operand of the
+ * asm. Anything else that can touch memory is reported as skipped. (On the CPU device the lower
+ * pass has replaced inline PTX before the device pass looks.)
+ *
+ * The text is LLVM's: operands are $0, ${1:x}; outputs count first, then inputs; "$$" is a '$'. */
+#include "record/instrument/device-access.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODIFIERS_MAX = 12 };
+
+/* An instruction's name in parts: "ld.global.v4.f32" is ld, global, v4, f32. */
+struct statement {
+    const char *parts[MODIFIERS_MAX];
+    unsigned part_count;
+    const char *operands;
+};
+
+static bool has_part(const struct statement *statement, const char *part)
+{
+    for (unsigned i = 1; i < statement->part_count; i++)
+        if (!strcmp(statement->parts[i], part)) return true;
+    return false;
+}
+
+/* Cuts `text` up in place. */
+static void split(char *text, struct statement *statement)
+{
+    statement->part_count = 0;
+    char *end = text + strcspn(text, " \t\n");
+    statement->operands = *end ? end + 1 : end;
+    *end = 0;
+    char *rest = NULL;
+    for (char *part = strtok_r(text, ".", &rest); part && statement->part_count < MODIFIERS_MAX;
+         part = strtok_r(NULL, ".", &rest))
+        statement->parts[statement->part_count++] = part;
+}
+
+/* Bytes of one element: the number in ".f32", ".b8x2" counts as unknown: 0. */
+static unsigned element_bytes(const struct statement *statement)
+{
+    for (unsigned i = statement->part_count; i-- > 1;) {
+        const char *part = statement->parts[i];
+        char *end;
+        if (!strchr("bufs", part[0]) || !isdigit((unsigned char)part[1])) continue;
+        unsigned long bits = strtoul(part + 1, &end, 10);
+        if (!*end && bits >= 8 && bits <= 128) return (unsigned)bits / 8;
+    }
+    return 0;
+}
+
+static enum cts_operation operation_of(const struct statement *statement)
+{
+    static const struct {
+        const char *part;
+        enum cts_operation operation;
+    } words[] = {
+        {"add", CTS_ATOMIC_ADD}, {"exch", CTS_ATOMIC_EXCH}, {"min", CTS_ATOMIC_MIN},
+        {"max", CTS_ATOMIC_MAX}, {"inc", CTS_ATOMIC_INC},   {"dec", CTS_ATOMIC_DEC},
+        {"cas", CTS_ATOMIC_CAS}, {"and", CTS_ATOMIC_AND},   {"or", CTS_ATOMIC_OR},
+        {"xor", CTS_ATOMIC_XOR},
+    };
+    if (statement->parts[0][0] == 'l') return CTS_LOAD;
+    if (statement->parts[0][0] == 's') return CTS_STORE;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (has_part(statement, words[i].part)) return words[i].operation;
+    return CTS_ATOMIC_OTHER;
+}
+
+/* The number of the asm operand in "[$1]", "[${1:x}+16]"; -1 for anything else. */
+static int address_operand(const char *operands, long *offset)
+{
+    const char *open = strchr(operands, '[');
+    char *end;
+    if (!open) return -1;
+    open += 1 + strspn(open + 1, " \t");
+    if (*open++ != '$') return -1;
+    bool has_brace = *open == '{';
+    open += has_brace;
+    if (!isdigit((unsigned char)*open)) return -1;
+    int number = (int)strtol(open, &end, 10);
+    if (has_brace) end = strchr(end, '}');
+    if (!end) return -1;
+    end += has_brace;
+    end += strspn(end, " \t");
+    *offset = 0;
+    if (*end == '+' || *end == '-') *offset = strtol(end, &end, 10);
+    end += strspn(end, " \t");
+    return *end == ']' ? number : -1;
+}
+
+/* The value behind asm operand `number`, NULL for an output or what cannot be told. */
+static LLVMValueRef operand_value(LLVMValueRef call, const char *constraints, int number)
+{
+    int at = 0, argument = 0;
+    for (const char *c = constraints; *c; at++) {
+        size_t length = strcspn(c, ",");
+        bool is_output = *c == '=', is_clobber = *c == '~';
+        bool is_indirect = is_output && memchr(c, '*', length);
+        if (at == number) {
+            if (is_output || is_clobber || argument >= (int)LLVMGetNumArgOperands(call))
+                return NULL;
+            return LLVMGetOperand(call, (unsigned)argument);
+        }
+        if ((!is_output || is_indirect) && !is_clobber) argument++;
+        c += length;
+        c += *c == ',';
+    }
+    return NULL;
+}
+
+static bool may_touch_memory(const char *name)
+{
+    static const char *const words[] = {"ld",       "ldu",  "st",       "atom",  "red",  "cp",
+                                        "tex",      "suld", "sust",     "sured", "tld4", "ldmatrix",
+                                        "stmatrix", "wmma", "multimem", NULL};
+    for (const char *const *word = words; *word; word++)
+        if (!strcmp(name, *word)) return true;
+    return false;
+}
+
+static void find_in_statement(char *text, LLVMValueRef call, const char *constraints,
+                              struct cts_memory_accesses *accesses)
+{
+    struct statement statement;
+    long offset = 0;
+    text += strspn(text, " \t\n{}");
+    bool has_predicate = *text == '@';
+    if (has_predicate) {
+        text += strcspn(text, " \t\n");
+        text += strspn(text, " \t\n");
+    }
+    if (!*text) return;
+    split(text, &statement);
+    if (!statement.part_count || !may_touch_memory(statement.parts[0])) return;
+    if (has_part(&statement, "param") || has_part(&statement, "const")) return;
+    static const char *const plain[] = {"ld", "ldu", "st", "atom", "red", NULL};
+    bool is_plain = false;
+    for (const char *const *word = plain; *word; word++)
+        is_plain |= !strcmp(statement.parts[0], *word);
+    unsigned width = element_bytes(&statement);
+    width *= has_part(&statement, "v2") ? 2 : has_part(&statement, "v4") ? 4 : 1;
+    int number = address_operand(statement.operands, &offset);
+    LLVMValueRef address = number < 0 ? NULL : operand_value(call, constraints, number);
+    bool is_redux = has_part(&statement, "async");
+    if (!is_plain || is_redux || has_predicate || !width || !address || offset ||
+        accesses->count == CTS_ACCESSES_PER_INSTRUCTION) {
+        accesses->skipped_reason = "inline PTX that is not understood may access memory";
+        return;
+    }
+    struct cts_memory_access *access = &accesses->items[accesses->count++];
+    *access = (struct cts_memory_access){
+        .pointer = address,
+        .width_bytes = width,
+        .operation = operation_of(&statement),
+        .value_source = CTS_VALUE_OF_MEMORY,
+        .is_volatile = has_part(&statement, "volatile"),
+        .integer_space = has_part(&statement, "global")   ? 1
+                         : has_part(&statement, "shared") ? 3
+                         : has_part(&statement, "local")  ? 5
+                                                          : 0,
+    };
+}
+
+void cts_find_ptx_accesses(LLVMValueRef call, struct cts_memory_accesses *accesses)
+{
+    size_t text_length, constraints_length;
+    LLVMValueRef assembly = LLVMGetCalledValue(call);
+    const char *borrowed = LLVMGetInlineAsmAsmString(assembly, &text_length);
+    const char *constraints = LLVMGetInlineAsmConstraintString(assembly, &constraints_length);
+    char *text = strndup(borrowed, text_length), *rest = NULL;
+    char *list = strndup(constraints, constraints_length);
+    if (text && list)
+        for (char *part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest))
+            find_in_statement(part, call, list, accesses);
+    free(text);
+    free(list);
+}

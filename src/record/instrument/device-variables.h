@@ -1,0 +1,12 @@
+/* The module's __device__, __constant__, __managed__ and __shared__ variables. */
+#ifndef CTS_INSTRUMENT_DEVICE_VARIABLES_H
+#define CTS_INSTRUMENT_DEVICE_VARIABLES_H
+
+#include "record/instrument/notes.h"
+
+void cts_note_variables(struct cts_notes *notes);
+
+/* The globals that the header's __managed__ marks, by llvm.global.annotations: map global -> 1. */
+void cts_find_managed(LLVMModuleRef module, struct cts_pointer_map *managed);
+
+#endif
