@@ -1,5 +1,6 @@
-/* Verbs: one file each, and one line in verbs.c. The entry carries everything that help, the man
- * page and completion are made from. */
+/* Verbs: one file each, and one line in verbs.c. Verb NAME is `const struct cts_verb cts_verb_NAME`
+ * in src/cli/verb-NAME.c. The entry carries everything that help, the man page and completion are
+ * made from. */
 #ifndef CTS_CLI_VERB_H
 #define CTS_CLI_VERB_H
 
@@ -17,7 +18,9 @@ enum cts_exit {
     CTS_EXIT_RECORD = 125 /* record: ctascope itself failed or recorded nothing */
 };
 
-/* An option of a verb: --name, --name VALUE or --name=VALUE, or -c with `short_name`. */
+/* An option of a verb: --name, --name VALUE or --name=VALUE, or -c with `short_name`. An argument
+ * "a|b|c" takes one of these words and nothing else; the parser checks it. Every verb has --help.
+ */
 struct cts_option {
     const char *name;
     const char
@@ -42,7 +45,8 @@ struct cts_verb {
     const char *description;          /* some lines, for --help and the man page */
     const struct cts_option *options; /* ends with a NULL name */
     int positional_min, positional_max; /* max -1: any number */
-    bool raw; /* run() gets argv as it is: no parsing (cc, and record after --) */
+    bool raw;     /* run() gets all arguments as positional ones: no parsing (cc) */
+    bool command; /* options end at the first positional argument, a program's name (record) */
     int (*run)(
         const struct cts_arguments *arguments); /* returns enum cts_exit or a child's status */
 };
@@ -56,6 +60,16 @@ const char *cts_argument(const struct cts_arguments *arguments, const char *name
 /* Parses a whole decimal number; prints usage trouble to stderr and returns false when it is none.
  */
 bool cts_argument_u64(const struct cts_arguments *arguments, const char *name, uint64_t *value);
+
+/* Whether an option was given; for flags. */
+bool cts_argument_given(const struct cts_arguments *arguments, const char *name);
+
+/* "1048576", "1M", "1.5G", "64KiB" in bytes; usage trouble as above. */
+bool cts_argument_bytes(const struct cts_arguments *arguments, const char *name, uint64_t *value);
+
+/* Prints "ctascope VERB: text; see 'ctascope VERB --help'" to stderr; returns CTS_EXIT_USAGE. */
+int cts_usage_error(const struct cts_arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Prints "ctascope VERB: text" (with --format json: {"error": ...}) to stderr and returns the exit
  * code that belongs to the status. */

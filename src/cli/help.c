@@ -1,0 +1,184 @@
+#include "cli/help.h"
+
+#include <string.h>
+
+#include "cli/options.h"
+
+enum { NAME_COLUMNS = 10, OPTION_COLUMNS = 28 };
+
+static const struct {
+    int code;
+    const char *text;
+} exit_codes[] = {
+    {CTS_EXIT_OK, "done"},
+    {CTS_EXIT_INPUT, "the input cannot be read or is inconsistent"},
+    {CTS_EXIT_USAGE, "the command line makes no sense"},
+    {CTS_EXIT_MACHINE, "this machine lacks what was asked for"},
+    {CTS_EXIT_RECORD, "record: ctascope itself failed or recorded nothing"},
+};
+
+static void print_exit_codes(FILE *file)
+{
+    fputs("Exit codes:", file);
+    for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)
+        fprintf(file, "%s %d %s", i ? "," : "", exit_codes[i].code, exit_codes[i].text);
+    fputs(".\n", file);
+}
+
+void cts_help_overview(FILE *file)
+{
+    fputs("ctascope shows where a CUDA program's data goes: it records every memory access of its\n"
+          "kernels and how thread blocks communicate.\n\n"
+          "Usage: ctascope VERB [ARGUMENTS]\n\n"
+          "Verbs:\n",
+          file);
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
+        fprintf(file, "  %-*s %s\n", NAME_COLUMNS, (*verb)->name, (*verb)->summary);
+    fputs("\nFirst steps:\n"
+          "  ctascope cc -O2 app.cu -o app\n"
+          "  ctascope record -o run -- ./app\n"
+          "  ctascope info run\n\n"
+          "'ctascope VERB --help' tells more of a verb, 'ctascope --version' the version.\n"
+          "Results go to standard output, messages to standard error.\n",
+          file);
+    print_exit_codes(file);
+}
+
+static void print_option(FILE *file, const struct cts_option *option)
+{
+    char text[80];
+    const int length =
+        snprintf(text, sizeof text, "--%s%s%s", option->name, option->argument ? " " : "",
+                 option->argument ? option->argument : "");
+    char shortened[8] = "    ";
+    if (option->short_name) snprintf(shortened, sizeof shortened, "-%c, ", option->short_name);
+    if (length <= OPTION_COLUMNS - 4)
+        fprintf(file, "  %s%-*s  %s\n", shortened, OPTION_COLUMNS - 4, text, option->help);
+    else
+        fprintf(file, "  %s%s\n%*s%s\n", shortened, text, OPTION_COLUMNS + 4, "", option->help);
+}
+
+void cts_help_verb(FILE *file, const struct cts_verb *verb)
+{
+    static const struct cts_option help = {.name = "help", .help = "this text", .short_name = 'h'};
+    fprintf(file, "Usage: ctascope %s %s\n\n%s.\n", verb->name, verb->synopsis, verb->summary);
+    if (verb->description) fprintf(file, "\n%s\n", verb->description);
+    fputs("\nOptions:\n", file);
+    for (size_t i = 0; i < cts_option_count(verb); i++) print_option(file, &verb->options[i]);
+    print_option(file, &help);
+}
+
+/* ---- man page ---- */
+
+/* Text as roff takes it: no accidental requests, minus signs that can be copied. */
+static void print_roff(FILE *file, const char *text)
+{
+    bool line_start = true;
+    for (; *text; text++) {
+        if (line_start && (*text == '.' || *text == '\'')) fputs("\\&", file);
+        if (*text == '-')
+            fputs("\\-", file);
+        else if (*text == '\\')
+            fputs("\\e", file);
+        else
+            fputc(*text, file);
+        line_start = *text == '\n';
+    }
+}
+
+static void print_roff_option(FILE *file, const struct cts_option *option)
+{
+    fputs(".TP\n", file);
+    if (option->short_name) fprintf(file, "\\fB\\-%c\\fR, ", option->short_name);
+    fputs("\\fB\\-\\-", file);
+    print_roff(file, option->name);
+    fputs("\\fR", file);
+    if (option->argument) {
+        fputs(" \\fI", file);
+        print_roff(file, option->argument);
+        fputs("\\fR", file);
+    }
+    fputc('\n', file);
+    print_roff(file, option->help);
+    fputc('\n', file);
+}
+
+static void print_roff_verb(FILE *file, const struct cts_verb *verb)
+{
+    fprintf(file, ".SS ctascope %s ", verb->name);
+    print_roff(file, verb->synopsis);
+    fputs("\n", file);
+    print_roff(file, verb->summary);
+    fputs(".\n", file);
+    if (verb->description) {
+        fputs(".PP\n.nf\n", file); /* descriptions are laid out by hand */
+        print_roff(file, verb->description);
+        fputs("\n.fi\n", file);
+    }
+    for (size_t i = 0; i < cts_option_count(verb); i++) print_roff_option(file, &verb->options[i]);
+}
+
+void cts_help_man(FILE *file)
+{
+    fprintf(file, ".TH CTASCOPE 1 \"\" \"ctascope %s\" \"User Commands\"\n", CTASCOPE_VERSION);
+    fputs(".SH NAME\nctascope \\- records and explains the memory accesses of CUDA programs\n"
+          ".SH SYNOPSIS\n.B ctascope\n.I VERB\n[\\fIARGUMENTS\\fR]\n"
+          ".SH DESCRIPTION\nctascope records every memory access of a CUDA program's kernels into "
+          "a run directory, and shows from it how thread blocks communicate. Results go to "
+          "standard output, messages to standard error.\n"
+          ".SH VERBS\n",
+          file);
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
+        print_roff_verb(file, *verb);
+    fputs(".SH EXIT STATUS\n", file);
+    for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)
+        fprintf(file, ".TP\n%d\n%s\n", exit_codes[i].code, exit_codes[i].text);
+    fputs("Apart from that, \\fBrecord\\fR ends with the status of the program.\n"
+          ".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set and not empty, output has no colours.\n",
+          file);
+}
+
+/* ---- completion ---- */
+
+static void print_bash_option_words(FILE *file, const struct cts_verb *verb)
+{
+    for (size_t i = 0; i < cts_option_count(verb); i++) {
+        const struct cts_option *const option = &verb->options[i];
+        if (!option->argument || !strchr(option->argument, '|')) continue;
+        fprintf(file, "    %s:--%s) words=\"", verb->name, option->name);
+        for (const char *c = option->argument; *c; c++) fputc(*c == '|' ? ' ' : *c, file);
+        fputs("\" ;;\n", file);
+    }
+}
+
+void cts_help_bash(FILE *file)
+{
+    fputs("# bash completion of ctascope: source <(ctascope help --completion bash)\n"
+          "_ctascope() {\n"
+          "  local word=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
+          "  local verb=\"${COMP_WORDS[1]}\" words=\"\"\n"
+          "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+          "    COMPREPLY=($(compgen -W \"",
+          file);
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
+        fprintf(file, "%s ", (*verb)->name);
+    fputs("--help --version\" -- \"$word\"))\n    return\n  fi\n  case \"$verb:$before\" in\n",
+          file);
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
+        print_bash_option_words(file, *verb);
+    fputs("  esac\n"
+          "  if [ -z \"$words\" ] && [[ \"$word\" == -* ]]; then\n"
+          "    case \"$verb\" in\n",
+          file);
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++) {
+        fprintf(file, "    %s) words=\"--help", (*verb)->name);
+        for (size_t i = 0; i < cts_option_count(*verb); i++)
+            fprintf(file, " --%s", (*verb)->options[i].name);
+        fputs("\" ;;\n", file);
+    }
+    fputs("    esac\n  fi\n"
+          "  if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$word\")); fi\n"
+          "}\n"
+          "complete -o default -o bashdefault -F _ctascope ctascope\n",
+          file);
+}

@@ -1,0 +1,93 @@
+/* The program: finds the verb, parses its arguments, runs it. What a verb is: verb.h. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+
+/* <prefix>/`tail`, where this program is <prefix>/bin/ctascope. */
+static const char *part_directory(char *path, size_t path_bytes, const char *tail)
+{
+    char program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = 0;
+    for (int level = 0; level < 2; level++) {
+        char *const slash = strrchr(program, '/');
+        if (slash) *slash = 0;
+    }
+    if ((size_t)snprintf(path, path_bytes, "%s/%s", program, tail) >= path_bytes) path[0] = 0;
+    return path;
+}
+
+const char *cts_library_directory(void)
+{
+    static char path[PATH_MAX];
+    return *path ? path : part_directory(path, sizeof path, "lib/ctascope");
+}
+
+const char *cts_share_directory(void)
+{
+    static char path[PATH_MAX];
+    return *path ? path : part_directory(path, sizeof path, "share/ctascope");
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *const nearest = cts_nearest_verb(name);
+    const char *const kind = name[0] == '-' ? "option" : "verb";
+    if (nearest)
+        fprintf(stderr, "ctascope: unknown %s '%s', did you mean '%s'?\n", kind, name, nearest);
+    else
+        fprintf(stderr, "ctascope: unknown %s '%s'; see 'ctascope --help'\n", kind, name);
+    return CTS_EXIT_USAGE;
+}
+
+static int run_verb(const struct cts_verb *verb, int argument_count, char **argument_list)
+{
+    const char *values[CTS_OPTIONS_MAX];
+    char **const positional = calloc((size_t)argument_count + 1, sizeof *positional);
+    if (!positional) {
+        fputs("ctascope: out of memory\n", stderr);
+        return CTS_EXIT_INPUT;
+    }
+    struct cts_arguments arguments;
+    bool help;
+    int code = cts_parse_arguments(verb, argument_count, argument_list, values, positional,
+                                   &arguments, &help);
+    if (help)
+        cts_help_verb(stdout, verb);
+    else if (!code)
+        code = verb->run(&arguments);
+    free(positional);
+    return code;
+}
+
+static int run(int argc, char **argv)
+{
+    if (argc < 2) {
+        cts_help_overview(stderr);
+        return CTS_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        cts_help_overview(stdout);
+        return CTS_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("ctascope %s\n", CTASCOPE_VERSION);
+        return CTS_EXIT_OK;
+    }
+    const struct cts_verb *const verb = cts_find_verb(argv[1]);
+    return verb ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    const int code = run(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fputs("ctascope: cannot write to standard output\n", stderr);
+    return code ? code : CTS_EXIT_INPUT;
+}

@@ -1,0 +1,314 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+
+size_t cts_option_count(const struct cts_verb *verb)
+{
+    size_t count = 0;
+    while (verb->options && verb->options[count].name) count++;
+    return count;
+}
+
+const struct cts_verb *cts_find_verb(const char *name)
+{
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
+        if (strcmp((*verb)->name, name) == 0) return *verb;
+    return NULL;
+}
+
+/* ---- what was meant ---- */
+
+enum { WORD_MAX = 32, NEAR = 2 };
+
+/* Edits (insert, delete, replace, swap of neighbours) between two words. */
+static unsigned distance(const char *a, const char *b)
+{
+    const size_t n = strlen(a), m = strlen(b);
+    if (n >= WORD_MAX || m >= WORD_MAX) return WORD_MAX;
+    unsigned d[WORD_MAX][WORD_MAX];
+    for (size_t i = 0; i <= n; i++) d[i][0] = (unsigned)i;
+    for (size_t j = 0; j <= m; j++) d[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++)
+        for (size_t j = 1; j <= m; j++) {
+            unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                d[i - 2][j - 2] + 1 < best)
+                best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[n][m];
+}
+
+const char *cts_nearest_verb(const char *typed)
+{
+    const char *nearest = NULL;
+    unsigned best = NEAR + 1;
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++) {
+        const unsigned edits = distance(typed, (*verb)->name);
+        if (edits < best && edits < strlen((*verb)->name)) {
+            best = edits;
+            nearest = (*verb)->name;
+        }
+    }
+    return nearest;
+}
+
+static const char *nearest_option(const struct cts_verb *verb, const char *typed)
+{
+    const char *nearest = NULL;
+    unsigned best = NEAR + 1;
+    for (size_t i = 0; i < cts_option_count(verb); i++) {
+        const unsigned edits = distance(typed, verb->options[i].name);
+        if (edits < best) {
+            best = edits;
+            nearest = verb->options[i].name;
+        }
+    }
+    return nearest;
+}
+
+/* ---- errors ---- */
+
+static bool wants_json(const struct cts_arguments *arguments)
+{
+    const char *const format = cts_argument(arguments, "format");
+    return format && strcmp(format, "json") == 0;
+}
+
+static void print_error(const struct cts_arguments *arguments, const char *status, const char *text)
+{
+    if (!wants_json(arguments)) {
+        fprintf(stderr, "ctascope %s: %s\n", arguments->verb->name, text);
+        return;
+    }
+    struct cts_json json;
+    cts_json_begin(&json, stderr);
+    cts_json_open_object_row(&json);
+    cts_json_member_string(&json, "error", text);
+    cts_json_member_string(&json, "status", status);
+    cts_json_member_string(&json, "verb", arguments->verb->name);
+    cts_json_close_object(&json);
+    fputc('\n', stderr);
+}
+
+int cts_usage_error(const struct cts_arguments *arguments, const char *format, ...)
+{
+    char text[1200];
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (length < 0 || (size_t)length >= sizeof text) length = (int)sizeof text - 1;
+    snprintf(text + length, sizeof text - (size_t)length, "; see 'ctascope %s --help'",
+             arguments->verb->name);
+    print_error(arguments, "usage", text);
+    return CTS_EXIT_USAGE;
+}
+
+int cts_report_error(const struct cts_arguments *arguments, const struct cts_error *error)
+{
+    static const struct {
+        const char *name;
+        int exit_code;
+    } outcomes[CTS_STATUS_COUNT] = {
+        [CTS_OK] = {"ok", CTS_EXIT_INPUT},
+        [CTS_IO] = {"io", CTS_EXIT_INPUT},
+        [CTS_FORMAT] = {"format", CTS_EXIT_INPUT},
+        [CTS_VERSION] = {"version", CTS_EXIT_INPUT},
+        [CTS_LIMIT] = {"limit", CTS_EXIT_INPUT},
+        [CTS_MEMORY] = {"memory", CTS_EXIT_INPUT},
+        [CTS_USAGE] = {"usage", CTS_EXIT_USAGE},
+        [CTS_UNSUPPORTED] = {"unsupported", CTS_EXIT_MACHINE},
+    };
+    const unsigned status = (unsigned)error->status < CTS_STATUS_COUNT ? error->status : CTS_IO;
+    print_error(arguments, outcomes[status].name, error->text);
+    return outcomes[status].exit_code;
+}
+
+/* ---- parsing ---- */
+
+struct parser {
+    const struct cts_verb *verb;
+    struct cts_arguments *arguments;
+    const char **values;
+    int count, at;
+    char **list;
+};
+
+/* Whether `value` is one of the words of "a|b|c". */
+static bool is_one_of(const char *words, const char *value)
+{
+    const size_t length = strlen(value);
+    for (const char *word = words; word; word = strchr(word, '|')) {
+        if (*word == '|') word++;
+        if (strcspn(word, "|") == length && strncmp(word, value, length) == 0) return true;
+    }
+    return false;
+}
+
+/* Option i with what stands behind its '=' (or NULL). */
+static int take_option(struct parser *parser, size_t i, const char *value)
+{
+    const struct cts_option *const option = &parser->verb->options[i];
+    if (!option->argument) {
+        if (value)
+            return cts_usage_error(parser->arguments, "option '--%s' takes no argument",
+                                   option->name);
+        parser->values[i] = "";
+        return CTS_EXIT_OK;
+    }
+    if (!value && parser->at == parser->count)
+        return cts_usage_error(parser->arguments, "option '--%s' needs an argument (%s)",
+                               option->name, option->argument);
+    if (!value) value = parser->list[parser->at++];
+    if (strchr(option->argument, '|') && !is_one_of(option->argument, value))
+        return cts_usage_error(parser->arguments, "'--%s %s': not one of %s", option->name, value,
+                               option->argument);
+    parser->values[i] = value;
+    return CTS_EXIT_OK;
+}
+
+static int parse_long(struct parser *parser, const char *text)
+{
+    char name[WORD_MAX * 2];
+    const size_t length = strcspn(text, "=");
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
+             text);
+    for (size_t i = 0; i < cts_option_count(parser->verb); i++)
+        if (strcmp(parser->verb->options[i].name, name) == 0)
+            return take_option(parser, i, text[length] ? text + length + 1 : NULL);
+    const char *const nearest = nearest_option(parser->verb, name);
+    if (nearest)
+        return cts_usage_error(parser->arguments, "unknown option '--%s', did you mean '--%s'?",
+                               name, nearest);
+    return cts_usage_error(parser->arguments, "unknown option '--%s'", name);
+}
+
+static int parse_short(struct parser *parser, const char *text)
+{
+    for (size_t i = 0; i < cts_option_count(parser->verb); i++) {
+        const struct cts_option *const option = &parser->verb->options[i];
+        if (!option->short_name || option->short_name != text[0]) continue;
+        return take_option(parser, i, text[1] ? text + 1 : NULL);
+    }
+    return cts_usage_error(parser->arguments, "unknown option '-%s'", text);
+}
+
+static bool is_help(const char *text)
+{
+    return strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0;
+}
+
+static int check_count(const struct cts_arguments *arguments)
+{
+    const struct cts_verb *const verb = arguments->verb;
+    const int count = arguments->positional_count;
+    if (count < verb->positional_min)
+        return cts_usage_error(arguments, "an argument is missing: usage: ctascope %s %s",
+                               verb->name, verb->synopsis);
+    if (verb->positional_max >= 0 && count > verb->positional_max)
+        return cts_usage_error(arguments, "unexpected argument '%s'",
+                               arguments->positional[verb->positional_max]);
+    return CTS_EXIT_OK;
+}
+
+int cts_parse_arguments(const struct cts_verb *verb, int argument_count, char **argument_list,
+                        const char **values, char **positional, struct cts_arguments *arguments,
+                        bool *help)
+{
+    *arguments = (struct cts_arguments){.verb = verb, .values = values, .positional = positional};
+    *help = false;
+    for (int i = 0; i < CTS_OPTIONS_MAX; i++) values[i] = NULL;
+    if (verb->raw) {
+        *help = argument_count == 1 && is_help(argument_list[0]);
+        arguments->positional = argument_list;
+        arguments->positional_count = argument_count;
+        return CTS_EXIT_OK;
+    }
+    struct parser parser = {.verb = verb,
+                            .arguments = arguments,
+                            .values = values,
+                            .count = argument_count,
+                            .list = argument_list};
+    bool options_ended = false;
+    while (parser.at < parser.count) {
+        char *const text = argument_list[parser.at++];
+        int code = CTS_EXIT_OK;
+        if (options_ended || text[0] != '-' || !text[1]) {
+            positional[arguments->positional_count++] = text;
+            options_ended |= verb->command;
+        } else if (strcmp(text, "--") == 0) {
+            options_ended = true;
+        } else if (is_help(text)) {
+            *help = true;
+            return CTS_EXIT_OK;
+        } else {
+            code = text[1] == '-' ? parse_long(&parser, text + 2) : parse_short(&parser, text + 1);
+        }
+        if (code) return code;
+    }
+    return check_count(arguments);
+}
+
+/* ---- values ---- */
+
+const char *cts_argument(const struct cts_arguments *arguments, const char *name)
+{
+    for (size_t i = 0; i < cts_option_count(arguments->verb); i++)
+        if (strcmp(arguments->verb->options[i].name, name) == 0)
+            return arguments->values ? arguments->values[i] : NULL;
+    return NULL;
+}
+
+bool cts_argument_given(const struct cts_arguments *arguments, const char *name)
+{
+    return cts_argument(arguments, name) != NULL;
+}
+
+bool cts_argument_u64(const struct cts_arguments *arguments, const char *name, uint64_t *value)
+{
+    const char *const text = cts_argument(arguments, name);
+    char *end = NULL;
+    errno = 0;
+    const bool digit = text && *text >= '0' && *text <= '9';
+    const unsigned long long number = digit ? strtoull(text, &end, 10) : 0;
+    if (digit && !errno && !*end) {
+        *value = number;
+        return true;
+    }
+    cts_usage_error(arguments, "'--%s %s': not a whole number", name, text ? text : "");
+    return false;
+}
+
+bool cts_argument_bytes(const struct cts_arguments *arguments, const char *name, uint64_t *value)
+{
+    static const char units[] = "KMGT";
+    const char *const text = cts_argument(arguments, name);
+    char *end = NULL;
+    const bool digit = text && *text >= '0' && *text <= '9';
+    const double number = digit ? strtod(text, &end) : 0;
+    if (digit) {
+        double factor = 1;
+        const char upper = *end >= 'a' && *end <= 'z' ? (char)(*end - 'a' + 'A') : *end;
+        const char *const unit = upper ? strchr(units, upper) : NULL;
+        if (unit)
+            for (const char *u = units; u <= unit; u++) factor *= 1024;
+        const char *rest = unit ? end + 1 : end;
+        if (unit && rest[0] == 'i') rest++;
+        if (rest[0] == 'B' || rest[0] == 'b') rest++;
+        if (!*rest && number * factor < 18e18) {
+            *value = (uint64_t)(number * factor);
+            return true;
+        }
+    }
+    cts_usage_error(arguments, "'--%s %s': not a size (like 500M or 2G)", name, text ? text : "");
+    return false;
+}

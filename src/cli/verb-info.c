@@ -1,0 +1,383 @@
+/* What is in a run: two renderers of the catalogue and its summary. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/summary.h"
+#include "cli/verb.h"
+#include "common/json.h"
+#include "common/progress.h"
+#include "common/text-table.h"
+#include "trace/catalogue.h"
+
+enum { MESSAGES_MAX = 20 }; /* in the table; JSON has all */
+
+/* ---- table ---- */
+
+__attribute__((format(printf, 2, 3))) static void print_line(const char *name, const char *format,
+                                                             ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("  %-13s ", name);
+    vprintf(format, args);
+    putchar('\n');
+    va_end(args);
+}
+
+static const char *or_unknown(const char *text)
+{
+    return text && *text ? text : "(unknown)";
+}
+
+static void print_origin(const struct cts_catalogue *catalogue)
+{
+    const char *const cpu = cts_catalogue_get(catalogue, "cpu_model");
+    print_line("recorded", "%s on %s (%s, %s CPUs%s%s)",
+               or_unknown(cts_catalogue_get(catalogue, "created")),
+               or_unknown(cts_catalogue_get(catalogue, "host")),
+               or_unknown(cts_catalogue_get(catalogue, "system")),
+               or_unknown(cts_catalogue_get(catalogue, "cpu_count")), cpu ? ", " : "",
+               cpu ? cpu : "");
+    print_line("by", "ctascope %s, format version %s",
+               or_unknown(cts_catalogue_get(catalogue, "ctascope_version")),
+               or_unknown(cts_catalogue_get(catalogue, "format_version")));
+    const char *const command = cts_catalogue_get(catalogue, "command");
+    if (command) print_line("command", "%s", command);
+    for (size_t i = 0; i < catalogue->rank_count; i++) {
+        const struct cts_rank *const rank = &catalogue->ranks[i];
+        char name[32];
+        snprintf(name, sizeof name, "rank %u", rank->rank);
+        print_line(name, "%s, process %lld on %s, recorder %s", or_unknown(rank->program),
+                   (long long)rank->pid, or_unknown(rank->host), or_unknown(rank->recorder));
+    }
+    for (size_t i = 0; i < catalogue->device_count; i++) {
+        const struct cts_device *const device = &catalogue->devices[i];
+        char name[48];
+        snprintf(name, sizeof name, "device %u.%u", device->rank, device->device);
+        print_line(name, "%s (%s), %u SMs, %s", or_unknown(device->name), device->kind,
+                   device->sm_count, cts_bytes_text(device->memory_bytes).text);
+    }
+}
+
+static void print_totals(const struct cts_catalogue *catalogue, const struct cts_run_summary *s)
+{
+    if (s->unfinished_ranks)
+        print_line("complete", "NO: %u of %zu ranks did not end in an orderly way",
+                   s->unfinished_ranks, catalogue->rank_count);
+    else
+        print_line("complete", "yes, after %s", cts_time_text(s->duration_ns).text);
+    print_line("accesses", "%s in %s warp records", cts_count_text(s->accesses).text,
+               cts_count_text(s->records).text);
+    const double per_access = s->accesses ? (double)s->access_bytes / (double)s->accesses : 0;
+    print_line("size", "%s, of which accesses %s (%.3g bytes each)",
+               cts_bytes_text(s->disk_bytes).text, cts_bytes_text(s->access_bytes).text,
+               per_access);
+    print_line("allocations", "%s, %s together, at most %s at a time",
+               cts_count_text(s->allocations).text, cts_bytes_text(s->allocated_bytes).text,
+               cts_bytes_text(s->peak_bytes).text);
+    print_line("copies", "%s, %s", cts_count_text(s->copies).text,
+               cts_bytes_text(s->copied_bytes).text);
+}
+
+/* What is missing in the run, one line each; nothing is said to be missing when nothing is. */
+static void print_gaps(const struct cts_run_summary *s)
+{
+    if (s->dropped_accesses || s->dropped_records)
+        print_line("DROPPED", "%s accesses, %s records", cts_count_text(s->dropped_accesses).text,
+                   cts_count_text(s->dropped_records).text);
+    if (s->launches != s->recorded_launches)
+        print_line("NOT RECORDED", "%s of %s launches",
+                   cts_count_text(s->launches - s->recorded_launches).text,
+                   cts_count_text(s->launches).text);
+    if (s->sampled_launches)
+        print_line("SAMPLED", "%s launches: not all CTAs",
+                   cts_count_text(s->sampled_launches).text);
+    if (s->unfinished_launches)
+        print_line("UNFINISHED", "%s launches", cts_count_text(s->unfinished_launches).text);
+    if (s->skipped)
+        print_line("UNSUPPORTED", "%s places that could not be instrumented, see below",
+                   cts_count_text(s->skipped).text);
+    if (s->failure) print_line("FAILURE", "%s", s->failure);
+}
+
+static void source_place(const struct cts_catalogue *catalogue, uint32_t source, uint32_t line,
+                         char *text, size_t text_bytes)
+{
+    const char *const path =
+        source < catalogue->source_count ? catalogue->sources[source].path : NULL;
+    if (path)
+        snprintf(text, text_bytes, "%s:%u", path, line);
+    else
+        snprintf(text, text_bytes, "-");
+}
+
+static void extents_text(const uint32_t extents[3], bool several, char *text, size_t text_bytes)
+{
+    int length = snprintf(text, text_bytes, "%u", extents[0]);
+    const int dimensions = extents[2] > 1 ? 3 : extents[1] > 1 ? 2 : 1;
+    for (int i = 1; i < dimensions; i++)
+        length += snprintf(text + length, text_bytes - (size_t)length, "x%u", extents[i]);
+    if (several) snprintf(text + length, text_bytes - (size_t)length, " ...");
+}
+
+static void use_colours(struct cts_text_table *table)
+{
+    if (!cts_colours_wanted(stdout)) return;
+    table->title_start = "\033[1m";
+    table->title_end = "\033[0m";
+}
+
+static enum cts_status print_kernels(const struct cts_catalogue *catalogue,
+                                     const struct cts_run_summary *summary, struct cts_error *error)
+{
+    if (!summary->kernel_count) return CTS_OK;
+    struct cts_text_table table = {.indent = 2};
+    use_colours(&table);
+    cts_text_table_column(&table, "kernel", CTS_LEFT);
+    cts_text_table_column(&table, "launches", CTS_RIGHT);
+    cts_text_table_column(&table, "recorded", CTS_RIGHT);
+    cts_text_table_column(&table, "grid", CTS_LEFT);
+    cts_text_table_column(&table, "block", CTS_LEFT);
+    cts_text_table_column(&table, "records", CTS_RIGHT);
+    cts_text_table_column(&table, "accesses", CTS_RIGHT);
+    cts_text_table_column(&table, "time", CTS_RIGHT);
+    cts_text_table_column(&table, "source", CTS_LEFT);
+    for (size_t i = 0; i < summary->kernel_count; i++) {
+        const struct cts_kernel_summary *const k = &summary->kernels[i];
+        const struct cts_kernel *const kernel = &catalogue->kernels[k->kernel];
+        char text[4200];
+        cts_text_table_cell(&table, "%s%s", or_unknown(kernel->name),
+                            kernel->instrumented ? "" : " (not instrumented)");
+        cts_text_table_cell(&table, "%s", cts_count_text(k->launches).text);
+        cts_text_table_cell(&table, "%s", cts_count_text(k->recorded_launches).text);
+        extents_text(k->grid, k->several_shapes, text, sizeof text);
+        cts_text_table_cell(&table, "%s", text);
+        extents_text(k->block, k->several_shapes, text, sizeof text);
+        cts_text_table_cell(&table, "%s", text);
+        cts_text_table_cell(&table, "%s", cts_count_text(k->records).text);
+        cts_text_table_cell(&table, "%s", cts_count_text(k->accesses).text);
+        cts_text_table_cell(&table, "%s", cts_time_text(k->time_ns).text);
+        source_place(catalogue, kernel->source, kernel->line, text, sizeof text);
+        cts_text_table_cell(&table, "%s", text);
+    }
+    printf("\nKernels\n");
+    const enum cts_status status = cts_text_table_print(&table, stdout, error);
+    cts_text_table_release(&table);
+    return status;
+}
+
+static void print_messages(const struct cts_catalogue *catalogue)
+{
+    char place[4200];
+    if (catalogue->skipped_count) printf("\nNot instrumented\n");
+    for (size_t i = 0; i < catalogue->skipped_count && i < MESSAGES_MAX; i++) {
+        const struct cts_skipped *const skipped = &catalogue->skipped[i];
+        source_place(catalogue, skipped->source, skipped->line, place, sizeof place);
+        printf("  %s: %s: %s\n", place, or_unknown(skipped->what), or_unknown(skipped->reason));
+    }
+    if (catalogue->skipped_count > MESSAGES_MAX)
+        printf("  ... and %zu more: ctascope dump --table skipped\n",
+               catalogue->skipped_count - MESSAGES_MAX);
+    if (catalogue->message_count) printf("\nMessages\n");
+    for (size_t i = 0; i < catalogue->message_count && i < MESSAGES_MAX; i++) {
+        const struct cts_message *const message = &catalogue->messages[i];
+        printf("  rank %u, %s: %s\n", message->rank, or_unknown(message->severity),
+               or_unknown(message->text));
+    }
+    if (catalogue->message_count > MESSAGES_MAX)
+        printf("  ... and %zu more: ctascope dump --table messages\n",
+               catalogue->message_count - MESSAGES_MAX);
+}
+
+static enum cts_status render_table(const char *run_path, const struct cts_catalogue *catalogue,
+                                    const struct cts_run_summary *summary, struct cts_error *error)
+{
+    printf("Run '%s'\n", run_path);
+    print_origin(catalogue);
+    print_totals(catalogue, summary);
+    print_gaps(summary);
+    const enum cts_status status = print_kernels(catalogue, summary, error);
+    if (!status) print_messages(catalogue);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static void json_keys(struct cts_json *json, const struct cts_catalogue *catalogue)
+{
+    cts_json_key(json, "run");
+    cts_json_open_object(json);
+    for (size_t i = 0; i < cts_catalogue_key_count(catalogue); i++) {
+        const char *value;
+        const char *const key = cts_catalogue_key(catalogue, i, &value);
+        cts_json_member_string(json, key, value);
+    }
+    cts_json_close_object(json);
+}
+
+static void json_ranks(struct cts_json *json, const struct cts_catalogue *catalogue)
+{
+    cts_json_key(json, "ranks");
+    cts_json_open_array(json);
+    for (size_t i = 0; i < catalogue->rank_count; i++) {
+        const struct cts_rank *const rank = &catalogue->ranks[i];
+        cts_json_open_object(json);
+        cts_json_member_u64(json, "rank", rank->rank);
+        cts_json_member_i64(json, "pid", rank->pid);
+        cts_json_member_string(json, "host", rank->host);
+        cts_json_member_string(json, "program", rank->program);
+        cts_json_member_string(json, "arguments", rank->arguments);
+        cts_json_member_string(json, "recorder", rank->recorder);
+        cts_json_member_bool(json, "complete", rank->end_ns != 0);
+        cts_json_member_string(json, "failure", rank->failure);
+        cts_json_close_object(json);
+    }
+    cts_json_close_array(json);
+}
+
+static void json_totals(struct cts_json *json, const struct cts_run_summary *s)
+{
+    cts_json_key(json, "totals");
+    cts_json_open_object(json);
+    cts_json_member_bool(json, "complete", s->unfinished_ranks == 0);
+    cts_json_member_u64(json, "duration_ns", s->duration_ns);
+    cts_json_member_u64(json, "launches", s->launches);
+    cts_json_member_u64(json, "recorded_launches", s->recorded_launches);
+    cts_json_member_u64(json, "sampled_launches", s->sampled_launches);
+    cts_json_member_u64(json, "unfinished_launches", s->unfinished_launches);
+    cts_json_member_u64(json, "records", s->records);
+    cts_json_member_u64(json, "accesses", s->accesses);
+    cts_json_member_u64(json, "dropped_records", s->dropped_records);
+    cts_json_member_u64(json, "dropped_accesses", s->dropped_accesses);
+    cts_json_member_u64(json, "skipped", s->skipped);
+    cts_json_member_u64(json, "allocations", s->allocations);
+    cts_json_member_u64(json, "allocated_bytes", s->allocated_bytes);
+    cts_json_member_u64(json, "peak_bytes", s->peak_bytes);
+    cts_json_member_u64(json, "copies", s->copies);
+    cts_json_member_u64(json, "copied_bytes", s->copied_bytes);
+    cts_json_member_u64(json, "disk_bytes", s->disk_bytes);
+    cts_json_member_u64(json, "access_bytes", s->access_bytes);
+    cts_json_close_object(json);
+}
+
+static void json_extents(struct cts_json *json, const char *key, const uint32_t extents[3])
+{
+    cts_json_key(json, key);
+    cts_json_open_array_row(json);
+    for (int i = 0; i < 3; i++) cts_json_u64(json, extents[i]);
+    cts_json_close_array(json);
+}
+
+static void json_kernels(struct cts_json *json, const struct cts_catalogue *catalogue,
+                         const struct cts_run_summary *summary)
+{
+    cts_json_key(json, "kernels");
+    cts_json_open_array(json);
+    for (size_t i = 0; i < summary->kernel_count; i++) {
+        const struct cts_kernel_summary *const k = &summary->kernels[i];
+        const struct cts_kernel *const kernel = &catalogue->kernels[k->kernel];
+        cts_json_open_object(json);
+        cts_json_member_u64(json, "kernel", k->kernel);
+        cts_json_member_string(json, "name", kernel->name);
+        cts_json_member_bool(json, "instrumented", kernel->instrumented);
+        cts_json_member_string(
+            json, "path",
+            kernel->source == CTS_NONE ? NULL : catalogue->sources[kernel->source].path);
+        cts_json_member_u64(json, "line", kernel->line);
+        cts_json_member_u64(json, "launches", k->launches);
+        cts_json_member_u64(json, "recorded_launches", k->recorded_launches);
+        json_extents(json, "first_grid", k->grid);
+        json_extents(json, "first_block", k->block);
+        cts_json_member_bool(json, "several_shapes", k->several_shapes);
+        cts_json_member_u64(json, "records", k->records);
+        cts_json_member_u64(json, "accesses", k->accesses);
+        cts_json_member_u64(json, "dropped_accesses", k->dropped_accesses);
+        cts_json_member_u64(json, "time_ns", k->time_ns);
+        cts_json_close_object(json);
+    }
+    cts_json_close_array(json);
+}
+
+static void json_messages(struct cts_json *json, const struct cts_catalogue *catalogue)
+{
+    cts_json_key(json, "skipped");
+    cts_json_open_array(json);
+    for (size_t i = 0; i < catalogue->skipped_count; i++) {
+        const struct cts_skipped *const skipped = &catalogue->skipped[i];
+        cts_json_open_object_row(json);
+        cts_json_member_string(json, "what", skipped->what);
+        cts_json_member_string(json, "reason", skipped->reason);
+        cts_json_member_string(
+            json, "path",
+            skipped->source == CTS_NONE ? NULL : catalogue->sources[skipped->source].path);
+        cts_json_member_u64(json, "line", skipped->line);
+        cts_json_member_u64(json, "count", skipped->count);
+        cts_json_close_object(json);
+    }
+    cts_json_close_array(json);
+    cts_json_key(json, "messages");
+    cts_json_open_array(json);
+    for (size_t i = 0; i < catalogue->message_count; i++) {
+        cts_json_open_object_row(json);
+        cts_json_member_u64(json, "rank", catalogue->messages[i].rank);
+        cts_json_member_string(json, "severity", catalogue->messages[i].severity);
+        cts_json_member_string(json, "text", catalogue->messages[i].text);
+        cts_json_close_object(json);
+    }
+    cts_json_close_array(json);
+}
+
+static enum cts_status render_json(const struct cts_catalogue *catalogue,
+                                   const struct cts_run_summary *summary, struct cts_error *error)
+{
+    struct cts_json json;
+    cts_json_begin(&json, stdout);
+    cts_json_open_object(&json);
+    json_keys(&json, catalogue);
+    json_ranks(&json, catalogue);
+    json_totals(&json, summary);
+    json_kernels(&json, catalogue, summary);
+    json_messages(&json, catalogue);
+    cts_json_close_object(&json);
+    return cts_json_end(&json, error);
+}
+
+static int run_info(const struct cts_arguments *arguments)
+{
+    const char *const run_path = arguments->positional[0];
+    const char *const format = cts_argument(arguments, "format");
+    struct cts_error error;
+    struct cts_catalogue catalogue;
+    struct cts_run_summary summary;
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
+    if (status) return cts_report_error(arguments, &error);
+    status = cts_run_summarise(run_path, &catalogue, &summary, &error);
+    if (!status) {
+        status = format && strcmp(format, "json") == 0
+                     ? render_json(&catalogue, &summary, &error)
+                     : render_table(run_path, &catalogue, &summary, &error);
+        cts_run_summary_release(&summary);
+    }
+    cts_catalogue_release(&catalogue);
+    return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
+}
+
+static const struct cts_option info_options[] = {
+    {.name = "format", .argument = "table|json", .help = "the form of the output (default: table)"},
+    {0},
+};
+
+const struct cts_verb cts_verb_info = {
+    .name = "info",
+    .synopsis = "RUN [--format table|json]",
+    .summary = "Shows what is in a run",
+    .description =
+        "Where it was recorded and by what, whether it is complete, its kernels with\n"
+        "their launches and accesses, and everything that is missing: accesses dropped,\n"
+        "launches not recorded, places that could not be instrumented.",
+    .options = info_options,
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run_info,
+};

@@ -1,0 +1,395 @@
+/* Runs a program with the environment that makes the recorder in it record, and then looks at what
+ * came of it.
+ *
+ * The recorder is a part of the program (the library that `ctascope cc` links); `record` only
+ * prepares the run, passes options as CTASCOPE_* variables, and waits. The run has a session, so
+ * that every process that the program starts, and every rank of an mpirun whose ranks each have a
+ * `record` around them, may record into it, and nobody else (trace/catalogue-open.c). */
+#include <errno.h>
+#include <limits.h>
+#include <regex.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/summary.h"
+#include "cli/verb.h"
+#include "common/text-table.h"
+
+extern char **environ;
+
+/* As timeout(1) and env(1) have it. */
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+
+/* ---- the session ---- */
+
+/* What all ranks of one MPI job share and no other job does, or NULL. */
+static const char *mpi_job(void)
+{
+    static const char *const names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const value = getenv(names[i]);
+        if (value && *value) return value;
+    }
+    return NULL;
+}
+
+static bool under_mpi(void)
+{
+    return mpi_job() || getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK") ||
+           getenv("PMIX_RANK") || getenv("MV2_COMM_WORLD_RANK");
+}
+
+static void make_session(char *session, size_t session_bytes)
+{
+    const char *const job = mpi_job();
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (job)
+        snprintf(session, session_bytes, "mpi-%.200s", job);
+    else if (under_mpi()) /* the ranks of a host have one launcher */
+        snprintf(session, session_bytes, "mpi-parent-%d", getppid());
+    else
+        snprintf(session, session_bytes, "%d-%lld-%09ld", getpid(), (long long)now.tv_sec,
+                 now.tv_nsec);
+}
+
+/* ---- options to environment ---- */
+
+struct variable_of_option {
+    const char *option, *variable;
+};
+
+static const struct variable_of_option plain_options[] = {
+    {"kernel-name", "CTASCOPE_KERNEL_NAME"},   {"launch-skip", "CTASCOPE_LAUNCH_SKIP"},
+    {"launch-count", "CTASCOPE_LAUNCH_COUNT"}, {"cta-sample", "CTASCOPE_CTA_SAMPLE"},
+    {"threads", "CTASCOPE_WORKERS"},
+};
+static const struct variable_of_option flag_options[] = {
+    {"values", "CTASCOPE_VALUES"},
+    {"host-accesses", "CTASCOPE_HOST_ACCESSES"},
+    {"deterministic", "CTASCOPE_DETERMINISTIC"},
+};
+
+static bool check_numbers(const struct cts_arguments *arguments)
+{
+    static const char *const names[] = {"launch-skip", "launch-count", "cta-sample", "threads"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        uint64_t value = 0;
+        if (!cts_argument_given(arguments, names[i])) continue;
+        if (!cts_argument_u64(arguments, names[i], &value)) return false;
+        const bool zero_allowed = i == 0;
+        if (value > UINT32_MAX || (value == 0 && !zero_allowed)) {
+            cts_usage_error(arguments, "'--%s %llu': out of range", names[i],
+                            (unsigned long long)value);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A name is taken as it is; behind "regex:" comes an extended regular expression. */
+static bool check_kernel_name(const struct cts_arguments *arguments)
+{
+    static const char prefix[] = "regex:";
+    const char *const name = cts_argument(arguments, "kernel-name");
+    if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) return true;
+    regex_t regex;
+    const int code = regcomp(&regex, name + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB);
+    if (code) {
+        char reason[200];
+        regerror(code, &regex, reason, sizeof reason);
+        cts_usage_error(arguments, "'--kernel-name %s': %s", name, reason);
+        return false;
+    }
+    regfree(&regex);
+    return true;
+}
+
+static bool set_environment(const struct cts_arguments *arguments)
+{
+    if (!check_numbers(arguments) || !check_kernel_name(arguments)) return false;
+    for (size_t i = 0; i < sizeof plain_options / sizeof *plain_options; i++) {
+        const char *const value = cts_argument(arguments, plain_options[i].option);
+        if (value) setenv(plain_options[i].variable, value, 1);
+    }
+    for (size_t i = 0; i < sizeof flag_options / sizeof *flag_options; i++)
+        if (cts_argument_given(arguments, flag_options[i].option))
+            setenv(flag_options[i].variable, "1", 1);
+    if (cts_argument_given(arguments, "max-size")) {
+        uint64_t bytes = 0;
+        char text[24];
+        if (!cts_argument_bytes(arguments, "max-size", &bytes)) return false;
+        snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
+        setenv("CTASCOPE_MAX_SIZE", text, 1);
+    }
+    return true;
+}
+
+/* ---- the run directory ---- */
+
+/* The command as one would type it. */
+static char *command_text(const struct cts_arguments *arguments)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "@%+=:,./-_";
+    char *text = NULL;
+    size_t text_bytes = 0;
+    FILE *const file = open_memstream(&text, &text_bytes);
+    if (!file) return NULL;
+    for (int i = 0; i < arguments->positional_count; i++) {
+        const char *const word = arguments->positional[i];
+        if (i) fputc(' ', file);
+        if (*word && !word[strspn(word, plain)]) {
+            fputs(word, file);
+            continue;
+        }
+        fputc('\'', file);
+        for (const char *c = word; *c; c++)
+            if (*c == '\'')
+                fputs("'\\''", file);
+            else
+                fputc(*c, file);
+        fputc('\'', file);
+    }
+    fclose(file);
+    return text;
+}
+
+/* Makes the run that was asked for, or the first ctascope-run, ctascope-run-2, ... that is free. */
+static enum cts_status prepare_run(const struct cts_arguments *arguments, const char *session,
+                                   char *run_path, struct cts_error *error)
+{
+    enum { NUMBERS_MAX = 10000 };
+    const char *const asked = cts_argument(arguments, "output");
+    const bool replace = cts_argument_given(arguments, "force");
+    char *const command = command_text(arguments);
+    char path[PATH_MAX] = "ctascope-run";
+    enum cts_status status = CTS_OK;
+    if (!command) return cts_fail(error, CTS_MEMORY, "out of memory");
+    if (asked) {
+        snprintf(path, sizeof path, "%s", asked);
+        status = cts_catalogue_prepare(path, session, command, replace, error);
+    } else {
+        status = cts_catalogue_prepare(path, session, command, replace, error);
+        for (int n = 2; status == CTS_USAGE && n < NUMBERS_MAX; n++) {
+            snprintf(path, sizeof path, "ctascope-run-%d", n);
+            status = cts_catalogue_prepare(path, session, command, replace, error);
+        }
+    }
+    free(command);
+    if (!status && !realpath(path, run_path))
+        status = cts_fail_errno(error, errno, "cannot find '%s'", path);
+    return status;
+}
+
+/* ---- the program ---- */
+
+static volatile sig_atomic_t child_pid;
+
+/* The terminal sends its signals to the program too; one that somebody sent to us is passed on. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_code <= 0 && child_pid > 0) kill((pid_t)child_pid, signal_number);
+}
+
+static const int passed_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+static void catch_signals(void)
+{
+    for (size_t i = 0; i < sizeof passed_signals / sizeof *passed_signals; i++) {
+        struct sigaction before;
+        struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
+        sigaction(passed_signals[i], NULL, &before);
+        if (before.sa_handler != SIG_IGN) sigaction(passed_signals[i], &action, NULL);
+    }
+}
+
+/* Starts the program with the signal mask that we had; 0 or an errno value. */
+static int start_program(char *const *command, pid_t *pid)
+{
+    sigset_t all, before;
+    posix_spawnattr_t attributes;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before); /* nothing is to be passed on to nobody */
+    catch_signals();
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &before);
+    const int errnum = posix_spawnp(pid, command[0], NULL, &attributes, command, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (!errnum) child_pid = *pid;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return errnum;
+}
+
+static int wait_for_program(pid_t pid)
+{
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) return CTS_EXIT_RECORD;
+    child_pid = 0;
+    if (WIFSIGNALED(status)) return EXIT_SIGNAL + WTERMSIG(status);
+    return WEXITSTATUS(status);
+}
+
+static int report_not_started(const struct cts_arguments *arguments, int errnum)
+{
+    const char *const program = arguments->positional[0];
+    struct cts_error error;
+    if (errnum == ENOENT && !strchr(program, '/') && access(program, X_OK) == 0)
+        cts_fail(&error, CTS_IO, "cannot run '%s': not in PATH; did you mean './%s'?", program,
+                 program);
+    else
+        cts_fail_errno(&error, errnum, "cannot run '%s'", program);
+    cts_report_error(arguments, &error);
+    return errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/* ---- the outcome ---- */
+
+/* Why a run holds no access, in one line; false when it holds some. */
+static bool explain_nothing(const struct cts_catalogue *catalogue,
+                            const struct cts_run_summary *summary, const char *program,
+                            struct cts_error *error)
+{
+    if (summary->records) return false;
+    const unsigned long long launches = summary->launches;
+    if (!catalogue->rank_count)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing recorded: no recorder ran in '%s'; compile its CUDA sources with "
+                 "'ctascope cc'",
+                 program);
+    else if (summary->failure)
+        cts_fail(error, CTS_IO, "nothing recorded: %s", summary->failure);
+    else if (!launches)
+        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: '%s' launched no kernel", program);
+    else if (summary->dropped_accesses)
+        cts_fail(error, CTS_LIMIT, "nothing recorded: all %llu accesses were dropped",
+                 (unsigned long long)summary->dropped_accesses);
+    else if (summary->uninstrumented_launches == launches)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing recorded: none of the kernels launched is instrumented");
+    else if (!summary->recorded_launches)
+        cts_fail(error, CTS_USAGE, "nothing recorded: the filters left out all %llu launches",
+                 launches);
+    else if (summary->unfinished_ranks)
+        cts_fail(error, CTS_IO, "nothing recorded: '%s' ended in its first launch", program);
+    else
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing recorded: no kernel of the %llu launches accessed memory", launches);
+    return true;
+}
+
+static void print_summary(const struct cts_catalogue *catalogue,
+                          const struct cts_run_summary *summary, const char *run_path)
+{
+    fprintf(stderr, "ctascope record: '%s': %s launches", run_path,
+            cts_count_text(summary->launches).text);
+    if (summary->recorded_launches != summary->launches)
+        fprintf(stderr, " (%s recorded)", cts_count_text(summary->recorded_launches).text);
+    fprintf(stderr, ", %s accesses in %s records", cts_count_text(summary->accesses).text,
+            cts_count_text(summary->records).text);
+    fprintf(stderr, ", %s", cts_bytes_text(summary->disk_bytes).text);
+    if (catalogue->rank_count > 1) fprintf(stderr, ", %zu ranks", catalogue->rank_count);
+    if (summary->dropped_accesses)
+        fprintf(stderr, "; %s accesses DROPPED", cts_count_text(summary->dropped_accesses).text);
+    if (summary->skipped)
+        fprintf(stderr, "; %s places not instrumented", cts_count_text(summary->skipped).text);
+    if (summary->unfinished_ranks) fputs("; incomplete, the program was cut off", stderr);
+    if (summary->failure) fprintf(stderr, "; failure: %s", summary->failure);
+    fputc('\n', stderr);
+}
+
+/* Looks at what was recorded. The program's own failure wins over ours. */
+static int judge(const struct cts_arguments *arguments, const char *run_path, int program_status)
+{
+    struct cts_error error = {0};
+    struct cts_catalogue catalogue = {0};
+    struct cts_run_summary summary = {0};
+    (void)cts_catalogue_tidy(run_path, NULL); /* read() says what is wrong with it */
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
+    if (!status) status = cts_run_summarise(run_path, &catalogue, &summary, &error);
+    bool failed = status != CTS_OK;
+    const bool no_recorder = !failed && !catalogue.rank_count;
+    if (!failed && explain_nothing(&catalogue, &summary, arguments->positional[0], &error))
+        failed = true;
+    if (failed)
+        cts_report_error(arguments, &error);
+    else
+        print_summary(&catalogue, &summary, run_path);
+    cts_run_summary_release(&summary);
+    cts_catalogue_release(&catalogue);
+    const bool mpi = under_mpi();
+    if (no_recorder && !mpi) cts_catalogue_discard_empty(run_path);
+    /* a rank without kernels is nothing to stop the whole job for */
+    return program_status || !failed || mpi ? program_status : CTS_EXIT_RECORD;
+}
+
+static int run_record(const struct cts_arguments *arguments)
+{
+    char session[256], run_path[PATH_MAX];
+    struct cts_error error;
+    make_session(session, sizeof session);
+    if (!set_environment(arguments)) return CTS_EXIT_USAGE;
+    if (prepare_run(arguments, session, run_path, &error)) {
+        cts_report_error(arguments, &error);
+        return CTS_EXIT_RECORD;
+    }
+    setenv("CTASCOPE_RUN", run_path, 1);
+    setenv("CTASCOPE_SESSION", session, 1);
+    pid_t pid;
+    const int errnum = start_program(arguments->positional, &pid);
+    if (errnum) {
+        if (!under_mpi()) cts_catalogue_discard_empty(run_path);
+        return report_not_started(arguments, errnum);
+    }
+    return judge(arguments, run_path, wait_for_program(pid));
+}
+
+static const struct cts_option record_options[] = {
+    {.name = "output",
+     .argument = "RUN",
+     .short_name = 'o',
+     .help = "the run directory (default: ctascope-run, -2, -3, ...)"},
+    {.name = "force", .help = "replace a run that is there"},
+    {.name = "kernel-name",
+     .argument = "REGEX",
+     .help = "record launches of one kernel (a name), or of several (regex:EXPR)"},
+    {.name = "launch-skip", .argument = "N", .help = "leave out the first N launches"},
+    {.name = "launch-count", .argument = "N", .help = "record at most N launches"},
+    {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA"},
+    {.name = "max-size",
+     .argument = "SIZE",
+     .help = "of all access files, like 2G; what comes later is counted as dropped"},
+    {.name = "values", .help = "keep the values loaded and stored (cc --values)"},
+    {.name = "host-accesses",
+     .help = "record what the CPU does to managed and mapped memory (cc --host-accesses)"},
+    {.name = "threads", .argument = "N", .help = "worker threads of the CPU device"},
+    {.name = "deterministic", .help = "run CTAs one after the other, in order"},
+    {0},
+};
+
+const struct cts_verb cts_verb_record = {
+    .name = "record",
+    .synopsis = "[OPTIONS] [-o RUN] [--] PROGRAM [ARGUMENTS]",
+    .summary = "Runs a program and records its memory accesses into a run directory",
+    .description =
+        "The program must have been compiled with 'ctascope cc'. Ends with the program's own\n"
+        "status (128 + N when signal N killed it), or with 125 when the program succeeded and\n"
+        "nothing was recorded or ctascope failed; 127: program not found, 126: cannot be run.\n"
+        "A last line on standard error says what was recorded.\n"
+        "MPI: mpirun -n 4 ctascope record -o run -- ./app records all ranks into one run; a rank\n"
+        "that launches no kernel is no error there.",
+    .options = record_options,
+    .positional_min = 1,
+    .positional_max = -1,
+    .command = true,
+    .run = run_record,
+};
