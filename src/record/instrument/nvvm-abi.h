@@ -45,6 +45,9 @@
 
 enum { CTS_CALLS, CTS_WAITS };
 
+/* Left by the lower pass, replaced by the retarget pass: ctx->dynamic_shared_bytes. */
+#define CTS_DYNAMIC_SHARED_REGISTER "__cts_nvvm_read_ptx_sreg_dynamic_smem_size"
+
 /* X(result, name, parameters, CTS_WAITS or CTS_CALLS) */
 #define CTS_SHUFFLES(X, mode)                                                                      \
     X(uint32_t, __cts_nvvm_shfl_sync_##mode##_i32,                                                 \

@@ -1,0 +1,138 @@
+/* What the files of the retarget pass share. The pass as a whole is told in retarget.c. */
+#ifndef CTS_INSTRUMENT_RETARGET_H
+#define CTS_INSTRUMENT_RETARGET_H
+
+#include <llvm-c/DebugInfo.h>
+
+#include "record/abi.h"
+#include "record/instrument/ir.h"
+#include "record/instrument/marks.h"
+
+/* A device function has up to three versions. */
+enum cts_version {
+    CTS_VERSION_PLAIN, /* no recording */
+    CTS_VERSION_LOG,   /* marks append to the log */
+    CTS_VERSION_ROW,   /* marks store into the lane buffers; kernels only */
+    CTS_VERSION_COUNT
+};
+
+/* What is known of a defined function, itself and all that it may call. */
+struct cts_facts {
+    LLVMValueRef function;
+    const char *waits_for; /* why its threads need fibers: a static text; NULL: they do not */
+    bool marks;            /* accesses are recorded in it */
+    bool reads_context;    /* finds its thread through __cts_current, or calls what may */
+    bool grid_sync;
+    bool calls_indirectly;
+    bool address_taken;
+    bool is_kernel;
+    bool uses_exit;
+    LLVMValueRef *callees; /* defined functions that it calls directly */
+    size_t callee_count, callee_capacity;
+    LLVMValueRef versions[CTS_VERSION_COUNT]; /* of functions that are not kernels */
+    bool *uses_shared;                        /* per shared variable; NULL: none */
+    bool visited;
+};
+
+/* The parameters that a kernel's body has behind the kernel's own. */
+enum cts_body_parameter {
+    CTS_BODY_TID,        /* 3 */
+    CTS_BODY_NTID = 3,   /* 3 */
+    CTS_BODY_CTAID = 6,  /* 3 */
+    CTS_BODY_NCTAID = 9, /* 3 */
+    CTS_BODY_CONTEXT = 12,
+    CTS_BODY_SHARED,
+    CTS_BODY_SHARED_DYNAMIC,
+    CTS_BODY_LANES, /* row version; else null */
+    CTS_BODY_LANE,  /* row version: i64 index of the lane; else 0 */
+    CTS_BODY_PARAMETERS
+};
+
+struct cts_kernel {
+    LLVMValueRef shell; /* the NVPTX function; empty once the body has its blocks */
+    char *name;         /* mangled */
+    struct cts_facts *facts;
+    LLVMTypeRef body_type;
+    LLVMValueRef body[CTS_VERSION_COUNT]; /* inlined into the entry points */
+    unsigned parameter_count;
+    LLVMValueRef cta, thread, row_rec, thread_rec; /* the entry points of abi.h; NULL: none */
+    uint32_t row_sites[CTS_ROW_SLOTS_MAX];
+    uint32_t row_site_count;
+    uint32_t flags; /* enum cts_kernel_flags */
+    uint32_t static_shared_bytes;
+    uint32_t max_threads, min_ctas;
+};
+
+struct cts_shared_variable {
+    LLVMValueRef global;
+    uint64_t offset, size_bytes;
+    bool is_dynamic;
+};
+
+struct cts_retarget {
+    struct cts_ir ir;
+    const char *unit; /* CTS_TU */
+    bool separate_units;
+    bool values; /* CTS_FILE_VALUES of !cts.options */
+    struct cts_kernel *kernels;
+    size_t kernel_count, kernel_capacity;
+    struct cts_facts **facts; /* of all defined functions */
+    size_t facts_count, facts_capacity;
+    struct cts_map facts_of; /* function -> struct cts_facts * */
+    struct cts_map kernel_of_body;
+    struct cts_shared_variable *shared;
+    size_t shared_count, shared_capacity;
+    uint64_t shared_bytes;
+    LLVMValueRef current;   /* the thread-local __cts_current */
+    LLVMValueRef slot_base; /* the file's cts_file_desc.slot_base */
+};
+
+/* retarget-facts.c */
+void cts_facts_find(struct cts_retarget *retarget);
+void cts_facts_release(struct cts_retarget *retarget);
+struct cts_facts *cts_facts_get(const struct cts_retarget *retarget, LLVMValueRef function);
+/* May a call of this function end up waiting for other threads? For undefined ones. */
+bool cts_external_waits(const char *name);
+bool cts_is_mark(LLVMValueRef function);
+/* A volatile access that other threads may see? (Not to the thread's own variables.) */
+bool cts_is_shared_volatile(LLVMValueRef instruction);
+/* The instructions of a function at which it waits in a loop for what another thread writes. */
+size_t cts_find_spins(LLVMValueRef function, LLVMValueRef **spins);
+
+/* retarget-shared.c */
+void cts_shared_layout(struct cts_retarget *retarget);
+void cts_shared_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
+const struct cts_shared_variable *cts_shared_find(const struct cts_retarget *retarget,
+                                                  LLVMValueRef global);
+/* The context, or a member of it, within `function`: a body's parameter or loaded at its entry. */
+LLVMValueRef cts_context_of(struct cts_retarget *retarget, LLVMValueRef function);
+LLVMValueRef cts_context_member(struct cts_retarget *retarget, LLVMValueRef context,
+                                size_t offset_bytes, LLVMTypeRef type);
+
+/* retarget-body.c: bodies, special registers, waits; then the entry points */
+void cts_bodies_make(struct cts_retarget *retarget);
+void cts_registers_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
+void cts_waits_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
+LLVMValueRef cts_body_parameter(const struct cts_kernel *kernel, LLVMValueRef body,
+                                enum cts_body_parameter which);
+
+/* retarget-entry.c */
+void cts_entries_make(struct cts_retarget *retarget);
+
+/* retarget-versions.c: copies of functions, the calls between them, marks */
+void cts_versions_make(struct cts_retarget *retarget);
+
+/* retarget-marks.c */
+void cts_marks_drop(LLVMValueRef function);
+void cts_marks_to_row(struct cts_retarget *retarget, struct cts_kernel *kernel);
+void cts_marks_to_log(struct cts_retarget *retarget, LLVMValueRef function);
+bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_kernel *kernel);
+
+/* tables.c */
+void cts_tables_make(struct cts_retarget *retarget);
+LLVMValueRef cts_tables_slot_base(struct cts_retarget *retarget);
+uint32_t cts_tables_file_flags(const struct cts_retarget *retarget); /* enum cts_file_flags */
+/* !cts.kernels' flags of a kernel: enum cts_kernel_flags as far as the device pass knows them */
+uint32_t cts_tables_kernel_flags(const struct cts_retarget *retarget, const char *name);
+
+#endif

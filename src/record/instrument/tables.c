@@ -1,0 +1,517 @@
+/* The tables of record/abi.h for one file, built as constants from the device pass's named metadata
+ * (marks.h) and from what the retarget pass found, and the constructor that registers them.
+ *
+ * Each row is a struct constant whose LLVM type has the members of the C struct in its order, so
+ * that the host's data layout gives them the C offsets; the sizes are compared with sizeof, here
+ * and in static assertions. Texts of sources lie in a section of their own, .ctascope. */
+#include "record/instrument/retarget.h"
+
+#include <stdlib.h>
+
+#include <llvm-c/DebugInfo.h>
+
+_Static_assert(sizeof(struct cts_parameter_desc) == 8, "two u32");
+_Static_assert(sizeof(struct cts_site_desc) == 24 + 4 * sizeof(void *), "as site_rows() has it");
+_Static_assert(offsetof(struct cts_site_desc, loop) == 20, "as site_rows() has it");
+_Static_assert(sizeof(struct cts_source_desc) == 24, "as source_rows() has it");
+_Static_assert(offsetof(struct cts_variable_desc, kind) == 56, "as variable_rows() has it");
+_Static_assert(offsetof(struct cts_kernel_desc, parameter_count) == 64, "as kernel_rows() has it");
+_Static_assert(offsetof(struct cts_file_desc, kernel_count) == 72, "as file_row() has it");
+_Static_assert(offsetof(struct cts_file_desc, slot_base) == 104, "as file_row() has it");
+
+/* Rows of one table while they are built. */
+struct table {
+    LLVMValueRef *rows;
+    size_t count, capacity;
+    size_t row_bytes; /* of the C struct */
+};
+
+struct tables {
+    struct cts_retarget *retarget;
+    struct cts_ir *ir;
+    struct cts_map texts; /* constant string -> global */
+    struct table kernels, sites, loops, sources, variables, skipped;
+    struct cts_map listed; /* globals that have a row in variables */
+};
+
+/* ---- metadata ---- */
+
+struct node {
+    LLVMValueRef *operands;
+    unsigned count;
+};
+
+struct node_list {
+    LLVMValueRef *nodes;
+    unsigned count;
+};
+
+static struct node_list nodes_of(const struct cts_retarget *retarget, const char *name)
+{
+    struct node_list list = {.count = LLVMGetNamedMetadataNumOperands(retarget->ir.module, name)};
+    list.nodes = cts_ir_allocate(list.count, sizeof *list.nodes);
+    LLVMGetNamedMetadataOperands(retarget->ir.module, name, list.nodes);
+    return list;
+}
+
+static struct node node_open(LLVMValueRef metadata)
+{
+    struct node node = {.count = LLVMGetMDNodeNumOperands(metadata)};
+    node.operands = cts_ir_allocate(node.count, sizeof *node.operands);
+    LLVMGetMDNodeOperands(metadata, node.operands);
+    return node;
+}
+
+static const char *node_text(const struct node *node, unsigned index, unsigned *size_bytes)
+{
+    *size_bytes = 0;
+    const char *text = NULL;
+    if (index < node->count && node->operands[index])
+        text = LLVMGetMDString(node->operands[index], size_bytes);
+    return text ? text : "";
+}
+
+static uint32_t node_u32(const struct node *node, unsigned index)
+{
+    if (index >= node->count || !node->operands[index] ||
+        !LLVMIsAConstantInt(node->operands[index]))
+        return 0;
+    return (uint32_t)LLVMConstIntGetSExtValue(node->operands[index]);
+}
+
+static bool node_text_is(const struct node *node, unsigned index, const char *text)
+{
+    unsigned size_bytes;
+    const char *const own = node_text(node, index, &size_bytes);
+    return strlen(text) == size_bytes && memcmp(own, text, size_bytes) == 0;
+}
+
+uint32_t cts_tables_kernel_flags(const struct cts_retarget *retarget, const char *name)
+{
+    uint32_t flags = 0;
+    struct node_list list = nodes_of(retarget, "cts.kernels");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct node node = node_open(list.nodes[i]);
+        if (node_text_is(&node, 0, name)) flags = node_u32(&node, 4);
+        free(node.operands);
+    }
+    free(list.nodes);
+    return flags;
+}
+
+/* ---- constants ---- */
+
+static LLVMValueRef private_constant(struct cts_ir *ir, LLVMValueRef value, const char *name)
+{
+    LLVMValueRef global = LLVMAddGlobal(ir->module, LLVMTypeOf(value), name);
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    return global;
+}
+
+static LLVMValueRef text_of(struct tables *tables, const char *text, size_t size_bytes)
+{
+    LLVMValueRef constant = LLVMConstStringInContext2(tables->ir->context, text, size_bytes, 0);
+    void **const slot = cts_map_slot(&tables->texts, constant);
+    if (!*slot) {
+        LLVMValueRef global = private_constant(tables->ir, constant, "cts.text");
+        LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+        LLVMSetAlignment(global, 1);
+        *slot = global;
+    }
+    return *slot;
+}
+
+static LLVMValueRef c_text(struct tables *tables, const char *text)
+{
+    return text_of(tables, text, strlen(text));
+}
+
+static LLVMValueRef node_c_text(struct tables *tables, const struct node *node, unsigned index)
+{
+    unsigned size_bytes;
+    const char *const text = node_text(node, index, &size_bytes);
+    return text_of(tables, text, size_bytes);
+}
+
+static LLVMValueRef pointer_or_null(const struct cts_ir *ir, LLVMValueRef value)
+{
+    if (!value) return LLVMConstNull(ir->pointer);
+    return cts_address_space(value) ? LLVMConstAddrSpaceCast(value, ir->pointer) : value;
+}
+
+static LLVMValueRef u8(const struct cts_ir *ir, uint32_t value)
+{
+    return LLVMConstInt(ir->i8, value, 0);
+}
+
+static void table_add(struct tables *tables, struct table *table, LLVMValueRef *members,
+                      unsigned count)
+{
+    struct cts_ir *const ir = tables->ir;
+    LLVMValueRef row = LLVMConstStructInContext(ir->context, members, count, 0);
+    if (LLVMABISizeOfType(ir->layout, LLVMTypeOf(row)) != table->row_bytes)
+        cts_ir_error(ir, NULL, "a table's row has %llu bytes where record/abi.h has %zu",
+                     LLVMABISizeOfType(ir->layout, LLVMTypeOf(row)), table->row_bytes);
+    table->rows = cts_ir_grow(table->rows, &table->capacity, table->count + 1, sizeof *table->rows);
+    table->rows[table->count++] = row;
+}
+
+/* The table as a global; NULL pointer when it is empty. */
+static LLVMValueRef table_close(struct tables *tables, struct table *table, const char *name)
+{
+    struct cts_ir *const ir = tables->ir;
+    if (table->count == 0) return LLVMConstNull(ir->pointer);
+    LLVMValueRef array = LLVMConstArray2(LLVMTypeOf(table->rows[0]), table->rows, table->count);
+    free(table->rows);
+    LLVMValueRef global = private_constant(ir, array, name);
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    return global;
+}
+
+/* ---- the tables ---- */
+
+static void source_rows(struct tables *tables)
+{
+    struct cts_ir *const ir = tables->ir;
+    struct node_list list = nodes_of(tables->retarget, "cts.sources");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct node node = node_open(list.nodes[i]);
+        unsigned size_bytes;
+        const char *const text = node_text(&node, 1, &size_bytes);
+        LLVMValueRef global = NULL;
+        if (size_bytes) {
+            LLVMValueRef constant = LLVMConstStringInContext2(ir->context, text, size_bytes, 0);
+            global = private_constant(ir, constant, "cts.source");
+            LLVMSetSection(global, ".ctascope");
+            LLVMSetAlignment(global, 1);
+        }
+        LLVMValueRef members[] = {node_c_text(tables, &node, 0), pointer_or_null(ir, global),
+                                  cts_u64(ir, size_bytes)};
+        table_add(tables, &tables->sources, members, 3);
+        free(node.operands);
+    }
+    free(list.nodes);
+}
+
+static void site_rows(struct tables *tables)
+{
+    struct cts_ir *const ir = tables->ir;
+    struct node_list list = nodes_of(tables->retarget, "cts.sites");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct node node = node_open(list.nodes[i]);
+        LLVMValueRef members[13];
+        for (unsigned m = 0; m < 4; m++) members[m] = cts_u32(ir, node_u32(&node, m));
+        for (unsigned m = 4; m < 8; m++) members[m] = u8(ir, node_u32(&node, m) & 0xFF);
+        members[8] = cts_u32(ir, node_u32(&node, 8));
+        for (unsigned m = 9; m < 13; m++) members[m] = node_c_text(tables, &node, m);
+        table_add(tables, &tables->sites, members, 13);
+        free(node.operands);
+    }
+    free(list.nodes);
+}
+
+static void loop_rows(struct tables *tables)
+{
+    struct node_list list = nodes_of(tables->retarget, "cts.loops");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct node node = node_open(list.nodes[i]);
+        LLVMValueRef parent = cts_u32(tables->ir, node_u32(&node, 0));
+        table_add(tables, &tables->loops, &parent, 1);
+        free(node.operands);
+    }
+    free(list.nodes);
+}
+
+static void skipped_rows(struct tables *tables)
+{
+    struct cts_ir *const ir = tables->ir;
+    struct node_list list = nodes_of(tables->retarget, "cts.skipped");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct node node = node_open(list.nodes[i]);
+        LLVMValueRef members[] = {node_c_text(tables, &node, 0), node_c_text(tables, &node, 1),
+                                  cts_u32(ir, node_u32(&node, 2)), cts_u32(ir, node_u32(&node, 3))};
+        table_add(tables, &tables->skipped, members, 4);
+        free(node.operands);
+    }
+    free(list.nodes);
+}
+
+/* The global that a row of !cts.variables names; -rdc and __managed__ rename it. */
+static LLVMValueRef find_global(const struct tables *tables, const struct node *node)
+{
+    unsigned size_bytes;
+    const char *const name = node_text(node, 0, &size_bytes);
+    const struct {
+        const char *prefix, *unit, *dot;
+    } forms[] = {
+        {"", "", ""}, {"__ctsdev_", "", ""}, {"cts.managed.", tables->retarget->unit, "."}};
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        char *const full = cts_ir_text("%s%s%s%.*s", forms[i].prefix, forms[i].unit, forms[i].dot,
+                                       (int)size_bytes, name);
+        LLVMValueRef global = LLVMGetNamedGlobal(tables->ir->module, full);
+        free(full);
+        if (global) return global;
+    }
+    return NULL;
+}
+
+static void variable_row(struct tables *tables, LLVMValueRef global, LLVMValueRef texts[4],
+                         uint32_t kind, uint32_t source, uint32_t line)
+{
+    struct cts_ir *const ir = tables->ir;
+    const struct cts_shared_variable *const shared = cts_shared_find(tables->retarget, global);
+    const uint64_t size_bytes =
+        shared ? shared->size_bytes : LLVMABISizeOfType(ir->layout, LLVMGlobalGetValueType(global));
+    LLVMValueRef members[] = {texts[0],
+                              texts[1],
+                              texts[2],
+                              pointer_or_null(ir, shared ? NULL : global),
+                              cts_u64(ir, size_bytes),
+                              cts_u64(ir, shared ? shared->offset : 0),
+                              texts[3],
+                              cts_u32(ir, kind),
+                              cts_u32(ir, source),
+                              cts_u32(ir, line)};
+    table_add(tables, &tables->variables, members, 10);
+    *cts_map_slot(&tables->listed, global) = tables;
+}
+
+static bool is_device_variable(LLVMValueRef global)
+{
+    const unsigned space = cts_address_space(global);
+    return (space == 1 || space == 4) && !LLVMIsDeclaration(global);
+}
+
+static void variable_rows(struct tables *tables)
+{
+    struct node_list list = nodes_of(tables->retarget, "cts.variables");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct node node = node_open(list.nodes[i]);
+        LLVMValueRef global = find_global(tables, &node);
+        if (global && (cts_shared_find(tables->retarget, global) || !LLVMIsDeclaration(global))) {
+            LLVMValueRef texts[] = {node_c_text(tables, &node, 0), node_c_text(tables, &node, 1),
+                                    node_c_text(tables, &node, 2), node_c_text(tables, &node, 6)};
+            variable_row(tables, global, texts, node_u32(&node, 3), node_u32(&node, 4),
+                         node_u32(&node, 5));
+        }
+        free(node.operands);
+    }
+    free(list.nodes);
+    /* What the host may name although the device pass did not list it. */
+    CTS_EACH_GLOBAL(global, tables->ir->module)
+    {
+        if (!is_device_variable(global) || cts_map_get(&tables->listed, global)) continue;
+        const char *name = cts_ir_name(global);
+        if (cts_starts_with(name, "__ctsdev_")) name += strlen("__ctsdev_");
+        char *const shown = cts_demangle(name);
+        LLVMValueRef texts[] = {c_text(tables, name), c_text(tables, shown), c_text(tables, ""),
+                                c_text(tables, "")};
+        free(shown);
+        variable_row(tables, global, texts,
+                     cts_address_space(global) == 4 ? CTS_VARIABLE_CONSTANT : CTS_VARIABLE_DEVICE,
+                     UINT32_MAX, 0);
+    }
+}
+
+static LLVMValueRef parameter_table(struct tables *tables, const struct cts_kernel *kernel)
+{
+    struct cts_ir *const ir = tables->ir;
+    struct table table = {.row_bytes = sizeof(struct cts_parameter_desc)};
+    for (unsigned i = 0; i < kernel->parameter_count; i++) {
+        LLVMAttributeRef byval =
+            LLVMGetEnumAttributeAtIndex(kernel->shell, i + 1, cts_attribute_kind("byval"));
+        LLVMAttributeRef align =
+            LLVMGetEnumAttributeAtIndex(kernel->shell, i + 1, cts_attribute_kind("align"));
+        LLVMTypeRef type =
+            byval ? LLVMGetTypeAttributeValue(byval) : LLVMTypeOf(LLVMGetParam(kernel->shell, i));
+        const uint64_t align_bytes = byval && align ? LLVMGetEnumAttributeValue(align)
+                                                    : LLVMABIAlignmentOfType(ir->layout, type);
+        LLVMValueRef members[] = {cts_u32(ir, (uint32_t)LLVMABISizeOfType(ir->layout, type)),
+                                  cts_u32(ir, (uint32_t)align_bytes)};
+        table_add(tables, &table, members, 2);
+    }
+    return table_close(tables, &table, "cts.parameters");
+}
+
+static LLVMValueRef row_site_table(struct tables *tables, const struct cts_kernel *kernel)
+{
+    struct table table = {.row_bytes = sizeof(uint32_t)};
+    for (uint32_t i = 0; i < kernel->row_site_count; i++) {
+        table.rows = cts_ir_grow(table.rows, &table.capacity, table.count + 1, sizeof *table.rows);
+        table.rows[table.count++] = cts_u32(tables->ir, kernel->row_sites[i]);
+    }
+    return table_close(tables, &table, "cts.row_sites");
+}
+
+struct kernel_text {
+    LLVMValueRef display_name;
+    uint32_t source, line;
+};
+
+static struct kernel_text kernel_text(struct tables *tables, const struct cts_kernel *kernel)
+{
+    struct kernel_text text = {0};
+    struct node_list list = nodes_of(tables->retarget, "cts.kernels");
+    for (unsigned i = 0; i < list.count && !text.display_name; i++) {
+        struct node node = node_open(list.nodes[i]);
+        if (node_text_is(&node, 0, kernel->name)) {
+            text.display_name = node_c_text(tables, &node, 1);
+            text.source = node_u32(&node, 2);
+            text.line = node_u32(&node, 3);
+        }
+        free(node.operands);
+    }
+    free(list.nodes);
+    if (text.source == UINT32_MAX) text.source = text.line = 0;
+    if (text.display_name) return text;
+    char *const shown = cts_demangle(kernel->name);
+    text.display_name = c_text(tables, shown);
+    free(shown);
+    return text;
+}
+
+static void kernel_rows(struct tables *tables)
+{
+    struct cts_ir *const ir = tables->ir;
+    for (size_t i = 0; i < tables->retarget->kernel_count; i++) {
+        const struct cts_kernel *const kernel = &tables->retarget->kernels[i];
+        const struct kernel_text text = kernel_text(tables, kernel);
+        LLVMValueRef members[] = {
+            c_text(tables, kernel->name),
+            text.display_name,
+            pointer_or_null(ir, kernel->cta),
+            pointer_or_null(ir, kernel->thread),
+            pointer_or_null(ir, kernel->row_rec),
+            pointer_or_null(ir, kernel->thread_rec),
+            parameter_table(tables, kernel),
+            row_site_table(tables, kernel),
+            cts_u32(ir, kernel->parameter_count),
+            cts_u32(ir, kernel->row_site_count),
+            cts_u32(ir, kernel->flags),
+            cts_u32(ir, kernel->static_shared_bytes),
+            cts_u32(ir, kernel->max_threads),
+            cts_u32(ir, kernel->min_ctas),
+            cts_u32(ir, text.source),
+            cts_u32(ir, text.line),
+        };
+        table_add(tables, &tables->kernels, members, sizeof members / sizeof members[0]);
+    }
+}
+
+/* ---- the file, and its registration ---- */
+
+LLVMValueRef cts_tables_slot_base(struct cts_retarget *retarget)
+{
+    LLVMValueRef global = LLVMAddGlobal(retarget->ir.module, retarget->ir.i64, "cts.slot_base");
+    LLVMSetInitializer(global, cts_u64(&retarget->ir, 0));
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+    LLVMSetExternallyInitialized(global, 1);
+    return global;
+}
+
+uint32_t cts_tables_file_flags(const struct cts_retarget *retarget)
+{
+    uint32_t flags = 0;
+    struct node_list list = nodes_of(retarget, "cts.options");
+    if (list.count) {
+        struct node node = node_open(list.nodes[0]);
+        flags = node_u32(&node, 0);
+        free(node.operands);
+    }
+    free(list.nodes);
+    return flags;
+}
+
+/* The user's main source: the first with a text; else the module's name. */
+static LLVMValueRef main_path(struct tables *tables)
+{
+    size_t size_bytes;
+    const char *const name = LLVMGetSourceFileName(tables->ir->module, &size_bytes);
+    LLVMValueRef path = text_of(tables, name, size_bytes);
+    struct node_list list = nodes_of(tables->retarget, "cts.sources");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct node node = node_open(list.nodes[i]);
+        unsigned text_bytes;
+        node_text(&node, 1, &text_bytes);
+        if (text_bytes) {
+            path = node_c_text(tables, &node, 0);
+            i = list.count;
+        }
+        free(node.operands);
+    }
+    free(list.nodes);
+    return path;
+}
+
+static LLVMValueRef file_row(struct tables *tables)
+{
+    struct cts_ir *const ir = tables->ir;
+    const struct cts_retarget *const retarget = tables->retarget;
+    struct table file = {.row_bytes = sizeof(struct cts_file_desc)};
+    const uint32_t counts[] = {(uint32_t)tables->kernels.count,   (uint32_t)tables->sites.count,
+                               (uint32_t)tables->loops.count,     (uint32_t)tables->sources.count,
+                               (uint32_t)tables->variables.count, (uint32_t)tables->skipped.count,
+                               (uint32_t)retarget->shared_bytes,  0 /* reserved */};
+    LLVMValueRef members[19] = {
+        cts_u32(ir, CTS_ABI_VERSION),
+        cts_u32(ir, cts_tables_file_flags(retarget)),
+        c_text(tables, retarget->unit),
+        main_path(tables),
+        table_close(tables, &tables->kernels, "cts.kernels"),
+        table_close(tables, &tables->sites, "cts.sites"),
+        table_close(tables, &tables->loops, "cts.loops"),
+        table_close(tables, &tables->sources, "cts.sources"),
+        table_close(tables, &tables->variables, "cts.variables"),
+        table_close(tables, &tables->skipped, "cts.skipped"),
+    };
+    for (unsigned i = 0; i < 8; i++) members[10 + i] = cts_u32(ir, counts[i]);
+    members[18] = retarget->slot_base;
+    table_add(tables, &file, members, 19);
+    LLVMValueRef row = private_constant(ir, file.rows[0], "cts.file");
+    LLVMSetLinkage(row, LLVMInternalLinkage);
+    free(file.rows);
+    return row;
+}
+
+static void register_at_start(struct cts_ir *ir, LLVMValueRef file)
+{
+    LLVMValueRef constructor =
+        LLVMAddFunction(ir->module, "cts.register", LLVMFunctionType(ir->nothing, NULL, 0, 0));
+    LLVMSetLinkage(constructor, LLVMInternalLinkage);
+    LLVMSetCurrentDebugLocation2(ir->builder, NULL);
+    LLVMPositionBuilderAtEnd(ir->builder,
+                             LLVMAppendBasicBlockInContext(ir->context, constructor, ""));
+    cts_call(ir, "__cts_register_file", ir->nothing, 1, &file);
+    LLVMBuildRetVoid(ir->builder);
+    LLVMValueRef members[] = {cts_u32(ir, 65535), constructor, LLVMConstNull(ir->pointer)};
+    LLVMValueRef entry = LLVMConstStructInContext(ir->context, members, 3, 0);
+    LLVMValueRef list = LLVMConstArray2(LLVMTypeOf(entry), &entry, 1);
+    LLVMValueRef constructors = LLVMAddGlobal(ir->module, LLVMTypeOf(list), "llvm.global_ctors");
+    LLVMSetInitializer(constructors, list);
+    LLVMSetLinkage(constructors, LLVMAppendingLinkage);
+}
+
+void cts_tables_make(struct cts_retarget *retarget)
+{
+    struct tables tables = {
+        .retarget = retarget,
+        .ir = &retarget->ir,
+        .kernels.row_bytes = sizeof(struct cts_kernel_desc),
+        .sites.row_bytes = sizeof(struct cts_site_desc),
+        .loops.row_bytes = sizeof(struct cts_loop_desc),
+        .sources.row_bytes = sizeof(struct cts_source_desc),
+        .variables.row_bytes = sizeof(struct cts_variable_desc),
+        .skipped.row_bytes = sizeof(struct cts_skipped_desc),
+    };
+    source_rows(&tables);
+    site_rows(&tables);
+    loop_rows(&tables);
+    variable_rows(&tables);
+    skipped_rows(&tables);
+    kernel_rows(&tables);
+    register_at_start(&retarget->ir, file_row(&tables));
+    cts_map_release(&tables.texts);
+    cts_map_release(&tables.listed);
+}
