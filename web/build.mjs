@@ -1,0 +1,31 @@
+// Bundles the report page into one HTML file without references to anything outside:
+//     node build.mjs OUTPUT
+// The file holds the marker @@CTASCOPE_DATA@@ where ctascope writes the results as JSON.
+import { build } from "esbuild";
+import { readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const output = process.argv[2] ?? join(here, "dist", "report.html");
+
+const bundle = await build({
+    entryPoints: [join(here, "src", "report.tsx")],
+    bundle: true,
+    minify: true,
+    write: false,
+    outdir: "out",
+    format: "iife",
+    target: ["es2020"],
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "inline",
+    loader: { ".css": "css" },
+});
+const text = (ending) => bundle.outputFiles.find((file) => file.path.endsWith(ending))?.text ?? "";
+// A script or style element ends at its end tag wherever that stands, also inside a string.
+const script = text(".js").replaceAll("</script", "<\\/script");
+const style = text(".css").replaceAll("</style", "<\\/style");
+const template = await readFile(join(here, "src", "report.html"), "utf8");
+const page = template.replace("/*STYLE*/", () => style).replace("/*SCRIPT*/", () => script);
+await writeFile(output, page);

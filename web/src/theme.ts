@@ -1,0 +1,41 @@
+// Colours come from the style sheet's variables, so that light and dark are said in one place.
+import { useEffect, useState } from "preact/hooks";
+
+export interface Theme {
+    text: string;
+    grid: string;
+    font: string;
+    background: string;
+    series: { loads: string; stores: string; incoming: string; outgoing: string };
+    heat: string[]; // from least to most
+}
+
+function read(): Theme {
+    const style = getComputedStyle(document.documentElement);
+    const value = (name: string) => style.getPropertyValue(name).trim();
+    return {
+        text: value("--text-soft"),
+        grid: value("--line"),
+        font: `12px ${value("--font")}`,
+        background: value("--plot"),
+        series: {
+            loads: value("--loads"),
+            stores: value("--stores"),
+            incoming: value("--incoming"),
+            outgoing: value("--outgoing"),
+        },
+        heat: value("--heat").split(/\s+/),
+    };
+}
+
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+
+export function useTheme(): Theme {
+    const [theme, setTheme] = useState(read);
+    useEffect(() => {
+        const update = () => setTheme(read());
+        scheme.addEventListener("change", update);
+        return () => scheme.removeEventListener("change", update);
+    }, []);
+    return theme;
+}
