@@ -24,6 +24,7 @@ struct cts_collector_options {
     uint64_t max_size_bytes; /* --max-size: of all access files together; 0: none */
     bool values;             /* keep values */
     int compression_level;   /* zstd; 0: the default of the codec */
+    const char *recorder;    /* for ranks.recorder; NULL: "cpu" */
 };
 
 /* Opens the run directory for this process: claims rank-N, opens the catalogue. */

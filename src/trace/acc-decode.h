@@ -1,0 +1,29 @@
+/* Decoding one chunk; private to trace/. */
+#ifndef CTS_TRACE_ACC_DECODE_H
+#define CTS_TRACE_ACC_DECODE_H
+
+#include "trace/acc-format.h"
+
+enum { CTS_ACC_PADDING_BYTES = 16 }; /* readable behind a payload */
+
+/* A chunk's bytes as they stand in a file, its header already read from them. */
+CTS_MUST_CHECK enum cts_status cts_acc_decode_chunk(const struct cts_acc_chunk_header *header,
+                                                    const uint8_t *stored,
+                                                    struct cts_acc_batch *batch,
+                                                    struct cts_error *error);
+
+/* A payload after decompression, header->raw_bytes long, CTS_ACC_PADDING_BYTES readable behind. */
+CTS_MUST_CHECK enum cts_status cts_acc_decode_payload(const struct cts_acc_chunk_header *header,
+                                                      const uint8_t *raw,
+                                                      struct cts_acc_batch *batch,
+                                                      struct cts_error *error);
+
+/* Room for a chunk's bytes, owned by the batch; NULL: no memory. */
+uint8_t *cts_acc_batch_stored(struct cts_acc_batch *batch, size_t size_bytes);
+
+/* A reader of one file that stands in memory, borrowed until cts_acc_close(): for tests. */
+CTS_MUST_CHECK enum cts_status cts_acc_open_memory(const void *bytes, size_t size_bytes,
+                                                   struct cts_acc_reader **reader,
+                                                   struct cts_error *error);
+
+#endif
