@@ -15,6 +15,7 @@ struct cts_engine_options {
     uint32_t worker_count;      /* 0: one per online core. CTASCOPE_WORKERS */
     bool deterministic;         /* one worker, CTAs in order. CTASCOPE_DETERMINISTIC */
     uint64_t fiber_stack_bytes; /* 0: 64 KiB; guard page below each. CTASCOPE_STACK */
+    uint64_t spin_limit_ns;     /* a launch that only spins for so long is a deadlock; 0: 60 s */
 };
 enum cts_status cts_engine_start(const struct cts_engine_options *options, struct cts_error *error);
 void cts_engine_stop(void);
@@ -67,6 +68,14 @@ void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_
 /* Program-wide slots of the log: what the engine needs to turn an entry into a record. Called by
  * the runtime for each file before its first launch. Returns the first slot or CTS_SLOT_LIMIT. */
 uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_site);
+
+/* Before a collector is closed: the workers' streams of it are not used any more. No launch that
+ * records into it may be running. */
+void cts_engine_forget_collector(const struct cts_collector *collector);
+
+/* The heap of device-side malloc(): what may be allocated in total (8 MiB at first). */
+uint64_t cts_engine_heap_limit(void);
+void cts_engine_set_heap_limit(uint64_t limit_bytes);
 
 /* SM count shown to programs and used for %smid; shared memory per CTA allowed at launch. */
 uint32_t cts_engine_sm_count(void);

@@ -1,0 +1,144 @@
+/* Barriers of the CTA and of the grid.
+ *
+ * A barrier without a thread count (__syncthreads) is complete when every live thread has arrived;
+ * threads that have ended are not waited for. A barrier with a count (bar.sync id, count) counts
+ * whole warps as the hardware does: lanes of an arriving warp that have ended count as arrived. */
+#include "record/cpu/engine/worker.h"
+
+#include "record/instrument/nvvm-abi.h"
+
+static uint32_t ended_lanes(const struct cts_cta *cta, uint32_t warp_index)
+{
+    return CTS_WARP_LANES - (uint32_t)__builtin_popcount(cta->warps[warp_index].live);
+}
+
+static bool is_complete(const struct cts_cta *cta, const struct cts_barrier *barrier)
+{
+    if (barrier->arrived == 0) return false;
+    if (barrier->expected == 0) return barrier->arrived >= cta->live_count;
+    return barrier->arrived + barrier->credit >= barrier->expected;
+}
+
+/* Wakes who waits; they run in the next sweep. */
+static void complete(struct cts_cta *cta, struct cts_barrier *barrier)
+{
+    for (uint32_t left = barrier->warps; left; left &= left - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(left);
+        struct cts_warp *const warp = &cta->warps[i];
+        warp->blocked &= ~barrier->waiting[i];
+        warp->woken |= barrier->waiting[i];
+        cta->woken_count += (uint32_t)__builtin_popcount(barrier->waiting[i]);
+        barrier->waiting[i] = 0;
+    }
+    barrier->result_arrived = barrier->arrived;
+    barrier->result_true_count = barrier->true_count;
+    barrier->arrived = barrier->expected = barrier->credit = barrier->warps = 0;
+    barrier->true_count = 0;
+    cta->barriers &= ~(1u << (barrier - cta->barrier));
+    cta->progress++;
+}
+
+void cts_barriers_lane_ended(struct cts_cta *cta, uint32_t warp_index)
+{
+    for (uint32_t left = cta->barriers; left; left &= left - 1) {
+        struct cts_barrier *const barrier = &cta->barrier[__builtin_ctz(left)];
+        if (barrier->expected && (barrier->warps >> warp_index & 1)) barrier->credit++;
+        if (cta->live_count && is_complete(cta, barrier)) complete(cta, barrier);
+    }
+}
+
+static struct cts_barrier *arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
+                                  bool predicate, bool waits)
+{
+    if (!cta->fibers)
+        cts_raise(cta, CTS_FAULT_BARRIER, "a barrier in a kernel compiled without one");
+    if (id >= CTS_CTA_BARRIERS)
+        cts_raise(cta, CTS_FAULT_BARRIER, "barrier %u: there are %d", id, CTS_CTA_BARRIERS);
+    if (threads % CTS_WARP_LANES || threads > CTS_CTA_THREADS_MAX)
+        cts_raise(cta, CTS_FAULT_BARRIER,
+                  "barrier %u for %u threads: not a multiple of 32 up to %d", id, threads,
+                  CTS_CTA_THREADS_MAX);
+    struct cts_barrier *const barrier = &cta->barrier[id];
+    const uint32_t warp_index = cta->lane / CTS_WARP_LANES;
+    const uint32_t bit = 1u << cta->lane % CTS_WARP_LANES;
+    cta->barriers |= 1u << id;
+    barrier->expected = threads;
+    barrier->arrived++;
+    barrier->true_count += predicate;
+    if (!(barrier->warps >> warp_index & 1)) {
+        barrier->warps |= 1u << warp_index;
+        barrier->credit += ended_lanes(cta, warp_index);
+    }
+    if (waits) {
+        barrier->waiting[warp_index] |= bit;
+        cta->warp->blocked |= bit;
+        cta->wait[cta->lane] = CTS_WAIT_BARRIER;
+        cta->wait_mask[cta->lane] = id;
+    }
+    if (is_complete(cta, barrier)) complete(cta, barrier);
+    if (waits) cts_lane_wait(cta);
+    return barrier;
+}
+
+CTS_EXPORT void __cts_nvvm_barrier0(void)
+{
+    arrive(cts_cta_current(), 0, 0, false, true);
+}
+
+CTS_EXPORT uint32_t __cts_nvvm_barrier0_popc(uint32_t predicate)
+{
+    return arrive(cts_cta_current(), 0, 0, predicate != 0, true)->result_true_count;
+}
+
+CTS_EXPORT uint32_t __cts_nvvm_barrier0_and(uint32_t predicate)
+{
+    const struct cts_barrier *const barrier = arrive(cts_cta_current(), 0, 0, predicate != 0, true);
+    return barrier->result_true_count == barrier->result_arrived;
+}
+
+CTS_EXPORT uint32_t __cts_nvvm_barrier0_or(uint32_t predicate)
+{
+    return arrive(cts_cta_current(), 0, 0, predicate != 0, true)->result_true_count != 0;
+}
+
+CTS_EXPORT void __cts_nvvm_barrier_n(uint32_t barrier)
+{
+    arrive(cts_cta_current(), barrier, 0, false, true);
+}
+
+CTS_EXPORT void __cts_nvvm_barrier(uint32_t barrier, uint32_t threads)
+{
+    arrive(cts_cta_current(), barrier, threads, false, true);
+}
+
+CTS_EXPORT void __cts_nvvm_bar_sync(uint32_t barrier)
+{
+    arrive(cts_cta_current(), barrier, 0, false, true);
+}
+
+CTS_EXPORT void __cts_nvvm_barrier_sync(uint32_t barrier)
+{
+    arrive(cts_cta_current(), barrier, 0, false, true);
+}
+
+CTS_EXPORT void __cts_nvvm_barrier_sync_cnt(uint32_t barrier, uint32_t threads)
+{
+    arrive(cts_cta_current(), barrier, threads, false, true);
+}
+
+CTS_EXPORT void __cts_nvvm_barrier_arrive_cnt(uint32_t barrier, uint32_t threads)
+{
+    arrive(cts_cta_current(), barrier, threads, false, false);
+}
+
+CTS_EXPORT void __cts_grid_sync(void)
+{
+    struct cts_cta *const cta = cts_cta_current();
+    if (!cta->launch->request->cooperative || !cta->fibers)
+        cts_raise(cta, CTS_FAULT_BARRIER,
+                  "a barrier of the grid in a launch that is not cooperative");
+    cta->warp->blocked |= 1u << cta->lane % CTS_WARP_LANES;
+    cta->wait[cta->lane] = CTS_WAIT_GRID;
+    cta->grid_count++;
+    cts_lane_wait(cta);
+}

@@ -1,0 +1,373 @@
+/* Collectives of a warp: shuffles, votes, matches, reductions, __syncwarp and __activemask.
+ *
+ * With a mask: a lane *meets* the lanes of its mask; the last one to arrive computes the results of
+ * all, and all become ready. Lanes of the mask that have ended are not waited for. Lanes meet only
+ * in the same kind of collective with the same mask; anything else never completes and is reported
+ * as a deadlock.
+ *
+ * Without a mask (*loose*: __activemask, and the forms from before Volta): the hardware takes the
+ * lanes that happen to execute together. Here: when no other lane of the warp can run without
+ * waiting, the lanes that wait at the same call of the same kind. So __activemask() in a branch
+ * gives all the lanes that took the branch, and a following collective with that mask completes. */
+#include "record/cpu/engine/worker.h"
+
+#include <string.h>
+
+#include "record/instrument/nvvm-abi.h"
+
+/* ---- Results ---- */
+
+static uint64_t combine(enum cts_wait kind, uint64_t a, uint64_t b)
+{
+    const uint32_t x = (uint32_t)a, y = (uint32_t)b;
+    switch (kind) {
+    case CTS_WAIT_ADD:
+        return x + y;
+    case CTS_WAIT_UMIN:
+        return x < y ? x : y;
+    case CTS_WAIT_UMAX:
+        return x > y ? x : y;
+    case CTS_WAIT_MIN:
+        return (int32_t)x < (int32_t)y ? x : y;
+    case CTS_WAIT_MAX:
+        return (int32_t)x > (int32_t)y ? x : y;
+    case CTS_WAIT_AND:
+        return x & y;
+    case CTS_WAIT_OR:
+        return x | y;
+    default:
+        return x ^ y;
+    }
+}
+
+/* What all lanes of a group get; in[] is indexed by lane. */
+static uint64_t common_result(enum cts_wait kind, uint32_t group, const uint64_t *in)
+{
+    uint32_t ballot = 0;
+    const uint32_t first = (uint32_t)__builtin_ctz(group);
+    uint64_t total = in[first];
+    for (uint32_t left = group; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        ballot |= (uint32_t)(in[lane] != 0) << lane;
+        if (kind >= CTS_WAIT_ADD && lane != first) total = combine(kind, total, in[lane]);
+    }
+    switch (kind) {
+    case CTS_WAIT_ALL:
+        return ballot == group;
+    case CTS_WAIT_ANY:
+        return ballot != 0;
+    case CTS_WAIT_UNI:
+        return ballot == group || ballot == 0;
+    case CTS_WAIT_BALLOT:
+        return ballot;
+    case CTS_WAIT_ACTIVE:
+        return group;
+    default:
+        return total;
+    }
+}
+
+static uint32_t equal_lanes(uint32_t group, const uint64_t *in, uint64_t value)
+{
+    uint32_t equal = 0;
+    for (uint32_t left = group; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        equal |= (uint32_t)(in[lane] == value) << lane;
+    }
+    return equal;
+}
+
+static void compute(struct cts_cta *cta, uint32_t first_lane, enum cts_wait kind, uint32_t group)
+{
+    uint64_t *const value = &cta->wait_value[first_lane];
+    uint32_t *const extra = &cta->wait_extra[first_lane];
+    uint64_t in[CTS_WARP_LANES];
+    if (kind == CTS_WAIT_SYNC) return;
+    memcpy(in, value, sizeof in);
+    const uint64_t all = kind == CTS_WAIT_SHUFFLE ? 0 : common_result(kind, group, in);
+    for (uint32_t left = group; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        switch (kind) {
+        case CTS_WAIT_SHUFFLE: /* a source that is not among the lanes: own value */
+            if (group >> extra[lane] & 1) value[lane] = in[extra[lane]];
+            break;
+        case CTS_WAIT_MATCH_ANY:
+            value[lane] = equal_lanes(group, in, in[lane]);
+            break;
+        case CTS_WAIT_MATCH_ALL:
+            extra[lane] = equal_lanes(group, in, in[lane]) == group;
+            value[lane] = extra[lane] ? group : 0;
+            break;
+        default:
+            value[lane] = all;
+        }
+    }
+}
+
+/* ---- Meeting ---- */
+
+static void release(struct cts_cta *cta, struct cts_warp *warp, enum cts_wait kind, uint32_t group)
+{
+    compute(cta, (uint32_t)(warp - cta->warps) * CTS_WARP_LANES, kind, group);
+    warp->meeting &= ~group;
+    warp->loose &= ~group;
+    warp->ready |= group;
+    cta->progress++;
+}
+
+/* Whether everybody that `lane` (linear index) meets is there; if so, they go on. */
+static bool try_to_meet(struct cts_cta *cta, struct cts_warp *warp, uint32_t lane)
+{
+    const uint32_t first_lane = lane & ~(CTS_WARP_LANES - 1u);
+    const uint32_t mask = cta->wait_mask[lane];
+    const uint32_t group = mask & warp->live;
+    if (group & ~(warp->meeting & ~warp->loose)) return false;
+    for (uint32_t left = group; left; left &= left - 1) {
+        const uint32_t other = first_lane + (uint32_t)__builtin_ctz(left);
+        if (cta->wait_mask[other] != mask || cta->wait[other] != cta->wait[lane]) return false;
+    }
+    release(cta, warp, cta->wait[lane], group);
+    return true;
+}
+
+void cts_collectives_lane_ended(struct cts_cta *cta, struct cts_warp *warp)
+{
+    const uint32_t first_lane = (uint32_t)(warp - cta->warps) * CTS_WARP_LANES;
+    for (uint32_t left = warp->meeting & ~warp->loose; left; left &= left - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(left);
+        if (warp->meeting >> bit & 1) try_to_meet(cta, warp, first_lane + bit);
+    }
+}
+
+bool cts_collective_meet_loose(struct cts_cta *cta, struct cts_warp *warp)
+{
+    const uint32_t first_lane = (uint32_t)(warp - cta->warps) * CTS_WARP_LANES;
+    const uint32_t lead = first_lane + (uint32_t)__builtin_ctz(warp->loose);
+    uint32_t group = 0;
+    for (uint32_t left = warp->loose; left; left &= left - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(left);
+        if (cta->wait[first_lane + bit] == cta->wait[lead] &&
+            cta->wait_place[first_lane + bit] == cta->wait_place[lead])
+            group |= 1u << bit;
+    }
+    release(cta, warp, cta->wait[lead], group);
+    return warp->ready != 0;
+}
+
+static struct cts_cta *begin(enum cts_wait kind, uint64_t value, uint32_t extra)
+{
+    struct cts_cta *const cta = cts_cta_current();
+    if (!cta->fibers)
+        cts_raise(cta, CTS_FAULT_BARRIER, "a warp collective in a kernel compiled without one");
+    const uint32_t lane = cta->lane;
+    cta->wait[lane] = (uint8_t)kind;
+    cta->wait_value[lane] = value;
+    cta->wait_extra[lane] = extra;
+    cta->warp->meeting |= 1u << lane % CTS_WARP_LANES;
+    return cta;
+}
+
+/* The result of the running lane is in wait_value[] and wait_extra[] afterwards. */
+static struct cts_cta *meet(enum cts_wait kind, uint32_t mask, uint64_t value, uint32_t extra)
+{
+    struct cts_cta *const cta = begin(kind, value, extra);
+    const uint32_t bit = 1u << cta->lane % CTS_WARP_LANES;
+    cta->wait_mask[cta->lane] = mask | bit;
+    if (try_to_meet(cta, cta->warp, cta->lane) && (mask & cta->warp->live) == bit) {
+        cta->warp->ready &= ~bit; /* met nobody but itself */
+        return cta;
+    }
+    cts_lane_wait(cta);
+    return cta;
+}
+
+static struct cts_cta *meet_loose(enum cts_wait kind, uint64_t value, uint32_t extra,
+                                  const void *place)
+{
+    struct cts_cta *const cta = begin(kind, value, extra);
+    cta->wait_place[cta->lane] = place;
+    cta->wait_mask[cta->lane] = 0;
+    cta->warp->loose |= 1u << cta->lane % CTS_WARP_LANES;
+    cts_lane_wait(cta);
+    return cta;
+}
+
+/* ---- Entry points ---- */
+
+CTS_EXPORT void __cts_nvvm_bar_warp_sync(uint32_t mask)
+{
+    meet(CTS_WAIT_SYNC, mask, 0, 0);
+}
+
+/* The source lane of a shuffle, and whether it is in range. b: the distance, lane or mask; c: the
+ * clamp in bits 0-4, the mask of the segment in bits 8-12. */
+enum shuffle { SHUFFLE_idx, SHUFFLE_up, SHUFFLE_down, SHUFFLE_bfly };
+static inline uint32_t source_lane(enum shuffle mode, uint32_t lane, uint32_t b, uint32_t c,
+                                   uint32_t *in_range)
+{
+    const int segment = (int)(c >> 8 & 31), clamp = (int)(c & 31), distance = (int)(b & 31);
+    const int me = (int)lane, first = me & segment, last = first | (clamp & ~segment);
+    int source = me;
+    bool good = false;
+    switch (mode) {
+    case SHUFFLE_idx:
+        source = first | (distance & ~segment);
+        good = source <= last;
+        break;
+    case SHUFFLE_up: /* the clamp is 0: `last` is the first lane of the segment */
+        source = me - distance;
+        good = source >= last;
+        break;
+    case SHUFFLE_down:
+        source = me + distance;
+        good = source <= last;
+        break;
+    case SHUFFLE_bfly:
+        source = me ^ distance;
+        good = source <= last;
+        break;
+    }
+    *in_range = good;
+    return (uint32_t)(good ? source : me);
+}
+
+static uint32_t running_lane(void)
+{
+    return cts_cta_current()->lane % CTS_WARP_LANES;
+}
+
+static inline uint32_t shuffle(enum shuffle mode, uint32_t mask, uint32_t value, uint32_t b,
+                               uint32_t c, uint32_t *in_range)
+{
+    const uint32_t source = source_lane(mode, running_lane(), b, c, in_range);
+    const struct cts_cta *const cta = meet(CTS_WAIT_SHUFFLE, mask, value, source);
+    return (uint32_t)cta->wait_value[cta->lane];
+}
+
+static inline uint32_t shuffle_loose(enum shuffle mode, uint32_t value, uint32_t b, uint32_t c,
+                                     uint32_t *in_range, const void *place)
+{
+    const uint32_t source = source_lane(mode, running_lane(), b, c, in_range);
+    const struct cts_cta *const cta = meet_loose(CTS_WAIT_SHUFFLE, value, source, place);
+    return (uint32_t)cta->wait_value[cta->lane];
+}
+
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+#define PLACE __builtin_return_address(0)
+#define DEFINE_SHUFFLES(mode)                                                                      \
+    CTS_EXPORT uint32_t __cts_nvvm_shfl_sync_##mode##_i32(uint32_t mask, uint32_t value,           \
+                                                          uint32_t b, uint32_t c)                  \
+    {                                                                                              \
+        uint32_t in_range;                                                                         \
+        return shuffle(SHUFFLE_##mode, mask, value, b, c, &in_range);                              \
+    }                                                                                              \
+    CTS_EXPORT float __cts_nvvm_shfl_sync_##mode##_f32(uint32_t mask, float value, uint32_t b,     \
+                                                       uint32_t c)                                 \
+    {                                                                                              \
+        uint32_t in_range;                                                                         \
+        return float_of(shuffle(SHUFFLE_##mode, mask, bits_of(value), b, c, &in_range));           \
+    }                                                                                              \
+    CTS_EXPORT uint32_t __cts_nvvm_shfl_sync_##mode##_i32p(                                        \
+        uint32_t mask, uint32_t value, uint32_t b, uint32_t c, uint32_t *predicate)                \
+    {                                                                                              \
+        return shuffle(SHUFFLE_##mode, mask, value, b, c, predicate);                              \
+    }                                                                                              \
+    CTS_EXPORT float __cts_nvvm_shfl_sync_##mode##_f32p(uint32_t mask, float value, uint32_t b,    \
+                                                        uint32_t c, uint32_t *predicate)           \
+    {                                                                                              \
+        return float_of(shuffle(SHUFFLE_##mode, mask, bits_of(value), b, c, predicate));           \
+    }                                                                                              \
+    CTS_EXPORT uint32_t __cts_nvvm_shfl_##mode##_i32(uint32_t value, uint32_t b, uint32_t c)       \
+    {                                                                                              \
+        uint32_t in_range;                                                                         \
+        return shuffle_loose(SHUFFLE_##mode, value, b, c, &in_range, PLACE);                       \
+    }                                                                                              \
+    CTS_EXPORT float __cts_nvvm_shfl_##mode##_f32(float value, uint32_t b, uint32_t c)             \
+    {                                                                                              \
+        uint32_t in_range;                                                                         \
+        return float_of(shuffle_loose(SHUFFLE_##mode, bits_of(value), b, c, &in_range, PLACE));    \
+    }                                                                                              \
+    CTS_EXPORT uint32_t __cts_nvvm_shfl_##mode##_i32p(uint32_t value, uint32_t b, uint32_t c,      \
+                                                      uint32_t *predicate)                         \
+    {                                                                                              \
+        return shuffle_loose(SHUFFLE_##mode, value, b, c, predicate, PLACE);                       \
+    }                                                                                              \
+    CTS_EXPORT float __cts_nvvm_shfl_##mode##_f32p(float value, uint32_t b, uint32_t c,            \
+                                                   uint32_t *predicate)                            \
+    {                                                                                              \
+        return float_of(shuffle_loose(SHUFFLE_##mode, bits_of(value), b, c, predicate, PLACE));    \
+    }
+
+DEFINE_SHUFFLES(idx)
+DEFINE_SHUFFLES(up)
+DEFINE_SHUFFLES(down)
+DEFINE_SHUFFLES(bfly)
+
+#define DEFINE_VOTE(name, kind)                                                                    \
+    CTS_EXPORT uint32_t __cts_nvvm_vote_##name##_sync(uint32_t mask, uint32_t predicate)           \
+    {                                                                                              \
+        const struct cts_cta *const cta = meet(kind, mask, predicate != 0, 0);                     \
+        return (uint32_t)cta->wait_value[cta->lane];                                               \
+    }                                                                                              \
+    CTS_EXPORT uint32_t __cts_nvvm_vote_##name(uint32_t predicate)                                 \
+    {                                                                                              \
+        const struct cts_cta *const cta = meet_loose(kind, predicate != 0, 0, PLACE);              \
+        return (uint32_t)cta->wait_value[cta->lane];                                               \
+    }
+
+DEFINE_VOTE(all, CTS_WAIT_ALL)
+DEFINE_VOTE(any, CTS_WAIT_ANY)
+DEFINE_VOTE(uni, CTS_WAIT_UNI)
+DEFINE_VOTE(ballot, CTS_WAIT_BALLOT)
+
+CTS_EXPORT uint32_t __cts_nvvm_activemask(void)
+{
+    const struct cts_cta *const cta = meet_loose(CTS_WAIT_ACTIVE, 0, 0, PLACE);
+    return (uint32_t)cta->wait_value[cta->lane];
+}
+
+#define DEFINE_MATCH(bits, type)                                                                   \
+    CTS_EXPORT uint32_t __cts_nvvm_match_any_sync_i##bits(uint32_t mask, type value)               \
+    {                                                                                              \
+        const struct cts_cta *const cta = meet(CTS_WAIT_MATCH_ANY, mask, value, 0);                \
+        return (uint32_t)cta->wait_value[cta->lane];                                               \
+    }                                                                                              \
+    CTS_EXPORT uint32_t __cts_nvvm_match_all_sync_i##bits##p(uint32_t mask, type value,            \
+                                                             uint32_t *predicate)                  \
+    {                                                                                              \
+        const struct cts_cta *const cta = meet(CTS_WAIT_MATCH_ALL, mask, value, 0);                \
+        *predicate = cta->wait_extra[cta->lane];                                                   \
+        return (uint32_t)cta->wait_value[cta->lane];                                               \
+    }
+
+DEFINE_MATCH(32, uint32_t)
+DEFINE_MATCH(64, uint64_t)
+
+#define DEFINE_REDUCTION(name, kind)                                                               \
+    CTS_EXPORT uint32_t __cts_nvvm_redux_sync_##name(uint32_t value, uint32_t mask)                \
+    {                                                                                              \
+        const struct cts_cta *const cta = meet(kind, mask, value, 0);                              \
+        return (uint32_t)cta->wait_value[cta->lane];                                               \
+    }
+
+DEFINE_REDUCTION(add, CTS_WAIT_ADD)
+DEFINE_REDUCTION(umin, CTS_WAIT_UMIN)
+DEFINE_REDUCTION(umax, CTS_WAIT_UMAX)
+DEFINE_REDUCTION(min, CTS_WAIT_MIN)
+DEFINE_REDUCTION(max, CTS_WAIT_MAX)
+DEFINE_REDUCTION(and, CTS_WAIT_AND)
+DEFINE_REDUCTION(or, CTS_WAIT_OR)
+DEFINE_REDUCTION(xor, CTS_WAIT_XOR)

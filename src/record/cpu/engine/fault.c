@@ -1,0 +1,305 @@
+/* When device code goes wrong: signals become faults of the launch, and faults become text.
+ *
+ * A signal that hits a thread while it runs device code is answered by changing the place where
+ * the thread goes on: it leaves the fiber and is home, where it finds worker->fault. No lock can be
+ * held then, since the engine's own work is not done `in_device`. Any other signal goes to the
+ * handler that was there before. */
+#include "record/cpu/engine/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+enum { ALTERNATE_STACK_BYTES = 64 << 10 };
+
+static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+enum { SIGNAL_COUNT = sizeof signals / sizeof signals[0] };
+static struct sigaction previous[SIGNAL_COUNT];
+static bool installed;
+static pthread_key_t alternate_stack_key;
+static pthread_once_t alternate_stack_once = PTHREAD_ONCE_INIT;
+
+/* ---- Signals ---- */
+
+static void fill_place(struct cts_worker *worker, const struct cts_cta *cta)
+{
+    struct cts_fault *const fault = &worker->fault;
+    fault->has_thread = cta->fibers || worker->naming;
+    for (int i = 0; i < 3; i++) {
+        fault->cta[i] = cta->context.ctaid[i];
+        fault->thread[i] = cta->context.tid[i];
+    }
+}
+
+static const struct cts_stack *running_stack(const struct cts_cta *cta)
+{
+    return cta->fibers ? cta->stack[cta->lane] : cta->worker->straight_stack;
+}
+
+static enum cts_fault_kind kind_of_signal(int number, const struct cts_cta *cta, uint64_t address)
+{
+    const struct cts_stack *const stack = running_stack(cta);
+    switch (number) {
+    case SIGFPE:
+        return CTS_FAULT_ARITHMETIC;
+    case SIGILL:
+        return CTS_FAULT_TRAP;
+    default:
+        if (stack && (uint64_t)(uintptr_t)stack->low - address <= cts_page_bytes())
+            return CTS_FAULT_STACK;
+        return CTS_FAULT_ADDRESS;
+    }
+}
+
+/* Makes the interrupted thread go on as if it had called cts_fiber_jump(sp). */
+static void go_home(ucontext_t *context, void *sp)
+{
+#if defined(__x86_64__)
+    context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)cts_fiber_jump;
+    context->uc_mcontext.gregs[REG_RDI] = (greg_t)(uintptr_t)sp;
+    context->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)0x400; /* direction flag */
+#elif defined(__aarch64__)
+    context->uc_mcontext.pc = (uint64_t)(uintptr_t)cts_fiber_jump;
+    context->uc_mcontext.regs[0] = (uint64_t)(uintptr_t)sp;
+#endif
+}
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    for (int i = 0; i < SIGNAL_COUNT; i++) {
+        if (signals[i] != number) continue;
+        const struct sigaction *const old = &previous[i];
+        if (old->sa_flags & SA_SIGINFO)
+            old->sa_sigaction(number, info, context);
+        else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN)
+            sigaction(number, old, NULL); /* it happens again, and then ends the process */
+        else
+            old->sa_handler(number);
+    }
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    struct cts_worker *const worker = cts_worker_current;
+    const bool from_kernel = info->si_code > 0;
+    if (!worker || !worker->in_device || !from_kernel) {
+        const int kept = errno;
+        pass_on(number, info, context);
+        errno = kept;
+        return;
+    }
+    const struct cts_cta *const cta = cts_cta_current();
+    const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    worker->in_device = false;
+    worker->fault.kind = kind_of_signal(number, cta, address);
+    worker->fault.address = address;
+    worker->fault.has_address = info->si_code != SI_KERNEL;
+    worker->fault.text[0] = '\0';
+    fill_place(worker, cta);
+#ifdef CTS_ENGINE_TSAN
+    __tsan_switch_to_fiber(worker->home.fiber, 0);
+#endif
+#ifdef CTS_ENGINE_ASAN
+    __sanitizer_start_switch_fiber(NULL, worker->home.low, worker->home.size_bytes);
+#endif
+    go_home(context, worker->home_sp);
+}
+
+void cts_faults_install(void)
+{
+    if (installed) return;
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < SIGNAL_COUNT; i++) sigaction(signals[i], &action, &previous[i]);
+    installed = true;
+}
+
+void cts_faults_restore(void)
+{
+    for (int i = 0; installed && i < SIGNAL_COUNT; i++) {
+        struct sigaction now;
+        if (sigaction(signals[i], NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+            now.sa_sigaction == on_signal)
+            sigaction(signals[i], &previous[i], NULL);
+    }
+    installed = false;
+}
+
+static void free_alternate_stack(void *memory)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    sigaltstack(&none, NULL);
+    munmap(memory, ALTERNATE_STACK_BYTES);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&alternate_stack_key, free_alternate_stack);
+}
+
+/* A fiber's stack may be what is wrong: signals need another. A thread that has one keeps it. */
+void cts_faults_attach_thread(void)
+{
+    stack_t now;
+    pthread_once(&alternate_stack_once, make_key);
+    if (pthread_getspecific(alternate_stack_key)) return;
+    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+    void *const memory = mmap(NULL, ALTERNATE_STACK_BYTES, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return; /* a stack overflow ends the process then */
+    const stack_t mine = {.ss_sp = memory, .ss_size = ALTERNATE_STACK_BYTES};
+    sigaltstack(&mine, NULL);
+    pthread_setspecific(alternate_stack_key, memory);
+}
+
+/* ---- Faults that the engine finds ---- */
+
+void cts_raise(struct cts_cta *cta, enum cts_fault_kind kind, const char *format, ...)
+{
+    struct cts_worker *const worker = cta->worker;
+    va_list args;
+    worker->in_device = false;
+    worker->fault.kind = kind;
+    worker->fault.has_address = false;
+    fill_place(worker, cta);
+    va_start(args, format);
+    vsnprintf(worker->fault.text, sizeof worker->fault.text, format, args);
+    va_end(args);
+    cts_fiber_leave(worker->home_sp, &worker->home);
+}
+
+void cts_fault_set(struct cts_cta *cta, uint32_t lane, enum cts_fault_kind kind, const char *format,
+                   ...)
+{
+    struct cts_worker *const worker = cta->worker;
+    va_list args;
+    worker->in_device = false;
+    worker->fault.kind = kind;
+    worker->fault.has_address = false;
+    fill_place(worker, cta);
+    worker->fault.has_thread = lane != UINT32_MAX;
+    if (lane != UINT32_MAX) {
+        const uint64_t position = worker->threads[lane];
+        worker->fault.thread[0] = (uint16_t)position;
+        worker->fault.thread[1] = (uint16_t)(position >> 16);
+        worker->fault.thread[2] = (uint32_t)(position >> 32);
+    }
+    va_start(args, format);
+    vsnprintf(worker->fault.text, sizeof worker->fault.text, format, args);
+    va_end(args);
+}
+
+/* ---- Text ---- */
+
+static const char *fault_text(const struct cts_fault *fault)
+{
+    if (fault->text[0]) return fault->text;
+    switch (fault->kind) {
+    case CTS_FAULT_STACK:
+        return "stack overflow (deep recursion or large local arrays); CTASCOPE_STACK sets the "
+               "bytes a thread has";
+    case CTS_FAULT_ARITHMETIC:
+        return "integer division by zero or overflow";
+    case CTS_FAULT_TRAP:
+        return "trap";
+    default:
+        return "invalid address";
+    }
+}
+
+void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *fault, char *text,
+                        size_t text_bytes)
+{
+    const struct cts_kernel_desc *const kernel = launch->request->kernel;
+    char thread[64] = "one of its threads", address[32] = "";
+    if (fault->has_thread)
+        snprintf(thread, sizeof thread, "thread (%u,%u,%u)", fault->thread[0], fault->thread[1],
+                 fault->thread[2]);
+    if (fault->kind == CTS_FAULT_ADDRESS && fault->has_address)
+        snprintf(address, sizeof address, " 0x%llx", (unsigned long long)fault->address);
+    else if (fault->kind == CTS_FAULT_ADDRESS)
+        snprintf(address, sizeof address, " (beyond 48 bits)");
+    snprintf(text, text_bytes, "kernel '%s': CTA (%u,%u,%u), %s: %s%s",
+             kernel->display_name && *kernel->display_name ? kernel->display_name : kernel->name,
+             fault->cta[0], fault->cta[1], fault->cta[2], thread, fault_text(fault), address);
+}
+
+static const char *const wait_texts[] = {
+    [CTS_WAIT_NONE] = "nothing",
+    [CTS_WAIT_BARRIER] = "barrier",
+    [CTS_WAIT_GRID] = "a barrier of the grid",
+    [CTS_WAIT_YIELD] = "a spin loop",
+    [CTS_WAIT_SYNC] = "__syncwarp",
+    [CTS_WAIT_SHUFFLE] = "a shuffle",
+    [CTS_WAIT_ALL] = "a vote (all)",
+    [CTS_WAIT_ANY] = "a vote (any)",
+    [CTS_WAIT_UNI] = "a vote (uni)",
+    [CTS_WAIT_BALLOT] = "a ballot",
+    [CTS_WAIT_ACTIVE] = "__activemask",
+    [CTS_WAIT_MATCH_ANY] = "a match (any)",
+    [CTS_WAIT_MATCH_ALL] = "a match (all)",
+    [CTS_WAIT_ADD] = "a reduction (add)",
+    [CTS_WAIT_UMIN] = "a reduction (umin)",
+    [CTS_WAIT_UMAX] = "a reduction (umax)",
+    [CTS_WAIT_MIN] = "a reduction (min)",
+    [CTS_WAIT_MAX] = "a reduction (max)",
+    [CTS_WAIT_AND] = "a reduction (and)",
+    [CTS_WAIT_OR] = "a reduction (or)",
+    [CTS_WAIT_XOR] = "a reduction (xor)",
+};
+
+static void describe_wait(const struct cts_cta *cta, uint32_t lane, char *text, size_t text_bytes)
+{
+    const enum cts_wait wait = cta->wait[lane];
+    if (wait == CTS_WAIT_BARRIER) {
+        const struct cts_barrier *const barrier = &cta->barrier[cta->wait_mask[lane]];
+        snprintf(text, text_bytes, "barrier %u of the CTA (%u of %u threads are there)",
+                 cta->wait_mask[lane], barrier->arrived,
+                 barrier->expected ? barrier->expected : cta->live_count);
+    } else if (wait >= CTS_WAIT_SYNC) {
+        snprintf(text, text_bytes, "%s with mask 0x%08x", wait_texts[wait], cta->wait_mask[lane]);
+    } else {
+        snprintf(text, text_bytes, "%s", wait_texts[wait]);
+    }
+}
+
+static bool waits_alike(const struct cts_cta *cta, uint32_t a, uint32_t b)
+{
+    return cta->wait[a] == cta->wait[b] && cta->wait_mask[a] == cta->wait_mask[b];
+}
+
+static bool is_live(const struct cts_cta *cta, uint32_t lane)
+{
+    return cta->warps[lane / CTS_WARP_LANES].live >> lane % CTS_WARP_LANES & 1;
+}
+
+/* Nobody in the CTA can run: names a thread that waits, and one that waits for something else. */
+void cts_fault_stuck(struct cts_cta *cta)
+{
+    const uint32_t count = cta->launch->thread_count;
+    uint32_t first = 0, other;
+    bool barrier = false;
+    while (first < count && !is_live(cta, first)) first++;
+    if (first == count) return;
+    for (uint32_t i = 0; i < count; i++)
+        barrier |= is_live(cta, i) && cta->wait[i] == CTS_WAIT_BARRIER;
+    for (other = first; other < count; other++)
+        if (is_live(cta, other) && !waits_alike(cta, first, other)) break;
+    char first_text[96], other_text[96];
+    describe_wait(cta, first, first_text, sizeof first_text);
+    const enum cts_fault_kind kind = barrier ? CTS_FAULT_BARRIER : CTS_FAULT_DEADLOCK;
+    if (other == count) {
+        cts_fault_set(cta, first, kind, "waits forever at %s", first_text);
+        return;
+    }
+    describe_wait(cta, other, other_text, sizeof other_text);
+    const uint64_t position = cta->worker->threads[other];
+    cts_fault_set(cta, first, kind, "waits forever at %s, while thread (%u,%u,%u) waits at %s",
+                  first_text, (unsigned)(uint16_t)position, (unsigned)(uint16_t)(position >> 16),
+                  (unsigned)(position >> 32), other_text);
+}

@@ -1,0 +1,60 @@
+/* The switch between fibers for x86-64; see fiber.h. What the psABI calls callee-saved is kept;
+ * MXCSR and the x87 control word are not, because device code does not change them. */
+#ifdef __x86_64__
+	.text
+
+	/* void cts_fiber_swap(void **save, void *to) */
+	.p2align 4
+	.globl cts_fiber_swap
+	.hidden cts_fiber_swap
+	.type cts_fiber_swap, @function
+cts_fiber_swap:
+	push %rbp
+	push %rbx
+	push %r12
+	push %r13
+	push %r14
+	push %r15
+	mov %rsp, (%rdi)
+	mov %rsi, %rsp
+	pop %r15
+	pop %r14
+	pop %r13
+	pop %r12
+	pop %rbx
+	pop %rbp
+	ret
+	.size cts_fiber_swap, . - cts_fiber_swap
+
+	/* void cts_fiber_jump(void *to) */
+	.p2align 4
+	.globl cts_fiber_jump
+	.hidden cts_fiber_jump
+	.type cts_fiber_jump, @function
+cts_fiber_jump:
+	mov %rdi, %rsp
+	pop %r15
+	pop %r14
+	pop %r13
+	pop %r12
+	pop %rbx
+	pop %rbp
+	ret
+	.size cts_fiber_jump, . - cts_fiber_jump
+
+	/* Where a new fiber starts: calls rbx(r12), which must not return. */
+	.p2align 4
+	.globl cts_fiber_begin
+	.hidden cts_fiber_begin
+	.type cts_fiber_begin, @function
+cts_fiber_begin:
+	.cfi_startproc
+	.cfi_undefined rip
+	mov %r12, %rdi
+	xor %ebp, %ebp
+	call *%rbx
+	ud2
+	.cfi_endproc
+	.size cts_fiber_begin, . - cts_fiber_begin
+#endif
+	.section .note.GNU-stack, "", %progbits
