@@ -41,9 +41,13 @@ static bool starts_with_any(const char *path, const char *const *parts)
  * their places do. */
 static bool is_users_path(const char *path)
 {
-    static const char *const inside[] = {
-        "/lib/clang/",          "/share/ctascope/", "/targets/x86_64-linux/",
-        "/targets/sbsa-linux/", "<built-in>",       NULL};
+    static const char *const inside[] = {"/lib/clang/",
+                                         "/share/ctascope/",
+                                         "/record/cpu/include/",
+                                         "/targets/x86_64-linux/",
+                                         "/targets/sbsa-linux/",
+                                         "<built-in>",
+                                         NULL};
     static const char *const places[] = {"/usr/include/", "/usr/lib/",       "/usr/local/include/",
                                          "/usr/lib64/",   "/usr/local/cuda", NULL};
     return !contains_any(path, inside) && !starts_with_any(path, places);
@@ -289,6 +293,9 @@ static void print_type(FILE *out, LLVMMetadataRef type, int depth)
     switch (cts_type_tag(type)) {
     case 0:
         fputs("void", out);
+        return;
+    case CTS_TAG_SUBROUTINE:
+        fputs("function", out);
         return;
     case CTS_TAG_POINTER:
         print_type(out, base, depth + 1), fputc('*', out);

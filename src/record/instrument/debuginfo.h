@@ -58,6 +58,7 @@ enum cts_type_tag {
     CTS_TAG_POINTER = 0x0f,
     CTS_TAG_REFERENCE = 0x10,
     CTS_TAG_STRUCTURE = 0x13,
+    CTS_TAG_SUBROUTINE = 0x15,
     CTS_TAG_TYPEDEF = 0x16,
     CTS_TAG_UNION = 0x17,
     CTS_TAG_INHERITANCE = 0x1c,

@@ -229,7 +229,7 @@ static char *element_type_name(const struct cts_memory_access *access,
     uint64_t size = cts_type_bytes(place->type);
     bool is_record = cts_type_is_record(place->type);
     bool fits = place->type && (size == access->width_bytes || access->length || !access->type);
-    if (fits || (is_record && size && size < access->width_bytes)) {
+    if (fits || (is_record && size)) {
         char *name = cts_type_name(place->type);
         if (*name) return name;
         free(name);

@@ -48,6 +48,12 @@ static uint32_t node_in(struct cts_origins *origins, struct cts_pointer_map *map
     return (uint32_t)*slot - 1;
 }
 
+/* (Numbering a node may move the sets, so the two are never one expression.) */
+static void add_to(struct cts_origins *origins, uint32_t node, unsigned set)
+{
+    origins->sets[node] |= (uint8_t)set;
+}
+
 static void add_edge(struct cts_origins *origins, uint32_t from, uint32_t to, int kind)
 {
     origins->edges = cts_plugin_grow(origins->edges, origins->edge_count, &origins->edge_capacity,
@@ -141,7 +147,7 @@ static void flow_value(struct cts_origins *origins, LLVMValueRef value, uint32_t
     if (LLVMIsAInstruction(value) || LLVMIsAArgument(value))
         add_edge(origins, node_in(origins, &origins->values, value), to, kind);
     else
-        origins->sets[to] |= (uint8_t)apply(kind, set_of_constant(value));
+        add_to(origins, to, apply(kind, set_of_constant(value)));
 }
 
 /* An integer that becomes a pointer: from a pointer that became an integer, plus or minus. */
@@ -165,7 +171,7 @@ static void flow_integer(struct cts_origins *origins, LLVMValueRef integer, uint
         }
         break;
     }
-    origins->sets[to] |= CTS_ORIGIN_UNKNOWN;
+    add_to(origins, to, CTS_ORIGIN_UNKNOWN);
 }
 
 static void flow_load(struct cts_origins *origins, LLVMValueRef address, uint32_t to)
@@ -187,22 +193,22 @@ static void flow_call_result(struct cts_origins *origins, LLVMValueRef call, uin
     LLVMValueRef callee = LLVMGetCalledValue(call);
     size_t length;
     if (!LLVMIsAFunction(callee)) {
-        origins->sets[to] |= CTS_ORIGIN_UNKNOWN;
+        add_to(origins, to, CTS_ORIGIN_UNKNOWN);
         return;
     }
     const char *name = LLVMGetValueName2(callee, &length);
     if (!LLVMIsDeclaration(callee))
         add_edge(origins, node_in(origins, &origins->returns, callee), to, EDGE_COPY);
     else if (has_prefix(name, "llvm.nvvm.ldg.") || has_prefix(name, "llvm.nvvm.ldu."))
-        origins->sets[to] |= CTS_ORIGIN_GLOBAL;
+        add_to(origins, to, CTS_ORIGIN_GLOBAL);
     else if (has_prefix(name, "llvm.nvvm.ptr.") || has_prefix(name, "llvm.ptr.annotation") ||
              has_prefix(name, "llvm.ptrmask") || has_prefix(name, "llvm.launder.") ||
              has_prefix(name, "llvm.strip.") || has_prefix(name, "llvm.threadlocal."))
         flow_value(origins, LLVMGetOperand(call, 0), to, EDGE_COPY);
     else if (!strcmp(name, "malloc"))
-        origins->sets[to] |= CTS_ORIGIN_GLOBAL;
+        add_to(origins, to, CTS_ORIGIN_GLOBAL);
     else
-        origins->sets[to] |= CTS_ORIGIN_UNKNOWN;
+        add_to(origins, to, CTS_ORIGIN_UNKNOWN);
 }
 
 /* What an instruction whose result is a pointer receives. */
@@ -211,12 +217,12 @@ static void flow_result(struct cts_origins *origins, LLVMValueRef instruction)
     uint32_t to = node_in(origins, &origins->values, instruction);
     unsigned known = set_of_type(LLVMTypeOf(instruction));
     if (known) {
-        origins->sets[to] |= (uint8_t)known;
+        add_to(origins, to, known);
         return;
     }
     switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMAlloca:
-        origins->sets[to] |= CTS_ORIGIN_LOCAL;
+        add_to(origins, to, CTS_ORIGIN_LOCAL);
         break;
     case LLVMGetElementPtr:
     case LLVMAddrSpaceCast:
@@ -245,14 +251,14 @@ static void flow_result(struct cts_origins *origins, LLVMValueRef instruction)
         if (opcode == LLVMLoad || opcode == LLVMAtomicCmpXchg)
             flow_load(origins, LLVMGetOperand(whole, 0), to);
         else
-            origins->sets[to] |= CTS_ORIGIN_UNKNOWN;
+            add_to(origins, to, CTS_ORIGIN_UNKNOWN);
         break;
     }
     case LLVMCall:
         flow_call_result(origins, instruction, to);
         break;
     default:
-        origins->sets[to] |= CTS_ORIGIN_UNKNOWN;
+        add_to(origins, to, CTS_ORIGIN_UNKNOWN);
         break;
     }
 }
@@ -283,7 +289,7 @@ static void flow_call(struct cts_origins *origins, LLVMValueRef call)
         LLVMValueRef argument = LLVMGetOperand(call, i);
         if (!is_pointer(argument)) continue;
         LLVMValueRef slot = slot_of(argument);
-        if (slot) origins->sets[node_in(origins, &origins->slots, slot)] |= CTS_ORIGIN_UNKNOWN;
+        if (slot) add_to(origins, node_in(origins, &origins->slots, slot), CTS_ORIGIN_UNKNOWN);
         if (i < parameter_count && is_pointer(LLVMGetParam(callee, i)))
             flow_value(origins, argument,
                        node_in(origins, &origins->values, LLVMGetParam(callee, i)), EDGE_COPY);
@@ -296,7 +302,7 @@ static void flow_store(struct cts_origins *origins, LLVMValueRef value, LLVMValu
     LLVMValueRef slot = slot_of(address), kept = slot_of(value);
     if (slot) flow_value(origins, value, node_in(origins, &origins->slots, slot), EDGE_COPY);
     /* The slot's own address is kept somewhere: others may write to it. */
-    if (kept) origins->sets[node_in(origins, &origins->slots, kept)] |= CTS_ORIGIN_UNKNOWN;
+    if (kept) add_to(origins, node_in(origins, &origins->slots, kept), CTS_ORIGIN_UNKNOWN);
 }
 
 /* Slots whose address goes where the above does not follow it. */
@@ -307,7 +313,7 @@ static void flow_escapes(struct cts_origins *origins, LLVMValueRef instruction)
         LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
         if (!is_pointer(operand)) continue;
         LLVMValueRef slot = slot_of(operand);
-        if (slot) origins->sets[node_in(origins, &origins->slots, slot)] |= CTS_ORIGIN_UNKNOWN;
+        if (slot) add_to(origins, node_in(origins, &origins->slots, slot), CTS_ORIGIN_UNKNOWN);
     }
 }
 
@@ -367,17 +373,17 @@ static void seed_parameters(struct cts_origins *origins, LLVMValueRef function, 
     for (unsigned i = 0; i < LLVMCountParams(function); i++) {
         LLVMValueRef parameter = LLVMGetParam(function, i);
         if (!is_pointer(parameter)) continue;
-        uint8_t *set = &origins->sets[node_in(origins, &origins->values, parameter)];
+        uint32_t node = node_in(origins, &origins->values, parameter);
         bool is_copy = LLVMGetEnumAttributeAtIndex(function, i + 1, byval) != NULL;
         unsigned known = set_of_type(LLVMTypeOf(parameter));
         if (known)
-            *set |= (uint8_t)known;
+            add_to(origins, node, known);
         else if (is_kernel)
-            *set |= is_copy ? CTS_ORIGIN_PARAMETER : CTS_ORIGIN_GLOBAL;
+            add_to(origins, node, is_copy ? CTS_ORIGIN_PARAMETER : CTS_ORIGIN_GLOBAL);
         else if (is_copy)
-            *set |= CTS_ORIGIN_LOCAL;
+            add_to(origins, node, CTS_ORIGIN_LOCAL);
         else if (is_open)
-            *set |= CTS_ORIGIN_UNKNOWN;
+            add_to(origins, node, CTS_ORIGIN_UNKNOWN);
     }
 }
 

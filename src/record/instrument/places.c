@@ -307,17 +307,19 @@ static int64_t take_whole(struct cts_place *place, uint64_t size)
     return count;
 }
 
-static void append_index(const struct cts_namer *namer, struct cts_place *place, int64_t index,
+/* Returns whether the place is an element now rather than what a pointer points to. */
+static bool append_index(const struct cts_namer *namer, struct cts_place *place, int64_t index,
                          bool always)
 {
     char text[48];
-    if (!namer->with_indices || (!always && !index && !place->index[0])) return;
+    if (!namer->with_indices || (!always && !index && !place->index[0])) return false;
     if (place->index[0])
         snprintf(text, sizeof text, "[%s]", place->index);
     else
         snprintf(text, sizeof text, "[%lld]", (long long)index);
     place->index[0] = 0;
     append(place, "", text, strlen(text));
+    return true;
 }
 
 static bool is_nameless(LLVMMetadataRef record)
@@ -327,12 +329,12 @@ static bool is_nameless(LLVMMetadataRef record)
     return !name || (length >= 7 && !memcmp(name, "(lambda", 7));
 }
 
-/* Into the member at the offset; false when there is none. */
-static bool enter_member(struct cts_place *place, LLVMMetadataRef record)
+/* Into the member at the offset; false when there is none that holds all of the access. */
+static bool enter_member(struct cts_place *place, LLVMMetadataRef record, uint64_t width_bytes)
 {
     LLVMMetadataRef member = cts_type_member_at(record, (uint64_t)place->offset);
     size_t length;
-    if (!member) return false;
+    if (!member || cts_type_bytes(cts_type_plain(member)) < width_bytes) return false;
     const char *name = cts_type_tag(member) == CTS_TAG_MEMBER
                            ? cts_debug_text(member, CTS_OPERAND_NAME, &length)
                            : NULL;
@@ -354,7 +356,8 @@ static void descend(const struct cts_namer *namer, struct cts_place *place, uint
         uint64_t size = cts_type_bytes(type);
         if (place->is_pointee) {
             int64_t index = take_whole(place, size);
-            if (cts_type_tag(type) != CTS_TAG_ARRAY) append_index(namer, place, index, false);
+            if (cts_type_tag(type) != CTS_TAG_ARRAY && append_index(namer, place, index, false))
+                place->is_pointee = false;
         }
         if (cts_type_tag(type) == CTS_TAG_ARRAY) {
             LLVMMetadataRef element = cts_type_plain(cts_type_base(type));
@@ -365,7 +368,7 @@ static void descend(const struct cts_namer *namer, struct cts_place *place, uint
         }
         if (!cts_type_is_record(type) || place->offset < 0) return;
         if (!to_pointer && place->offset == 0 && size <= width_bytes) return;
-        if (!enter_member(place, type)) return;
+        if (!enter_member(place, type, to_pointer ? 0 : width_bytes)) return;
     }
 }
 
@@ -374,12 +377,18 @@ void cts_place_descend(const struct cts_namer *namer, struct cts_place *place, u
     descend(namer, place, width_bytes, false);
 }
 
-bool cts_place_follow(const struct cts_namer *namer, struct cts_place *place)
+bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_place *place)
 {
     descend(namer, place, 0, true);
-    if (!cts_type_is_pointer(place->type)) return false;
+    return cts_type_is_pointer(place->type);
+}
+
+bool cts_place_follow(const struct cts_namer *namer, struct cts_place *place)
+{
+    if (!cts_place_to_pointer(namer, place)) return false;
+    bool is_reference = cts_type_tag(place->type) != CTS_TAG_POINTER;
     place->type = cts_type_base(place->type);
     place->offset = 0;
-    place->is_pointee = true;
+    place->is_pointee = !is_reference;
     return true;
 }

@@ -43,6 +43,9 @@ bool cts_namer_find(struct cts_namer *namer, LLVMValueRef address, LLVMMetadataR
 void cts_place_descend(const struct cts_namer *namer, struct cts_place *place,
                        uint64_t width_bytes);
 
+/* Goes down to the pointer object at the place; false when there is none. */
+bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_place *place);
+
 /* From a pointer object to what it points to; false when the object is no pointer. */
 bool cts_place_follow(const struct cts_namer *namer, struct cts_place *place);
 

@@ -1,0 +1,256 @@
+/* Tells the runtime what the source calls an allocation: before each call of an allocating function
+ * of the runtime or driver API comes __cts_allocation_hint() with the name and element type of the
+ * variable that the first argument is the address of, and the position of the call.
+ *
+ * The runtime header's typed overloads (template <class T> cudaMalloc(T **, size_t)) are calls of
+ * functions of that name, at the user's position; the call inside them gets no hint, since it is
+ * in a header.
+ *
+ * A program that was compiled for an NVIDIA GPU may be linked without the recorder: there the hint
+ * is a weak symbol, and where it is missing a function that does nothing is called. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <llvm-c/Target.h>
+
+#include "record/abi.h"
+#include "record/instrument/host.h"
+#include "record/instrument/places.h"
+
+struct hint_pass {
+    LLVMModuleRef module;
+    LLVMContextRef context;
+    LLVMBuilderRef builder;
+    LLVMTypeRef pointer, i32, hint_type;
+    LLVMValueRef hint, no_hint;
+    struct cts_debug debug;
+    struct cts_namer namer;
+    struct cts_pointer_map is_allocating; /* function -> 1 no, 2 yes */
+    const struct cts_plugin_options *options;
+    bool is_changed;
+};
+
+/* What is known of one allocation; texts may be NULL. */
+struct allocation {
+    char *variable, *type_name;
+    uint32_t element_bytes;
+};
+
+static bool is_allocating_name(const char *name)
+{
+    static const char *const names[] = {
+        "cudaMalloc",
+        "cudaMallocManaged",
+        "cudaMallocHost",
+        "cudaHostAlloc",
+        "cudaMallocPitch",
+        "cudaMalloc3D",
+        "cudaMallocAsync",
+        "cudaMallocArray",
+        "cudaMalloc3DArray",
+        "cudaMallocFromPoolAsync",
+        "cudaMallocMipmappedArray",
+        "cuMemAlloc",
+        "cuMemAlloc_v2",
+        "cuMemAllocManaged",
+        "cuMemAllocPitch",
+        "cuMemAllocPitch_v2",
+        "cuMemAllocHost",
+        "cuMemAllocHost_v2",
+        "cuMemHostAlloc",
+        "cuMemAllocAsync",
+        "cuMemAllocFromPoolAsync",
+    };
+    size_t length = strcspn(name, "<(");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && !memcmp(names[i], name, length)) return true;
+    return false;
+}
+
+static bool is_allocating(struct hint_pass *pass, LLVMValueRef function)
+{
+    uint64_t *state = cts_pointer_map_insert(&pass->is_allocating, function);
+    if (!*state) *state = 1 + is_allocating_name(cts_debug_function_name(&pass->debug, function));
+    return *state == 2;
+}
+
+static LLVMValueRef text_constant(struct hint_pass *pass, const char *text)
+{
+    return LLVMBuildGlobalStringPtr(pass->builder, text ? text : "", "cts.text");
+}
+
+/* A struct cts_allocation_desc. */
+static LLVMValueRef describe(struct hint_pass *pass, const struct allocation *allocation,
+                             const char *path, const char *function, LLVMMetadataRef location)
+{
+    _Static_assert(offsetof(struct cts_allocation_desc, variable) == 0 &&
+                       offsetof(struct cts_allocation_desc, type_name) == 8 &&
+                       offsetof(struct cts_allocation_desc, path) == 16 &&
+                       offsetof(struct cts_allocation_desc, function) == 24 &&
+                       offsetof(struct cts_allocation_desc, line) == 32 &&
+                       offsetof(struct cts_allocation_desc, column) == 36 &&
+                       offsetof(struct cts_allocation_desc, element_bytes) == 40,
+                   "the constant below is written in this order");
+    uint32_t line = location ? LLVMDILocationGetLine(location) : 0;
+    uint32_t column = location ? LLVMDILocationGetColumn(location) : 0;
+    LLVMValueRef fields[] = {
+        text_constant(pass, allocation->variable),
+        text_constant(pass, allocation->type_name),
+        text_constant(pass, path),
+        text_constant(pass, function),
+        LLVMConstInt(pass->i32, line, 0),
+        LLVMConstInt(pass->i32, column, 0),
+        LLVMConstInt(pass->i32, allocation->element_bytes, 0),
+    };
+    LLVMValueRef content = LLVMConstStructInContext(pass->context, fields, 7, 0);
+    LLVMValueRef desc = LLVMAddGlobal(pass->module, LLVMTypeOf(content), "cts.allocation");
+    LLVMSetInitializer(desc, content);
+    LLVMSetLinkage(desc, LLVMPrivateLinkage);
+    LLVMSetGlobalConstant(desc, 1);
+    return desc;
+}
+
+/* "float" of "cudaMalloc<float>(float**, unsigned long)"; NULL without a template argument. */
+static char *type_of_template(const char *name)
+{
+    const char *open = strchr(name, '<');
+    int depth = 0;
+    if (!open) return NULL;
+    for (const char *c = open; *c; c++) {
+        depth += (*c == '<') - (*c == '>');
+        if (!depth) return cts_plugin_text("%.*s", (int)(c - open - 1), open + 1);
+    }
+    return NULL;
+}
+
+static struct allocation find_allocation(struct hint_pass *pass, LLVMValueRef call,
+                                         LLVMMetadataRef location)
+{
+    struct allocation allocation = {0};
+    struct cts_place place;
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    if (LLVMGetNumArgOperands(call) &&
+        cts_namer_find(&pass->namer, LLVMGetOperand(call, 0), location, &place)) {
+        if (cts_place_to_pointer(&pass->namer, &place)) {
+            LLVMMetadataRef element = cts_type_base(place.type);
+            allocation.type_name = cts_type_name(element);
+            allocation.element_bytes = (uint32_t)cts_type_bytes(cts_type_plain(element));
+        }
+        allocation.variable = cts_plugin_text("%s%s", place.is_pointee ? "*" : "", place.name);
+    }
+    if (!allocation.type_name || !*allocation.type_name) {
+        free(allocation.type_name);
+        allocation.type_name = type_of_template(cts_debug_function_name(&pass->debug, callee));
+    }
+    return allocation;
+}
+
+static LLVMValueRef no_hint(struct hint_pass *pass)
+{
+    if (pass->no_hint) return pass->no_hint;
+    pass->no_hint = LLVMAddFunction(pass->module, "cts.no_hint", pass->hint_type);
+    LLVMSetLinkage(pass->no_hint, LLVMInternalLinkage);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(pass->context);
+    LLVMPositionBuilderAtEnd(builder,
+                             LLVMAppendBasicBlockInContext(pass->context, pass->no_hint, ""));
+    LLVMBuildRetVoid(builder);
+    LLVMDisposeBuilder(builder);
+    return pass->no_hint;
+}
+
+static LLVMValueRef hint_function(struct hint_pass *pass)
+{
+    static const char name[] = "__cts_allocation_hint";
+    if (!pass->hint) pass->hint = LLVMGetNamedFunction(pass->module, name);
+    if (!pass->hint) {
+        pass->hint = LLVMAddFunction(pass->module, name, pass->hint_type);
+        if (!pass->options->for_cpu) LLVMSetLinkage(pass->hint, LLVMExternalWeakLinkage);
+    }
+    return pass->hint;
+}
+
+static void add_hint(struct hint_pass *pass, LLVMValueRef function, LLVMValueRef call)
+{
+    LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call);
+    const char *path = "", *name = cts_debug_function_name(&pass->debug, function);
+    if (location) {
+        LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
+        uint32_t source = cts_debug_source(&pass->debug, file);
+        if (source != CTS_NO_SOURCE && !pass->debug.sources[source].is_users) return;
+        if (source != CTS_NO_SOURCE) path = pass->debug.sources[source].path;
+    } else if (is_allocating(pass, function)) {
+        return;
+    }
+    struct allocation allocation = find_allocation(pass, call, location);
+    LLVMPositionBuilderBefore(pass->builder, call);
+    LLVMValueRef desc = describe(pass, &allocation, path, name, location);
+    LLVMValueRef hint = hint_function(pass);
+    if (!pass->options->for_cpu) {
+        LLVMValueRef is_there = LLVMBuildIsNotNull(pass->builder, hint, "");
+        hint = LLVMBuildSelect(pass->builder, is_there, hint, no_hint(pass), "");
+    }
+    LLVMBuildCall2(pass->builder, pass->hint_type, hint, &desc, 1, "");
+    if (pass->options->print_notes)
+        fprintf(stderr, "allocation '%s' type='%s' element=%u function='%s' line=%u\n",
+                allocation.variable ? allocation.variable : "",
+                allocation.type_name ? allocation.type_name : "", allocation.element_bytes, name,
+                location ? LLVMDILocationGetLine(location) : 0);
+    free(allocation.variable);
+    free(allocation.type_name);
+    pass->is_changed = true;
+}
+
+static bool is_call(LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    return opcode == LLVMCall || opcode == LLVMInvoke;
+}
+
+static void hint_in_function(struct hint_pass *pass, LLVMValueRef function)
+{
+    bool is_entered = false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef callee = is_call(i) ? LLVMGetCalledValue(i) : NULL;
+            if (!callee || !LLVMIsAFunction(callee) || !is_allocating(pass, callee)) continue;
+            if (!is_entered) cts_namer_enter(&pass->namer, function);
+            is_entered = true;
+            add_hint(pass, function, i);
+        }
+    }
+}
+
+/* Most files allocate nothing: saves the walk over their code. */
+static bool has_allocating_function(struct hint_pass *pass)
+{
+    size_t length;
+    for (LLVMValueRef f = LLVMGetFirstFunction(pass->module); f; f = LLVMGetNextFunction(f)) {
+        const char *name = LLVMGetValueName2(f, &length);
+        if ((strstr(name, "cuda") || strstr(name, "cuMem")) && is_allocating(pass, f)) return true;
+    }
+    return false;
+}
+
+bool cts_host_hint_allocations(LLVMModuleRef module, const struct cts_plugin_options *options)
+{
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    struct hint_pass pass = {
+        .module = module,
+        .context = context,
+        .builder = LLVMCreateBuilderInContext(context),
+        .pointer = LLVMPointerTypeInContext(context, 0),
+        .i32 = LLVMInt32TypeInContext(context),
+        .options = options,
+    };
+    pass.hint_type = LLVMFunctionType(LLVMVoidTypeInContext(context), &pass.pointer, 1, 0);
+    pass.namer = (struct cts_namer){
+        .debug = &pass.debug, .layout = LLVMGetModuleDataLayout(module), .with_indices = true};
+    if (has_allocating_function(&pass))
+        for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+            if (!LLVMIsDeclaration(f)) hint_in_function(&pass, f);
+    cts_namer_release(&pass.namer);
+    cts_debug_release(&pass.debug);
+    cts_pointer_map_release(&pass.is_allocating);
+    LLVMDisposeBuilder(pass.builder);
+    return pass.is_changed;
+}
