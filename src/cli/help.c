@@ -19,10 +19,9 @@ static const struct {
 
 static void print_exit_codes(FILE *file)
 {
-    fputs("Exit codes:", file);
+    fputs("\nExit codes:\n", file);
     for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)
-        fprintf(file, "%s %d %s", i ? "," : "", exit_codes[i].code, exit_codes[i].text);
-    fputs(".\n", file);
+        fprintf(file, "  %-*d %s\n", NAME_COLUMNS, exit_codes[i].code, exit_codes[i].text);
 }
 
 void cts_help_overview(FILE *file)

@@ -4,6 +4,8 @@
 #define CTS_VERBS(X)                                                                               \
     X(record)                                                                                      \
     X(info)                                                                                        \
+    X(dump)                                                                                        \
+    X(doctor)                                                                                      \
     X(help)
 
 #define X(name) extern const struct cts_verb cts_verb_##name;
