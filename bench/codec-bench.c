@@ -6,7 +6,8 @@
  *     decode   reading the file into columns
  *
  * in nanoseconds per record, best of the repeats; then bytes of file per thread access.
- * Usage: codec-bench [directory for the files [repeats]]; /tmp and 3 without. */
+ * Usage: codec-bench [directory for the files [repeats [part of a workload's name]]]; /tmp and 3
+ * without. */
 #include <inttypes.h>
 #include <stdalign.h>
 #include <stdio.h>
@@ -312,6 +313,7 @@ int main(int argc, char **argv)
     printf("%-14s %9s %8s %8s %8s %8s %12s   (%s)\n", "ns per record", "records", "fill", "zip",
            "encode", "decode", "bytes/access", cts_zip_best()->name);
     for (size_t w = 0; w < sizeof workloads / sizeof *workloads; w++) {
+        if (argc > 3 && !strstr(workloads[w].name, argv[3])) continue;
         struct result best = measure(&workloads[w], directory);
         for (long i = 1; i < repeats; i++) {
             const struct result r = measure(&workloads[w], directory);

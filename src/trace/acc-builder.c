@@ -145,7 +145,7 @@ static uint32_t find_template(const struct cts_acc_builder *b,
 static void count_shapes(struct cts_acc_template *t, const struct cts_acc_shape *shapes)
 {
     for (uint32_t i = 0; i < t->record_count; i++) {
-        t->access_count += (uint32_t)__builtin_popcount(shapes[i].mask);
+        t->access_count += cts_lane_count(shapes[i].mask);
         t->list_count += cts_acc_kind_pattern(shapes[i].kind) == CTS_PATTERN_LIST;
     }
 }
@@ -259,7 +259,7 @@ static void cover_instance(struct cts_acc_builder *b, const struct cts_acc_shape
     for (uint32_t i = 0; i < count; i++) {
         const struct cts_acc_shape *const s = &shapes[i];
         const unsigned pattern = cts_acc_kind_pattern(s->kind);
-        const unsigned lanes = (unsigned)__builtin_popcount(s->mask);
+        const unsigned lanes = cts_lane_count(s->mask);
         const bool global = cts_acc_kind_space(s->kind) == CTS_SPACE_GLOBAL;
         if (pattern == CTS_PATTERN_LIST) {
             uint32_t most = 0;

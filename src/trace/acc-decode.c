@@ -379,7 +379,7 @@ static enum cts_status decode_definition(struct decoder *d, struct template_rows
         batch->s1[row] = combo->s1;
         batch->base[row] = combo->base;
         batch->offset_start[row] = 0;
-        const uint32_t lanes = (uint32_t)__builtin_popcount(previous->mask);
+        const uint32_t lanes = cts_lane_count(previous->mask);
         t->access_count += lanes;
         t->list_count += combo->pattern == CTS_PATTERN_LIST;
         t->value_count += combo->value_words * lanes;
@@ -406,7 +406,7 @@ static enum cts_status decode_lists(struct decoder *d, uint32_t row, uint32_t co
         if (batch->pattern[i] != CTS_PATTERN_LIST) continue;
         if (d->list == d->list_count)
             return cts_fail(d->error, CTS_FORMAT, "more lists than the %u stored", d->list_count);
-        const unsigned lanes = (unsigned)__builtin_popcount(batch->mask[i]);
+        const unsigned lanes = cts_lane_count(batch->mask[i]);
         const unsigned bits = d->list_bits[d->list];
         const unsigned shift = d->list_shifts[d->list];
         if (bits + shift > 32 || shift > 31 || lanes > d->header->offset_count - d->offset)
@@ -438,8 +438,7 @@ static enum cts_status assign_values(struct decoder *d, const struct template_ro
     for (uint32_t k = 0; k < repeat; k++) {
         for (uint32_t i = 0; i < t->record_count; i++, row++) {
             const struct combo *const combo = &d->combos[id_at(d, t->first_record + i)];
-            const uint32_t words =
-                combo->value_words * (uint32_t)__builtin_popcount(batch->mask[row]);
+            const uint32_t words = combo->value_words * cts_lane_count(batch->mask[row]);
             batch->value_start[row] = words ? d->value : UINT32_MAX;
             d->value += words;
         }

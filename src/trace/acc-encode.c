@@ -290,6 +290,22 @@ static void encode_shifts(struct encoder *e)
     e->sections[CTS_ACC_SHIFT_BYTES] = bytes;
 }
 
+/* Appends values of `bits` bits each, whole bytes as soon as they are full. */
+struct bit_writer {
+    uint8_t *at;
+    uint64_t pending;
+    unsigned pending_bits; /* below 8 between calls */
+};
+static inline void put_bits(struct bit_writer *writer, uint64_t value, unsigned bits)
+{
+    writer->pending |= value << writer->pending_bits;
+    writer->pending_bits += bits;
+    cts_put_u64(writer->at, writer->pending);
+    writer->at += writer->pending_bits / 8;
+    writer->pending >>= writer->pending_bits & ~7u; /* below 64, see pack_list() */
+    writer->pending_bits %= 8;
+}
+
 /* A list in `bits` bits per offset, above `shift` low bits that are all 0; ends at a whole byte. */
 static uint8_t *pack_list(const uint32_t *offsets, unsigned count, uint8_t *bits_of,
                           uint8_t *shift_of, uint8_t *at)
@@ -298,19 +314,16 @@ static uint8_t *pack_list(const uint32_t *offsets, unsigned count, uint8_t *bits
     for (unsigned k = 0; k < count; k++) all |= offsets[k];
     const unsigned shift = all ? (unsigned)__builtin_ctz(all) : 0;
     const unsigned bits = all ? 32 - (unsigned)__builtin_clz(all) - shift : 0;
-    uint64_t pending = 0;
-    unsigned pending_bits = 0;
-    for (unsigned k = 0; k < count; k++) {
-        pending |= (uint64_t)(offsets[k] >> shift) << pending_bits;
-        pending_bits += bits;
-        cts_put_u64(at, pending);
-        at += pending_bits / 8;
-        pending >>= pending_bits / 8 * 8;
-        pending_bits %= 8;
-    }
+    struct bit_writer writer = {.at = at};
+    unsigned k = 0;
+    /* Two at a time while both, and the bits that are pending, fit into less than 64. */
+    for (; bits <= 28 && k + 1 < count; k += 2)
+        put_bits(&writer, offsets[k] >> shift | (uint64_t)(offsets[k + 1] >> shift) << bits,
+                 2 * bits);
+    for (; k < count; k++) put_bits(&writer, offsets[k] >> shift, bits);
     *bits_of = (uint8_t)bits;
     *shift_of = (uint8_t)shift;
-    return at + (pending_bits > 0);
+    return writer.at + (writer.pending_bits > 0);
 }
 
 static void encode_lists(struct encoder *e)
@@ -326,7 +339,7 @@ static void encode_lists(struct encoder *e)
         for (uint32_t k = 0; k < t->record_count; k++) {
             const struct cts_acc_shape *const s = &e->shapes[t->first_record + k];
             if (cts_acc_kind_pattern(s->kind) != CTS_PATTERN_LIST) continue;
-            const unsigned lanes = (unsigned)__builtin_popcount(s->mask);
+            const unsigned lanes = cts_lane_count(s->mask);
             at = pack_list(offsets, lanes, &headers[list], &headers[e->b->list_count + list], at);
             offsets += lanes;
             list++;

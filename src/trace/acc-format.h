@@ -198,6 +198,15 @@ static inline uint64_t cts_unzigzag(uint64_t code)
 {
     return code >> 1 ^ (0 - (code & 1));
 }
+/* Lanes in a mask. Without the popcnt instruction, which not every x86-64 has, the compilers'
+ * builtin is a call. */
+static inline uint32_t cts_lane_count(uint32_t mask)
+{
+    mask -= mask >> 1 & 0x55555555u;
+    mask = (mask & 0x33333333u) + (mask >> 2 & 0x33333333u);
+    return ((mask + (mask >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24;
+}
+
 /* Bytes that hold a value: 0 for 0, at most 8. */
 static inline unsigned cts_length_of(uint64_t value)
 {

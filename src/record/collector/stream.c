@@ -71,7 +71,7 @@ static void drop_segment(struct cts_stream *stream, const struct cts_error *erro
 {
     uint64_t accesses = 0;
     for (uint32_t i = 0; i < stream->segment.record_count; i++)
-        accesses += (uint64_t)__builtin_popcount(stream->segment.shapes[i].mask);
+        accesses += cts_lane_count(stream->segment.shapes[i].mask);
     book(stream, stream->segment.record_count, accesses, false);
     cts_collector_fail(stream->collector, error);
 }
