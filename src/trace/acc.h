@@ -20,7 +20,9 @@ struct cts_acc_chunk {
     uint32_t launch;
     uint32_t file;                        /* index of the access file in the reader */
     uint32_t first_cta, last_cta;         /* inclusive */
-    uint64_t first_address, last_address; /* of global memory, last inclusive; first > last: none */
+    uint64_t first_address, last_address; /* least and greatest lane address in global memory; an
+                                             access reaches up to its width further. first > last:
+                                             there are none */
     uint64_t offset_bytes, size_bytes;    /* in the file */
     uint64_t record_count, access_count;  /* accesses: lanes */
 };
@@ -37,7 +39,9 @@ size_t cts_acc_incomplete_count(const struct cts_acc_reader *reader);
 const char *cts_acc_file_path(const struct cts_acc_reader *reader, uint32_t file);
 
 /* A decoded chunk as columns; element i of each column belongs to record i. Records of one CTA are
- * contiguous and in the order in which they were recorded. Reused from chunk to chunk; freed by
+ * contiguous (unless the CTA was interrupted by a grid-wide barrier) and in the order in which they
+ * were recorded; a CTA of very many records may go on in the next chunk of the same file.
+ * Several records may share one list of offsets. Reused from chunk to chunk; freed by
  * cts_acc_batch_release(). Zero-initialise. One batch per thread; readers are shared freely. */
 struct cts_acc_batch {
     size_t record_count;
