@@ -39,6 +39,7 @@ static void put(struct output *output, const char *text, size_t length)
 
 struct arguments {
     const char *start, *at;
+    int32_t count; /* taken so far */
 };
 
 static uint64_t next_argument(struct arguments *arguments, size_t size_bytes)
@@ -48,6 +49,7 @@ static uint64_t next_argument(struct arguments *arguments, size_t size_bytes)
     uint64_t value = 0;
     memcpy(&value, arguments->start + offset, size_bytes);
     arguments->at = arguments->start + offset + size_bytes;
+    arguments->count++;
     return value;
 }
 
@@ -152,7 +154,7 @@ static void print_one(struct output *output, struct conversion *conversion, uint
 
 /* Formats one conversion whose '%' is at format[-1]; returns what follows. */
 static const char *print_conversion(struct output *output, const char *format,
-                                    struct arguments *arguments, int32_t *count)
+                                    struct arguments *arguments)
 {
     struct conversion conversion;
     const char *const end = parse(format, arguments, &conversion);
@@ -168,7 +170,6 @@ static const char *print_conversion(struct output *output, const char *format,
         put(output, "%", 1);
         return end;
     }
-    ++*count;
     if (strchr("eEfFgGaAsp", conversion.letter)) {
         add_spec(&conversion, letter, 1);
         print_one(output, &conversion, next_argument(arguments, 8), "");
@@ -190,7 +191,6 @@ CTS_EXPORT int32_t __cts_dev_vprintf(const char *format, const char *buffer)
 {
     struct output output;
     struct arguments arguments = {.start = buffer, .at = buffer};
-    int32_t count = 0;
     output.text = output.fixed;
     output.length = 0;
     output.capacity = sizeof output.fixed;
@@ -198,11 +198,11 @@ CTS_EXPORT int32_t __cts_dev_vprintf(const char *format, const char *buffer)
         const size_t plain = strcspn(format, "%");
         put(&output, format, plain);
         format += plain;
-        if (*format == '%') format = print_conversion(&output, format + 1, &arguments, &count);
+        if (*format == '%') format = print_conversion(&output, format + 1, &arguments);
     }
     cts_worker_current->in_device = false;
     fwrite(output.text, 1, output.length, stdout);
     if (output.text != output.fixed) free(output.text);
     cts_worker_current->in_device = true;
-    return count;
+    return arguments.count;
 }
