@@ -61,7 +61,7 @@ static inline int64_t to_index(float position)
 {
     const float whole = __builtin_floorf(position);
     return whole != whole     ? 0
-           : whole < -0x1p40f ? -1ll << 40
+           : whole < -0x1p40f ? -(1ll << 40)
            : whole > 0x1p40f  ? 1ll << 40
                               : (int64_t)whole;
 }

@@ -1,0 +1,2 @@
+/* All of cooperative groups is in one header. */
+#include "../cooperative_groups.h"

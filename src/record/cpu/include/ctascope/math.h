@@ -1,0 +1,139 @@
+/* Functions of mathematics that CUDA has beside C's: overloads for float on the device (the double
+ * and f-suffixed ones come with clang's headers), and all of them on the host. */
+#ifndef CTASCOPE_MATH_H
+#define CTASCOPE_MATH_H
+
+#include "special.h"
+
+#define CTS_DEVICE_ static __device__ __forceinline__
+#define CTS_HOST_   static inline __host__
+
+#define CTS_FLOAT_OVERLOAD_(name)                                                                  \
+    CTS_DEVICE_ float name(float x)                                                                \
+    {                                                                                              \
+        return name##f(x);                                                                         \
+    }
+CTS_FLOAT_OVERLOAD_(rsqrt)
+CTS_FLOAT_OVERLOAD_(rcbrt)
+CTS_FLOAT_OVERLOAD_(sinpi)
+CTS_FLOAT_OVERLOAD_(cospi)
+CTS_FLOAT_OVERLOAD_(exp10)
+CTS_FLOAT_OVERLOAD_(erfinv)
+CTS_FLOAT_OVERLOAD_(erfcinv)
+CTS_FLOAT_OVERLOAD_(erfcx)
+CTS_FLOAT_OVERLOAD_(normcdf)
+CTS_FLOAT_OVERLOAD_(normcdfinv)
+CTS_FLOAT_OVERLOAD_(j0)
+CTS_FLOAT_OVERLOAD_(j1)
+CTS_FLOAT_OVERLOAD_(y0)
+CTS_FLOAT_OVERLOAD_(y1)
+CTS_FLOAT_OVERLOAD_(cyl_bessel_i0)
+CTS_FLOAT_OVERLOAD_(cyl_bessel_i1)
+#undef CTS_FLOAT_OVERLOAD_
+CTS_DEVICE_ void sincos(float x, float *sine, float *cosine)
+{
+    sincosf(x, sine, cosine);
+}
+CTS_DEVICE_ void sincospi(float x, float *sine, float *cosine)
+{
+    sincospif(x, sine, cosine);
+}
+CTS_DEVICE_ float rhypot(float x, float y)
+{
+    return rhypotf(x, y);
+}
+CTS_DEVICE_ float fdivide(float x, float y)
+{
+    return fdividef(x, y);
+}
+
+/* The host's: double, float by suffix, float by overload. */
+#define CTS_HOST_FUNCTION_(name, implementation)                                                   \
+    CTS_HOST_ double name(double x)                                                                \
+    {                                                                                              \
+        return implementation(x);                                                                  \
+    }                                                                                              \
+    CTS_HOST_ float name##f(float x)                                                               \
+    {                                                                                              \
+        return (float)implementation((double)x);                                                   \
+    }                                                                                              \
+    CTS_HOST_ float name(float x)                                                                  \
+    {                                                                                              \
+        return (float)implementation((double)x);                                                   \
+    }
+CTS_HOST_FUNCTION_(rsqrt, cts_rsqrt)
+CTS_HOST_FUNCTION_(rcbrt, 1.0 / cts_cbrt)
+CTS_HOST_FUNCTION_(sinpi, cts_sinpi)
+CTS_HOST_FUNCTION_(cospi, cts_cospi)
+CTS_HOST_FUNCTION_(erfinv, cts_erfinv)
+CTS_HOST_FUNCTION_(erfcinv, cts_erfcinv)
+CTS_HOST_FUNCTION_(erfcx, cts_erfcx)
+CTS_HOST_FUNCTION_(normcdf, cts_normcdf)
+CTS_HOST_FUNCTION_(normcdfinv, cts_normcdfinv)
+CTS_HOST_FUNCTION_(cyl_bessel_i0, cts_bessel_i0)
+CTS_HOST_FUNCTION_(cyl_bessel_i1, cts_bessel_i1)
+#undef CTS_HOST_FUNCTION_
+CTS_HOST_ void sincospi(double x, double *sine, double *cosine)
+{
+    *sine = cts_sinpi(x);
+    *cosine = cts_cospi(x);
+}
+CTS_HOST_ void sincospif(float x, float *sine, float *cosine)
+{
+    *sine = (float)cts_sinpi((double)x);
+    *cosine = (float)cts_cospi((double)x);
+}
+CTS_HOST_ double norm3d(double x, double y, double z)
+{
+    return (double)sqrtl((long double)x * x + (long double)y * y + (long double)z * z);
+}
+CTS_HOST_ double norm4d(double x, double y, double z, double w)
+{
+    return (double)sqrtl((long double)x * x + (long double)y * y + (long double)z * z +
+                         (long double)w * w);
+}
+CTS_HOST_ double rnorm3d(double x, double y, double z)
+{
+    return 1.0 / norm3d(x, y, z);
+}
+CTS_HOST_ double rnorm4d(double x, double y, double z, double w)
+{
+    return 1.0 / norm4d(x, y, z, w);
+}
+CTS_HOST_ double rhypot(double x, double y)
+{
+    return 1.0 / hypot(x, y);
+}
+CTS_HOST_ float norm3df(float x, float y, float z)
+{
+    return (float)norm3d(x, y, z);
+}
+CTS_HOST_ float norm4df(float x, float y, float z, float w)
+{
+    return (float)norm4d(x, y, z, w);
+}
+CTS_HOST_ float rnorm3df(float x, float y, float z)
+{
+    return (float)rnorm3d(x, y, z);
+}
+CTS_HOST_ float rnorm4df(float x, float y, float z, float w)
+{
+    return (float)rnorm4d(x, y, z, w);
+}
+CTS_HOST_ float rhypotf(float x, float y)
+{
+    return (float)rhypot((double)x, (double)y);
+}
+CTS_HOST_ double fdivide(double x, double y)
+{
+    return x / y;
+}
+CTS_HOST_ float fdividef(float x, float y)
+{
+    return x / y;
+}
+
+#undef CTS_DEVICE_
+#undef CTS_HOST_
+
+#endif
