@@ -73,7 +73,7 @@ static void mark_memory(const struct cts_value_marker *marker, uint32_t site, LL
     for (unsigned i = 0; i < word_count; i++) {
         uint64_t rest = width_bytes - 8 * (uint64_t)i;
         LLVMTypeRef unit = rest >= 8 ? i64 : i8;
-        LLVMValueRef word = LLVMConstInt(i64, 0, 0);
+        LLVMValueRef word = NULL;
         for (uint64_t byte = 0; byte < 8 && byte < rest; byte += unit == i64 ? 8 : 1) {
             LLVMValueRef offset = LLVMConstInt(i64, 8 * (uint64_t)i + byte, 0);
             LLVMValueRef at = LLVMBuildGEP2(builder, i8, address, &offset, 1, "");
@@ -83,7 +83,7 @@ static void mark_memory(const struct cts_value_marker *marker, uint32_t site, LL
                 part = LLVMBuildZExt(builder, part, i64, "");
                 part = LLVMBuildShl(builder, part, LLVMConstInt(i64, 8 * byte, 0), "");
             }
-            word = LLVMBuildOr(builder, word, part, "");
+            word = word ? LLVMBuildOr(builder, word, part, "") : part;
         }
         mark_word(marker, site, word);
     }
@@ -133,8 +133,7 @@ void cts_mark_values(const struct cts_value_marker *marker, LLVMValueRef instruc
         integer = as_integer(marker, result_of(marker, instruction));
         break;
     case CTS_VALUE_OF_MEMORY:
-        LLVMPositionBuilderBefore(marker->builder, LLVMGetNextInstruction(instruction));
-        break;
+        break; /* the builder stands behind the instruction */
     }
     if (integer)
         mark_integer(marker, site, integer, word_count);

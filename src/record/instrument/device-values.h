@@ -12,9 +12,8 @@ struct cts_value_marker {
     LLVMTypeRef mark_type;
 };
 
-/* Puts ceil(width / 8) marks, at most CTS_LOG_VALUE_WORDS_MAX, beside the instruction; those whose
- * value is known before it right where the builder stands (after the access's own mark), others
- * right after it. `address` is the access's generic pointer. */
+/* Puts ceil(width / 8) marks, at most CTS_LOG_VALUE_WORDS_MAX: for the result or an operand of the
+ * instruction right after it, for others where the builder stands, behind the access's own mark. `address` is the access's generic pointer. */
 void cts_mark_values(const struct cts_value_marker *marker, LLVMValueRef instruction,
                      const struct cts_memory_access *access, LLVMValueRef address, uint32_t site);
 

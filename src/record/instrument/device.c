@@ -226,8 +226,8 @@ static uint32_t noted_loop(struct device_pass *pass, struct function_state *stat
 static char *element_type_name(const struct cts_memory_access *access,
                                const struct cts_place *place)
 {
-    uint64_t size = cts_type_bytes(place->type);
-    bool is_record = cts_type_is_record(place->type);
+    uint64_t size = cts_type_bytes(cts_type_plain(place->type));
+    bool is_record = cts_type_is_record(cts_type_plain(place->type));
     bool fits = place->type && (size == access->width_bytes || access->length || !access->type);
     if (fits || (is_record && size)) {
         char *name = cts_type_name(place->type);
@@ -272,10 +272,22 @@ static uint32_t add_site(struct device_pass *pass, struct function_state *state,
     return index;
 }
 
+/* With values, a mark and its values stand together: where the values are known only after an
+ * instruction of several accesses, or one that may make marks of its own, the mark comes after it.
+ */
+static bool is_marked_after(const struct device_pass *pass, const struct cts_memory_access *access)
+{
+    if (!pass->options.record_values) return false;
+    return access->value_source == CTS_VALUE_OF_MEMORY ||
+           (access->length && access->operation == CTS_STORE);
+}
+
 static void add_mark(struct device_pass *pass, LLVMValueRef instruction,
                      const struct cts_memory_access *access, uint32_t site)
 {
-    LLVMPositionBuilderBefore(pass->builder, instruction);
+    bool is_after = is_marked_after(pass, access);
+    LLVMPositionBuilderBefore(pass->builder,
+                              is_after ? LLVMGetNextInstruction(instruction) : instruction);
     LLVMValueRef address = generic_pointer(pass, access);
     LLVMValueRef arguments[3] = {LLVMConstInt(pass->i32, site, 0), address};
     if (access->length) {

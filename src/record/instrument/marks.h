@@ -9,9 +9,16 @@
  *   void __cts_access(i32 site, ptr address)      just before the instruction. Generic pointer.
  *   void __cts_access_range(i32 site, ptr address, i64 size_bytes)
  *                     a memory intrinsic of run-time length; sites `site` (16 bytes) and site + 1
- *                     (1 byte). Of constant length: one __cts_access of that width.
- *   void __cts_value(i32 site, i64 word)          with values: right after the instruction, once
- *                     per 8 bytes, lowest first; a narrower last word is zero-extended.
+ *                     (1 byte). Of constant length: one __cts_access of that width. A copy has a
+ *                     mark for the load and one for the store.
+ *   void __cts_value(i32 site, i64 word)          with values: once per 8 bytes, lowest first, for
+ *                     at most CTS_LOG_VALUE_WORDS_MAX; a narrower last word is zero-extended. What
+ *                     a load read and a store wrote; an atomic's is the old value, that it read.
+ *
+ * With values, nothing that has marks stands between a mark and its values: loads, stores and
+ * atomics have the mark before and the values after them, copies and memset of constant length have
+ * all of it before, a store of a library function or of a range is marked after it. A range has no
+ * value marks: the runtime reads the memory, which at the mark holds what was read or written.
  *
  * Named metadata, one MDNode an element, in order of index; integers are i32, texts MDStrings:
  *

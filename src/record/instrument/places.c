@@ -256,6 +256,32 @@ static bool is_inside_meeting(const struct walk *walk, LLVMValueRef value)
     return false;
 }
 
+/* What a stack slot without a name of its own holds, if it is stored to only once: a parameter of
+ * a header's function that was inlined into code that is not optimised. NULL when it is not. */
+static LLVMValueRef only_value_in(LLVMValueRef slot)
+{
+    LLVMValueRef value = NULL;
+    int looks_left = 16;
+    if (!LLVMIsAAllocaInst(slot)) return NULL;
+    for (LLVMUseRef use = LLVMGetFirstUse(slot); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (!looks_left--) return NULL;
+        if (!LLVMIsAStoreInst(user)) continue;
+        if (value || LLVMGetOperand(user, 0) == slot) return NULL;
+        value = LLVMGetOperand(user, 0);
+    }
+    return value;
+}
+
+static bool find_loaded(struct walk *walk, LLVMValueRef address, struct cts_place *place)
+{
+    if (find_place(walk, address, place))
+        return !place->name[0] || cts_place_follow(walk->namer, place);
+    LLVMValueRef value = only_value_in(address);
+    return value && LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind &&
+           find_place(walk, value, place);
+}
+
 static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *place)
 {
     *place = (struct cts_place){0};
@@ -273,8 +299,7 @@ static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *
     case LLVMFreeze:
         return find_place(walk, LLVMGetOperand(value, 0), place);
     case LLVMLoad:
-        if (!find_place(walk, LLVMGetOperand(value, 0), place)) return false;
-        return !place->name[0] || cts_place_follow(walk->namer, place);
+        return find_loaded(walk, LLVMGetOperand(value, 0), place);
     case LLVMPHI:
     case LLVMSelect:
         return find_meeting(walk, value, place);
@@ -352,7 +377,7 @@ static void descend(const struct cts_namer *namer, struct cts_place *place, uint
                     bool to_pointer)
 {
     for (int i = 0; i < DESCENTS_MAX; i++) {
-        LLVMMetadataRef type = place->type = cts_type_plain(place->type);
+        LLVMMetadataRef type = cts_type_plain(place->type);
         uint64_t size = cts_type_bytes(type);
         if (place->is_pointee) {
             int64_t index = take_whole(place, size);
@@ -360,9 +385,9 @@ static void descend(const struct cts_namer *namer, struct cts_place *place, uint
                 place->is_pointee = false;
         }
         if (cts_type_tag(type) == CTS_TAG_ARRAY) {
-            LLVMMetadataRef element = cts_type_plain(cts_type_base(type));
-            append_index(namer, place, take_whole(place, cts_type_bytes(element)), true);
-            place->type = element;
+            uint64_t size_of_element = cts_type_bytes(cts_type_plain(cts_type_base(type)));
+            append_index(namer, place, take_whole(place, size_of_element), true);
+            place->type = cts_type_base(type);
             place->is_pointee = false;
             continue;
         }
@@ -380,6 +405,7 @@ void cts_place_descend(const struct cts_namer *namer, struct cts_place *place, u
 bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_place *place)
 {
     descend(namer, place, 0, true);
+    place->type = cts_type_plain(place->type);
     return cts_type_is_pointer(place->type);
 }
 

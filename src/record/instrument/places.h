@@ -28,7 +28,7 @@ void cts_namer_release(struct cts_namer *namer);
 /* An object in memory. */
 struct cts_place {
     char name[CTS_PLACE_NAME_BYTES]; /* "" when unknown */
-    LLVMMetadataRef type;            /* NULL when unknown */
+    LLVMMetadataRef type;            /* perhaps a typedef or qualified; NULL when unknown */
     int64_t offset;                  /* of the address, counted from an object of that type */
     bool is_pointee;                 /* reached through the pointer `name` */
     char index[32];                  /* the source's index, where it is a variable */
