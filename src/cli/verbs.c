@@ -2,6 +2,7 @@
 #include "cli/verb.h"
 
 #define CTS_VERBS(X)                                                                               \
+    X(cc)                                                                                          \
     X(record)                                                                                      \
     X(info)                                                                                        \
     X(dump)                                                                                        \

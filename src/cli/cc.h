@@ -1,0 +1,140 @@
+/* `ctascope cc`: a compiler driver in nvcc's or clang++'s place. What its files share.
+ *
+ *   cc-options.c   the command line: options of nvcc, of clang and our own, in one table
+ *   cc-process.c   running compilers: environment, temporary files, signals
+ *   cc-compile.c   from one source to one object, for each device
+ *   verb-cc.c      the whole: sources, objects, link
+ *
+ * All texts belong to the request's pool and live as long as the request. */
+#ifndef CTS_CLI_CC_H
+#define CTS_CLI_CC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/error.h"
+
+/* A growing list of borrowed texts; ends with NULL for exec when asked (cc_list_end). */
+struct cc_list {
+    const char **items;
+    size_t count, capacity;
+};
+
+/* Texts that are freed together. */
+struct cc_pool {
+    char **texts;
+    size_t count, capacity;
+};
+
+enum cc_stage {
+    CC_LINK, /* the default */
+    CC_OBJECT,
+    CC_PREPROCESS,
+    CC_DEPENDENCIES, /* -M, -MM */
+    CC_DEVICE_LINK,  /* -dlink: nothing to do for the CPU but to write an empty object */
+    CC_LIBRARY,      /* nvcc's -lib */
+    CC_VERSION,
+    CC_HELP
+};
+
+enum cc_language { CC_LINKER_INPUT, CC_CUDA, CC_C, CC_CXX, CC_OTHER };
+
+struct cc_input {
+    const char *path;
+    enum cc_language language;
+    const char *clang_language; /* clang's -x for a language given by -x; NULL: by suffix */
+};
+
+/* What a command line asks for. */
+struct cc_request {
+    struct cc_pool pool;
+    enum cc_stage stage;
+    bool for_cuda;
+    const char *output;    /* -o, or NULL */
+    const char *directory; /* -odir, or NULL */
+    struct cc_input *inputs;
+    size_t input_count, input_capacity;
+
+    struct cc_list shared;  /* for every compile of a source: -I -D -std -W ... */
+    struct cc_list host;    /* host compiles only: -fPIC -fopenmp -Xcompiler ... */
+    struct cc_list device;  /* the first compile of device code only */
+    struct cc_list machine; /* what decides host instructions: -march -m..., host and retarget */
+    struct cc_list link;    /* the link, in order; inputs stand in it as themselves */
+    struct cc_list architectures; /* sm_90, ... for --device=cuda */
+
+    const char *optimisation; /* -O as given, or NULL */
+    bool debug, device_debug, verbose, dry_run, separate_units;
+    bool write_dependencies;         /* -MD, -MMD */
+    bool user_headers_only;          /* -MM, -MMD */
+    const char *dependency_file;     /* -MF */
+    struct cc_list dependency_flags; /* -MT X, -MQ X, -MP */
+
+    bool instrument, locals, values, host_accesses;
+    const char *kernels, *sources; /* regular expressions or NULL */
+    const char *keep;              /* directory for intermediate files, or NULL */
+};
+
+/* Parses; CTS_USAGE names the first option that is not known or has no value. */
+CTS_MUST_CHECK enum cts_status cc_request_parse(struct cc_request *request, int argument_count,
+                                                char *const *arguments, struct cts_error *error);
+void cc_request_release(struct cc_request *request);
+
+/* A formatted text that lives as long as the pool. */
+const char *cc_text(struct cc_pool *pool, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void cc_list_add(struct cc_list *list, const char *text);
+void cc_list_add_all(struct cc_list *list, const struct cc_list *more);
+void cc_list_release(struct cc_list *list);
+
+/* ---- running compilers ---- */
+
+struct cc_session {
+    struct cc_request *request;
+    const char *directory;       /* for intermediate files */
+    const char *clang, *clangxx; /* paths */
+    struct cc_list created;      /* files to remove at the end */
+};
+
+CTS_MUST_CHECK enum cts_status cc_session_open(struct cc_session *session,
+                                               struct cc_request *request, struct cts_error *error);
+/* Removes the intermediate files, unless they are to be kept. */
+void cc_session_close(struct cc_session *session);
+/* "<directory>/<stem of source>.<suffix>", to be removed at the end. */
+const char *cc_session_file(struct cc_session *session, const char *source, const char *suffix);
+
+/* One child. Settings are "NAME=value" texts; CTS_* of our own environment is not passed on. */
+struct cc_process {
+    struct cc_list command, settings;
+    const char *messages; /* file that takes its stderr, or NULL: ours */
+    int pid, status;      /* status: exit code, 128 + signal; 0 before */
+};
+void cc_process_start(struct cc_session *session, struct cc_process *process);
+int cc_process_wait(struct cc_process *process);
+/* Starts and waits, then releases the lists. */
+int cc_process_run(struct cc_session *session, struct cc_process *process);
+void cc_process_release(struct cc_process *process);
+/* The signal that asked us to stop, or 0. */
+int cc_stopped(void);
+
+/* ---- steps ---- */
+
+/* Compiles one CUDA source. Its object, or for the CPU its objects (host and device), are added to
+ * `objects`. Returns a compiler's status. */
+int cc_compile_cuda(struct cc_session *session, const struct cc_input *input,
+                    struct cc_list *objects, const char *object_name);
+/* Preprocesses or lists the dependencies of a CUDA source. */
+int cc_preprocess_cuda(struct cc_session *session, const struct cc_input *input);
+/* Everything that a plain C or C++ compile needs but inputs and outputs. */
+void cc_plain_command(struct cc_session *session, const struct cc_input *input,
+                      struct cc_process *process);
+void cc_add_dependency_options(struct cc_session *session, struct cc_list *command,
+                               const char *object_name);
+void cc_add_settings(struct cc_session *session, struct cc_process *process, const char *step,
+                     const char *unit);
+/* An identifier of the translation unit: from its absolute path, its output and the options. */
+const char *cc_unit(struct cc_session *session, const struct cc_input *input,
+                    const char *object_name);
+/* Where a CUDA toolkit lies, or NULL. */
+const char *cc_find_toolkit(struct cc_pool *pool);
+
+#endif
