@@ -1,0 +1,307 @@
+/* The public API over the catalogue and the access files. It adds nothing but a stable surface:
+ * plain structs that a program may keep, texts in place of numbers of the format. */
+#include "ctascope/ctascope.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/error.h"
+#include "trace/acc.h"
+#include "trace/access.h"
+#include "trace/catalogue.h"
+
+#define SAME(name) _Static_assert((int)CTS_RESULT_##name == (int)CTS_##name, "numbers differ")
+SAME(OK);
+SAME(IO);
+SAME(FORMAT);
+SAME(VERSION);
+SAME(LIMIT);
+SAME(MEMORY);
+SAME(USAGE);
+#undef SAME
+
+struct cts_run {
+    struct cts_catalogue catalogue;
+    char *path;
+};
+
+struct cts_accesses {
+    const struct cts_run *run;
+    struct cts_acc_reader *reader;
+    struct cts_acc_batch batch;
+    uint32_t launch; /* CTS_UNKNOWN: all */
+    size_t next_chunk, next_record;
+    struct cts_error failure;
+};
+
+static enum cts_result give(const struct cts_error *failure, char *error, size_t error_bytes)
+{
+    if (error && error_bytes) snprintf(error, error_bytes, "%s", failure->text);
+    return (enum cts_result)failure->status;
+}
+
+const char *cts_version(void)
+{
+    return CTASCOPE_VERSION;
+}
+
+/* ---- a run ---- */
+
+enum cts_result cts_run_open(const char *path, struct cts_run **out, char *error,
+                             size_t error_bytes)
+{
+    struct cts_error failure = {.status = CTS_MEMORY, .text = "out of memory"};
+    struct cts_run *const run = calloc(1, sizeof *run);
+    *out = NULL;
+    if (!run) return give(&failure, error, error_bytes);
+    run->path = strdup(path);
+    if (!run->path || cts_catalogue_read(path, &run->catalogue, &failure)) {
+        free(run->path);
+        free(run);
+        return give(&failure, error, error_bytes);
+    }
+    *out = run;
+    return CTS_RESULT_OK;
+}
+
+void cts_run_close(struct cts_run *run)
+{
+    if (!run) return;
+    cts_catalogue_release(&run->catalogue);
+    free(run->path);
+    free(run);
+}
+
+const char *cts_run_key(const struct cts_run *run, const char *key)
+{
+    return cts_catalogue_get(&run->catalogue, key);
+}
+
+int cts_run_is_complete(const struct cts_run *run)
+{
+    for (size_t i = 0; i < run->catalogue.rank_count; i++)
+        if (!run->catalogue.ranks[i].end_ns) return 0;
+    return 1;
+}
+
+uint64_t cts_run_dropped_accesses(const struct cts_run *run)
+{
+    uint64_t of_ranks = 0, of_launches = 0;
+    for (size_t i = 0; i < run->catalogue.rank_count; i++)
+        of_ranks += run->catalogue.ranks[i].dropped_accesses;
+    for (size_t i = 0; i < run->catalogue.launch_count; i++)
+        of_launches += run->catalogue.launches[i].dropped_accesses;
+    return of_ranks > of_launches ? of_ranks : of_launches; /* a killed rank has none of its own */
+}
+
+/* ---- its catalogue ---- */
+
+static const char *source_path(const struct cts_run *run, uint32_t source)
+{
+    return source < run->catalogue.source_count ? run->catalogue.sources[source].path : NULL;
+}
+
+size_t cts_run_kernel_count(const struct cts_run *run)
+{
+    return run->catalogue.kernel_count;
+}
+
+enum cts_result cts_run_kernel(const struct cts_run *run, size_t kernel,
+                               struct cts_kernel_info *info)
+{
+    if (kernel >= run->catalogue.kernel_count) return CTS_RESULT_USAGE;
+    const struct cts_kernel *const row = &run->catalogue.kernels[kernel];
+    *info = (struct cts_kernel_info){
+        .kernel = row->kernel,
+        .is_instrumented = row->instrumented,
+        .name = row->name,
+        .mangled_name = row->mangled,
+        .path = source_path(run, row->source),
+        .line = row->line,
+        .static_shared_bytes = row->static_shared_bytes,
+    };
+    return CTS_RESULT_OK;
+}
+
+static enum cts_recorded recorded_of(const char *word)
+{
+    if (strcmp(word, "all") == 0) return CTS_RECORDED_ALL;
+    return strcmp(word, "sample") == 0 ? CTS_RECORDED_SAMPLE : CTS_RECORDED_NONE;
+}
+
+static void fill_launch(const struct cts_launch *row, struct cts_launch_info *info)
+{
+    *info = (struct cts_launch_info){
+        .launch = row->launch,
+        .rank = row->rank,
+        .device = row->device,
+        .stream = row->stream,
+        .ordinal = row->ordinal,
+        .kernel = row->kernel,
+        .grid = {row->grid[0], row->grid[1], row->grid[2]},
+        .block = {row->block[0], row->block[1], row->block[2]},
+        .dynamic_shared_bytes = row->dynamic_shared_bytes,
+        .recorded = recorded_of(row->recorded),
+        .op = row->op,
+        .call_ns = row->call_ns,
+        .start_ns = row->start_ns,
+        .end_ns = row->end_ns,
+        .records = row->records,
+        .accesses = row->accesses,
+        .dropped_accesses = row->dropped_accesses,
+    };
+}
+
+size_t cts_run_launch_count(const struct cts_run *run)
+{
+    return run->catalogue.launch_count;
+}
+
+enum cts_result cts_run_launch(const struct cts_run *run, size_t index,
+                               struct cts_launch_info *info)
+{
+    if (index >= run->catalogue.launch_count) return CTS_RESULT_USAGE;
+    fill_launch(&run->catalogue.launches[index], info);
+    return CTS_RESULT_OK;
+}
+
+enum cts_result cts_run_find_launch(const struct cts_run *run, uint32_t launch,
+                                    struct cts_launch_info *info)
+{
+    const struct cts_launch *const row = cts_catalogue_launch(&run->catalogue, launch);
+    if (!row) return CTS_RESULT_USAGE;
+    fill_launch(row, info);
+    return CTS_RESULT_OK;
+}
+
+size_t cts_run_site_count(const struct cts_run *run)
+{
+    return run->catalogue.site_count;
+}
+
+enum cts_result cts_run_site(const struct cts_run *run, size_t site, struct cts_site_info *info)
+{
+    if (site >= run->catalogue.site_count) return CTS_RESULT_USAGE;
+    const struct cts_site *const row = &run->catalogue.sites[site];
+    *info = (struct cts_site_info){
+        .site = row->site,
+        .operation = cts_operation_text(row->operation),
+        .space = cts_space_text(row->space),
+        .reads = row->operation && cts_operation_reads(row->operation),
+        .writes = row->operation && cts_operation_writes(row->operation),
+        .width_bytes = row->width_bytes,
+        .function = row->function,
+        .path = source_path(run, row->source),
+        .line = row->line,
+        .column = row->column,
+        .inlined_at = row->inlined_at,
+        .type = row->type,
+        .variable = row->variable,
+    };
+    return CTS_RESULT_OK;
+}
+
+size_t cts_run_allocation_count(const struct cts_run *run)
+{
+    return run->catalogue.allocation_count;
+}
+
+enum cts_result cts_run_allocation(const struct cts_run *run, size_t index,
+                                   struct cts_allocation_info *info)
+{
+    if (index >= run->catalogue.allocation_count) return CTS_RESULT_USAGE;
+    const struct cts_allocation *const row = &run->catalogue.allocations[index];
+    *info = (struct cts_allocation_info){
+        .allocation = row->allocation,
+        .rank = row->rank,
+        .device = row->device,
+        .address = row->address,
+        .size_bytes = row->size_bytes,
+        .op = row->op,
+        .freed_op = row->freed_op,
+        .kind = row->kind,
+        .call = row->call,
+        .variable = row->variable,
+        .type = row->type,
+        .path = row->path,
+        .function = row->function,
+        .element_bytes = row->element_bytes,
+        .line = row->line,
+        .column = row->column,
+    };
+    return CTS_RESULT_OK;
+}
+
+/* ---- its accesses ---- */
+
+enum cts_result cts_accesses_open(const struct cts_run *run, uint32_t launch,
+                                  struct cts_accesses **out, char *error, size_t error_bytes)
+{
+    struct cts_error failure = {.status = CTS_MEMORY, .text = "out of memory"};
+    *out = NULL;
+    if (launch != CTS_UNKNOWN && !cts_catalogue_launch(&run->catalogue, launch)) {
+        cts_fail(&failure, CTS_USAGE, "'%s' has no launch %u", run->path, launch);
+        return give(&failure, error, error_bytes);
+    }
+    struct cts_accesses *const accesses = calloc(1, sizeof *accesses);
+    if (!accesses || cts_acc_open(run->path, &accesses->reader, &failure)) {
+        free(accesses);
+        return give(&failure, error, error_bytes);
+    }
+    accesses->run = run;
+    accesses->launch = launch;
+    *out = accesses;
+    return CTS_RESULT_OK;
+}
+
+/* Decodes the next chunk of interest; false when there is none or it cannot be read. */
+static bool read_chunk(struct cts_accesses *accesses)
+{
+    size_t chunk_count;
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(accesses->reader, &chunk_count);
+    while (accesses->next_chunk < chunk_count) {
+        const struct cts_acc_chunk *const chunk = &chunks[accesses->next_chunk++];
+        if (accesses->launch != CTS_UNKNOWN && chunk->launch != accesses->launch) continue;
+        accesses->next_record = 0;
+        return !cts_acc_read(accesses->reader, chunk, &accesses->batch, &accesses->failure);
+    }
+    return false;
+}
+
+int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *record)
+{
+    while (!accesses->failure.status && accesses->next_record == accesses->batch.record_count)
+        if (!read_chunk(accesses)) return accesses->failure.status ? -1 : 0;
+    if (accesses->failure.status) return -1;
+    const struct cts_access access = cts_acc_record(&accesses->batch, accesses->next_record++);
+    const struct cts_catalogue *const catalogue = &accesses->run->catalogue;
+    const uint32_t width =
+        access.site < catalogue->site_count ? catalogue->sites[access.site].width_bytes : 0;
+    *record = (struct cts_warp_record){
+        .launch = access.launch,
+        .site = access.site,
+        .cta = access.cta,
+        .warp = access.warp,
+        .lanes = access.mask,
+        .width_bytes = width,
+        .space = cts_space_text(access.space),
+        .value_words = access.values ? (width + 7) / 8 : 0,
+        .values = access.values,
+    };
+    cts_access_addresses(&access, record->addresses);
+    return 1;
+}
+
+const char *cts_accesses_error(const struct cts_accesses *accesses)
+{
+    return accesses->failure.text;
+}
+
+void cts_accesses_close(struct cts_accesses *accesses)
+{
+    if (!accesses) return;
+    cts_acc_batch_release(&accesses->batch);
+    cts_acc_close(accesses->reader);
+    free(accesses);
+}
