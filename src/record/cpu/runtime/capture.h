@@ -1,0 +1,30 @@
+/* Stream capture, as stream.c and event.c see it. All functions are called with the streams' lock
+ * held; graph.c has the rest. */
+#ifndef CTS_CPU_CAPTURE_H
+#define CTS_CPU_CAPTURE_H
+
+#include <stdbool.h>
+
+#include "stream.h"
+
+/* When the stream is being captured (or the capture forbids the work): takes the work over, sets
+ * *error to what the call returns, and returns true. */
+bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum cts_wait wait,
+                       cudaError_t *error);
+
+/* A call that a capture does not allow: invalidates it; returns the error. */
+cudaError_t cts_capture_spoil(struct CUstream_st *stream);
+
+/* The stream goes away in the middle of a capture. */
+void cts_capture_drop(struct CUstream_st *stream);
+
+/* An event recorded in a capturing stream stands for the nodes that the stream's next node would
+ * depend on. Counted; NULL when the stream is not being captured. */
+struct cts_capture_mark;
+struct cts_capture_mark *cts_capture_record(struct CUstream_st *stream);
+void cts_capture_mark_release(struct cts_capture_mark *mark);
+
+/* cudaStreamWaitEvent on such an event: the stream joins the capture. */
+cudaError_t cts_capture_wait(struct CUstream_st *stream, struct cts_capture_mark *mark);
+
+#endif

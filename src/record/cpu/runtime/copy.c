@@ -1,0 +1,492 @@
+/* Copies and fills: what every cudaMemcpy* and cudaMemset* comes down to is a *geometry* (rows,
+ * planes) between two *places* (a pointer, or an offset in an array), checked once.
+ *
+ * When the host waits follows CUDA: a copy that touches pageable host memory is over when the call
+ * returns, except that an asynchronous one from pageable memory only has taken its source (a
+ * staging copy); device-to-device copies and fills never make the host wait. */
+#include "copy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "range.h"
+#include "record.h"
+#include "stream.h"
+
+/* ---- what lies where ---- */
+
+enum side { SIDE_HOST, SIDE_DEVICE };
+
+/* Bytes from the first to behind the last one of a side. */
+static bool span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t slice,
+                 uint64_t *bytes)
+{
+    uint64_t planes, rows;
+    return !__builtin_mul_overflow(depth - 1, slice, &planes) &&
+           !__builtin_mul_overflow(height - 1, pitch, &rows) &&
+           !__builtin_add_overflow(planes, rows, bytes) &&
+           !__builtin_add_overflow(*bytes, width, bytes);
+}
+
+struct side_check {
+    bool is_known;
+    struct cts_range range;
+};
+
+/* Whether `bytes` at `address` can be what the copy's kind says they are. */
+static bool check_side(uint64_t address, uint64_t bytes, enum side side, bool is_told,
+                       struct side_check *check)
+{
+    check->is_known = cts_range_find((const void *)address, &check->range);
+    if (!check->is_known) {
+        if (side == SIDE_DEVICE && is_told) return false;
+        return address != 0;
+    }
+    const struct cts_range *const range = &check->range;
+    if (bytes > range->address + range->size_bytes - address)
+        return range->kind == CTS_RANGE_REGISTERED; /* partly registered host memory is fine */
+    return !is_told || side == SIDE_DEVICE || !cts_range_is_device(range);
+}
+
+static bool is_on_device(const struct side_check *check)
+{
+    return check->is_known &&
+           (cts_range_is_device(&check->range) || check->range.kind == CTS_RANGE_MANAGED);
+}
+
+static const char *kind_name(bool from_device, bool to_device, const struct side_check *source,
+                             const struct side_check *destination)
+{
+    if (!from_device) return to_device ? "HtoD" : "HtoH";
+    if (!to_device) return "DtoH";
+    const bool is_peer = cts_range_is_device(&source->range) && source->is_known &&
+                         cts_range_is_device(&destination->range) && destination->is_known &&
+                         source->range.device != destination->range.device;
+    return is_peer ? "PtoP" : "DtoD";
+}
+
+/* ---- copying ---- */
+
+static void *stage(const struct cts_geometry *geometry)
+{
+    const uint64_t row = geometry->width_bytes;
+    char *const staging = malloc(row * geometry->height * geometry->depth);
+    if (!staging) return NULL;
+    struct cts_geometry packed = *geometry;
+    packed.destination = (uint64_t)staging;
+    packed.destination_pitch = row;
+    packed.destination_slice = row * geometry->height;
+    cts_geometry_copy(&packed);
+    return staging;
+}
+
+/* How an asynchronous copy is queued: with its source staged, or waiting after all. */
+static enum cts_wait asynchronous_wait(struct cts_work *work, const struct side_check *source,
+                                       const struct side_check *destination, cudaStream_t stream)
+{
+    const bool from_pageable = !source->is_known, to_pageable = !destination->is_known;
+    if (!from_pageable && !to_pageable) return CTS_ASYNCHRONOUS;
+    const enum cts_stream_state state = cts_stream_state(stream);
+    if (state == CTS_STREAM_CAPTURING) return CTS_ASYNCHRONOUS; /* copied when the graph runs */
+    if (to_pageable) return CTS_WAIT_UNTIL_DONE;
+    if (state == CTS_STREAM_IDLE) return CTS_WAIT_UNTIL_DONE; /* as quick as staging */
+    work->copy.staging = stage(&work->copy.geometry);
+    return work->copy.staging ? CTS_ASYNCHRONOUS : CTS_WAIT_UNTIL_DONE;
+}
+
+cudaError_t cts_copy(const struct cts_geometry *geometry, enum cudaMemcpyKind kind,
+                     bool asynchronous, cudaStream_t stream)
+{
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (geometry->width_bytes == 0 || geometry->height == 0 || geometry->depth == 0)
+        return cudaSuccess;
+    const bool is_told = kind != cudaMemcpyDefault;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    uint64_t source_bytes, destination_bytes;
+    struct side_check source, destination;
+    if (!span(geometry->width_bytes, geometry->height, geometry->depth, geometry->source_pitch,
+              geometry->source_slice, &source_bytes) ||
+        !span(geometry->width_bytes, geometry->height, geometry->depth, geometry->destination_pitch,
+              geometry->destination_slice, &destination_bytes))
+        return cudaErrorInvalidValue;
+    if (!check_side(geometry->source, source_bytes, from_device ? SIDE_DEVICE : SIDE_HOST, is_told,
+                    &source) ||
+        !check_side(geometry->destination, destination_bytes, to_device ? SIDE_DEVICE : SIDE_HOST,
+                    is_told, &destination))
+        return cudaErrorInvalidValue;
+    if (!is_told) {
+        from_device = is_on_device(&source);
+        to_device = is_on_device(&destination);
+    }
+    struct cts_work work = {
+        .kind = CTS_WORK_COPY,
+        .copy = {.geometry = *geometry,
+                 .kind = kind_name(from_device, to_device, &source, &destination)}};
+    enum cts_wait wait = CTS_WAIT_UNTIL_DONE;
+    if (asynchronous) wait = asynchronous_wait(&work, &source, &destination, stream);
+    if (!asynchronous && from_device && to_device) wait = CTS_ASYNCHRONOUS; /* as in CUDA */
+    work.copy.asynchronous = wait == CTS_ASYNCHRONOUS;
+    return cts_stream_submit(stream, &work, wait);
+}
+
+static struct cts_geometry linear(void *destination, const void *source, size_t count)
+{
+    return (struct cts_geometry){.destination = (uint64_t)destination,
+                                 .source = (uint64_t)source,
+                                 .width_bytes = count,
+                                 .height = 1,
+                                 .depth = 1,
+                                 .destination_pitch = count,
+                                 .source_pitch = count,
+                                 .destination_slice = count,
+                                 .source_slice = count};
+}
+
+cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
+{
+    CTS_ENTER();
+    const struct cts_geometry geometry = linear(dst, src, count);
+    return cts_return(cts_copy(&geometry, kind, false, NULL));
+}
+
+cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    CTS_ENTER();
+    const struct cts_geometry geometry = linear(dst, src, count);
+    return cts_return(cts_copy(&geometry, kind, true, stream));
+}
+
+static cudaError_t copy_peer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count,
+                             bool asynchronous, cudaStream_t stream)
+{
+    if (!cts_device_is_valid(dstDevice) || !cts_device_is_valid(srcDevice))
+        return cudaErrorInvalidDevice;
+    const struct cts_geometry geometry = linear(dst, src, count);
+    return cts_copy(&geometry, cudaMemcpyDeviceToDevice, asynchronous, stream);
+}
+
+cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
+{
+    CTS_ENTER();
+    return cts_return(copy_peer(dst, dstDevice, src, srcDevice, count, false, NULL));
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice,
+                                size_t count, cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(copy_peer(dst, dstDevice, src, srcDevice, count, true, stream));
+}
+
+/* ---- two dimensions ---- */
+
+static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                           size_t height, enum cudaMemcpyKind kind, bool asynchronous,
+                           cudaStream_t stream)
+{
+    if (width > dpitch || width > spitch) return cudaErrorInvalidPitchValue;
+    struct cts_geometry geometry = linear(dst, src, width);
+    geometry.height = height;
+    geometry.destination_pitch = dpitch;
+    geometry.source_pitch = spitch;
+    geometry.destination_slice = dpitch * height;
+    geometry.source_slice = spitch * height;
+    return cts_copy(&geometry, kind, asynchronous, stream);
+}
+
+cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
+                         size_t height, enum cudaMemcpyKind kind)
+{
+    CTS_ENTER();
+    return cts_return(copy_2d(dst, dpitch, src, spitch, width, height, kind, false, NULL));
+}
+
+cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(copy_2d(dst, dpitch, src, spitch, width, height, kind, true, stream));
+}
+
+/* ---- three dimensions ---- */
+
+/* One side of a three-dimensional copy: an address and how to go on from it. */
+struct place {
+    uint64_t address, pitch, slice;
+};
+
+static bool place_of_pointer(const struct cudaPitchedPtr *pointer, struct cudaPos position,
+                             const struct cudaExtent *extent, uint64_t width_bytes,
+                             struct place *place)
+{
+    if (!pointer->ptr) return false;
+    if (extent->height > 1 || extent->depth > 1)
+        if (width_bytes + position.x > pointer->pitch) return false;
+    const uint64_t rows = pointer->ysize ? pointer->ysize : extent->height;
+    if (extent->depth > 1 && extent->height + position.y > rows) return false;
+    place->pitch = pointer->pitch ? pointer->pitch : width_bytes;
+    place->slice = place->pitch * rows;
+    place->address =
+        (uint64_t)pointer->ptr + position.z * place->slice + position.y * place->pitch + position.x;
+    return true;
+}
+
+/* In arrays x and the width are counted in elements. */
+static bool place_in_array(const struct cudaArray *array, struct cudaPos position,
+                           const struct cudaExtent *extent, struct place *place)
+{
+    const uint64_t height = array->height ? array->height : 1;
+    const uint64_t depth = array->depth ? array->depth : 1;
+    if (position.x > array->width || extent->width > array->width - position.x ||
+        position.y > height || extent->height > height - position.y || position.z > depth ||
+        extent->depth > depth - position.z)
+        return false;
+    place->pitch = array->pitch_bytes;
+    place->slice = array->slice_bytes;
+    place->address = (uint64_t)array->data + position.z * place->slice + position.y * place->pitch +
+                     position.x * array->texel_bytes;
+    return true;
+}
+
+bool cts_copy_geometry_3d(const struct cudaMemcpy3DParms *parameters, struct cts_geometry *geometry)
+{
+    const struct cudaMemcpy3DParms *const p = parameters;
+    const struct cudaArray *const array = p->srcArray ? p->srcArray : p->dstArray;
+    const uint64_t element = array ? array->texel_bytes : 1;
+    if (p->srcArray && p->dstArray && p->srcArray->texel_bytes != p->dstArray->texel_bytes)
+        return false;
+    uint64_t width_bytes;
+    if (__builtin_mul_overflow(p->extent.width, element, &width_bytes)) return false;
+    struct place from, to;
+    const bool source =
+        p->srcArray ? place_in_array(p->srcArray, p->srcPos, &p->extent, &from)
+                    : place_of_pointer(&p->srcPtr, p->srcPos, &p->extent, width_bytes, &from);
+    const bool destination =
+        p->dstArray ? place_in_array(p->dstArray, p->dstPos, &p->extent, &to)
+                    : place_of_pointer(&p->dstPtr, p->dstPos, &p->extent, width_bytes, &to);
+    if (!source || !destination) return false;
+    *geometry = (struct cts_geometry){.destination = to.address,
+                                      .source = from.address,
+                                      .width_bytes = width_bytes,
+                                      .height = p->extent.height,
+                                      .depth = p->extent.depth,
+                                      .destination_pitch = to.pitch,
+                                      .source_pitch = from.pitch,
+                                      .destination_slice = to.slice,
+                                      .source_slice = from.slice};
+    return true;
+}
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, bool asynchronous,
+                           cudaStream_t stream)
+{
+    if (!p) return cudaErrorInvalidValue;
+    if (p->extent.width == 0 || p->extent.height == 0 || p->extent.depth == 0) return cudaSuccess;
+    if (!cts_array_is_known(p->srcArray) || !cts_array_is_known(p->dstArray))
+        return cudaErrorInvalidValue;
+    struct cts_geometry geometry;
+    if (!cts_copy_geometry_3d(p, &geometry)) return cudaErrorInvalidValue;
+    return cts_copy(&geometry, p->kind, asynchronous, stream);
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    CTS_ENTER();
+    return cts_return(copy_3d(p, false, NULL));
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(copy_3d(p, true, stream));
+}
+
+static cudaError_t copy_3d_peer(const struct cudaMemcpy3DPeerParms *p, bool asynchronous,
+                                cudaStream_t stream)
+{
+    if (!p) return cudaErrorInvalidValue;
+    if (!cts_device_is_valid(p->srcDevice) || !cts_device_is_valid(p->dstDevice))
+        return cudaErrorInvalidDevice;
+    const struct cudaMemcpy3DParms plain = {.srcArray = p->srcArray,
+                                            .srcPos = p->srcPos,
+                                            .srcPtr = p->srcPtr,
+                                            .dstArray = p->dstArray,
+                                            .dstPos = p->dstPos,
+                                            .dstPtr = p->dstPtr,
+                                            .extent = p->extent,
+                                            .kind = cudaMemcpyDeviceToDevice};
+    return copy_3d(&plain, asynchronous, stream);
+}
+
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    CTS_ENTER();
+    return cts_return(copy_3d_peer(p, false, NULL));
+}
+
+cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(copy_3d_peer(p, true, stream));
+}
+
+/* ---- symbols ---- */
+
+static cudaError_t find_symbol(const void *symbol, size_t count, size_t offset, char **address)
+{
+    const struct cts_variable_desc *const variable = cts_registry_variable(symbol);
+    if (!variable || !variable->address) return cudaErrorInvalidSymbol;
+    if (offset > variable->size_bytes || count > variable->size_bytes - offset)
+        return cudaErrorInvalidValue;
+    *address = (char *)variable->address + offset;
+    return cudaSuccess;
+}
+
+static cudaError_t copy_to_symbol(const void *symbol, const void *src, size_t count, size_t offset,
+                                  enum cudaMemcpyKind kind, bool asynchronous, cudaStream_t stream)
+{
+    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    char *address;
+    const cudaError_t error = find_symbol(symbol, count, offset, &address);
+    if (error != cudaSuccess) return error;
+    const struct cts_geometry geometry = linear(address, src, count);
+    return cts_copy(&geometry, kind, asynchronous, stream);
+}
+
+static cudaError_t copy_from_symbol(void *dst, const void *symbol, size_t count, size_t offset,
+                                    enum cudaMemcpyKind kind, bool asynchronous,
+                                    cudaStream_t stream)
+{
+    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
+        kind != cudaMemcpyDefault)
+        return cudaErrorInvalidMemcpyDirection;
+    char *address;
+    const cudaError_t error = find_symbol(symbol, count, offset, &address);
+    if (error != cudaSuccess) return error;
+    const struct cts_geometry geometry = linear(dst, address, count);
+    return cts_copy(&geometry, kind, asynchronous, stream);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
+                               enum cudaMemcpyKind kind)
+{
+    CTS_ENTER();
+    return cts_return(copy_to_symbol(symbol, src, count, offset, kind, false, NULL));
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(copy_to_symbol(symbol, src, count, offset, kind, true, stream));
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset,
+                                 enum cudaMemcpyKind kind)
+{
+    CTS_ENTER();
+    return cts_return(copy_from_symbol(dst, symbol, count, offset, kind, false, NULL));
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(copy_from_symbol(dst, symbol, count, offset, kind, true, stream));
+}
+
+cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
+{
+    CTS_ENTER();
+    if (!devPtr) return cts_return(cudaErrorInvalidValue);
+    char *address;
+    const cudaError_t error = find_symbol(symbol, 0, 0, &address);
+    if (error == cudaSuccess) *devPtr = address;
+    return cts_return(error);
+}
+
+cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
+{
+    CTS_ENTER();
+    if (!size) return cts_return(cudaErrorInvalidValue);
+    const struct cts_variable_desc *const variable = cts_registry_variable(symbol);
+    if (!variable) return cts_return(cudaErrorInvalidSymbol);
+    *size = variable->size_bytes;
+    return cudaSuccess;
+}
+
+/* ---- fills ---- */
+
+cudaError_t cts_fill(const struct cts_geometry *geometry, uint32_t value, uint32_t element_bytes,
+                     cudaStream_t stream)
+{
+    if (geometry->width_bytes == 0 || geometry->height == 0 || geometry->depth == 0)
+        return cudaSuccess;
+    uint64_t bytes;
+    struct cts_range range;
+    if (!span(geometry->width_bytes, geometry->height, geometry->depth, geometry->destination_pitch,
+              geometry->destination_slice, &bytes) ||
+        !cts_range_find((const void *)geometry->destination, &range) ||
+        bytes > range.address + range.size_bytes - geometry->destination)
+        return cudaErrorInvalidValue;
+    struct cts_work work = {.kind = CTS_WORK_MEMSET, .memset = {*geometry, value, element_bytes}};
+    /* Memory that the host reads without asking must be filled when the call returns. */
+    const bool is_host = range.kind == CTS_RANGE_PINNED || range.kind == CTS_RANGE_REGISTERED;
+    return cts_stream_submit(stream, &work, is_host ? CTS_WAIT_UNTIL_DONE : CTS_ASYNCHRONOUS);
+}
+
+static cudaError_t fill_bytes(void *pointer, size_t pitch, int value, struct cudaExtent extent,
+                              size_t rows, cudaStream_t stream)
+{
+    if (extent.height > 1 && extent.width > pitch) return cudaErrorInvalidPitchValue;
+    if (extent.depth > 1 && extent.height > rows) return cudaErrorInvalidValue;
+    struct cts_geometry geometry = linear(pointer, NULL, extent.width);
+    geometry.height = extent.height;
+    geometry.depth = extent.depth;
+    geometry.destination_pitch = pitch;
+    geometry.destination_slice = pitch * rows;
+    return cts_fill(&geometry, (uint8_t)value, 1, stream);
+}
+
+cudaError_t cudaMemset(void *devPtr, int value, size_t count)
+{
+    return cudaMemsetAsync(devPtr, value, count, NULL);
+}
+
+cudaError_t cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height)
+{
+    return cudaMemset2DAsync(devPtr, pitch, value, width, height, NULL);
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent)
+{
+    return cudaMemset3DAsync(pitchedDevPtr, value, extent, NULL);
+}
+
+cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(fill_bytes(devPtr, count, value, make_cudaExtent(count, 1, 1), 1, stream));
+}
+
+cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(
+        fill_bytes(devPtr, pitch, value, make_cudaExtent(width, height, 1), height, stream));
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value,
+                              struct cudaExtent extent, cudaStream_t stream)
+{
+    CTS_ENTER();
+    return cts_return(fill_bytes(pitchedDevPtr.ptr, pitchedDevPtr.pitch, value, extent,
+                                 pitchedDevPtr.ysize, stream));
+}

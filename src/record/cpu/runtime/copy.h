@@ -1,0 +1,20 @@
+/* Copies and fills for the other files of the runtime. */
+#ifndef CTS_CPU_COPY_H
+#define CTS_CPU_COPY_H
+
+#include "runtime.h"
+#include "work.h"
+
+/* Checks both sides against `kind` and queues the copy. `asynchronous`: one of the Async calls. */
+cudaError_t cts_copy(const struct cts_geometry *geometry, enum cudaMemcpyKind kind,
+                     bool asynchronous, cudaStream_t stream);
+
+/* The source side of `geometry` is not used. */
+cudaError_t cts_fill(const struct cts_geometry *geometry, uint32_t value, uint32_t element_bytes,
+                     cudaStream_t stream);
+
+/* The geometry of a cudaMemcpy3D; false when it makes no sense. Arrays must be known. */
+bool cts_copy_geometry_3d(const struct cudaMemcpy3DParms *parameters,
+                          struct cts_geometry *geometry);
+
+#endif

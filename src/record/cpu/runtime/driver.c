@@ -1,0 +1,405 @@
+/* The part of the driver API that programs mix with the runtime API: each function is the runtime's
+ * under another name. A context is a device's primary context; its handle is the device's number
+ * plus one, so that no context is NULL. */
+#include "runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#pragma GCC visibility push(default)
+#include "../include/ctascope_driver_api.h"
+#pragma GCC visibility pop
+
+#include "copy.h"
+#include "range.h"
+
+enum { CONTEXT_STACK_MAX = 32 };
+static __thread CUcontext stack[CONTEXT_STACK_MAX];
+static __thread unsigned depth;
+
+static CUresult result_of(cudaError_t error)
+{
+    switch (error) {
+#define CASE(result, value, runtime)                                                               \
+    case runtime:                                                                                  \
+        return result;
+        CTS_CU_RESULT_MAP(CASE)
+#undef CASE
+    default:
+        return CUDA_ERROR_UNKNOWN;
+    }
+}
+
+static CUcontext context_of(int device)
+{
+    return (CUcontext)((uintptr_t)device + 1);
+}
+
+static int device_of(CUcontext context)
+{
+    return (int)(uintptr_t)context - 1;
+}
+
+CUresult cuInit(unsigned int flags)
+{
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    return result_of(cts_enter_lenient());
+}
+
+CUresult cuDriverGetVersion(int *driverVersion)
+{
+    return result_of(cudaDriverGetVersion(driverVersion));
+}
+
+CUresult cuGetErrorName(CUresult error, const char **pStr)
+{
+    if (!pStr) return CUDA_ERROR_INVALID_VALUE;
+    switch (error) {
+#define CASE(result, value, runtime)                                                               \
+    case result:                                                                                   \
+        *pStr = #result;                                                                           \
+        return CUDA_SUCCESS;
+        CTS_CU_RESULT_MAP(CASE)
+#undef CASE
+    }
+    *pStr = NULL;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuGetErrorString(CUresult error, const char **pStr)
+{
+    if (!pStr) return CUDA_ERROR_INVALID_VALUE;
+    switch (error) {
+#define CASE(result, value, runtime)                                                               \
+    case result:                                                                                   \
+        *pStr = cudaGetErrorString(runtime);                                                       \
+        return CUDA_SUCCESS;
+        CTS_CU_RESULT_MAP(CASE)
+#undef CASE
+    }
+    *pStr = NULL;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- devices ---- */
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    const cudaError_t error = cts_enter_lenient();
+    if (error != cudaSuccess) return result_of(error);
+    if (!cts_device_is_valid(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
+    *device = ordinal;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count)
+{
+    return result_of(cudaGetDeviceCount(count));
+}
+
+CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
+{
+    struct cudaDeviceProp prop;
+    if (!name || len <= 0) return CUDA_ERROR_INVALID_VALUE;
+    const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
+    if (error == cudaSuccess) snprintf(name, (size_t)len, "%s", prop.name);
+    return result_of(error);
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
+{
+    struct cudaDeviceProp prop;
+    if (!uuid) return CUDA_ERROR_INVALID_VALUE;
+    const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
+    if (error == cudaSuccess) *uuid = prop.uuid;
+    return result_of(error);
+}
+
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev)
+{
+    struct cudaDeviceProp prop;
+    if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+    const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
+    if (error == cudaSuccess) *bytes = prop.totalGlobalMem;
+    return result_of(error);
+}
+
+CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
+{
+    /* The two APIs number attributes alike. */
+    return result_of(cudaDeviceGetAttribute(pi, (enum cudaDeviceAttr)attrib, dev));
+}
+
+CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
+{
+    if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
+    if (!cts_device_is_valid(dev)) return CUDA_ERROR_INVALID_DEVICE;
+    *major = CTS_COMPUTE_MAJOR;
+    *minor = CTS_COMPUTE_MINOR;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
+{
+    return result_of(cudaDeviceCanAccessPeer(canAccessPeer, dev, peerDev));
+}
+
+/* ---- contexts ---- */
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
+{
+    const cudaError_t error = cts_enter_lenient();
+    if (error != cudaSuccess) return result_of(error);
+    if (!pctx) return CUDA_ERROR_INVALID_VALUE;
+    if (!cts_device_is_valid(dev)) return CUDA_ERROR_INVALID_DEVICE;
+    *pctx = context_of(dev);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
+{
+    return cts_device_is_valid(dev) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuCtxSetCurrent(CUcontext ctx)
+{
+    if (!ctx) {
+        depth = 0;
+        return CUDA_SUCCESS;
+    }
+    if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
+    if (depth == 0) depth = 1;
+    stack[depth - 1] = ctx;
+    return result_of(cudaSetDevice(device_of(ctx)));
+}
+
+CUresult cuCtxPushCurrent(CUcontext ctx)
+{
+    if (!cts_device_is_valid(device_of(ctx)) || depth == CONTEXT_STACK_MAX)
+        return CUDA_ERROR_INVALID_CONTEXT;
+    stack[depth++] = ctx;
+    return result_of(cudaSetDevice(device_of(ctx)));
+}
+
+CUresult cuCtxPopCurrent(CUcontext *pctx)
+{
+    if (depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
+    depth--;
+    if (pctx) *pctx = stack[depth];
+    if (depth) cts_set_current_device(device_of(stack[depth - 1]));
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *pctx)
+{
+    if (!pctx) return CUDA_ERROR_INVALID_VALUE;
+    *pctx = depth ? stack[depth - 1] : NULL;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    (void)flags; /* how to wait: a hint */
+    const CUresult result = cuDevicePrimaryCtxRetain(pctx, dev);
+    return result == CUDA_SUCCESS ? cuCtxPushCurrent(*pctx) : result;
+}
+
+CUresult cuCtxDestroy(CUcontext ctx)
+{
+    if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
+    if (depth && stack[depth - 1] == ctx) depth--;
+    return result_of(cudaDeviceSynchronize());
+}
+
+CUresult cuCtxGetDevice(CUdevice *device)
+{
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    if (depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
+    *device = device_of(stack[depth - 1]);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSynchronize(void)
+{
+    return result_of(cudaDeviceSynchronize());
+}
+
+/* ---- memory ---- */
+
+CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    return result_of(cudaMemGetInfo(free_bytes, total));
+}
+
+CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
+{
+    void *pointer = NULL;
+    if (!dptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
+    const cudaError_t error = cudaMalloc(&pointer, bytesize);
+    *dptr = (CUdeviceptr)pointer;
+    return result_of(error);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    void *pointer = NULL;
+    if (!dptr) return CUDA_ERROR_INVALID_VALUE;
+    const cudaError_t error = cudaMallocManaged(&pointer, bytesize, flags);
+    *dptr = (CUdeviceptr)pointer;
+    return result_of(error);
+}
+
+CUresult cuMemFree(CUdeviceptr dptr)
+{
+    return result_of(cudaFree((void *)dptr));
+}
+
+CUresult cuMemAllocHost(void **pp, size_t bytesize)
+{
+    return result_of(cudaMallocHost(pp, bytesize));
+}
+
+CUresult cuMemFreeHost(void *p)
+{
+    return result_of(cudaFreeHost(p));
+}
+
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t byteCount)
+{
+    return result_of(cudaMemcpy((void *)dst, (void *)src, byteCount, cudaMemcpyDefault));
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t byteCount)
+{
+    return result_of(cudaMemcpy((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice));
+}
+
+CUresult cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t byteCount)
+{
+    return result_of(cudaMemcpy(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost));
+}
+
+CUresult cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount)
+{
+    return result_of(
+        cudaMemcpy((void *)dstDevice, (void *)srcDevice, byteCount, cudaMemcpyDeviceToDevice));
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t byteCount,
+                           CUstream hStream)
+{
+    return result_of(
+        cudaMemcpyAsync((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice, hStream));
+}
+
+CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t byteCount, CUstream hStream)
+{
+    return result_of(
+        cudaMemcpyAsync(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost, hStream));
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount,
+                           CUstream hStream)
+{
+    return result_of(cudaMemcpyAsync((void *)dstDevice, (void *)srcDevice, byteCount,
+                                     cudaMemcpyDeviceToDevice, hStream));
+}
+
+static CUresult fill(CUdeviceptr destination, uint32_t value, uint32_t element_bytes, size_t count,
+                     CUstream stream)
+{
+    const cudaError_t entered = cts_enter();
+    if (entered != cudaSuccess) return result_of(entered);
+    if (destination % element_bytes || count > SIZE_MAX / element_bytes)
+        return CUDA_ERROR_INVALID_VALUE;
+    const struct cts_geometry geometry = {.destination = destination,
+                                          .width_bytes = count * element_bytes,
+                                          .height = 1,
+                                          .depth = 1,
+                                          .destination_pitch = count * element_bytes,
+                                          .destination_slice = count * element_bytes};
+    return result_of(cts_fill(&geometry, value, element_bytes, stream));
+}
+
+CUresult cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t n)
+{
+    return fill(dstDevice, uc, 1, n, NULL);
+}
+
+CUresult cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t n)
+{
+    return fill(dstDevice, us, 2, n, NULL);
+}
+
+CUresult cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t n)
+{
+    return fill(dstDevice, ui, 4, n, NULL);
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t n, CUstream hStream)
+{
+    return fill(dstDevice, uc, 1, n, hStream);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t n, CUstream hStream)
+{
+    return fill(dstDevice, ui, 4, n, hStream);
+}
+
+/* ---- streams and events ---- */
+
+CUresult cuStreamCreate(CUstream *phStream, unsigned int flags)
+{
+    return result_of(cudaStreamCreateWithFlags(phStream, flags));
+}
+
+CUresult cuStreamDestroy(CUstream hStream)
+{
+    return result_of(cudaStreamDestroy(hStream));
+}
+
+CUresult cuStreamSynchronize(CUstream hStream)
+{
+    return result_of(cudaStreamSynchronize(hStream));
+}
+
+CUresult cuStreamQuery(CUstream hStream)
+{
+    return result_of(cudaStreamQuery(hStream));
+}
+
+CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
+{
+    return result_of(cudaStreamWaitEvent(hStream, hEvent, flags));
+}
+
+CUresult cuEventCreate(CUevent *phEvent, unsigned int flags)
+{
+    return result_of(cudaEventCreateWithFlags(phEvent, flags));
+}
+
+CUresult cuEventDestroy(CUevent hEvent)
+{
+    return result_of(cudaEventDestroy(hEvent));
+}
+
+CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
+{
+    return result_of(cudaEventRecord(hEvent, hStream));
+}
+
+CUresult cuEventSynchronize(CUevent hEvent)
+{
+    return result_of(cudaEventSynchronize(hEvent));
+}
+
+CUresult cuEventQuery(CUevent hEvent)
+{
+    return result_of(cudaEventQuery(hEvent));
+}
+
+CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return result_of(cudaEventElapsedTime(pMilliseconds, hStart, hEnd));
+}

@@ -1,0 +1,35 @@
+/* The CTASCOPE_* variables, read once when the runtime starts. docs/environment.md says them for
+ * users. */
+#ifndef CTS_CPU_ENVIRONMENT_H
+#define CTS_CPU_ENVIRONMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct cts_environment {
+    /* the device */
+    uint32_t device_count;
+    uint32_t sm_count;     /* 0: the engine's choice */
+    uint64_t memory_bytes; /* per device; 0: the machine's, at most 16 GiB */
+    uint32_t shared_bytes; /* per CTA, after opting in */
+    uint32_t worker_count; /* 0: one per core */
+    uint64_t stack_bytes;  /* per thread of a kernel that needs one; 0: the engine's choice */
+    bool deterministic;
+    /* recording */
+    const char *run_path;    /* NULL: not recording */
+    const char *kernel_name; /* exact, or "regex:" and an expression; NULL: all */
+    uint64_t launch_skip;
+    uint64_t launch_count; /* UINT64_MAX: all */
+    uint32_t cta_sample;   /* record every n-th CTA */
+    uint64_t max_size_bytes;
+    bool values;
+    bool host_accesses;
+    bool profile_from_start;
+};
+
+/* Fills all fields: defaults where a variable is unset or bad. The first bad one is described. */
+enum cts_status cts_environment_read(struct cts_environment *environment, struct cts_error *error);
+
+#endif

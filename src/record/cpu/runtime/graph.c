@@ -1,0 +1,819 @@
+/* Graphs: nodes with works and dependencies, made by hand or by capturing streams. Launching an
+ * instantiated graph queues its works in one stream, each after all that it depends on: an order
+ * that every execution on a GPU respects too, if not as parallel.
+ *
+ * Capture: while a stream captures, works become nodes. The stream keeps the *front*, the nodes
+ * that its next node depends on; an event recorded in it keeps a copy of the front, and a stream
+ * that waits for that event joins the capture with it. The streams' lock covers captures; graphs
+ * themselves are not thread-safe, as in CUDA. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "array.h"
+#include "capture.h"
+#include "copy.h"
+#include "stream.h"
+#include "work.h"
+
+struct CUgraphNode_st {
+    struct CUgraph_st *graph;
+    enum cudaGraphNodeType type;
+    struct cts_work work;     /* CTS_WORK_NOTHING for empty nodes and child graphs */
+    struct CUgraph_st *child; /* owned copy */
+    struct CUgraphNode_st **dependencies;
+    size_t dependency_count;
+    struct CUgraphNode_st *copied_to; /* while cloning */
+    bool is_ordered;                  /* while sorting */
+};
+
+struct CUgraph_st {
+    struct CUgraphNode_st **nodes; /* in the order in which they were added */
+    size_t count;
+};
+
+struct exec_step {
+    const struct CUgraphNode_st *origin; /* compared, never read */
+    struct cts_work work;
+};
+struct CUgraphExec_st {
+    struct exec_step *steps; /* dependencies first */
+    size_t count;
+};
+
+/* ---- building ---- */
+
+static bool append_pointer(void ***array, size_t *count, void *element)
+{
+    void **grown = realloc(*array, (*count + 1) * sizeof *grown);
+    if (!grown) return false;
+    *array = grown;
+    grown[(*count)++] = element;
+    return true;
+}
+
+static bool add_dependency(struct CUgraphNode_st *node, struct CUgraphNode_st *dependency)
+{
+    return append_pointer((void ***)(void *)&node->dependencies, &node->dependency_count,
+                          dependency);
+}
+
+static void free_node(struct CUgraphNode_st *node)
+{
+    if (!node) return;
+    cts_work_release(&node->work);
+    if (node->child) cudaGraphDestroy(node->child);
+    free(node->dependencies);
+    free(node);
+}
+
+/* A new node that takes the work over. */
+static struct CUgraphNode_st *add_node(struct CUgraph_st *graph, enum cudaGraphNodeType type,
+                                       struct cts_work *work,
+                                       struct CUgraphNode_st *const *dependencies, size_t count)
+{
+    struct CUgraphNode_st *const node = calloc(1, sizeof *node);
+    if (!node) {
+        cts_work_release(work);
+        return NULL;
+    }
+    node->graph = graph;
+    node->type = type;
+    node->work = *work;
+    bool done = true;
+    for (size_t i = 0; i < count && done; i++) done = add_dependency(node, dependencies[i]);
+    if (done && append_pointer((void ***)(void *)&graph->nodes, &graph->count, node)) return node;
+    free_node(node);
+    return NULL;
+}
+
+cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags)
+{
+    CTS_ENTER();
+    if (!pGraph || flags) return cts_return(cudaErrorInvalidValue);
+    *pGraph = calloc(1, sizeof **pGraph);
+    return cts_return(*pGraph ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    if (!graph) return cts_return(cudaErrorInvalidValue);
+    for (size_t i = 0; i < graph->count; i++) free_node(graph->nodes[i]);
+    free(graph->nodes);
+    free(graph);
+    return cudaSuccess;
+}
+
+static bool clone_nodes(const struct CUgraph_st *graph, struct CUgraph_st *clone)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        struct CUgraphNode_st *const node = graph->nodes[i];
+        struct cts_work work;
+        if (!cts_work_clone(&node->work, &work)) return false;
+        node->copied_to = add_node(clone, node->type, &work, NULL, 0);
+        if (!node->copied_to) return false;
+        if (node->child && cudaGraphClone(&node->copied_to->child, node->child) != cudaSuccess)
+            return false;
+    }
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = 0; k < graph->nodes[i]->dependency_count; k++)
+            if (!add_dependency(graph->nodes[i]->copied_to,
+                                graph->nodes[i]->dependencies[k]->copied_to))
+                return false;
+    return true;
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph)
+{
+    CTS_ENTER();
+    if (!pGraphClone || !originalGraph) return cts_return(cudaErrorInvalidValue);
+    struct CUgraph_st *const clone = calloc(1, sizeof *clone);
+    if (!clone) return cts_return(cudaErrorMemoryAllocation);
+    if (!clone_nodes(originalGraph, clone)) {
+        cudaGraphDestroy(clone);
+        return cts_return(cudaErrorMemoryAllocation);
+    }
+    *pGraphClone = clone;
+    return cudaSuccess;
+}
+
+/* The end of every cudaGraphAdd...Node: takes `work` over. */
+static cudaError_t finish_node(cudaGraphNode_t *handle, cudaGraph_t graph,
+                               enum cudaGraphNodeType type, struct cts_work *work,
+                               const cudaGraphNode_t *dependencies, size_t count)
+{
+    bool sound = handle && graph && (dependencies || count == 0);
+    for (size_t i = 0; sound && i < count; i++)
+        sound = dependencies[i] && dependencies[i]->graph == graph;
+    if (!sound) {
+        cts_work_release(work);
+        return cts_return(cudaErrorInvalidValue);
+    }
+    *handle = add_node(graph, type, work, dependencies, count);
+    return cts_return(*handle ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+static cudaError_t kernel_work(const struct cudaKernelNodeParams *params, struct cts_work *work)
+{
+    if (!params) return cudaErrorInvalidValue;
+    if (params->extra)
+        return cts_refuse("cudaGraphAddKernelNode", "arguments in one buffer ('extra')");
+    const struct cts_launch_shape shape = {params->func, params->gridDim, params->blockDim,
+                                           params->sharedMemBytes, false};
+    return cts_work_launch(&shape, params->kernelParams, work);
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                   const cudaGraphNode_t *pDependencies, size_t numDependencies,
+                                   const struct cudaKernelNodeParams *pNodeParams)
+{
+    CTS_ENTER();
+    struct cts_work work;
+    const cudaError_t error = kernel_work(pNodeParams, &work);
+    if (error != cudaSuccess) return cts_return(error);
+    return finish_node(pGraphNode, graph, cudaGraphNodeTypeKernel, &work, pDependencies,
+                       numDependencies);
+}
+
+static const char *copy_kind(enum cudaMemcpyKind kind, const struct cts_geometry *geometry)
+{
+    static const char *const texts[] = {"HtoH", "HtoD", "DtoH", "DtoD"};
+    if (kind != cudaMemcpyDefault) return texts[kind];
+    struct cts_range range;
+    const bool from = cts_range_find((void *)geometry->source, &range) &&
+                      (cts_range_is_device(&range) || range.kind == CTS_RANGE_MANAGED);
+    const bool to = cts_range_find((void *)geometry->destination, &range) &&
+                    (cts_range_is_device(&range) || range.kind == CTS_RANGE_MANAGED);
+    return texts[from * 2 + to];
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                   const cudaGraphNode_t *pDependencies, size_t numDependencies,
+                                   const struct cudaMemcpy3DParms *pCopyParams)
+{
+    CTS_ENTER();
+    if (!pCopyParams || (unsigned)pCopyParams->kind > cudaMemcpyDefault ||
+        !cts_array_is_known(pCopyParams->srcArray) || !cts_array_is_known(pCopyParams->dstArray))
+        return cts_return(cudaErrorInvalidValue);
+    struct cts_work work = {.kind = CTS_WORK_COPY, .copy = {.asynchronous = true}};
+    if (!cts_copy_geometry_3d(pCopyParams, &work.copy.geometry))
+        return cts_return(cudaErrorInvalidValue);
+    work.copy.kind = copy_kind(pCopyParams->kind, &work.copy.geometry);
+    return finish_node(pGraphNode, graph, cudaGraphNodeTypeMemcpy, &work, pDependencies,
+                       numDependencies);
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                     const cudaGraphNode_t *pDependencies, size_t numDependencies,
+                                     void *dst, const void *src, size_t count,
+                                     enum cudaMemcpyKind kind)
+{
+    const struct cudaMemcpy3DParms params = {
+        .srcPtr = make_cudaPitchedPtr((void *)(uintptr_t)src, count, count, 1),
+        .dstPtr = make_cudaPitchedPtr(dst, count, count, 1),
+        .extent = make_cudaExtent(count, 1, 1),
+        .kind = kind};
+    return cudaGraphAddMemcpyNode(pGraphNode, graph, pDependencies, numDependencies, &params);
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                   const cudaGraphNode_t *pDependencies, size_t numDependencies,
+                                   const struct cudaMemsetParams *pMemsetParams)
+{
+    CTS_ENTER();
+    const struct cudaMemsetParams *const p = pMemsetParams;
+    if (!p || !p->dst || (p->elementSize != 1 && p->elementSize != 2 && p->elementSize != 4))
+        return cts_return(cudaErrorInvalidValue);
+    struct cts_work work = {.kind = CTS_WORK_MEMSET,
+                            .memset = {.geometry = {.destination = (uint64_t)p->dst,
+                                                    .width_bytes = p->width * p->elementSize,
+                                                    .height = p->height,
+                                                    .depth = 1,
+                                                    .destination_pitch = p->pitch,
+                                                    .destination_slice = p->pitch * p->height},
+                                       .value = p->value,
+                                       .element_bytes = p->elementSize}};
+    return finish_node(pGraphNode, graph, cudaGraphNodeTypeMemset, &work, pDependencies,
+                       numDependencies);
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                 const cudaGraphNode_t *pDependencies, size_t numDependencies,
+                                 const struct cudaHostNodeParams *pNodeParams)
+{
+    CTS_ENTER();
+    if (!pNodeParams || !pNodeParams->fn) return cts_return(cudaErrorInvalidValue);
+    struct cts_work work = {.kind = CTS_WORK_HOST,
+                            .host = {pNodeParams->fn, pNodeParams->userData}};
+    return finish_node(pGraphNode, graph, cudaGraphNodeTypeHost, &work, pDependencies,
+                       numDependencies);
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                  const cudaGraphNode_t *pDependencies, size_t numDependencies)
+{
+    CTS_ENTER();
+    struct cts_work work = {.kind = CTS_WORK_NOTHING};
+    return finish_node(pGraphNode, graph, cudaGraphNodeTypeEmpty, &work, pDependencies,
+                       numDependencies);
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                       const cudaGraphNode_t *pDependencies, size_t numDependencies,
+                                       cudaGraph_t childGraph)
+{
+    CTS_ENTER();
+    struct CUgraph_st *child;
+    const cudaError_t cloned = cudaGraphClone(&child, childGraph);
+    if (cloned != cudaSuccess) return cloned;
+    struct cts_work work = {.kind = CTS_WORK_NOTHING};
+    const cudaError_t error = finish_node(pGraphNode, graph, cudaGraphNodeTypeGraph, &work,
+                                          pDependencies, numDependencies);
+    if (error == cudaSuccess)
+        (*pGraphNode)->child = child;
+    else
+        cudaGraphDestroy(child);
+    return error;
+}
+
+static const char no_event_nodes[] = "event nodes; order graphs by dependencies instead";
+
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                        const cudaGraphNode_t *pDependencies,
+                                        size_t numDependencies, cudaEvent_t event)
+{
+    (void)pGraphNode, (void)graph, (void)pDependencies, (void)numDependencies, (void)event;
+    return cts_refuse(__func__, no_event_nodes);
+}
+
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                      const cudaGraphNode_t *pDependencies, size_t numDependencies,
+                                      cudaEvent_t event)
+{
+    (void)pGraphNode, (void)graph, (void)pDependencies, (void)numDependencies, (void)event;
+    return cts_refuse(__func__, no_event_nodes);
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                     const cudaGraphNode_t *to, size_t numDependencies)
+{
+    CTS_ENTER();
+    if (!graph || (numDependencies && (!from || !to))) return cts_return(cudaErrorInvalidValue);
+    for (size_t i = 0; i < numDependencies; i++)
+        if (!from[i] || !to[i] || from[i]->graph != graph || to[i]->graph != graph)
+            return cts_return(cudaErrorInvalidValue);
+    for (size_t i = 0; i < numDependencies; i++)
+        if (!add_dependency(to[i], from[i])) return cts_return(cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+/* ---- asking ---- */
+
+/* Fills at most *count elements (all when `nodes` is NULL is only counted). */
+static void give_nodes(struct CUgraph_st *graph, cudaGraphNode_t *nodes, size_t *count,
+                       bool roots_only)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        if (roots_only && graph->nodes[i]->dependency_count) continue;
+        if (nodes && found < *count) nodes[found] = graph->nodes[i];
+        found++;
+    }
+    for (size_t i = found; nodes && i < *count; i++) nodes[i] = NULL;
+    if (!nodes || found < *count) *count = found;
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes)
+{
+    CTS_ENTER();
+    if (!graph || !numNodes) return cts_return(cudaErrorInvalidValue);
+    give_nodes(graph, nodes, numNodes, false);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes,
+                                  size_t *pNumRootNodes)
+{
+    CTS_ENTER();
+    if (!graph || !pNumRootNodes) return cts_return(cudaErrorInvalidValue);
+    give_nodes(graph, pRootNodes, pNumRootNodes, true);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                              size_t *numEdges)
+{
+    CTS_ENTER();
+    if (!graph || !numEdges || !from != !to) return cts_return(cudaErrorInvalidValue);
+    size_t found = 0;
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = 0; k < graph->nodes[i]->dependency_count; k++, found++)
+            if (from && found < *numEdges) {
+                from[found] = graph->nodes[i]->dependencies[k];
+                to[found] = graph->nodes[i];
+            }
+    if (!from || found < *numEdges) *numEdges = found;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType)
+{
+    CTS_ENTER();
+    if (!node || !pType) return cts_return(cudaErrorInvalidValue);
+    *pType = node->type;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
+                                         struct cudaKernelNodeParams *pNodeParams)
+{
+    CTS_ENTER();
+    if (!node || !pNodeParams || node->type != cudaGraphNodeTypeKernel)
+        return cts_return(cudaErrorInvalidValue);
+    const struct cts_launch_work *const launch = &node->work.launch;
+    *pNodeParams = (struct cudaKernelNodeParams){
+        .func = (void *)(uintptr_t)launch->function,
+        .gridDim = {launch->grid[0], launch->grid[1], launch->grid[2]},
+        .blockDim = {launch->block[0], launch->block[1], launch->block[2]},
+        .sharedMemBytes = launch->dynamic_shared_bytes,
+        .kernelParams = launch->args};
+    return cudaSuccess;
+}
+
+static cudaError_t replace_launch(struct cts_work *place, const struct cudaKernelNodeParams *params)
+{
+    struct cts_work work;
+    const cudaError_t error = kernel_work(params, &work);
+    if (error != cudaSuccess) return cts_return(error);
+    cts_work_release(place);
+    *place = work;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaKernelNodeParams *pNodeParams)
+{
+    CTS_ENTER();
+    if (!node || node->type != cudaGraphNodeTypeKernel) return cts_return(cudaErrorInvalidValue);
+    return replace_launch(&node->work, pNodeParams);
+}
+
+/* ---- executing ---- */
+
+static bool add_step(struct CUgraphExec_st *exec, const struct CUgraphNode_st *node)
+{
+    struct exec_step *grown = realloc(exec->steps, (exec->count + 1) * sizeof *grown);
+    if (!grown) return false;
+    exec->steps = grown;
+    grown[exec->count].origin = node;
+    if (!cts_work_clone(&node->work, &grown[exec->count].work)) return false;
+    exec->count++;
+    return true;
+}
+
+static bool is_next(const struct CUgraphNode_st *node)
+{
+    if (node->is_ordered) return false;
+    for (size_t i = 0; i < node->dependency_count; i++)
+        if (!node->dependencies[i]->is_ordered) return false;
+    return true;
+}
+
+/* Appends the graph's works, dependencies first and otherwise as they were added. */
+static cudaError_t order(struct CUgraph_st *graph, struct CUgraphExec_st *exec)
+{
+    for (size_t i = 0; i < graph->count; i++) graph->nodes[i]->is_ordered = false;
+    for (size_t left = graph->count; left; left--) {
+        size_t i = 0;
+        while (i < graph->count && !is_next(graph->nodes[i])) i++;
+        if (i == graph->count) return cudaErrorInvalidValue; /* a circle */
+        struct CUgraphNode_st *const node = graph->nodes[i];
+        node->is_ordered = true;
+        if (node->child) {
+            const cudaError_t error = order(node->child, exec);
+            if (error != cudaSuccess) return error;
+        } else if (!add_step(exec, node)) {
+            return cudaErrorMemoryAllocation;
+        }
+    }
+    return cudaSuccess;
+}
+
+static void free_exec(struct CUgraphExec_st *exec)
+{
+    for (size_t i = 0; i < exec->count; i++) cts_work_release(&exec->steps[i].work);
+    free(exec->steps);
+    free(exec);
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                          unsigned long long flags)
+{
+    CTS_ENTER();
+    if (!pGraphExec || !graph) return cts_return(cudaErrorInvalidValue);
+    if (flags & cudaGraphInstantiateFlagDeviceLaunch)
+        return cts_refuse(__func__, "graphs launched from the device");
+    struct CUgraphExec_st *const exec = calloc(1, sizeof *exec);
+    if (!exec) return cts_return(cudaErrorMemoryAllocation);
+    const cudaError_t error = order(graph, exec);
+    if (error != cudaSuccess) {
+        free_exec(exec);
+        return cts_return(error);
+    }
+    *pGraphExec = exec;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                 unsigned long long flags)
+{
+    return cudaGraphInstantiateWithFlags(pGraphExec, graph, flags);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec)
+{
+    if (!graphExec) return cts_return(cudaErrorInvalidValue);
+    free_exec(graphExec);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream)
+{
+    CTS_ENTER();
+    unsigned flags;
+    if (!graphExec) return cts_return(cudaErrorInvalidValue);
+    return cudaStreamGetFlags(stream, &flags); /* there is nowhere to upload it to */
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream)
+{
+    CTS_ENTER();
+    if (!graphExec) return cts_return(cudaErrorInvalidValue);
+    for (size_t i = 0; i < graphExec->count; i++) {
+        struct cts_work work;
+        if (!cts_work_clone(&graphExec->steps[i].work, &work))
+            return cts_return(cudaErrorMemoryAllocation);
+        const cudaError_t error = cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS);
+        if (error != cudaSuccess) return cts_return(error);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams *pNodeParams)
+{
+    CTS_ENTER();
+    for (size_t i = 0; hGraphExec && i < hGraphExec->count; i++)
+        if (hGraphExec->steps[i].origin == node &&
+            hGraphExec->steps[i].work.kind == CTS_WORK_LAUNCH)
+            return replace_launch(&hGraphExec->steps[i].work, pNodeParams);
+    return cts_return(cudaErrorInvalidValue);
+}
+
+/* The update is possible when the ordered works are of the same kinds. */
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                cudaGraphExecUpdateResultInfo *resultInfo)
+{
+    CTS_ENTER();
+    if (!hGraphExec || !hGraph) return cts_return(cudaErrorInvalidValue);
+    struct CUgraphExec_st updated = {0};
+    const cudaError_t error = order(hGraph, &updated);
+    enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+    if (error != cudaSuccess || updated.count != hGraphExec->count)
+        result = cudaGraphExecUpdateErrorTopologyChanged;
+    for (size_t i = 0; i < updated.count && result == cudaGraphExecUpdateSuccess; i++)
+        if (updated.steps[i].work.kind != hGraphExec->steps[i].work.kind)
+            result = cudaGraphExecUpdateErrorNodeTypeChanged;
+    if (resultInfo) *resultInfo = (cudaGraphExecUpdateResultInfo){.result = result};
+    if (result == cudaGraphExecUpdateSuccess)
+        for (size_t i = 0; i < updated.count; i++) {
+            const struct cts_work old = hGraphExec->steps[i].work;
+            hGraphExec->steps[i].work = updated.steps[i].work;
+            updated.steps[i].work = old;
+        }
+    for (size_t i = 0; i < updated.count; i++) cts_work_release(&updated.steps[i].work);
+    free(updated.steps);
+    return cts_return(result == cudaGraphExecUpdateSuccess ? cudaSuccess
+                                                           : cudaErrorGraphExecUpdateFailure);
+}
+
+/* ---- capture ---- */
+
+/* A set of nodes; what a stream's next node depends on. */
+struct front {
+    struct CUgraphNode_st **nodes;
+    size_t count;
+};
+
+/* One capture, shared by the streams and events that take part. */
+struct session {
+    unsigned references;
+    struct CUgraph_st *graph;
+    struct CUstream_st *origin;
+    enum cudaStreamCaptureMode mode;
+    bool is_spoiled, is_over;
+    unsigned stream_count;
+};
+
+struct cts_capture {
+    struct session *session;
+    struct front front;
+};
+
+struct cts_capture_mark {
+    struct session *session;
+    struct front front;
+};
+
+static unsigned active_sessions; /* captures of any thread that forbid the legacy stream */
+
+static bool copy_front(const struct front *from, struct front *to)
+{
+    to->nodes = calloc(from->count + 1, sizeof *to->nodes);
+    if (!to->nodes) return false;
+    if (from->count) memcpy(to->nodes, from->nodes, from->count * sizeof *to->nodes);
+    to->count = from->count;
+    return true;
+}
+
+static bool merge_front(struct front *front, const struct front *more)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        size_t k = 0;
+        while (k < front->count && front->nodes[k] != more->nodes[i]) k++;
+        if (k == front->count &&
+            !append_pointer((void ***)(void *)&front->nodes, &front->count, more->nodes[i]))
+            return false;
+    }
+    return true;
+}
+
+static void release_session(struct session *session)
+{
+    if (--session->references) return;
+    if (session->graph) cudaGraphDestroy(session->graph);
+    free(session);
+}
+
+static cudaError_t join_session(struct CUstream_st *stream, struct session *session)
+{
+    struct cts_capture *const capture = calloc(1, sizeof *capture);
+    if (!capture) return cudaErrorMemoryAllocation;
+    capture->session = session;
+    session->references++;
+    session->stream_count++;
+    stream->capture = capture;
+    return cudaSuccess;
+}
+
+static void leave_session(struct CUstream_st *stream)
+{
+    struct cts_capture *const capture = stream->capture;
+    stream->capture = NULL;
+    capture->session->stream_count--;
+    release_session(capture->session);
+    free(capture->front.nodes);
+    free(capture);
+}
+
+static enum cudaGraphNodeType node_type(const struct cts_work *work)
+{
+    switch (work->kind) {
+    case CTS_WORK_LAUNCH:
+        return cudaGraphNodeTypeKernel;
+    case CTS_WORK_COPY:
+        return cudaGraphNodeTypeMemcpy;
+    case CTS_WORK_MEMSET:
+        return cudaGraphNodeTypeMemset;
+    case CTS_WORK_HOST:
+        return cudaGraphNodeTypeHost;
+    default:
+        return cudaGraphNodeTypeEmpty;
+    }
+}
+
+cudaError_t cts_capture_spoil(struct CUstream_st *stream)
+{
+    if (stream->capture) stream->capture->session->is_spoiled = true;
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+/* A session that is over leaves its streams when they are next used. */
+static bool is_capturing(struct CUstream_st *stream)
+{
+    if (stream->capture && stream->capture->session->is_over) leave_session(stream);
+    return stream->capture != NULL;
+}
+
+bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum cts_wait wait,
+                       cudaError_t *error)
+{
+    if (!is_capturing(stream)) {
+        if (stream->kind != CTS_STREAM_LEGACY || !active_sessions) return false;
+        *error = cudaErrorStreamCaptureImplicit;
+        cts_work_release(work);
+        return true;
+    }
+    struct session *const session = stream->capture->session;
+    *error = session->is_spoiled ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
+    if (*error == cudaSuccess && (wait == CTS_WAIT_UNTIL_DONE || work->kind == CTS_WORK_CALLBACK))
+        *error = cts_capture_spoil(stream);
+    if (*error != cudaSuccess) {
+        cts_work_release(work);
+        return true;
+    }
+    struct front *const front = &stream->capture->front;
+    struct CUgraphNode_st *const node =
+        add_node(session->graph, node_type(work), work, front->nodes, front->count);
+    const struct front one = {(struct CUgraphNode_st *[]){node}, 1};
+    front->count = 0;
+    if (!node || !merge_front(front, &one)) *error = cudaErrorMemoryAllocation;
+    return true;
+}
+
+void cts_capture_drop(struct CUstream_st *stream)
+{
+    if (!stream->capture) return;
+    stream->capture->session->is_spoiled = true;
+    leave_session(stream);
+}
+
+struct cts_capture_mark *cts_capture_record(struct CUstream_st *stream)
+{
+    if (!is_capturing(stream)) return NULL;
+    struct cts_capture_mark *const mark = calloc(1, sizeof *mark);
+    if (!mark) return NULL;
+    if (!copy_front(&stream->capture->front, &mark->front)) {
+        free(mark);
+        return NULL;
+    }
+    mark->session = stream->capture->session;
+    mark->session->references++;
+    return mark;
+}
+
+void cts_capture_mark_release(struct cts_capture_mark *mark)
+{
+    if (!mark) return;
+    release_session(mark->session);
+    free(mark->front.nodes);
+    free(mark);
+}
+
+cudaError_t cts_capture_wait(struct CUstream_st *stream, struct cts_capture_mark *mark)
+{
+    struct session *const session = mark->session;
+    if (session->is_over || session->is_spoiled) return cudaErrorCapturedEvent;
+    if (is_capturing(stream) && stream->capture->session != session) {
+        stream->capture->session->is_spoiled = session->is_spoiled = true;
+        return cudaErrorStreamCaptureMerge;
+    }
+    if (stream->kind == CTS_STREAM_LEGACY) return cudaErrorStreamCaptureImplicit;
+    if (!stream->capture) {
+        const cudaError_t error = join_session(stream, session);
+        if (error != cudaSuccess) return error;
+    }
+    return merge_front(&stream->capture->front, &mark->front) ? cudaSuccess
+                                                              : cudaErrorMemoryAllocation;
+}
+
+static cudaError_t begin(cudaStream_t handle, enum cudaStreamCaptureMode mode)
+{
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    if (stream->kind == CTS_STREAM_LEGACY) return cudaErrorStreamCaptureUnsupported;
+    if (is_capturing(stream)) return cudaErrorIllegalState;
+    struct session *const session = calloc(1, sizeof *session);
+    if (!session) return cudaErrorMemoryAllocation;
+    *session = (struct session){.references = 1, .origin = stream, .mode = mode};
+    session->graph = calloc(1, sizeof *session->graph);
+    cudaError_t error = session->graph ? cudaSuccess : cudaErrorMemoryAllocation;
+    if (error == cudaSuccess) error = join_session(stream, session);
+    if (error == cudaSuccess) active_sessions++;
+    release_session(session);
+    return error;
+}
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    CTS_ENTER();
+    if ((unsigned)mode > cudaStreamCaptureModeRelaxed) return cts_return(cudaErrorInvalidValue);
+    cts_streams_lock();
+    const cudaError_t error = begin(stream, mode);
+    cts_streams_unlock();
+    return cts_return(error);
+}
+
+/* Whether every node is a dependency of something, but for those that the origin ends with. */
+static bool is_joined(const struct CUgraph_st *graph, const struct front *front)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        bool is_used = false;
+        for (size_t k = 0; k < graph->count && !is_used; k++)
+            for (size_t d = 0; d < graph->nodes[k]->dependency_count && !is_used; d++)
+                is_used = graph->nodes[k]->dependencies[d] == graph->nodes[i];
+        for (size_t k = 0; k < front->count && !is_used; k++)
+            is_used = front->nodes[k] == graph->nodes[i];
+        if (!is_used) return false;
+    }
+    return true;
+}
+
+static cudaError_t end(cudaStream_t handle, cudaGraph_t *graph)
+{
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    *graph = NULL;
+    if (!stream) return cudaErrorInvalidResourceHandle;
+    if (!is_capturing(stream)) return cudaErrorIllegalState;
+    struct session *const session = stream->capture->session;
+    if (session->origin != stream) return cudaErrorStreamCaptureUnmatched;
+    cudaError_t error = cudaSuccess;
+    if (session->is_spoiled)
+        error = cudaErrorStreamCaptureInvalidated;
+    else if (!is_joined(session->graph, &stream->capture->front))
+        error = cudaErrorStreamCaptureUnjoined;
+    else {
+        *graph = session->graph;
+        session->graph = NULL;
+    }
+    session->is_over = true;
+    active_sessions--;
+    leave_session(stream);
+    return error;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph)
+{
+    CTS_ENTER();
+    if (!pGraph) return cts_return(cudaErrorInvalidValue);
+    cts_streams_lock();
+    const cudaError_t error = end(stream, pGraph);
+    cts_streams_unlock();
+    return cts_return(error);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus)
+{
+    CTS_ENTER();
+    if (!pCaptureStatus) return cts_return(cudaErrorInvalidValue);
+    cts_streams_lock();
+    struct CUstream_st *const found = cts_stream_resolve(stream);
+    if (found)
+        *pCaptureStatus = !is_capturing(found)                  ? cudaStreamCaptureStatusNone
+                          : found->capture->session->is_spoiled ? cudaStreamCaptureStatusInvalidated
+                                                                : cudaStreamCaptureStatusActive;
+    cts_streams_unlock();
+    return cts_return(found ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    CTS_ENTER();
+    static __thread enum cudaStreamCaptureMode own = cudaStreamCaptureModeGlobal;
+    if (!mode || (unsigned)*mode > cudaStreamCaptureModeRelaxed)
+        return cts_return(cudaErrorInvalidValue);
+    const enum cudaStreamCaptureMode before = own;
+    own = *mode;
+    *mode = before;
+    return cudaSuccess;
+}

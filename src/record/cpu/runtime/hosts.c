@@ -1,0 +1,139 @@
+/* Host accesses: the host pass calls __cts_host_access() before loads and stores that may touch
+ * managed, mapped or pinned memory. Each thread keeps a few open ranges, apart for loads and
+ * stores, and grows them as long as accesses touch or follow them: a loop over an array is one
+ * range.
+ *
+ * Before the next op number is given out, all threads' ranges are written: they carry a number of
+ * their own, so that they lie between the ops before and behind them. A thread that fills its
+ * table writes early. */
+#include "hosts.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "range.h"
+#include "record.h"
+#include "runtime.h"
+
+enum { OPEN_RANGES = 64 };
+
+struct open_range {
+    uint64_t start, end;
+    bool is_store;
+};
+
+struct notes {
+    struct notes *next;
+    pthread_mutex_t lock; /* its thread and whoever flushes */
+    struct open_range ranges[OPEN_RANGES];
+    unsigned count, last;
+    bool is_free; /* its thread has ended */
+};
+
+static _Atomic bool is_on;
+static _Atomic uint64_t noted; /* ranges waiting; 0 makes a flush cheap */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct notes *all_notes;
+static __thread struct notes *own_notes;
+static pthread_key_t thread_end;
+
+static void end_thread(void *argument)
+{
+    struct notes *const notes = argument;
+    pthread_mutex_lock(&list_lock);
+    notes->is_free = true;
+    pthread_mutex_unlock(&list_lock);
+}
+
+void cts_hosts_start(void)
+{
+    pthread_key_create(&thread_end, end_thread);
+    atomic_store(&is_on, true);
+}
+
+static struct notes *new_notes(void)
+{
+    pthread_mutex_lock(&list_lock);
+    struct notes *notes = all_notes;
+    while (notes && !notes->is_free) notes = notes->next;
+    if (notes) {
+        notes->is_free = false;
+    } else if ((notes = calloc(1, sizeof *notes))) {
+        pthread_mutex_init(&notes->lock, NULL);
+        notes->next = all_notes;
+        all_notes = notes;
+    }
+    pthread_mutex_unlock(&list_lock);
+    if (notes) pthread_setspecific(thread_end, notes);
+    own_notes = notes;
+    return notes;
+}
+
+/* Grows a range that the access touches or follows. */
+static bool grow(struct open_range *range, uint64_t start, uint64_t end, bool is_store)
+{
+    if (range->is_store != is_store || start > range->end || end < range->start) return false;
+    if (start < range->start) range->start = start;
+    if (end > range->end) range->end = end;
+    return true;
+}
+
+static bool note(struct notes *notes, uint64_t start, uint64_t end, bool is_store)
+{
+    if (notes->count && grow(&notes->ranges[notes->last], start, end, is_store)) return true;
+    for (unsigned i = 0; i < notes->count; i++)
+        if (grow(&notes->ranges[i], start, end, is_store)) {
+            notes->last = i;
+            return true;
+        }
+    if (notes->count == OPEN_RANGES) return false;
+    notes->last = notes->count++;
+    notes->ranges[notes->last] = (struct open_range){start, end, is_store};
+    atomic_fetch_add(&noted, 1);
+    return true;
+}
+
+void __cts_host_access(const void *address, uint64_t size_bytes, int is_store)
+{
+    if (!atomic_load_explicit(&is_on, memory_order_relaxed)) return;
+    if (size_bytes == 0 || !cts_range_is_shared_with_host(address)) return;
+    struct notes *const notes = own_notes ? own_notes : new_notes();
+    if (!notes) return;
+    const uint64_t start = (uint64_t)address, end = start + size_bytes;
+    pthread_mutex_lock(&notes->lock);
+    bool done = note(notes, start, end, is_store != 0);
+    pthread_mutex_unlock(&notes->lock);
+    if (done || !cts_record_is_on()) return;
+    cts_record_op(); /* writes all ranges */
+    pthread_mutex_lock(&notes->lock);
+    note(notes, start, end, is_store != 0);
+    pthread_mutex_unlock(&notes->lock);
+}
+
+static void flush_notes(struct cts_catalogue_writer *catalogue, struct notes *notes, uint64_t op)
+{
+    pthread_mutex_lock(&notes->lock);
+    for (unsigned i = 0; i < notes->count; i++) {
+        const struct cts_host_access row = {.rank = cts_catalogue_rank(catalogue),
+                                            .op = op,
+                                            .is_store = notes->ranges[i].is_store,
+                                            .address = notes->ranges[i].start,
+                                            .size_bytes =
+                                                notes->ranges[i].end - notes->ranges[i].start};
+        cts_catalogue_add_host_access(catalogue, &row);
+    }
+    atomic_fetch_sub(&noted, notes->count);
+    notes->count = 0;
+    pthread_mutex_unlock(&notes->lock);
+}
+
+void cts_hosts_flush(struct cts_catalogue_writer *catalogue)
+{
+    if (!atomic_load_explicit(&is_on, memory_order_relaxed) || atomic_load(&noted) == 0) return;
+    const uint64_t op = cts_catalogue_next_op(catalogue);
+    pthread_mutex_lock(&list_lock);
+    for (struct notes *notes = all_notes; notes; notes = notes->next)
+        flush_notes(catalogue, notes, op);
+    pthread_mutex_unlock(&list_lock);
+}

@@ -1,0 +1,117 @@
+/* The life of the process: the start at the first call, the end in the library's destructor, and
+ * what a fork does.
+ *
+ * The library's destructor runs after every atexit() function and static destructor of the
+ * program, so that CUDA calls in those still work and are recorded. It lets queued work end (as
+ * long as that makes progress), closes the recording and says at most one line.
+ *
+ * After a fork the child has none of the threads that streams and the engine run on: as with CUDA,
+ * every call in it fails with cudaErrorInitializationError, unless the parent had made none. */
+#include "runtime.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "range.h"
+#include "record.h"
+#include "record/cpu/engine.h"
+#include "registry.h"
+#include "stream.h"
+
+__thread bool cts_in_callback;
+
+static struct cts_environment environment;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Atomic bool started, forked, engine_failed;
+
+void cts_say(const char *format, ...)
+{
+    char line[1200] = "ctascope: ";
+    const size_t prefix = strlen(line);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line + prefix, sizeof line - prefix - 1, format, arguments);
+    va_end(arguments);
+    const size_t length = strlen(line);
+    line[length] = '\n';
+    const ssize_t ignored = write(STDERR_FILENO, line, length + 1);
+    (void)ignored; /* there is nowhere else to say it */
+}
+
+uint64_t cts_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+const struct cts_environment *cts_environment(void)
+{
+    return &environment;
+}
+
+bool cts_process_is_forked(void)
+{
+    return atomic_load_explicit(&forked, memory_order_relaxed);
+}
+
+static void in_child_of_fork(void)
+{
+    if (atomic_load(&started)) atomic_store(&forked, true);
+}
+
+static void start(void)
+{
+    pthread_atfork(NULL, NULL, in_child_of_fork);
+    struct cts_error error;
+    const bool sound = cts_environment_read(&environment, &error) == CTS_OK;
+    if (!sound) {
+        cts_say("%s; nothing is recorded", error.text);
+        environment.run_path = NULL;
+    }
+    const struct cts_engine_options options = {
+        .worker_count = environment.worker_count,
+        .deterministic = environment.deterministic,
+        .fiber_stack_bytes = environment.stack_bytes,
+    };
+    if (cts_engine_start(&options, &error) != CTS_OK) {
+        cts_say("cannot start the CPU device: %s", error.text);
+        atomic_store(&engine_failed, true);
+        return;
+    }
+    if (environment.sm_count) cts_engine_set_sm_count(environment.sm_count);
+    cts_ranges_start();
+    cts_record_start();
+    atomic_store(&started, true);
+}
+
+cudaError_t cts_enter_lenient(void)
+{
+    if (cts_process_is_forked()) return cudaErrorInitializationError;
+    pthread_once(&once, start);
+    if (atomic_load_explicit(&engine_failed, memory_order_relaxed))
+        return cts_return(cudaErrorInitializationError);
+    cts_registry_load();
+    return cudaSuccess;
+}
+
+cudaError_t cts_enter(void)
+{
+    const cudaError_t lenient = cts_enter_lenient();
+    if (lenient != cudaSuccess) return lenient;
+    if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
+    return cts_return(cts_sticky(cts_current_device()));
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    if (!atomic_load(&started) || cts_process_is_forked()) return;
+    const bool idle = cts_streams_drain();
+    cts_record_finish(idle);
+    if (idle) cts_engine_stop();
+}

@@ -1,0 +1,462 @@
+/* The recording of a run. With CTASCOPE_RUN set the first use of the runtime opens the collector;
+ * from then on everything that the host asks for gets an op number in the order of the calls and a
+ * row in the catalogue, and launches that the filters let through run their instrumented version.
+ *
+ * The filters: a launch is recorded if its kernel is selected by name, if it is not among the first
+ * CTASCOPE_LAUNCH_SKIP of those nor behind the next CTASCOPE_LAUNCH_COUNT, and if recording is
+ * switched on (cts_start(), cts_stop(), cudaProfilerStart(), cudaProfilerStop()). All launches have
+ * rows; `recorded` says which have accesses.
+ *
+ * The collector lives until the process ends. A program that is killed leaves what was written so
+ * far, which readers cope with. */
+#include "record.h"
+
+#include <pthread.h>
+#include <regex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "hosts.h"
+#include "record-file.h"
+#include "record/collector/collector.h"
+#include "stream.h"
+#include "work.h"
+
+static struct cts_collector *collector;
+static struct cts_catalogue_writer *catalogue;
+static _Atomic bool is_open; /* rows are written */
+static _Atomic bool is_on;   /* launches are recorded */
+static uint32_t rank;
+static struct cts_rank rank_row;
+static char rank_host[256], rank_program[4096], rank_arguments[8192], rank_directory[4096];
+static _Atomic uint64_t records, accesses, dropped_accesses;
+static uint64_t matched_launches; /* under the streams' lock */
+
+bool cts_record_is_on(void)
+{
+    return atomic_load_explicit(&is_open, memory_order_acquire);
+}
+
+struct cts_collector *cts_record_collector(void)
+{
+    return collector;
+}
+
+uint32_t cts_record_cta_sample(void)
+{
+    return cts_environment()->cta_sample;
+}
+
+void cts_record_switch(bool on)
+{
+    atomic_store(&is_on, on);
+}
+
+/* ---- opening ---- */
+
+/* The words of /proc/self/cmdline behind the first, each in single quotes where it needs them. */
+static void read_arguments(char *text, size_t capacity)
+{
+    char words[8192];
+    FILE *const file = fopen("/proc/self/cmdline", "re");
+    const size_t length = file ? fread(words, 1, sizeof words - 1, file) : 0;
+    if (file) fclose(file);
+    words[length] = '\0';
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t at = strlen(words) + 1; at < length; at += strlen(words + at) + 1) {
+        const char *const word = words + at;
+        const bool is_plain = *word && !strpbrk(word, " \t\n'\"\\$&;|<>*?()");
+        const int written = snprintf(text + used, capacity - used, is_plain ? "%s%s" : "%s'%s'",
+                                     used ? " " : "", word);
+        if (written < 0 || (size_t)written >= capacity - used) break;
+        used += (size_t)written;
+    }
+}
+
+static uint64_t unix_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void add_rank(void)
+{
+    gethostname(rank_host, sizeof rank_host - 1);
+    const ssize_t length = readlink("/proc/self/exe", rank_program, sizeof rank_program - 1);
+    if (length > 0) rank_program[length] = '\0';
+    read_arguments(rank_arguments, sizeof rank_arguments);
+    if (!getcwd(rank_directory, sizeof rank_directory)) rank_directory[0] = '\0';
+    rank_row = (struct cts_rank){.rank = rank,
+                                 .pid = getpid(),
+                                 .host = rank_host,
+                                 .program = rank_program,
+                                 .arguments = rank_arguments,
+                                 .directory = rank_directory,
+                                 .recorder = "cpu",
+                                 .start_ns = cts_now_ns(),
+                                 .unix_start_ns = unix_now_ns()};
+    cts_catalogue_add_rank(catalogue, &rank_row);
+}
+
+static void add_devices(void)
+{
+    for (int device = 0; device < cts_device_count(); device++) {
+        const struct cts_device row = {.rank = rank,
+                                       .device = (uint32_t)device,
+                                       .name = "ctascope CPU device",
+                                       .kind = "cpu",
+                                       .sm_count = cts_engine_sm_count(),
+                                       .compute_major = CTS_COMPUTE_MAJOR,
+                                       .compute_minor = CTS_COMPUTE_MINOR,
+                                       .memory_bytes = cts_device_memory_bytes()};
+        cts_catalogue_add_device(catalogue, &row);
+    }
+}
+
+static bool is_expression_sound(void)
+{
+    static const char prefix[] = "regex:";
+    const char *const name = cts_environment()->kernel_name;
+    if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) return true;
+    regex_t expression;
+    const int code = regcomp(&expression, name + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB);
+    if (code == 0) {
+        regfree(&expression);
+        return true;
+    }
+    char reason[128];
+    regerror(code, &expression, reason, sizeof reason);
+    cts_say("CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression: %s; nothing is recorded",
+            name, reason);
+    return false;
+}
+
+void cts_record_start(void)
+{
+    const struct cts_environment *const environment = cts_environment();
+    if (!environment->run_path || !is_expression_sound()) return;
+    const struct cts_collector_options options = {.run_path = environment->run_path,
+                                                  .max_size_bytes = environment->max_size_bytes,
+                                                  .values = environment->values};
+    struct cts_error error;
+    if (cts_collector_open(&options, &collector, &error) != CTS_OK) {
+        cts_say("%s; nothing is recorded", error.text);
+        return;
+    }
+    catalogue = cts_collector_catalogue(collector);
+    rank = cts_catalogue_rank(catalogue);
+    add_rank();
+    add_devices();
+    atomic_store(&is_on, environment->profile_from_start);
+    atomic_store_explicit(&is_open, true, memory_order_release);
+    if (environment->host_accesses) cts_hosts_start();
+}
+
+/* ---- closing ---- */
+
+void cts_record_finish(bool idle)
+{
+    if (!atomic_exchange(&is_open, false)) return;
+    struct cts_error error;
+    cts_hosts_flush(catalogue);
+    if (!idle) {
+        cts_catalogue_flush(catalogue, NULL);
+        cts_say("work is still running at the end of the program; its records are incomplete");
+        return;
+    }
+    const struct cts_error *const failure = cts_collector_failure(collector);
+    rank_row.end_ns = cts_now_ns();
+    rank_row.records = atomic_load(&records);
+    rank_row.accesses = atomic_load(&accesses);
+    rank_row.dropped_accesses = atomic_load(&dropped_accesses);
+    rank_row.failure = failure ? failure->text : NULL;
+    cts_catalogue_add_rank(catalogue, &rank_row);
+    if (failure) error = *failure;
+    const bool failed = failure != NULL;
+    if (cts_collector_close(collector, failed ? NULL : &error) != CTS_OK || failed)
+        cts_say("the recording is incomplete: %s", error.text);
+    collector = NULL;
+    catalogue = NULL;
+}
+
+/* ---- rows ---- */
+
+uint64_t cts_record_op(void)
+{
+    cts_hosts_flush(catalogue);
+    return cts_catalogue_next_op(catalogue);
+}
+
+void cts_record_file(struct cts_file *file)
+{
+    if (cts_record_is_on()) cts_record_file_rows(catalogue, rank, file);
+}
+
+static uint64_t handle_of(const struct CUstream_st *stream)
+{
+    switch (stream->kind) {
+    case CTS_STREAM_LEGACY:
+        return (uint64_t)cudaStreamLegacy;
+    default:
+        return (uint64_t)stream;
+    }
+}
+
+static const char *stream_kind_text(enum cts_stream_kind kind)
+{
+    switch (kind) {
+    case CTS_STREAM_LEGACY:
+        return "legacy default";
+    case CTS_STREAM_PER_THREAD:
+        return "per-thread default";
+    case CTS_STREAM_BLOCKING:
+        return "blocking";
+    case CTS_STREAM_NON_BLOCKING:
+        break;
+    }
+    return "non-blocking";
+}
+
+void cts_record_stream(struct CUstream_st *stream)
+{
+    if (!cts_record_is_on()) return;
+    stream->id = cts_catalogue_reserve(catalogue, CTS_ID_STREAM, 1);
+    const struct cts_cuda_stream row = {.stream = stream->id,
+                                        .rank = rank,
+                                        .device = (uint32_t)stream->device,
+                                        .handle = handle_of(stream),
+                                        .kind = stream_kind_text(stream->kind),
+                                        .priority = stream->priority,
+                                        .created_op = cts_record_op(),
+                                        .destroyed_op = UINT64_MAX};
+    cts_catalogue_add_stream(catalogue, &row);
+}
+
+void cts_record_stream_end(const struct CUstream_st *stream)
+{
+    if (!cts_record_is_on() || stream->id == CTS_NONE) return;
+    cts_catalogue_destroy_stream(catalogue, stream->id, cts_record_op());
+}
+
+/* What the host pass said of the next allocation of this thread. */
+static __thread const struct cts_allocation_desc *hint;
+
+void __cts_allocation_hint(const struct cts_allocation_desc *allocation)
+{
+    hint = allocation;
+}
+
+static const char *allocation_kind(const struct cts_range *range)
+{
+    switch (range->kind) {
+    case CTS_RANGE_DEVICE:
+        return "device";
+    case CTS_RANGE_MANAGED:
+        return "managed";
+    case CTS_RANGE_PINNED:
+        return range->flags & cudaHostAllocMapped ? "mapped" : "pinned";
+    case CTS_RANGE_REGISTERED:
+        return range->flags & cudaHostRegisterMapped ? "mapped" : "pinned";
+    case CTS_RANGE_ARRAY:
+        return "array";
+    case CTS_RANGE_VARIABLE:
+        break;
+    }
+    return "variable";
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+void cts_record_allocation(struct cts_range *range, const char *call)
+{
+    const struct cts_allocation_desc *const desc = hint;
+    hint = NULL;
+    if (!cts_record_is_on()) return;
+    range->allocation = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, 1);
+    struct cts_allocation row = {.allocation = range->allocation,
+                                 .rank = rank,
+                                 .op = cts_record_op(),
+                                 .freed_op = UINT64_MAX,
+                                 .device = (uint32_t)range->device,
+                                 .address = range->address,
+                                 .size_bytes = range->size_bytes,
+                                 .kind = allocation_kind(range),
+                                 .call = call};
+    if (desc) {
+        row.variable = text_or_null(desc->variable);
+        row.type = text_or_null(desc->type_name);
+        row.path = text_or_null(desc->path);
+        row.function = text_or_null(desc->function);
+        row.line = desc->line;
+        row.column = desc->column;
+        row.element_bytes = desc->element_bytes;
+    }
+    cts_catalogue_add_allocation(catalogue, &row);
+}
+
+void cts_record_free(const struct cts_range *range)
+{
+    if (!cts_record_is_on() || range->allocation == CTS_NONE) return;
+    cts_catalogue_free_allocation(catalogue, range->allocation, cts_record_op());
+}
+
+/* ---- works ---- */
+
+/* Whether the filters let this launch through. */
+static bool is_wanted(const struct cts_cpu_kernel *kernel)
+{
+    const struct cts_environment *const environment = cts_environment();
+    if (!kernel->is_selected || !atomic_load(&is_on)) return false;
+    const uint64_t number = matched_launches++;
+    if (number < environment->launch_skip) return false;
+    return number - environment->launch_skip < environment->launch_count;
+}
+
+static const char *recorded_text(const struct cts_trace *trace)
+{
+    if (!trace->records_accesses) return "none";
+    return cts_environment()->cta_sample > 1 ? "sample" : "all";
+}
+
+static struct cts_launch launch_row(const struct cts_work *work, const struct CUstream_st *stream,
+                                    const struct cts_trace *trace)
+{
+    const struct cts_launch_work *const launch = &work->launch;
+    struct cts_launch row = {.launch = trace->id,
+                             .rank = rank,
+                             .op = trace->op,
+                             .device = (uint32_t)stream->device,
+                             .stream = stream->id,
+                             .ordinal = trace->ordinal,
+                             .kernel = launch->kernel->id,
+                             .dynamic_shared_bytes = launch->dynamic_shared_bytes,
+                             .cooperative = launch->cooperative,
+                             .recorded = recorded_text(trace),
+                             .call_ns = trace->call_ns};
+    memcpy(row.grid, launch->grid, sizeof row.grid);
+    memcpy(row.block, launch->block, sizeof row.block);
+    return row;
+}
+
+static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
+                        struct cts_trace *trace)
+{
+    struct cts_cpu_kernel *const kernel = work->launch.kernel;
+    trace->id = cts_catalogue_reserve(catalogue, CTS_ID_LAUNCH, 1);
+    trace->ordinal = stream->launch_count++;
+    const bool is_instrumented = !(kernel->desc->flags & CTS_KERNEL_UNINSTRUMENTED);
+    trace->records_accesses = is_wanted(kernel) && is_instrumented && kernel->file->recorded &&
+                              cts_record_file_slots(kernel->file);
+    const struct cts_launch row = launch_row(work, stream, trace);
+    cts_catalogue_add_launch(catalogue, &row);
+}
+
+void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
+                     struct cts_trace *trace)
+{
+    *trace = (struct cts_trace){0};
+    if (!cts_record_is_on()) return;
+    switch (work->kind) {
+    case CTS_WORK_LAUNCH:
+    case CTS_WORK_COPY:
+    case CTS_WORK_MEMSET:
+        break;
+    case CTS_WORK_EVENT: {
+        const struct cts_sync_trace now = cts_record_sync_begin();
+        cts_record_sync_end(&now, "event record", stream, work->event.handle, cudaSuccess);
+        return;
+    }
+    default:
+        return;
+    }
+    trace->is_on = true;
+    trace->call_ns = cts_now_ns();
+    trace->op = cts_record_op();
+    if (work->kind == CTS_WORK_LAUNCH)
+        call_launch(work, stream, trace);
+    else
+        trace->id = cts_catalogue_reserve(catalogue, CTS_ID_COPY, 1);
+}
+
+void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st *stream,
+                           const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns,
+                           const struct cts_launch_result *result)
+{
+    if (!cts_record_is_on()) return;
+    struct cts_launch row = launch_row(work, stream, trace);
+    row.start_ns = start_ns;
+    row.end_ns = end_ns;
+    row.records = result->records;
+    row.accesses = result->accesses;
+    row.dropped_accesses = result->dropped_accesses;
+    atomic_fetch_add(&records, result->records);
+    atomic_fetch_add(&accesses, result->accesses);
+    atomic_fetch_add(&dropped_accesses, result->dropped_accesses);
+    cts_catalogue_add_launch(catalogue, &row);
+}
+
+void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *stream,
+                         const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns)
+{
+    if (!cts_record_is_on()) return;
+    const bool is_copy = work->kind == CTS_WORK_COPY;
+    const struct cts_geometry *const geometry =
+        is_copy ? &work->copy.geometry : &work->memset.geometry;
+    const struct cts_copy row = {.copy = trace->id,
+                                 .rank = rank,
+                                 .op = trace->op,
+                                 .device = (uint32_t)stream->device,
+                                 .stream = stream->id,
+                                 .kind = is_copy ? work->copy.kind : "memset",
+                                 .destination = geometry->destination,
+                                 .source = is_copy ? geometry->source : 0,
+                                 .width_bytes = geometry->width_bytes,
+                                 .height = geometry->height,
+                                 .depth = geometry->depth,
+                                 .destination_pitch = geometry->destination_pitch,
+                                 .source_pitch = is_copy ? geometry->source_pitch : 0,
+                                 .destination_slice = geometry->destination_slice,
+                                 .source_slice = is_copy ? geometry->source_slice : 0,
+                                 .asynchronous = is_copy ? work->copy.asynchronous : true,
+                                 .call_ns = trace->call_ns,
+                                 .start_ns = start_ns,
+                                 .end_ns = end_ns};
+    cts_catalogue_add_copy(catalogue, &row);
+}
+
+/* ---- synchronisations ---- */
+
+struct cts_sync_trace cts_record_sync_begin(void)
+{
+    if (!cts_record_is_on()) return (struct cts_sync_trace){0};
+    return (struct cts_sync_trace){true, cts_record_op(), cts_now_ns()};
+}
+
+void cts_record_sync_end(const struct cts_sync_trace *trace, const char *kind,
+                         const struct CUstream_st *stream, uint64_t event, cudaError_t result)
+{
+    if (!trace->is_on || !cts_record_is_on()) return;
+    const struct cts_sync row = {.rank = rank,
+                                 .op = trace->op,
+                                 .kind = kind,
+                                 .stream = stream ? stream->id : CTS_NONE,
+                                 .event = event,
+                                 .result = (int32_t)result,
+                                 .start_ns = trace->start_ns,
+                                 .end_ns = cts_now_ns()};
+    cts_catalogue_add_sync(catalogue, &row);
+}
+
+void cts_record_message(const char *severity, const char *text)
+{
+    if (cts_record_is_on()) cts_catalogue_add_message(catalogue, severity, text);
+}

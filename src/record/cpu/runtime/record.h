@@ -1,0 +1,67 @@
+/* The recording: the collector's life and the rows of the catalogue. Every function returns at once
+ * while nothing is recorded. */
+#ifndef CTS_CPU_RECORD_H
+#define CTS_CPU_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "range.h"
+#include "record/cpu/engine.h"
+#include "registry.h"
+#include "runtime.h"
+#include "trace/catalogue.h"
+
+struct CUstream_st;
+struct cts_work;
+
+/* What is remembered of a work from its call to its end. */
+struct cts_trace {
+    bool is_on;
+    bool records_accesses; /* a launch that the filters let through */
+    uint64_t op, call_ns;
+    uint32_t id;      /* of the launch or copy */
+    uint32_t ordinal; /* of a launch in its stream */
+};
+
+void cts_record_start(void);
+/* `idle`: no work runs any more. */
+void cts_record_finish(bool idle);
+bool cts_record_is_on(void);
+/* Whether launches from now on are recorded. */
+void cts_record_switch(bool on);
+
+/* The next op number; accesses of the host noted so far are booked before it. */
+uint64_t cts_record_op(void);
+
+/* A file's modules, kernels, sites, ... get their ids and rows. */
+void cts_record_file(struct cts_file *file);
+void cts_record_stream(struct CUstream_st *stream);
+void cts_record_stream_end(const struct CUstream_st *stream);
+/* Uses up the thread's allocation hint. `call`: the API function. */
+void cts_record_allocation(struct cts_range *range, const char *call);
+void cts_record_free(const struct cts_range *range);
+
+/* A work at its call (in the order of the stream's ops) and at its end. */
+void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
+                     struct cts_trace *trace);
+void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st *stream,
+                           const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns,
+                           const struct cts_launch_result *result);
+void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *stream,
+                         const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns);
+struct cts_collector *cts_record_collector(void);
+uint32_t cts_record_cta_sample(void);
+
+/* Synchronisations: begin before waiting, end with the result. `stream` may be NULL. */
+struct cts_sync_trace {
+    bool is_on;
+    uint64_t op, start_ns;
+};
+struct cts_sync_trace cts_record_sync_begin(void);
+void cts_record_sync_end(const struct cts_sync_trace *trace, const char *kind,
+                         const struct CUstream_st *stream, uint64_t event, cudaError_t result);
+
+void cts_record_message(const char *severity, const char *text);
+
+#endif

@@ -1,0 +1,314 @@
+/* Joins the two sides of a compiled file. Its device object registers a table of kernels and
+ * variables (__cts_register_file); clang's host code registers the host's stubs and shadow
+ * variables with mangled names (__cudaRegisterFunction, ...), under a fat binary whose data is the
+ * file's id. The two come in any order from constructors, so that a stub is matched when it is
+ * first used and kept in a hash table from then on.
+ *
+ * Nothing here starts the runtime: constructors run before main() and may be all that ever runs. */
+#include "registry.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <regex.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "range.h"
+#include "record.h"
+#include "stream.h"
+
+struct fat_binary {
+    struct fat_binary *next;
+    char id[256];
+    struct cts_file *file; /* once matched */
+};
+
+enum symbol_kind { SYMBOL_KERNEL, SYMBOL_VARIABLE };
+
+/* A host pointer and the name that it stands for. */
+struct symbol {
+    struct symbol *next;        /* in the bucket */
+    _Atomic(const void *) host; /* NULL once its library is gone */
+    const char *name;
+    struct fat_binary *binary;
+    enum symbol_kind kind;
+    _Atomic(void *) target; /* struct cts_cpu_kernel or const struct cts_variable_desc */
+    bool is_reported;
+};
+
+enum { BUCKET_COUNT = 1024 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct symbol *_Atomic buckets[BUCKET_COUNT];
+static struct fat_binary *binaries;
+static struct cts_file *files, **files_tail = &files;
+static _Atomic bool has_new_files;
+
+/* ---- registration ---- */
+
+static struct symbol *_Atomic *bucket_of(const void *host)
+{
+    return &buckets[((uintptr_t)host >> 3) * 0x9E3779B97F4A7C15u >> 54];
+}
+
+static void add_symbol(void **handle, const void *host, const char *name, enum symbol_kind kind)
+{
+    struct symbol *const symbol = calloc(1, sizeof *symbol);
+    if (!symbol) return; /* the first use says that it is unknown */
+    atomic_init(&symbol->host, host);
+    symbol->name = name;
+    symbol->binary = (struct fat_binary *)(void *)handle;
+    symbol->kind = kind;
+    pthread_mutex_lock(&lock);
+    struct symbol *_Atomic *const bucket = bucket_of(host);
+    symbol->next = atomic_load(bucket);
+    atomic_store(bucket, symbol);
+    pthread_mutex_unlock(&lock);
+}
+
+/* What clang passes: a wrapper with a magic number, a version and a pointer to the data. */
+struct fat_binary_wrapper {
+    int magic, version;
+    const char *data;
+    void *unused;
+};
+
+void **__cudaRegisterFatBinary(void *fat_binary)
+{
+    struct fat_binary *const binary = calloc(1, sizeof *binary);
+    if (!binary) abort(); /* in a constructor, with nobody to tell */
+    const struct fat_binary_wrapper *const wrapper = fat_binary;
+    const char *const data = wrapper && wrapper->data ? wrapper->data : "";
+    size_t length = strnlen(data, sizeof binary->id - 1);
+    while (length && isspace((unsigned char)data[length - 1])) length--;
+    memcpy(binary->id, data, length);
+    pthread_mutex_lock(&lock);
+    binary->next = binaries;
+    binaries = binary;
+    pthread_mutex_unlock(&lock);
+    return (void **)(void *)binary;
+}
+
+void __cudaRegisterFatBinaryEnd(void **handle)
+{
+    (void)handle; /* matching is lazy */
+}
+
+void __cudaRegisterFunction(void **handle, const char *host_function, char *device_function,
+                            const char *device_name, int thread_limit, void *tid, void *bid,
+                            void *block_dim, void *grid_dim, int *warp_size)
+{
+    (void)device_function, (void)thread_limit, (void)tid, (void)bid;
+    (void)block_dim, (void)grid_dim, (void)warp_size;
+    add_symbol(handle, host_function, device_name, SYMBOL_KERNEL);
+}
+
+void __cudaRegisterVar(void **handle, char *host_variable, char *device_address,
+                       const char *device_name, int is_extern, size_t size, int is_constant,
+                       int is_global)
+{
+    (void)device_address, (void)is_extern, (void)size, (void)is_constant, (void)is_global;
+    add_symbol(handle, host_variable, device_name, SYMBOL_VARIABLE);
+}
+
+void __cudaRegisterManagedVar(void **handle, void **host_variable, char *device_address,
+                              const char *device_name, int is_extern, size_t size, int is_constant,
+                              int is_global)
+{
+    __cudaRegisterVar(handle, (char *)(void *)host_variable, device_address, device_name, is_extern,
+                      size, is_constant, is_global);
+}
+
+void __cudaRegisterTexture(void **handle, const struct textureReference *host_variable,
+                           const void **device_address, const char *device_name, int dimensions,
+                           int normalized, int is_extern)
+{
+    (void)device_address, (void)dimensions, (void)normalized, (void)is_extern;
+    add_symbol(handle, host_variable, device_name, SYMBOL_VARIABLE);
+}
+
+void __cudaRegisterSurface(void **handle, const struct surfaceReference *host_variable,
+                           const void **device_address, const char *device_name, int dimensions,
+                           int is_extern)
+{
+    (void)device_address, (void)dimensions, (void)is_extern;
+    add_symbol(handle, host_variable, device_name, SYMBOL_VARIABLE);
+}
+
+/* A library with kernels goes away (or the process ends): no kernel of it may run on. */
+void __cudaUnregisterFatBinary(void **handle)
+{
+    if (cts_process_is_forked()) return;
+    cts_streams_drain();
+    struct fat_binary *const binary = (struct fat_binary *)(void *)handle;
+    pthread_mutex_lock(&lock);
+    if (binary->file) binary->file->is_gone = true;
+    for (size_t i = 0; i < BUCKET_COUNT; i++)
+        for (struct symbol *symbol = atomic_load(&buckets[i]); symbol; symbol = symbol->next)
+            if (symbol->binary == binary) atomic_store(&symbol->host, NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+void __cts_register_file(const struct cts_file_desc *desc)
+{
+    if (desc->abi_version != CTS_ABI_VERSION) {
+        cts_say("'%s' was compiled for version %u of the CPU device, this is version %d: its "
+                "kernels cannot be launched",
+                desc->path, desc->abi_version, CTS_ABI_VERSION);
+        return;
+    }
+    struct cts_file *const file = calloc(1, sizeof *file);
+    if (!file) abort(); /* in a constructor, with nobody to tell */
+    file->kernels = calloc(desc->kernel_count + 1, sizeof *file->kernels);
+    if (!file->kernels) abort();
+    file->loaded.desc = desc;
+    file->loaded.first_slot = CTS_SLOT_LIMIT;
+    for (uint32_t i = 0; i < desc->kernel_count; i++)
+        file->kernels[i] = (struct cts_cpu_kernel){.desc = &desc->kernels[i],
+                                                   .file = file,
+                                                   .id = CTS_NONE,
+                                                   .dynamic_limit = CTS_SHARED_DEFAULT_BYTES,
+                                                   .carveout = cudaSharedmemCarveoutDefault};
+    pthread_mutex_lock(&lock);
+    *files_tail = file;
+    files_tail = &file->next;
+    pthread_mutex_unlock(&lock);
+    atomic_store(&has_new_files, true);
+}
+
+/* ---- loading ---- */
+
+/* The kernels that CTASCOPE_KERNEL_NAME selects: "regex:EXPRESSION" searches in the kernel's name
+ * as in the source, anything else is the name, with or without parameters. */
+static bool is_selected(const struct cts_kernel_desc *kernel, const regex_t *expression)
+{
+    const char *const wanted = cts_environment()->kernel_name;
+    if (!wanted) return true;
+    if (expression) return regexec(expression, kernel->display_name, 0, NULL, 0) == 0;
+    const size_t length = strlen(wanted);
+    return strcmp(kernel->display_name, wanted) == 0 || strcmp(kernel->name, wanted) == 0 ||
+           (strncmp(kernel->display_name, wanted, length) == 0 &&
+            (kernel->display_name[length] == '(' || kernel->display_name[length] == '<'));
+}
+
+static void select_kernels(struct cts_file *file)
+{
+    static const char prefix[] = "regex:";
+    const char *const wanted = cts_environment()->kernel_name;
+    regex_t expression;
+    const bool is_expression = wanted && strncmp(wanted, prefix, sizeof prefix - 1) == 0;
+    /* cts_record_start() has refused an expression that does not compile. */
+    if (is_expression &&
+        regcomp(&expression, wanted + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB) != 0)
+        return;
+    for (uint32_t i = 0; i < file->loaded.desc->kernel_count; i++)
+        file->kernels[i].is_selected =
+            is_selected(file->kernels[i].desc, is_expression ? &expression : NULL);
+    if (is_expression) regfree(&expression);
+}
+
+static void add_variable_range(const struct cts_variable_desc *variable)
+{
+    const bool has_memory = variable->kind == CTS_VARIABLE_DEVICE ||
+                            variable->kind == CTS_VARIABLE_CONSTANT ||
+                            variable->kind == CTS_VARIABLE_MANAGED;
+    if (!has_memory || !variable->address || !variable->size_bytes) return;
+    const struct cts_range range = {
+        .address = (uint64_t)variable->address,
+        .size_bytes = variable->size_bytes,
+        .kind = variable->kind == CTS_VARIABLE_MANAGED ? CTS_RANGE_MANAGED : CTS_RANGE_VARIABLE,
+        .allocation = CTS_NONE,
+    };
+    cts_range_add(&range); /* two files may share an extern variable */
+}
+
+void cts_registry_load(void)
+{
+    if (!atomic_load_explicit(&has_new_files, memory_order_acquire)) return;
+    pthread_mutex_lock(&lock);
+    atomic_store(&has_new_files, false);
+    for (struct cts_file *file = files; file; file = file->next) {
+        if (file->is_loaded) continue;
+        file->is_loaded = true;
+        select_kernels(file);
+        for (uint32_t i = 0; i < file->loaded.desc->variable_count; i++)
+            add_variable_range(&file->loaded.desc->variables[i]);
+        cts_record_file(file);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- look-up ---- */
+
+static struct symbol *find_symbol(const void *host, enum symbol_kind kind)
+{
+    struct symbol *symbol = atomic_load(bucket_of(host));
+    while (symbol && (atomic_load(&symbol->host) != host || symbol->kind != kind))
+        symbol = symbol->next;
+    return symbol;
+}
+
+static void *target_in_file(const struct symbol *symbol, struct cts_file *file)
+{
+    const struct cts_file_desc *const desc = file->loaded.desc;
+    if (symbol->kind == SYMBOL_KERNEL) {
+        for (uint32_t i = 0; i < desc->kernel_count; i++)
+            if (strcmp(desc->kernels[i].name, symbol->name) == 0) return &file->kernels[i];
+        return NULL;
+    }
+    for (uint32_t i = 0; i < desc->variable_count; i++)
+        if (strcmp(desc->variables[i].name, symbol->name) == 0)
+            return (void *)&desc->variables[i]; /* read as const again below */
+    return NULL;
+}
+
+/* In the symbol's own file; else in the one other file that has the name (an extern variable of
+ * a program whose files share device code). */
+static void *match(struct symbol *symbol)
+{
+    struct fat_binary *const binary = symbol->binary;
+    for (struct cts_file *file = files; file && !binary->file; file = file->next)
+        if (!file->is_gone && strcmp(file->loaded.desc->id, binary->id) == 0) binary->file = file;
+    void *target = binary->file ? target_in_file(symbol, binary->file) : NULL;
+    for (struct cts_file *file = files; file && !target; file = file->next)
+        if (!file->is_gone) target = target_in_file(symbol, file);
+    return target;
+}
+
+static void *look_up(const void *host, enum symbol_kind kind)
+{
+    struct symbol *const symbol = find_symbol(host, kind);
+    if (!symbol) return NULL;
+    void *target = atomic_load(&symbol->target);
+    if (target) return target;
+    pthread_mutex_lock(&lock);
+    target = match(symbol);
+    atomic_store(&symbol->target, target);
+    const bool report = !target && !symbol->is_reported;
+    if (report) symbol->is_reported = true;
+    pthread_mutex_unlock(&lock);
+    if (report)
+        cts_say("no device code for %s '%s': was its file compiled with 'ctascope cc "
+                "--device=cpu'?",
+                kind == SYMBOL_KERNEL ? "kernel" : "variable", symbol->name);
+    return target;
+}
+
+struct cts_cpu_kernel *cts_registry_kernel(const void *host_function)
+{
+    return look_up(host_function, SYMBOL_KERNEL);
+}
+
+const struct cts_variable_desc *cts_registry_variable(const void *shadow)
+{
+    return look_up(shadow, SYMBOL_VARIABLE);
+}
+
+uint64_t *cts_registry_texture(const void *reference)
+{
+    const struct cts_variable_desc *const variable = cts_registry_variable(reference);
+    const bool is_handle = variable && (variable->kind == CTS_VARIABLE_TEXTURE ||
+                                        variable->kind == CTS_VARIABLE_SURFACE);
+    return is_handle ? variable->address : NULL;
+}

@@ -1,0 +1,44 @@
+/* What the compiled files registered: kernels and variables by the host's pointers. */
+#ifndef CTS_CPU_REGISTRY_H
+#define CTS_CPU_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/cpu/engine.h"
+#include "runtime.h"
+
+/* A file's device code. Lives until the process ends, also when its library is unloaded. */
+struct cts_file {
+    struct cts_file *next;
+    struct cts_loaded_file loaded;  /* what the engine is told; sites only while recording */
+    struct cts_cpu_kernel *kernels; /* one per desc->kernels */
+    uint32_t module, first_source, first_kernel, first_variable; /* catalogue ids */
+    bool recorded;                                               /* its rows are in the catalogue */
+    bool has_slots;                                              /* the engine was asked for them */
+    bool is_loaded;                                              /* variables are known as ranges */
+    bool is_gone;                                                /* its library was unloaded */
+};
+
+struct cts_cpu_kernel {
+    const struct cts_kernel_desc *desc;
+    struct cts_file *file;
+    uint32_t id;            /* catalogue id */
+    uint32_t dynamic_limit; /* bytes; cudaFuncAttributeMaxDynamicSharedMemorySize */
+    int carveout;
+    bool is_selected; /* by CTASCOPE_KERNEL_NAME */
+};
+
+/* The kernel behind a host stub; NULL, and one line the first time, when there is none. */
+struct cts_cpu_kernel *cts_registry_kernel(const void *host_function);
+
+/* Address and size of a variable by the host's shadow; NULL when unknown. */
+const struct cts_variable_desc *cts_registry_variable(const void *shadow);
+
+/* The device's 8-byte handle variable of a texture or surface reference; NULL when unknown. */
+uint64_t *cts_registry_texture(const void *reference);
+
+/* Prepares files that were registered since the last time; cheap when there are none. */
+void cts_registry_load(void);
+
+#endif

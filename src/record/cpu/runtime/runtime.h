@@ -1,0 +1,86 @@
+/* The runtime of the CPU device: what its files share.
+ *
+ * Words: a *range* is memory that the runtime knows (range.h); a *work* is something that a stream
+ * can do (work.h); an *op* is a work that waits in a stream (stream.h); *op number* is the
+ * catalogue's count of what the host asked for (record.h).
+ *
+ * Locks, in the order in which they may be taken: registry -> streams -> ranges. None is held while
+ * work runs or a program's function is called. */
+#ifndef CTS_CPU_RUNTIME_H
+#define CTS_CPU_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What the API headers declare is what the library exports; all else stays hidden. */
+#pragma GCC visibility push(default)
+#define CTS_RUNTIME_BUILD 1
+#include "../include/ctascope_runtime_api.h"
+void __cts_per_thread_default_stream(void);
+#include "record/abi.h"
+#pragma GCC visibility pop
+
+#include "environment.h"
+
+enum {
+    CTS_DEVICES_MAX = 16,
+    CTS_THREADS_PER_CTA = 1024,
+    CTS_THREADS_PER_SM = 2048,
+    CTS_CTAS_PER_SM = 32,
+    CTS_SHARED_DEFAULT_BYTES = 48 << 10, /* per CTA without opting in to more */
+    CTS_COMPUTE_MAJOR = 9,
+    CTS_COMPUTE_MINOR = 0,
+};
+
+/* ---- life of the process (process.c) ---- */
+
+/* Every entry point begins with this: starts the runtime when this is the first use, and returns
+ * the error that the call must return at once: after a fork, in a callback, after a fault. */
+cudaError_t cts_enter(void);
+/* The same for calls that answer even after a fault, and in callbacks. */
+cudaError_t cts_enter_lenient(void);
+#define CTS_ENTER()                                                                                \
+    do {                                                                                           \
+        const cudaError_t entered = cts_enter();                                                   \
+        if (entered != cudaSuccess) return entered;                                                \
+    } while (0)
+#define CTS_ENTER_LENIENT()                                                                        \
+    do {                                                                                           \
+        const cudaError_t entered = cts_enter_lenient();                                           \
+        if (entered != cudaSuccess) return entered;                                                \
+    } while (0)
+
+const struct cts_environment *cts_environment(void);
+bool cts_process_is_forked(void);
+uint64_t cts_now_ns(void);
+
+/* One line on stderr, "ctascope: ..."; a single write, so that lines of threads do not mix. */
+void cts_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- errors (error.c) ---- */
+
+/* Keeps a failure as the thread's last error; returns it. Entry points end with it. */
+cudaError_t cts_return(cudaError_t error);
+/* cudaErrorNotSupported, and one line that names the function and why, the first time. */
+cudaError_t cts_refuse(const char *function, const char *why);
+/* The error that poisons a device after a fault, cudaSuccess while it is sound. */
+cudaError_t cts_sticky(int device);
+void cts_set_sticky(int device, cudaError_t error);
+void cts_clear_sticky(int device);
+
+/* ---- devices (device.c) ---- */
+
+int cts_current_device(void);
+void cts_set_current_device(int device);
+int cts_device_count(void);
+bool cts_device_is_valid(int device);
+uint64_t cts_device_memory_bytes(void);
+uint32_t cts_shared_limit_bytes(void); /* per CTA, after opting in */
+
+/* ---- threads ---- */
+
+/* Whether this thread runs a stream's callback: CUDA calls are not allowed there. */
+extern __thread bool cts_in_callback;
+
+#endif

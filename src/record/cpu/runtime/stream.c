@@ -1,0 +1,708 @@
+/* Streams on the CPU: a queue of ops and a thread per stream.
+ *
+ * Order between streams is kept by *points*: (stream, how many of its ops must be done). An op
+ * carries the points that it has to wait for. All of them lie before it in the order of the calls,
+ * so that nothing can wait in a circle:
+ *
+ *   - a stream's own ops are done one after the other;
+ *   - an op of the legacy default stream waits for all that was queued before in the blocking
+ *     streams of its device; an op of a blocking stream waits for what was queued before in the
+ *     legacy stream. Non-blocking streams take no part in this;
+ *   - cudaStreamWaitEvent queues an op that waits for the event's point;
+ *   - in deterministic mode every op waits for the one that was queued before it, in any stream.
+ *
+ * One lock covers all streams; it is never held while an op runs. A thread that wants an op done
+ * runs it itself when its stream has nothing else to do: a blocking copy then costs no switch of
+ * threads. Stream objects are counted: the list, the stream's thread and every point hold one. */
+#include "stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture.h"
+
+struct cts_op {
+    struct cts_op *next;
+    struct cts_work work;
+    struct cts_trace trace;
+    struct cts_point *points;
+    size_t point_count;
+    uint64_t sequence;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t host_wake = PTHREAD_COND_INITIALIZER;
+static unsigned host_waiters;  /* threads of the program in host_wake */
+static unsigned point_waiters; /* streams that wait for points */
+static uint64_t done_count;    /* ops of all streams that ended */
+static struct CUstream_st *streams;
+static struct CUstream_st *legacy[CTS_DEVICES_MAX];
+static unsigned long long stream_number;
+static struct cts_point last_issued; /* deterministic mode */
+static bool per_thread_default;
+
+/* The thread's own default streams, one per device it used. */
+static __thread struct CUstream_st *thread_streams[CTS_DEVICES_MAX];
+static pthread_key_t thread_end;
+static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+
+void cts_streams_lock(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void cts_streams_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+void __cts_per_thread_default_stream(void)
+{
+    per_thread_default = true; /* from constructors, before any stream exists */
+}
+
+/* ---- points ---- */
+
+static void release(struct CUstream_st *stream)
+{
+    if (--stream->references) return;
+    pthread_cond_destroy(&stream->wake);
+    free(stream);
+}
+
+struct cts_point cts_point_here(struct CUstream_st *stream)
+{
+    stream->references++;
+    return (struct cts_point){stream, stream->issued};
+}
+
+void cts_point_release(struct cts_point *point)
+{
+    if (point->stream) release(point->stream);
+    point->stream = NULL;
+}
+
+bool cts_point_is_reached(const struct cts_point *point)
+{
+    return !point->stream || point->stream->done >= point->sequence;
+}
+
+void cts_point_wait(const struct cts_point *point)
+{
+    host_waiters++;
+    while (!cts_point_is_reached(point)) pthread_cond_wait(&host_wake, &lock);
+    host_waiters--;
+}
+
+/* ---- running ops ---- */
+
+static bool is_ready(const struct cts_op *op)
+{
+    for (size_t i = 0; i < op->point_count; i++)
+        if (!cts_point_is_reached(&op->points[i])) return false;
+    return true;
+}
+
+/* Tells everyone who may wait for this. */
+static void announce(struct CUstream_st *stream)
+{
+    done_count++;
+    if (host_waiters) pthread_cond_broadcast(&host_wake);
+    if (point_waiters)
+        for (struct CUstream_st *other = streams; other; other = other->next)
+            if (other->waits) pthread_cond_signal(&other->wake);
+    if (stream->head && stream->has_thread) pthread_cond_signal(&stream->wake);
+}
+
+static void release_points(struct cts_op *op)
+{
+    for (size_t i = 0; i < op->point_count; i++) cts_point_release(&op->points[i]);
+    free(op->points);
+    op->points = NULL;
+    op->point_count = 0;
+}
+
+/* Runs an op that is ready; the lock is given up meanwhile. */
+static void run(struct CUstream_st *stream, struct cts_op *op)
+{
+    stream->is_running = true;
+    release_points(op);
+    pthread_mutex_unlock(&lock);
+    cts_work_run(&op->work, stream, &op->trace);
+    cts_work_release(&op->work);
+    pthread_mutex_lock(&lock);
+    stream->is_running = false;
+    stream->done = op->sequence;
+    free(op);
+    announce(stream);
+}
+
+static void unlink_stream(struct CUstream_st *stream)
+{
+    struct CUstream_st **place = &streams;
+    while (*place != stream) place = &(*place)->next;
+    *place = stream->next;
+    release(stream);
+}
+
+/* The head of a stream that can run now, taken out of the queue; NULL at the stream's end. */
+static struct cts_op *next_op(struct CUstream_st *stream)
+{
+    for (;;) {
+        struct cts_op *const op = stream->head;
+        const bool waits = op && !stream->is_running && !is_ready(op);
+        if (op && !waits && !stream->is_running) {
+            stream->head = op->next;
+            if (!op->next) stream->tail = &stream->head;
+            return op;
+        }
+        if (!op && !stream->is_open && !stream->is_running) return NULL;
+        stream->waits = waits;
+        point_waiters += waits;
+        pthread_cond_wait(&stream->wake, &lock);
+        point_waiters -= waits;
+        stream->waits = false;
+    }
+}
+
+static void *work_off(void *argument)
+{
+    struct CUstream_st *const stream = argument;
+    pthread_mutex_lock(&lock);
+    struct cts_op *op;
+    while ((op = next_op(stream))) run(stream, op);
+    stream->references--; /* the thread's; the list still has its own */
+    unlink_stream(stream);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+static bool start_thread(struct CUstream_st *stream)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    stream->references++;
+    stream->has_thread = pthread_create(&thread, &attributes, work_off, stream) == 0;
+    if (!stream->has_thread) stream->references--;
+    pthread_attr_destroy(&attributes);
+    return stream->has_thread;
+}
+
+/* ---- making and finding streams ---- */
+
+static struct CUstream_st *add_stream(enum cts_stream_kind kind, int device, int priority)
+{
+    struct CUstream_st *const stream = calloc(1, sizeof *stream);
+    if (!stream) return NULL;
+    *stream = (struct CUstream_st){.next = streams,
+                                   .references = 1,
+                                   .device = device,
+                                   .kind = kind,
+                                   .priority = priority,
+                                   .id = CTS_NONE,
+                                   .number = ++stream_number,
+                                   .is_open = true};
+    stream->tail = &stream->head;
+    pthread_cond_init(&stream->wake, NULL);
+    streams = stream;
+    cts_record_stream(stream);
+    return stream;
+}
+
+/* Takes a stream from the program: what is queued is still done. */
+static void close_stream(struct CUstream_st *stream)
+{
+    stream->is_open = false;
+    cts_record_stream_end(stream);
+    if (legacy[stream->device] == stream) legacy[stream->device] = NULL;
+    if (stream->has_thread)
+        pthread_cond_signal(&stream->wake);
+    else
+        unlink_stream(stream);
+}
+
+static void close_thread_streams(void *array)
+{
+    struct CUstream_st **const own = array;
+    if (cts_process_is_forked()) return;
+    pthread_mutex_lock(&lock);
+    for (int device = 0; device < CTS_DEVICES_MAX; device++)
+        for (struct CUstream_st *stream = streams; own[device] && stream; stream = stream->next)
+            if (stream == own[device] && stream->is_open) {
+                close_stream(stream);
+                break;
+            }
+    pthread_mutex_unlock(&lock);
+}
+
+static void make_thread_end(void)
+{
+    pthread_key_create(&thread_end, close_thread_streams);
+}
+
+static struct CUstream_st *default_stream(cudaStream_t handle)
+{
+    const int device = cts_current_device();
+    const bool own =
+        handle == cudaStreamPerThread || (handle != cudaStreamLegacy && per_thread_default);
+    struct CUstream_st **const slot = own ? &thread_streams[device] : &legacy[device];
+    if (!*slot) *slot = add_stream(own ? CTS_STREAM_PER_THREAD : CTS_STREAM_LEGACY, device, 0);
+    if (own) {
+        pthread_once(&thread_end_once, make_thread_end);
+        pthread_setspecific(thread_end, thread_streams);
+    }
+    return *slot;
+}
+
+struct CUstream_st *cts_stream_resolve(cudaStream_t handle)
+{
+    if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
+        return default_stream(handle);
+    struct CUstream_st *stream = streams;
+    while (stream && (stream != handle || !stream->is_open)) stream = stream->next;
+    return stream;
+}
+
+/* ---- queueing ---- */
+
+static bool add_point(struct cts_op *op, struct cts_point point)
+{
+    if (cts_point_is_reached(&point)) return true;
+    struct cts_point *grown = realloc(op->points, (op->point_count + 1) * sizeof *grown);
+    if (!grown) return false;
+    op->points = grown;
+    op->points[op->point_count++] = point;
+    point.stream->references++;
+    return true;
+}
+
+static bool add_point_at_end(struct cts_op *op, struct CUstream_st *stream)
+{
+    return add_point(op, (struct cts_point){stream, stream->issued});
+}
+
+static bool is_blocking(const struct CUstream_st *stream)
+{
+    return stream->kind == CTS_STREAM_BLOCKING || stream->kind == CTS_STREAM_PER_THREAD;
+}
+
+/* The points that follow from the rules above. */
+static bool add_implied_points(struct cts_op *op, const struct CUstream_st *stream)
+{
+    bool done = true;
+    if (stream->kind == CTS_STREAM_LEGACY)
+        for (struct CUstream_st *other = streams; other && done; other = other->next)
+            if (other->device == stream->device && is_blocking(other))
+                done = add_point_at_end(op, other);
+    if (is_blocking(stream) && legacy[stream->device])
+        done = add_point_at_end(op, legacy[stream->device]);
+    if (done && cts_environment()->deterministic) {
+        if (last_issued.stream && last_issued.stream != stream) done = add_point(op, last_issued);
+    }
+    return done;
+}
+
+static struct cts_op *make_op(struct CUstream_st *stream, struct cts_work *work,
+                              const struct cts_point *more, size_t more_count)
+{
+    struct cts_op *const op = calloc(1, sizeof *op);
+    if (!op) return NULL;
+    op->work = *work;
+    bool done = add_implied_points(op, stream);
+    for (size_t i = 0; i < more_count && done; i++) done = add_point(op, more[i]);
+    if (done) return op;
+    release_points(op);
+    free(op);
+    return NULL;
+}
+
+static void remember_last(struct CUstream_st *stream)
+{
+    if (!cts_environment()->deterministic) return;
+    cts_point_release(&last_issued);
+    last_issued = cts_point_here(stream);
+}
+
+cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
+                              const struct cts_point *more, size_t more_count, enum cts_wait wait)
+{
+    struct cts_op *const op = make_op(stream, work, more, more_count);
+    const bool run_here =
+        op && wait == CTS_WAIT_UNTIL_DONE && !stream->head && !stream->is_running && is_ready(op);
+    if (!op || (!run_here && !stream->has_thread && !start_thread(stream))) {
+        if (op) release_points(op);
+        free(op);
+        cts_work_release(work);
+        return cudaErrorMemoryAllocation;
+    }
+    op->sequence = ++stream->issued;
+    remember_last(stream);
+    cts_record_call(&op->work, stream, &op->trace);
+    if (run_here) {
+        struct cts_point here = cts_point_here(stream);
+        run(stream, op);
+        cts_point_release(&here);
+        return cudaSuccess;
+    }
+    *stream->tail = op;
+    stream->tail = &op->next;
+    if (!stream->is_running) pthread_cond_signal(&stream->wake);
+    if (wait == CTS_WAIT_UNTIL_DONE) {
+        struct cts_point here = cts_point_here(stream);
+        cts_point_wait(&here);
+        cts_point_release(&here);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cts_stream_submit(cudaStream_t handle, struct cts_work *work, enum cts_wait wait)
+{
+    pthread_mutex_lock(&lock);
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    const int device = stream ? stream->device : 0;
+    if (!stream)
+        cts_work_release(work);
+    else if (!cts_capture_takes(stream, work, wait, &error))
+        error = cts_stream_append(stream, work, NULL, 0, wait);
+    pthread_mutex_unlock(&lock);
+    if (error == cudaSuccess && wait == CTS_WAIT_UNTIL_DONE) error = cts_sticky(device);
+    return error;
+}
+
+/* ---- waiting ---- */
+
+/* Waits for the present ends of all streams that `matches` names. */
+static void wait_for_all(bool (*matches)(const struct CUstream_st *stream, int device), int device)
+{
+    size_t count = 0;
+    for (struct CUstream_st *stream = streams; stream; stream = stream->next) count++;
+    struct cts_point *const points = calloc(count + 1, sizeof *points);
+    size_t used = 0;
+    for (struct CUstream_st *stream = streams; stream && points; stream = stream->next)
+        if (stream->done < stream->issued && matches(stream, device))
+            points[used++] = cts_point_here(stream);
+    for (size_t i = 0; i < used; i++) {
+        cts_point_wait(&points[i]);
+        cts_point_release(&points[i]);
+    }
+    free(points);
+}
+
+static bool is_on_device(const struct CUstream_st *stream, int device)
+{
+    return stream->device == device;
+}
+
+static bool is_blocking_on_device(const struct CUstream_st *stream, int device)
+{
+    return stream->device == device && is_blocking(stream);
+}
+
+void cts_streams_wait_device(int device)
+{
+    pthread_mutex_lock(&lock);
+    wait_for_all(is_on_device, device);
+    pthread_mutex_unlock(&lock);
+}
+
+cudaError_t cts_stream_wait(cudaStream_t handle)
+{
+    pthread_mutex_lock(&lock);
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    if (stream) {
+        struct cts_point end = cts_point_here(stream);
+        /* What the legacy stream would wait for, its synchronisation waits for too. */
+        if (stream->kind == CTS_STREAM_LEGACY) wait_for_all(is_blocking_on_device, stream->device);
+        cts_point_wait(&end);
+        cts_point_release(&end);
+    }
+    pthread_mutex_unlock(&lock);
+    return stream ? cudaSuccess : cudaErrorInvalidResourceHandle;
+}
+
+enum cts_stream_state cts_stream_state(cudaStream_t handle)
+{
+    enum cts_stream_state state = CTS_STREAM_BUSY;
+    pthread_mutex_lock(&lock);
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    struct cts_op probe = {0};
+    if (stream && stream->capture)
+        state = CTS_STREAM_CAPTURING;
+    else if (stream && stream->done == stream->issued && add_implied_points(&probe, stream) &&
+             probe.point_count == 0)
+        state = CTS_STREAM_IDLE;
+    release_points(&probe);
+    pthread_mutex_unlock(&lock);
+    return state;
+}
+
+static bool all_idle(void)
+{
+    for (const struct CUstream_st *stream = streams; stream; stream = stream->next)
+        if (stream->done < stream->issued) return false;
+    return true;
+}
+
+bool cts_streams_drain(void)
+{
+    enum { PATIENCE_S = 10 };
+    pthread_mutex_lock(&lock);
+    uint64_t seen = done_count;
+    host_waiters++;
+    while (!all_idle()) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += PATIENCE_S;
+        const bool late = pthread_cond_timedwait(&host_wake, &lock, &until) == ETIMEDOUT;
+        if (late && seen == done_count) break;
+        seen = done_count;
+    }
+    host_waiters--;
+    const bool idle = all_idle();
+    pthread_mutex_unlock(&lock);
+    return idle;
+}
+
+void cts_streams_reset(int device)
+{
+    pthread_mutex_lock(&lock);
+    wait_for_all(is_on_device, device);
+    struct CUstream_st *next;
+    for (struct CUstream_st *stream = streams; stream; stream = next) {
+        next = stream->next;
+        const bool is_made =
+            stream->kind == CTS_STREAM_BLOCKING || stream->kind == CTS_STREAM_NON_BLOCKING;
+        if (stream->device == device && stream->is_open && is_made) close_stream(stream);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- the API ---- */
+
+static cudaError_t create(cudaStream_t *handle, unsigned flags, int priority)
+{
+    if (!handle || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
+    const int clamped = priority < -5 ? -5 : priority > 0 ? 0 : priority;
+    pthread_mutex_lock(&lock);
+    *handle =
+        add_stream(flags & cudaStreamNonBlocking ? CTS_STREAM_NON_BLOCKING : CTS_STREAM_BLOCKING,
+                   cts_current_device(), clamped);
+    pthread_mutex_unlock(&lock);
+    return *handle ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *pStream)
+{
+    CTS_ENTER();
+    return cts_return(create(pStream, cudaStreamDefault, 0));
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags)
+{
+    CTS_ENTER();
+    return cts_return(create(pStream, flags, 0));
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
+{
+    CTS_ENTER();
+    return cts_return(create(pStream, flags, priority));
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t handle)
+{
+    CTS_ENTER_LENIENT();
+    if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
+    if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
+        return cts_return(cudaErrorInvalidResourceHandle);
+    pthread_mutex_lock(&lock);
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    if (stream) {
+        cts_capture_drop(stream);
+        close_stream(stream);
+    }
+    pthread_mutex_unlock(&lock);
+    return cts_return(stream ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+/* Calls `read` with the stream behind a handle. */
+static cudaError_t inspect(cudaStream_t handle, void *value,
+                           void (*read)(const struct CUstream_st *stream, void *value))
+{
+    if (!value) return cts_return(cudaErrorInvalidValue);
+    pthread_mutex_lock(&lock);
+    const struct CUstream_st *const stream = cts_stream_resolve(handle);
+    if (stream) read(stream, value);
+    pthread_mutex_unlock(&lock);
+    return cts_return(stream ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+static void read_priority(const struct CUstream_st *stream, void *value)
+{
+    *(int *)value = stream->priority;
+}
+
+static void read_flags(const struct CUstream_st *stream, void *value)
+{
+    *(unsigned *)value =
+        stream->kind == CTS_STREAM_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
+}
+
+static void read_number(const struct CUstream_st *stream, void *value)
+{
+    *(unsigned long long *)value = stream->number;
+}
+
+static void read_device(const struct CUstream_st *stream, void *value)
+{
+    *(int *)value = stream->device;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority)
+{
+    CTS_ENTER();
+    return inspect(hStream, priority, read_priority);
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags)
+{
+    CTS_ENTER();
+    return inspect(hStream, flags, read_flags);
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId)
+{
+    CTS_ENTER();
+    return inspect(hStream, streamId, read_number);
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int *device)
+{
+    CTS_ENTER();
+    return inspect(hStream, device, read_device);
+}
+
+/* Attributes steer caches and spinning, which there is nothing of here: read back as set by
+ * default. The priority is the one that has a meaning. */
+cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+                                   cudaLaunchAttributeValue *value_out)
+{
+    CTS_ENTER();
+    if (!value_out) return cts_return(cudaErrorInvalidValue);
+    memset(value_out, 0, sizeof *value_out);
+    if (attr == cudaLaunchAttributePriority) return inspect(hStream, value_out, read_priority);
+    if (attr == cudaLaunchAttributeSynchronizationPolicy) {
+        value_out->syncPolicy = cudaSyncPolicyAuto;
+        return cudaSuccess;
+    }
+    return attr == cudaLaunchAttributeAccessPolicyWindow ? cudaSuccess
+                                                         : cts_return(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
+                                   const cudaLaunchAttributeValue *value)
+{
+    CTS_ENTER();
+    unsigned flags;
+    if (!value) return cts_return(cudaErrorInvalidValue);
+    switch (attr) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributePriority:
+        return inspect(hStream, &flags, read_flags); /* hints: checked, without effect */
+    default:
+        return cts_refuse(__func__, "this attribute has no meaning on the CPU device");
+    }
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src)
+{
+    CTS_ENTER();
+    unsigned flags;
+    const cudaError_t error = inspect(src, &flags, read_flags);
+    return error != cudaSuccess ? error : inspect(dst, &flags, read_flags);
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length,
+                                     unsigned int flags)
+{
+    CTS_ENTER();
+    (void)length;
+    struct cts_range range;
+    if (!cts_range_find(devPtr, &range) || range.kind != CTS_RANGE_MANAGED || flags > 4)
+        return cts_return(cudaErrorInvalidValue);
+    unsigned ignored;
+    return inspect(stream, &ignored, read_flags); /* host and device see the same memory anyway */
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t handle)
+{
+    CTS_ENTER();
+    pthread_mutex_lock(&lock);
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    struct cts_point keep = {0};
+    if (stream) {
+        error = stream->capture ? cts_capture_spoil(stream) : cudaSuccess;
+        keep = cts_point_here(stream);
+    }
+    pthread_mutex_unlock(&lock);
+    if (error == cudaSuccess) {
+        const struct cts_sync_trace trace = cts_record_sync_begin();
+        error = cts_stream_wait(handle);
+        if (error == cudaSuccess) error = cts_sticky(cts_current_device());
+        cts_record_sync_end(&trace, "stream sync", stream, 0, error);
+    }
+    pthread_mutex_lock(&lock);
+    cts_point_release(&keep);
+    pthread_mutex_unlock(&lock);
+    return cts_return(error);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t handle)
+{
+    CTS_ENTER();
+    const struct cts_sync_trace trace = cts_record_sync_begin();
+    pthread_mutex_lock(&lock);
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    cudaError_t error = cudaErrorInvalidResourceHandle;
+    if (stream)
+        error = stream->capture                  ? cts_capture_spoil(stream)
+                : stream->done == stream->issued ? cts_sticky(stream->device)
+                                                 : cudaErrorNotReady;
+    if (stream) cts_record_sync_end(&trace, "stream query", stream, 0, error);
+    pthread_mutex_unlock(&lock);
+    return cts_return(error);
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    CTS_ENTER();
+    const struct cts_sync_trace trace = cts_record_sync_begin();
+    cts_streams_wait_device(cts_current_device());
+    const cudaError_t error = cts_sticky(cts_current_device());
+    cts_record_sync_end(&trace, "device sync", NULL, 0, error);
+    return cts_return(error);
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData)
+{
+    CTS_ENTER();
+    if (!fn) return cts_return(cudaErrorInvalidValue);
+    struct cts_work work = {.kind = CTS_WORK_HOST, .host = {fn, userData}};
+    return cts_return(cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS));
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void *userData, unsigned int flags)
+{
+    CTS_ENTER();
+    if (!callback || flags) return cts_return(cudaErrorInvalidValue);
+    struct cts_work work = {.kind = CTS_WORK_CALLBACK, .callback = {callback, userData}};
+    return cts_return(cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS));
+}
