@@ -1,0 +1,181 @@
+/* The end of a launch: what was read is marked, what was written gets its writer.
+ *
+ * Each thread has a share of the address space (shards of the shadow memory) and goes through the
+ * sets of all threads for what lies there. The order inside a set does not matter: of several
+ * writers the highest node wins, and sharing shows when a byte already has a writer of this launch.
+ * Atomics are applied before stores, so that
+ *
+ *     an atomic that finds another CTA of the launch       -> shared by atomics (so far)
+ *     a store that finds another CTA of the launch,
+ *       or its own CTA on a byte that is shared by atomics -> write conflict
+ *
+ * finds every byte that several CTAs wrote. */
+#include "analyze/communication/model.h"
+
+/* Lists of shared bytes are put in order when they grow beyond this. */
+enum { SHARED_MAX = 1 << 20 };
+
+#define BLOCK_LAST ((UINT64_C(1) << CTS_SHADOW_BLOCK_BITS) - 1)
+#define PAGE_LAST  UINT64_C(4095)
+
+struct applying {
+    struct cts_comm_model *model;
+    struct cts_comm_worker *worker;
+    uint32_t first_node; /* of the launch */
+    /* communicated bytes of one writing launch, not yet added up */
+    size_t writer_launch;
+    uint64_t bytes, unseen_bytes;
+};
+
+static bool is_mine(const struct applying *a, uint64_t address)
+{
+    return cts_shadow_shard(address) % a->model->worker_count == a->worker->index;
+}
+
+static void flush(struct applying *a)
+{
+    struct cts_comm_counts *const counts = &a->model->result->launches[a->writer_launch].counts;
+    if (a->bytes) __atomic_fetch_add(&counts->communicated_out_bytes, a->bytes, __ATOMIC_RELAXED);
+    if (a->unseen_bytes)
+        __atomic_fetch_add(&counts->unseen_communicated_out_bytes, a->unseen_bytes,
+                           __ATOMIC_RELAXED);
+    a->bytes = a->unseen_bytes = 0;
+}
+
+/* Marks [start, stop) of one block. */
+static enum cts_status mark(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
+{
+    struct cts_comm_model *const model = a->model;
+    (void)node;
+    for (uint64_t at = start; at < stop;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(&a->worker->view, at, stop, &writer);
+        if (writer >= CTS_WRITER_FIRST_NODE && !(writer & CTS_WRITER_READ)) {
+            const enum cts_status status = cts_shadow_set(
+                &a->worker->view, at, end, writer | CTS_WRITER_READ, &a->worker->error);
+            if (status) return status;
+            size_t launch = a->writer_launch;
+            cts_comm_launch_of(model->result, writer, &launch);
+            if (launch != a->writer_launch) flush(a);
+            a->writer_launch = launch;
+            const uint64_t unseen =
+                model->unseen.count ? cts_intervals_overlap(&model->unseen, at, end) : 0;
+            a->bytes += end - at;
+            a->unseen_bytes += unseen;
+            CTS_COMM_CTA_ADD(model, launch, writer, communicated_out_bytes, end - at);
+            CTS_COMM_CTA_ADD(model, launch, writer, unseen_communicated_out_bytes, unseen);
+        }
+        at = end;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status add_shared(struct applying *a, struct cts_intervals *list, uint64_t start,
+                                  uint64_t end)
+{
+    const enum cts_status status = cts_intervals_add(list, start, end, &a->worker->error);
+    if (status || list->count < SHARED_MAX) return status;
+    return cts_intervals_normalise(list, &a->worker->error);
+}
+
+/* Claims [start, stop) of one page, byte ranges that may have a writer of this launch. */
+static enum cts_status claim_carefully(struct applying *a, uint64_t start, uint64_t stop,
+                                       uint32_t node, bool atomic)
+{
+    struct cts_comm_worker *const worker = a->worker;
+    for (uint64_t at = start; at < stop;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(&worker->view, at, stop, &writer);
+        enum cts_status status = CTS_OK;
+        writer &= CTS_WRITER_MASK;
+        if (writer >= a->first_node && writer != node)
+            status = add_shared(a, atomic ? &worker->shared : &worker->conflicts, at, end);
+        if (writer == node && !atomic && worker->shared.count) {
+            const struct cts_intervals here = {.items = &(struct cts_interval){at, end},
+                                               .count = 1};
+            status = cts_intervals_intersect(&worker->shared, &here, &worker->scratch[0],
+                                             &worker->error);
+            for (size_t i = 0; !status && i < worker->scratch[0].count; i++)
+                status = add_shared(a, &worker->conflicts, worker->scratch[0].items[i].start,
+                                    worker->scratch[0].items[i].end);
+        }
+        const uint32_t winner = writer >= a->first_node && writer > node ? writer : node;
+        if (!status) status = cts_shadow_set(&worker->view, at, end, winner, &worker->error);
+        if (status) return status;
+        at = end;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status claim(struct applying *a, uint64_t start, uint64_t stop, uint32_t node,
+                             bool atomic)
+{
+    while (start < stop) {
+        const uint64_t page_last = start | PAGE_LAST;
+        const uint64_t end = page_last < stop - 1 ? page_last + 1 : stop;
+        if (!cts_shadow_set_fresh(&a->worker->view, start, end, node, a->first_node)) {
+            const enum cts_status status = claim_carefully(a, start, end, node, atomic);
+            if (status) return status;
+        }
+        start = end;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status claim_store(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
+{
+    return claim(a, start, stop, node, false);
+}
+
+static enum cts_status claim_atomic(struct applying *a, uint64_t start, uint64_t stop,
+                                    uint32_t node)
+{
+    return claim(a, start, stop, node, true);
+}
+
+/* Goes through the items of a set that lie in this thread's share, block by block. */
+static enum cts_status for_items(struct applying *a, const struct cts_sets *sets,
+                                 enum cts_status (*act)(struct applying *, uint64_t start,
+                                                        uint64_t stop, uint32_t node))
+{
+    for (size_t i = 0; i < sets->count; i++) {
+        const struct cts_set_item item = sets->items[i];
+        const uint64_t stop = item.start + item.length_bytes;
+        for (uint64_t at = item.start; at < stop;) {
+            const uint64_t block_last = at | BLOCK_LAST;
+            const uint64_t end = block_last < stop - 1 ? block_last + 1 : stop;
+            const enum cts_status status = is_mine(a, at) ? act(a, at, end, item.node) : CTS_OK;
+            if (status) return status;
+            at = end;
+        }
+    }
+    return CTS_OK;
+}
+
+void cts_comm_apply(void *state, unsigned worker_index)
+{
+    struct cts_comm_model *const model = state;
+    struct cts_comm_worker *const worker = &model->workers[worker_index];
+    const struct cts_comm_launch *const launch = &model->result->launches[model->launch];
+    struct applying a = {
+        .model = model, .worker = worker, .first_node = (uint32_t)launch->first_node};
+    enum cts_status status = CTS_OK;
+    worker->shared.count = worker->conflicts.count = 0;
+    for (unsigned i = 0; !status && i < model->worker_count; i++)
+        status = for_items(&a, &model->workers[i].marks, mark);
+    flush(&a);
+    for (unsigned i = 0; !status && i < model->worker_count; i++)
+        status = for_items(&a, &model->workers[i].atomics, claim_atomic);
+    if (!status) status = cts_intervals_normalise(&worker->shared, &worker->error);
+    for (unsigned i = 0; !status && i < model->worker_count; i++)
+        status = for_items(&a, &model->workers[i].stores, claim_store);
+    if (!status) status = cts_intervals_normalise(&worker->conflicts, &worker->error);
+    if (!status)
+        status = cts_intervals_subtract(&worker->shared, &worker->conflicts, &worker->scratch[0],
+                                        &worker->error);
+    if (!status) {
+        worker->counts.conflict_bytes = cts_intervals_bytes(&worker->conflicts);
+        worker->counts.atomic_shared_bytes = cts_intervals_bytes(&worker->scratch[0]);
+    }
+    worker->status = status;
+}

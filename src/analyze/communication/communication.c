@@ -1,0 +1,559 @@
+/* The communication analysis as a whole: numbering, the walk over the order of supersteps, and the
+ * sums that are made of launches at the end.
+ *
+ * Nodes are numbered launch after launch in the order in which launches run, so that the nodes of
+ * the current launch are those from its first on, and a higher number of the same launch is a
+ * higher CTA. Ranks have address spaces, and so shadow memories, of their own.
+ *
+ * Time: every record is looked up once when it comes and once, as part of its CTA's set, when the
+ * CTA is complete; sets of written bytes are applied once. Memory: 4 bytes per touched word, the
+ * sets of one launch, a few bytes per node. */
+#include "analyze/communication/communication.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/communication/model.h"
+#include "analyze/parallel.h"
+
+enum { WIDTH_MAX = 1 << 26 };
+
+/* ---- setting up ---- */
+
+static enum cts_status describe_sites(struct cts_comm_model *model, struct cts_error *error)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    model->sites = cts_array_zeroed(catalogue->site_count, sizeof *model->sites, error);
+    if (!model->sites) return CTS_MEMORY;
+    for (size_t i = 0; i < catalogue->site_count; i++) {
+        const struct cts_site *const row = &catalogue->sites[i];
+        const uint32_t width = row->width_bytes;
+        if (row->operation < CTS_LOAD || row->operation > CTS_OPERATION_LAST) continue;
+        if (width < 1 || width > WIDTH_MAX) continue;
+        struct cts_comm_site *const site = &model->sites[i];
+        site->width_bytes = width;
+        site->shift = (width & (width - 1)) ? 255 : (uint8_t)__builtin_ctz(width);
+        site->class = row->operation == CTS_LOAD    ? CTS_COMM_READ
+                      : row->operation == CTS_STORE ? CTS_COMM_STORE
+                                                    : CTS_COMM_ATOMIC;
+    }
+    return CTS_OK;
+}
+
+struct by_id {
+    uint32_t id;
+    size_t index;
+};
+
+static int compare_ids(const void *left, const void *right)
+{
+    const struct by_id *const a = left, *const b = right;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* Which chunks belong to which launch; both are walked by launch id. */
+static enum cts_status assign_chunks(struct cts_comm_model *model, struct cts_error *error)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    const struct cts_access_source *const source = model->source;
+    const size_t count = catalogue->launch_count;
+    struct by_id *const ids = cts_array_zeroed(count, sizeof *ids, error);
+    model->chunk_begin = cts_array_zeroed(count, sizeof *model->chunk_begin, error);
+    model->chunk_end = cts_array_zeroed(count, sizeof *model->chunk_end, error);
+    enum cts_status status = ids && model->chunk_begin && model->chunk_end ? CTS_OK : CTS_MEMORY;
+    for (size_t i = 0; !status && i < count; i++)
+        ids[i] = (struct by_id){catalogue->launches[i].launch, i};
+    if (!status) qsort(ids, count, sizeof *ids, compare_ids);
+    size_t chunk = 0;
+    for (size_t i = 0; !status && i < count; i++) {
+        model->chunk_begin[ids[i].index] = chunk;
+        while (chunk < source->chunk_count && source->chunks[chunk].launch == ids[i].id) chunk++;
+        model->chunk_end[ids[i].index] = chunk;
+    }
+    if (!status && chunk < source->chunk_count)
+        status = cts_fail(error, CTS_FORMAT,
+                          "access file %u has records of launch %u, which the catalogue does not "
+                          "have",
+                          source->chunks[chunk].file, source->chunks[chunk].launch);
+    free(ids);
+    return status;
+}
+
+static bool is_recorded(const struct cts_launch *row)
+{
+    return !row->recorded || strcmp(row->recorded, "none") != 0;
+}
+
+static const struct cts_rank *find_rank(const struct cts_catalogue *catalogue, uint32_t rank)
+{
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        if (catalogue->ranks[i].rank == rank) return &catalogue->ranks[i];
+    return NULL;
+}
+
+static const struct cts_kernel *find_kernel(const struct cts_catalogue *catalogue, uint32_t kernel)
+{
+    size_t low = 0, high = catalogue->kernel_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (catalogue->kernels[middle].kernel < kernel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < catalogue->kernel_count && catalogue->kernels[low].kernel == kernel
+               ? &catalogue->kernels[low]
+               : NULL;
+}
+
+/* Something of the launch is missing: CTAs or accesses left out, a kernel without instrumentation,
+ * or a program that ended while it ran. */
+static bool is_incomplete(const struct cts_catalogue *catalogue, const struct cts_launch *row)
+{
+    const struct cts_rank *const rank = find_rank(catalogue, row->rank);
+    const struct cts_kernel *const kernel = find_kernel(catalogue, row->kernel);
+    return (row->recorded && strcmp(row->recorded, "all") != 0) || row->dropped_accesses ||
+           (kernel && !kernel->instrumented) || (rank && !rank->end_ns && !row->end_ns);
+}
+
+static enum cts_status count_ctas(const struct cts_launch *row, uint64_t *count,
+                                  struct cts_error *error)
+{
+    uint64_t plane;
+    if (__builtin_mul_overflow((uint64_t)row->grid[0], row->grid[1], &plane) ||
+        __builtin_mul_overflow(plane, row->grid[2], count))
+        return cts_fail(error, CTS_FORMAT, "launch %u has a grid of %u x %u x %u CTAs", row->launch,
+                        row->grid[0], row->grid[1], row->grid[2]);
+    return CTS_OK;
+}
+
+/* Launches in their order, and their nodes. */
+static enum cts_status number_launches(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    result->launches = cts_array_zeroed(catalogue->launch_count, sizeof *result->launches, error);
+    if (!result->launches) return CTS_MEMORY;
+    uint64_t node = CTS_WRITER_FIRST_NODE;
+    for (size_t i = 0; i < model->order.step_count; i++) {
+        const struct cts_step *const step = &model->order.steps[i];
+        if (step->kind != CTS_STEP_LAUNCH) continue;
+        const struct cts_launch *const row = &catalogue->launches[step->index];
+        struct cts_comm_launch *const launch = &result->launches[result->launch_count++];
+        *launch = (struct cts_comm_launch){.index = step->index,
+                                           .superstep = step->superstep,
+                                           .ordinal = step->launch_ordinal,
+                                           .first_node = node,
+                                           .incomplete = is_incomplete(catalogue, row)};
+        const enum cts_status status = count_ctas(row, &launch->cta_count, error);
+        if (status) return status;
+        launch->counted =
+            is_recorded(row) || model->chunk_begin[step->index] < model->chunk_end[step->index];
+        result->unrecorded_launches += launch->incomplete;
+        if (!launch->counted) continue;
+        if (launch->cta_count > CTS_WRITER_MASK - node)
+            return cts_fail(error, CTS_LIMIT, "the launches up to %u have over %d CTAs together",
+                            row->launch, CTS_WRITER_MASK);
+        node += launch->cta_count;
+    }
+    result->node_count = node - CTS_WRITER_FIRST_NODE;
+    model->out_degrees = cts_array_zeroed(result->node_count, sizeof *model->out_degrees, error);
+    return model->out_degrees ? CTS_OK : CTS_MEMORY;
+}
+
+static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_error *error)
+{
+    const size_t launch_count = model->result->launch_count;
+    const uint64_t set_bytes =
+        model->options.set_bytes ? model->options.set_bytes : UINT64_C(1) << 30;
+    model->worker_count = cts_thread_count(model->options.threads);
+    if (model->worker_count > CTS_SHADOW_SHARDS) model->worker_count = CTS_SHADOW_SHARDS;
+    model->workers = cts_array_zeroed(model->worker_count, sizeof *model->workers, error);
+    if (!model->workers) return CTS_MEMORY;
+    for (unsigned i = 0; i < model->worker_count; i++) {
+        struct cts_comm_worker *const worker = &model->workers[i];
+        worker->model = model;
+        worker->index = i;
+        worker->marks.memory_bytes = worker->stores.memory_bytes = worker->atomics.memory_bytes =
+            (size_t)(set_bytes / model->worker_count / 3);
+        worker->pairs = cts_array_zeroed(launch_count, sizeof *worker->pairs, error);
+        worker->pairs_used = cts_array_zeroed(launch_count, sizeof *worker->pairs_used, error);
+        worker->top = cts_array_zeroed(model->options.top_count, sizeof *worker->top, error);
+        if (!worker->pairs || !worker->pairs_used || !worker->top) return CTS_MEMORY;
+    }
+    if (!model->options.keep_ctas) return CTS_OK;
+    model->cta_counts = cts_array_zeroed(launch_count, sizeof *model->cta_counts, error);
+    return model->cta_counts ? CTS_OK : CTS_MEMORY;
+}
+
+static void judge_soundness(struct cts_comm_model *model)
+{
+    struct cts_comm *const result = model->result;
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        result->dropped_accesses += catalogue->ranks[i].dropped_accesses;
+    for (size_t i = 0; i < catalogue->skipped_count; i++)
+        result->skipped_instructions += catalogue->skipped[i].count;
+    const char *const key =
+        catalogue->private_data ? cts_catalogue_get(catalogue, "host_accesses") : NULL;
+    model->host_seen = catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
+    for (size_t i = 0; i < catalogue->allocation_count; i++)
+        result->unseen_allocations += !model->host_seen && !model->options.paper_model &&
+                                      cts_comm_is_host_visible(&catalogue->allocations[i]);
+    result->incomplete_files = model->source->incomplete_count;
+    result->unordered_pairs = model->order.unordered_pairs;
+    result->superstep_count = model->order.superstep_count;
+    result->lower_bound =
+        result->unrecorded_launches || result->dropped_accesses || result->incomplete_files;
+}
+
+static enum cts_status set_up(struct cts_comm_model *model, struct cts_error *error)
+{
+    enum cts_status status = cts_order_build(model->catalogue, &model->order, error);
+    if (!status) status = describe_sites(model, error);
+    if (!status) status = assign_chunks(model, error);
+    if (!status) status = number_launches(model, error);
+    if (!status) status = set_up_workers(model, error);
+    if (!status) judge_soundness(model);
+    return status;
+}
+
+/* ---- the walk ---- */
+
+static enum cts_status run_launch(struct cts_comm_model *model, struct cts_error *error)
+{
+    const struct cts_comm_launch *const launch = &model->result->launches[model->launch];
+    if (!launch->counted) return CTS_OK;
+    if (model->cta_counts) {
+        model->cta_counts[model->launch] =
+            cts_array_zeroed(launch->cta_count, sizeof(struct cts_comm_counts), error);
+        if (!model->cta_counts[model->launch]) return CTS_MEMORY;
+    }
+    return cts_comm_run_launch(model, error);
+}
+
+static enum cts_status take_step(struct cts_comm_model *model, const struct cts_step *step,
+                                 struct cts_error *error)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    switch (step->kind) {
+    case CTS_STEP_COPY:
+        return cts_comm_copy(model, &catalogue->copies[step->index], error);
+    case CTS_STEP_FREE:
+        return cts_comm_free(model, &catalogue->allocations[step->index], error);
+    case CTS_STEP_HOST_ACCESS:
+        return cts_comm_host_access(model, &catalogue->host_accesses[step->index], error);
+    case CTS_STEP_LAUNCH:
+        break;
+    }
+    const enum cts_status status = run_launch(model, error);
+    model->launch++;
+    return status;
+}
+
+static enum cts_status walk(struct cts_comm_model *model, struct cts_error *error)
+{
+    uint32_t rank = 0;
+    for (size_t i = 0; i < model->order.step_count; i++) {
+        const struct cts_step *const step = &model->order.steps[i];
+        if (!model->shadow || step->rank != rank) {
+            cts_shadow_free(model->shadow);
+            for (unsigned k = 0; k < model->worker_count; k++) model->workers[k].view.shadow = NULL;
+            model->shadow = cts_shadow_new(error);
+            if (!model->shadow) return CTS_MEMORY;
+            rank = step->rank;
+        }
+        const enum cts_status status = take_step(model, step, error);
+        if (status) return status;
+    }
+    return CTS_OK;
+}
+
+/* ---- what is made of it ---- */
+
+static enum cts_status finish_degrees(struct cts_comm_model *model, struct cts_map *out_degrees,
+                                      struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    for (size_t i = 0; i < result->launch_count; i++) {
+        struct cts_comm_launch *const launch = &result->launches[i];
+        if (!launch->counted) continue;
+        struct cts_comm_degree *const in = &launch->in_degree;
+        const uint64_t silent = launch->cta_count - in->cta_count; /* touched nothing */
+        if (silent) {
+            uint64_t *const none = cts_map_at(&model->workers[0].in_degrees, 0, error);
+            if (!none) return CTS_MEMORY;
+            *none += silent;
+            in->smallest = 0;
+            in->cta_count = launch->cta_count;
+        }
+        const uint32_t *const degrees =
+            model->out_degrees + (launch->first_node - CTS_WRITER_FIRST_NODE);
+        for (uint64_t cta = 0; cta < launch->cta_count; cta++) {
+            const struct cts_comm_degree one = {.cta_count = 1,
+                                                .sum = degrees[cta],
+                                                .smallest = degrees[cta],
+                                                .largest = degrees[cta],
+                                                .sum_of_squares =
+                                                    (uint64_t)degrees[cta] * degrees[cta]};
+            cts_comm_degree_add(&launch->out_degree, &one);
+            uint64_t *const same = cts_map_at(out_degrees, degrees[cta], error);
+            if (!same) return CTS_MEMORY;
+            ++*same;
+        }
+    }
+    return CTS_OK;
+}
+
+/* Adds the maps of all workers to the first one's. */
+static enum cts_status gather_map(struct cts_comm_model *model, size_t map_offset,
+                                  struct cts_map_entry **entries, size_t *count,
+                                  struct cts_error *error)
+{
+    struct cts_map *const all = (struct cts_map *)((char *)&model->workers[0] + map_offset);
+    for (unsigned i = 1; i < model->worker_count; i++) {
+        const struct cts_map *const map =
+            (const struct cts_map *)((const char *)&model->workers[i] + map_offset);
+        for (size_t k = 0; k < map->capacity; k++) {
+            if (!map->used[k]) continue;
+            uint64_t *const value = cts_map_at(all, map->entries[k].key, error);
+            if (!value) return CTS_MEMORY;
+            *value += map->entries[k].value;
+        }
+    }
+    *entries = cts_map_sorted(all, error);
+    *count = all->count;
+    return *entries ? CTS_OK : CTS_MEMORY;
+}
+
+static int by_kernel_id(const void *left, const void *right)
+{
+    const struct cts_comm_kernel *const a = left, *const b = right;
+    return (a->kernel > b->kernel) - (a->kernel < b->kernel);
+}
+
+static uint32_t kernel_id(const struct cts_comm_model *model, size_t launch)
+{
+    return model->catalogue->launches[model->result->launches[launch].index].kernel;
+}
+
+static size_t kernel_index(const struct cts_comm *result, uint32_t kernel)
+{
+    const struct cts_comm_kernel key = {.kernel = kernel};
+    const struct cts_comm_kernel *const found =
+        bsearch(&key, result->kernels, result->kernel_count, sizeof key, by_kernel_id);
+    return (size_t)(found - result->kernels);
+}
+
+static enum cts_status sum_kernels(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    result->kernels = cts_array_zeroed(result->launch_count, sizeof *result->kernels, error);
+    if (!result->kernels) return CTS_MEMORY;
+    for (size_t i = 0; i < result->launch_count; i++)
+        result->kernels[i].kernel = kernel_id(model, i);
+    qsort(result->kernels, result->launch_count, sizeof *result->kernels, by_kernel_id);
+    for (size_t i = 0; i < result->launch_count; i++)
+        if (i == 0 || result->kernels[i].kernel != result->kernels[i - 1].kernel)
+            result->kernels[result->kernel_count++] = result->kernels[i];
+    for (size_t i = 0; i < result->launch_count; i++) {
+        struct cts_comm_kernel *const kernel =
+            &result->kernels[kernel_index(result, kernel_id(model, i))];
+        kernel->launch_count++;
+        cts_comm_counts_add(&kernel->counts, &result->launches[i].counts);
+        cts_comm_counts_add(&result->total, &result->launches[i].counts);
+    }
+    return CTS_OK;
+}
+
+static int by_writer_reader(const void *left, const void *right)
+{
+    const struct cts_comm_pair *const a = left, *const b = right;
+    if (a->writer != b->writer) return a->writer < b->writer ? -1 : 1;
+    return (a->reader > b->reader) - (a->reader < b->reader);
+}
+
+/* Pairs of launches become pairs of kernels, and what launches sent. */
+static enum cts_status sum_pairs(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    result->launch_pairs = model->pairs.items;
+    result->launch_pair_count = model->pairs.count;
+    model->pairs.items = NULL;
+    for (size_t i = 0; i < result->launch_pair_count; i++) {
+        const struct cts_comm_pair *const pair = &result->launch_pairs[i];
+        result->launches[pair->writer].counts.sent_transfers += pair->transfers;
+        result->launches[pair->writer].counts.sent_bytes += pair->bytes;
+        if (!pair->unordered) continue;
+        result->unordered_transfers += pair->transfers;
+        result->unordered_bytes += pair->bytes;
+    }
+    const enum cts_status status = sum_kernels(model, error);
+    if (status) return status;
+    result->kernel_pairs =
+        cts_array_zeroed(result->launch_pair_count, sizeof *result->kernel_pairs, error);
+    if (!result->kernel_pairs) return CTS_MEMORY;
+    for (size_t i = 0; i < result->launch_pair_count; i++) {
+        struct cts_comm_pair pair = result->launch_pairs[i];
+        pair.writer = kernel_index(result, kernel_id(model, pair.writer));
+        pair.reader = kernel_index(result, kernel_id(model, pair.reader));
+        result->kernel_pairs[i] = pair;
+    }
+    qsort(result->kernel_pairs, result->launch_pair_count, sizeof *result->kernel_pairs,
+          by_writer_reader);
+    for (size_t i = 0; i < result->launch_pair_count; i++) {
+        const struct cts_comm_pair pair = result->kernel_pairs[i];
+        struct cts_comm_pair *const last = result->kernel_pairs + result->kernel_pair_count - 1;
+        if (!result->kernel_pair_count || by_writer_reader(last, &pair)) {
+            result->kernel_pairs[result->kernel_pair_count++] = pair;
+            continue;
+        }
+        last->transfers += pair.transfers;
+        last->bytes += pair.bytes;
+        last->access_bytes += pair.access_bytes;
+        last->accesses += pair.accesses;
+        last->unordered |= pair.unordered;
+    }
+    return CTS_OK;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct cts_comm_transfer *const a = left, *const b = right;
+    return cts_comm_is_less(a, b) - cts_comm_is_less(b, a);
+}
+
+static enum cts_status gather_top(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    const size_t most = model->options.top_count;
+    result->top = cts_array_zeroed(most * model->worker_count, sizeof *result->top, error);
+    if (!result->top) return CTS_MEMORY;
+    for (unsigned i = 0; i < model->worker_count; i++) {
+        const struct cts_comm_worker *const worker = &model->workers[i];
+        if (worker->top_count)
+            memcpy(result->top + result->top_count, worker->top,
+                   worker->top_count * sizeof *worker->top);
+        result->top_count += worker->top_count;
+    }
+    qsort(result->top, result->top_count, sizeof *result->top, by_size);
+    if (result->top_count > most) result->top_count = most;
+    return CTS_OK;
+}
+
+/* The CTAs that have anything to say, of all launches. */
+static enum cts_status gather_ctas(struct cts_comm_model *model, struct cts_error *error)
+{
+    static const struct cts_comm_counts nothing;
+    struct cts_comm *const result = model->result;
+    size_t capacity = 0;
+    for (size_t i = 0; model->cta_counts && i < result->launch_count; i++) {
+        const struct cts_comm_launch *const launch = &result->launches[i];
+        for (uint64_t cta = 0; model->cta_counts[i] && cta < launch->cta_count; cta++) {
+            const struct cts_comm_counts *const counts = &model->cta_counts[i][cta];
+            if (!memcmp(counts, &nothing, sizeof nothing)) continue;
+            if (result->cta_count == capacity &&
+                cts_array_grow((void **)&result->ctas, &capacity, result->cta_count + 1,
+                               sizeof *result->ctas, error))
+                return CTS_MEMORY;
+            result->ctas[result->cta_count++] =
+                (struct cts_comm_cta){(uint32_t)i, (uint32_t)cta, *counts};
+        }
+        free(model->cta_counts[i]);
+        model->cta_counts[i] = NULL;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status conclude(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    struct cts_map out_degrees = {0};
+    enum cts_status status = finish_degrees(model, &out_degrees, error);
+    if (!status) {
+        result->out_degrees = cts_map_sorted(&out_degrees, error);
+        result->out_degree_count = out_degrees.count;
+        if (!result->out_degrees) status = CTS_MEMORY;
+    }
+    cts_map_release(&out_degrees);
+    if (!status)
+        status = gather_map(model, offsetof(struct cts_comm_worker, in_degrees),
+                            &result->in_degrees, &result->in_degree_count, error);
+    if (!status)
+        status = gather_map(model, offsetof(struct cts_comm_worker, transfer_sizes),
+                            &result->transfer_sizes, &result->transfer_size_count, error);
+    if (!status) status = sum_pairs(model, error);
+    if (!status) status = gather_top(model, error);
+    if (!status) status = gather_ctas(model, error);
+    result->transfers = model->transfers.items;
+    result->transfer_count = model->transfers.count;
+    model->transfers.items = NULL;
+    for (unsigned i = 0; i < model->worker_count; i++)
+        result->record_count += model->workers[i].record_count;
+    return status;
+}
+
+/* ---- the end ---- */
+
+static void release_worker(struct cts_comm_worker *worker)
+{
+    for (size_t i = 0; i < worker->open_count; i++) cts_comm_state_release(worker->open[i]);
+    for (size_t i = 0; i < worker->spare_count; i++) cts_comm_state_release(worker->spare[i]);
+    for (size_t i = 0; i < sizeof worker->scratch / sizeof *worker->scratch; i++)
+        cts_intervals_release(&worker->scratch[i]);
+    if (worker->model) worker->model->source->release(&worker->batch);
+    free(worker->open);
+    free(worker->spare);
+    cts_spans_release(&worker->sorting);
+    free(worker->pairs);
+    free(worker->pairs_used);
+    cts_sets_release(&worker->marks);
+    cts_sets_release(&worker->stores);
+    cts_sets_release(&worker->atomics);
+    cts_intervals_release(&worker->shared);
+    cts_intervals_release(&worker->conflicts);
+    cts_map_release(&worker->transfer_sizes);
+    cts_map_release(&worker->in_degrees);
+    free(worker->top);
+    free(worker->transfers.items);
+}
+
+static void release_model(struct cts_comm_model *model)
+{
+    for (unsigned i = 0; model->workers && i < model->worker_count; i++)
+        release_worker(&model->workers[i]);
+    for (size_t i = 0; model->cta_counts && i < model->result->launch_count; i++)
+        free(model->cta_counts[i]);
+    free(model->cta_counts);
+    free(model->workers);
+    cts_order_release(&model->order);
+    cts_shadow_free(model->shadow);
+    free(model->sites);
+    free(model->chunk_begin);
+    free(model->chunk_end);
+    free(model->out_degrees);
+    free(model->pairs.items);
+    free(model->transfers.items);
+    cts_intervals_release(&model->unseen);
+    free(model->groups);
+    free(model->chunks);
+    free(model->after);
+    free(model->done);
+}
+
+enum cts_status cts_comm_analyze(const struct cts_catalogue *catalogue,
+                                 const struct cts_access_source *source,
+                                 const struct cts_comm_options *options, struct cts_comm *result,
+                                 struct cts_error *error)
+{
+    *result = (struct cts_comm){.paper_model = options->paper_model};
+    struct cts_comm_model model = {
+        .catalogue = catalogue, .source = source, .options = *options, .result = result};
+    model.transfer_room = options->transfer_max ? options->transfer_max : CTS_COMM_TRANSFER_MAX;
+    enum cts_status status = set_up(&model, error);
+    if (!status) status = walk(&model, error);
+    if (!status) status = conclude(&model, error);
+    release_model(&model);
+    if (status) cts_comm_release(result);
+    return status;
+}

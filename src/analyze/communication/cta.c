@@ -1,0 +1,211 @@
+/* From warp records to spans.
+ *
+ * A *dense span* is `lane_count` thread accesses side by side: lane k touches [start + k*width,
+ * start + (k+1)*width). Uniform records are one lane with a multiplicity. Affine rows whose stride
+ * is the width make one dense span per gap-less run of lanes; everything else goes lane by lane.
+ *
+ * Each span is kept for the CTA's sets; spans of global reads are looked up in the shadow memory at
+ * once, since every thread access counts. */
+#include "analyze/communication/model.h"
+
+/* Spans of a CTA beyond this are folded into its sets. */
+enum { SETTLE_SPANS = 1 << 20 };
+
+/* The record at hand. */
+struct reading {
+    struct cts_comm_worker *worker;
+    struct cts_comm_state *state;
+    const struct cts_comm_site *site;
+    struct cts_spans *spans;
+    uint64_t lane_serial;
+    bool looks_up; /* a read of global memory */
+};
+
+static inline uint64_t lane_of(const struct cts_comm_site *site, uint64_t distance_bytes)
+{
+    return site->shift < 64 ? distance_bytes >> site->shift : distance_bytes / site->width_bytes;
+}
+
+/* Books the reads of a dense span on the writers of its bytes. Thread accesses are numbered, so
+ * that one whose bytes alternate between writers counts once for each. */
+static enum cts_status look_up(struct reading *r, uint64_t start, uint32_t lane_count,
+                               uint32_t multiplicity)
+{
+    struct cts_comm_links *const links = &r->state->links;
+    const uint64_t stop = start + (uint64_t)lane_count * r->site->width_bytes;
+    for (uint64_t at = start; at < stop;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(&r->worker->view, at, stop, &writer);
+        struct cts_comm_link *const link =
+            cts_comm_link_of(links, writer & CTS_WRITER_MASK, &r->worker->error);
+        if (!link) return CTS_MEMORY;
+        link->access_bytes += (end - at) * multiplicity;
+        uint64_t accesses = lane_count;
+        uint64_t last_lane = r->lane_serial + lane_count - 1;
+        if (at != start || end != stop) {
+            const uint64_t first = lane_of(r->site, at - start);
+            const uint64_t last = lane_of(r->site, end - 1 - start);
+            accesses = last - first + 1 - (link->last_lane == r->lane_serial + first);
+            last_lane = r->lane_serial + last;
+        }
+        link->accesses += accesses * multiplicity;
+        link->last_lane = last_lane;
+        at = end;
+    }
+    r->lane_serial += lane_count;
+    return CTS_OK;
+}
+
+static inline enum cts_status add_dense(struct reading *r, uint64_t start, uint32_t lane_count,
+                                        uint32_t multiplicity)
+{
+    const uint64_t length_bytes = (uint64_t)lane_count * r->site->width_bytes;
+    if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
+        return cts_fail(&r->worker->error, CTS_FORMAT, "an access passes the end of memory");
+    if (cts_spans_add(r->spans, start, (uint32_t)length_bytes, r->state->moment, &r->worker->error))
+        return CTS_MEMORY;
+    r->state->span_count++;
+    return r->looks_up ? look_up(r, start, lane_count, multiplicity) : CTS_OK;
+}
+
+/* Lanes of `mask` at base + stride * lane. */
+static enum cts_status add_row(struct reading *r, uint64_t base, int64_t stride, uint32_t mask)
+{
+    const int64_t width = r->site->width_bytes;
+    if (!mask) return CTS_OK;
+    if (stride == 0) return add_dense(r, base, 1, (uint32_t)__builtin_popcount(mask));
+    while (mask) {
+        const unsigned first = (unsigned)__builtin_ctz(mask);
+        const uint64_t shifted = (uint64_t)mask >> first;
+        unsigned lane_count = (unsigned)__builtin_ctzll(~shifted);
+        if (stride != width && stride != -width) lane_count = 1;
+        const unsigned lowest = stride < 0 ? first + lane_count - 1 : first;
+        const enum cts_status status =
+            add_dense(r, base + (uint64_t)(stride * (int64_t)lowest), lane_count, 1);
+        if (status) return status;
+        mask &= first + lane_count < 32 ? ~0u << (first + lane_count) : 0;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status add_two_level(struct reading *r, const struct cts_acc_batch *batch,
+                                     size_t record)
+{
+    const unsigned row_lanes = batch->row_lanes[record];
+    const uint32_t mask = batch->mask[record];
+    if (row_lanes < 1 || row_lanes > 31)
+        return cts_fail(&r->worker->error, CTS_FORMAT, "a two-level record has rows of %u lanes",
+                        row_lanes);
+    const uint32_t row_mask = (UINT32_C(1) << row_lanes) - 1;
+    for (unsigned row = 0; row * row_lanes < CTS_WARP_LANES; row++) {
+        const uint64_t base =
+            batch->base[record] + (uint64_t)((int64_t)batch->s1[record] * (int64_t)row);
+        const enum cts_status status =
+            add_row(r, base, batch->s0[record], (mask >> (row * row_lanes)) & row_mask);
+        if (status) return status;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status add_list(struct reading *r, const struct cts_acc_batch *batch, size_t record)
+{
+    const uint64_t base = batch->base[record];
+    const uint32_t *const offsets = batch->offsets + batch->offset_start[record];
+    const uint32_t width = r->site->width_bytes;
+    const unsigned count = (unsigned)__builtin_popcount(batch->mask[record]);
+    for (unsigned i = 0; r->looks_up && i < count; i++)
+        cts_shadow_prefetch(&r->worker->view, base + offsets[i]);
+    for (unsigned i = 0; i < count;) {
+        unsigned end = i + 1;
+        while (end < count && offsets[end] == (uint64_t)offsets[end - 1] + width) end++;
+        const enum cts_status status = add_dense(r, base + offsets[i], end - i, 1);
+        if (status) return status;
+        i = end;
+    }
+    return CTS_OK;
+}
+
+/* Local memory is each thread's own: the thread stands above the offset in its frame. */
+static enum cts_status add_local(struct reading *r, const struct cts_acc_batch *batch,
+                                 size_t record)
+{
+    const struct cts_access access = cts_acc_record(batch, record);
+    uint64_t addresses[CTS_WARP_LANES];
+    cts_access_addresses(&access, addresses);
+    for (uint32_t mask = access.mask; mask; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const uint64_t thread = (uint64_t)access.warp * CTS_WARP_LANES + lane;
+        const enum cts_status status =
+            add_dense(r, thread << 40 | (addresses[lane] & ((UINT64_C(1) << 40) - 1)), 1, 1);
+        if (status) return status;
+    }
+    return CTS_OK;
+}
+
+static int space_index(unsigned space)
+{
+    switch (space) {
+    case CTS_SPACE_GLOBAL:
+        return CTS_COMM_GLOBAL;
+    case CTS_SPACE_SHARED:
+        return CTS_COMM_SHARED;
+    case CTS_SPACE_CONSTANT:
+        return CTS_COMM_CONSTANT;
+    case CTS_SPACE_LOCAL:
+        return CTS_COMM_LOCAL;
+    default:
+        return -1;
+    }
+}
+
+static enum cts_status read_record(struct reading *r, const struct cts_acc_batch *batch, size_t i)
+{
+    const struct cts_catalogue *const catalogue = r->worker->model->catalogue;
+    struct cts_error *const error = &r->worker->error;
+    const uint32_t site = batch->site[i];
+    const int space = space_index(batch->space[i]);
+    if (site >= catalogue->site_count || !r->worker->model->sites[site].width_bytes)
+        return cts_fail(error, CTS_FORMAT, "a record names site %u, which the catalogue %s", site,
+                        site < catalogue->site_count ? "gives no usable operation and width"
+                                                     : "does not have");
+    if (space < 0 || !batch->mask[i])
+        return cts_fail(error, CTS_FORMAT, "a record of site %u has no %s", site,
+                        space < 0 ? "memory space" : "active lane");
+    struct cts_comm_state *const state = r->state;
+    r->site = &r->worker->model->sites[site];
+    const unsigned class = r->site->class;
+    const uint64_t lane_count = (uint64_t)__builtin_popcount(batch->mask[i]);
+    r->spans = &state->spans[space][class];
+    r->looks_up = space == CTS_COMM_GLOBAL && class != CTS_COMM_STORE;
+    r->lane_serial = state->lane_serial;
+    state->lane_serial += CTS_WARP_LANES;
+    state->accesses[space][class] += lane_count;
+    state->access_bytes[space][class] += lane_count * r->site->width_bytes;
+    if (space == CTS_COMM_LOCAL) return add_local(r, batch, i);
+    switch (batch->pattern[i]) {
+    case CTS_PATTERN_UNIFORM:
+        return add_row(r, batch->base[i], 0, batch->mask[i]);
+    case CTS_PATTERN_AFFINE:
+        return add_row(r, batch->base[i], batch->s0[i], batch->mask[i]);
+    case CTS_PATTERN_TWO_LEVEL:
+        return add_two_level(r, batch, i);
+    case CTS_PATTERN_LIST:
+        return add_list(r, batch, i);
+    default:
+        return cts_fail(error, CTS_FORMAT, "a record of site %u has the unknown pattern %u", site,
+                        batch->pattern[i]);
+    }
+}
+
+enum cts_status cts_comm_read_records(struct cts_comm_worker *worker, struct cts_comm_state *state,
+                                      size_t begin, size_t end)
+{
+    struct reading reading = {.worker = worker, .state = state};
+    enum cts_status status = CTS_OK;
+    for (size_t i = begin; !status && i < end; i++) {
+        status = read_record(&reading, &worker->batch, i);
+        if (!status && (++state->moment == UINT32_MAX || state->span_count >= SETTLE_SPANS))
+            status = cts_comm_settle(worker, state);
+    }
+    return status;
+}

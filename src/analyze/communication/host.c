@@ -1,0 +1,245 @@
+/* What is no kernel: copies, memsets, frees and the CPU's own accesses. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/communication/model.h"
+
+/* More rows than any real copy has: beyond, a catalogue is damaged. */
+#define ROWS_MAX (UINT64_C(1) << 28)
+
+/* One side of a copy: rows of width bytes. */
+struct plane {
+    uint64_t start, pitch, slice;
+};
+
+struct geometry {
+    uint64_t width, height, depth;
+    struct plane to, from;
+};
+
+bool cts_comm_is_host_visible(const struct cts_allocation *allocation)
+{
+    const char *const kind = allocation->kind ? allocation->kind : "";
+    return !strcmp(kind, "managed") || !strcmp(kind, "pinned") || !strcmp(kind, "mapped");
+}
+
+/* Rows that follow one another without a gap on both sides become one. */
+static void join_rows(struct geometry *g)
+{
+    if (g->height == 1 || (g->to.pitch == g->width && g->from.pitch == g->width)) {
+        const uint64_t rows = g->height;
+        g->width *= rows;
+        g->height = g->depth;
+        g->to.pitch = g->to.slice;
+        g->from.pitch = g->from.slice;
+        g->depth = 1;
+    }
+    if (g->depth == 1 && g->height > 1 && g->to.pitch == g->width && g->from.pitch == g->width) {
+        g->width *= g->height;
+        g->height = 1;
+    }
+}
+
+/* Where the last byte of a side ends; false when it passes the end of memory. */
+static bool extent(const struct geometry *g, const struct plane *plane, uint64_t *end)
+{
+    uint64_t planes, rows, sum;
+    return !__builtin_mul_overflow(g->depth - 1, plane->slice, &planes) &&
+           !__builtin_mul_overflow(g->height - 1, plane->pitch, &rows) &&
+           !__builtin_add_overflow(planes, rows, &sum) &&
+           !__builtin_add_overflow(sum, g->width, &sum) &&
+           !__builtin_add_overflow(sum, plane->start, end);
+}
+
+/* `with_source` false: a memset, whose source fields mean nothing. */
+static enum cts_status read_geometry(const struct cts_copy *copy, bool with_source,
+                                     struct geometry *g, struct cts_error *error)
+{
+    *g = (struct geometry){
+        .width = copy->width_bytes,
+        .height = copy->height,
+        .depth = copy->depth,
+        .to = {copy->destination, copy->destination_pitch, copy->destination_slice},
+        .from = {copy->source, copy->source_pitch, copy->source_slice}};
+    if (!with_source) g->from = g->to;
+    uint64_t end, rows, bytes;
+    if (!g->width || !g->height || !g->depth) return CTS_OK;
+    if (__builtin_mul_overflow(g->height, g->depth, &rows) ||
+        __builtin_mul_overflow(rows, g->width, &bytes) || !extent(g, &g->to, &end) ||
+        !extent(g, &g->from, &end))
+        return cts_fail(error, CTS_FORMAT, "copy %u passes the end of memory", copy->copy);
+    join_rows(g);
+    if (g->height > ROWS_MAX || g->depth > ROWS_MAX / g->height)
+        return cts_fail(error, CTS_FORMAT, "copy %u has %llu x %llu rows", copy->copy,
+                        (unsigned long long)copy->height, (unsigned long long)copy->depth);
+    return CTS_OK;
+}
+
+static uint64_t row_start(const struct plane *plane, uint64_t z, uint64_t y)
+{
+    return plane->start + z * plane->slice + y * plane->pitch;
+}
+
+static enum cts_status fill_rows(struct cts_comm_model *model, const struct geometry *g,
+                                 uint32_t writer, struct cts_error *error)
+{
+    for (uint64_t z = 0; z < g->depth; z++) {
+        for (uint64_t y = 0; y < g->height; y++) {
+            const uint64_t start = row_start(&g->to, z, y);
+            const enum cts_status status =
+                cts_shadow_fill(model->shadow, start, start + g->width, writer, error);
+            if (status) return status;
+        }
+    }
+    return CTS_OK;
+}
+
+/* The host reads [start, stop): a column of its own for who wrote it. */
+static void read_range(struct cts_comm_model *model, struct cts_shadow_view *view, uint64_t start,
+                       uint64_t stop)
+{
+    size_t hint = 0;
+    for (uint64_t at = start; at < stop;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(view, at, stop, &writer);
+        writer &= CTS_WRITER_MASK;
+        if (writer >= CTS_WRITER_FIRST_NODE) {
+            const size_t launch = cts_comm_launch_of(model->result, writer, &hint);
+            model->result->launches[launch].counts.host_read_bytes += end - at;
+            CTS_COMM_CTA_ADD(model, launch, writer, host_read_bytes, end - at);
+        }
+        at = end;
+    }
+}
+
+static void read_rows(struct cts_comm_model *model, struct cts_shadow_view *view,
+                      const struct geometry *g)
+{
+    for (uint64_t z = 0; z < g->depth; z++) {
+        for (uint64_t y = 0; y < g->height; y++) {
+            const uint64_t start = row_start(&g->from, z, y);
+            read_range(model, view, start, start + g->width);
+        }
+    }
+}
+
+/* Writers on their way: bytes of the destination. */
+struct run {
+    uint64_t start, end;
+    uint32_t writer;
+};
+struct runs {
+    struct run *items;
+    size_t count, capacity;
+};
+
+static enum cts_status put_runs(struct cts_comm_model *model, struct runs *runs,
+                                struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; !status && i < runs->count; i++) {
+        const struct run *const run = &runs->items[i];
+        status = cts_shadow_fill(model->shadow, run->start, run->end, run->writer, error);
+        if ((run->writer & CTS_WRITER_MASK) >= CTS_WRITER_FIRST_NODE)
+            model->result->carried_bytes += run->end - run->start;
+    }
+    runs->count = 0;
+    return status;
+}
+
+/* Collects the writers of the source; puts them at once, in portions, unless the two sides overlap:
+ * the copy reads all before it writes. */
+static enum cts_status carry_row(struct cts_comm_model *model, struct cts_shadow_view *view,
+                                 const struct cts_interval *from, uint64_t to, bool overlapping,
+                                 struct runs *runs, struct cts_error *error)
+{
+    for (uint64_t at = from->start; at < from->end;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(view, at, from->end, &writer);
+        struct run *const last = runs->count ? &runs->items[runs->count - 1] : NULL;
+        const uint64_t start = to + (at - from->start);
+        if (last && last->writer == writer && last->end == start) {
+            last->end += end - at;
+        } else {
+            if (CTS_ARRAY_RESERVE(runs, runs->count + 1, error)) return CTS_MEMORY;
+            runs->items[runs->count++] = (struct run){start, start + (end - at), writer};
+        }
+        at = end;
+        if (!overlapping && runs->count >= 4096) {
+            const enum cts_status status = put_runs(model, runs, error);
+            if (status) return status;
+        }
+    }
+    return CTS_OK;
+}
+
+static enum cts_status carry(struct cts_comm_model *model, struct cts_shadow_view *view,
+                             const struct geometry *g, struct cts_error *error)
+{
+    uint64_t to_end = 0, from_end = 0;
+    extent(g, &g->to, &to_end);
+    extent(g, &g->from, &from_end);
+    const bool overlapping = g->to.start < from_end && g->from.start < to_end;
+    struct runs runs = {0};
+    enum cts_status status = CTS_OK;
+    for (uint64_t z = 0; !status && z < g->depth; z++) {
+        for (uint64_t y = 0; !status && y < g->height; y++) {
+            const uint64_t start = row_start(&g->from, z, y);
+            const struct cts_interval from = {start, start + g->width};
+            status =
+                carry_row(model, view, &from, row_start(&g->to, z, y), overlapping, &runs, error);
+        }
+    }
+    if (!status) status = put_runs(model, &runs, error);
+    free(runs.items);
+    return status;
+}
+
+enum cts_status cts_comm_copy(struct cts_comm_model *model, const struct cts_copy *copy,
+                              struct cts_error *error)
+{
+    const char *const kind = copy->kind ? copy->kind : "";
+    const bool is_memset = !strcmp(kind, "memset");
+    struct geometry g;
+    is_memset ? model->result->memset_count++ : model->result->copy_count++;
+    if (model->options.paper_model) return CTS_OK;
+    const enum cts_status status = read_geometry(copy, !is_memset, &g, error);
+    if (status || !g.width || !g.height || !g.depth) return status;
+    struct cts_shadow_view *const view = &model->workers[0].view;
+    if (view->shadow != model->shadow) *view = (struct cts_shadow_view){.shadow = model->shadow};
+    if (is_memset || !strcmp(kind, "HtoD") || !strcmp(kind, "HtoH"))
+        return fill_rows(model, &g, CTS_WRITER_HOST, error);
+    if (!strcmp(kind, "DtoH")) {
+        read_rows(model, view, &g);
+        return fill_rows(model, &g, CTS_WRITER_HOST, error); /* it may be mapped memory */
+    }
+    if (!strcmp(kind, "DtoD") || !strcmp(kind, "PtoP")) return carry(model, view, &g, error);
+    return cts_fail(error, CTS_FORMAT, "copy %u has the unknown kind '%s'", copy->copy, kind);
+}
+
+enum cts_status cts_comm_free(struct cts_comm_model *model, const struct cts_allocation *allocation,
+                              struct cts_error *error)
+{
+    if (model->options.paper_model) return CTS_OK;
+    if (allocation->size_bytes > UINT64_MAX - allocation->address)
+        return cts_fail(error, CTS_FORMAT, "allocation %u passes the end of memory",
+                        allocation->allocation);
+    return cts_shadow_fill(model->shadow, allocation->address,
+                           allocation->address + allocation->size_bytes, CTS_WRITER_NOBODY, error);
+}
+
+enum cts_status cts_comm_host_access(struct cts_comm_model *model,
+                                     const struct cts_host_access *access, struct cts_error *error)
+{
+    if (model->options.paper_model) return CTS_OK;
+    if (access->size_bytes > UINT64_MAX - access->address)
+        return cts_fail(error, CTS_FORMAT, "a CPU access after op %llu passes the end of memory",
+                        (unsigned long long)access->op);
+    const uint64_t end = access->address + access->size_bytes;
+    if (access->is_store)
+        return cts_shadow_fill(model->shadow, access->address, end, CTS_WRITER_HOST, error);
+    struct cts_shadow_view *const view = &model->workers[0].view;
+    if (view->shadow != model->shadow) *view = (struct cts_shadow_view){.shadow = model->shadow};
+    read_range(model, view, access->address, end);
+    return CTS_OK;
+}

@@ -1,0 +1,206 @@
+/* Sorting is by insertion for a few spans and by bytes, least significant first, for many:
+ * addresses of one CTA mostly differ in two to four bytes only, and bytes that all spans share cost
+ * nothing. */
+#include "analyze/interval.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INSERTION_MAX = 40 };
+
+static void sort_few(struct cts_span *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct cts_span span = items[i];
+        size_t k = i;
+        for (; k > 0 && items[k - 1].start > span.start; k--) items[k] = items[k - 1];
+        items[k] = span;
+    }
+}
+
+static void sort_by_byte(const struct cts_span *from, struct cts_span *to, size_t count,
+                         unsigned shift)
+{
+    size_t places[256] = {0};
+    for (size_t i = 0; i < count; i++) places[(from[i].start >> shift) & 255]++;
+    size_t place = 0;
+    for (unsigned i = 0; i < 256; i++) {
+        const size_t here = places[i];
+        places[i] = place;
+        place += here;
+    }
+    for (size_t i = 0; i < count; i++) to[places[(from[i].start >> shift) & 255]++] = from[i];
+}
+
+enum cts_status cts_spans_sort(struct cts_spans *spans, struct cts_spans *scratch,
+                               struct cts_error *error)
+{
+    if (!spans->descending) return CTS_OK;
+    spans->descending = false;
+    if (spans->count <= INSERTION_MAX) {
+        sort_few(spans->items, spans->count);
+        return CTS_OK;
+    }
+    if (CTS_ARRAY_RESERVE(scratch, spans->count, error)) return CTS_MEMORY;
+    uint64_t differing = 0;
+    for (size_t i = 1; i < spans->count; i++)
+        differing |= spans->items[i].start ^ spans->items[0].start;
+    struct cts_span *from = spans->items, *to = scratch->items;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        if (!((differing >> shift) & 255)) continue;
+        sort_by_byte(from, to, spans->count, shift);
+        struct cts_span *const swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from != spans->items) memcpy(spans->items, from, spans->count * sizeof *from);
+    return CTS_OK;
+}
+
+enum cts_status cts_intervals_add(struct cts_intervals *set, uint64_t start, uint64_t end,
+                                  struct cts_error *error)
+{
+    if (set->count == set->capacity && CTS_ARRAY_RESERVE(set, set->count + 1, error))
+        return CTS_MEMORY;
+    set->items[set->count++] = (struct cts_interval){start, end};
+    return CTS_OK;
+}
+
+enum cts_status cts_spans_unite(const struct cts_spans *spans, struct cts_intervals *set,
+                                struct cts_error *error)
+{
+    if (!spans->count) return CTS_OK;
+    const struct cts_span *const items = spans->items;
+    uint64_t start = items[0].start, end = start + items[0].length_bytes;
+    for (size_t i = 1; i < spans->count; i++) {
+        const uint64_t span_end = items[i].start + items[i].length_bytes;
+        if (items[i].start > end) {
+            if (cts_intervals_add(set, start, end, error)) return CTS_MEMORY;
+            start = items[i].start;
+            end = span_end;
+        } else if (end < span_end) {
+            end = span_end;
+        }
+    }
+    return cts_intervals_add(set, start, end, error);
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct cts_interval *const a = left, *const b = right;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+enum cts_status cts_intervals_normalise(struct cts_intervals *set, struct cts_error *error)
+{
+    (void)error;
+    if (set->count < 2) return CTS_OK;
+    qsort(set->items, set->count, sizeof *set->items, by_start);
+    size_t last = 0;
+    for (size_t i = 1; i < set->count; i++) {
+        if (set->items[i].start > set->items[last].end)
+            set->items[++last] = set->items[i];
+        else if (set->items[last].end < set->items[i].end)
+            set->items[last].end = set->items[i].end;
+    }
+    set->count = last + 1;
+    return CTS_OK;
+}
+
+/* Adds to a set that is being built in ascending order. */
+static enum cts_status append(struct cts_intervals *set, struct cts_interval item,
+                              struct cts_error *error)
+{
+    struct cts_interval *const last = set->count ? &set->items[set->count - 1] : NULL;
+    if (!last || item.start > last->end) return cts_intervals_add(set, item.start, item.end, error);
+    if (last->end < item.end) last->end = item.end;
+    return CTS_OK;
+}
+
+enum cts_status cts_intervals_unite(const struct cts_intervals *a, const struct cts_intervals *b,
+                                    struct cts_intervals *result, struct cts_error *error)
+{
+    result->count = 0;
+    for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
+        const bool take_a =
+            k == b->count || (i < a->count && a->items[i].start <= b->items[k].start);
+        if (append(result, take_a ? a->items[i++] : b->items[k++], error)) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_intervals_intersect(const struct cts_intervals *a,
+                                        const struct cts_intervals *b, struct cts_intervals *result,
+                                        struct cts_error *error)
+{
+    result->count = 0;
+    for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
+        const struct cts_interval x = a->items[i], y = b->items[k];
+        const uint64_t start = x.start > y.start ? x.start : y.start;
+        const uint64_t end = x.end < y.end ? x.end : y.end;
+        if (start < end && cts_intervals_add(result, start, end, error)) return CTS_MEMORY;
+        if (x.end <= y.end)
+            i++;
+        else
+            k++;
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_intervals_subtract(const struct cts_intervals *a, const struct cts_intervals *b,
+                                       struct cts_intervals *result, struct cts_error *error)
+{
+    result->count = 0;
+    size_t k = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        uint64_t start = a->items[i].start;
+        const uint64_t end = a->items[i].end;
+        while (k < b->count && b->items[k].end <= start) k++;
+        for (size_t hole = k; hole < b->count && b->items[hole].start < end; hole++) {
+            if (start < b->items[hole].start &&
+                cts_intervals_add(result, start, b->items[hole].start, error))
+                return CTS_MEMORY;
+            if (start < b->items[hole].end) start = b->items[hole].end;
+        }
+        if (start < end && cts_intervals_add(result, start, end, error)) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+uint64_t cts_intervals_bytes(const struct cts_intervals *set)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < set->count; i++) bytes += set->items[i].end - set->items[i].start;
+    return bytes;
+}
+
+uint64_t cts_intervals_overlap(const struct cts_intervals *set, uint64_t start, uint64_t end)
+{
+    size_t low = 0, high = set->count; /* the first interval that ends after `start` */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (set->items[middle].end <= start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint64_t bytes = 0;
+    for (; low < set->count && set->items[low].start < end; low++) {
+        const uint64_t from = set->items[low].start > start ? set->items[low].start : start;
+        const uint64_t to = set->items[low].end < end ? set->items[low].end : end;
+        bytes += to - from;
+    }
+    return bytes;
+}
+
+void cts_spans_release(struct cts_spans *spans)
+{
+    free(spans->items);
+    *spans = (struct cts_spans){0};
+}
+
+void cts_intervals_release(struct cts_intervals *set)
+{
+    free(set->items);
+    *set = (struct cts_intervals){0};
+}

@@ -1,0 +1,78 @@
+#include "analyze/map.h"
+
+#include <stdlib.h>
+
+#include "analyze/array.h"
+
+void cts_map_release(struct cts_map *map)
+{
+    free(map->entries);
+    free(map->used);
+    *map = (struct cts_map){0};
+}
+
+/* Where `key` is or would be. The multiplier is 2^64 / golden ratio: neighbours spread out. */
+static size_t slot_of(const struct cts_map *map, uint64_t key)
+{
+    size_t slot = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (map->capacity - 1);
+    while (map->used[slot] && map->entries[slot].key != key)
+        slot = (slot + 1) & (map->capacity - 1);
+    return slot;
+}
+
+static enum cts_status grow(struct cts_map *map, struct cts_error *error)
+{
+    struct cts_map larger = {.capacity = map->capacity ? map->capacity * 2 : 16};
+    larger.entries = cts_array_zeroed(larger.capacity, sizeof *larger.entries, error);
+    larger.used = cts_array_zeroed(larger.capacity, 1, error);
+    if (!larger.entries || !larger.used) {
+        cts_map_release(&larger);
+        return CTS_MEMORY;
+    }
+    for (size_t i = 0; i < map->capacity; i++) {
+        if (!map->used[i]) continue;
+        const size_t slot = slot_of(&larger, map->entries[i].key);
+        larger.entries[slot] = map->entries[i];
+        larger.used[slot] = 1;
+    }
+    larger.count = map->count;
+    cts_map_release(map);
+    *map = larger;
+    return CTS_OK;
+}
+
+uint64_t *cts_map_at(struct cts_map *map, uint64_t key, struct cts_error *error)
+{
+    if (map->count * 2 >= map->capacity && grow(map, error)) return NULL;
+    const size_t slot = slot_of(map, key);
+    if (!map->used[slot]) {
+        map->used[slot] = 1;
+        map->entries[slot] = (struct cts_map_entry){.key = key};
+        map->count++;
+    }
+    return &map->entries[slot].value;
+}
+
+const uint64_t *cts_map_find(const struct cts_map *map, uint64_t key)
+{
+    if (!map->count) return NULL;
+    const size_t slot = slot_of(map, key);
+    return map->used[slot] ? &map->entries[slot].value : NULL;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct cts_map_entry *const a = left, *const b = right;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+struct cts_map_entry *cts_map_sorted(const struct cts_map *map, struct cts_error *error)
+{
+    struct cts_map_entry *const sorted = cts_array_zeroed(map->count, sizeof *sorted, error);
+    if (!sorted) return NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < map->capacity; i++)
+        if (map->used[i]) sorted[count++] = map->entries[i];
+    qsort(sorted, count, sizeof *sorted, by_key);
+    return sorted;
+}

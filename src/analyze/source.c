@@ -1,0 +1,17 @@
+#include "analyze/source.h"
+
+static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
+                                  struct cts_acc_batch *batch, struct cts_error *error)
+{
+    return cts_acc_read(state, chunk, batch, error);
+}
+
+struct cts_access_source cts_access_source_of(const struct cts_acc_reader *reader)
+{
+    struct cts_access_source source = {.state = reader,
+                                       .read = read_chunk,
+                                       .release = cts_acc_batch_release,
+                                       .incomplete_count = cts_acc_incomplete_count(reader)};
+    source.chunks = cts_acc_chunks(reader, &source.chunk_count);
+    return source;
+}

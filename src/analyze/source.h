@@ -1,0 +1,23 @@
+/* Where an analysis gets warp records from: the access files of a run, or a test's own batches. */
+#ifndef CTS_ANALYZE_SOURCE_H
+#define CTS_ANALYZE_SOURCE_H
+
+#include <stddef.h>
+
+#include "common/error.h"
+#include "trace/acc.h"
+
+struct cts_access_source {
+    const struct cts_acc_chunk *chunks; /* ordered as cts_acc_chunks() orders them */
+    size_t chunk_count;
+    size_t incomplete_count; /* access files that end too early */
+    const void *state;
+    enum cts_status (*read)(const void *state, const struct cts_acc_chunk *chunk,
+                            struct cts_acc_batch *batch, struct cts_error *error);
+    void (*release)(struct cts_acc_batch *batch); /* of a batch that read() filled */
+};
+
+/* The access files of a run; the reader must outlive the source. */
+struct cts_access_source cts_access_source_of(const struct cts_acc_reader *reader);
+
+#endif
