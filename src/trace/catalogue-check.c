@@ -3,6 +3,8 @@
 #include "trace/access.h"
 
 enum { CTA_THREADS_MAX = 1024, WIDTH_MAX_BYTES = 65536 };
+static const uint64_t COPY_MAX_BYTES = (uint64_t)1
+                                       << 48; /* more than any memory; rows of pitch 0 */
 
 static bool extent_fits(uint64_t address, uint64_t size_bytes)
 {
@@ -77,6 +79,13 @@ static enum cts_status check_copy_side(const struct cts_copy *copy, const char *
 
 static enum cts_status check_copy(const struct cts_copy *copy, struct cts_error *error)
 {
+    uint64_t total;
+    if (__builtin_mul_overflow(copy->width_bytes, copy->height, &total) ||
+        __builtin_mul_overflow(total, copy->depth, &total) || total > COPY_MAX_BYTES)
+        return cts_fail(error, CTS_FORMAT,
+                        "column 'width_bytes': %llu x %llu x %llu is more than %llu",
+                        (unsigned long long)copy->width_bytes, (unsigned long long)copy->height,
+                        (unsigned long long)copy->depth, (unsigned long long)COPY_MAX_BYTES);
     const enum cts_status status =
         check_copy_side(copy, "destination", copy->destination, copy->destination_pitch,
                         copy->destination_slice, error);
