@@ -177,6 +177,7 @@ struct cts_allocation_desc {
     uint32_t element_bytes; /* 0 when unknown */
 };
 
+#pragma GCC visibility push(default) /* exported by the CPU device */
 /* Entry points that generated code calls; the CPU device exports them. */
 void __cts_register_file(const struct cts_file_desc *file);
 void __cts_allocation_hint(const struct cts_allocation_desc *allocation);
@@ -188,5 +189,6 @@ void __cts_log_range(struct cts_context *context, const uint64_t *slot_base, uin
                      const void *address, uint64_t size_bytes);
 void __cts_yield(struct cts_context *context); /* before a volatile access, in a spin loop */
 extern __thread struct cts_context *__cts_current;
+#pragma GCC visibility pop
 
 #endif
