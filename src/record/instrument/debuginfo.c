@@ -114,13 +114,18 @@ void cts_debug_release(struct cts_debug *debug)
 
 /* --- Functions and positions --- */
 
+const char *cts_source_symbol(LLVMValueRef global)
+{
+    static const char prefix[] = "__ctsdev_";
+    size_t length;
+    const char *name = LLVMGetValueName2(global, &length);
+    return strncmp(name, prefix, strlen(prefix)) ? name : name + strlen(prefix);
+}
+
 const char *cts_debug_function_name(struct cts_debug *debug, LLVMValueRef function)
 {
     uint64_t *name = cts_pointer_map_insert(&debug->name_of, function);
-    if (!*name) {
-        size_t length;
-        *name = (uintptr_t)cts_demangle(LLVMGetValueName2(function, &length));
-    }
+    if (!*name) *name = (uintptr_t)cts_demangle(cts_source_symbol(function));
     return (const char *)(uintptr_t)*name;
 }
 

@@ -32,6 +32,10 @@ void cts_debug_release(struct cts_debug *debug);
 /* The index of a DIFile's path in debug->sources; CTS_NO_SOURCE for NULL. */
 uint32_t cts_debug_source(struct cts_debug *debug, LLVMMetadataRef file);
 
+/* A function's or variable's symbol as the source makes it; the lower pass puts a prefix before
+ * those that translation units share. */
+const char *cts_source_symbol(LLVMValueRef global);
+
 /* The display name of a function: from its symbol, or of a DISubprogram. Borrowed from `debug`. */
 const char *cts_debug_function_name(struct cts_debug *debug, LLVMValueRef function);
 const char *cts_debug_subprogram_name(struct cts_debug *debug, LLVMMetadataRef subprogram);

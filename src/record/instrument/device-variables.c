@@ -31,7 +31,7 @@ void cts_find_managed(LLVMModuleRef module, struct cts_pointer_map *managed)
     }
 }
 
-static void find_annotated(LLVMModuleRef module, struct cts_pointer_map *kinds)
+void cts_find_textures(LLVMModuleRef module, struct cts_pointer_map *kinds)
 {
     unsigned count = LLVMGetNamedMetadataNumOperands(module, "nvvm.annotations");
     LLVMValueRef *rows = cts_plugin_allocate(count, sizeof *rows);
@@ -91,11 +91,10 @@ static char *type_name_of(LLVMValueRef global, LLVMMetadataRef info)
 
 static void note_variable(struct cts_notes *notes, LLVMValueRef global, uint32_t kind)
 {
-    size_t length;
     LLVMMetadataRef info = cts_global_variable_info(global);
     char *name = cts_global_name(global), *type = type_name_of(global, info);
     struct cts_note_variable variable = {
-        .symbol = LLVMGetValueName2(global, &length),
+        .symbol = cts_source_symbol(global),
         .display_name = name,
         .type_name = type,
         .function = "",
@@ -118,7 +117,7 @@ void cts_note_variables(struct cts_notes *notes)
     struct cts_pointer_map managed = {0}, annotated = {0};
     uint32_t kind;
     cts_find_managed(notes->module, &managed);
-    find_annotated(notes->module, &annotated);
+    cts_find_textures(notes->module, &annotated);
     for (LLVMValueRef g = LLVMGetFirstGlobal(notes->module); g; g = LLVMGetNextGlobal(g))
         if (kind_of(g, &managed, &annotated, &kind)) note_variable(notes, g, kind);
     cts_pointer_map_release(&managed);

@@ -42,6 +42,7 @@ struct device_pass {
     struct cts_namer namer;
     struct cts_kernels kernels;
     struct cts_origins *origins;
+    struct cts_pointer_map textures;
     uint32_t *left_out; /* per source: accesses that the source filter left out */
     size_t left_out_count;
 };
@@ -157,12 +158,14 @@ static bool is_filtered_source(struct device_pass *pass, struct cts_note_positio
 
 /* --- What is recorded --- */
 
-/* A constant that no source variable stands for: tables of the mathematical library and such. */
-static bool is_private_table(LLVMValueRef pointer)
+/* A constant that no source variable stands for (tables of the mathematical library and such), or
+ * a texture reference, whose content is a handle. */
+static bool is_private_table(const struct device_pass *pass, LLVMValueRef pointer)
 {
     for (int i = 0; i < 64; i++) {
         if (LLVMIsAGlobalVariable(pointer))
-            return LLVMIsGlobalConstant(pointer) && !cts_global_variable_info(pointer);
+            return cts_pointer_map_find(&pass->textures, pointer) ||
+                   (LLVMIsGlobalConstant(pointer) && !cts_global_variable_info(pointer));
         bool has_base = LLVMIsAGetElementPtrInst(pointer) || LLVMIsAAddrSpaceCastInst(pointer) ||
                         LLVMIsABitCastInst(pointer) || LLVMIsAConstantExpr(pointer);
         if (!has_base) return false;
@@ -193,7 +196,7 @@ static bool choose_space(const struct device_pass *pass, const struct cts_memory
     *space = cts_origins_space(set);
     if (set == CTS_ORIGIN_PARAMETER) return false;
     if (!(set & ELSEWHERE)) return pass->options.record_locals && (set & OWN);
-    return !is_private_table(access->pointer);
+    return !is_private_table(pass, access->pointer);
 }
 
 /* The address as a generic pointer, made where the builder stands. */
@@ -426,11 +429,10 @@ static void note_kernels(struct device_pass *pass)
 {
     for (size_t i = 0; i < pass->kernels.count; i++) {
         LLVMValueRef kernel = pass->kernels.items[i];
-        size_t length;
         bool is_left_out = cts_kernels_is_left_out(&pass->kernels, kernel);
         cts_notes_add_kernel(&pass->notes,
                              &(struct cts_note_kernel){
-                                 .symbol = LLVMGetValueName2(kernel, &length),
+                                 .symbol = cts_source_symbol(kernel),
                                  .display_name = cts_debug_function_name(&pass->debug, kernel),
                                  .at = position_of_function(pass, kernel),
                                  .flags = is_left_out ? CTS_KERNEL_UNINSTRUMENTED : 0,
@@ -471,6 +473,7 @@ static void pass_release(struct device_pass *pass)
     cts_namer_release(&pass->namer);
     cts_origins_free(pass->origins);
     cts_kernels_release(&pass->kernels);
+    cts_pointer_map_release(&pass->textures);
     cts_debug_release(&pass->debug);
     LLVMDisposeBuilder(pass->builder);
     free(pass->left_out);
@@ -492,6 +495,7 @@ int cts_device_pass(LLVMModuleRef module)
     if (!LLVMIsNewDbgInfoFormat(module)) LLVMSetIsNewDbgInfoFormat(module, 1);
     pass_init(&pass, module);
     declare_marks(&pass);
+    cts_find_textures(module, &pass.textures);
     cts_kernels_find(&pass.kernels, module, &pass.debug, &pass.options);
     pass.origins = cts_origins_find(module, &pass.kernels.is_kernel, pass.options.separate_units);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))

@@ -188,25 +188,39 @@ static bool has_prefix(const char *text, const char *prefix)
     return !strncmp(text, prefix, strlen(prefix));
 }
 
+static bool has_any_prefix(const char *name, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++)
+        if (has_prefix(name, *prefixes)) return true;
+    return false;
+}
+
 static void flow_call_result(struct cts_origins *origins, LLVMValueRef call, uint32_t to)
 {
+    /* The device heap, cached loads, and the addresses of texels that our headers ask for. */
+    static const char *const global[] = {
+        "llvm.nvvm.ldg.", "llvm.nvvm.ldu.", "malloc", "__cts_dev_malloc",
+        "__cts_texel",    "__cts_surface",  NULL};
+    static const char *const same[] = {"llvm.nvvm.ptr.",
+                                       "llvm.ptr.annotation",
+                                       "llvm.ptrmask",
+                                       "llvm.launder.",
+                                       "llvm.strip.",
+                                       "llvm.threadlocal.",
+                                       NULL};
     LLVMValueRef callee = LLVMGetCalledValue(call);
-    size_t length;
     if (!LLVMIsAFunction(callee)) {
         add_to(origins, to, CTS_ORIGIN_UNKNOWN);
         return;
     }
+    size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
     if (!LLVMIsDeclaration(callee))
         add_edge(origins, node_in(origins, &origins->returns, callee), to, EDGE_COPY);
-    else if (has_prefix(name, "llvm.nvvm.ldg.") || has_prefix(name, "llvm.nvvm.ldu."))
+    else if (has_any_prefix(name, global))
         add_to(origins, to, CTS_ORIGIN_GLOBAL);
-    else if (has_prefix(name, "llvm.nvvm.ptr.") || has_prefix(name, "llvm.ptr.annotation") ||
-             has_prefix(name, "llvm.ptrmask") || has_prefix(name, "llvm.launder.") ||
-             has_prefix(name, "llvm.strip.") || has_prefix(name, "llvm.threadlocal."))
+    else if (has_any_prefix(name, same))
         flow_value(origins, LLVMGetOperand(call, 0), to, EDGE_COPY);
-    else if (!strcmp(name, "malloc"))
-        add_to(origins, to, CTS_ORIGIN_GLOBAL);
     else
         add_to(origins, to, CTS_ORIGIN_UNKNOWN);
 }

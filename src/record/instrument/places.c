@@ -145,7 +145,7 @@ char *cts_global_name(LLVMValueRef global)
     const char *name = info ? cts_debug_text(info, CTS_OPERAND_VARIABLE_NAME, &length) : NULL;
     if (name) return cts_plugin_text("%.*s", (int)length, name);
     /* Of "k(float*)::tile" the part that the source says. */
-    char *full = cts_demangle(LLVMGetValueName2(global, &length));
+    char *full = cts_demangle(cts_source_symbol(global));
     const char *last = strrchr(full, ':');
     char *text = cts_plugin_text("%s", last ? last + 1 : full);
     free(full);
@@ -167,6 +167,8 @@ static bool find_global(LLVMValueRef global, struct cts_place *place)
 /* --- The walk --- */
 
 static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *place);
+static void descend(const struct cts_namer *namer, struct cts_place *place, uint64_t width_bytes,
+                    bool to_pointer);
 
 static LLVMOpcode opcode_of(LLVMValueRef value)
 {
@@ -273,6 +275,33 @@ static LLVMValueRef only_value_in(LLVMValueRef slot)
     return value;
 }
 
+/* A texel's or surface element's address, which our headers ask the device library for: called by
+ * the name of the texture, the first argument. */
+static bool find_texel(struct walk *walk, LLVMValueRef call, struct cts_place *place)
+{
+    size_t length;
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    const char *name = LLVMIsAFunction(callee) ? LLVMGetValueName2(callee, &length) : "";
+    if (strncmp(name, "__cts_texel", 11) != 0 && strncmp(name, "__cts_surface", 13) != 0)
+        return false;
+    LLVMValueRef handle = LLVMGetOperand(call, 0);
+    const struct cts_namer *namer = walk->namer;
+    const uint64_t *first = cts_pointer_map_find(&namer->first_of, handle);
+    for (uint32_t at = first ? (uint32_t)*first : 0; at; at = namer->named[at - 1].next) {
+        const struct cts_debug_variable *seen = &namer->named[at - 1].seen;
+        const char *text = cts_debug_text(seen->variable, CTS_OPERAND_VARIABLE_NAME, &length);
+        if (text && rank_of(walk, seen)) set_name(place, text, length);
+    }
+    if (place->name[0]) return true;
+    /* A texture reference: its handle is loaded, or asked of llvm.nvvm.texsurf.handle. */
+    if ((opcode_of(handle) != LLVMLoad && opcode_of(handle) != LLVMCall) ||
+        !find_place(walk, LLVMGetOperand(handle, 0), place))
+        return false;
+    descend(namer, place, 0, true);
+    place->type = NULL;
+    return true;
+}
+
 static bool find_loaded(struct walk *walk, LLVMValueRef address, struct cts_place *place)
 {
     if (find_place(walk, address, place))
@@ -303,6 +332,8 @@ static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *
     case LLVMPHI:
     case LLVMSelect:
         return find_meeting(walk, value, place);
+    case LLVMCall:
+        return find_texel(walk, value, place);
     default:
         return false;
     }
