@@ -50,6 +50,7 @@ __device__ void *malloc(size_t) __attribute__((nothrow)) __attribute__((malloc))
 #include "ctascope/warp.h"
 #include "ctascope/atomics.h"
 #include "ctascope/math.h"
+#include "ctascope/dpx.h"
 #pragma pop_macro("__CUDA_ARCH__")
 
 #define CUDA_VERSION 12030

@@ -105,6 +105,15 @@ CTS_CONVERT_(constant, 4)
 CTS_CONVERT_(local, 5)
 #undef CTS_CONVERT_
 
+CTS_MEMORY_ unsigned int __isCtaShared(const void *p)
+{
+    return __isShared(p);
+}
+CTS_MEMORY_ void *__nv_associate_access_property(const void *p, unsigned long long)
+{
+    return (void *)p;
+}
+
 /* Time. clock() and clock64() come with clang's headers. */
 CTS_MEMORY_ unsigned long long __globaltimer()
 {

@@ -67,7 +67,7 @@ CTS_SPECIAL double cts_erfcx(double x)
 {
     if (x != x) return x;
     if (x > 1e8) return CTS_INV_SQRT_PI / x;
-    if (x >= 1.25) {
+    if (x >= 0.85) {
         long double tail = x;
         for (int k = (int)(200 / (x * x)) + 12; k > 0; k--) tail = x + k * 0.5L / tail;
         return (double)(0.564189583547756286948L / tail);

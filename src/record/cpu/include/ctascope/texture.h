@@ -352,6 +352,10 @@ CTS_TEXTURE_(tex2DGrad, cudaTextureType2D, (float x, float y, float2, float2), (
              0)
 CTS_TEXTURE_(tex3DGrad, cudaTextureType3D, (float x, float y, float z, float4, float4), (x, y, z),
              3, x, y, z, 0)
+CTS_TEXTURE_(tex1DLayeredGrad, cudaTextureType1DLayered, (float x, int layer, float, float),
+             (x, layer), 1, x, 0, 0, layer)
+CTS_TEXTURE_(tex2DLayeredGrad, cudaTextureType2DLayered,
+             (float x, float y, int layer, float2, float2), (x, y, layer), 2, x, y, 0, layer)
 #undef CTS_TEXTURE_
 #undef CTS_LIST_
 
@@ -385,6 +389,17 @@ template <class T> CTS_FETCH_ T texCubemap(cudaTextureObject_t handle, float x, 
 }
 template <class T>
 CTS_FETCH_ T texCubemapLayered(cudaTextureObject_t handle, float x, float y, float z, int layer)
+{
+    return cts_cube_fetch_<T>(handle, x, y, z, layer);
+}
+template <class T>
+CTS_FETCH_ T texCubemapLod(cudaTextureObject_t handle, float x, float y, float z, float)
+{
+    return cts_cube_fetch_<T>(handle, x, y, z, 0);
+}
+template <class T>
+CTS_FETCH_ T texCubemapLayeredLod(cudaTextureObject_t handle, float x, float y, float z, int layer,
+                                  float)
 {
     return cts_cube_fetch_<T>(handle, x, y, z, layer);
 }
@@ -462,6 +477,9 @@ CTS_SURFACE_(surf2D, cudaSurfaceType2D, (int x, int y), 2, x, y, 0, 0)
 CTS_SURFACE_(surf3D, cudaSurfaceType3D, (int x, int y, int z), 3, x, y, z, 0)
 CTS_SURFACE_(surf1DLayered, cudaSurfaceType1DLayered, (int x, int layer), 1, x, 0, 0, layer)
 CTS_SURFACE_(surf2DLayered, cudaSurfaceType2DLayered, (int x, int y, int layer), 2, x, y, 0, layer)
+CTS_SURFACE_(surfCubemap, cudaSurfaceTypeCubemap, (int x, int y, int face), 2, x, y, 0, face)
+CTS_SURFACE_(surfCubemapLayered, cudaSurfaceTypeCubemapLayered, (int x, int y, int layer_face), 2,
+             x, y, 0, layer_face)
 #undef CTS_LIST_
 #undef CTS_SURFACE_
 
