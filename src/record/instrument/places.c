@@ -297,7 +297,7 @@ static bool find_texel(struct walk *walk, LLVMValueRef call, struct cts_place *p
     if ((opcode_of(handle) != LLVMLoad && opcode_of(handle) != LLVMCall) ||
         !find_place(walk, LLVMGetOperand(handle, 0), place))
         return false;
-    descend(namer, place, 0, true);
+    if (!LLVMIsAGlobalVariable(LLVMGetOperand(handle, 0))) descend(namer, place, 0, true);
     place->type = NULL;
     return true;
 }
