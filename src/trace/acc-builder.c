@@ -42,7 +42,9 @@ enum cts_status cts_acc_builder_init(struct cts_acc_builder *b, int compression_
     b->compression_level = compression_level ? compression_level : CTS_ACC_DEFAULT_LEVEL;
     b->slots = calloc(CTS_ACC_SLOT_COUNT, sizeof *b->slots);
     b->zstd = ZSTD_createCCtx();
-    if (!b->slots || !b->zstd) {
+    /* Templates without lists point at offset 0 all the same. */
+    const enum cts_status status = cts_buffer_reserve(&b->offsets, sizeof(uint32_t), NULL);
+    if (!b->slots || !b->zstd || status) {
         cts_acc_builder_release(b);
         return cts_fail(error, CTS_MEMORY, "no memory for a stream of warp records");
     }

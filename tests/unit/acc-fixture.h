@@ -68,6 +68,7 @@ static inline struct expected *expected_add(struct expected_list *list)
 static inline size_t expected_add_values(struct expected_list *list, const uint64_t *values,
                                          size_t count)
 {
+    if (!count) return list->value_count;
     while (list->value_count + count > list->value_capacity) {
         list->value_capacity = list->value_capacity ? 2 * list->value_capacity : 4096;
         list->values = realloc(list->values, list->value_capacity * sizeof *list->values);
@@ -209,8 +210,9 @@ static inline size_t compare_reader(const struct cts_acc_reader *reader,
             assert_true(at < list->count);
             const struct expected *const expected = &list->records[at];
             const struct cts_access access = cts_acc_record(&batch, i);
-            const uint32_t lanes =
-                compare_record(expected, list->values + expected->first_value, &access);
+            const uint64_t *const values =
+                expected->value_words ? list->values + expected->first_value : NULL;
+            const uint32_t lanes = compare_record(expected, values, &access);
             assert_int_equal(lanes & seen, 0);
             seen |= lanes;
             access_count += (uint64_t)__builtin_popcount(lanes);

@@ -11,8 +11,8 @@
  *
  * A full warp is decided by the differences of neighbours alone: all equal is affine; if they
  * break, it must be after every w-th lane, and by the same amount. A partial warp takes its stride
- * from its first two lanes, and w from the first lane that breaks, either that very lane or, where
- * the row's first lanes are inactive, the power of two below. What matches neither is a list; what
+ * from its first two lanes, and w from the first lane that breaks: the power of two below it, since
+ * a row's first lanes may be inactive, or else that very lane. What matches neither is a list; what
  * is too far apart for a list is split by lanes. */
 
 ZIP_TARGET static inline void ZIP(keep_values)(struct cts_acc_segment *segment,
@@ -95,10 +95,10 @@ ZIP_TARGET static inline bool ZIP(recognise_partial)(struct cts_acc_segment *seg
     const uint32_t breaks = ZIP(affine_breaks)(addresses, base, s0) & mask;
     if (!breaks) return ZIP(emit_affine)(segment, row, mask, s0, base);
     const unsigned lane = (unsigned)__builtin_ctz(breaks); /* at least 2 */
-    if (ZIP(try_two_level)(segment, row, mask, addresses, s0, base, lane, lane)) return true;
     const unsigned power = 1u << (31 - __builtin_clz(lane));
-    return power != lane &&
-           ZIP(try_two_level)(segment, row, mask, addresses, s0, base, power, lane);
+    return ZIP(try_two_level)(segment, row, mask, addresses, s0, base, power, lane) ||
+           (power != lane &&
+            ZIP(try_two_level)(segment, row, mask, addresses, s0, base, lane, lane));
 }
 
 ZIP_TARGET static void ZIP(recognise)(struct cts_acc_segment *segment,
