@@ -103,7 +103,7 @@ static void open_cuda(struct cc_session *session, struct cc_process *process, co
     add(process, "-nocudainc", "-nocudalib");
     add(process, "--cuda-path=/nonexistent", "--cuda-gpu-arch=" GPU_ARCHITECTURE);
     add(process, "-Xclang", "-target-sdk-version=12.3");
-    add(process, "--cuda-feature=+ptx83", "-Wno-unknown-cuda-version");
+    add(process, "-Wno-unknown-cuda-version", NULL);
     add(process, "-isystem", headers);
     add(process, "-include", "ctascope_cuda.h");
     add_colours(process);
@@ -127,6 +127,7 @@ static void device_command(struct cc_session *session, const struct cc_input *in
                            const char *unit, const char *output, struct cc_process *process)
 {
     open_cuda(session, process, "--cuda-device-only");
+    add(process, "--cuda-feature=+ptx83", NULL);
     cc_list_add_all(&process->command, &session->request->device);
     add(process, device_optimisation(session->request), NULL);
     add(process, "-Xclang", "-debug-info-kind=constructor");

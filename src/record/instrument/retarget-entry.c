@@ -166,7 +166,7 @@ static struct loop loop_open(const struct cts_ir *ir, LLVMValueRef begin, LLVMVa
     return loop;
 }
 
-static void loop_close(const struct cts_ir *ir, struct loop *loop)
+static LLVMValueRef loop_close(const struct cts_ir *ir, struct loop *loop)
 {
     LLVMBasicBlockRef last = LLVMGetInsertBlock(ir->builder);
     LLVMBasicBlockRef after =
@@ -175,8 +175,9 @@ static void loop_close(const struct cts_ir *ir, struct loop *loop)
     LLVMValueRef next = LLVMBuildNUWAdd(ir->builder, loop->counter, one, "");
     LLVMAddIncoming(loop->counter, &next, &last, 1);
     LLVMValueRef done = LLVMBuildICmp(ir->builder, LLVMIntEQ, next, loop->end, "");
-    LLVMBuildCondBr(ir->builder, done, after, loop->head);
+    LLVMValueRef branch = LLVMBuildCondBr(ir->builder, done, after, loop->head);
     LLVMPositionBuilderAtEnd(ir->builder, after);
+    return branch;
 }
 
 /* ---- the entry points ---- */
@@ -198,7 +199,10 @@ static LLVMValueRef make_range(struct entry *entry)
     }
     store_tid(entry);
     call_body(entry, CTS_VERSION_PLAIN);
-    for (int axis = 0; axis < 3; axis++) loop_close(ir, &loops[axis]);
+    LLVMValueRef group =
+        cts_parallel_group(entry->retarget, entry->kernel->body[CTS_VERSION_PLAIN]);
+    for (int axis = 0; axis < 3; axis++)
+        cts_parallel_loop(entry->retarget, loop_close(ir, &loops[axis]), group);
     LLVMBuildRetVoid(ir->builder);
     return entry->function;
 }
@@ -253,6 +257,7 @@ static LLVMValueRef make_row(struct entry *entry)
     LLVMValueRef count = LLVMBuildZExt(ir->builder, parameter(entry, 5), ir->i64, "");
     LLVMValueRef is_whole = LLVMBuildICmp(ir->builder, LLVMIntEQ, count, cts_u64(ir, 32), "");
     LLVMBuildCondBr(ir->builder, is_whole, whole, part);
+    LLVMValueRef group = cts_parallel_group(entry->retarget, entry->kernel->body[CTS_VERSION_ROW]);
     for (int pass = 0; pass < 2; pass++) {
         LLVMPositionBuilderAtEnd(ir->builder, pass == 0 ? whole : part);
         struct loop loop = loop_open(ir, cts_u64(ir, 0), pass == 0 ? cts_u64(ir, 32) : count);
@@ -265,7 +270,7 @@ static LLVMValueRef make_row(struct entry *entry)
         *body_argument(entry, CTS_BODY_LANE) = loop.counter;
         store_tid(entry);
         call_body(entry, CTS_VERSION_ROW);
-        loop_close(ir, &loop);
+        cts_parallel_loop(entry->retarget, loop_close(ir, &loop), group);
         LLVMBuildRetVoid(ir->builder);
     }
     return entry->function;

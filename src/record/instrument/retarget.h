@@ -116,6 +116,11 @@ void cts_waits_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
 LLVMValueRef cts_body_parameter(const struct cts_kernel *kernel, LLVMValueRef body,
                                 enum cts_body_parameter which);
 
+/* retarget-parallel.c: puts the accesses of a body into a group (NULL: it cannot), and says of the
+ * loop that `branch` closes that accesses of the group are independent */
+LLVMValueRef cts_parallel_group(struct cts_retarget *retarget, LLVMValueRef body);
+void cts_parallel_loop(struct cts_retarget *retarget, LLVMValueRef branch, LLVMValueRef group);
+
 /* retarget-entry.c */
 void cts_entries_make(struct cts_retarget *retarget);
 
