@@ -2,10 +2,11 @@
  * what LLVM's C API lacks (shim.h).
  *
  *   start of the pipeline   host module: the host pass.  Step retarget: the retarget pass.
- *   end of the pipeline     NVPTX module: address spaces are inferred (NVPTX does that in its code
- *                           generator only), then, for the CPU, the lower pass, then the device
- *                           pass. Lowering comes first so that the accesses of inline PTX are seen
- *                           as ordinary instructions.
+ *   end of the pipeline     NVPTX module: address spaces are inferred and neighbouring loads and
+ *                           stores joined to vector ones (NVPTX does both in its code generator
+ *                           only; what is recorded is what the GPU would do), then, for the CPU,
+ *                           the lower pass, then the device pass. Lowering comes first so that the
+ *                           accesses of inline PTX are seen as ordinary instructions.
  *
  * With CTS_VERIFY=1 the module is verified after each of them. */
 #include <cstdlib>
@@ -27,6 +28,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Vectorize/LoadStoreVectorizer.h>
 
 #include "record/instrument/shim.h"
 
@@ -81,6 +83,16 @@ struct StartPass : PassInfoMixin<StartPass> {
     static bool isRequired() { return true; }
 };
 
+/* A function pass of LLVM's own, on device code only. */
+template <class Pass> struct DevicePass : PassInfoMixin<DevicePass<Pass>> {
+    PreservedAnalyses run(Function &function, FunctionAnalysisManager &analyses)
+    {
+        if (!is_device_code(*function.getParent()) || setting_is("CTS_STEP", "retarget"))
+            return PreservedAnalyses::all();
+        return Pass().run(function, analyses);
+    }
+};
+
 template <int (*const *pass)(LLVMModuleRef), bool only_for_cpu>
 struct LastPass : PassInfoMixin<LastPass<pass, only_for_cpu>> {
     PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
@@ -101,7 +113,10 @@ void add_passes(PassBuilder &builder)
     builder.registerPipelineStartEPCallback(
         [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(StartPass()); });
     builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {
-        passes.addPass(createModuleToFunctionPassAdaptor(InferAddressSpacesPass()));
+        FunctionPassManager functions;
+        functions.addPass(DevicePass<InferAddressSpacesPass>());
+        functions.addPass(DevicePass<LoadStoreVectorizerPass>());
+        passes.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));
         passes.addPass(LastPass<&lower_pass, true>());
         passes.addPass(LastPass<&device_pass, false>());
     });
