@@ -5,6 +5,7 @@
     X(cc)                                                                                          \
     X(record)                                                                                      \
     X(info)                                                                                        \
+    X(comm)                                                                                        \
     X(dump)                                                                                        \
     X(doctor)                                                                                      \
     X(help)

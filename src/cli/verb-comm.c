@@ -1,0 +1,223 @@
+/* Communication between CTAs: reads a run, analyses it, renders the result. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/communication/communication.h"
+#include "cli/verb.h"
+#include "common/progress.h"
+#include "report/comm.h"
+#include "trace/acc.h"
+#include "trace/catalogue.h"
+
+enum { ROWS_IN_TABLE = 20, TOP_TRANSFERS = 20 };
+
+struct request {
+    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    bool per[CTS_COMM_SHEET_COUNT];
+    enum cts_comm_sheet sheet; /* the last that --per named */
+    unsigned sheet_count;
+    bool has_launch;
+    struct cts_sheet_choice choice;
+    struct cts_comm_options options;
+};
+
+static bool parse_format(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const format = cts_argument(arguments, "format");
+    if (!format || !strcmp(format, "table"))
+        request->format = FORMAT_TABLE;
+    else if (!strcmp(format, "json"))
+        request->format = FORMAT_JSON;
+    else if (!strcmp(format, "csv"))
+        request->format = FORMAT_CSV;
+    else
+        return false;
+    return true;
+}
+
+/* --per A,B,... ; an exit code, 0 for fine. */
+static int parse_per(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *rest = cts_argument(arguments, "per");
+    while (rest && *rest) {
+        char word[32];
+        const size_t length = strcspn(rest, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, rest);
+        const enum cts_comm_sheet sheet = cts_comm_sheet_named(word);
+        if (sheet == CTS_COMM_SHEET_COUNT)
+            return cts_usage_error(arguments, "'%.*s' is nothing that --per knows", (int)length,
+                                   rest);
+        request->per[sheet] = true;
+        request->sheet = sheet;
+        request->sheet_count++;
+        rest += length + (rest[length] == ',');
+    }
+    if (request->sheet_count > 1 && request->format != FORMAT_JSON)
+        return cts_usage_error(arguments, "a table or CSV shows one thing: --per names %u",
+                               request->sheet_count);
+    return 0;
+}
+
+/* An option that may be left out: *value then stays. */
+static bool read_number(const struct cts_arguments *arguments, const char *name, uint64_t *value)
+{
+    return !cts_argument_given(arguments, name) || cts_argument_u64(arguments, name, value);
+}
+
+static int parse_numbers(const struct cts_arguments *arguments, struct request *request)
+{
+    uint64_t limit = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0;
+    uint64_t threads = 0, transfers = 0, launch = 0;
+    if (!read_number(arguments, "limit", &limit) || !read_number(arguments, "threads", &threads) ||
+        !read_number(arguments, "launch", &launch) ||
+        !read_number(arguments, "max-transfers", &transfers))
+        return CTS_EXIT_USAGE;
+    if (cts_argument_given(arguments, "set-memory") &&
+        !cts_argument_bytes(arguments, "set-memory", &request->options.set_bytes))
+        return CTS_EXIT_USAGE;
+    request->choice.limit = (size_t)limit;
+    request->choice.sort = cts_argument(arguments, "sort");
+    request->has_launch = cts_argument_given(arguments, "launch");
+    request->choice.only_value = launch;
+    if (request->has_launch) {
+        cts_comm_launch_columns(request->sheet, &request->choice.only_column,
+                                &request->choice.or_column);
+        if (!request->choice.only_column && request->format != FORMAT_JSON)
+            return cts_usage_error(arguments, "--launch goes with --per launch, cta, transfer, "
+                                              "top-transfer or launch-pair");
+        if (!request->choice.only_column)
+            request->choice.only_column = request->choice.or_column = "launch";
+    }
+    request->options.threads = (unsigned)(threads < 256 ? threads : 256);
+    request->options.transfer_max = (size_t)transfers;
+    return 0;
+}
+
+static int parse(const struct cts_arguments *arguments, struct request *request)
+{
+    *request = (struct request){0};
+    if (!parse_format(arguments, request))
+        return cts_usage_error(arguments, "--format is table, json or csv");
+    int code = parse_per(arguments, request);
+    if (!code) code = parse_numbers(arguments, request);
+    request->options.paper_model = cts_argument_given(arguments, "paper-model");
+    request->options.keep_ctas = request->per[CTS_COMM_SHEET_CTA];
+    request->options.keep_transfers = request->per[CTS_COMM_SHEET_TRANSFER];
+    request->options.top_count = TOP_TRANSFERS;
+    if (request->per[CTS_COMM_SHEET_TOP] && request->choice.limit > TOP_TRANSFERS)
+        request->options.top_count = request->choice.limit;
+    return code;
+}
+
+static enum cts_status render_sheet(const struct request *request,
+                                    const struct cts_comm_report *report, struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_comm_sheet(report, request->sheet);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
+    if (status) return status;
+    if (request->format == FORMAT_CSV) {
+        status = cts_sheet_csv(&sheet, &rows, stdout, error);
+        if (request->sheet == CTS_COMM_SHEET_TRANSFER && report->comm->transfers_left_out)
+            fprintf(stderr, "ctascope comm: %llu transfers left out: --max-transfers\n",
+                    (unsigned long long)report->comm->transfers_left_out);
+    } else {
+        status = cts_sheet_table(&sheet, &rows, stdout, error);
+        if (!status && rows.count < sheet.row_count)
+            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, sheet.row_count);
+        if (!status) cts_comm_print_notes(report, stdout);
+    }
+    free(rows.rows);
+    return status;
+}
+
+static enum cts_status render(const struct request *request, const struct cts_comm_report *report,
+                              struct cts_error *error)
+{
+    if (request->format == FORMAT_JSON)
+        return cts_comm_print_json(report, request->per[CTS_COMM_SHEET_CTA],
+                                   request->per[CTS_COMM_SHEET_TRANSFER], &request->choice, stdout,
+                                   error);
+    if (request->format == FORMAT_TABLE && !request->sheet_count)
+        return cts_comm_print_summary(report, stdout, error);
+    return render_sheet(request, report, error);
+}
+
+static enum cts_status analyze(const char *run_path, const struct cts_catalogue *catalogue,
+                               const struct request *request, struct cts_comm *comm,
+                               struct cts_error *error)
+{
+    struct cts_acc_reader *reader;
+    enum cts_status status = cts_acc_open(run_path, &reader, error);
+    if (status) return status;
+    const struct cts_access_source source = cts_access_source_of(reader);
+    struct cts_comm_options options = request->options;
+    struct cts_progress progress;
+    uint64_t access_count = 0;
+    for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
+    cts_progress_begin(&progress, stderr, "analysing", access_count);
+    options.progress = &progress;
+    status = cts_comm_analyze(catalogue, &source, &options, comm, error);
+    cts_progress_end(&progress);
+    cts_acc_close(reader);
+    return status;
+}
+
+static int run_comm(const struct cts_arguments *arguments)
+{
+    const char *const run_path = arguments->positional[0];
+    struct request request;
+    const int code = parse(arguments, &request);
+    if (code) return code;
+    struct cts_error error;
+    struct cts_catalogue catalogue;
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
+    if (status) return cts_report_error(arguments, &error);
+    struct cts_comm comm;
+    status = analyze(run_path, &catalogue, &request, &comm, &error);
+    if (!status) {
+        const struct cts_comm_report report = {
+            .run_path = run_path, .catalogue = &catalogue, .comm = &comm};
+        status = render(&request, &report, &error);
+        cts_comm_release(&comm);
+    }
+    cts_catalogue_release(&catalogue);
+    return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
+}
+
+static const struct cts_option comm_options[] = {
+    {.name = "per",
+     .argument = "WHAT",
+     .help = "rows: run, kernel, launch, cta, transfer, kernel-pair, launch-pair, "
+             "transfer-size, in-degree, out-degree, top-transfer"},
+    {.name = "format",
+     .argument = "table|json|csv",
+     .help = "the form of the output (default: table)"},
+    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
+    {.name = "limit", .argument = "N", .help = "at most N rows (tables: 20; 0: all)"},
+    {.name = "launch", .argument = "N", .help = "only rows of this launch, as writer or reader"},
+    {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
+    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+    {.name = "max-transfers",
+     .argument = "N",
+     .help = "list at most N transfers (default: 4,194,304); sums hold all"},
+    {.name = "set-memory",
+     .argument = "SIZE",
+     .help = "sets of a launch beyond this go to TMPDIR (default: 1G)"},
+    {0},
+};
+
+const struct cts_verb cts_verb_comm = {
+    .name = "comm",
+    .synopsis = "RUN [--per WHAT] [--format table|json|csv] [options]",
+    .summary = "Shows how CTAs communicate through global memory",
+    .description =
+        "Who wrote what others read: volumes, the communicated fraction, transfers from\n"
+        "CTA to CTA across launches, degrees, by kernel, launch or CTA. With --format\n"
+        "json, --per cta,transfer adds those lists to everything else.",
+    .options = comm_options,
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run_comm,
+};

@@ -1,0 +1,309 @@
+/* The communication analysis: the screenful, the notes on what the numbers are worth, and JSON. */
+#include "report/comm.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text-table.h"
+
+/* ---- notes ---- */
+
+static const char *count_of(uint64_t count)
+{
+    static _Thread_local struct cts_scaled texts[4];
+    static _Thread_local unsigned next;
+    struct cts_scaled *const text = &texts[next++ % 4];
+    *text = cts_count_text(count);
+    return text->text;
+}
+
+void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
+{
+    const struct cts_comm *const c = report->comm;
+    if (c->paper_model)
+        fprintf(file, "  paper model: no copies, no frees; what no kernel wrote is the host's\n");
+    if (c->lower_bound)
+        fprintf(file, "  LOWER BOUND, %s launches unrecorded: last writers may be missing\n",
+                count_of(c->unrecorded_launches));
+    if (c->dropped_accesses)
+        fprintf(file, "  %s accesses were dropped by the recorder\n",
+                count_of(c->dropped_accesses));
+    if (c->incomplete_files)
+        fprintf(file, "  %s access files end too early: the program was killed\n",
+                count_of(c->incomplete_files));
+    if (c->skipped_instructions)
+        fprintf(file, "  %s places could not be instrumented: ctascope dump --table skipped\n",
+                count_of(c->skipped_instructions));
+    if (c->unseen_allocations)
+        fprintf(file,
+                "  host writes not seen in %s managed, pinned or mapped allocations (written %s): "
+                "left out of the fraction\n",
+                count_of(c->unseen_allocations),
+                cts_bytes_text(c->total.unseen_written_bytes).text);
+    if (c->unordered_pairs)
+        fprintf(file,
+                "  %s pairs of launches and copies are ordered by their start times alone; "
+                "%s transfers between such launches\n",
+                count_of(c->unordered_pairs), count_of(c->unordered_transfers));
+    if (c->total.conflict_bytes)
+        fprintf(file, "  write conflicts: %s bytes were written by several CTAs of one launch\n",
+                count_of(c->total.conflict_bytes));
+    if (c->total.own_write_first_bytes)
+        fprintf(file,
+                "  %s of the bytes received had been stored by the reading CTA itself before\n",
+                cts_bytes_text(c->total.own_write_first_bytes).text);
+    if (c->carried_bytes)
+        fprintf(file,
+                "  device-to-device copies carried the writers of %s; a byte read both in its "
+                "place and in the copy is communicated twice\n",
+                cts_bytes_text(c->carried_bytes).text);
+}
+
+/* ---- the screenful ---- */
+
+static void print_line(FILE *file, const char *name, const char *text)
+{
+    fprintf(file, "  %-14s %s\n", name, text);
+}
+
+static void print_volume(FILE *file, const char *name, uint64_t unique, uint64_t access_bytes,
+                         uint64_t accesses)
+{
+    fprintf(file, "  %-14s %10s unique %10s accessed %15s accesses\n", name,
+            cts_bytes_text(unique).text, cts_bytes_text(access_bytes).text, count_of(accesses));
+}
+
+static void print_totals(const struct cts_comm_report *report, FILE *file)
+{
+    const struct cts_comm *const c = report->comm;
+    const struct cts_comm_counts *const t = &c->total;
+    char text[200];
+    snprintf(text, sizeof text, "%s supersteps: %s launches, %s copies, %s memsets",
+             count_of(c->superstep_count), count_of(c->launch_count), count_of(c->copy_count),
+             count_of(c->memset_count));
+    print_line(file, "order", text);
+    print_volume(file, "read", t->global_read_unique_bytes,
+                 t->global_load_bytes + t->global_atomic_bytes,
+                 t->global_load_accesses + t->global_atomic_accesses);
+    print_volume(file, "written", t->global_written_unique_bytes,
+                 t->global_store_bytes + t->global_atomic_bytes,
+                 t->global_store_accesses + t->global_atomic_accesses);
+    print_volume(file, "received", t->received_bytes, t->received_access_bytes,
+                 t->received_accesses);
+    snprintf(text, sizeof text, "%s of %s written (%s)",
+             cts_bytes_text(cts_comm_ratio_communicated(t)).text,
+             cts_bytes_text(cts_comm_ratio_written(t)).text,
+             cts_percent_text(cts_comm_ratio_communicated(t), cts_comm_ratio_written(t)).text);
+    print_line(file, "communicated", text);
+    snprintf(text, sizeof text, "kernels %s, host %s, nobody seen %s; host read back %s",
+             cts_bytes_text(t->received_bytes).text, cts_bytes_text(t->from_host_bytes).text,
+             cts_bytes_text(t->from_nobody_bytes).text, cts_bytes_text(t->host_read_bytes).text);
+    print_line(file, "read from", text);
+    const uint64_t shared_bytes =
+        t->shared_load_bytes + t->shared_store_bytes + t->shared_atomic_bytes;
+    if (shared_bytes) {
+        snprintf(text, sizeof text, "%s loaded, %s stored, %s atomic",
+                 cts_bytes_text(t->shared_load_bytes).text,
+                 cts_bytes_text(t->shared_store_bytes).text,
+                 cts_bytes_text(t->shared_atomic_bytes).text);
+        print_line(file, "shared memory", text);
+    }
+}
+
+/* The smallest key at which `share_percent` of all values are reached. */
+static uint64_t quantile(const struct cts_map_entry *entries, size_t count, uint64_t total,
+                         unsigned share_percent)
+{
+    const unsigned __int128 wanted = (unsigned __int128)total * share_percent;
+    unsigned __int128 sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += (unsigned __int128)entries[i].value * 100;
+        if (sum >= wanted) return entries[i].key;
+    }
+    return 0;
+}
+
+static uint64_t sum_of_values(const struct cts_map_entry *entries, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) sum += entries[i].value;
+    return sum;
+}
+
+static void print_sizes(const struct cts_comm *c, FILE *file)
+{
+    const struct cts_map_entry *const sizes = c->transfer_sizes;
+    const size_t count = c->transfer_size_count;
+    const uint64_t total = sum_of_values(sizes, count);
+    char text[300];
+    if (!total) {
+        print_line(file, "transfers", "none");
+        return;
+    }
+    size_t most = 0;
+    for (size_t i = 1; i < count; i++)
+        if (sizes[i].value > sizes[most].value) most = i;
+    snprintf(text, sizeof text, "%s of %s to %s; half up to %s, 90%% up to %s; most often %s (%s)",
+             count_of(total), cts_bytes_text(sizes[0].key).text,
+             cts_bytes_text(sizes[count - 1].key).text,
+             cts_bytes_text(quantile(sizes, count, total, 50)).text,
+             cts_bytes_text(quantile(sizes, count, total, 90)).text,
+             cts_bytes_text(sizes[most].key).text, cts_percent_text(sizes[most].value, total).text);
+    print_line(file, "transfers", text);
+}
+
+static void print_degrees(const char *name, const struct cts_map_entry *degrees, size_t count,
+                          FILE *file)
+{
+    struct cts_comm_degree all = {0};
+    for (size_t i = 0; i < count; i++) {
+        all.cta_count += degrees[i].value;
+        all.sum += degrees[i].key * degrees[i].value;
+        all.sum_of_squares += (unsigned __int128)degrees[i].key * degrees[i].key * degrees[i].value;
+    }
+    char text[200] = "-";
+    if (all.cta_count)
+        snprintf(text, sizeof text, "%.4g +- %.4g (%s to %s) over %s CTAs",
+                 cts_comm_degree_mean(&all), cts_comm_degree_deviation(&all),
+                 count_of(degrees[0].key), count_of(degrees[count - 1].key),
+                 count_of(all.cta_count));
+    print_line(file, name, text);
+}
+
+/* Some rows of a sheet under a heading; nothing when it has none. */
+static enum cts_status print_part(const struct cts_comm_report *report, enum cts_comm_sheet which,
+                                  const char *heading, const char *sort, size_t limit, FILE *file,
+                                  struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_comm_sheet(report, which);
+    if (!sheet.row_count) return CTS_OK;
+    const struct cts_sheet_choice choice = {.sort = sort, .limit = limit};
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &choice, &rows, error);
+    if (status) return status;
+    fprintf(file, "\n%s\n", heading);
+    status = cts_sheet_table(&sheet, &rows, file, error);
+    if (rows.count < sheet.row_count)
+        fprintf(file, "  ... and %zu more\n", sheet.row_count - rows.count);
+    free(rows.rows);
+    return status;
+}
+
+enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FILE *file,
+                                       struct cts_error *error)
+{
+    const struct cts_comm *const c = report->comm;
+    fprintf(file, "Communication between CTAs in '%s'\n", report->run_path);
+    print_totals(report, file);
+    print_sizes(c, file);
+    print_degrees("in-degree", c->in_degrees, c->in_degree_count, file);
+    print_degrees("out-degree", c->out_degrees, c->out_degree_count, file);
+    enum cts_status status =
+        print_part(report, CTS_COMM_SHEET_KERNEL, "Kernels", "written", 12, file, error);
+    if (!status)
+        status = print_part(report, CTS_COMM_SHEET_KERNEL_PAIR, "From kernel to kernel", "bytes",
+                            10, file, error);
+    if (!status)
+        status = print_part(report, CTS_COMM_SHEET_TOP, "Largest transfers", NULL, 5, file, error);
+    fprintf(file, "\nNotes\n");
+    cts_comm_print_notes(report, file);
+    fprintf(file, "  more: --per kernel|launch|cta|transfer|... , --format json|csv\n");
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static void write_soundness(struct cts_json *json, const struct cts_comm *c)
+{
+    cts_json_key(json, "soundness");
+    cts_json_open_object(json);
+    cts_json_member_bool(json, "lower_bound", c->lower_bound);
+    cts_json_member_u64(json, "unrecorded_launches", c->unrecorded_launches);
+    cts_json_member_u64(json, "dropped_accesses", c->dropped_accesses);
+    cts_json_member_u64(json, "incomplete_files", c->incomplete_files);
+    cts_json_member_u64(json, "skipped_instructions", c->skipped_instructions);
+    cts_json_member_u64(json, "unseen_allocations", c->unseen_allocations);
+    cts_json_member_u64(json, "unordered_pairs", c->unordered_pairs);
+    cts_json_member_u64(json, "unordered_transfers", c->unordered_transfers);
+    cts_json_member_u64(json, "unordered_bytes", c->unordered_bytes);
+    cts_json_close_object(json);
+}
+
+static void write_totals(struct cts_json *json, const struct cts_comm_report *report)
+{
+    const struct cts_comm *const c = report->comm;
+    const struct cts_sheet sheet = cts_comm_sheet(report, CTS_COMM_SHEET_RUN);
+    cts_json_key(json, "totals");
+    cts_json_open_object(json);
+    cts_json_member_u64(json, "supersteps", c->superstep_count);
+    cts_json_member_u64(json, "copies", c->copy_count);
+    cts_json_member_u64(json, "memsets", c->memset_count);
+    cts_json_member_u64(json, "records", c->record_count);
+    cts_json_member_u64(json, "carried_bytes", c->carried_bytes);
+    cts_sheet_json_row(&sheet, 0, json);
+    cts_json_close_object(json);
+}
+
+static void write_all(struct cts_json *json, const struct cts_comm_report *report,
+                      enum cts_comm_sheet which)
+{
+    const struct cts_sheet sheet = cts_comm_sheet(report, which);
+    const struct cts_sheet_rows rows = cts_sheet_all(&sheet);
+    cts_sheet_json(&sheet, &rows, json);
+}
+
+static enum cts_status write_chosen(struct cts_json *json, const struct cts_comm_report *report,
+                                    enum cts_comm_sheet which,
+                                    const struct cts_sheet_choice *choice, struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_comm_sheet(report, which);
+    struct cts_sheet_rows rows;
+    const enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
+    if (status) return status;
+    cts_sheet_json(&sheet, &rows, json);
+    free(rows.rows);
+    return CTS_OK;
+}
+
+/* The choice for one sheet: --launch looks into the sheet's own columns. */
+static struct cts_sheet_choice choice_for(const struct cts_sheet_choice *choice,
+                                          enum cts_comm_sheet which)
+{
+    struct cts_sheet_choice own = *choice;
+    if (choice->only_column) cts_comm_launch_columns(which, &own.only_column, &own.or_column);
+    return own;
+}
+
+enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool with_ctas,
+                                    bool with_transfers, const struct cts_sheet_choice *choice,
+                                    FILE *file, struct cts_error *error)
+{
+    static const enum cts_comm_sheet always[] = {
+        CTS_COMM_SHEET_KERNEL,        CTS_COMM_SHEET_LAUNCH,
+        CTS_COMM_SHEET_KERNEL_PAIR,   CTS_COMM_SHEET_LAUNCH_PAIR,
+        CTS_COMM_SHEET_TRANSFER_SIZE, CTS_COMM_SHEET_IN_DEGREE,
+        CTS_COMM_SHEET_OUT_DEGREE,    CTS_COMM_SHEET_TOP};
+    struct cts_json json;
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    cts_json_member_string(&json, "format", "ctascope-comm");
+    cts_json_member_u64(&json, "version", 1);
+    cts_json_member_string(&json, "run", report->run_path);
+    cts_json_member_string(&json, "model", report->comm->paper_model ? "paper" : "default");
+    write_soundness(&json, report->comm);
+    write_totals(&json, report);
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) write_all(&json, report, always[i]);
+    enum cts_status status = CTS_OK;
+    const struct cts_sheet_choice ctas = choice_for(choice, CTS_COMM_SHEET_CTA);
+    const struct cts_sheet_choice transfers = choice_for(choice, CTS_COMM_SHEET_TRANSFER);
+    if (with_ctas) status = write_chosen(&json, report, CTS_COMM_SHEET_CTA, &ctas, error);
+    if (!status && with_transfers) {
+        cts_json_member_u64(&json, "transfers_left_out", report->comm->transfers_left_out);
+        status = write_chosen(&json, report, CTS_COMM_SHEET_TRANSFER, &transfers, error);
+    }
+    cts_json_close_object(&json);
+    struct cts_error late;
+    const enum cts_status written = cts_json_end(&json, status ? &late : error);
+    return status ? status : written;
+}

@@ -1,0 +1,84 @@
+/* A sheet: rows of named columns, rendered as a table for people, as CSV and as JSON. One sheet
+ * serves all three, so that they cannot disagree. Rows are made when they are asked for. */
+#ifndef CTS_REPORT_SHEET_H
+#define CTS_REPORT_SHEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "common/error.h"
+#include "common/json.h"
+
+enum cts_cell_kind {
+    CTS_CELL_TEXT,
+    CTS_CELL_ID,       /* a number that is a name: never grouped or scaled */
+    CTS_CELL_COUNT,    /* "1,234" in a table */
+    CTS_CELL_BYTES,    /* "1.50 KiB" in a table */
+    CTS_CELL_FRACTION, /* "12.3%" in a table; NaN: nothing to divide by */
+    CTS_CELL_REAL,
+    CTS_CELL_FLAG, /* a bool; "yes" or nothing in a table */
+};
+
+union cts_cell {
+    const char *text; /* NULL: none */
+    uint64_t number;
+    double real;
+};
+
+struct cts_column {
+    const char *key;   /* in CSV and JSON */
+    const char *title; /* in a table; NULL: not shown there */
+    enum cts_cell_kind kind;
+    bool table_only; /* a short name for another column: in tables and for --sort */
+};
+
+struct cts_sheet {
+    const char *name; /* of the list in JSON */
+    const struct cts_column *columns;
+    size_t column_count, row_count;
+    /* Fills one cell per column; texts live until the next row. */
+    void (*row)(const void *state, size_t row, union cts_cell *cells);
+    const void *state;
+};
+
+enum { CTS_SHEET_COLUMNS_MAX = 96 };
+
+/* Which rows, in which order. */
+struct cts_sheet_rows {
+    size_t *rows;
+    size_t count;
+};
+
+struct cts_sheet_choice {
+    const char *sort;        /* a column's key, "-" in front: ascending; NULL: as they are */
+    const char *only_column; /* NULL, or rows whose number in this column is only_value, */
+    const char *or_column;   /* or in this one */
+    uint64_t only_value;
+    size_t limit; /* 0: none */
+};
+
+/* Chooses rows; numbers sort largest first, texts alphabetically. CTS_USAGE names an unknown
+ * column and lists those that there are. Free rows->rows. */
+CTS_MUST_CHECK enum cts_status cts_sheet_choose(const struct cts_sheet *sheet,
+                                                const struct cts_sheet_choice *choice,
+                                                struct cts_sheet_rows *rows,
+                                                struct cts_error *error);
+
+/* Every row in its order: rows->rows is NULL, nothing to free. */
+struct cts_sheet_rows cts_sheet_all(const struct cts_sheet *sheet);
+
+CTS_MUST_CHECK enum cts_status cts_sheet_table(const struct cts_sheet *sheet,
+                                               const struct cts_sheet_rows *rows, FILE *file,
+                                               struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_sheet_csv(const struct cts_sheet *sheet,
+                                             const struct cts_sheet_rows *rows, FILE *file,
+                                             struct cts_error *error);
+/* As the member `sheet->name` of the open object: a list of one object per row. */
+void cts_sheet_json(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
+                    struct cts_json *json);
+/* The cells of one row as members of the open object. */
+void cts_sheet_json_row(const struct cts_sheet *sheet, size_t row, struct cts_json *json);
+
+#endif
