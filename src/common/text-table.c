@@ -131,12 +131,25 @@ struct cts_scaled cts_count_text(uint64_t count)
     return scaled;
 }
 
+struct cts_counted cts_counted_text(uint64_t count, const char *one, const char *many)
+{
+    struct cts_counted counted;
+    snprintf(counted.text, sizeof counted.text, "%s %.30s", cts_count_text(count).text,
+             count == 1 ? one : many);
+    return counted;
+}
+
 struct cts_scaled cts_percent_text(uint64_t part, uint64_t whole)
 {
     struct cts_scaled scaled = {"-"};
     if (whole)
         snprintf(scaled.text, sizeof scaled.text, "%.1f%%", 100.0 * (double)part / (double)whole);
     return scaled;
+}
+
+void cts_print_plain(FILE *file, const char *text)
+{
+    for (; *text; text++) fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, file);
 }
 
 void cts_csv_field(FILE *file, const char *text)

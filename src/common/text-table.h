@@ -50,6 +50,15 @@ struct cts_scaled cts_time_text(uint64_t time_ns); /* "17 ns", "1.50 us", "12.3 
 struct cts_scaled cts_count_text(uint64_t count);  /* "1,234,567" */
 struct cts_scaled cts_percent_text(uint64_t part, uint64_t whole); /* "12.3%"; of 0: "-" */
 
+/* "1 launch", "1,234 launches" */
+struct cts_counted {
+    char text[64];
+};
+struct cts_counted cts_counted_text(uint64_t count, const char *one, const char *many);
+
+/* Prints text that came from a file: control characters, which a terminal would obey, as '?'. */
+void cts_print_plain(FILE *file, const char *text);
+
 /* One field of a CSV line (RFC 4180); quoted when it has to be. NULL: empty. The caller writes
  * commas and "\n". */
 void cts_csv_field(FILE *file, const char *text);
