@@ -39,7 +39,7 @@ static bool starts_with_any(const char *path, const char *const *parts)
 /* Headers of the compiler, the system, the toolkit and ours are not what a user wants to be shown
  * when an inlined function of theirs makes an access. Debug information does not tell them apart,
  * their places do. */
-static bool is_users_path(const char *path)
+bool cts_is_users_path(const char *path)
 {
     static const char *const inside[] = {"/lib/clang/",
                                          "/share/ctascope/",
@@ -93,7 +93,7 @@ uint32_t cts_debug_source(struct cts_debug *debug, LLVMMetadataRef file)
         debug->sources = cts_plugin_grow(debug->sources, debug->source_count,
                                          &debug->source_capacity, sizeof *debug->sources);
         debug->sources[debug->source_count++] =
-            (struct cts_source_file){.path = path, .is_users = is_users_path(path)};
+            (struct cts_source_file){.path = path, .is_users = cts_is_users_path(path)};
     } else {
         free(path);
     }

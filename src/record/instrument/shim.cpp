@@ -25,6 +25,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -41,6 +42,7 @@ CTS_WEAK int cts_device_pass(LLVMModuleRef module);
 CTS_WEAK int cts_lower_pass(LLVMModuleRef module);
 CTS_WEAK int cts_retarget_pass(LLVMModuleRef module);
 CTS_WEAK int cts_host_pass(LLVMModuleRef module);
+bool cts_is_users_path(const char *path); /* debuginfo.h */
 }
 
 namespace
@@ -122,15 +124,36 @@ void add_passes(PassBuilder &builder)
     });
 }
 
+/* The first frame of an inlined instruction that is in a file of the user's, else its own. */
+const DILocation *user_frame(const DILocation *location)
+{
+    for (const DILocation *at = location; at; at = at->getInlinedAt()) {
+        SmallString<128> path(at->getFilename());
+        sys::fs::make_absolute(at->getDirectory(), path);
+        if (cts_is_users_path(path.c_str())) return at;
+    }
+    return location;
+}
+
+/* Clang knows the source's lines in the first step, and prints them with the message. In the
+ * retarget step its input is IR, so the position goes into the text. */
 void diagnose(LLVMModuleRef module, LLVMValueRef instruction, const char *message,
               DiagnosticSeverity severity)
 {
     LLVMContext &context = unwrap(module)->getContext();
-    if (auto *at = dyn_cast_or_null<Instruction>(instruction ? unwrap(instruction) : nullptr))
+    auto *at = dyn_cast_or_null<Instruction>(instruction ? unwrap(instruction) : nullptr);
+    const DILocation *location = at ? user_frame(at->getDebugLoc().get()) : nullptr;
+    if (at && !setting_is("CTS_STEP", "retarget")) {
         context.diagnose(
-            DiagnosticInfoUnsupported(*at->getFunction(), message, at->getDebugLoc(), severity));
-    else
-        context.diagnose(DiagnosticInfoInlineAsm(uint64_t(0), message, severity));
+            DiagnosticInfoUnsupported(*at->getFunction(), message, DebugLoc(location), severity));
+        return;
+    }
+    std::string text;
+    if (location)
+        text = (location->getFilename() + ":" + Twine(location->getLine()) + ":" +
+                Twine(location->getColumn()) + ": ")
+                   .str();
+    context.diagnose(DiagnosticInfoInlineAsm(uint64_t(0), text + message, severity));
 }
 
 } // namespace
