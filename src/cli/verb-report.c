@@ -50,7 +50,7 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     if ((status = cts_acc_open(run, &reader, error))) goto out;
     const struct cts_access_source source = cts_access_source_of(reader);
     struct cts_progress progress;
-    cts_progress_begin(&progress, "report", 0);
+    cts_progress_begin(&progress, stderr, "analysing", 0);
     const struct cts_comm_options options = {.keep_transfers = true,
                                              .transfer_max = TRANSFERS_MAX,
                                              .threads = (unsigned)threads,

@@ -6,6 +6,7 @@
     X(record)                                                                                      \
     X(info)                                                                                        \
     X(comm)                                                                                        \
+    X(report)                                                                                      \
     X(dump)                                                                                        \
     X(doctor)                                                                                      \
     X(help)

@@ -38,7 +38,8 @@ enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct c
     write_escaped(file, json, json_bytes);
     fputs(place + strlen(marker), file);
     errno = 0;
-    if (fflush(file) || ferror(file)) status = cts_fail_errno(error, errno, "cannot write the page");
+    if (fflush(file) || ferror(file))
+        status = cts_fail_errno(error, errno, "cannot write the page");
 out:
     free(json);
     return status;
