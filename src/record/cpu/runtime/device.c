@@ -6,21 +6,17 @@
 #include <string.h>
 
 #include "range.h"
-#include "record.h"
+#include "record/cpu/engine.h"
 #include "runtime.h"
 #include "stream.h"
 
 static __thread int current_device;
 
-/* Settings that are kept and given back; only the stack's size means something. */
+/* Settings that are kept and given back. The heap of device-side malloc() is the engine's. */
 static _Atomic size_t limits[7] = {
-    [cudaLimitStackSize] = 1024,
-    [cudaLimitPrintfFifoSize] = 1 << 20,
-    [cudaLimitMallocHeapSize] = 8 << 20,
-    [cudaLimitDevRuntimeSyncDepth] = 2,
-    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
-    [cudaLimitMaxL2FetchGranularity] = 64,
-    [cudaLimitPersistingL2CacheSize] = 0,
+    [cudaLimitStackSize] = 1024,           [cudaLimitPrintfFifoSize] = 1 << 20,
+    [cudaLimitDevRuntimeSyncDepth] = 2,    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
+    [cudaLimitMaxL2FetchGranularity] = 64, [cudaLimitPersistingL2CacheSize] = 0,
 };
 static _Atomic int cache_config, shared_config, device_flags = cudaDeviceMapHost;
 static _Atomic bool peers[CTS_DEVICES_MAX][CTS_DEVICES_MAX];
@@ -362,7 +358,10 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     CTS_ENTER();
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return cts_return(cudaErrorUnsupportedLimit);
-    atomic_store(&limits[limit], value);
+    if (limit == cudaLimitMallocHeapSize)
+        cts_engine_set_heap_limit(value);
+    else
+        atomic_store(&limits[limit], value);
     return cudaSuccess;
 }
 
@@ -372,7 +371,8 @@ cudaError_t cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
     if (!pValue) return cts_return(cudaErrorInvalidValue);
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return cts_return(cudaErrorUnsupportedLimit);
-    *pValue = atomic_load(&limits[limit]);
+    *pValue =
+        limit == cudaLimitMallocHeapSize ? cts_engine_heap_limit() : atomic_load(&limits[limit]);
     return cudaSuccess;
 }
 

@@ -29,11 +29,12 @@ struct variable {
 static const struct variable variables[] = {
     {"CTASCOPE_DEVICES", VALUE_COUNT32, FIELD(device_count), 1, 16},
     {"CTASCOPE_SM_COUNT", VALUE_COUNT32, FIELD(sm_count), 1, 65536},
-    {"CTASCOPE_MEMORY", VALUE_SIZE64, FIELD(memory_bytes), 1 << 20, (uint64_t)1 << 40},
+    {"CTASCOPE_MEMORY", VALUE_SIZE64, FIELD(memory_bytes), 1 << 20, (uint64_t)1 << 39},
     {"CTASCOPE_SHARED_MEMORY", VALUE_SIZE32, FIELD(shared_bytes), 1 << 10, 64 << 20},
     {"CTASCOPE_WORKERS", VALUE_COUNT32, FIELD(worker_count), 1, 1024},
     {"CTASCOPE_STACK", VALUE_SIZE64, FIELD(stack_bytes), 16 << 10, (uint64_t)1 << 30},
     {"CTASCOPE_DETERMINISTIC", VALUE_BOOL, FIELD(deterministic), 0, 1},
+    {"CTASCOPE_SPIN_LIMIT", VALUE_COUNT64, FIELD(spin_limit_s), 1, 1000000},
     {"CTASCOPE_RUN", VALUE_TEXT, FIELD(run_path), 0, 0},
     {"CTASCOPE_KERNEL_NAME", VALUE_TEXT, FIELD(kernel_name), 0, 0},
     {"CTASCOPE_LAUNCH_SKIP", VALUE_COUNT64, FIELD(launch_skip), 0, UINT64_MAX - 1},
@@ -133,8 +134,8 @@ static enum cts_status read_variable(struct cts_environment *environment,
     const uint64_t maximum =
         narrow && variable->maximum > UINT32_MAX ? UINT32_MAX : variable->maximum;
     if (!parse(variable->kind, text, &value))
-        return cts_fail(error, CTS_USAGE, "%s='%.100s' is not a %s", variable->name, text,
-                        variable->kind == VALUE_BOOL ? "0 or 1" : "number");
+        return cts_fail(error, CTS_USAGE, "%s='%.100s' is not %s", variable->name, text,
+                        variable->kind == VALUE_BOOL ? "0 or 1" : "a number");
     if (value < variable->minimum || value > maximum)
         return cts_fail(error, CTS_USAGE, "%s='%.100s' is not in %llu .. %llu", variable->name,
                         text, (unsigned long long)variable->minimum, (unsigned long long)maximum);

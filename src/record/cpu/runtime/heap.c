@@ -60,8 +60,9 @@ struct cts_heap *cts_heap_create(uint64_t address, uint64_t reserve_bytes, uint6
     void *map = MAP_FAILED;
     for (; map == MAP_FAILED && reserve_bytes >= 1 << 20; reserve_bytes /= 2) {
         heap->size_bytes = round_up(reserve_bytes, PAGE_BYTES);
-        map =
-            mmap((void *)address, heap->size_bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+        if (address)
+            map = mmap((void *)address, heap->size_bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE,
+                       -1, 0);
         if (map == MAP_FAILED) map = mmap(NULL, heap->size_bytes, PROT_NONE, flags, -1, 0);
     }
     if (map == MAP_FAILED) goto fail;

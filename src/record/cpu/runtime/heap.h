@@ -10,7 +10,7 @@
 struct cts_heap;
 
 /* Reserves `reserve_bytes` (less if the system refuses) at `address`, or elsewhere if that is
- * taken; at most `limit_bytes` can be in use. NULL when nothing can be reserved. */
+ * taken or 0; at most `limit_bytes` can be in use. NULL when nothing can be reserved. */
 struct cts_heap *cts_heap_create(uint64_t address, uint64_t reserve_bytes, uint64_t limit_bytes);
 
 /* Zero-filled memory at a multiple of 512, or 0 when the limit is reached. */

@@ -78,6 +78,7 @@ static void start(void)
         .worker_count = environment.worker_count,
         .deterministic = environment.deterministic,
         .fiber_stack_bytes = environment.stack_bytes,
+        .spin_limit_ns = environment.spin_limit_s * 1000000000u,
     };
     if (cts_engine_start(&options, &error) != CTS_OK) {
         cts_say("cannot start the CPU device: %s", error.text);

@@ -14,11 +14,8 @@
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "hosts.h"
 #include "record-file.h"
@@ -31,9 +28,6 @@ static struct cts_catalogue_writer *catalogue;
 static _Atomic bool is_open; /* rows are written */
 static _Atomic bool is_on;   /* launches are recorded */
 static uint32_t rank;
-static struct cts_rank rank_row;
-static char rank_host[256], rank_program[4096], rank_arguments[8192], rank_directory[4096];
-static _Atomic uint64_t records, accesses, dropped_accesses;
 static uint64_t matched_launches; /* under the streams' lock */
 
 bool cts_record_is_on(void)
@@ -57,52 +51,6 @@ void cts_record_switch(bool on)
 }
 
 /* ---- opening ---- */
-
-/* The words of /proc/self/cmdline behind the first, each in single quotes where it needs them. */
-static void read_arguments(char *text, size_t capacity)
-{
-    char words[8192];
-    FILE *const file = fopen("/proc/self/cmdline", "re");
-    const size_t length = file ? fread(words, 1, sizeof words - 1, file) : 0;
-    if (file) fclose(file);
-    words[length] = '\0';
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t at = strlen(words) + 1; at < length; at += strlen(words + at) + 1) {
-        const char *const word = words + at;
-        const bool is_plain = *word && !strpbrk(word, " \t\n'\"\\$&;|<>*?()");
-        const int written = snprintf(text + used, capacity - used, is_plain ? "%s%s" : "%s'%s'",
-                                     used ? " " : "", word);
-        if (written < 0 || (size_t)written >= capacity - used) break;
-        used += (size_t)written;
-    }
-}
-
-static uint64_t unix_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static void add_rank(void)
-{
-    gethostname(rank_host, sizeof rank_host - 1);
-    const ssize_t length = readlink("/proc/self/exe", rank_program, sizeof rank_program - 1);
-    if (length > 0) rank_program[length] = '\0';
-    read_arguments(rank_arguments, sizeof rank_arguments);
-    if (!getcwd(rank_directory, sizeof rank_directory)) rank_directory[0] = '\0';
-    rank_row = (struct cts_rank){.rank = rank,
-                                 .pid = getpid(),
-                                 .host = rank_host,
-                                 .program = rank_program,
-                                 .arguments = rank_arguments,
-                                 .directory = rank_directory,
-                                 .recorder = "cpu",
-                                 .start_ns = cts_now_ns(),
-                                 .unix_start_ns = unix_now_ns()};
-    cts_catalogue_add_rank(catalogue, &rank_row);
-}
 
 static void add_devices(void)
 {
@@ -151,7 +99,6 @@ void cts_record_start(void)
     }
     catalogue = cts_collector_catalogue(collector);
     rank = cts_catalogue_rank(catalogue);
-    add_rank();
     add_devices();
     atomic_store(&is_on, environment->profile_from_start);
     atomic_store_explicit(&is_open, true, memory_order_release);
@@ -162,24 +109,17 @@ void cts_record_start(void)
 
 void cts_record_finish(bool idle)
 {
-    if (!atomic_exchange(&is_open, false)) return;
-    struct cts_error error;
+    if (!atomic_load(&is_open)) return;
     cts_hosts_flush(catalogue);
+    atomic_store(&is_open, false);
     if (!idle) {
         cts_catalogue_flush(catalogue, NULL);
         cts_say("work is still running at the end of the program; its records are incomplete");
         return;
     }
-    const struct cts_error *const failure = cts_collector_failure(collector);
-    rank_row.end_ns = cts_now_ns();
-    rank_row.records = atomic_load(&records);
-    rank_row.accesses = atomic_load(&accesses);
-    rank_row.dropped_accesses = atomic_load(&dropped_accesses);
-    rank_row.failure = failure ? failure->text : NULL;
-    cts_catalogue_add_rank(catalogue, &rank_row);
-    if (failure) error = *failure;
-    const bool failed = failure != NULL;
-    if (cts_collector_close(collector, failed ? NULL : &error) != CTS_OK || failed)
+    cts_engine_forget_collector(collector);
+    struct cts_error error;
+    if (cts_collector_close(collector, &error) != CTS_OK)
         cts_say("the recording is incomplete: %s", error.text);
     collector = NULL;
     catalogue = NULL;
@@ -398,9 +338,6 @@ void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st
     row.records = result->records;
     row.accesses = result->accesses;
     row.dropped_accesses = result->dropped_accesses;
-    atomic_fetch_add(&records, result->records);
-    atomic_fetch_add(&accesses, result->accesses);
-    atomic_fetch_add(&dropped_accesses, result->dropped_accesses);
     cts_catalogue_add_launch(catalogue, &row);
 }
 
