@@ -27,6 +27,7 @@ struct cts_memory_access {
     uint64_t width_bytes;
     enum cts_operation operation;
     enum cts_value_source value_source;
+    int64_t offset_bytes;   /* to be added to `pointer` */
     unsigned integer_space; /* LLVM address space that an integer `pointer` is an address in */
     bool is_volatile;
 };

@@ -90,7 +90,8 @@ static int address_operand(const char *operands, long *offset)
     end += has_brace;
     end += strspn(end, " \t");
     *offset = 0;
-    if (*end == '+' || *end == '-') *offset = strtol(end, &end, 10);
+    end += *end == '+'; /* "+-16" is an address, too */
+    *offset = strtol(end, &end, 10);
     end += strspn(end, " \t");
     return *end == ']' ? number : -1;
 }
@@ -149,7 +150,7 @@ static void find_in_statement(char *text, LLVMValueRef call, const char *constra
     int number = address_operand(statement.operands, &offset);
     LLVMValueRef address = number < 0 ? NULL : operand_value(call, constraints, number);
     bool is_redux = has_part(&statement, "async");
-    if (!is_plain || is_redux || has_predicate || !width || !address || offset ||
+    if (!is_plain || is_redux || has_predicate || !width || !address ||
         accesses->count == CTS_ACCESSES_PER_INSTRUCTION) {
         accesses->skipped_reason = "inline PTX that is not understood may access memory";
         return;
@@ -158,6 +159,7 @@ static void find_in_statement(char *text, LLVMValueRef call, const char *constra
     *access = (struct cts_memory_access){
         .pointer = address,
         .width_bytes = width,
+        .offset_bytes = offset,
         .operation = operation_of(&statement),
         .value_source = CTS_VALUE_OF_MEMORY,
         .is_volatile = has_part(&statement, "volatile"),

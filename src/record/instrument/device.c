@@ -208,6 +208,11 @@ static LLVMValueRef generic_pointer(struct device_pass *pass,
         LLVMTypeRef type = LLVMPointerTypeInContext(pass->context, access->integer_space);
         pointer = LLVMBuildIntToPtr(pass->builder, pointer, type, "");
     }
+    if (access->offset_bytes) {
+        LLVMValueRef offset = LLVMConstInt(pass->i64, (uint64_t)access->offset_bytes, 1);
+        LLVMTypeRef byte = LLVMInt8TypeInContext(pass->context);
+        pointer = LLVMBuildGEP2(pass->builder, byte, pointer, &offset, 1, "");
+    }
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)))
         pointer = LLVMBuildAddrSpaceCast(pass->builder, pointer, pass->pointer, "");
     return pointer;

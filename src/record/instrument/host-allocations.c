@@ -25,7 +25,7 @@ struct hint_pass {
     LLVMValueRef hint, no_hint;
     struct cts_debug debug;
     struct cts_namer namer;
-    struct cts_pointer_map is_allocating; /* function -> 1 no, 2 yes */
+    struct cts_pointer_map is_allocating; /* function -> enum allocating */
     const struct cts_plugin_options *options;
     bool is_changed;
 };
@@ -36,42 +36,58 @@ struct allocation {
     uint32_t element_bytes;
 };
 
-static bool is_allocating_name(const char *name)
+enum allocating {
+    NOT_ALLOCATING = 1,
+    SETS_POINTER, /* its first argument is the address of a pointer to the elements */
+    SETS_HANDLE,  /* ... of an array's handle or a CUdeviceptr */
+    SETS_PITCHED, /* ... of a cudaPitchedPtr */
+};
+
+static enum allocating allocating_by_name(const char *name)
 {
-    static const char *const names[] = {
-        "cudaMalloc",
-        "cudaMallocManaged",
-        "cudaMallocHost",
-        "cudaHostAlloc",
-        "cudaMallocPitch",
-        "cudaMalloc3D",
-        "cudaMallocAsync",
-        "cudaMallocArray",
-        "cudaMalloc3DArray",
-        "cudaMallocFromPoolAsync",
-        "cudaMallocMipmappedArray",
-        "cuMemAlloc",
-        "cuMemAlloc_v2",
-        "cuMemAllocManaged",
-        "cuMemAllocPitch",
-        "cuMemAllocPitch_v2",
-        "cuMemAllocHost",
-        "cuMemAllocHost_v2",
-        "cuMemHostAlloc",
-        "cuMemAllocAsync",
-        "cuMemAllocFromPoolAsync",
+    static const struct {
+        const char *name;
+        enum allocating kind;
+    } known[] = {
+        {"cudaMalloc", SETS_POINTER},
+        {"cudaMallocManaged", SETS_POINTER},
+        {"cudaMallocHost", SETS_POINTER},
+        {"cudaHostAlloc", SETS_POINTER},
+        {"cudaMallocPitch", SETS_POINTER},
+        {"cudaMallocAsync", SETS_POINTER},
+        {"cudaMallocFromPoolAsync", SETS_POINTER},
+        {"cudaMalloc3D", SETS_PITCHED},
+        {"cudaMallocArray", SETS_HANDLE},
+        {"cudaMalloc3DArray", SETS_HANDLE},
+        {"cudaMallocMipmappedArray", SETS_HANDLE},
+        {"cuMemAlloc", SETS_HANDLE},
+        {"cuMemAlloc_v2", SETS_HANDLE},
+        {"cuMemAllocManaged", SETS_HANDLE},
+        {"cuMemAllocPitch", SETS_HANDLE},
+        {"cuMemAllocPitch_v2", SETS_HANDLE},
+        {"cuMemAllocAsync", SETS_HANDLE},
+        {"cuMemAllocFromPoolAsync", SETS_HANDLE},
+        {"cuMemAllocHost", SETS_POINTER},
+        {"cuMemAllocHost_v2", SETS_POINTER},
+        {"cuMemHostAlloc", SETS_POINTER},
     };
     size_t length = strcspn(name, "<(");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == length && !memcmp(names[i], name, length)) return true;
-    return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i].name) == length && !memcmp(known[i].name, name, length))
+            return known[i].kind;
+    return NOT_ALLOCATING;
+}
+
+static enum allocating allocating_kind(struct hint_pass *pass, LLVMValueRef function)
+{
+    uint64_t *kind = cts_pointer_map_insert(&pass->is_allocating, function);
+    if (!*kind) *kind = allocating_by_name(cts_debug_function_name(&pass->debug, function));
+    return (enum allocating)(*kind);
 }
 
 static bool is_allocating(struct hint_pass *pass, LLVMValueRef function)
 {
-    uint64_t *state = cts_pointer_map_insert(&pass->is_allocating, function);
-    if (!*state) *state = 1 + is_allocating_name(cts_debug_function_name(&pass->debug, function));
-    return *state == 2;
+    return allocating_kind(pass, function) != NOT_ALLOCATING;
 }
 
 static LLVMValueRef text_constant(struct hint_pass *pass, const char *text)
@@ -131,7 +147,11 @@ static struct allocation find_allocation(struct hint_pass *pass, LLVMValueRef ca
     LLVMValueRef callee = LLVMGetCalledValue(call);
     if (LLVMGetNumArgOperands(call) &&
         cts_namer_find(&pass->namer, LLVMGetOperand(call, 0), location, &place)) {
-        if (cts_place_to_pointer(&pass->namer, &place)) {
+        enum allocating kind = allocating_kind(pass, callee);
+        enum { PITCHED_BYTES = 32 };
+        if (kind == SETS_PITCHED) {
+            cts_place_descend(&pass->namer, &place, PITCHED_BYTES);
+        } else if (cts_place_to_pointer(&pass->namer, &place) && kind == SETS_POINTER) {
             LLVMMetadataRef element = cts_type_base(place.type);
             allocation.type_name = cts_type_name(element);
             allocation.element_bytes = (uint32_t)cts_type_bytes(cts_type_plain(element));

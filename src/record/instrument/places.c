@@ -167,6 +167,8 @@ static bool find_global(LLVMValueRef global, struct cts_place *place)
 /* --- The walk --- */
 
 static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *place);
+static bool append_index(const struct cts_namer *namer, struct cts_place *place, int64_t index,
+                         bool always);
 static void descend(const struct cts_namer *namer, struct cts_place *place, uint64_t width_bytes,
                     bool to_pointer);
 
@@ -302,6 +304,35 @@ static bool find_texel(struct walk *walk, LLVMValueRef call, struct cts_place *p
     return true;
 }
 
+/* On the host, where nothing is inlined yet: what a container's operator[] or at() returns is its
+ * element, of the type that the function says it returns a reference to. */
+static bool find_element(struct walk *walk, LLVMValueRef call, struct cts_place *place)
+{
+    enum { OPERAND_TYPE = 4, OPERAND_TYPES = 3 };
+    LLVMValueRef callee = LLVMGetCalledValue(call);
+    LLVMMetadataRef info = LLVMIsAFunction(callee) ? LLVMGetSubprogram(callee) : NULL;
+    size_t length = 0;
+    const char *name = info ? cts_debug_text(info, CTS_OPERAND_NAME, &length) : NULL;
+    bool is_element = name && ((length == 10 && !memcmp(name, "operator[]", 10)) ||
+                               (length == 2 && !memcmp(name, "at", 2)));
+    if (!is_element || LLVMGetNumArgOperands(call) != 2 ||
+        !find_place(walk, LLVMGetOperand(call, 0), place))
+        return false;
+    LLVMMetadataRef signature = cts_metadata_operand(info, OPERAND_TYPE);
+    LLVMMetadataRef types = cts_metadata_operand(signature, OPERAND_TYPES);
+    LLVMMetadataRef result = cts_type_plain(cts_metadata_operand(types, 0));
+    LLVMValueRef index = LLVMGetOperand(call, 1);
+    if (LLVMIsAConstantInt(index))
+        snprintf(place->index, sizeof place->index, "%lld", LLVMConstIntGetSExtValue(index));
+    else
+        name_index(walk, index, place);
+    append_index(walk->namer, place, 0, true);
+    place->type = cts_type_is_pointer(result) ? cts_type_base(result) : NULL;
+    place->offset = 0;
+    place->is_pointee = false;
+    return true;
+}
+
 static bool find_loaded(struct walk *walk, LLVMValueRef address, struct cts_place *place)
 {
     if (find_place(walk, address, place))
@@ -333,7 +364,9 @@ static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *
     case LLVMSelect:
         return find_meeting(walk, value, place);
     case LLVMCall:
-        return find_texel(walk, value, place);
+    case LLVMInvoke:
+        return find_texel(walk, value, place) ||
+               (walk->namer->with_indices && find_element(walk, value, place));
     default:
         return false;
     }

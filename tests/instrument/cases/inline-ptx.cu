@@ -10,6 +10,7 @@ __global__ void k(float *a, int *c, unsigned shared_address, int n)
     asm volatile("membar.gl;");
     int lane;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    asm volatile("ld.global.f64 %0, [%1+-16];" : "=d"(*(double *)(a + 8)) : "l"(a + 12));
     c[5] = lane;
 }
 //@ has 5:5 load 4 global .*variable='a'
@@ -18,4 +19,6 @@ __global__ void k(float *a, int *c, unsigned shared_address, int n)
 //@ has 8:5 store 4 shared
 //@ has ^skipped 'inline PTX '.*st.global.u32.*' in k\(.*inline PTX that is not understood.* inline-ptx.cu:9
 //@ count 1 ^skipped
-//@ count 5 ^site
+//@ has 13:5 load 8 global .*variable='a'
+//@ ir getelementptr i8, ptr .*, i64 -16
+//@ count 7 ^site
