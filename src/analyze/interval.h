@@ -18,28 +18,45 @@ struct cts_intervals {
     size_t count, capacity;
 };
 
-/* Bytes that one warp record touched, and when: records of a CTA count up. */
+/* Bytes that warp records touched, and when the first did: records of a CTA count up. */
 struct cts_span {
     uint64_t start;
     uint32_t length_bytes;
     uint32_t moment;
 };
 
-/* Spans as they come. `ascending` holds while their starts never went back. */
+/* Spans as they come. */
 struct cts_spans {
     struct cts_span *items;
     size_t count, capacity;
     bool descending; /* some start was below the one before it */
 };
 
+/* Adds a span. It joins one of the last few if they touch and that one's moment is `since` or
+ * later: nobody then needs to know the two moments apart. */
 static inline enum cts_status cts_spans_add(struct cts_spans *spans, uint64_t start,
-                                            uint32_t length_bytes, uint32_t moment,
+                                            uint32_t length_bytes, uint32_t moment, uint32_t since,
                                             struct cts_error *error)
 {
-    if (__builtin_expect(spans->count == spans->capacity, 0) &&
-        CTS_ARRAY_RESERVE(spans, spans->count + 1, error))
+    enum { LOOK_BACK = 6 };
+    const size_t count = spans->count;
+    const size_t stop = count > LOOK_BACK ? count - LOOK_BACK : 0;
+    const uint64_t end = start + length_bytes;
+    for (size_t i = count; i > stop && spans->items[i - 1].moment >= since; i--) {
+        struct cts_span *const span = &spans->items[i - 1];
+        const uint64_t span_end = span->start + span->length_bytes;
+        if (start > span_end || end < span->start) continue;
+        const uint64_t joined_start = start < span->start ? start : span->start;
+        const uint64_t joined_end = end > span_end ? end : span_end;
+        if (joined_end - joined_start > UINT32_MAX) break;
+        span->start = joined_start;
+        span->length_bytes = (uint32_t)(joined_end - joined_start);
+        spans->descending |= i > 1 && joined_start < spans->items[i - 2].start;
+        return CTS_OK;
+    }
+    if (__builtin_expect(count == spans->capacity, 0) && CTS_ARRAY_RESERVE(spans, count + 1, error))
         return CTS_MEMORY;
-    spans->descending |= spans->count && start < spans->items[spans->count - 1].start;
+    spans->descending |= count && start < spans->items[count - 1].start;
     spans->items[spans->count++] = (struct cts_span){start, length_bytes, moment};
     return CTS_OK;
 }

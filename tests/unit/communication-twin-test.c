@@ -1099,22 +1099,32 @@ static void check_program(uint64_t seed)
     cts_comm_release(&result);
 }
 
+static uint64_t current_program;
+
 static void agrees_with_the_twin_on_random_programs(void **state)
 {
     (void)state;
     const char *const wanted = getenv("CTS_TWIN_PROGRAM"); /* one program, to look into it */
     const uint64_t only = wanted ? strtoull(wanted, NULL, 10) : 0;
     for (uint64_t seed = wanted ? only : 1; seed <= (wanted ? only : PROGRAMS); seed++) {
-        fprintf(stderr, "\rprogram %llu ", (unsigned long long)seed);
+        current_program = seed;
         check_program(seed);
     }
-    fprintf(stderr, "\r");
+}
+
+static int name_the_program(void **state)
+{
+    (void)state;
+    if (current_program < PROGRAMS)
+        print_error("failed in program %llu: CTS_TWIN_PROGRAM=%llu runs it alone\n",
+                    (unsigned long long)current_program, (unsigned long long)current_program);
+    return 0;
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agrees_with_the_twin_on_random_programs),
+        cmocka_unit_test_teardown(agrees_with_the_twin_on_random_programs, name_the_program),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@ struct reading {
     struct cts_comm_state *state;
     const struct cts_comm_site *site;
     struct cts_spans *spans;
+    uint32_t since; /* spans from this moment on are as good as the record's own moment */
     uint64_t lane_serial;
     bool looks_up; /* a read of global memory */
 };
@@ -62,9 +63,9 @@ static inline enum cts_status add_dense(struct reading *r, uint64_t start, uint3
     const uint64_t length_bytes = (uint64_t)lane_count * r->site->width_bytes;
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
         return cts_fail(&r->worker->error, CTS_FORMAT, "an access passes the end of memory");
-    if (cts_spans_add(r->spans, start, (uint32_t)length_bytes, r->state->moment, &r->worker->error))
+    if (cts_spans_add(r->spans, start, (uint32_t)length_bytes, r->state->moment, r->since,
+                      &r->worker->error))
         return CTS_MEMORY;
-    r->state->span_count++;
     return r->looks_up ? look_up(r, start, lane_count, multiplicity) : CTS_OK;
 }
 
@@ -179,6 +180,11 @@ static enum cts_status read_record(struct reading *r, const struct cts_acc_batch
     r->looks_up = space == CTS_COMM_GLOBAL && class != CTS_COMM_STORE;
     r->lane_serial = state->lane_serial;
     state->lane_serial += CTS_WARP_LANES;
+    /* Only whether a store or a read came first is asked of moments: reads with no store between
+     * them are one, and the other way round. */
+    const bool is_store = class == CTS_COMM_STORE;
+    r->since = is_store ? state->last_read : state->last_store;
+    *(is_store ? &state->last_store : &state->last_read) = state->moment;
     state->accesses[space][class] += lane_count;
     state->access_bytes[space][class] += lane_count * r->site->width_bytes;
     if (space == CTS_COMM_LOCAL) return add_local(r, batch, i);
@@ -204,7 +210,7 @@ enum cts_status cts_comm_read_records(struct cts_comm_worker *worker, struct cts
     enum cts_status status = CTS_OK;
     for (size_t i = begin; !status && i < end; i++) {
         status = read_record(&reading, &worker->batch, i);
-        if (!status && (++state->moment == UINT32_MAX || state->span_count >= SETTLE_SPANS))
+        if (!status && (++state->moment == UINT32_MAX || reading.spans->count >= SETTLE_SPANS))
             status = cts_comm_settle(worker, state);
     }
     return status;

@@ -38,10 +38,10 @@ struct cts_comm_links {
 /* A CTA whose records are being read. */
 struct cts_comm_state {
     uint32_t cta;
-    uint32_t moment;      /* of the next record */
-    uint64_t lane_serial; /* of the next record's first lane, from 1 */
-    size_t span_count;    /* in all lists */
-    bool settled;         /* the interval sets hold something already */
+    uint32_t moment;                /* of the next record */
+    uint64_t lane_serial;           /* of the next record's first lane, from 1 */
+    uint32_t last_read, last_store; /* moments of the last records of these kinds */
+    bool settled;                   /* the interval sets hold something already */
     struct cts_spans spans[CTS_COMM_SPACE_COUNT][CTS_COMM_CLASS_COUNT];
     struct cts_intervals sets[CTS_COMM_SPACE_COUNT][CTS_COMM_CLASS_COUNT];
     struct cts_intervals own_first; /* bytes whose first access was a store */

@@ -248,7 +248,7 @@ static void clear_spans(struct cts_comm_state *state)
     for (unsigned space = 0; space < CTS_COMM_SPACE_COUNT; space++)
         for (unsigned class = 0; class < CTS_COMM_CLASS_COUNT; class ++)
             cts_spans_clear(&state->spans[space][class]);
-    state->span_count = 0;
+    state->last_read = state->last_store = 0;
 }
 
 enum cts_status cts_comm_settle(struct cts_comm_worker *worker, struct cts_comm_state *state)
