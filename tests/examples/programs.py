@@ -106,21 +106,21 @@ def nbody(n, steps):
     position, velocity = m.array(16), m.array(16)
     m.host_writes(position, n)
     m.host_writes(velocity, n)
-    for _ in range(steps):
+    for _ in range(steps): # the fourth component, a mass or nothing, is only read into the tiles
         m.begin()
         for block in range(blocks_of(n, 32)):
             for i in range(n):
                 m.load(block, position, i)
         for i in range(n):
-            m.load(i // 32, position, i)
-            m.load(i // 32, velocity, i)
-            m.store(i // 32, velocity, i)
+            m.load(i // 32, position, i, width=12)
+            m.load(i // 32, velocity, i, width=12)
+            m.store(i // 32, velocity, i, width=12)
         m.end()
         m.begin()
         for i in range(n):
-            m.load(i // 32, position, i)
-            m.load(i // 32, velocity, i)
-            m.store(i // 32, position, i)
+            m.load(i // 32, position, i, width=12)
+            m.load(i // 32, velocity, i, width=12)
+            m.store(i // 32, position, i, width=12)
         m.end()
     return m
 
@@ -373,13 +373,13 @@ PROGRAMS = {
     "stencil2d": ((80, 4), stencil2d, True),
     "stencil3d": ((72, 3, 3), stencil3d, True),
     "histogram": ((1, 24), histogram, True),
-    "nbody": ((100, 3), nbody, False),
+    "nbody": ((100, 3), nbody, True),
     "pathfinder": ((1000, 30, 10), pathfinder, True),
     "bfs": ((3000, 4), bfs, False),
     "matmul2": ((40,), matmul2, True),
     "fft": ((11,), fft, True),
     "transpose": ((80,), transpose, True),
-    "spmv": ((1000, 6), spmv, False),
+    "spmv": ((1000, 6), spmv, True),
     "structs": ((1000,), structs, True),
     "pipeline": ((1000, 5), pipeline, True),
     "mandelbrot": ((32, 4), mandelbrot, True),
