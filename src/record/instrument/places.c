@@ -342,6 +342,25 @@ static bool find_loaded(struct walk *walk, LLVMValueRef address, struct cts_plac
            find_place(walk, value, place);
 }
 
+/* A pointer that went through an integer: inline PTX takes addresses so. */
+static bool find_integer(struct walk *walk, LLVMValueRef integer, struct cts_place *place)
+{
+    uint64_t offset = 0;
+    for (int i = 0; i < 4; i++) {
+        LLVMOpcode opcode = opcode_of(integer);
+        if (opcode == LLVMPtrToInt) {
+            if (!find_place(walk, LLVMGetOperand(integer, 0), place)) return false;
+            place->offset = (int64_t)((uint64_t)place->offset + offset);
+            return true;
+        }
+        if (opcode != LLVMAdd && opcode != LLVMZExt && opcode != LLVMTrunc) return false;
+        LLVMValueRef added = opcode == LLVMAdd ? LLVMGetOperand(integer, 1) : NULL;
+        if (added && LLVMIsAConstantInt(added)) offset += (uint64_t)LLVMConstIntGetSExtValue(added);
+        integer = LLVMGetOperand(integer, 0);
+    }
+    return false;
+}
+
 static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *place)
 {
     *place = (struct cts_place){0};
@@ -360,6 +379,8 @@ static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *
         return find_place(walk, LLVMGetOperand(value, 0), place);
     case LLVMLoad:
         return find_loaded(walk, LLVMGetOperand(value, 0), place);
+    case LLVMIntToPtr:
+        return find_integer(walk, LLVMGetOperand(value, 0), place);
     case LLVMPHI:
     case LLVMSelect:
         return find_meeting(walk, value, place);
