@@ -152,6 +152,7 @@ static const struct cts_kernel_desc kernels[] = {
     {.name = "_Z4pokePi",
      .display_name = "poke(int *)",
      .cta = poke_cta,
+     .thread = poke_cta, /* a CTA of one thread */
      .parameters = one_pointer,
      .parameter_count = 1,
      .flags = CTS_KERNEL_UNINSTRUMENTED},

@@ -57,7 +57,8 @@ cudaError_t launch_poke(void *where, cudaStream_t stream);
 
 #define assert_success(call) assert_int_equal((call), cudaSuccess)
 
-/* Runs `act` with stderr caught; the text is NUL-terminated. */
+/* Runs `act` with stderr caught; the text is NUL-terminated. No assertions in `act`: what they say
+ * would be caught too. */
 size_t catch_stderr(void (*act)(void *data), void *data, char *text, size_t capacity);
 
 /* Pinned int that kernels can wait for. */
