@@ -1,5 +1,5 @@
-// A matrix of writer block against reader block as cells of a canvas: the darker, the more. Cells
-// hold what lies in them summed up; hover tells which blocks and how much.
+// A matrix of writer CTA against reader CTA as cells of a canvas: the darker, the more. Cells
+// hold what lies in them summed up; hover tells which CTAs and how much.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useTheme } from "./theme";
 
@@ -19,15 +19,17 @@ interface HeatmapProps {
     valueText: (value: number) => string;
 }
 
-const LEFT = 64, BOTTOM = 44, TOP = 8, RIGHT = 8;
+const LEFT = 92, BOTTOM = 44, TOP = 8, RIGHT = 8;
 
 export function Heatmap(props: HeatmapProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useTheme();
     const [hover, setHover] = useState("");
     const [width, setWidth] = useState(560);
-    const height = Math.min(width, 520);
-    const plotWidth = width - LEFT - RIGHT, plotHeight = height - TOP - BOTTOM;
+    // Cells are whole pixels, so that no seams show between them.
+    const cellSize = Math.max(1, Math.floor(Math.min(width - LEFT - RIGHT, 512) / Math.max(props.columns, props.rows)));
+    const plotWidth = cellSize * props.columns, plotHeight = cellSize * props.rows;
+    const height = plotHeight + TOP + BOTTOM;
 
     useEffect(() => {
         const element = canvas.current!.parentElement!;
@@ -47,12 +49,11 @@ export function Heatmap(props: HeatmapProps) {
         context.fillStyle = theme.background;
         context.fillRect(LEFT, TOP, plotWidth, plotHeight);
         const most = props.cells.reduce((highest, cell) => Math.max(highest, cell.value), 0);
-        const cellWidth = plotWidth / props.columns, cellHeight = plotHeight / props.rows;
         for (const cell of props.cells) {
             // Logarithmic steps: small transfers beside large ones stay visible.
             const share = most <= 1 ? 1 : Math.log(1 + cell.value) / Math.log(1 + most);
             context.fillStyle = theme.heat[Math.min(theme.heat.length - 1, Math.floor(share * theme.heat.length))]!;
-            context.fillRect(LEFT + cell.x * cellWidth, TOP + cell.y * cellHeight, Math.max(cellWidth, 1), Math.max(cellHeight, 1));
+            context.fillRect(LEFT + cell.x * cellSize, TOP + cell.y * cellSize, cellSize, cellSize);
         }
         context.strokeStyle = theme.grid;
         context.strokeRect(LEFT, TOP, plotWidth, plotHeight);
@@ -86,7 +87,10 @@ export function Heatmap(props: HeatmapProps) {
         <div class="heatmap">
             <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} onMouseMove={move}
                 onMouseLeave={() => setHover("")} role="img" aria-label={`${props.yLabel} against ${props.xLabel}`} />
-            <p class="hover">{hover || "Point at a cell for its blocks and bytes."}</p>
+            <p class="scale">
+                little {theme.heat.map((colour) => <i style={{ background: colour }} />)} much, in logarithmic steps
+            </p>
+            <p class="hover">{hover || "Point at a cell for its CTAs and bytes."}</p>
         </div>
     );
 }

@@ -21,8 +21,11 @@ export interface PlotProps {
     xLog?: boolean;
     yLog?: boolean;
     yRange?: [number, number];
+    yBytes?: boolean; // ticks at powers of two
     height?: number;
 }
+
+const BYTE_STEPS = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 function pathOf(kind: PlotProps["kind"], index: number, count: number): uPlot.Series.PathBuilder {
     const paths = uPlot.paths;
@@ -38,8 +41,9 @@ export function Plot(props: PlotProps) {
     const theme = useTheme();
     useEffect(() => {
         const element = holder.current!;
-        const axis = (label: string, text: (value: number) => string): uPlot.Axis => ({
+        const axis = (label: string, text: (value: number) => string, inBytes = false): uPlot.Axis => ({
             label,
+            ...(inBytes ? { incrs: BYTE_STEPS } : {}),
             stroke: theme.text,
             font: theme.font,
             labelFont: theme.font,
@@ -66,7 +70,7 @@ export function Plot(props: PlotProps) {
                     ? { distr: 3 }
                     : { range: props.yRange ?? ((_, __, high) => [0, high > 0 ? high * 1.05 : 1]) },
             },
-            axes: [axis(props.xLabel, props.xText), axis(props.yLabel, props.yText)],
+            axes: [axis(props.xLabel, props.xText), axis(props.yLabel, props.yText, props.yBytes)],
             series: [
                 { label: props.xLabel, value: (_, value) => (value === null ? "" : props.xText(value)) },
                 ...props.series.map((series, index): uPlot.Series => ({

@@ -16,7 +16,7 @@ interface Column {
     text?: boolean;
 }
 
-function Table({ columns, rows }: { columns: Column[]; rows: (string | number)[][] }) {
+function Table({ columns, rows }: { columns: Column[]; rows: ComponentChildren[][] }) {
     return (
         <div class="scroll">
             <table>
@@ -31,6 +31,21 @@ function Table({ columns, rows }: { columns: Column[]; rows: (string | number)[]
             </table>
         </div>
     );
+}
+
+// A kernel's name without its parameters; the whole name on hover.
+function shortName(name: string | null): string {
+    if (!name) return "?";
+    let depth = 0;
+    for (let i = name.length - 1; name.endsWith(")") && i > 0; i--) {
+        if (name[i] === ")") depth++;
+        if (name[i] === "(" && --depth === 0) return name.slice(0, i);
+    }
+    return name;
+}
+
+function Kernel({ name }: { name: string | null }) {
+    return <code title={name ?? ""}>{shortName(name)}</code>;
 }
 
 function Card(props: { title: string; says: string; children: ComponentChildren; table?: ComponentChildren }) {
@@ -72,23 +87,23 @@ function summary(): string {
     const t = data.totals, received = number(t, "received_bytes");
     if (!number(t, "launches")) return "No kernel was launched.";
     if (!received)
-        return "No thread block read what a block of an earlier launch wrote: the launches do not communicate through global memory.";
+        return "No CTA read what a CTA of an earlier launch wrote: the launches do not communicate through global memory.";
     const pair = data.kernel_pairs.reduce((a, b) => (b.bytes > a.bytes ? b : a));
     const degree = data.in_degrees.reduce((sum, [d, n]) => sum + d * n, 0) / Math.max(1, data.in_degrees.reduce((sum, [, n]) => sum + n, 0));
     return `${percent(number(t, "ratio_communicated_bytes") / Math.max(1, number(t, "ratio_written_bytes")))} of what the kernels wrote was read by a later launch. ` +
-        `Most of it, ${bytes(pair.bytes)}, went from ${pair.writer} to ${pair.reader}; a block heard from ${count(Math.round(degree * 10) / 10)} others on average.`;
+        `Most of it, ${bytes(pair.bytes)}, went from ${shortName(pair.writer)} to ${shortName(pair.reader)}; a CTA of a launch received from ${count(Math.round(degree * 10) / 10)} CTAs on average.`;
 }
 
 function Volumes() {
     const rows = data.kernels.map((k) => [
-        String(k["name"] ?? "?"), count(number(k, "launches")),
+        <Kernel name={k["name"] as string | null} />, count(number(k, "launches")),
         bytes(number(k, "global_read_unique_bytes")), bytes(number(k, "global_written_unique_bytes")),
         bytes(number(k, "received_bytes")), bytes(number(k, "communicated_out_bytes")),
         percent(number(k, "communicated_out_bytes") / number(k, "global_written_unique_bytes")),
         bytes(number(k, "from_host_bytes")), bytes(number(k, "host_read_bytes")),
     ]);
     return (
-        <Card title="Kernels" says="Bytes of global memory, each counted once per thread block and launch. Received: last written by a kernel. Communicated: written, and read by a later launch before it was overwritten.">
+        <Card title="Kernels" says="Bytes of global memory, each counted once per CTA (thread block) and launch. Received: last written by a kernel. Communicated: written, and read by a later launch before it was overwritten.">
             <Table columns={[{ title: "kernel", text: true }, { title: "launches" }, { title: "read" }, { title: "written" },
                 { title: "received" }, { title: "communicated" }, { title: "of written" }, { title: "from host" }, { title: "read by host" }]} rows={rows} />
         </Card>
@@ -101,7 +116,7 @@ function Pairs() {
     return (
         <Card title="Who talks to whom" says="Transfers, added up by the kernel that wrote and the kernel that read.">
             <Table columns={[{ title: "writer", text: true }, { title: "reader", text: true }, { title: "transfers" }, { title: "bytes" }, { title: "bytes accessed" }]}
-                rows={pairs.map((p) => [p.writer, p.reader, count(p.transfers), bytes(p.bytes), bytes(p.access_bytes)])} />
+                rows={pairs.map((p) => [<Kernel name={p.writer} />, <Kernel name={p.reader} />, count(p.transfers), bytes(p.bytes), bytes(p.access_bytes)])} />
             {data.kernel_pairs_left_out > 0 && <p class="soft">{count(data.kernel_pairs_left_out)} more pairs are left out.</p>}
         </Card>
     );
@@ -113,14 +128,17 @@ function Sizes() {
         let sum = 0;
         return data.transfer_sizes.map(([size, n]) => ({ size, n, share: (sum += n) / total }));
     }, []);
+    const plot = useMemo(() => {
+        // A step needs a start: nothing is smaller than the smallest.
+        const first = points[0]?.size ?? 1, last = points[points.length - 1]?.size ?? 1;
+        return {
+            x: [Math.max(first / 2, 0.5), ...points.map((p) => p.size), last * 2],
+            series: [{ label: "transfers up to this size", values: [0, ...points.map((p) => p.share), 1], colour: "loads" as const }],
+        };
+    }, []);
     if (!points.length) return null;
-    // A step needs a start: nothing is smaller than the smallest.
-    const first = points[0]!.size;
-    const x = [Math.max(first / 2, 0.5), ...points.map((p) => p.size), points[points.length - 1]!.size * 2];
-    const y = [0, ...points.map((p) => p.share), 1];
-    const plot = useMemo(() => ({ x, series: [{ label: "transfers up to this size", values: y, colour: "loads" as const }] }), []);
     return (
-        <Card title="Transfer sizes" says="Share of transfers (from one block of one launch to one block of another) of at most so many bytes."
+        <Card title="Transfer sizes" says="Share of transfers (from one CTA of one launch to one CTA of another) of at most so many bytes."
             table={<Table columns={[{ title: "bytes" }, { title: "transfers" }, { title: "cumulative" }]}
                 rows={points.slice(0, 1000).map((p) => [count(p.size), count(p.n), percent(p.share)])} />}>
             <Plot kind="step" x={plot.x} series={plot.series} xLog yRange={[0, 1.02]} xLabel="bytes of a transfer" yLabel="share of transfers"
@@ -154,10 +172,10 @@ function Degrees() {
     const x = useMemo(() => bins.names.map((_, i) => i), []);
     if (!bins.names.length) return null;
     return (
-        <Card title="Partners of a block" says="How many blocks a thread block of a launch received from, and sent to; the share of blocks, those without a partner included."
-            table={<Table columns={[{ title: "partners" }, { title: "receiving blocks" }, { title: "sending blocks" }]}
+        <Card title="Partners of a CTA" says="How many CTAs a CTA of a launch received from, and sent to: the share of CTAs, those without a partner included."
+            table={<Table columns={[{ title: "partners" }, { title: "receiving CTAs" }, { title: "sending CTAs" }]}
                 rows={bins.names.map((name, i) => [name, count(bins.incoming[i]!), count(bins.outgoing[i]!)])} />}>
-            <Plot kind="bars" x={x} series={series} xLabel="partners" yLabel="share of blocks"
+            <Plot kind="bars" x={x} series={series} xLabel="partners" yLabel="share of CTAs"
                 xText={(v) => (Number.isInteger(v) ? bins.names[v] ?? "" : "")} yText={(v) => percent(v)} />
         </Card>
     );
@@ -183,15 +201,15 @@ function Evolution() {
     const name = (v: number) => (Number.isInteger(v) ? String(v) : "");
     return (
         <Card title="Launch by launch" says="Volume and number of partners over the run. A launch receives what earlier ones wrote; what it writes counts where a later one reads it."
-            table={<Table columns={[{ title: "launch" }, { title: "kernel", text: true }, { title: "blocks" }, { title: "read" }, { title: "written" },
+            table={<Table columns={[{ title: "launch" }, { title: "kernel", text: true }, { title: "CTAs" }, { title: "read" }, { title: "written" },
                 { title: "received" }, { title: "read later" }, { title: "in-degree" }, { title: "out-degree" }]}
-                rows={launches.slice(0, 1000).map((l) => [l.launch, l.kernel ?? "?", count(l.ctas), bytes(l.read_bytes), bytes(l.written_bytes),
+                rows={launches.slice(0, 1000).map((l) => [l.launch, <Kernel name={l.kernel} />, count(l.ctas), bytes(l.read_bytes), bytes(l.written_bytes),
                     bytes(l.received_bytes), bytes(l.communicated_out_bytes),
                     l.counted ? `${l.in_mean.toFixed(2)} ± ${l.in_deviation.toFixed(2)}` : "–",
                     l.counted ? `${l.out_mean.toFixed(2)} ± ${l.out_deviation.toFixed(2)}` : "–"])} />}>
             <div class="columns">
-                <Plot kind="line" x={plots.x} series={plots.volumes} xLabel="launch" yLabel="bytes" xText={name} yText={(v) => bytes(v)} height={250} />
-                <Plot kind="line" x={plots.x} series={plots.degrees} xLabel="launch" yLabel="partners of a block" xText={name} yText={(v) => short(Math.round(v * 100) / 100)} height={250} />
+                <Plot kind="line" x={plots.x} series={plots.volumes} xLabel="launch" yLabel="bytes" yBytes xText={name} yText={(v) => bytes(v)} height={250} />
+                <Plot kind="line" x={plots.x} series={plots.degrees} xLabel="launch" yLabel="partners of a CTA" xText={name} yText={(v) => short(Math.round(v * 100) / 100)} height={250} />
             </div>
             {data.launches_left_out > 0 && <p class="soft">The first {count(launches.length)} launches; {count(data.launches_left_out)} more are left out here.</p>}
         </Card>
@@ -207,12 +225,12 @@ function Density() {
     const bin = (i: number) => density.bin_ctas === 1 ? String(i)
         : `${i * density.bin_ctas}–${Math.min((i + 1) * density.bin_ctas, density.cta_count) - 1}`;
     return (
-        <Card title="Block to block" says={`Writing block against reading block over the whole run, whatever the kernel; block ids count x first.${density.bin_ctas > 1 ? ` A cell is ${density.bin_ctas} by ${density.bin_ctas} blocks.` : ""}`}>
+        <Card title="CTA to CTA" says={`Writing CTA against reading CTA over the whole run, whatever the kernel; CTA ids count x first.${density.bin_ctas > 1 ? ` A cell is ${density.bin_ctas} by ${density.bin_ctas} CTAs.` : ""}`}>
             <p>
                 <label><input type="radio" checked={what === "bytes"} onChange={() => setWhat("bytes")} /> bytes</label>{" "}
                 <label><input type="radio" checked={what === "transfers"} onChange={() => setWhat("transfers")} /> transfers</label>
             </p>
-            <Heatmap columns={density.bins} rows={density.bins} cells={cells} xLabel="writing block" yLabel="reading block"
+            <Heatmap columns={density.bins} rows={density.bins} cells={cells} xLabel="writing CTA" yLabel="reading CTA"
                 binText={bin} valueText={(v) => (what === "bytes" ? bytes(v) : `${count(v)} transfers`)} />
             {density.transfers_left_out > 0 && <p class="soft">{count(density.transfers_left_out)} transfers beyond the cap are in every sum but not in this map.</p>}
         </Card>
@@ -223,19 +241,19 @@ function Page() {
     const t = data.totals, notes = soundness();
     return (
         <main>
-            <h1>{data.run.program ?? data.run.path}</h1>
+            <h1>{(data.run.program ?? data.run.path).split("/").pop()}</h1>
             <p class="soft">
-                {[data.run.arguments, data.run.host && `on ${data.run.host}`, data.run.device, data.run.created,
+                {[data.run.arguments ?? data.run.program, data.run.host && `on ${data.run.host}`, data.run.device, data.run.created,
                     `ctascope ${data.run.version}`].filter(Boolean).join(" · ")}
             </p>
             <p>{summary()}</p>
             {notes.length > 0 && <div class="warning"><ul>{notes.map((note) => <li>{note}</li>)}</ul></div>}
             <div class="tiles">
                 <Tile value={count(number(t, "launches"))} label="kernel launches" />
-                <Tile value={bytes(number(t, "global_read_unique_bytes"))} label="read (unique per block)" />
-                <Tile value={bytes(number(t, "global_written_unique_bytes"))} label="written (unique per block)" />
+                <Tile value={bytes(number(t, "global_read_unique_bytes"))} label="read, each byte once per CTA" />
+                <Tile value={bytes(number(t, "global_written_unique_bytes"))} label="written, each byte once per CTA" />
                 <Tile value={percent(number(t, "ratio_communicated_bytes") / number(t, "ratio_written_bytes"))} label="of written bytes communicated" />
-                <Tile value={count(number(t, "received_transfers"))} label="transfers between blocks" />
+                <Tile value={count(number(t, "received_transfers"))} label="transfers between CTAs" />
                 <Tile value={bytes(number(t, "conflict_bytes"))} label="in write conflicts" />
             </div>
             <Volumes />
