@@ -30,7 +30,7 @@ struct cts_acc_template {
                                             definition is the only one */
     uint32_t shift;                      /* of the last instance, in shifts; NONE */
     uint32_t next;                       /* the template that came after it last time, or itself */
-    uint32_t recent[4];                  /* its latest new shifts, a ring */
+    uint32_t recent[8];                  /* its latest new shifts, a ring */
     uint32_t recent_count;
 };
 

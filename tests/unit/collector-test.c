@@ -602,6 +602,68 @@ static void test_existing_files_are_not_overwritten(void **state)
     fixture_remove(&fixture);
 }
 
+/* ---- with the catalogue ---- */
+
+static void remove_tree(const char *path)
+{
+    char command[256];
+    snprintf(command, sizeof command, "rm -rf '%s'", path);
+    assert_int_equal(system(command), 0);
+}
+
+static void test_a_run_has_a_catalogue_with_the_totals(void **state)
+{
+    (void)state;
+    char run_path[] = "/tmp/ctascope-test-XXXXXX";
+    assert_non_null(mkdtemp(run_path));
+    const struct cts_collector_options options = {.run_path = run_path, .recorder = "import"};
+    struct cts_collector *collector = NULL;
+    struct cts_stream *stream = NULL;
+    struct cts_error error = {0};
+    if (cts_collector_open(&options, &collector, &error)) fail_msg("%s", error.text);
+    assert_non_null(cts_collector_catalogue(collector));
+    if (cts_collector_stream(collector, &stream, &error)) fail_msg("%s", error.text);
+    struct random random = {23};
+    struct expected_list list = {0};
+    record_bulk(stream, &list, &random, 0, 4);
+    assert_null(cts_collector_failure(collector));
+    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
+
+    struct cts_catalogue catalogue;
+    if (cts_catalogue_read(run_path, &catalogue, &error)) fail_msg("%s", error.text);
+    assert_int_equal(catalogue.rank_count, 1);
+    assert_int_equal(catalogue.ranks[0].rank, 0);
+    assert_int_equal(catalogue.ranks[0].pid, getpid());
+    assert_string_equal(catalogue.ranks[0].recorder, "import");
+    assert_int_equal(catalogue.ranks[0].records, list.count);
+    assert_int_equal(catalogue.ranks[0].accesses, list.access_count);
+    assert_int_equal(catalogue.ranks[0].dropped_records, 0);
+    assert_true(catalogue.ranks[0].end_ns > catalogue.ranks[0].start_ns);
+    assert_null(catalogue.ranks[0].failure);
+    cts_catalogue_release(&catalogue);
+
+    struct cts_acc_reader *reader = NULL;
+    if (cts_acc_open(run_path, &reader, &error)) fail_msg("%s", error.text);
+    assert_int_equal(compare_reader(reader, &list), list.count);
+    cts_acc_close(reader);
+    expected_release(&list);
+    remove_tree(run_path);
+}
+
+static void test_a_directory_of_something_else_is_refused(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_make(&fixture); /* has a rank-0, but no run.db */
+    const struct cts_collector_options options = {.run_path = fixture.run_path};
+    struct cts_collector *collector = NULL;
+    struct cts_error error = {0};
+    assert_int_equal(cts_collector_open(&options, &collector, &error), CTS_USAGE);
+    assert_null(collector);
+    assert_non_null(strstr(error.text, fixture.run_path));
+    fixture_remove(&fixture);
+}
+
 /* ---- threads ---- */
 
 struct worker {
@@ -667,6 +729,8 @@ int main(void)
         cmocka_unit_test(test_a_full_disk_costs_records_and_nothing_else),
         cmocka_unit_test(test_a_forked_child_does_not_write),
         cmocka_unit_test(test_existing_files_are_not_overwritten),
+        cmocka_unit_test(test_a_run_has_a_catalogue_with_the_totals),
+        cmocka_unit_test(test_a_directory_of_something_else_is_refused),
         cmocka_unit_test(test_streams_of_several_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,21 +69,29 @@ static uint32_t lanes_in_window(const uint64_t *addresses, uint32_t mask, uint64
     return inside;
 }
 
-/* ---- any machine ---- */
+/* ---- any machine ----
+ *
+ * The usual answers, all lanes or none, come from sums that compilers vectorise; only the others
+ * are put together bit by bit. */
 
 #define ZIP_TARGET
 #define ZIP(name) name##_generic
 
 static inline uint32_t active_lanes_generic(const uint64_t *row)
 {
+    uint64_t active = 0;
+    for (unsigned l = 0; l < CTS_WARP_LANES; l++) active += row[l] != 0;
+    if (active == CTS_WARP_LANES) return UINT32_MAX;
     uint32_t mask = 0;
-    for (unsigned l = 0; l < CTS_WARP_LANES; l++) mask |= (uint32_t)(row[l] != 0) << l;
+    for (unsigned l = 0; active && l < CTS_WARP_LANES; l++) mask |= (uint32_t)(row[l] != 0) << l;
     return mask;
 }
 static inline uint32_t step_breaks_generic(const uint64_t *row, uint64_t step)
 {
+    uint64_t differ = 0;
+    for (unsigned l = 0; l + 1 < CTS_WARP_LANES; l++) differ |= (row[l + 1] - row[l]) ^ step;
     uint32_t breaks = 0;
-    for (unsigned l = 0; l + 1 < CTS_WARP_LANES; l++)
+    for (unsigned l = 0; differ && l + 1 < CTS_WARP_LANES; l++)
         breaks |= (uint32_t)(row[l + 1] - row[l] != step) << l;
     return breaks;
 }
