@@ -13,7 +13,8 @@ struct cts_value_marker {
 };
 
 /* Puts ceil(width / 8) marks, at most CTS_LOG_VALUE_WORDS_MAX: for the result or an operand of the
- * instruction right after it, for others where the builder stands, behind the access's own mark. `address` is the access's generic pointer. */
+ * instruction right after it, for others where the builder stands, behind the access's own mark.
+ * `address` is the access's generic pointer. */
 void cts_mark_values(const struct cts_value_marker *marker, LLVMValueRef instruction,
                      const struct cts_memory_access *access, LLVMValueRef address, uint32_t site);
 

@@ -31,6 +31,16 @@ void cts_find_managed(LLVMModuleRef module, struct cts_pointer_map *managed)
     }
 }
 
+void cts_unite_managed(LLVMValueRef variable, const char *unit)
+{
+    char *name = cts_plugin_text("cts.managed.%s.%s", unit, cts_source_symbol(variable));
+    LLVMSetLinkage(variable, LLVMExternalLinkage);
+    LLVMSetVisibility(variable, LLVMHiddenVisibility);
+    LLVMSetExternallyInitialized(variable, 0);
+    LLVMSetValueName2(variable, name, strlen(name));
+    free(name);
+}
+
 void cts_find_textures(LLVMModuleRef module, struct cts_pointer_map *kinds)
 {
     unsigned count = LLVMGetNamedMetadataNumOperands(module, "nvvm.annotations");

@@ -457,6 +457,18 @@ static void note_left_out_sources(struct device_pass *pass)
     }
 }
 
+/* The CPU device has one object for a managed variable; clang made the device's side of it. */
+static void unite_managed(struct device_pass *pass)
+{
+    struct cts_pointer_map managed = {0};
+    cts_find_managed(pass->module, &managed);
+    for (size_t i = 0; i < managed.capacity; i++) {
+        LLVMValueRef variable = (LLVMValueRef)(uintptr_t)managed.entries[i].key;
+        if (variable) cts_unite_managed(variable, pass->options.unit);
+    }
+    cts_pointer_map_release(&managed);
+}
+
 static void pass_init(struct device_pass *pass, LLVMModuleRef module)
 {
     pass->module = module;
@@ -509,6 +521,7 @@ int cts_device_pass(LLVMModuleRef module)
     note_kernels(&pass);
     cts_note_variables(&pass.notes);
     note_left_out_sources(&pass);
+    if (pass.options.for_cpu) unite_managed(&pass);
     cts_notes_finish(&pass.notes, (pass.options.record_values ? CTS_FILE_VALUES : 0) |
                                       (pass.options.record_locals ? CTS_FILE_LOCALS : 0));
     remove_unused_mark(pass.access_mark);

@@ -1,8 +1,5 @@
 /* The host pass, at the start of the pipeline: nothing is inlined or promoted yet, so that the
  * source's variables and calls are all there. */
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "record/instrument/device-variables.h"
 #include "record/instrument/host.h"
 #include "record/instrument/marks.h"
@@ -15,17 +12,10 @@ static bool unite_managed(LLVMModuleRef module, const struct cts_plugin_options 
     struct cts_pointer_map managed = {0};
     cts_find_managed(module, &managed);
     for (size_t i = 0; i < managed.capacity; i++) {
-        size_t length;
         LLVMValueRef shadow = (LLVMValueRef)(uintptr_t)managed.entries[i].key;
         if (!shadow) continue;
-        char *name =
-            cts_plugin_text("cts.managed.%s.%s", options->unit, LLVMGetValueName2(shadow, &length));
         LLVMSetInitializer(shadow, NULL);
-        LLVMSetLinkage(shadow, LLVMExternalLinkage);
-        LLVMSetVisibility(shadow, LLVMHiddenVisibility);
-        LLVMSetExternallyInitialized(shadow, 0);
-        LLVMSetValueName(shadow, name);
-        free(name);
+        cts_unite_managed(shadow, options->unit);
     }
     bool has_any = managed.count > 0;
     cts_pointer_map_release(&managed);
@@ -41,6 +31,8 @@ int cts_host_pass(LLVMModuleRef module)
         is_changed |= cts_host_hint_allocations(module, &options);
         if (options.record_host_accesses) is_changed |= cts_host_mark_accesses(module);
         if (options.for_cpu) is_changed |= unite_managed(module, &options);
+        if (options.for_cpu && options.separate_units)
+            is_changed |= cts_host_share_shadows(module);
     }
     cts_plugin_options_release(&options);
     return is_changed;

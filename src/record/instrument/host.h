@@ -12,4 +12,7 @@ bool cts_host_hint_allocations(LLVMModuleRef module, const struct cts_plugin_opt
 /* Calls of __cts_host_access() before accesses that may be to managed or mapped memory. */
 bool cts_host_mark_accesses(LLVMModuleRef module);
 
+/* host-shadows.c: lets translation units share the shadows of their device variables. */
+bool cts_host_share_shadows(LLVMModuleRef module);
+
 #endif

@@ -55,8 +55,9 @@
  * is not seen.
  *
  * A __managed__ variable (the header's annotate("cts.managed")) is one symbol of host and device:
- * both passes rename it "cts.managed.<CTS_TU>.<mangled name>" and give it external linkage and
- * hidden visibility; the device's has the content, the host's is a declaration.
+ * for the CPU device the host pass and the device pass rename it "cts.managed.<CTS_TU>.<mangled
+ * name>" and give it external linkage and hidden visibility; the device's has the content, the
+ * host's is a declaration. !cts.variables says the mangled name.
  */
 #ifndef CTS_INSTRUMENT_MARKS_H
 #define CTS_INSTRUMENT_MARKS_H
