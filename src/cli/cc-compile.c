@@ -130,7 +130,7 @@ static void device_command(struct cc_session *session, const struct cc_input *in
     add(process, "--cuda-feature=+ptx83", NULL);
     cc_list_add_all(&process->command, &session->request->device);
     add(process, device_optimisation(session->request), NULL);
-    add(process, "-Xclang", "-debug-info-kind=constructor");
+    add(process, "-Xclang", "-debug-info-kind=limited");
     add_plugin(session, process);
     add(process, "-c", "-emit-llvm");
     close_cuda(process, input, output);
