@@ -13,6 +13,98 @@
     {                                                                                              \
         return name##f(x);                                                                         \
     }
+/* C's, of which clang declares overloads for float and leaves the bodies to CUDA's headers. */
+CTS_FLOAT_OVERLOAD_(acosh)
+CTS_FLOAT_OVERLOAD_(asinh)
+CTS_FLOAT_OVERLOAD_(atanh)
+CTS_FLOAT_OVERLOAD_(cbrt)
+CTS_FLOAT_OVERLOAD_(erf)
+CTS_FLOAT_OVERLOAD_(erfc)
+CTS_FLOAT_OVERLOAD_(exp2)
+CTS_FLOAT_OVERLOAD_(expm1)
+CTS_FLOAT_OVERLOAD_(lgamma)
+CTS_FLOAT_OVERLOAD_(log1p)
+CTS_FLOAT_OVERLOAD_(log2)
+CTS_FLOAT_OVERLOAD_(logb)
+CTS_FLOAT_OVERLOAD_(nearbyint)
+CTS_FLOAT_OVERLOAD_(rint)
+CTS_FLOAT_OVERLOAD_(round)
+CTS_FLOAT_OVERLOAD_(tgamma)
+CTS_FLOAT_OVERLOAD_(trunc)
+CTS_DEVICE_ int ilogb(float x)
+{
+    return ilogbf(x);
+}
+CTS_DEVICE_ long lrint(float x)
+{
+    return lrintf(x);
+}
+CTS_DEVICE_ long lround(float x)
+{
+    return lroundf(x);
+}
+CTS_DEVICE_ long long llrint(float x)
+{
+    return llrintf(x);
+}
+CTS_DEVICE_ long long llround(float x)
+{
+    return llroundf(x);
+}
+CTS_DEVICE_ float copysign(float x, float y)
+{
+    return copysignf(x, y);
+}
+CTS_DEVICE_ float fdim(float x, float y)
+{
+    return fdimf(x, y);
+}
+CTS_DEVICE_ float fma(float x, float y, float z)
+{
+    return fmaf(x, y, z);
+}
+CTS_DEVICE_ float fmax(float x, float y)
+{
+    return fmaxf(x, y);
+}
+CTS_DEVICE_ float fmin(float x, float y)
+{
+    return fminf(x, y);
+}
+CTS_DEVICE_ float hypot(float x, float y)
+{
+    return hypotf(x, y);
+}
+CTS_DEVICE_ float nextafter(float x, float y)
+{
+    return nextafterf(x, y);
+}
+CTS_DEVICE_ float remainder(float x, float y)
+{
+    return remainderf(x, y);
+}
+CTS_DEVICE_ float remquo(float x, float y, int *quotient)
+{
+    return remquof(x, y, quotient);
+}
+CTS_DEVICE_ float scalbln(float x, long n)
+{
+    return scalblnf(x, n);
+}
+CTS_DEVICE_ float scalbn(float x, int n)
+{
+    return scalbnf(x, n);
+}
+CTS_DEVICE_ double nan(const char *tag)
+{
+    return __nv_nan((const signed char *)tag);
+}
+CTS_DEVICE_ float nanf(const char *tag)
+{
+    return __nv_nanf((const signed char *)tag);
+}
+
+/* CUDA's own. */
 CTS_FLOAT_OVERLOAD_(rsqrt)
 CTS_FLOAT_OVERLOAD_(rcbrt)
 CTS_FLOAT_OVERLOAD_(sinpi)
