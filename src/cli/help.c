@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-enum { NAME_COLUMNS = 10, OPTION_COLUMNS = 28 };
+enum { NAME_COLUMNS = 10, OPTION_COLUMNS = 28, LINE_COLUMNS = 96 };
 
 static const struct {
     int code;
@@ -43,18 +43,41 @@ void cts_help_overview(FILE *file)
     print_exit_codes(file);
 }
 
+/* Text in the right column, from where the line stands; words end at any of `separators`. */
+static void print_wrapped(FILE *file, const char *text, const char *separators, int column)
+{
+    while (*text) {
+        const int length = (int)strcspn(text, separators);
+        const bool last = !text[length] || !text[length + 1];
+        const char *const between = last ? "" : *separators == '|' ? "," : "";
+        if (column + 1 + length + (int)strlen(between) > LINE_COLUMNS) {
+            fprintf(file, "\n%*s", OPTION_COLUMNS + 4, "");
+            column = OPTION_COLUMNS + 4;
+        } else if (column > OPTION_COLUMNS + 4) {
+            fputc(' ', file);
+            column++;
+        }
+        column += fprintf(file, "%.*s%s", length, text, between);
+        text += length;
+        if (*text) text++;
+    }
+    fputc('\n', file);
+}
+
 static void print_option(FILE *file, const struct cts_option *option)
 {
+    const char *argument = option->argument ? option->argument : "";
+    const bool many = strlen(argument) > OPTION_COLUMNS - 8 && strchr(argument, '|');
     char text[80];
-    const int length =
-        snprintf(text, sizeof text, "--%s%s%s", option->name, option->argument ? " " : "",
-                 option->argument ? option->argument : "");
+    const int length = snprintf(text, sizeof text, "--%s%s%s", option->name, *argument ? " " : "",
+                                many ? "WORD" : argument);
     char shortened[8] = "    ";
     if (option->short_name) snprintf(shortened, sizeof shortened, "-%c, ", option->short_name);
-    if (length <= OPTION_COLUMNS - 4)
-        fprintf(file, "  %s%-*s  %s\n", shortened, OPTION_COLUMNS - 4, text, option->help);
-    else
-        fprintf(file, "  %s%s\n%*s%s\n", shortened, text, OPTION_COLUMNS + 4, "", option->help);
+    fprintf(file, "  %s%-*s  ", shortened, OPTION_COLUMNS - 4, text);
+    if (length > OPTION_COLUMNS - 4) fprintf(file, "\n%*s", OPTION_COLUMNS + 4, "");
+    print_wrapped(file, option->help, " ", OPTION_COLUMNS + 4);
+    if (many) fprintf(file, "%*s", OPTION_COLUMNS + 4, "");
+    if (many) print_wrapped(file, argument, "|", OPTION_COLUMNS + 4);
 }
 
 void cts_help_verb(FILE *file, const struct cts_verb *verb)
@@ -94,7 +117,11 @@ static void print_roff_option(FILE *file, const struct cts_option *option)
     fputs("\\fR", file);
     if (option->argument) {
         fputs(" \\fI", file);
-        print_roff(file, option->argument);
+        for (const char *c = option->argument; *c; c++)
+            if (*c == '|')
+                fputs("|\\:", file); /* a line may break there */
+            else
+                print_roff(file, (const char[]){*c, 0});
         fputs("\\fR", file);
     }
     fputc('\n', file);
@@ -120,13 +147,14 @@ static void print_roff_verb(FILE *file, const struct cts_verb *verb)
 void cts_help_man(FILE *file)
 {
     fprintf(file, ".TH CTASCOPE 1 \"\" \"ctascope %s\" \"User Commands\"\n", CTASCOPE_VERSION);
-    fputs(".SH NAME\nctascope \\- records and explains the memory accesses of CUDA programs\n"
-          ".SH SYNOPSIS\n.B ctascope\n.I VERB\n[\\fIARGUMENTS\\fR]\n"
-          ".SH DESCRIPTION\nctascope records every memory access of a CUDA program's kernels into "
-          "a run directory, and shows from it how thread blocks communicate. Results go to "
-          "standard output, messages to standard error.\n"
-          ".SH VERBS\n",
-          file);
+    fputs(
+        ".ad l\n.SH NAME\nctascope \\- records and explains the memory accesses of CUDA programs\n"
+        ".SH SYNOPSIS\n.B ctascope\n.I VERB\n[\\fIARGUMENTS\\fR]\n"
+        ".SH DESCRIPTION\nctascope records every memory access of a CUDA program's kernels into "
+        "a run directory, and shows from it how thread blocks communicate. Results go to "
+        "standard output, messages to standard error.\n"
+        ".SH VERBS\n",
+        file);
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
         print_roff_verb(file, *verb);
     fputs(".SH EXIT STATUS\n", file);

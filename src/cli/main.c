@@ -87,7 +87,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     const int code = run(argc, argv);
-    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || code) return code;
     fputs("ctascope: cannot write to standard output\n", stderr);
-    return code ? code : CTS_EXIT_INPUT;
+    return CTS_EXIT_INPUT;
 }

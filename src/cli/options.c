@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/text-table.h"
 
 size_t cts_option_count(const struct cts_verb *verb)
 {
@@ -86,7 +87,9 @@ static bool wants_json(const struct cts_arguments *arguments)
 static void print_error(const struct cts_arguments *arguments, const char *status, const char *text)
 {
     if (!wants_json(arguments)) {
-        fprintf(stderr, "ctascope %s: %s\n", arguments->verb->name, text);
+        fprintf(stderr, "ctascope %s: ", arguments->verb->name);
+        cts_print_plain(stderr, text);
+        fputc('\n', stderr);
         return;
     }
     struct cts_json json;

@@ -18,6 +18,7 @@
 
 enum form { FORM_TABLE, FORM_JSON, FORM_CSV };
 
+enum { VALUE_WORDS_MAX = 16 };   /* docs/format.md */
 enum { CELL_COLUMNS_MAX = 120 }; /* of a text in a table; JSON and CSV have all of it */
 
 /* ---- the catalogue's tables ---- */
@@ -86,7 +87,11 @@ static enum cts_status dump_as_table(const struct cts_catalogue *catalogue, enum
     }
     for (unsigned c = 0; c < t->column_count; c++)
         cts_text_table_column(&out, t->columns[c].name,
-                              t->columns[c].type == CTS_COLUMN_TEXT ? CTS_LEFT : CTS_RIGHT);
+                              t->columns[c].type == CTS_COLUMN_TEXT ||
+                                      t->columns[c].unit == CTS_UNIT_OPERATION ||
+                                      t->columns[c].unit == CTS_UNIT_SPACE
+                                  ? CTS_LEFT
+                                  : CTS_RIGHT);
     for (size_t i = 0; i < count && i < limit; i++)
         for (unsigned c = 0; c < t->column_count; c++)
             table_cell(&out, &t->columns[c], cts_catalogue_row(catalogue, table, i));
@@ -174,7 +179,9 @@ static void dump_keys(const struct cts_catalogue *catalogue, enum form form, str
         const char *value;
         const char *const key = cts_catalogue_key(catalogue, i, &value);
         if (form == FORM_TABLE) {
-            printf("  %-18s %s\n", key, value);
+            printf("  %-18s ", key);
+            cts_print_plain(stdout, value);
+            putchar('\n');
         } else if (form == FORM_JSON) {
             cts_json_member_string(json, key, value);
         } else {
@@ -247,23 +254,24 @@ static const char *operation_of(const struct cts_site *site)
     return site->operation ? cts_operation_text(site->operation) : "?";
 }
 
+/* Of a wide access, the values of the first bytes only are kept. */
 static unsigned words_per_lane(const struct cts_site *site)
 {
-    return (site->width_bytes + 7) / 8;
+    const unsigned words = (site->width_bytes + 7) / 8;
+    return words < VALUE_WORDS_MAX ? words : VALUE_WORDS_MAX;
 }
 
 static void record_heading(const struct record_dump *dump)
 {
-    static const char *const names[] = {"launch",    "cta",   "warp",       "site",
-                                        "operation", "space", "width_bytes"};
-    const char *const separator = dump->form == FORM_CSV ? "," : "  ";
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        printf("%s%s", i ? separator : "", names[i]);
+    const bool csv = dump->form == FORM_CSV;
+    fputs(csv ? "launch,cta,warp,site,operation,space,width_bytes"
+              : "launch     cta  warp   site  operation    space     width",
+          stdout);
     if (dump->lanes)
-        printf("%slane%saddress%svalue\n", separator, separator, separator);
+        puts(csv ? ",lane,address,value" : "  lane  address         value");
     else
-        printf("%smask%spattern%sbase%ss0%ss1%srow_lanes%soffsets\n", separator, separator,
-               separator, separator, separator, separator, separator);
+        puts(csv ? ",mask,pattern,base,s0,s1,row_lanes,offsets"
+                 : "  mask        pattern    base                s0      s1  row_lanes  offsets");
 }
 
 /* What a record and each of its lanes begin with. */
@@ -286,9 +294,9 @@ static void print_record_line(const struct record_dump *dump, const struct cts_a
         printf(",0x%08x,%s,0x%" PRIx64 ",%d,%d,%u,", access->mask, pattern_texts[access->pattern],
                access->base, access->s0, access->s1, access->row_lanes);
     else
-        printf("  0x%08x  %-9s  0x%-12" PRIx64 "  %6d  %6d  %2u  ", access->mask,
+        printf("  0x%08x  %-9s  0x%-12" PRIx64 "  %6d  %6d  %9u%s", access->mask,
                pattern_texts[access->pattern], access->base, access->s0, access->s1,
-               access->row_lanes);
+               access->row_lanes, access->offsets ? "  " : "");
     const int lanes = __builtin_popcount(access->mask);
     for (int i = 0; access->offsets && i < lanes; i++)
         printf("%s%u", i ? " " : "", access->offsets[i]);
@@ -309,8 +317,9 @@ static void print_lane_lines(struct record_dump *dump, const struct cts_access *
     for (unsigned lane = 0; lane < CTS_WARP_LANES && dump->printed < dump->limit; lane++) {
         if (!(access->mask >> lane & 1)) continue;
         record_head(dump, access, site);
-        printf(dump->form == FORM_CSV ? ",%u,0x%" PRIx64 "," : "  %4u  0x%-12" PRIx64 "  ", lane,
+        printf(dump->form == FORM_CSV ? ",%u,0x%" PRIx64 "," : "  %4u  0x%-12" PRIx64, lane,
                addresses[lane]);
+        if (access->values && dump->form != FORM_CSV) fputs("  ", stdout);
         if (access->values)
             print_value(access->values + active * words_per_lane(site), words_per_lane(site));
         putchar('\n');

@@ -17,12 +17,14 @@ enum { MESSAGES_MAX = 20 }; /* in the table; JSON has all */
 __attribute__((format(printf, 2, 3))) static void print_line(const char *name, const char *format,
                                                              ...)
 {
+    char text[8192];
     va_list args;
     va_start(args, format);
-    printf("  %-13s ", name);
-    vprintf(format, args);
-    putchar('\n');
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    printf("  %-13s ", name);
+    cts_print_plain(stdout, text);
+    putchar('\n');
 }
 
 static const char *or_unknown(const char *text)
@@ -67,8 +69,8 @@ static void print_totals(const struct cts_catalogue *catalogue, const struct cts
                    s->unfinished_ranks, catalogue->rank_count);
     else
         print_line("complete", "yes, after %s", cts_time_text(s->duration_ns).text);
-    print_line("accesses", "%s in %s warp records", cts_count_text(s->accesses).text,
-               cts_count_text(s->records).text);
+    print_line("accesses", "%s in %s", cts_count_text(s->accesses).text,
+               cts_counted_text(s->records, "warp record", "warp records").text);
     const double per_access = s->accesses ? (double)s->access_bytes / (double)s->accesses : 0;
     print_line("size", "%s, of which accesses %s (%.3g bytes each)",
                cts_bytes_text(s->disk_bytes).text, cts_bytes_text(s->access_bytes).text,
@@ -87,17 +89,18 @@ static void print_gaps(const struct cts_run_summary *s)
         print_line("DROPPED", "%s accesses, %s records", cts_count_text(s->dropped_accesses).text,
                    cts_count_text(s->dropped_records).text);
     if (s->launches != s->recorded_launches)
-        print_line("NOT RECORDED", "%s of %s launches",
+        print_line("NOT RECORDED", "%s of %s",
                    cts_count_text(s->launches - s->recorded_launches).text,
-                   cts_count_text(s->launches).text);
+                   cts_counted_text(s->launches, "launch", "launches").text);
     if (s->sampled_launches)
-        print_line("SAMPLED", "%s launches: not all CTAs",
-                   cts_count_text(s->sampled_launches).text);
+        print_line("SAMPLED", "%s of %s: not all CTAs", cts_count_text(s->sampled_launches).text,
+                   cts_counted_text(s->launches, "launch", "launches").text);
     if (s->unfinished_launches)
-        print_line("UNFINISHED", "%s launches", cts_count_text(s->unfinished_launches).text);
+        print_line("UNFINISHED", "%s of %s launches", cts_count_text(s->unfinished_launches).text,
+                   cts_count_text(s->launches).text);
     if (s->skipped)
-        print_line("UNSUPPORTED", "%s places that could not be instrumented, see below",
-                   cts_count_text(s->skipped).text);
+        print_line("UNSUPPORTED", "%s could not be instrumented, see below",
+                   cts_counted_text(s->skipped, "place", "places").text);
     if (s->failure) print_line("FAILURE", "%s", s->failure);
 }
 
@@ -174,7 +177,8 @@ static void print_messages(const struct cts_catalogue *catalogue)
     for (size_t i = 0; i < catalogue->skipped_count && i < MESSAGES_MAX; i++) {
         const struct cts_skipped *const skipped = &catalogue->skipped[i];
         source_place(catalogue, skipped->source, skipped->line, place, sizeof place);
-        printf("  %s: %s: %s\n", place, or_unknown(skipped->what), or_unknown(skipped->reason));
+        strncat(place, ":", sizeof place - strlen(place) - 1);
+        print_line(place, "%s: %s", or_unknown(skipped->what), or_unknown(skipped->reason));
     }
     if (catalogue->skipped_count > MESSAGES_MAX)
         printf("  ... and %zu more: ctascope dump --table skipped\n",
@@ -182,8 +186,8 @@ static void print_messages(const struct cts_catalogue *catalogue)
     if (catalogue->message_count) printf("\nMessages\n");
     for (size_t i = 0; i < catalogue->message_count && i < MESSAGES_MAX; i++) {
         const struct cts_message *const message = &catalogue->messages[i];
-        printf("  rank %u, %s: %s\n", message->rank, or_unknown(message->severity),
-               or_unknown(message->text));
+        snprintf(place, sizeof place, "rank %u:", message->rank);
+        print_line(place, "%s: %s", or_unknown(message->severity), or_unknown(message->text));
     }
     if (catalogue->message_count > MESSAGES_MAX)
         printf("  ... and %zu more: ctascope dump --table messages\n",

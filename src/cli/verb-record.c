@@ -260,7 +260,7 @@ static bool explain_nothing(const struct cts_catalogue *catalogue,
                             struct cts_error *error)
 {
     if (summary->records) return false;
-    const unsigned long long launches = summary->launches;
+    const uint64_t launches = summary->launches;
     if (!catalogue->rank_count)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing recorded: no recorder ran in '%s'; compile its CUDA sources with "
@@ -271,37 +271,40 @@ static bool explain_nothing(const struct cts_catalogue *catalogue,
     else if (!launches)
         cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: '%s' launched no kernel", program);
     else if (summary->dropped_accesses)
-        cts_fail(error, CTS_LIMIT, "nothing recorded: all %llu accesses were dropped",
-                 (unsigned long long)summary->dropped_accesses);
+        cts_fail(error, CTS_LIMIT, "nothing recorded: %s, all dropped",
+                 cts_counted_text(summary->dropped_accesses, "access", "accesses").text);
     else if (summary->uninstrumented_launches == launches)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing recorded: none of the kernels launched is instrumented");
     else if (!summary->recorded_launches)
-        cts_fail(error, CTS_USAGE, "nothing recorded: the filters left out all %llu launches",
-                 launches);
+        cts_fail(error, CTS_USAGE, "nothing recorded: %s, all left out by filters",
+                 cts_counted_text(launches, "launch", "launches").text);
     else if (summary->unfinished_ranks)
         cts_fail(error, CTS_IO, "nothing recorded: '%s' ended in its first launch", program);
     else
-        cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing recorded: no kernel of the %llu launches accessed memory", launches);
+        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: %s, none of which accessed memory",
+                 cts_counted_text(launches, "launch", "launches").text);
     return true;
 }
 
 static void print_summary(const struct cts_catalogue *catalogue,
                           const struct cts_run_summary *summary, const char *run_path)
 {
-    fprintf(stderr, "ctascope record: '%s': %s launches", run_path,
-            cts_count_text(summary->launches).text);
+    fprintf(stderr, "ctascope record: '%s': %s", run_path,
+            cts_counted_text(summary->launches, "launch", "launches").text);
     if (summary->recorded_launches != summary->launches)
         fprintf(stderr, " (%s recorded)", cts_count_text(summary->recorded_launches).text);
-    fprintf(stderr, ", %s accesses in %s records", cts_count_text(summary->accesses).text,
-            cts_count_text(summary->records).text);
-    fprintf(stderr, ", %s", cts_bytes_text(summary->disk_bytes).text);
+    fprintf(stderr, ", %s in %s, %s",
+            cts_counted_text(summary->accesses, "access", "accesses").text,
+            cts_counted_text(summary->records, "record", "records").text,
+            cts_bytes_text(summary->disk_bytes).text);
     if (catalogue->rank_count > 1) fprintf(stderr, ", %zu ranks", catalogue->rank_count);
     if (summary->dropped_accesses)
-        fprintf(stderr, "; %s accesses DROPPED", cts_count_text(summary->dropped_accesses).text);
+        fprintf(stderr, "; DROPPED %s",
+                cts_counted_text(summary->dropped_accesses, "access", "accesses").text);
     if (summary->skipped)
-        fprintf(stderr, "; %s places not instrumented", cts_count_text(summary->skipped).text);
+        fprintf(stderr, "; %s not instrumented",
+                cts_counted_text(summary->skipped, "place", "places").text);
     if (summary->unfinished_ranks) fputs("; incomplete, the program was cut off", stderr);
     if (summary->failure) fprintf(stderr, "; failure: %s", summary->failure);
     fputc('\n', stderr);

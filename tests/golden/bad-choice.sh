@@ -1,0 +1,1 @@
+ctascope info --format csv r

@@ -1,0 +1,2 @@
+make-run complete r
+ctascope dump r --format csv

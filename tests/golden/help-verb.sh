@@ -1,0 +1,2 @@
+ctascope dump --help
+ctascope help dump | cmp - - && ctascope help nothing

@@ -1,0 +1,2 @@
+sh -c 'make-run killed r; :' 2>/dev/null
+ctascope info r | grep -v '^  size'

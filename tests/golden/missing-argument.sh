@@ -1,0 +1,3 @@
+ctascope info
+ctascope info --format
+ctascope record

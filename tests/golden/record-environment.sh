@@ -1,0 +1,1 @@
+ctascope record -o r --kernel-name regex:'a.b|c' --launch-skip 0 --launch-count 5 --cta-sample 3 --max-size 1.5G --values --host-accesses --threads 2 --deterministic -- env 2>/dev/null | sed -n 's|'$PWD'|.|; s/^\(CTASCOPE_SESSION=\).*/\1.../; /^CTASCOPE_/p' | sort

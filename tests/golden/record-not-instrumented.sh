@@ -1,0 +1,3 @@
+ctascope record -o r -- true; echo $?
+ctascope record -o r -- false; echo $?
+ls

@@ -1,0 +1,1 @@
+ctascope info a b

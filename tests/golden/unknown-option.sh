@@ -1,0 +1,3 @@
+ctascope info --fromat json r
+ctascope info --nonsense r
+ctascope info -x r

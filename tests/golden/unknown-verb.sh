@@ -1,0 +1,1 @@
+ctascope inof r; ctascope frobnicate; ctascope --vresion
