@@ -31,8 +31,7 @@ int cts_host_pass(LLVMModuleRef module)
         is_changed |= cts_host_hint_allocations(module, &options);
         if (options.record_host_accesses) is_changed |= cts_host_mark_accesses(module);
         if (options.for_cpu) is_changed |= unite_managed(module, &options);
-        if (options.for_cpu && options.separate_units)
-            is_changed |= cts_host_share_shadows(module);
+        if (options.for_cpu && options.separate_units) is_changed |= cts_host_share_shadows(module);
     }
     cts_plugin_options_release(&options);
     return is_changed;

@@ -28,9 +28,9 @@
  *   !cts.sources   {path, text}              text "" for a file that is not the user's
  *   !cts.variables {mangled, display name, element type, kind, source, line, function}
  *                  kind as in enum cts_variable_kind; sizes and addresses come from the global
- *   !cts.kernels   {mangled, display name, source, line, flags}      flags: CTS_KERNEL_UNINSTRUMENTED
- *   !cts.skipped   {what, reason, source, line}
- *   !cts.options   {flags}                   enum cts_file_flags
+ *   !cts.kernels   {mangled, display name, source, line, flags}      flags:
+ * CTS_KERNEL_UNINSTRUMENTED !cts.skipped   {what, reason, source, line} !cts.options   {flags} enum
+ * cts_file_flags
  *
  * The passes are told what to do by the environment of the compiler, which `ctascope cc` sets; used
  * by hand (-fpass-plugin= alone) the defaults in brackets hold:
@@ -66,9 +66,9 @@
 
 #include "record/instrument/shim.h" /* cts_clone_function and the like */
 
-#define CTS_MARK_ACCESS "__cts_access"
+#define CTS_MARK_ACCESS       "__cts_access"
 #define CTS_MARK_ACCESS_RANGE "__cts_access_range"
-#define CTS_MARK_VALUE "__cts_value"
+#define CTS_MARK_VALUE        "__cts_value"
 
 /* The passes; each returns whether it changed the module. Errors that the user must see are printed
  * as clang prints its own, with position, and make the compiler fail. */
