@@ -76,6 +76,8 @@ ZIP_TARGET static inline bool ZIP(try_two_level)(struct cts_acc_segment *segment
                                                  uint64_t base, unsigned w, unsigned lane)
 {
     const uint64_t s1 = addresses[lane] - base - s0 * (lane % w);
+    const unsigned last = 31 - (unsigned)__builtin_clz(mask); /* tells most lists apart at once */
+    if (addresses[last] != base + s0 * (last % w) + s1 * (last / w)) return false;
     if (!is_stride(s1) || ZIP(two_level_breaks)(addresses, base, s0, s1, w) & mask) return false;
     ZIP(emit)(segment, row, mask, CTS_PATTERN_TWO_LEVEL, w, s0, s1, base);
     return true;
