@@ -124,8 +124,8 @@ static enum cts_status render_sheet(const struct request *request,
                     (unsigned long long)report->comm->transfers_left_out);
     } else {
         status = cts_sheet_table(&sheet, &rows, stdout, error);
-        if (!status && rows.count < sheet.row_count)
-            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, sheet.row_count);
+        if (!status && rows.count < rows.found)
+            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, rows.found);
         if (!status) cts_comm_print_notes(report, stdout);
     }
     free(rows.rows);

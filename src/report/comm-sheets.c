@@ -75,7 +75,7 @@ static void run_row(const void *state, size_t row, union cts_cell *cells)
 }
 
 static const struct cts_column kernel_columns[] = {{"kernel", NULL, CTS_CELL_ID, false},
-                                                   {"name", "kernel", CTS_CELL_TEXT, false},
+                                                   {"name", "kernel", CTS_CELL_KERNEL, false},
                                                    {"launches", "launches", CTS_CELL_COUNT, false},
                                                    COUNT_COLUMNS};
 
@@ -101,7 +101,7 @@ static void kernel_row(const void *state, size_t row, union cts_cell *cells)
 static const struct cts_column launch_columns[] = {
     {"launch", "launch", CTS_CELL_ID, false},   {"rank", NULL, CTS_CELL_ID, false},
     {"superstep", NULL, CTS_CELL_ID, false},    {"ordinal", NULL, CTS_CELL_ID, false},
-    {"kernel", NULL, CTS_CELL_ID, false},       {"name", "kernel", CTS_CELL_TEXT, false},
+    {"kernel", NULL, CTS_CELL_ID, false},       {"name", "kernel", CTS_CELL_KERNEL, false},
     {"stream", NULL, CTS_CELL_ID, false},       {"grid_x", NULL, CTS_CELL_COUNT, false},
     {"grid_y", NULL, CTS_CELL_COUNT, false},    {"grid_z", NULL, CTS_CELL_COUNT, false},
     {"ctas", "CTAs", CTS_CELL_COUNT, false},    {"recorded", NULL, CTS_CELL_FLAG, false},
@@ -139,7 +139,7 @@ static void fill_launch(const void *state, size_t row, union cts_cell *cells)
 }
 
 static const struct cts_column cta_columns[] = {{"launch", "launch", CTS_CELL_ID, false},
-                                                {"name", "kernel", CTS_CELL_TEXT, false},
+                                                {"name", "kernel", CTS_CELL_KERNEL, false},
                                                 {"cta", "CTA", CTS_CELL_ID, false},
                                                 {"in_degree", "in-degree", CTS_CELL_COUNT, false},
                                                 {"out_degree", "out-degree", CTS_CELL_COUNT, false},
@@ -162,10 +162,10 @@ static void cta_row(const void *state, size_t row, union cts_cell *cells)
 
 static const struct cts_column transfer_columns[] = {
     {"writer_launch", "from launch", CTS_CELL_ID, false},
-    {"writer_kernel", "kernel", CTS_CELL_TEXT, false},
+    {"writer_kernel", "kernel", CTS_CELL_KERNEL, false},
     {"writer_cta", "CTA", CTS_CELL_ID, false},
     {"reader_launch", "to launch", CTS_CELL_ID, false},
-    {"reader_kernel", "kernel", CTS_CELL_TEXT, false},
+    {"reader_kernel", "kernel", CTS_CELL_KERNEL, false},
     {"reader_cta", "CTA", CTS_CELL_ID, false},
     {"bytes", "bytes", CTS_CELL_BYTES, false},
     {"access_bytes", NULL, CTS_CELL_BYTES, false},
@@ -201,9 +201,9 @@ static void top_row(const void *state, size_t row, union cts_cell *cells)
 
 static const struct cts_column launch_pair_columns[] = {
     {"writer_launch", "from launch", CTS_CELL_ID, false},
-    {"writer_kernel", "kernel", CTS_CELL_TEXT, false},
+    {"writer_kernel", "kernel", CTS_CELL_KERNEL, false},
     {"reader_launch", "to launch", CTS_CELL_ID, false},
-    {"reader_kernel", "kernel", CTS_CELL_TEXT, false},
+    {"reader_kernel", "kernel", CTS_CELL_KERNEL, false},
     {"distance", "distance", CTS_CELL_COUNT, false},
     {"transfers", "transfers", CTS_CELL_COUNT, false},
     {"bytes", "bytes", CTS_CELL_BYTES, false},
@@ -232,9 +232,9 @@ static void launch_pair_row(const void *state, size_t row, union cts_cell *cells
 
 static const struct cts_column kernel_pair_columns[] = {
     {"writer_kernel", NULL, CTS_CELL_ID, false},
-    {"writer_name", "from kernel", CTS_CELL_TEXT, false},
+    {"writer_name", "from kernel", CTS_CELL_KERNEL, false},
     {"reader_kernel", NULL, CTS_CELL_ID, false},
-    {"reader_name", "to kernel", CTS_CELL_TEXT, false},
+    {"reader_name", "to kernel", CTS_CELL_KERNEL, false},
     {"transfers", "transfers", CTS_CELL_COUNT, false},
     {"bytes", "bytes", CTS_CELL_BYTES, false},
     {"access_bytes", NULL, CTS_CELL_BYTES, false},

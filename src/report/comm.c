@@ -22,40 +22,42 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
     if (c->paper_model)
-        fprintf(file, "  paper model: no copies, no frees; what no kernel wrote is the host's\n");
+        fprintf(file,
+                "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
     if (c->lower_bound)
-        fprintf(file, "  LOWER BOUND, %s launches unrecorded: last writers may be missing\n",
+        fprintf(file, "LOWER BOUND, %s launches unrecorded: last writers may be missing\n",
                 count_of(c->unrecorded_launches));
     if (c->dropped_accesses)
-        fprintf(file, "  %s accesses were dropped by the recorder\n",
+        fprintf(file, "Note: %s accesses were dropped by the recorder\n",
                 count_of(c->dropped_accesses));
     if (c->incomplete_files)
-        fprintf(file, "  %s access files end too early: the program was killed\n",
+        fprintf(file, "Note: %s access files end too early: the program was killed\n",
                 count_of(c->incomplete_files));
     if (c->skipped_instructions)
-        fprintf(file, "  %s places could not be instrumented: ctascope dump --table skipped\n",
+        fprintf(file, "Note: %s places could not be instrumented: ctascope dump --table skipped\n",
                 count_of(c->skipped_instructions));
     if (c->unseen_allocations)
-        fprintf(file,
-                "  host writes not seen in %s managed, pinned or mapped allocations (written %s): "
-                "left out of the fraction\n",
-                count_of(c->unseen_allocations),
-                cts_bytes_text(c->total.unseen_written_bytes).text);
+        fprintf(
+            file,
+            "Note: host writes not seen in %s managed, pinned or mapped allocations (written %s): "
+            "left out of the fraction\n",
+            count_of(c->unseen_allocations), cts_bytes_text(c->total.unseen_written_bytes).text);
     if (c->unordered_pairs)
         fprintf(file,
-                "  %s pairs of launches and copies are ordered by their start times alone; "
+                "Note: %s pairs of launches and copies are ordered by their start times alone; "
                 "%s transfers between such launches\n",
                 count_of(c->unordered_pairs), count_of(c->unordered_transfers));
     if (c->total.conflict_bytes)
-        fprintf(file, "  write conflicts: %s bytes were written by several CTAs of one launch\n",
+        fprintf(file,
+                "Note: write conflicts: %s bytes were written by several CTAs of one launch\n",
                 count_of(c->total.conflict_bytes));
     if (c->total.own_write_first_bytes)
         fprintf(file,
-                "  %s of the bytes received had been stored by the reading CTA itself before\n",
+                "Note: %s of the bytes received had been stored by the reading CTA itself before\n",
                 cts_bytes_text(c->total.own_write_first_bytes).text);
     if (c->carried_bytes)
         fprintf(file,
-                "  device-to-device copies carried the writers of %s; a byte read both in its "
+                "Note: device-to-device copies carried the writers of %s; a byte read both in its "
                 "place and in the copy is communicated twice\n",
                 cts_bytes_text(c->carried_bytes).text);
 }
@@ -184,8 +186,8 @@ static enum cts_status print_part(const struct cts_comm_report *report, enum cts
     if (status) return status;
     fprintf(file, "\n%s\n", heading);
     status = cts_sheet_table(&sheet, &rows, file, error);
-    if (rows.count < sheet.row_count)
-        fprintf(file, "  ... and %zu more\n", sheet.row_count - rows.count);
+    if (rows.count < rows.found && which != CTS_COMM_SHEET_TOP)
+        fprintf(file, "  ... and %zu more\n", rows.found - rows.count);
     free(rows.rows);
     return status;
 }
@@ -194,7 +196,12 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
                                        struct cts_error *error)
 {
     const struct cts_comm *const c = report->comm;
-    fprintf(file, "Communication between CTAs in '%s'\n", report->run_path);
+    const struct cts_catalogue *const catalogue = report->catalogue;
+    fprintf(file, "Communication between CTAs in '%s'", report->run_path);
+    const struct cts_rank *const rank = catalogue->rank_count ? &catalogue->ranks[0] : NULL;
+    if (rank && (rank->arguments || rank->program))
+        fprintf(file, " of %s", rank->arguments ? rank->arguments : rank->program);
+    fputc('\n', file);
     print_totals(report, file);
     print_sizes(c, file);
     print_degrees("in-degree", c->in_degrees, c->in_degree_count, file);
@@ -206,9 +213,9 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
                             10, file, error);
     if (!status)
         status = print_part(report, CTS_COMM_SHEET_TOP, "Largest transfers", NULL, 5, file, error);
-    fprintf(file, "\nNotes\n");
+    fputc('\n', file);
     cts_comm_print_notes(report, file);
-    fprintf(file, "  more: --per kernel|launch|cta|transfer|... , --format json|csv\n");
+    fprintf(file, "More: --per kernel, launch, cta, transfer, ...; --format json or csv\n");
     return status;
 }
 

@@ -13,6 +13,11 @@ static bool is_real(enum cts_cell_kind kind)
     return kind == CTS_CELL_FRACTION || kind == CTS_CELL_REAL;
 }
 
+static bool is_text(enum cts_cell_kind kind)
+{
+    return kind == CTS_CELL_TEXT || kind == CTS_CELL_KERNEL;
+}
+
 static size_t nth(const struct cts_sheet_rows *rows, size_t i)
 {
     return rows->rows ? rows->rows[i] : i;
@@ -117,6 +122,7 @@ enum cts_status cts_sheet_choose(const struct cts_sheet *sheet,
     enum cts_status status = CTS_OK;
     if (choice->only_column) status = filter_rows(sheet, choice, rows, error);
     if (!status && choice->sort) status = sort_rows(sheet, choice->sort, rows, error);
+    rows->found = rows->count;
     if (choice->limit && rows->count > choice->limit) rows->count = choice->limit;
     if (status) free(rows->rows);
     return status;
@@ -124,10 +130,24 @@ enum cts_status cts_sheet_choose(const struct cts_sheet *sheet,
 
 struct cts_sheet_rows cts_sheet_all(const struct cts_sheet *sheet)
 {
-    return (struct cts_sheet_rows){.count = sheet->row_count};
+    return (struct cts_sheet_rows){.count = sheet->row_count, .found = sheet->row_count};
 }
 
 /* ---- a table ---- */
+
+/* The length of a kernel's name without its parameters, "f(g<(1)>(int))" -> "f": up to the bracket
+ * that the last one closes. */
+static int name_length(const char *name)
+{
+    const size_t length = strlen(name);
+    unsigned depth = 0;
+    for (size_t i = length; i-- > 0 && name[length - 1] == ')';) {
+        depth += name[i] == ')';
+        depth -= name[i] == '(';
+        if (!depth) return i ? (int)i : (int)length;
+    }
+    return (int)length;
+}
 
 static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
                      const union cts_cell *cell)
@@ -135,6 +155,10 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
     switch (kind) {
     case CTS_CELL_TEXT:
         cts_text_table_cell(table, "%s", cell->text ? cell->text : "-");
+        return;
+    case CTS_CELL_KERNEL:
+        cts_text_table_cell(table, "%.*s", cell->text ? name_length(cell->text) : 1,
+                            cell->text ? cell->text : "-");
         return;
     case CTS_CELL_ID:
         cts_text_table_cell(table, "%llu", (unsigned long long)cell->number);
@@ -172,7 +196,7 @@ enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_
         const struct cts_column *const column = &sheet->columns[i];
         if (column->title)
             cts_text_table_column(&table, column->title,
-                                  column->kind == CTS_CELL_TEXT ? CTS_LEFT : CTS_RIGHT);
+                                  is_text(column->kind) ? CTS_LEFT : CTS_RIGHT);
     }
     for (size_t i = 0; i < rows->count; i++) {
         union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
@@ -189,7 +213,7 @@ enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_
 
 static void write_csv_cell(FILE *file, enum cts_cell_kind kind, const union cts_cell *cell)
 {
-    if (kind == CTS_CELL_TEXT)
+    if (is_text(kind))
         cts_csv_field(file, cell->text);
     else if (!is_real(kind))
         fprintf(file, "%llu", (unsigned long long)cell->number);
@@ -229,7 +253,7 @@ enum cts_status cts_sheet_csv(const struct cts_sheet *sheet, const struct cts_sh
 static void write_json_cell(struct cts_json *json, const struct cts_column *column,
                             const union cts_cell *cell)
 {
-    if (column->kind == CTS_CELL_TEXT)
+    if (is_text(column->kind))
         cts_json_member_string(json, column->key, cell->text);
     else if (column->kind == CTS_CELL_FLAG)
         cts_json_member_bool(json, column->key, cell->number != 0);

@@ -13,6 +13,7 @@
 
 enum cts_cell_kind {
     CTS_CELL_TEXT,
+    CTS_CELL_KERNEL,   /* a text; a table leaves a kernel's parameters out */
     CTS_CELL_ID,       /* a number that is a name: never grouped or scaled */
     CTS_CELL_COUNT,    /* "1,234" in a table */
     CTS_CELL_BYTES,    /* "1.50 KiB" in a table */
@@ -47,8 +48,9 @@ enum { CTS_SHEET_COLUMNS_MAX = 96 };
 
 /* Which rows, in which order. */
 struct cts_sheet_rows {
-    size_t *rows;
+    size_t *rows; /* NULL: all, in their order */
     size_t count;
+    size_t found; /* before the limit */
 };
 
 struct cts_sheet_choice {
@@ -66,7 +68,7 @@ CTS_MUST_CHECK enum cts_status cts_sheet_choose(const struct cts_sheet *sheet,
                                                 struct cts_sheet_rows *rows,
                                                 struct cts_error *error);
 
-/* Every row in its order: rows->rows is NULL, nothing to free. */
+/* Every row in its order; nothing to free. */
 struct cts_sheet_rows cts_sheet_all(const struct cts_sheet *sheet);
 
 CTS_MUST_CHECK enum cts_status cts_sheet_table(const struct cts_sheet *sheet,
