@@ -144,7 +144,7 @@ static void look_around(struct diagnosis *diagnosis)
                   cts_share_directory(), "cpu");
     look_for_program(add_part(diagnosis, "MPI", "programs with several ranks", false), "mpirun",
                      "--version", "");
-    look_for_program(add_part(diagnosis, "OTF2", "timelines", false), "otf2-config", "--version",
+    look_for_program(add_part(diagnosis, "OTF2", "timelines", false), "otf2-print", "--version",
                      "");
     look_for_toolkit(diagnosis);
 }
