@@ -156,7 +156,6 @@ static void retarget_command(struct cc_session *session, const char *bitcode, co
     add_plugin(session, process);
     add(process, "-Xclang", "-mlink-builtin-bitcode");
     add(process, "-Xclang", part(session, cts_library_directory(), "cpu-device.bc"));
-    add_colours(process);
     add(process, "-c", "-x");
     add(process, "ir", bitcode);
     add(process, "-o", output);
@@ -283,6 +282,42 @@ static void print_messages(const char *text, const char *printed)
     }
 }
 
+/* Clang has no source at hand when it reads bitcode, and puts the position behind the kind:
+ * "error: k.cu:3:10: text". Turned around, it reads as all of its messages do. */
+static bool print_turned(const char *line, size_t length)
+{
+    static const char *const kinds[] = {"error: ", "warning: "};
+    for (size_t i = 0; i < 2; i++) {
+        const size_t kind = strlen(kinds[i]);
+        int line_number, column, at = 0;
+        const char *colon = line + kind;
+        if (strncmp(line, kinds[i], kind) != 0) continue;
+        while ((colon = memchr(colon, ':', length - (size_t)(colon - line)))) {
+            char *end;
+            line_number = (int)strtol(colon + 1, &end, 10);
+            column = *end == ':' ? (int)strtol(end + 1, &end, 10) : 0;
+            at = (int)(end - line);
+            if (line_number > 0 && column > 0 && end[0] == ':') break;
+            colon++;
+        }
+        if (!colon) return false;
+        fprintf(stderr, "%.*s: %.*s%.*s", at - (int)kind, line + kind, (int)kind, kinds[i],
+                (int)length - at - 2, line + at + 2);
+        return true;
+    }
+    return false;
+}
+
+static void print_retarget_messages(const char *text)
+{
+    while (*text) {
+        const size_t length = strcspn(text, "\n") + (strchr(text, '\n') != NULL);
+        if (!is_noise(text, length) && length > 1 && !print_turned(text, length))
+            fwrite(text, 1, length, stderr);
+        text += length;
+    }
+}
+
 struct step_messages {
     const char *device, *retarget, *host; /* files */
 };
@@ -299,7 +334,7 @@ static void report(const struct step_messages *messages, int device_status, int 
         print_messages(device, NULL);
         print_messages(host, device);
     }
-    print_messages(retarget, NULL);
+    print_retarget_messages(retarget);
     free(device);
     free(host);
     free(retarget);

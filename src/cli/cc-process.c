@@ -1,6 +1,7 @@
 /* Running compilers for `ctascope cc`: children with their environment, files that must go when we
  * end, and the signals that end us early (children are ended too, files removed, then the signal
  * takes its course). */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -104,12 +105,21 @@ enum cts_status cc_session_open(struct cc_session *session, struct cc_request *r
     return make_directory(session, error);
 }
 
+/* All that is in our own directory: a compiler that was ended may have left files of its own. */
+static void remove_directory(struct cc_session *session)
+{
+    DIR *const directory = opendir(session->directory);
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+    if (directory) closedir(directory);
+    rmdir(session->directory);
+}
+
 void cc_session_close(struct cc_session *session)
 {
-    if (!session->request->keep && session->directory) {
-        for (size_t i = 0; i < session->created.count; i++) unlink(session->created.items[i]);
-        rmdir(session->directory);
-    }
+    if (!session->request->keep && session->directory) remove_directory(session);
     cc_list_release(&session->created);
 }
 

@@ -208,12 +208,14 @@ static int fail(const struct cts_error *error)
     return exit_code(error);
 }
 
-static int print_version(const struct cc_session *session)
+static int print_version(struct cc_session *session)
 {
+    struct cc_process process = {0};
     printf("ctascope cc %s\n", CTASCOPE_VERSION);
     fflush(stdout);
-    execl(session->clangxx, session->clangxx, "--version", (char *)NULL);
-    return CTS_EXIT_MACHINE;
+    cc_list_add(&process.command, session->clangxx);
+    cc_list_add(&process.command, "--version");
+    return cc_process_run(session, &process);
 }
 
 static void print_help(void)
