@@ -7,6 +7,8 @@
  *   affine_breaks     bit l: row[l] != base + s0 * l
  *   two_level_breaks  bit l: row[l] != base + s0 * (l % w) + s1 * (l / w)
  *   gather_list       the active lanes' distances from the least address; false: beyond 32 bits
+ *   even_rows         a short cut for the usual full warps: 32 (affine), 16 or 8 (two-level, of so
+ *                     many lanes in a row); 0: not one of them, or not seen
  *   clear_row         sets a row to 0
  *
  * A full warp is decided by the differences of neighbours alone: all equal is affine; if they
@@ -133,20 +135,42 @@ ZIP_TARGET static inline void ZIP(emit_list)(struct cts_acc_segment *segment,
     ZIP(emit)(segment, row, mask, CTS_PATTERN_LIST, 0, 0, 0, base);
 }
 
-ZIP_TARGET static inline void ZIP(recognise_inline)(struct cts_acc_segment *segment,
-                                                    const struct cts_zip_row *row, uint32_t mask,
-                                                    const uint64_t *addresses)
+ZIP_TARGET static void ZIP(recognise)(struct cts_acc_segment *segment,
+                                      const struct cts_zip_row *row, uint32_t mask,
+                                      const uint64_t *addresses)
 {
     const bool known = mask == UINT32_MAX ? ZIP(recognise_full)(segment, row, addresses)
                                           : ZIP(recognise_partial)(segment, row, mask, addresses);
     if (!known) ZIP(emit_list)(segment, row, mask, addresses);
 }
 
-ZIP_TARGET static void ZIP(recognise)(struct cts_acc_segment *segment,
-                                      const struct cts_zip_row *row, uint32_t mask,
-                                      const uint64_t *addresses)
+ZIP_TARGET static inline bool ZIP(recognise_even)(struct cts_acc_segment *segment,
+                                                  const struct cts_zip_row *row,
+                                                  const uint64_t *addresses)
 {
-    ZIP(recognise_inline)(segment, row, mask, addresses);
+    const unsigned w = ZIP(even_rows)(addresses);
+    if (!w) return false;
+    const uint64_t s0 = addresses[1] - addresses[0];
+    if (w == CTS_WARP_LANES) return ZIP(emit_affine)(segment, row, UINT32_MAX, s0, addresses[0]);
+    const uint64_t s1 = addresses[w] - addresses[0];
+    if (!is_stride(s0) || !is_stride(s1)) return false;
+    ZIP(emit)(segment, row, UINT32_MAX, CTS_PATTERN_TWO_LEVEL, w, s0, s1, addresses[0]);
+    return true;
+}
+
+/* The lanes of a row whose space is found at run time, by space. */
+ZIP_TARGET static void ZIP(recognise_generic_space)(struct cts_acc_segment *segment,
+                                                    const struct cts_row_batch *batch,
+                                                    struct cts_zip_row row, uint32_t mask,
+                                                    const uint64_t *addresses)
+{
+    const uint32_t shared =
+        lanes_in_window(addresses, mask, batch->shared_base, batch->shared_bytes);
+    row.space = CTS_SPACE_GLOBAL;
+    if (mask & ~shared) ZIP(recognise)(segment, &row, mask & ~shared, addresses);
+    row.space = CTS_SPACE_SHARED;
+    row.origin = batch->shared_base;
+    if (shared) ZIP(recognise)(segment, &row, shared, addresses);
 }
 
 ZIP_TARGET static uint32_t ZIP(rows)(struct cts_acc_segment *segment,
@@ -154,25 +178,31 @@ ZIP_TARGET static uint32_t ZIP(rows)(struct cts_acc_segment *segment,
 {
     for (; slot < batch->slot_count && !cts_segment_is_full(segment); slot++) {
         uint64_t *const addresses = batch->lanes + (size_t)slot * CTS_WARP_LANES;
-        const uint32_t mask = ZIP(active_lanes)(addresses);
-        if (!mask) continue;
-        struct cts_zip_row row = {
-            .site = batch->sites[slot], .warp = batch->warp, .space = batch->spaces[slot]};
-        if (row.space == CTS_SPACE_SHARED) row.origin = batch->shared_base;
-        if (row.space != CTS_SPACE_GENERIC) {
-            ZIP(recognise_inline)(segment, &row, mask, addresses);
-        } else {
-            const uint32_t shared =
-                lanes_in_window(addresses, mask, batch->shared_base, batch->shared_bytes);
-            row.space = CTS_SPACE_GLOBAL;
-            if (mask & ~shared) ZIP(recognise)(segment, &row, mask & ~shared, addresses);
-            row.space = CTS_SPACE_SHARED;
-            row.origin = batch->shared_base;
-            if (shared) ZIP(recognise)(segment, &row, shared, addresses);
+        const uint8_t space = batch->spaces[slot];
+        const struct cts_zip_row row = {
+            .site = batch->sites[slot],
+            .warp = batch->warp,
+            .space = space,
+            .origin = space == CTS_SPACE_SHARED ? batch->shared_base : 0,
+        };
+        if (space == CTS_SPACE_GENERIC || !ZIP(recognise_even)(segment, &row, addresses)) {
+            const uint32_t mask = ZIP(active_lanes)(addresses);
+            if (!mask) continue;
+            if (space == CTS_SPACE_GENERIC)
+                ZIP(recognise_generic_space)(segment, batch, row, mask, addresses);
+            else
+                ZIP(recognise)(segment, &row, mask, addresses);
         }
         ZIP(clear_row)(addresses);
     }
     return slot;
+}
+
+ZIP_TARGET static void ZIP(one)(struct cts_acc_segment *segment, const struct cts_zip_row *row,
+                                uint32_t mask, const uint64_t *addresses)
+{
+    if (mask != UINT32_MAX || !ZIP(recognise_even)(segment, row, addresses))
+        ZIP(recognise)(segment, row, mask, addresses);
 }
 
 #undef ZIP

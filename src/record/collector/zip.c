@@ -125,6 +125,11 @@ static inline bool gather_list_generic(const uint64_t *row, uint32_t mask, uint3
         *offsets++ = (uint32_t)(row[__builtin_ctz(rest)] - least);
     return true;
 }
+static inline unsigned even_rows_generic(const uint64_t *row)
+{
+    (void)row;
+    return 0;
+}
 static inline void clear_row_generic(uint64_t *row)
 {
     memset(row, 0, CTS_WARP_LANES * sizeof *row);
@@ -132,11 +137,6 @@ static inline void clear_row_generic(uint64_t *row)
 
 #include "record/collector/zip-body.h"
 
-static void one_generic(struct cts_acc_segment *segment, const struct cts_zip_row *row,
-                        uint32_t mask, const uint64_t *addresses)
-{
-    recognise_generic(segment, row, mask, addresses);
-}
 const struct cts_zip cts_zip_generic = {
     .name = "generic", .rows = rows_generic, .one = one_generic};
 
@@ -206,6 +206,10 @@ ZIP_TARGET static inline bool gather_list_avx2(const uint64_t *row, uint32_t mas
 {
     return gather_list_generic(row, mask, offsets, base);
 }
+ZIP_TARGET static inline unsigned even_rows_avx2(const uint64_t *row)
+{
+    return even_rows_generic(row);
+}
 ZIP_TARGET static inline void clear_row_avx2(uint64_t *row)
 {
     for (unsigned l = 0; l < CTS_WARP_LANES; l += 4)
@@ -214,11 +218,6 @@ ZIP_TARGET static inline void clear_row_avx2(uint64_t *row)
 
 #include "record/collector/zip-body.h"
 
-static void one_avx2(struct cts_acc_segment *segment, const struct cts_zip_row *row, uint32_t mask,
-                     const uint64_t *addresses)
-{
-    recognise_avx2(segment, row, mask, addresses);
-}
 const struct cts_zip cts_zip_avx2 = {.name = "avx2", .rows = rows_avx2, .one = one_avx2};
 
 /* ---- AVX-512 ---- */
@@ -306,6 +305,31 @@ ZIP_TARGET static inline bool gather_list_avx512(const uint64_t *row, uint32_t m
     }
     return true;
 }
+/* Eight lanes with one stride, and three steps from eight to eight that are the same for all. */
+ZIP_TARGET static inline unsigned even_rows_avx512(const uint64_t *row)
+{
+    const __m512i a = load_8(row), b = load_8(row + 8), c = load_8(row + 16), d = load_8(row + 24);
+    const unsigned inactive =
+        (unsigned)_mm512_testn_epi64_mask(a, a) | (unsigned)_mm512_testn_epi64_mask(b, b) |
+        (unsigned)_mm512_testn_epi64_mask(c, c) | (unsigned)_mm512_testn_epi64_mask(d, d);
+    if (inactive) return 0;
+    const uint64_t s0 = row[1] - row[0];
+    const uint64_t steps[3] = {row[8] - row[0], row[16] - row[8], row[24] - row[16]};
+    const __m512i first =
+        _mm512_add_epi64(_mm512_set1_epi64((int64_t)row[0]),
+                         _mm512_mul_epi32(lanes_8(0), _mm512_set1_epi64((int64_t)s0)));
+    const __m512i off[4] = {
+        _mm512_xor_si512(a, first),
+        _mm512_xor_si512(_mm512_sub_epi64(b, a), _mm512_set1_epi64((int64_t)steps[0])),
+        _mm512_xor_si512(_mm512_sub_epi64(c, b), _mm512_set1_epi64((int64_t)steps[1])),
+        _mm512_xor_si512(_mm512_sub_epi64(d, c), _mm512_set1_epi64((int64_t)steps[2])),
+    };
+    const __m512i any =
+        _mm512_or_si512(_mm512_or_si512(off[0], off[1]), _mm512_or_si512(off[2], off[3]));
+    if (_mm512_test_epi64_mask(any, any)) return 0;
+    if (steps[0] == steps[1] && steps[1] == steps[2]) return steps[0] == 8 * s0 ? 32 : 8;
+    return steps[0] == 8 * s0 && steps[2] == 8 * s0 ? 16 : 0;
+}
 ZIP_TARGET static inline void clear_row_avx512(uint64_t *row)
 {
     for (unsigned l = 0; l < CTS_WARP_LANES; l += 8)
@@ -314,11 +338,6 @@ ZIP_TARGET static inline void clear_row_avx512(uint64_t *row)
 
 #include "record/collector/zip-body.h"
 
-static void one_avx512(struct cts_acc_segment *segment, const struct cts_zip_row *row,
-                       uint32_t mask, const uint64_t *addresses)
-{
-    recognise_avx512(segment, row, mask, addresses);
-}
 const struct cts_zip cts_zip_avx512 = {.name = "avx512", .rows = rows_avx512, .one = one_avx512};
 
 #endif
