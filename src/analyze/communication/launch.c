@@ -313,7 +313,7 @@ static enum cts_status gather_transfers(struct cts_comm_model *model, struct cts
     size_t more = 0;
     for (unsigned i = 0; i < model->worker_count; i++) more += model->workers[i].transfers.count;
     if (CTS_ARRAY_RESERVE(kept, kept->count + more, error)) return CTS_MEMORY;
-    all.items = kept->items + kept->count;
+    all.items = kept->items ? kept->items + kept->count : NULL;
     for (unsigned i = 0; i < model->worker_count; i++) {
         struct cts_comm_transfers *const list = &model->workers[i].transfers;
         if (list->count)
