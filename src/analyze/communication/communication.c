@@ -51,6 +51,34 @@ static int compare_ids(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
+/* Whether access files may know launches that the catalogue does not: it is written a moment later
+ * than they are, by a program that was cut off, still runs, or could not write all of it. */
+static bool may_be_behind(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        if (!catalogue->ranks[i].end_ns || catalogue->ranks[i].failure) return true;
+    return false;
+}
+
+/* Chunks of launches below `launch` that are nobody's: passed over, or damage. */
+static enum cts_status skip_chunks(struct cts_comm_model *model, uint64_t launch, size_t *chunk,
+                                   struct cts_error *error)
+{
+    const struct cts_access_source *const source = model->source;
+    const bool fine = may_be_behind(model->catalogue);
+    while (*chunk < source->chunk_count && source->chunks[*chunk].launch < launch) {
+        const uint32_t stray = source->chunks[*chunk].launch;
+        if (!fine)
+            return cts_fail(error, CTS_FORMAT,
+                            "access file %u has records of launch %u, which the catalogue does not "
+                            "have",
+                            source->chunks[*chunk].file, stray);
+        model->result->unrecorded_launches++;
+        while (*chunk < source->chunk_count && source->chunks[*chunk].launch == stray) ++*chunk;
+    }
+    return CTS_OK;
+}
+
 /* Which chunks belong to which launch; both are walked by launch id. */
 static enum cts_status assign_chunks(struct cts_comm_model *model, struct cts_error *error)
 {
@@ -66,15 +94,12 @@ static enum cts_status assign_chunks(struct cts_comm_model *model, struct cts_er
     if (!status) qsort(ids, count, sizeof *ids, compare_ids);
     size_t chunk = 0;
     for (size_t i = 0; !status && i < count; i++) {
+        status = skip_chunks(model, ids[i].id, &chunk, error);
         model->chunk_begin[ids[i].index] = chunk;
         while (chunk < source->chunk_count && source->chunks[chunk].launch == ids[i].id) chunk++;
         model->chunk_end[ids[i].index] = chunk;
     }
-    if (!status && chunk < source->chunk_count)
-        status = cts_fail(error, CTS_FORMAT,
-                          "access file %u has records of launch %u, which the catalogue does not "
-                          "have",
-                          source->chunks[chunk].file, source->chunks[chunk].launch);
+    if (!status) status = skip_chunks(model, UINT64_MAX, &chunk, error);
     free(ids);
     return status;
 }
@@ -289,17 +314,19 @@ static enum cts_status finish_degrees(struct cts_comm_model *model, struct cts_m
         }
         const uint32_t *const degrees =
             model->out_degrees + (launch->first_node - CTS_WRITER_FIRST_NODE);
-        for (uint64_t cta = 0; cta < launch->cta_count; cta++) {
-            const struct cts_comm_degree one = {.cta_count = 1,
-                                                .sum = degrees[cta],
-                                                .smallest = degrees[cta],
-                                                .largest = degrees[cta],
-                                                .sum_of_squares =
-                                                    (uint64_t)degrees[cta] * degrees[cta]};
-            cts_comm_degree_add(&launch->out_degree, &one);
-            uint64_t *const same = cts_map_at(out_degrees, degrees[cta], error);
+        for (uint64_t cta = 0, end; cta < launch->cta_count; cta = end) {
+            const uint64_t degree = degrees[cta];
+            for (end = cta + 1; end < launch->cta_count && degrees[end] == degree;) end++;
+            const struct cts_comm_degree equal = {.cta_count = end - cta,
+                                                  .sum = degree * (end - cta),
+                                                  .smallest = degree,
+                                                  .largest = degree,
+                                                  .sum_of_squares = (unsigned __int128)degree *
+                                                                    degree * (end - cta)};
+            cts_comm_degree_add(&launch->out_degree, &equal);
+            uint64_t *const same = cts_map_at(out_degrees, degree, error);
             if (!same) return CTS_MEMORY;
-            ++*same;
+            *same += end - cta;
         }
     }
     return CTS_OK;
