@@ -9,10 +9,6 @@
  * it or at it, and the payload is followed by padding, so that one check per record is enough. */
 #include "trace/acc-decode.h"
 
-#include <stdlib.h>
-#include <zstd.h>
-
-#include "common/buffer.h"
 #include "common/cursor.h"
 
 struct combo {
@@ -35,13 +31,6 @@ struct shift {
     uint32_t template_index, start;
 };
 
-struct cts_acc_batch_private {
-    size_t row_capacity, offset_capacity, value_capacity;
-    void *rows; /* all columns of records in one piece */
-    ZSTD_DCtx *zstd;
-    struct cts_buffer stored, raw, combos, templates, shifts, shift_values;
-};
-
 struct decoder {
     const struct cts_acc_chunk_header *header;
     struct cts_acc_batch *batch;
@@ -62,103 +51,6 @@ struct decoder {
     uint64_t access_count;
     uint32_t cta, first_cta, last_cta;
 };
-
-/* ---- the batch ---- */
-
-static enum cts_status fail_memory(struct cts_error *error)
-{
-    return cts_fail(error, CTS_MEMORY, "no memory for a decoded chunk");
-}
-
-static struct cts_acc_batch_private *private_of(struct cts_acc_batch *batch)
-{
-    if (!batch->private_data) batch->private_data = calloc(1, sizeof *batch->private_data);
-    return batch->private_data;
-}
-
-void cts_acc_batch_release(struct cts_acc_batch *batch)
-{
-    struct cts_acc_batch_private *const p = batch->private_data;
-    if (p) {
-        free(p->rows);
-        free(batch->offsets);
-        free(batch->values);
-        ZSTD_freeDCtx(p->zstd);
-        cts_buffer_release(&p->stored);
-        cts_buffer_release(&p->raw);
-        cts_buffer_release(&p->combos);
-        cts_buffer_release(&p->templates);
-        cts_buffer_release(&p->shifts);
-        cts_buffer_release(&p->shift_values);
-        free(p);
-    }
-    *batch = (struct cts_acc_batch){0};
-}
-
-static uint8_t *buffer_of(struct cts_buffer *buffer, size_t size_bytes)
-{
-    cts_buffer_clear(buffer);
-    return cts_buffer_reserve(buffer, size_bytes, NULL) ? NULL : buffer->data;
-}
-
-uint8_t *cts_acc_batch_stored(struct cts_acc_batch *batch, size_t size_bytes)
-{
-    struct cts_acc_batch_private *const p = private_of(batch);
-    return p ? buffer_of(&p->stored, size_bytes + CTS_ACC_PADDING_BYTES) : NULL;
-}
-
-/* The columns, widest first, so that each is aligned; capacities are multiples of 8. */
-static enum cts_status reserve_rows(struct cts_acc_batch *batch, size_t count,
-                                    struct cts_error *error)
-{
-    struct cts_acc_batch_private *const p = batch->private_data;
-    if (count <= p->row_capacity) return CTS_OK;
-    const size_t capacity = (count + 7) / 8 * 8;
-    const size_t row_bytes = 8 + 7 * 4 + 2 + 3;
-    free(p->rows);
-    p->row_capacity = 0;
-    p->rows = malloc(capacity * row_bytes);
-    if (!p->rows) return fail_memory(error);
-    uint8_t *at = p->rows;
-    batch->base = (uint64_t *)at;
-    at += 8 * capacity;
-    uint32_t **const words[] = {&batch->cta, &batch->site, &batch->mask, &batch->offset_start,
-                                &batch->value_start};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++, at += 4 * capacity)
-        *words[i] = (uint32_t *)at;
-    batch->s0 = (int32_t *)at;
-    batch->s1 = batch->s0 + capacity;
-    at += 8 * capacity;
-    batch->warp = (uint16_t *)at;
-    at += 2 * capacity;
-    batch->space = at;
-    batch->pattern = at + capacity;
-    batch->row_lanes = at + 2 * capacity;
-    p->row_capacity = capacity;
-    return CTS_OK;
-}
-
-static enum cts_status reserve_batch(struct cts_acc_batch *batch,
-                                     const struct cts_acc_chunk_header *header,
-                                     struct cts_error *error)
-{
-    struct cts_acc_batch_private *const p = private_of(batch);
-    if (!p) return fail_memory(error);
-    batch->record_count = batch->offset_count = batch->value_count = 0;
-    if (header->offset_count > p->offset_capacity) {
-        free(batch->offsets);
-        batch->offsets = malloc(header->offset_count * sizeof *batch->offsets);
-        p->offset_capacity = batch->offsets ? header->offset_count : 0;
-        if (!batch->offsets) return fail_memory(error);
-    }
-    if (header->value_count > p->value_capacity) {
-        free(batch->values);
-        batch->values = malloc(header->value_count * sizeof *batch->values);
-        p->value_capacity = batch->values ? header->value_count : 0;
-        if (!batch->values) return fail_memory(error);
-    }
-    return reserve_rows(batch, header->record_count, error);
-}
 
 /* ---- tables ---- */
 
@@ -204,8 +96,8 @@ static enum cts_status read_combos(struct decoder *d)
     if (cts_cursor_left(cursor) % 8 || count > d->header->record_count)
         return cts_fail(d->error, CTS_FORMAT, "section of combos has %zu bytes",
                         cts_cursor_left(cursor));
-    d->combos = (struct combo *)buffer_of(&p->combos, count * sizeof *d->combos);
-    if (!d->combos && count) return fail_memory(d->error);
+    d->combos = (struct combo *)cts_acc_room_in(&p->combos, count * sizeof *d->combos);
+    if (!d->combos && count) return cts_acc_fail_memory(d->error);
     d->combo_count = (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
         struct combo c = {.site = cts_cursor_u32(cursor)};
@@ -232,8 +124,9 @@ static enum cts_status read_templates(struct decoder *d)
     if (cts_cursor_left(cursor) % 4 || count > d->header->record_count)
         return cts_fail(d->error, CTS_FORMAT, "section of templates has %zu bytes",
                         cts_cursor_left(cursor));
-    d->templates = (struct template_rows *)buffer_of(&p->templates, count * sizeof *d->templates);
-    if (!d->templates && count) return fail_memory(d->error);
+    d->templates =
+        (struct template_rows *)cts_acc_room_in(&p->templates, count * sizeof *d->templates);
+    if (!d->templates && count) return cts_acc_fail_memory(d->error);
     d->template_count = (uint32_t)count;
     uint64_t records = 0;
     for (size_t i = 0; i < count; i++) {
@@ -644,7 +537,7 @@ enum cts_status cts_acc_decode_payload(const struct cts_acc_chunk_header *header
                                        struct cts_error *error)
 {
     struct decoder d = {.header = header, .batch = batch, .error = error, .first_cta = UINT32_MAX};
-    enum cts_status status = reserve_batch(batch, header, error);
+    enum cts_status status = cts_acc_batch_reserve(batch, header, error);
     if (!status) status = read_sections(&d, raw);
     if (!status) status = read_combos(&d);
     if (!status) status = read_templates(&d);
@@ -663,51 +556,4 @@ enum cts_status cts_acc_decode_payload(const struct cts_acc_chunk_header *header
     batch->offset_count = header->offset_count;
     batch->value_count = header->value_count;
     return CTS_OK;
-}
-
-enum cts_status cts_acc_decode_chunk(const struct cts_acc_chunk_header *header,
-                                     const uint8_t *stored, struct cts_acc_batch *batch,
-                                     struct cts_error *error)
-{
-    struct cts_acc_batch_private *const p = private_of(batch);
-    if (!p) return fail_memory(error);
-    const uint8_t *const frame = stored + CTS_ACC_CHUNK_HEADER_BYTES;
-    if (cts_acc_crc32c(0, frame, header->stored_bytes) != header->stored_crc)
-        return cts_fail(error, CTS_FORMAT, "payload checksum differs");
-    if (ZSTD_getFrameContentSize(frame, header->stored_bytes) != header->raw_bytes)
-        return cts_fail(error, CTS_FORMAT, "payload is not a zstd frame of %u bytes",
-                        header->raw_bytes);
-    if (!p->zstd) p->zstd = ZSTD_createDCtx();
-    uint8_t *const raw = buffer_of(&p->raw, (size_t)header->raw_bytes + CTS_ACC_PADDING_BYTES);
-    if (!p->zstd || !raw) return fail_memory(error);
-    const size_t size =
-        ZSTD_decompressDCtx(p->zstd, raw, header->raw_bytes, frame, header->stored_bytes);
-    if (ZSTD_isError(size))
-        return cts_fail(error, CTS_FORMAT, "cannot decompress: %s", ZSTD_getErrorName(size));
-    if (size != header->raw_bytes)
-        return cts_fail(error, CTS_FORMAT, "%zu bytes decompressed, not %u", size,
-                        header->raw_bytes);
-    memset(raw + size, 0, CTS_ACC_PADDING_BYTES);
-    return cts_acc_decode_payload(header, raw, batch, error);
-}
-
-struct cts_access cts_acc_record(const struct cts_acc_batch *batch, size_t i)
-{
-    return (struct cts_access){
-        .launch = batch->launch,
-        .cta = batch->cta[i],
-        .site = batch->site[i],
-        .mask = batch->mask[i],
-        .warp = batch->warp[i],
-        .space = batch->space[i],
-        .pattern = batch->pattern[i],
-        .row_lanes = batch->row_lanes[i],
-        .s0 = batch->s0[i],
-        .s1 = batch->s1[i],
-        .base = batch->base[i],
-        .offsets =
-            batch->pattern[i] == CTS_PATTERN_LIST ? batch->offsets + batch->offset_start[i] : NULL,
-        .values =
-            batch->value_start[i] != UINT32_MAX ? batch->values + batch->value_start[i] : NULL,
-    };
 }

@@ -2,9 +2,26 @@
 #ifndef CTS_TRACE_ACC_DECODE_H
 #define CTS_TRACE_ACC_DECODE_H
 
+#include "common/buffer.h"
 #include "trace/acc-format.h"
 
 enum { CTS_ACC_PADDING_BYTES = 16 }; /* readable behind a payload */
+
+/* What a batch keeps beside its columns. */
+struct cts_acc_batch_private {
+    size_t row_capacity, offset_capacity, value_capacity;
+    void *rows; /* all columns of records in one piece */
+    void *zstd; /* ZSTD_DCtx */
+    struct cts_buffer stored, raw, combos, templates, shifts, shift_values;
+};
+
+/* Makes the columns, offsets and values large enough for a chunk. */
+CTS_MUST_CHECK enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
+                                                     const struct cts_acc_chunk_header *header,
+                                                     struct cts_error *error);
+/* The buffer's memory, its content gone, at least `size_bytes`; NULL: none. */
+uint8_t *cts_acc_room_in(struct cts_buffer *buffer, size_t size_bytes);
+enum cts_status cts_acc_fail_memory(struct cts_error *error);
 
 /* A chunk's bytes as they stand in a file, its header already read from them. */
 CTS_MUST_CHECK enum cts_status cts_acc_decode_chunk(const struct cts_acc_chunk_header *header,

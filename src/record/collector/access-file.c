@@ -1,8 +1,9 @@
 /* Writing an access file: whole chunks by plain write(), never a part of one.
  *
  * A write that fails half-way is taken back with ftruncate(), so that the file always ends with a
- * whole chunk; a program that is killed may leave a cut one, which readers skip. A file-size limit
- * must not kill the traced program: SIGXFSZ is held back while we write, and swallowed. */
+ * whole chunk (where that fails too, it gets no footer); a program that is killed may leave a cut
+ * one, which readers skip. A file-size limit must not kill the traced program: SIGXFSZ is held back
+ * while we write, and swallowed. */
 #include "record/collector/access-file.h"
 
 #include <errno.h>
@@ -49,8 +50,9 @@ static enum cts_status append(struct cts_access_file *file, const void *bytes, s
         file->size_bytes += byte_count;
         return CTS_OK;
     }
-    if (ftruncate(file->fd, (off_t)file->size_bytes) == 0)
-        (void)!lseek(file->fd, (off_t)file->size_bytes, SEEK_SET);
+    if (ftruncate(file->fd, (off_t)file->size_bytes) != 0 ||
+        lseek(file->fd, (off_t)file->size_bytes, SEEK_SET) < 0)
+        file->is_torn = true;
     return cts_fail_errno(error, failure, "cannot write '%s'", file->path);
 }
 
@@ -108,7 +110,7 @@ enum cts_status cts_access_file_close(struct cts_access_file *file, bool abandon
                                       struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
-    if (file->fd >= 0 && !abandon) status = append_footer(file, error);
+    if (file->fd >= 0 && !abandon && !file->is_torn) status = append_footer(file, error);
     if (file->fd >= 0 && close(file->fd) != 0 && !abandon && !status)
         status = cts_fail_errno(error, errno, "cannot close '%s'", file->path);
     cts_buffer_release(&file->chunks);

@@ -9,6 +9,7 @@ struct cts_access_file {
     char *path;
     int fd;
     uint64_t size_bytes;      /* of the file header and the whole chunks */
+    bool is_torn;             /* it may end with a part of a chunk */
     struct cts_buffer chunks; /* struct cts_acc_chunk, for the footer */
     size_t chunk_count;
 };
