@@ -16,6 +16,13 @@
 #include "record/cpu/engine.h"
 #include "record/instrument/nvvm-abi.h"
 
+/* Kernels of the tests must have their locals on the fiber's stack, sanitized or not. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "detect_stack_use_after_return=0";
+}
+
 /* ---- The collector ---- */
 
 struct fake_record {
@@ -121,9 +128,6 @@ struct cts_stream_counts cts_stream_take_counts(struct cts_stream *stream)
 }
 
 /* ---- Launching ---- */
-
-static struct cts_file_desc fixture_desc = {.shared_bytes = 16384};
-static struct cts_loaded_file fixture_file = {.desc = &fixture_desc, .first_site = 100};
 
 static inline void fixture_start(const struct cts_engine_options *options)
 {

@@ -81,8 +81,16 @@ void cts_stacks_release(struct cts_stacks *stacks)
 void *cts_fiber_new(struct cts_stack *stack, void (*entry)(void *argument), void *argument)
 {
 #ifdef CTS_ENGINE_TSAN
-    if (stack->fiber) __tsan_destroy_fiber(stack->fiber);
-    stack->fiber = __tsan_create_fiber(0);
+    /* A fiber that is left for good never returns from its functions, which fills the sanitizer's
+     * own stack of it; a new one each time is slow. */
+    if (stack->fiber && stack->use_count++ % 1000 == 999) {
+        __tsan_destroy_fiber(stack->fiber);
+        stack->fiber = NULL;
+    }
+    if (!stack->fiber) stack->fiber = __tsan_create_fiber(0);
+#endif
+#ifdef CTS_ENGINE_ASAN
+    __asan_unpoison_memory_region(stack->low, stack->size_bytes); /* a fiber that was abandoned */
 #endif
     /* The frame that cts_fiber_swap() pops. */
 #if defined(__x86_64__)

@@ -26,6 +26,7 @@
 #define CTS_ENGINE_TSAN 1
 #endif
 #ifdef CTS_ENGINE_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #ifdef CTS_ENGINE_TSAN
@@ -39,6 +40,7 @@ struct cts_stack {
     size_t size_bytes;      /* from low to top without the colour */
 #ifdef CTS_ENGINE_TSAN
     void *fiber;
+    unsigned use_count;
 #endif
 };
 
