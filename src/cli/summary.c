@@ -32,7 +32,6 @@ static void add_sizes(int parent, const char *name, int depth, struct cts_run_su
     closedir(stream);
 }
 
-/* Launches, per kernel; index[] maps a kernel to its summary. */
 static void add_launch(struct cts_run_summary *summary, struct cts_kernel_summary *kernel,
                        const struct cts_launch *launch, bool instrumented)
 {
@@ -61,26 +60,48 @@ static void add_launch(struct cts_run_summary *summary, struct cts_kernel_summar
     summary->dropped_accesses += launch->dropped_accesses;
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_kernel(const struct cts_catalogue *catalogue, uint32_t a, uint32_t b)
+{
+    const struct cts_kernel *const x = &catalogue->kernels[a], *const y = &catalogue->kernels[b];
+    const char *const x_path = x->source == CTS_NONE ? NULL : catalogue->sources[x->source].path;
+    const char *const y_path = y->source == CTS_NONE ? NULL : catalogue->sources[y->source].path;
+    return x->line == y->line && x->instrumented == y->instrumented &&
+           same_text(x->mangled, y->mangled) && same_text(x->name, y->name) &&
+           same_text(x_path, y_path);
+}
+
+/* The place of a kernel's summary: of the same kernel of another rank, or a new one. */
+static size_t find_summary(const struct cts_catalogue *catalogue, struct cts_run_summary *summary,
+                           uint32_t kernel)
+{
+    for (size_t i = 0; i < summary->kernel_count; i++)
+        if (same_kernel(catalogue, summary->kernels[i].kernel, kernel)) return i;
+    summary->kernels[summary->kernel_count].kernel = kernel;
+    return summary->kernel_count++;
+}
+
 static enum cts_status add_launches(const struct cts_catalogue *catalogue,
                                     struct cts_run_summary *summary, struct cts_error *error)
 {
-    uint32_t *const index = calloc(catalogue->kernel_count + 1, sizeof *index);
+    size_t *const place = calloc(catalogue->kernel_count + 1, sizeof *place); /* + 1; 0: none yet */
     summary->kernels = calloc(catalogue->kernel_count + 1, sizeof *summary->kernels);
-    if (!index || !summary->kernels) {
-        free(index);
+    if (!place || !summary->kernels) {
+        free(place);
         return cts_fail(error, CTS_MEMORY, "no memory for a summary");
     }
     for (size_t i = 0; i < catalogue->launch_count; i++) {
         const struct cts_launch *const launch = &catalogue->launches[i];
-        uint32_t *const slot = &index[launch->kernel]; /* 0: none yet */
-        if (!*slot) {
-            summary->kernels[summary->kernel_count].kernel = launch->kernel;
-            *slot = (uint32_t)++summary->kernel_count;
-        }
-        add_launch(summary, &summary->kernels[*slot - 1], launch,
+        if (!place[launch->kernel])
+            place[launch->kernel] = find_summary(catalogue, summary, launch->kernel) + 1;
+        add_launch(summary, &summary->kernels[place[launch->kernel] - 1], launch,
                    catalogue->kernels[launch->kernel].instrumented);
     }
-    free(index);
+    free(place);
     return CTS_OK;
 }
 

@@ -7,8 +7,9 @@
 
 #include "trace/catalogue.h"
 
+/* Of a kernel; one that several ranks have loaded counts as one. */
 struct cts_kernel_summary {
-    uint32_t kernel;
+    uint32_t kernel; /* the first one's id */
     uint64_t launches, recorded_launches;
     uint64_t records, accesses, dropped_accesses;
     uint64_t time_ns;           /* of launches that have ended */

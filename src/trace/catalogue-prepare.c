@@ -91,15 +91,29 @@ static bool is_run(const char *run_path, char *session, size_t session_bytes)
     return ours;
 }
 
+/* Takes back what a failed make_run() left, as on a full disk. */
+static void unmake_run(const char *run_path, bool was_absent)
+{
+    static const char *const names[] = {"run.db", "run.db-wal", "run.db-shm", "run.db-journal"};
+    char path[PATH_MAX];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((size_t)snprintf(path, sizeof path, "%s/%s", run_path, names[i]) < sizeof path)
+            unlink(path);
+    if (was_absent) rmdir(run_path);
+}
+
 static enum cts_status make_run(const char *run_path, const char *session, const char *command,
                                 struct cts_error *error)
 {
+    const enum cts_content before = cts_directory_content(run_path);
     sqlite3 *db = NULL;
     enum cts_status status = cts_catalogue_check_directory(run_path, error);
     if (!status) status = cts_catalogue_open_database(run_path, &db, error);
     if (!status) status = cts_catalogue_store_key(db, "session", session, true, error);
     if (!status) status = cts_catalogue_store_key(db, "command", command, true, error);
     cts_catalogue_close_database(db);
+    if (status && (before == CTS_CONTENT_ABSENT || before == CTS_CONTENT_EMPTY))
+        unmake_run(run_path, before == CTS_CONTENT_ABSENT);
     return status;
 }
 

@@ -22,6 +22,10 @@
 
 enum { A = 0x7000000, B = 0x7100000 };
 
+/* First ids of this process; all 0 in a run of one. */
+static uint32_t first[CTS_ID_KIND_COUNT], rank;
+#define ID(kind) first[CTS_ID_##kind]
+
 static void die(const char *text)
 {
     fprintf(stderr, "make-run: %s\n", text);
@@ -30,22 +34,43 @@ static void die(const char *text)
 
 /* ---- the catalogue ---- */
 
+static void reserve_ids(struct cts_catalogue_writer *w)
+{
+    static const uint32_t counts[CTS_ID_KIND_COUNT] = {
+        [CTS_ID_MODULE] = 1,   [CTS_ID_SOURCE] = 1, [CTS_ID_KERNEL] = 2,
+        [CTS_ID_SITE] = 4,     [CTS_ID_STREAM] = 2, [CTS_ID_LAUNCH] = 3,
+        [CTS_ID_VARIABLE] = 1, [CTS_ID_COPY] = 1,   [CTS_ID_ALLOCATION] = 2};
+    rank = cts_catalogue_rank(w);
+    for (unsigned i = 0; i < CTS_ID_KIND_COUNT; i++)
+        first[i] = cts_catalogue_reserve(w, i, counts[i]);
+}
+
 static void add_code(struct cts_catalogue_writer *w)
 {
-    cts_catalogue_add_device(w, &(struct cts_device){.name = "CPU device",
+    cts_catalogue_add_device(w, &(struct cts_device){.rank = rank,
+                                                     .name = "CPU device",
                                                      .kind = "cpu",
                                                      .sm_count = 4,
                                                      .memory_bytes = 1 << 30,
                                                      .compute_major = 9});
-    cts_catalogue_add_module(w, &(struct cts_module){.name = "app.cu", .checksum = "00c0ffee"});
-    cts_catalogue_add_source(
-        w, &(struct cts_source){.path = "/src/app.cu", .text = "// first line\n// second line\n"});
-    cts_catalogue_add_kernel(w, &(struct cts_kernel){.name = "copy(float *, const float *)",
+    cts_catalogue_add_module(
+        w, &(struct cts_module){
+               .module = ID(MODULE), .rank = rank, .name = "app.cu", .checksum = "00c0ffee"});
+    cts_catalogue_add_source(w, &(struct cts_source){.source = ID(SOURCE),
+                                                     .module = ID(MODULE),
+                                                     .path = "/src/app.cu",
+                                                     .text = "// first line\n// second line\n"});
+    cts_catalogue_add_kernel(w, &(struct cts_kernel){.kernel = ID(KERNEL),
+                                                     .module = ID(MODULE),
+                                                     .source = ID(SOURCE),
+                                                     .name = "copy(float *, const float *)",
                                                      .mangled = "_Z4copyPfPKf",
                                                      .line = 3,
                                                      .max_threads = 256,
                                                      .instrumented = true});
-    cts_catalogue_add_kernel(w, &(struct cts_kernel){.kernel = 1,
+    cts_catalogue_add_kernel(w, &(struct cts_kernel){.kernel = ID(KERNEL) + 1,
+                                                     .module = ID(MODULE),
+                                                     .source = ID(SOURCE),
                                                      .name = "sum(int *)",
                                                      .mangled = "_Z3sumPi",
                                                      .line = 9,
@@ -85,19 +110,26 @@ static void add_code(struct cts_catalogue_writer *w)
     };
     for (uint32_t i = 0; i < sizeof sites / sizeof *sites; i++) {
         struct cts_site site = sites[i];
-        site.site = i;
+        site.site = ID(SITE) + i;
+        site.module = ID(MODULE);
+        site.source = ID(SOURCE);
         site.function = i < 2 ? "copy(float *, const float *)" : "sum(int *)";
         site.inlined_at = "";
         cts_catalogue_add_site(w, &site);
     }
-    cts_catalogue_add_variable(w, &(struct cts_variable){.name = "tile",
+    cts_catalogue_add_variable(w, &(struct cts_variable){.variable = ID(VARIABLE),
+                                                         .module = ID(MODULE),
+                                                         .source = ID(SOURCE),
+                                                         .name = "tile",
                                                          .mangled = "tile",
                                                          .type = "double",
                                                          .kind = "shared",
                                                          .size_bytes = 128,
                                                          .function = "sum(int *)",
                                                          .line = 10});
-    cts_catalogue_add_skipped(w, &(struct cts_skipped){.what = "inline PTX in sum(int *)",
+    cts_catalogue_add_skipped(w, &(struct cts_skipped){.module = ID(MODULE),
+                                                       .source = ID(SOURCE),
+                                                       .what = "inline PTX in sum(int *)",
                                                        .reason = "'bar.warp.sync' is not known",
                                                        .line = 14,
                                                        .count = 1});
@@ -105,15 +137,20 @@ static void add_code(struct cts_catalogue_writer *w)
 
 static void add_host_side(struct cts_catalogue_writer *w)
 {
-    cts_catalogue_add_stream(
-        w, &(struct cts_cuda_stream){.kind = "legacy default", .destroyed_op = UINT64_MAX});
-    cts_catalogue_add_stream(w, &(struct cts_cuda_stream){.stream = 1,
+    cts_catalogue_add_stream(w, &(struct cts_cuda_stream){.stream = ID(STREAM),
+                                                          .rank = rank,
+                                                          .kind = "legacy default",
+                                                          .destroyed_op = UINT64_MAX});
+    cts_catalogue_add_stream(w, &(struct cts_cuda_stream){.stream = ID(STREAM) + 1,
+                                                          .rank = rank,
                                                           .handle = 0x5000,
                                                           .kind = "non-blocking",
                                                           .priority = -1,
                                                           .created_op = 2,
                                                           .destroyed_op = 9});
-    cts_catalogue_add_allocation(w, &(struct cts_allocation){.op = 0,
+    cts_catalogue_add_allocation(w, &(struct cts_allocation){.allocation = ID(ALLOCATION),
+                                                             .rank = rank,
+                                                             .op = 0,
                                                              .freed_op = 10,
                                                              .address = A,
                                                              .size_bytes = 4096,
@@ -126,7 +163,8 @@ static void add_host_side(struct cts_catalogue_writer *w)
                                                              .line = 20,
                                                              .column = 5,
                                                              .function = "main"});
-    cts_catalogue_add_allocation(w, &(struct cts_allocation){.allocation = 1,
+    cts_catalogue_add_allocation(w, &(struct cts_allocation){.allocation = ID(ALLOCATION) + 1,
+                                                             .rank = rank,
                                                              .op = 1,
                                                              .freed_op = UINT64_MAX,
                                                              .address = B,
@@ -140,7 +178,10 @@ static void add_host_side(struct cts_catalogue_writer *w)
                                                              .line = 21,
                                                              .column = 5,
                                                              .function = "main"});
-    cts_catalogue_add_copy(w, &(struct cts_copy){.op = 3,
+    cts_catalogue_add_copy(w, &(struct cts_copy){.copy = ID(COPY),
+                                                 .rank = rank,
+                                                 .stream = ID(STREAM),
+                                                 .op = 3,
                                                  .kind = "HtoD",
                                                  .destination = A,
                                                  .source = 0x10000,
@@ -150,12 +191,14 @@ static void add_host_side(struct cts_catalogue_writer *w)
                                                  .call_ns = 1000100,
                                                  .start_ns = 1000200,
                                                  .end_ns = 1000300});
-    cts_catalogue_add_sync(
-        w,
-        &(struct cts_sync){
-            .op = 8, .kind = "stream sync", .stream = 1, .start_ns = 1004000, .end_ns = 1005000});
+    cts_catalogue_add_sync(w, &(struct cts_sync){.rank = rank,
+                                                 .op = 8,
+                                                 .kind = "stream sync",
+                                                 .stream = ID(STREAM) + 1,
+                                                 .start_ns = 1004000,
+                                                 .end_ns = 1005000});
     cts_catalogue_add_host_access(
-        w, &(struct cts_host_access){.op = 8, .address = B, .size_bytes = 64});
+        w, &(struct cts_host_access){.rank = rank, .op = 8, .address = B, .size_bytes = 64});
     cts_catalogue_add_message(w, "warning", "the kernel 'sum' was launched with 1 thread\t");
 }
 
@@ -164,11 +207,12 @@ static void add_launch(struct cts_catalogue_writer *w, uint32_t launch, const ch
 {
     static const uint32_t kernels[] = {0, 1, 0};
     cts_catalogue_add_launch(
-        w, &(struct cts_launch){.launch = launch,
+        w, &(struct cts_launch){.launch = ID(LAUNCH) + launch,
+                                .rank = rank,
                                 .op = 4 + launch,
-                                .stream = launch % 2,
+                                .stream = ID(STREAM) + launch % 2,
                                 .ordinal = launch / 2,
-                                .kernel = kernels[launch],
+                                .kernel = ID(KERNEL) + kernels[launch],
                                 .grid = {launch == 2 ? 4 : 2, launch == 1 ? 3 : 1, 1},
                                 .block = {32, 1, 1},
                                 .recorded = recorded,
@@ -188,13 +232,13 @@ static void add_record(struct cts_stream *stream, uint32_t site, enum cts_space 
     uint64_t addresses[CTS_WARP_LANES];
     for (unsigned l = 0; l < CTS_WARP_LANES; l++)
         addresses[l] = base + (uint64_t)(s0 * (l % row) + s1 * (l / row));
-    cts_stream_add(stream, site, space, 0, mask, addresses, 0, NULL);
+    cts_stream_add(stream, ID(SITE) + site, space, 0, mask, addresses, 0, NULL);
 }
 
 static void record_copy_launch(struct cts_stream *stream, uint32_t launch)
 {
     for (uint32_t cta = 0; cta < 2; cta++) {
-        cts_stream_begin_cta(stream, launch, cta);
+        cts_stream_begin_cta(stream, ID(LAUNCH) + launch, cta);
         add_record(stream, 0, CTS_SPACE_GLOBAL, 0xffffffff, A + 128 * cta, 4, 0, 32);
         add_record(stream, 1, CTS_SPACE_GLOBAL, 0x0000ffff, B + 128 * cta, 4, 0, 32);
         cts_stream_end_cta(stream);
@@ -206,10 +250,10 @@ static void record_sum_launch(struct cts_stream *stream)
 {
     uint64_t scattered[CTS_WARP_LANES];
     for (unsigned l = 0; l < CTS_WARP_LANES; l++) scattered[l] = A + 4 * (l * l % 61);
-    cts_stream_begin_cta(stream, 1, 5);
+    cts_stream_begin_cta(stream, ID(LAUNCH) + 1, 5);
     add_record(stream, 2, CTS_SPACE_SHARED, 0xffffffff, 0, 8, 64, 16);
     add_record(stream, 3, CTS_SPACE_GLOBAL, 0xffffffff, B, 0, 0, 32);
-    cts_stream_add(stream, 0, CTS_SPACE_GLOBAL, 0, 0x800000f1, scattered, 0, NULL);
+    cts_stream_add(stream, ID(SITE), CTS_SPACE_GLOBAL, 0, 0x800000f1, scattered, 0, NULL);
     cts_stream_end_cta(stream);
     cts_stream_flush(stream);
 }
@@ -233,8 +277,8 @@ static void record_values(struct cts_collector *collector, struct cts_stream *st
     add_host_side(w);
     uint64_t addresses[CTS_WARP_LANES] = {[0] = A, [3] = A + 12};
     const uint64_t values[] = {0x3f800000, 0x40490fdb};
-    cts_stream_begin_cta(stream, 0, 0);
-    cts_stream_add(stream, 0, CTS_SPACE_GLOBAL, 0, 0x9, addresses, 1, values);
+    cts_stream_begin_cta(stream, ID(LAUNCH), 0);
+    cts_stream_add(stream, ID(SITE), CTS_SPACE_GLOBAL, 0, 0x9, addresses, 1, values);
     cts_stream_end_cta(stream);
     cts_stream_flush(stream);
     add_launch(w, 0, "all", 1, 2);
@@ -274,6 +318,7 @@ int main(int argc, char **argv)
                            &collector, &error) ||
         cts_collector_stream(collector, &stream, &error))
         die(error.text);
+    reserve_ids(cts_collector_catalogue(collector));
     if (with_values) {
         record_values(collector, stream);
     } else if (strcmp(kind, "filtered") == 0) {

@@ -516,6 +516,20 @@ static int record_until_killed(const char *run)
     }
 }
 
+/* Until there are some, or only until there is a run: a process may be killed at any time. */
+static void wait_for_launches(const char *run, bool some)
+{
+    struct cts_catalogue c;
+    for (int i = 0; i < 3000; i++) {
+        usleep(10 * 1000);
+        if (cts_catalogue_read(run, &c, NULL)) continue;
+        const bool enough = !some || c.launch_count;
+        cts_catalogue_release(&c);
+        if (enough) return;
+    }
+    fail_msg("nothing is written to '%s'", run);
+}
+
 static void a_killed_process_leaves_a_readable_run(void **state)
 {
     const struct place *const place = *state;
@@ -523,7 +537,8 @@ static void a_killed_process_leaves_a_readable_run(void **state)
         char run[120];
         snprintf(run, sizeof run, "%s-%d", place->run, round);
         const pid_t pid = in_child(record_until_killed, run);
-        usleep(120 * 1000 + 45 * 1000 * (useconds_t)round);
+        wait_for_launches(run, round > 2);
+        usleep(17 * 1000 * (useconds_t)round);
         kill(pid, SIGKILL);
         assert_true(WIFSIGNALED(status_of(pid)));
         struct cts_catalogue c = read_run(run);
