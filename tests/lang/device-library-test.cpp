@@ -17,8 +17,7 @@ static int failures;
 static void check(bool good, const char *format, double a, double b, double c, double got,
                   double want)
 {
-    if (good)
-        return;
+    if (good) return;
     if (failures++ < 40)
         printf("FAILED %s(%a, %a, %a): got %a, want %a\n", format, a, b, c, got, want);
 }
@@ -93,33 +92,38 @@ static bool same(double a, double b)
 /* Half of the operands are ordinary, the rest have extreme exponents or are special. */
 static double operand()
 {
-    static const double special[] = {0.0,     -0.0,     1.0,       -1.0,      INFINITY,
-                                     -INFINITY, NAN,    0x1p-1074, -0x1p-1074, 0x1p-1022,
-                                     0x1.fffffffffffffp1023, 0x1.fffffffffffffp-1023, 3.0, 0x1p-537};
+    static const double special[] = {0.0,
+                                     -0.0,
+                                     1.0,
+                                     -1.0,
+                                     INFINITY,
+                                     -INFINITY,
+                                     NAN,
+                                     0x1p-1074,
+                                     -0x1p-1074,
+                                     0x1p-1022,
+                                     0x1.fffffffffffffp1023,
+                                     0x1.fffffffffffffp-1023,
+                                     3.0,
+                                     0x1p-537};
     const uint64_t kind = next_random() % 8;
-    if (kind == 0)
-        return special[next_random() % (sizeof special / sizeof special[0])];
+    if (kind == 0) return special[next_random() % (sizeof special / sizeof special[0])];
     uint64_t bits = next_random();
-    if (kind < 5)
-        bits = (bits & 0x800fffffffffffffull) | (1000 + next_random() % 60) << 52;
-    if (kind < 3)
-        bits &= ~0xfffffffffull; /* few bits: exact results and ties */
+    if (kind < 5) bits = (bits & 0x800fffffffffffffull) | (1000 + next_random() % 60) << 52;
+    if (kind < 3) bits &= ~0xfffffffffull; /* few bits: exact results and ties */
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 static float operand_float()
 {
-    static const float special[] = {0.0f,      -0.0f,     1.0f,     INFINITY,        -INFINITY,
-                                    NAN,       0x1p-149f, 0x1p-126f, 0x1.fffffep127f, 0x1.fffffcp-127f};
+    static const float special[] = {0.0f, -0.0f,     1.0f,      INFINITY,        -INFINITY,
+                                    NAN,  0x1p-149f, 0x1p-126f, 0x1.fffffep127f, 0x1.fffffcp-127f};
     const uint64_t kind = next_random() % 8;
-    if (kind == 0)
-        return special[next_random() % (sizeof special / sizeof special[0])];
+    if (kind == 0) return special[next_random() % (sizeof special / sizeof special[0])];
     uint32_t bits = (uint32_t)next_random();
-    if (kind < 5)
-        bits = (bits & 0x807fffffu) | (uint32_t)(110 + next_random() % 36) << 23;
-    if (kind < 3)
-        bits &= ~0xfffu;
+    if (kind < 5) bits = (bits & 0x807fffffu) | (uint32_t)(110 + next_random() % 36) << 23;
+    if (kind < 3) bits &= ~0xfffu;
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -133,21 +137,17 @@ static float operand_float()
               (double)got, (double)want);                                                          \
     } while (0)
 
-template <class I, class F>
-static I saturated(F value, int direction, I of_nan)
+template <class I, class F> static I saturated(F value, int direction, I of_nan)
 {
-    if (value != value)
-        return of_nan;
+    if (value != value) return of_nan;
     fesetround(direction);
     const volatile F rounded = rint(value);
     fesetround(FE_TONEAREST);
     const __int128 low = (I)-1 < 0 ? -((__int128)1 << (8 * sizeof(I) - 1)) : 0;
-    const __int128 high = (I)-1 < 0 ? ((__int128)1 << (8 * sizeof(I) - 1)) - 1
-                                    : ((__int128)1 << (8 * sizeof(I))) - 1;
-    if (rounded >= 0x1p100)
-        return (I)high;
-    if (rounded <= -0x1p100)
-        return (I)low;
+    const __int128 high =
+        (I)-1 < 0 ? ((__int128)1 << (8 * sizeof(I) - 1)) - 1 : ((__int128)1 << (8 * sizeof(I))) - 1;
+    if (rounded >= 0x1p100) return (I)high;
+    if (rounded <= -0x1p100) return (I)low;
     const __int128 whole = (__int128)rounded;
     return (I)(whole < low ? low : whole > high ? high : whole);
 }
@@ -213,12 +213,9 @@ typedef long double wide;
 
 static double ulps(wide got, wide want, int precision, int min_exponent)
 {
-    if (want != want || got != got)
-        return want != want && got != got ? 0 : INFINITY;
-    if (got == want)
-        return 0;
-    if (std::isinf(got) || std::isinf(want))
-        return INFINITY;
+    if (want != want || got != got) return want != want && got != got ? 0 : INFINITY;
+    if (got == want) return 0;
+    if (std::isinf(got) || std::isinf(want)) return INFINITY;
     int exponent;
     frexpl(want, &exponent);
     exponent = exponent - precision < min_exponent ? min_exponent : exponent - precision;
@@ -250,8 +247,7 @@ static wide erfcinv_reference(wide z)
 }
 static wide erfinv_reference(wide y)
 {
-    if (y != 0 && fabsl(y) < 1e-9L)
-        return y * 0.886226925452758013649083741670572591L;
+    if (y != 0 && fabsl(y) < 1e-9L) return y * 0.886226925452758013649083741670572591L;
     wide low = -8, high = 8;
     for (int i = 0; i < 200; i++) {
         const wide middle = (low + high) / 2;
@@ -259,23 +255,47 @@ static wide erfinv_reference(wide y)
     }
     return (low + high) / 2;
 }
-static wide normcdf_reference(wide x) { return erfcl(-x * 0.707106781186547524400844362104849039L) / 2; }
+static wide normcdf_reference(wide x)
+{
+    return erfcl(-x * 0.707106781186547524400844362104849039L) / 2;
+}
 static wide normcdfinv_reference(wide p)
 {
     return -1.41421356237309504880168872420969808L * erfcinv_reference(2 * p);
 }
-static wide erfcx_reference(wide x) { return expl(x * x) * erfcl(x); }
+static wide erfcx_reference(wide x)
+{
+    return expl(x * x) * erfcl(x);
+}
 static wide lgamma_reference(wide x)
 {
     int sign;
     return lgammal_r(x, &sign);
 }
-static wide i0_reference(wide x) { return std::cyl_bessel_il(0, fabsl(x)); }
-static wide i1_reference(wide x) { return copysignl(std::cyl_bessel_il(1, fabsl(x)), x); }
-static wide exp2_reference(wide x) { return exp2l(x); }
-static wide exp10_reference(wide x) { return exp10l(x); }
-static wide rsqrt_reference(wide x) { return 1 / sqrtl(x); }
-static wide rcbrt_reference(wide x) { return 1 / cbrtl(x); }
+static wide i0_reference(wide x)
+{
+    return std::cyl_bessel_il(0, fabsl(x));
+}
+static wide i1_reference(wide x)
+{
+    return copysignl(std::cyl_bessel_il(1, fabsl(x)), x);
+}
+static wide exp2_reference(wide x)
+{
+    return exp2l(x);
+}
+static wide exp10_reference(wide x)
+{
+    return exp10l(x);
+}
+static wide rsqrt_reference(wide x)
+{
+    return 1 / sqrtl(x);
+}
+static wide rcbrt_reference(wide x)
+{
+    return 1 / cbrtl(x);
+}
 
 /* name, reference, range (logarithmic when both ends are positive), errors by CUDA's table for
  * float and double. */
@@ -353,12 +373,10 @@ static void test_function(const char *name, double (*function)(double), float (*
     for (int i = 0; i < 20000; i++) {
         const double x = sample(low, high);
         const double error = ulps(function(x), reference(x), 53, -1074);
-        if (error > worst)
-            worst = error, at = x;
+        if (error > worst) worst = error, at = x;
         const float s = (float)x;
         const double error_single = ulps(single(s), reference(s), 24, -149);
-        if (error_single > worst_single)
-            worst_single = error_single, at_single = s;
+        if (error_single > worst_single) worst_single = error_single, at_single = s;
     }
     printf("%-14s float %.3f of %.0f ulp at %g, double %.3f of %.0f ulp at %g\n", name,
            worst_single, float_bound, at_single, worst, double_bound, at);
@@ -369,7 +387,8 @@ static void test_function(const char *name, double (*function)(double), float (*
 static void test_mathematics()
 {
 #define X(name, reference, low, high, float_ulps, double_ulps)                                     \
-    test_function(#name, __nv_##name, __nv_##name##f, reference, low, high, float_ulps, double_ulps);
+    test_function(#name, __nv_##name, __nv_##name##f, reference, low, high, float_ulps,            \
+                  double_ulps);
     FUNCTIONS(X)
 #undef X
     double pow_error = 0, powf_error = 0, rhypot_error = 0, norm_error = 0, rnorm_error = 0;
@@ -379,11 +398,12 @@ static void test_mathematics()
         const float xf = (float)x, yf = (float)(y / 4), zf = (float)z;
         powf_error = fmax(powf_error, ulps(__nv_powf(xf, yf), powl(xf, yf), 24, -149));
         rhypot_error = fmax(rhypot_error, ulps(__nv_rhypot(x, z), 1 / hypotl(x, z), 53, -1074));
-        norm_error = fmax(norm_error, ulps(__nv_norm3d(x, y, z),
-                                           sqrtl((wide)x * x + (wide)y * y + (wide)z * z), 53, -1074));
-        rnorm_error = fmax(rnorm_error,
-                           ulps(__nv_rnorm3df(xf, yf, zf),
-                                1 / sqrtl((wide)xf * xf + (wide)yf * yf + (wide)zf * zf), 24, -149));
+        norm_error =
+            fmax(norm_error, ulps(__nv_norm3d(x, y, z),
+                                  sqrtl((wide)x * x + (wide)y * y + (wide)z * z), 53, -1074));
+        rnorm_error = fmax(
+            rnorm_error, ulps(__nv_rnorm3df(xf, yf, zf),
+                              1 / sqrtl((wide)xf * xf + (wide)yf * yf + (wide)zf * zf), 24, -149));
     }
     printf("pow %.3f, powf %.3f, rhypot %.3f, norm3d %.3f, rnorm3df %.3f ulp\n", pow_error,
            powf_error, rhypot_error, norm_error, rnorm_error);
@@ -398,8 +418,7 @@ static void test_mathematics()
         float x;
         memcpy(&x, &bits, sizeof x);
         const float want = (float)(1.0L / sqrtl(x));
-        if (__nv_frsqrt_rn(x) != want)
-            check(false, "frsqrt_rn", x, 0, 0, __nv_frsqrt_rn(x), want);
+        if (__nv_frsqrt_rn(x) != want) check(false, "frsqrt_rn", x, 0, 0, __nv_frsqrt_rn(x), want);
     }
 
     /* Ends and special values. */
@@ -442,11 +461,13 @@ static void test_mathematics()
 
 /* ---- words of lanes and of bytes ---- */
 
-#define WORD_FUNCTIONS(X)                                                                          \
-    X(add) X(addss) X(addus) X(sub) X(subss) X(subus) X(avgu) X(haddu) X(absdiffs) X(absdiffu)     \
-    X(maxs) X(maxu) X(mins) X(minu) X(cmpeq) X(cmpne) X(cmpges) X(cmpgeu) X(cmpgts) X(cmpgtu)      \
-    X(cmples) X(cmpleu) X(cmplts) X(cmpltu) X(seteq) X(setne) X(setges) X(setgeu) X(setgts)        \
+// clang-format off
+#define WORD_FUNCTIONS(X) \
+    X(add) X(addss) X(addus) X(sub) X(subss) X(subus) X(avgu) X(haddu) X(absdiffs) X(absdiffu) \
+    X(maxs) X(maxu) X(mins) X(minu) X(cmpeq) X(cmpne) X(cmpges) X(cmpgeu) X(cmpgts) X(cmpgtu) \
+    X(cmples) X(cmpleu) X(cmplts) X(cmpltu) X(seteq) X(setne) X(setges) X(setgeu) X(setgts) \
     X(setgtu) X(setles) X(setleu) X(setlts) X(setltu)
+// clang-format on
 
 extern "C" {
 #define X(name)                                                                                    \
@@ -529,8 +550,8 @@ static void check_word(const char *name, uint32_t a, uint32_t b, uint32_t got, u
 
 static uint32_t random_word()
 {
-    static const uint32_t edges[] = {0, 0xffffffff, 0x80808080, 0x80008000, 0x7f7f7f7f, 0x7fff7fff,
-                                     0x01010101, 0x00ff00ff};
+    static const uint32_t edges[] = {0,          0xffffffff, 0x80808080, 0x80008000,
+                                     0x7f7f7f7f, 0x7fff7fff, 0x01010101, 0x00ff00ff};
     return next_random() % 4 ? (uint32_t)next_random() : edges[next_random() % 8];
 }
 
@@ -541,7 +562,8 @@ static void test_words()
         const int x = (int)a, y = (int)b;
         for (int bits = 8; bits <= 16; bits += 8) {
 #define X(name)                                                                                    \
-    check_word(#name, a, b, (uint32_t)(bits == 16 ? __nv_v##name##2(x, y) : __nv_v##name##4(x, y)), \
+    check_word(#name, a, b,                                                                        \
+               (uint32_t)(bits == 16 ? __nv_v##name##2(x, y) : __nv_v##name##4(x, y)),             \
                word_model(a, b, bits, [=](int as, int bs, int au, int bu) {                        \
                    return lane_model(#name, as, bs, au, bu, bits);                                 \
                }));
@@ -560,11 +582,9 @@ static void test_words()
                 [](int as, int, int, int) { return -as; });
             one("negss", bits == 16 ? __nv_vnegss2(x) : __nv_vnegss4(x),
                 [=](int as, int, int, int) { return -as > high ? high : -as; });
-            check_word("sads", a, b,
-                       (uint32_t)(bits == 16 ? __nv_vsads2(x, y) : __nv_vsads4(x, y)),
+            check_word("sads", a, b, (uint32_t)(bits == 16 ? __nv_vsads2(x, y) : __nv_vsads4(x, y)),
                        sum_model(a, b, bits, true));
-            check_word("sadu", a, b,
-                       (uint32_t)(bits == 16 ? __nv_vsadu2(x, y) : __nv_vsadu4(x, y)),
+            check_word("sadu", a, b, (uint32_t)(bits == 16 ? __nv_vsadu2(x, y) : __nv_vsadu4(x, y)),
                        sum_model(a, b, bits, false));
         }
         const uint32_t selector = (uint32_t)next_random();
@@ -601,12 +621,11 @@ static wide small_value(uint32_t bits, int mantissa_bits, int exponent_bits)
     const int exponent = (int)(bits >> mantissa_bits & ((1u << exponent_bits) - 1));
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const wide fraction = bits & ((1u << mantissa_bits) - 1);
-    const wide size = exponent == 0
-                          ? ldexpl(fraction, 1 - bias - mantissa_bits)
-                      : exponent == (1 << exponent_bits) - 1
-                          ? (fraction == 0 ? INFINITY : NAN)
-                          : ldexpl(fraction + ldexpl(1, mantissa_bits),
-                                   exponent - bias - mantissa_bits);
+    const wide size =
+        exponent == 0 ? ldexpl(fraction, 1 - bias - mantissa_bits)
+        : exponent == (1 << exponent_bits) - 1
+            ? (fraction == 0 ? INFINITY : NAN)
+            : ldexpl(fraction + ldexpl(1, mantissa_bits), exponent - bias - mantissa_bits);
     return bits & 0x8000 ? -size : size;
 }
 
@@ -614,25 +633,19 @@ static wide small_value(uint32_t bits, int mantissa_bits, int exponent_bits)
 static bool is_nearest(uint32_t got, wide exact, int mantissa_bits, int exponent_bits)
 {
     const wide value = small_value(got, mantissa_bits, exponent_bits);
-    if (exact != exact || value != value)
-        return exact != exact && value != value;
+    if (exact != exact || value != value) return exact != exact && value != value;
     const uint32_t infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
     const int bias = (1 << (exponent_bits - 1)) - 1;
     const wide limit = ldexpl(2 - ldexpl(1, -mantissa_bits - 1), bias);
-    if (fabsl(exact) >= limit)
-        return (got & 0x7fff) == infinity && (value < 0) == (exact < 0);
-    if ((got & 0x7fff) == infinity)
-        return false;
+    if (fabsl(exact) >= limit) return (got & 0x7fff) == infinity && (value < 0) == (exact < 0);
+    if ((got & 0x7fff) == infinity) return false;
     const wide error = fabsl(value - exact);
     for (int step = -1; step <= 1; step += 2) {
-        if ((got & 0x7fff) == 0 && step < 0)
-            continue;
+        if ((got & 0x7fff) == 0 && step < 0) continue;
         const uint32_t other = got + (uint32_t)step;
-        if ((other & 0x7fff) == infinity)
-            continue;
+        if ((other & 0x7fff) == infinity) continue;
         const wide other_error = fabsl(small_value(other, mantissa_bits, exponent_bits) - exact);
-        if (other_error < error || (other_error == error && (got & 1)))
-            return false;
+        if (other_error < error || (other_error == error && (got & 1))) return false;
     }
     return true;
 }
@@ -646,10 +659,8 @@ static void test_small_floats()
     }
     for (int i = 0; i < 400000; i++) {
         uint32_t bits = (uint32_t)next_random();
-        if (i % 2)
-            bits = (bits & 0x807fffff) | (uint32_t)(100 + next_random() % 45) << 23;
-        if (i % 3 == 0)
-            bits &= ~0xfffu; /* ties */
+        if (i % 2) bits = (bits & 0x807fffff) | (uint32_t)(100 + next_random() % 45) << 23;
+        if (i % 3 == 0) bits &= ~0xfffu; /* ties */
         float x;
         memcpy(&x, &bits, sizeof x);
         check(is_nearest(__nv_float2half_rn(x), x, 10, 5), "float2half_rn", x, 0, 0,
@@ -676,7 +687,10 @@ static void test_small_floats()
 }
 
 /* Called for textures and traps; not in this program. */
-extern "C" void __cts_dev_trap(void) { abort(); }
+extern "C" void __cts_dev_trap(void)
+{
+    abort();
+}
 
 int main()
 {
@@ -684,7 +698,6 @@ int main()
     test_mathematics();
     test_words();
     test_small_floats();
-    if (failures)
-        printf("%d failures\n", failures);
+    if (failures) printf("%d failures\n", failures);
     return failures != 0;
 }

@@ -1,10 +1,16 @@
 /* Every integer, memory, warp and atomic function, called once in device code. */
-#define WORD_1(X) X(abs) X(absss) X(neg) X(negss)
-#define WORD_2(X)                                                                                  \
-    X(add) X(addss) X(addus) X(sub) X(subss) X(subus) X(avgs) X(avgu) X(haddu) X(absdiffs)         \
-    X(absdiffu) X(maxs) X(maxu) X(mins) X(minu) X(cmpeq) X(cmpne) X(cmpges) X(cmpgeu) X(cmpgts)    \
-    X(cmpgtu) X(cmples) X(cmpleu) X(cmplts) X(cmpltu) X(seteq) X(setne) X(setges) X(setgeu)        \
-    X(setgts) X(setgtu) X(setles) X(setleu) X(setlts) X(setltu) X(sads) X(sadu)
+// clang-format off
+#define WORD_1(X) \
+    X(abs) X(absss) X(neg) X(negss)
+// clang-format on
+
+// clang-format off
+#define WORD_2(X) \
+    X(add) X(addss) X(addus) X(sub) X(subss) X(subus) X(avgs) X(avgu) X(haddu) X(absdiffs) \
+    X(absdiffu) X(maxs) X(maxu) X(mins) X(minu) X(cmpeq) X(cmpne) X(cmpges) X(cmpgeu) \
+    X(cmpgts) X(cmpgtu) X(cmples) X(cmpleu) X(cmplts) X(cmpltu) X(seteq) X(setne) X(setges) \
+    X(setgeu) X(setgts) X(setgtu) X(setles) X(setleu) X(setlts) X(setltu) X(sads) X(sadu)
+// clang-format on
 
 __global__ void integers(unsigned *out, unsigned a, unsigned b, unsigned c, unsigned long long l)
 {
@@ -24,7 +30,8 @@ __global__ void integers(unsigned *out, unsigned a, unsigned b, unsigned c, unsi
     out[i++] = __funnelshift_l(a, b, c) + __funnelshift_lc(a, b, c) + __funnelshift_r(a, b, c) +
                __funnelshift_rc(a, b, c);
     out[i++] = (unsigned)__dp4a((int)a, (int)b, (int)c) + __dp4a(a, b, c) +
-               (unsigned)__dp2a_lo((int)a, (int)b, (int)c) + __dp2a_hi(a, b, c) + __dp2a_lo(a, b, c);
+               (unsigned)__dp2a_lo((int)a, (int)b, (int)c) + __dp2a_hi(a, b, c) +
+               __dp2a_lo(a, b, c);
     out[i++] = __fns(a, b, (int)c) + (unsigned)abs((int)a) + (unsigned)llabs((long long)l);
     out[i++] = min(a, b) + max(a, 3u) + (unsigned)min((long long)l, 3ll) + umin(a, b) + umax(a, b);
     out[i++] = (unsigned)__viaddmax_s32((int)a, (int)b, (int)c) + __vimin3_u16x2(a, b, c);

@@ -1,14 +1,23 @@
 /* Every function of mathematics and every conversion, called once in device code. */
-#define ONE(X)                                                                                     \
-    X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(cospi)     \
-    X(cyl_bessel_i0) X(cyl_bessel_i1) X(erf) X(erfc) X(erfcinv) X(erfcx) X(erfinv) X(exp) X(exp10) \
-    X(exp2) X(expm1) X(fabs) X(floor) X(j0) X(j1) X(lgamma) X(log) X(log10) X(log1p) X(log2)       \
-    X(logb) X(nearbyint) X(normcdf) X(normcdfinv) X(rcbrt) X(rint) X(round) X(rsqrt) X(sin)        \
-    X(sinh) X(sinpi) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc) X(y0) X(y1)
-#define TWO(X)                                                                                     \
-    X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(nextafter) X(pow)              \
+// clang-format off
+#define ONE(X) \
+    X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) X(cbrt) X(ceil) X(cos) X(cosh) X(cospi) \
+    X(cyl_bessel_i0) X(cyl_bessel_i1) X(erf) X(erfc) X(erfcinv) X(erfcx) X(erfinv) X(exp) \
+    X(exp10) X(exp2) X(expm1) X(fabs) X(floor) X(j0) X(j1) X(lgamma) X(log) X(log10) X(log1p) \
+    X(log2) X(logb) X(nearbyint) X(normcdf) X(normcdfinv) X(rcbrt) X(rint) X(round) X(rsqrt) \
+    X(sin) X(sinh) X(sinpi) X(sqrt) X(tan) X(tanh) X(tgamma) X(trunc) X(y0) X(y1)
+// clang-format on
+
+// clang-format off
+#define TWO(X) \
+    X(atan2) X(copysign) X(fdim) X(fmax) X(fmin) X(fmod) X(hypot) X(nextafter) X(pow) \
     X(remainder) X(rhypot) X(fdivide)
-#define DIRECTED(X) X(rn) X(rz) X(ru) X(rd)
+// clang-format on
+
+// clang-format off
+#define DIRECTED(X) \
+    X(rn) X(rz) X(ru) X(rd)
+// clang-format on
 
 __global__ void doubles(double *out, const double *in, int *n)
 {
@@ -33,8 +42,8 @@ __global__ void doubles(double *out, const double *in, int *n)
 #define X(mode)                                                                                    \
     out[i++] = __dadd_##mode(x, y) + __dsub_##mode(x, y) + __dmul_##mode(x, y) +                   \
                __ddiv_##mode(x, y) + __drcp_##mode(x) + __dsqrt_##mode(x) + __fma_##mode(x, y, z); \
-    out[i++] = (double)__double2float_##mode(x) + __ll2double_##mode(n[4]) +                       \
-               __ull2double_##mode(5ull);                                                          \
+    out[i++] =                                                                                     \
+        (double)__double2float_##mode(x) + __ll2double_##mode(n[4]) + __ull2double_##mode(5ull);   \
     n[5] += __double2int_##mode(x) + (int)__double2uint_##mode(x) + (int)__double2ll_##mode(x) +   \
             (int)__double2ull_##mode(x);
     DIRECTED(X)
@@ -63,7 +72,8 @@ __global__ void floats(float *out, const float *in, int *n)
     out[i++] = norm4df(x, y, z, w) + rnorm4df(x, y, z, w) + frexpf(x, n) + modff(x, out);
     out[i++] = nanf("1") + remquof(x, y, n + 1) + scalblnf(x, 3l) + min(x, y) + max(x, y) + abs(x);
     n[2] = ilogbf(x) + (int)llrintf(x) + (int)llroundf(x) + (int)lrintf(x) + (int)lroundf(x);
-    n[3] = isnan(x) + isinf(x) + isfinite(x) + signbit(x) + __isnanf(x) + __isinff(x) + __finitef(x);
+    n[3] =
+        isnan(x) + isinf(x) + isfinite(x) + signbit(x) + __isnanf(x) + __isinff(x) + __finitef(x);
 #define X(mode)                                                                                    \
     out[i++] = __fadd_##mode(x, y) + __fsub_##mode(x, y) + __fmul_##mode(x, y) +                   \
                __fdiv_##mode(x, y) + __frcp_##mode(x) + __fsqrt_##mode(x) +                        \

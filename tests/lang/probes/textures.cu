@@ -1,8 +1,8 @@
 /* Every texture and surface function, for references and objects, and their binding. */
 texture<float> linear;
 static texture<int4, cudaTextureType2D> plane;
-texture<unsigned char, cudaTextureType2D, cudaReadModeNormalizedFloat> picture(
-    1, cudaFilterModeLinear, cudaAddressModeWrap);
+texture<unsigned char, cudaTextureType2D, cudaReadModeNormalizedFloat>
+    picture(1, cudaFilterModeLinear, cudaAddressModeWrap);
 texture<short2, cudaTextureType3D, cudaReadModeNormalizedFloat> volume;
 texture<float2, cudaTextureType2DLayered> layers;
 texture<float, cudaTextureTypeCubemap> cube;
@@ -22,7 +22,10 @@ __global__ void references(float *out, int i)
     surf2Dread(&out[5], canvas, i * 4, 3);
 }
 
-template <class T> __device__ float first(T value) { return (float)value.x; }
+template <class T> __device__ float first(T value)
+{
+    return (float)value.x;
+}
 __global__ void objects(float *out, int i, cudaTextureObject_t t, cudaSurfaceObject_t s)
 {
     float4 v;
@@ -30,7 +33,8 @@ __global__ void objects(float *out, int i, cudaTextureObject_t t, cudaSurfaceObj
     out[0] = v.w + tex1Dfetch<float>(t, i) + tex1D<float>(t, 1) + tex2D<float>(t, 1, 2);
     out[1] = tex3D<float>(t, 1, 2, 3) + tex1DLayered<float>(t, 1, 2) +
              tex2DLayered<float>(t, 1, 2, 3) + texCubemap<float>(t, 1, 0, 0);
-    out[2] = tex1DLod<float>(t, 1, 0) + tex2DLod<float>(t, 1, 2, 0) + tex3DLod<float>(t, 1, 2, 3, 0);
+    out[2] =
+        tex1DLod<float>(t, 1, 0) + tex2DLod<float>(t, 1, 2, 0) + tex3DLod<float>(t, 1, 2, 3, 0);
     out[3] = tex2DGrad<float>(t, 1, 2, make_float2(0, 0), make_float2(0, 0));
     out[4] = first(tex1Dfetch<uchar4>(t, i)) + first(tex2D<short2>(t, 1, 2)) +
              first(tex2D<uint4>(t, 1, 2)) + first(tex3D<int1>(t, 1, 2, 3));

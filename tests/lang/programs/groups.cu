@@ -41,7 +41,8 @@ template <unsigned N> static void test_tiles()
             if (first + i < rank) before += first + i;
         }
         const int *const mine = out + 8 * rank;
-        CHECK(mine[0] == sum && mine[1] == sum, "tile %u rank %d: %d %d", N, rank, mine[0], mine[1]);
+        CHECK(mine[0] == sum && mine[1] == sum, "tile %u rank %d: %d %d", N, rank, mine[0],
+              mine[1]);
         CHECK(mine[2] == rank - first && mine[3] == first / (int)N, "tile %u rank %d", N, rank);
         CHECK(mine[4] == before + rank && mine[5] == before, "tile %u rank %d", N, rank);
         CHECK(mine[6] == ballot, "tile %u rank %d: %x %x", N, rank, mine[6], ballot);
@@ -138,7 +139,6 @@ int main()
     void *arguments[] = {&a, &b};
     CUDA(cudaLaunchCooperativeKernel(rounds, dim3(CTAS), dim3(THREADS), arguments));
     CUDA(cudaDeviceSynchronize());
-    for (int i = 0; i < size; i++)
-        CHECK(a[i] == (i + 10) % size + 10, "%d: %d", i, a[i]);
+    for (int i = 0; i < size; i++) CHECK(a[i] == (i + 10) % size + 10, "%d: %d", i, a[i]);
     return finish();
 }

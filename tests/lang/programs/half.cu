@@ -19,8 +19,8 @@ static unsigned short rounded(double exact)
     if (value == 0) return sign;
     frexp(value, &exponent);
     if (exponent < -13) return sign | (unsigned short)ldexp(value, 24);
-    return sign | (unsigned short)((exponent + 14) << 10 |
-                                   ((int)ldexp(value, 11 - exponent) & 0x3ff));
+    return sign |
+           (unsigned short)((exponent + 14) << 10 | ((int)ldexp(value, 11 - exponent) & 0x3ff));
 }
 static double value_of(unsigned short bits)
 {
@@ -182,8 +182,10 @@ static void test_directions()
         CHECK(down <= x && x <= up, "%a: %a %a", x, down, up);
         CHECK(up == down ? up == x : true, "%a", x);
         /* Neighbours: nothing lies between them. */
-        CHECK(x == up || fabs(fabs(value_of(out[4 * i + 2])) - fabs(down)) <=
-                             fmax(fabs(x) * 0x1p-10, 0x1p-24) || fabs(x) > 65504,
+        CHECK(x == up ||
+                  fabs(fabs(value_of(out[4 * i + 2])) - fabs(down)) <=
+                      fmax(fabs(x) * 0x1p-10, 0x1p-24) ||
+                  fabs(x) > 65504,
               "%a: %a %a", x, down, up);
         CHECK(zero == (x < 0 ? up : down), "%a: %a", x, zero);
     }
@@ -241,8 +243,8 @@ __global__ void sums(__half *one, __half2 *two)
     atomicAdd(two, __floats2half2_rn(1.0f, 0.25f));
     const __half lane = __int2half_rn((int)threadIdx.x);
     const __half2 pair = __halves2half2(lane, -lane);
-    const float from = __half2float(__shfl_xor_sync(~0u, lane, 1)) +
-                       __low2float(__shfl_down_sync(~0u, pair, 0u));
+    const float from =
+        __half2float(__shfl_xor_sync(~0u, lane, 1)) + __low2float(__shfl_down_sync(~0u, pair, 0u));
     if ((int)from != (int)(threadIdx.x ^ 1) + (int)threadIdx.x) *one = __float2half(-1000.0f);
 }
 

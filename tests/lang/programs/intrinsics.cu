@@ -90,7 +90,8 @@ static unsigned nth_set(unsigned mask, unsigned base, int n)
 static void compare(const results &r, unsigned a, unsigned b, unsigned c)
 {
     const int sa = (int)a, sb = (int)b, sc = (int)c;
-    const unsigned long long l = (unsigned long long)a << 32 | b, ba = (unsigned long long)b << 32 | a;
+    const unsigned long long l = (unsigned long long)a << 32 | b,
+                             ba = (unsigned long long)b << 32 | a;
     unsigned brev = 0, perm = 0, dp = (unsigned)c, udp = c, lo = c, hi = c, sads = 0;
     unsigned long long brevll = 0;
     for (int i = 0; i < 32; i++) brev |= (a >> i & 1) << (31 - i);
@@ -135,12 +136,14 @@ static void compare(const results &r, unsigned a, unsigned b, unsigned c)
     CHECK((unsigned)r.dp2a_lo == lo && (unsigned)r.dp2a_hi == hi, "%x %x %x", a, b, c);
     CHECK(r.fns == nth_set(a, b & 31, (int)(c % 21) - 10), "%x %x %x: %x", a, b, c, r.fns);
     CHECK(r.umul64hi == (unsigned long long)(((unsigned __int128)l * ~l) >> 64), "%llx", l);
-    CHECK(r.mul64hi == (long long)(((__int128)(long long)l * ((long long)c << 20)) >> 64), "%llx", l);
+    CHECK(r.mul64hi == (long long)(((__int128)(long long)l * ((long long)c << 20)) >> 64), "%llx",
+          l);
     CHECK(r.vadd4 == lanes<unsigned char>(a, b, [](int x, int y) { return x + y; }), "%x %x", a, b);
     CHECK(r.vaddus2 == lanes<unsigned short>(
                            a, b, [](int x, int y) { return x + y > 65535 ? 65535 : x + y; }),
           "%x %x", a, b);
-    CHECK(r.vmaxs4 == lanes<signed char>(a, b, [](int x, int y) { return x > y ? x : y; }), "%x", a);
+    CHECK(r.vmaxs4 == lanes<signed char>(a, b, [](int x, int y) { return x > y ? x : y; }), "%x",
+          a);
     CHECK(r.vcmpgtu2 == lanes<unsigned short>(a, b, [](int x, int y) { return x > y ? 65535 : 0; }),
           "%x %x", a, b);
     CHECK(r.vabsdiffu4 == lanes<unsigned char>(a, b, [](int x, int y) { return abs(x - y); }), "%x",
@@ -152,13 +155,15 @@ static void compare(const results &r, unsigned a, unsigned b, unsigned c)
     CHECK(r.float_as_int == sa || (a & 0x7fffffff) > 0x7f800000, "%x", a);
     CHECK(r.hiint == sa || (a & 0x7ff00000) == 0x7ff00000, "%x", a);
     const double quadruple = (double)((float)sa * 4.0f);
-    CHECK(r.saturated == (quadruple >= 0x1p31    ? INT32_MAX
+    CHECK(r.saturated == (quadruple >= 0x1p31   ? INT32_MAX
                           : quadruple < -0x1p31 ? INT32_MIN
                                                 : (int)quadruple),
           "%x: %x", a, r.saturated);
     CHECK(r.nearest == (int)rint((double)sa / 2), "%x", a);
     const double product = (double)sa * 1e10;
-    CHECK(r.saturated_ull == (product >= 0x1p64 ? ~0ull : product < 0 ? 0 : (unsigned long long)product),
+    CHECK(r.saturated_ull == (product >= 0x1p64 ? ~0ull
+                              : product < 0     ? 0
+                                                : (unsigned long long)product),
           "%x: %llx", a, r.saturated_ull);
 }
 

@@ -30,8 +30,14 @@ __device__ __noinline__ int fibonacci(int n)
 {
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
-__device__ int add_one(int x) { return x + 1; }
-__device__ int twice(int x) { return 2 * x; }
+__device__ int add_one(int x)
+{
+    return x + 1;
+}
+__device__ int twice(int x)
+{
+    return 2 * x;
+}
 typedef int (*function)(int);
 __device__ function table[] = {add_one, twice};
 
@@ -45,8 +51,8 @@ template <class T, int N> struct stack {
 __global__ void __launch_bounds__(128, 2) objects(float *__restrict__ out)
 {
     shape *const s = threadIdx.x % 2 ? (shape *)new square(2) : (shape *)new circle(1);
-    out[threadIdx.x] = s->area() + (float)fibonacci((int)threadIdx.x % 10) +
-                       (float)table[threadIdx.x % 2](10);
+    out[threadIdx.x] =
+        s->area() + (float)fibonacci((int)threadIdx.x % 10) + (float)table[threadIdx.x % 2](10);
     delete s;
     stack<int, 8> numbers;
     for (int i = 0; i < 5; i++) numbers.push(i);
@@ -66,7 +72,10 @@ __global__ void variables(int *out)
     device_table[threadIdx.x] = (float)threadIdx.x;
 }
 
-template <class F> __global__ void apply(int *out, F f) { out[threadIdx.x] = f(threadIdx.x); }
+template <class F> __global__ void apply(int *out, F f)
+{
+    out[threadIdx.x] = f(threadIdx.x);
+}
 
 __global__ void dynamic(int *out, int n)
 {
@@ -93,8 +102,8 @@ int main()
     CUDA(cudaDeviceSynchronize());
     const int fibonacci[] = {0, 1, 1, 2, 3, 5, 8, 13, 21, 34};
     for (int i = 0; i < 128; i++)
-        CHECK(out[i] == (float)((i % 2 ? 4 + 20 : 3 + 11) + fibonacci[i % 10] + 4 + i % 16), "%d: %g",
-              i, out[i]);
+        CHECK(out[i] == (float)((i % 2 ? 4 + 20 : 3 + 11) + fibonacci[i % 10] + 4 + i % 16),
+              "%d: %g", i, out[i]);
 
     const float host_coefficients[4] = {0, 1.5f, 2, 3};
     CUDA(cudaMemcpyToSymbol(coefficients, host_coefficients, sizeof host_coefficients));

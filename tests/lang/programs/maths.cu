@@ -25,7 +25,10 @@
     X(fabs, fabsl, -100, 100, 0, 0)                                                                \
     X(lgamma, lgammal, 3, 100, 6, 4)
 
-static long double rsqrt_wide(long double x) { return 1 / sqrtl(x); }
+static long double rsqrt_wide(long double x)
+{
+    return 1 / sqrtl(x);
+}
 
 enum { N = 4096 };
 
@@ -57,8 +60,8 @@ static void test(const char *name, void (*kernel)(T *, const T *), long double (
     CUDA(cudaDeviceSynchronize());
     for (int i = 0; i < N; i++) {
         const double error = ulps(out[i], wide(in[i]), sizeof(T) == 4 ? 24 : 53);
-        CHECK(error <= bound + 1e-3, "%s(%a) = %a: %g ulp of %g", name, (double)in[i], (double)out[i],
-              error, bound);
+        CHECK(error <= bound + 1e-3, "%s(%a) = %a: %g ulp of %g", name, (double)in[i],
+              (double)out[i], error, bound);
     }
 }
 
@@ -66,10 +69,13 @@ static void test(const char *name, void (*kernel)(T *, const T *), long double (
 template <class T> __host__ __device__ T both(T x)
 {
     return rsqrt(x) + max(x, (T)2) * std::min(x, (T)3) + fmin(x, (T)1) + std::abs(-x) +
-           (T)std::isnan(x) + std::floor(x) + sinpi(x) + norm3d(x, x, x) + fabs(-x) +
-           (T)max(1, 2) + (T)min(3u, 4);
+           (T)std::isnan(x) + std::floor(x) + sinpi(x) + norm3d(x, x, x) + fabs(-x) + (T)max(1, 2) +
+           (T)min(3u, 4);
 }
-template <class T> __global__ void both_kernel(T *out, T x) { *out = both(x); }
+template <class T> __global__ void both_kernel(T *out, T x)
+{
+    *out = both(x);
+}
 
 struct odds {
     float sine, cosine, power, square, remainder, whole, fraction, scaled, hypotenuse, fast;
@@ -136,12 +142,12 @@ int main()
     CHECK(ulps(o->hypotenuse, hypotl(10.7f, 3.25L), 24) < 3, "%g", o->hypotenuse);
     CHECK(o->nearest == 11 && o->rounded == 11 && o->class_bits == 14, "%d %ld %d", o->nearest,
           o->rounded, o->class_bits);
-    CHECK(fabsf(o->fast - (expf(3.25f) + sinf(10.7f) + logf(10.7f) + 10.7f / 3.25f +
-                           10.7f * 10.7f)) < 1e-4f,
+    CHECK(fabsf(o->fast -
+                (expf(3.25f) + sinf(10.7f) + logf(10.7f) + 10.7f / 3.25f + 10.7f * 10.7f)) < 1e-4f,
           "%g", o->fast);
     CHECK(o->directed[0] == 10.7f && o->directed[1] == 10.7f &&
-              o->directed[2] == nextafterf(10.7f, 100) &&
-              o->directed[3] <= 10.7 * 3.25 && o->directed[3] > 34.7,
+              o->directed[2] == nextafterf(10.7f, 100) && o->directed[3] <= 10.7 * 3.25 &&
+              o->directed[3] > 34.7,
           "%a %a %a %a", o->directed[0], o->directed[1], o->directed[2], o->directed[3]);
     const float a = 1 + 0x1p-12f, c = -(1 + 0x1p-11f);
     contraction<<<1, 1>>>(single, a, a, c);

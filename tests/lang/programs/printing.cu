@@ -15,7 +15,10 @@ __global__ void speak(int n, const char *word)
 }
 
 __device__ const char *const words[] = {"kernel", "text"};
-__global__ void start() { printf("%s %s\n", words[0], words[1]); }
+__global__ void start()
+{
+    printf("%s %s\n", words[0], words[1]);
+}
 
 int main()
 {

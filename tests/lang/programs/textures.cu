@@ -1,5 +1,5 @@
-/* Texture fetches and surfaces against a model on the host: address modes, both filters, integer and
- * float channels, references and objects, linear memory, pitched memory, arrays, layers. */
+/* Texture fetches and surfaces against a model on the host: address modes, both filters, integer
+ * and float channels, references and objects, linear memory, pitched memory, arrays, layers. */
 #include "check.h"
 
 /* ---- the model: one axis gives up to two texels and the weight of the second ---- */
@@ -14,13 +14,16 @@ static int resolve(int i, int size, cudaTextureAddressMode mode, bool normalized
     if (!normalized && (mode == cudaAddressModeWrap || mode == cudaAddressModeMirror))
         mode = cudaAddressModeClamp;
     switch (mode) {
-    case cudaAddressModeWrap: return ((i % size) + size) % size;
+    case cudaAddressModeWrap:
+        return ((i % size) + size) % size;
     case cudaAddressModeMirror: {
         const int period = ((i % (2 * size)) + 2 * size) % (2 * size);
         return period < size ? period : 2 * size - 1 - period;
     }
-    case cudaAddressModeBorder: return i < 0 || i >= size ? -1 : i;
-    default: return i < 0 ? 0 : i >= size ? size - 1 : i;
+    case cudaAddressModeBorder:
+        return i < 0 || i >= size ? -1 : i;
+    default:
+        return i < 0 ? 0 : i >= size ? size - 1 : i;
     }
 }
 
@@ -59,8 +62,8 @@ static float model(const float *data, int dims, float x, float y, float z, int l
                                      (j ? ay.weight : 1 - ay.weight) *
                                      (k ? az.weight : 1 - az.weight);
                 if (weight != 0)
-                    sum += weight * texel(data, ax.index[i], ay.index[j], az.index[k],
-                                          desc.borderColor[0]);
+                    sum += weight *
+                           texel(data, ax.index[i], ay.index[j], az.index[k], desc.borderColor[0]);
             }
     return sum;
 }
@@ -99,10 +102,10 @@ static void test_objects(int dims, bool layered)
     const int height = dims > 1 ? HEIGHT : 1, depth = dims > 2 || layered ? DEPTH : 1;
     const cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
     cudaArray_t array;
-    CUDA(cudaMalloc3DArray(&array, &channels,
-                           make_cudaExtent(WIDTH, dims > 1 ? HEIGHT : 0,
-                                           dims > 2 || layered ? DEPTH : 0),
-                           layered ? cudaArrayLayered : cudaArrayDefault));
+    CUDA(cudaMalloc3DArray(
+        &array, &channels,
+        make_cudaExtent(WIDTH, dims > 1 ? HEIGHT : 0, dims > 2 || layered ? DEPTH : 0),
+        layered ? cudaArrayLayered : cudaArrayDefault));
     fill_array(array, data, sizeof(float), height, depth);
     float *const out = managed<float>(SAMPLES), *const at = managed<float>(3 * SAMPLES);
     const cudaTextureAddressMode modes[] = {cudaAddressModeWrap, cudaAddressModeClamp,
@@ -148,8 +151,8 @@ template <class T> __global__ void fetch_linear(T *out, cudaTextureObject_t t)
 
 /* tex1Dfetch of n texels of type M read as T; outside there is 0. */
 template <class M, class T>
-static void test_channels(const char *name, cudaTextureReadMode mode, cudaChannelFormatDesc channels,
-                          T (*convert)(M))
+static void test_channels(const char *name, cudaTextureReadMode mode,
+                          cudaChannelFormatDesc channels, T (*convert)(M))
 {
     enum { N = 16 };
     M *const memory = managed<M>(N);
@@ -178,18 +181,30 @@ static void test_channels(const char *name, cudaTextureReadMode mode, cudaChanne
     }
 }
 
-template <class T> static T same(T value) { return value; }
+template <class T> static T same(T value)
+{
+    return value;
+}
 static float4 of_uchar4(uchar4 v)
 {
     return make_float4((float)v.x / 255, (float)v.y / 255, (float)v.z / 255, (float)v.w / 255);
 }
-static float signed_fraction(int value, float top) { return fmaxf((float)value / top, -1.0f); }
-static float of_char(signed char v) { return signed_fraction(v, 127); }
+static float signed_fraction(int value, float top)
+{
+    return fmaxf((float)value / top, -1.0f);
+}
+static float of_char(signed char v)
+{
+    return signed_fraction(v, 127);
+}
 static float2 of_short2(short2 v)
 {
     return make_float2(signed_fraction(v.x, 32767), signed_fraction(v.y, 32767));
 }
-static float of_ushort(unsigned short v) { return (float)v / 65535; }
+static float of_ushort(unsigned short v)
+{
+    return (float)v / 65535;
+}
 
 /* ---- references ---- */
 
@@ -323,9 +338,8 @@ int main()
     test_channels<uint2, uint2>("uint2", element, cudaCreateChannelDesc<uint2>(), same<uint2>);
     test_channels<short4, short4>("short4", element, cudaCreateChannelDesc<short4>(), same<short4>);
     test_channels<uchar4, uchar4>("uchar4", element, cudaCreateChannelDesc<uchar4>(), same<uchar4>);
-    test_channels<unsigned char, unsigned char>("unsigned char", element,
-                                                cudaCreateChannelDesc<unsigned char>(),
-                                                same<unsigned char>);
+    test_channels<unsigned char, unsigned char>(
+        "unsigned char", element, cudaCreateChannelDesc<unsigned char>(), same<unsigned char>);
     test_channels<uchar4, float4>("uchar4 as float4", normalized, cudaCreateChannelDesc<uchar4>(),
                                   of_uchar4);
     test_channels<signed char, float>("char as float", normalized, cudaCreateChannelDesc<char>(),

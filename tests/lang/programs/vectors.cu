@@ -108,7 +108,8 @@ int main()
     for (int i = 1; i < N; i++) {
         const float x = (float)i;
         CHECK(m[i].c == (char)i && m[i].f.x == x + 1 && m[i].f.w == x, "%d", i);
-        CHECK(m[i].s.x == -i && m[i].s.y == i && m[i].d.x == i + 1000 && m[i].d.y == 2 * i, "%d", i);
+        CHECK(m[i].s.x == -i && m[i].s.y == i && m[i].d.x == i + 1000 && m[i].d.y == 2 * i, "%d",
+              i);
         CHECK(m[i].u.z == i + 3 && m[i].i.x == i + 2 && m[i].i.z == i + 1, "%d", i);
         CHECK(out[i] == 100 * i + i + 7, "%d: %d", i, out[i]);
     }

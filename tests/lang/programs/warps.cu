@@ -1,5 +1,5 @@
-/* Votes, shuffles, matches and reductions of warps against a model on the host, for full and partial
- * masks, all widths and types. */
+/* Votes, shuffles, matches and reductions of warps against a model on the host, for full and
+ * partial masks, all widths and types. */
 #include "check.h"
 
 enum { LANES = 32 };
@@ -21,9 +21,12 @@ static int source(int kind, int lane, int offset, int width)
     const int first = lane & ~(width - 1), in_segment = lane & (width - 1);
     switch (kind) {
     case 0:
-    case 4: return first + (offset & (width - 1));
-    case 1: return in_segment >= offset ? lane - offset : lane;
-    case 2: return in_segment + offset < width ? lane + offset : lane;
+    case 4:
+        return first + (offset & (width - 1));
+    case 1:
+        return in_segment >= offset ? lane - offset : lane;
+    case 2:
+        return in_segment + offset < width ? lane + offset : lane;
     default: /* may leave the segment downwards, but not beyond its end */
         return (lane ^ offset) < first + width ? lane ^ offset : lane;
     }
@@ -134,7 +137,8 @@ static void test_collectives(unsigned mask)
 __global__ void block_votes(int *out)
 {
     const int n = __syncthreads_count(threadIdx.x % 3 == 0);
-    const int all = __syncthreads_and(threadIdx.x < 1000), any = __syncthreads_or(threadIdx.x == 77);
+    const int all = __syncthreads_and(threadIdx.x < 1000),
+              any = __syncthreads_or(threadIdx.x == 77);
     if (threadIdx.x == 0) out[0] = n, out[1] = all != 0, out[2] = any != 0;
     out[3 + threadIdx.x] = (int)(__lane_id() + 100 * __popc(__lanemask_lt()));
 }
@@ -149,8 +153,8 @@ int main()
     test_shuffles<unsigned long long>("unsigned long long", 3ull << 57);
     test_shuffles<float>("float", 0.1f);
     test_shuffles<double>("double", 0.1);
-    const unsigned masks[] = {0xffffffffu, 0x0000ffffu, 0xaaaaaaaau, 0x80000001u, 0x00000010u,
-                              0x12345678u};
+    const unsigned masks[] = {0xffffffffu, 0x0000ffffu, 0xaaaaaaaau,
+                              0x80000001u, 0x00000010u, 0x12345678u};
     for (const unsigned mask : masks) test_collectives(mask);
     int *const out = managed<int>(300);
     block_votes<<<1, 200>>>(out);

@@ -233,7 +233,9 @@ CTS_BF16_ __nv_bfloat162 __habs2(__nv_bfloat162 a)
 /* The product is exact in double; what the sum loses is recovered and decides the last bit. */
 CTS_BF16_ __nv_bfloat16 __hfma(__nv_bfloat16 a, __nv_bfloat16 b, __nv_bfloat16 c)
 {
+#ifdef __clang__
 #pragma clang fp contract(off)
+#endif
     const double product = (double)(float)a * (double)(float)b, addend = (double)(float)c;
     const double sum = product + addend;
     if (sum != sum || __builtin_fabs(sum) == __builtin_inf()) return __nv_bfloat16((float)sum);

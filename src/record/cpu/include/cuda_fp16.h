@@ -423,7 +423,7 @@ CTS_HALF_ __half cts_half_pick_(__half a, __half b, bool largest)
 {
     if (__hisnan(a) && __hisnan(b)) return cts_half_bits_(0x7fff);
     if (__hisnan(a) || __hisnan(b)) return __hisnan(a) ? b : a;
-    if (cts_f16_(a) == cts_f16_(b)) return (__half_as_ushort(a) & 0x8000) != 0 == largest ? b : a;
+    if (cts_f16_(a) == cts_f16_(b)) return ((__half_as_ushort(a) & 0x8000) != 0) == largest ? b : a;
     return (cts_f16_(a) > cts_f16_(b)) == largest ? a : b;
 }
 #define CTS_HALF_ANY_NAN_(other) (__hisnan(a) || __hisnan(b) ? cts_half_bits_(0x7fff) : other(a, b))
