@@ -164,7 +164,11 @@ struct cts_file_desc {
                             instrumented code adds (index << CTS_SLOT_SHIFT) */
 };
 
-enum cts_file_flags { CTS_FILE_VALUES = 1, CTS_FILE_LOCALS = 2 };
+enum cts_file_flags {
+    CTS_FILE_VALUES = 1,
+    CTS_FILE_LOCALS = 2,
+    CTS_FILE_SEPARATE_UNITS = 4, /* -rdc=true: kernels of other files may run its code */
+};
 
 /* What the host pass knows of an allocation: passed to __cts_allocation_hint() just before the
  * cudaMalloc-like call that it describes, in the same thread. Consumed by the next allocation. */

@@ -2,6 +2,10 @@
  * of one is ctx->shared + its offset, that of a dynamic one (extern __shared__ T x[]) is
  * ctx->shared_dynamic. All lie in one window per CTA, so that offsets keep their meaning for banks.
  *
+ * With separate translation units a kernel of one may call a function of another that has variables
+ * of its own, so all layouts of a program lie one behind the other: each file puts an empty object
+ * of its layout's size into the section cts_shared, and the linker decides where its layout begins.
+ *
  * LLVM names a variable by a constant, also inside constant expressions; these are made
  * instructions at the entry of each function that uses them. As an integer, a pointer to shared
  * memory (address space 3) is its offset in the window, as on the GPU, where it fits 32 bits:
@@ -53,6 +57,44 @@ static void layout_add(struct cts_retarget *retarget, LLVMValueRef global)
     variable->offset =
         (retarget->shared_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
     retarget->shared_bytes = variable->offset + size_bytes;
+}
+
+static LLVMValueRef section_end(struct cts_ir *ir, const char *name)
+{
+    LLVMValueRef symbol = LLVMGetNamedGlobal(ir->module, name);
+    if (symbol) return symbol;
+    symbol = LLVMAddGlobal(ir->module, ir->i8, name);
+    LLVMSetLinkage(symbol, LLVMExternalWeakLinkage);
+    LLVMSetVisibility(symbol, LLVMHiddenVisibility);
+    return symbol;
+}
+
+static LLVMValueRef difference(struct cts_ir *ir, LLVMValueRef high, LLVMValueRef low)
+{
+    return LLVMConstSub(LLVMConstPtrToInt(high, ir->i64), LLVMConstPtrToInt(low, ir->i64));
+}
+
+LLVMValueRef cts_shared_program_bytes(struct cts_retarget *retarget)
+{
+    struct cts_ir *const ir = &retarget->ir;
+    return difference(ir, section_end(ir, "__stop_cts_shared"),
+                      section_end(ir, "__start_cts_shared"));
+}
+
+LLVMValueRef cts_shared_file_offset(struct cts_retarget *retarget)
+{
+    struct cts_ir *const ir = &retarget->ir;
+    if (!retarget->separate_units || retarget->shared_bytes == 0) return NULL;
+    LLVMValueRef layout = LLVMGetNamedGlobal(ir->module, "cts.shared_layout");
+    if (!layout) {
+        LLVMTypeRef type = LLVMArrayType2(ir->i8, retarget->shared_bytes);
+        layout = LLVMAddGlobal(ir->module, type, "cts.shared_layout");
+        LLVMSetInitializer(layout, LLVMConstNull(type));
+        LLVMSetLinkage(layout, LLVMInternalLinkage);
+        LLVMSetSection(layout, "cts_shared");
+        LLVMSetAlignment(layout, 128);
+    }
+    return difference(ir, layout, section_end(ir, "__start_cts_shared"));
 }
 
 /* ---- which function uses what ---- */
@@ -220,6 +262,8 @@ static LLVMValueRef make_variable(struct rewrite *rewrite,
     const struct cts_ir *const ir = &rewrite->retarget->ir;
     LLVMValueRef base = window(rewrite, variable->is_dynamic);
     LLVMPositionBuilderBefore(ir->builder, rewrite->entry);
+    LLVMValueRef file_offset = cts_shared_file_offset(rewrite->retarget);
+    if (!variable->is_dynamic && file_offset) base = cts_byte_offset(ir, base, file_offset);
     if (!variable->is_dynamic) base = cts_byte_offset(ir, base, cts_u64(ir, variable->offset));
     return LLVMBuildAddrSpaceCast(ir->builder, base,
                                   LLVMPointerTypeInContext(ir->context, SHARED_SPACE), "");

@@ -104,6 +104,10 @@ void cts_shared_layout(struct cts_retarget *retarget);
 void cts_shared_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
 const struct cts_shared_variable *cts_shared_find(const struct cts_retarget *retarget,
                                                   LLVMValueRef global);
+/* With separate translation units, as constants that the linker computes: where the file's layout
+ * begins in the program's (NULL: at 0), and the size of all layouts. */
+LLVMValueRef cts_shared_file_offset(struct cts_retarget *retarget);
+LLVMValueRef cts_shared_program_bytes(struct cts_retarget *retarget);
 /* The context, or a member of it, within `function`: a body's parameter or loaded at its entry. */
 LLVMValueRef cts_context_of(struct cts_retarget *retarget, LLVMValueRef function);
 LLVMValueRef cts_context_member(struct cts_retarget *retarget, LLVMValueRef context,

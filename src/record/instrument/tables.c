@@ -456,7 +456,8 @@ static LLVMValueRef file_row(struct tables *tables)
                                (uint32_t)retarget->shared_bytes,  0 /* reserved */};
     LLVMValueRef members[19] = {
         cts_u32(ir, CTS_ABI_VERSION),
-        cts_u32(ir, cts_tables_file_flags(retarget)),
+        cts_u32(ir, cts_tables_file_flags(retarget) |
+                        (retarget->separate_units ? CTS_FILE_SEPARATE_UNITS : 0)),
         c_text(tables, retarget->unit),
         main_path(tables),
         table_close(tables, &tables->kernels, "cts.kernels"),
@@ -475,14 +476,43 @@ static LLVMValueRef file_row(struct tables *tables)
     return row;
 }
 
-static void register_at_start(struct cts_ir *ir, LLVMValueRef file)
+/* What only the linker knows of shared memory goes into the tables when the program starts. */
+static void complete_shared(struct tables *tables, LLVMValueRef file)
 {
+    struct cts_ir *const ir = tables->ir;
+    struct cts_retarget *const retarget = tables->retarget;
+    LLVMValueRef bytes =
+        LLVMBuildTrunc(ir->builder, cts_shared_program_bytes(retarget), ir->i32, "");
+    LLVMSetGlobalConstant(file, 0);
+    LLVMBuildStore(
+        ir->builder, bytes,
+        cts_byte_offset(ir, file, cts_u64(ir, offsetof(struct cts_file_desc, shared_bytes))));
+    LLVMValueRef offset = cts_shared_file_offset(retarget);
+    LLVMValueRef variables = LLVMGetNamedGlobal(ir->module, "cts.variables");
+    if (!offset || !variables) return;
+    LLVMSetGlobalConstant(variables, 0);
+    for (size_t i = 0; i < tables->variables.count; i++) {
+        const size_t at = i * sizeof(struct cts_variable_desc);
+        LLVMValueRef kind = LLVMGetAggregateElement(
+            LLVMGetAggregateElement(LLVMGetInitializer(variables), (unsigned)i), 7);
+        if (LLVMConstIntGetZExtValue(kind) != CTS_VARIABLE_SHARED) continue;
+        LLVMValueRef member = cts_byte_offset(
+            ir, variables, cts_u64(ir, at + offsetof(struct cts_variable_desc, shared_offset)));
+        LLVMValueRef old = LLVMBuildLoad2(ir->builder, ir->i64, member, "");
+        LLVMBuildStore(ir->builder, LLVMBuildAdd(ir->builder, old, offset, ""), member);
+    }
+}
+
+static void register_at_start(struct tables *tables, LLVMValueRef file)
+{
+    struct cts_ir *const ir = tables->ir;
     LLVMValueRef constructor =
         LLVMAddFunction(ir->module, "cts.register", LLVMFunctionType(ir->nothing, NULL, 0, 0));
     LLVMSetLinkage(constructor, LLVMInternalLinkage);
     LLVMSetCurrentDebugLocation2(ir->builder, NULL);
     LLVMPositionBuilderAtEnd(ir->builder,
                              LLVMAppendBasicBlockInContext(ir->context, constructor, ""));
+    if (tables->retarget->separate_units) complete_shared(tables, file);
     cts_call(ir, "__cts_register_file", ir->nothing, 1, &file);
     LLVMBuildRetVoid(ir->builder);
     LLVMValueRef members[] = {cts_u32(ir, 65535), constructor, LLVMConstNull(ir->pointer)};
@@ -511,7 +541,7 @@ void cts_tables_make(struct cts_retarget *retarget)
     variable_rows(&tables);
     skipped_rows(&tables);
     kernel_rows(&tables);
-    register_at_start(&retarget->ir, file_row(&tables));
+    register_at_start(&tables, file_row(&tables));
     cts_map_release(&tables.texts);
     cts_map_release(&tables.listed);
 }

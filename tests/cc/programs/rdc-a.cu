@@ -8,6 +8,18 @@ extern __device__ float table[4];
 typedef int (*operation)(int *, int);
 extern __device__ operation address_from_b(void);
 
+extern __device__ int sum_of_block(int value);
+
+/* Shared variables of both units are in use at once. */
+__global__ void shared_in_both(int *out)
+{
+    __shared__ int own[32];
+    own[threadIdx.x] = 1000 + threadIdx.x;
+    const int sum = sum_of_block(threadIdx.x);
+    __syncthreads();
+    out[threadIdx.x] = own[31 - threadIdx.x] * 1000 + sum;
+}
+
 __global__ void kernel(int *out, int *same)
 {
     const int i = threadIdx.x;
@@ -32,6 +44,9 @@ int main(void)
     cudaMemcpyFromSymbol(numbers, table, sizeof numbers);
     for (int i = 0; i < 32; i++) bad |= host[i] != 2 * i;
     bad |= host[40] != 80 || host[63] != 1 || count != 33 || numbers[1] != 5;
+    shared_in_both<<<1, 32>>>(device);
+    cudaMemcpy(host, device, sizeof host, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < 32; i++) bad |= (host[i] != (1031 - i) * 1000 + 496) << 1;
     if (bad) printf("%d %d %d %g\n", host[40], host[63], count, numbers[1]);
     puts(bad ? "wrong" : "right");
     return bad;

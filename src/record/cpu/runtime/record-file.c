@@ -196,6 +196,8 @@ void cts_record_file_rows(struct cts_catalogue_writer *catalogue, uint32_t rank,
     add_variables(&rows, rank);
     add_skipped(&rows);
     file->recorded = true;
+    /* Its code may run in kernels of other files, before it launches any of its own. */
+    if (desc->flags & CTS_FILE_SEPARATE_UNITS) (void)cts_record_file_slots(file);
 }
 
 bool cts_record_file_slots(struct cts_file *file)
