@@ -37,6 +37,7 @@ static void addresses_are_aligned_and_apart(void **state)
         const uint64_t again = cts_heap_allocate(heap, sizes[i]);
         for (uint64_t k = 0; k < sizes[i]; k++) assert_int_equal(((char *)again)[k], 0);
     }
+    cts_heap_destroy(heap);
 }
 
 static void freed_memory_is_reused_lowest_first(void **state)
@@ -50,6 +51,7 @@ static void freed_memory_is_reused_lowest_first(void **state)
     cts_heap_free(heap, a, MIB);
     assert_int_equal(cts_heap_allocate(heap, 2 * MIB), a); /* the two have become one */
     assert_int_equal(cts_heap_used_bytes(heap), 3 * MIB);
+    cts_heap_destroy(heap);
 }
 
 static void the_limit_holds(void **state)
@@ -64,6 +66,7 @@ static void the_limit_holds(void **state)
     assert_int_equal(cts_heap_allocate(heap, 256 * MIB + 1), 0);
     assert_int_equal(cts_heap_allocate(heap, UINT64_MAX), 0);
     assert_int_not_equal(cts_heap_allocate(heap, 256 * MIB), 0);
+    cts_heap_destroy(heap);
 }
 
 static int signal_of_store(uint64_t address)
@@ -89,6 +92,7 @@ static void leaving_an_allocation_faults(void **state)
     assert_int_equal(signal_of_store(a + 8192), SIGSEGV);
     cts_heap_free(heap, b, 8192);
     assert_int_equal(signal_of_store(b), SIGSEGV);
+    cts_heap_destroy(heap);
 }
 
 static void many_allocations_share_slabs(void **state)
@@ -107,6 +111,7 @@ static void many_allocations_share_slabs(void **state)
     assert_int_equal(cts_heap_used_bytes(heap), 0);
     assert_int_equal(cts_heap_allocate(heap, 128 * MIB), addresses[0]);
     free(addresses);
+    cts_heap_destroy(heap);
 }
 
 int main(void)

@@ -60,10 +60,8 @@ struct cts_heap *cts_heap_create(uint64_t address, uint64_t reserve_bytes, uint6
     void *map = MAP_FAILED;
     for (; map == MAP_FAILED && reserve_bytes >= 1 << 20; reserve_bytes /= 2) {
         heap->size_bytes = round_up(reserve_bytes, PAGE_BYTES);
-        if (address)
-            map = mmap((void *)address, heap->size_bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE,
-                       -1, 0);
-        if (map == MAP_FAILED) map = mmap(NULL, heap->size_bytes, PROT_NONE, flags, -1, 0);
+        /* Without MAP_FIXED the address is a wish that the kernel grants where it can. */
+        map = mmap((void *)address, heap->size_bytes, PROT_NONE, flags, -1, 0);
     }
     if (map == MAP_FAILED) goto fail;
     heap->start = (uint64_t)map;
@@ -78,6 +76,15 @@ fail:
     free(heap);
     free(whole);
     return NULL;
+}
+
+void cts_heap_destroy(struct cts_heap *heap)
+{
+    if (!heap) return;
+    munmap((void *)heap->start, heap->size_bytes);
+    for (unsigned i = 0; i < CLASS_COUNT; i++) free(heap->classes[i].slabs);
+    free(heap->free);
+    free(heap);
 }
 
 /* ---- stretches of pages ---- */

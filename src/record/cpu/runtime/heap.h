@@ -13,6 +13,9 @@ struct cts_heap;
  * taken or 0; at most `limit_bytes` can be in use. NULL when nothing can be reserved. */
 struct cts_heap *cts_heap_create(uint64_t address, uint64_t reserve_bytes, uint64_t limit_bytes);
 
+/* Gives the addresses back; no allocation of it may be used any more. */
+void cts_heap_destroy(struct cts_heap *heap);
+
 /* Zero-filled memory at a multiple of 512, or 0 when the limit is reached. */
 uint64_t cts_heap_allocate(struct cts_heap *heap, uint64_t size_bytes);
 

@@ -649,13 +649,13 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
     struct cts_point keep = {0};
     if (stream) {
         error = stream->capture ? cts_capture_spoil(stream) : cudaSuccess;
-        keep = cts_point_here(stream);
+        keep = cts_point_here(stream); /* the stream stays while it is waited for */
     }
     pthread_mutex_unlock(&lock);
     if (error == cudaSuccess) {
         const struct cts_sync_trace trace = cts_record_sync_begin();
         error = cts_stream_wait(handle);
-        if (error == cudaSuccess) error = cts_sticky(cts_current_device());
+        if (error == cudaSuccess) error = cts_sticky(stream->device);
         cts_record_sync_end(&trace, "stream sync", stream, 0, error);
     }
     pthread_mutex_lock(&lock);
