@@ -1,5 +1,6 @@
 /* The columns and rows of the communication analysis. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/comm.h"
@@ -52,11 +53,20 @@ static const struct cts_launch *launch_row(const struct cts_comm_report *r, size
     return &r->catalogue->launches[r->comm->launches[launch].index];
 }
 
+static int by_id(const void *key, const void *item)
+{
+    const uint32_t a = *(const uint32_t *)key, b = ((const struct cts_kernel *)item)->kernel;
+    return (a > b) - (a < b);
+}
+
 static const char *kernel_name(const struct cts_comm_report *r, uint32_t kernel)
 {
-    for (size_t i = 0; i < r->catalogue->kernel_count; i++)
-        if (r->catalogue->kernels[i].kernel == kernel) return r->catalogue->kernels[i].name;
-    return NULL;
+    const struct cts_catalogue *const catalogue = r->catalogue;
+    const struct cts_kernel *const found =
+        catalogue->kernel_count ? bsearch(&kernel, catalogue->kernels, catalogue->kernel_count,
+                                          sizeof *catalogue->kernels, by_id)
+                                : NULL;
+    return found ? found->name : NULL;
 }
 
 /* ---- run, kernels, launches, CTAs ---- */
