@@ -1,5 +1,5 @@
 /* Stream capture, as stream.c and event.c see it. All functions are called with the streams' lock
- * held; graph.c has the rest. */
+ * held. */
 #ifndef CTS_CPU_CAPTURE_H
 #define CTS_CPU_CAPTURE_H
 

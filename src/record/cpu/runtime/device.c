@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pool.h"
 #include "range.h"
 #include "record/cpu/engine.h"
 #include "runtime.h"
@@ -346,6 +347,7 @@ cudaError_t cudaDeviceReset(void)
     CTS_ENTER_LENIENT();
     if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
     cts_streams_reset(current_device);
+    cts_pools_trim(current_device);
     cts_ranges_reset(current_device);
     cts_clear_sticky(current_device);
     return cudaSuccess;

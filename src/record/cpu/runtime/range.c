@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "heap.h"
+#include "record.h"
 #include "runtime.h"
 #include "trace/catalogue.h"
 
@@ -202,9 +203,10 @@ void cts_ranges_reset(int device)
     for (size_t i = 0; i < range_count; i++) {
         const struct cts_range range = ranges[i];
         if ((range.kind == CTS_RANGE_DEVICE || range.kind == CTS_RANGE_ARRAY) &&
-            range.device == device)
+            range.device == device) {
+            cts_record_free(&range);
             cts_heap_free(device_heaps[device], range.address, range.size_bytes);
-        else
+        } else
             ranges[kept++] = range;
     }
     range_count = kept;

@@ -138,6 +138,11 @@ void cts_record_file(struct cts_file *file)
     if (cts_record_is_on()) cts_record_file_rows(catalogue, rank, file);
 }
 
+void cts_record_settle(void)
+{
+    if (cts_record_is_on()) (void)cts_catalogue_flush(catalogue, NULL); /* a failure is kept */
+}
+
 static uint64_t handle_of(const struct CUstream_st *stream)
 {
     switch (stream->kind) {

@@ -36,6 +36,10 @@ uint64_t cts_record_op(void);
 
 /* A file's modules, kernels, sites, ... get their ids and rows. */
 void cts_record_file(struct cts_file *file);
+/* Writes the rows so far. Access files name sites at once, the catalogue is up to a tenth of a
+ * second behind: called after files have been loaded, so that a program that is killed leaves no
+ * access whose site is not known. */
+void cts_record_settle(void);
 void cts_record_stream(struct CUstream_st *stream);
 void cts_record_stream_end(const struct CUstream_st *stream);
 /* Uses up the thread's allocation hint. `call`: the API function. */

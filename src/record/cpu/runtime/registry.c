@@ -236,6 +236,7 @@ void cts_registry_load(void)
             add_variable_range(&file->loaded.desc->variables[i]);
         cts_record_file(file);
     }
+    cts_record_settle();
     pthread_mutex_unlock(&lock);
 }
 

@@ -194,7 +194,7 @@ static bool start_thread(struct CUstream_st *stream)
 
 /* ---- making and finding streams ---- */
 
-static struct CUstream_st *add_stream(enum cts_stream_kind kind, int device, int priority)
+struct CUstream_st *cts_stream_open(enum cts_stream_kind kind, int device, int priority)
 {
     struct CUstream_st *const stream = calloc(1, sizeof *stream);
     if (!stream) return NULL;
@@ -213,8 +213,7 @@ static struct CUstream_st *add_stream(enum cts_stream_kind kind, int device, int
     return stream;
 }
 
-/* Takes a stream from the program: what is queued is still done. */
-static void close_stream(struct CUstream_st *stream)
+void cts_stream_close(struct CUstream_st *stream)
 {
     stream->is_open = false;
     cts_record_stream_end(stream);
@@ -233,7 +232,7 @@ static void close_thread_streams(void *array)
     for (int device = 0; device < CTS_DEVICES_MAX; device++)
         for (struct CUstream_st *stream = streams; own[device] && stream; stream = stream->next)
             if (stream == own[device] && stream->is_open) {
-                close_stream(stream);
+                cts_stream_close(stream);
                 break;
             }
     pthread_mutex_unlock(&lock);
@@ -250,7 +249,7 @@ static struct CUstream_st *default_stream(cudaStream_t handle)
     const bool own =
         handle == cudaStreamPerThread || (handle != cudaStreamLegacy && per_thread_default);
     struct CUstream_st **const slot = own ? &thread_streams[device] : &legacy[device];
-    if (!*slot) *slot = add_stream(own ? CTS_STREAM_PER_THREAD : CTS_STREAM_LEGACY, device, 0);
+    if (!*slot) *slot = cts_stream_open(own ? CTS_STREAM_PER_THREAD : CTS_STREAM_LEGACY, device, 0);
     if (own) {
         pthread_once(&thread_end_once, make_thread_end);
         pthread_setspecific(thread_end, thread_streams);
@@ -477,232 +476,7 @@ void cts_streams_reset(int device)
         next = stream->next;
         const bool is_made =
             stream->kind == CTS_STREAM_BLOCKING || stream->kind == CTS_STREAM_NON_BLOCKING;
-        if (stream->device == device && stream->is_open && is_made) close_stream(stream);
+        if (stream->device == device && stream->is_open && is_made) cts_stream_close(stream);
     }
     pthread_mutex_unlock(&lock);
-}
-
-/* ---- the API ---- */
-
-static cudaError_t create(cudaStream_t *handle, unsigned flags, int priority)
-{
-    if (!handle || flags > cudaStreamNonBlocking) return cudaErrorInvalidValue;
-    const int clamped = priority < -5 ? -5 : priority > 0 ? 0 : priority;
-    pthread_mutex_lock(&lock);
-    *handle =
-        add_stream(flags & cudaStreamNonBlocking ? CTS_STREAM_NON_BLOCKING : CTS_STREAM_BLOCKING,
-                   cts_current_device(), clamped);
-    pthread_mutex_unlock(&lock);
-    return *handle ? cudaSuccess : cudaErrorMemoryAllocation;
-}
-
-cudaError_t cudaStreamCreate(cudaStream_t *pStream)
-{
-    CTS_ENTER();
-    return cts_return(create(pStream, cudaStreamDefault, 0));
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags)
-{
-    CTS_ENTER();
-    return cts_return(create(pStream, flags, 0));
-}
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
-{
-    CTS_ENTER();
-    return cts_return(create(pStream, flags, priority));
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t handle)
-{
-    CTS_ENTER_LENIENT();
-    if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
-    if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
-        return cts_return(cudaErrorInvalidResourceHandle);
-    pthread_mutex_lock(&lock);
-    struct CUstream_st *const stream = cts_stream_resolve(handle);
-    if (stream) {
-        cts_capture_drop(stream);
-        close_stream(stream);
-    }
-    pthread_mutex_unlock(&lock);
-    return cts_return(stream ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-/* Calls `read` with the stream behind a handle. */
-static cudaError_t inspect(cudaStream_t handle, void *value,
-                           void (*read)(const struct CUstream_st *stream, void *value))
-{
-    if (!value) return cts_return(cudaErrorInvalidValue);
-    pthread_mutex_lock(&lock);
-    const struct CUstream_st *const stream = cts_stream_resolve(handle);
-    if (stream) read(stream, value);
-    pthread_mutex_unlock(&lock);
-    return cts_return(stream ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-static void read_priority(const struct CUstream_st *stream, void *value)
-{
-    *(int *)value = stream->priority;
-}
-
-static void read_flags(const struct CUstream_st *stream, void *value)
-{
-    *(unsigned *)value =
-        stream->kind == CTS_STREAM_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
-}
-
-static void read_number(const struct CUstream_st *stream, void *value)
-{
-    *(unsigned long long *)value = stream->number;
-}
-
-static void read_device(const struct CUstream_st *stream, void *value)
-{
-    *(int *)value = stream->device;
-}
-
-cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority)
-{
-    CTS_ENTER();
-    return inspect(hStream, priority, read_priority);
-}
-
-cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags)
-{
-    CTS_ENTER();
-    return inspect(hStream, flags, read_flags);
-}
-
-cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId)
-{
-    CTS_ENTER();
-    return inspect(hStream, streamId, read_number);
-}
-
-cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int *device)
-{
-    CTS_ENTER();
-    return inspect(hStream, device, read_device);
-}
-
-/* Attributes steer caches and spinning, which there is nothing of here: read back as set by
- * default. The priority is the one that has a meaning. */
-cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
-                                   cudaLaunchAttributeValue *value_out)
-{
-    CTS_ENTER();
-    if (!value_out) return cts_return(cudaErrorInvalidValue);
-    memset(value_out, 0, sizeof *value_out);
-    if (attr == cudaLaunchAttributePriority) return inspect(hStream, value_out, read_priority);
-    if (attr == cudaLaunchAttributeSynchronizationPolicy) {
-        value_out->syncPolicy = cudaSyncPolicyAuto;
-        return cudaSuccess;
-    }
-    return attr == cudaLaunchAttributeAccessPolicyWindow ? cudaSuccess
-                                                         : cts_return(cudaErrorInvalidValue);
-}
-
-cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaLaunchAttributeID attr,
-                                   const cudaLaunchAttributeValue *value)
-{
-    CTS_ENTER();
-    unsigned flags;
-    if (!value) return cts_return(cudaErrorInvalidValue);
-    switch (attr) {
-    case cudaLaunchAttributeAccessPolicyWindow:
-    case cudaLaunchAttributeSynchronizationPolicy:
-    case cudaLaunchAttributePriority:
-        return inspect(hStream, &flags, read_flags); /* hints: checked, without effect */
-    default:
-        return cts_refuse(__func__, "this attribute has no meaning on the CPU device");
-    }
-}
-
-cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src)
-{
-    CTS_ENTER();
-    unsigned flags;
-    const cudaError_t error = inspect(src, &flags, read_flags);
-    return error != cudaSuccess ? error : inspect(dst, &flags, read_flags);
-}
-
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length,
-                                     unsigned int flags)
-{
-    CTS_ENTER();
-    (void)length;
-    struct cts_range range;
-    if (!cts_range_find(devPtr, &range) || range.kind != CTS_RANGE_MANAGED || flags > 4)
-        return cts_return(cudaErrorInvalidValue);
-    unsigned ignored;
-    return inspect(stream, &ignored, read_flags); /* host and device see the same memory anyway */
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t handle)
-{
-    CTS_ENTER();
-    pthread_mutex_lock(&lock);
-    struct CUstream_st *const stream = cts_stream_resolve(handle);
-    cudaError_t error = cudaErrorInvalidResourceHandle;
-    struct cts_point keep = {0};
-    if (stream) {
-        error = stream->capture ? cts_capture_spoil(stream) : cudaSuccess;
-        keep = cts_point_here(stream); /* the stream stays while it is waited for */
-    }
-    pthread_mutex_unlock(&lock);
-    if (error == cudaSuccess) {
-        const struct cts_sync_trace trace = cts_record_sync_begin();
-        error = cts_stream_wait(handle);
-        if (error == cudaSuccess) error = cts_sticky(stream->device);
-        cts_record_sync_end(&trace, "stream sync", stream, 0, error);
-    }
-    pthread_mutex_lock(&lock);
-    cts_point_release(&keep);
-    pthread_mutex_unlock(&lock);
-    return cts_return(error);
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t handle)
-{
-    CTS_ENTER();
-    const struct cts_sync_trace trace = cts_record_sync_begin();
-    pthread_mutex_lock(&lock);
-    struct CUstream_st *const stream = cts_stream_resolve(handle);
-    cudaError_t error = cudaErrorInvalidResourceHandle;
-    if (stream)
-        error = stream->capture                  ? cts_capture_spoil(stream)
-                : stream->done == stream->issued ? cts_sticky(stream->device)
-                                                 : cudaErrorNotReady;
-    if (stream) cts_record_sync_end(&trace, "stream query", stream, 0, error);
-    pthread_mutex_unlock(&lock);
-    return cts_return(error);
-}
-
-cudaError_t cudaDeviceSynchronize(void)
-{
-    CTS_ENTER();
-    const struct cts_sync_trace trace = cts_record_sync_begin();
-    cts_streams_wait_device(cts_current_device());
-    const cudaError_t error = cts_sticky(cts_current_device());
-    cts_record_sync_end(&trace, "device sync", NULL, 0, error);
-    return cts_return(error);
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData)
-{
-    CTS_ENTER();
-    if (!fn) return cts_return(cudaErrorInvalidValue);
-    struct cts_work work = {.kind = CTS_WORK_HOST, .host = {fn, userData}};
-    return cts_return(cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS));
-}
-
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
-                                  void *userData, unsigned int flags)
-{
-    CTS_ENTER();
-    if (!callback || flags) return cts_return(cudaErrorInvalidValue);
-    struct cts_work work = {.kind = CTS_WORK_CALLBACK, .callback = {callback, userData}};
-    return cts_return(cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS));
 }

@@ -63,10 +63,13 @@ bool cts_streams_drain(void);
 /* For cudaDeviceReset(): closes all streams that the program made. */
 void cts_streams_reset(int device);
 
-/* ---- for event.c and graph.c, which hold the lock ---- */
+/* ---- for stream-api.c, event.c and capture.c, which hold the lock ---- */
 
 void cts_streams_lock(void);
 void cts_streams_unlock(void);
+struct CUstream_st *cts_stream_open(enum cts_stream_kind kind, int device, int priority);
+/* Takes a stream from the program: what is queued is still done. */
+void cts_stream_close(struct CUstream_st *stream);
 /* The open stream behind a handle, or NULL. */
 struct CUstream_st *cts_stream_resolve(cudaStream_t handle);
 struct cts_point cts_point_here(struct CUstream_st *stream);
