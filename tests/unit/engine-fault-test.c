@@ -15,6 +15,14 @@ static void start(void)
 }
 
 static volatile int zero;
+
+/* The compiler need not know where. */
+static __attribute__((noinline)) void store_at(uint64_t address)
+{
+    volatile int *pointer;
+    memcpy(&pointer, &address, sizeof pointer);
+    *pointer = 1;
+}
 static volatile int sink;
 
 __attribute__((no_sanitize("undefined"))) static void poke(void **args, const struct cts_context *c,
@@ -22,12 +30,12 @@ __attribute__((no_sanitize("undefined"))) static void poke(void **args, const st
 {
     const int what = ARGUMENT(int, 0);
     if (linear_cta(c) != 5 || thread != 37) return;
-    if (what == 1) *(volatile int *)(uintptr_t)0x10 = 1;
+    if (what == 1) store_at(0x10);
     if (what == 2) sink = 7 / zero;
     if (what == 3) __builtin_trap();
     if (what == 4) __cts_dev_trap();
     if (what == 5) __cts_dev___assertfail("a < b", "file.cu", 12, "void f(int)", 1);
-    if (what == 6) *(volatile int *)(uintptr_t)0x8000000000000000u = 1;
+    if (what == 6) store_at(0x8000000000000000u);
     if (what == 7) *(volatile char *)(c->shared + 16384) = 1; /* behind the window */
 }
 
@@ -133,7 +141,7 @@ static void once_cta(void **args, struct cts_context *c)
     (void)c;
     if (!*armed) return;
     *armed = 0;
-    *(volatile int *)(uintptr_t)0x20 = 1;
+    store_at(0x20);
 }
 
 static const struct cts_kernel_desc once = {
@@ -264,7 +272,7 @@ static void faults_outside_of_device_code_end_the_process(void **state)
     start();
     const pid_t child = fork();
     if (child == 0) {
-        *(volatile int *)(uintptr_t)0x30 = 1;
+        store_at(0x30);
         _exit(0);
     }
     int status;
