@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/acc.h"
+
 /* Sizes of the files below a directory; what cannot be read counts as nothing. */
 static void add_sizes(int parent, const char *name, int depth, struct cts_run_summary *summary)
 {
@@ -126,6 +128,23 @@ static void add_ranks(const struct cts_catalogue *catalogue, struct cts_run_summ
     if (last_ns > first_ns) summary->duration_ns = last_ns - first_ns;
 }
 
+/* The rows of a program that was cut off, or still runs, lack what its access files hold. */
+static void count_records(const char *run_path, struct cts_run_summary *summary)
+{
+    struct cts_acc_reader *reader;
+    if (cts_acc_open(run_path, &reader, NULL)) return; /* who reads accesses says what is wrong */
+    size_t chunk_count;
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
+    uint64_t records = 0, accesses = 0;
+    for (size_t i = 0; i < chunk_count; i++) {
+        records += chunks[i].record_count;
+        accesses += chunks[i].access_count;
+    }
+    if (records > summary->records) summary->records = records;
+    if (accesses > summary->accesses) summary->accesses = accesses;
+    cts_acc_close(reader);
+}
+
 struct size_event {
     uint32_t rank;
     uint64_t op;
@@ -185,6 +204,7 @@ enum cts_status cts_run_summarise(const char *run_path, const struct cts_catalog
     for (size_t i = 0; i < catalogue->skipped_count; i++)
         summary->skipped += catalogue->skipped[i].count ? catalogue->skipped[i].count : 1;
     add_sizes(AT_FDCWD, run_path, 0, summary);
+    if (summary->unfinished_ranks) count_records(run_path, summary);
     if (status) cts_run_summary_release(summary);
     return status;
 }

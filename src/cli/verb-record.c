@@ -268,6 +268,8 @@ static bool explain_nothing(const struct cts_catalogue *catalogue,
                  program);
     else if (summary->failure)
         cts_fail(error, CTS_IO, "nothing recorded: %s", summary->failure);
+    else if (!launches && summary->unfinished_ranks)
+        cts_fail(error, CTS_IO, "nothing recorded: '%s' ended before its first launch", program);
     else if (!launches)
         cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: '%s' launched no kernel", program);
     else if (summary->dropped_accesses)
