@@ -9,9 +9,9 @@
  *
  * The functions concern the launches that are made after them, from any thread. They do nothing in
  * a program that is not being recorded, and may be called in one that does not link ctascope's
- * runtime at all: they are weak references that are looked up once. With the environment variable
- * CTASCOPE_PROFILE_FROM_START=0 (ctascope record --profile-from-start off) recording begins
- * stopped, and cudaProfilerStart() and cudaProfilerStop() do the same as these two.
+ * runtime at all: what they call is a weak reference. With the environment variable
+ * CTASCOPE_PROFILE_FROM_START=0 recording begins stopped, and cudaProfilerStart() and
+ * cudaProfilerStop() do the same as these two.
  *
  * Launches that are not recorded still have rows in the run, and analyses say that they are
  * missing: last writers are then lower bounds. */

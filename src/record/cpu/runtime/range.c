@@ -213,13 +213,6 @@ void cts_ranges_reset(int device)
     pthread_mutex_unlock(&lock);
 }
 
-void cts_ranges_visit(void (*visit)(struct cts_range *range, void *data), void *data)
-{
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < range_count; i++) visit(&ranges[i], data);
-    pthread_mutex_unlock(&lock);
-}
-
 void cts_ranges_usage(int device, uint64_t *used_bytes, uint64_t *limit_bytes)
 {
     pthread_mutex_lock(&lock);

@@ -47,9 +47,6 @@ void cts_range_set(const void *address, uint32_t allocation, void *pool);
 /* Removes and releases every device and array range of a device. */
 void cts_ranges_reset(int device);
 
-/* Calls `visit` for each range, holding the lock. */
-void cts_ranges_visit(void (*visit)(struct cts_range *range, void *data), void *data);
-
 void cts_ranges_usage(int device, uint64_t *used_bytes, uint64_t *limit_bytes);
 
 /* Whether the host's accesses of an address are worth noting: managed, pinned or registered. Fast
