@@ -6,10 +6,16 @@ static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk 
     return cts_acc_read(state, chunk, batch, error);
 }
 
+static const char *file_path(const void *state, uint32_t file)
+{
+    return cts_acc_file_path(state, file);
+}
+
 struct cts_access_source cts_access_source_of(const struct cts_acc_reader *reader)
 {
     struct cts_access_source source = {.state = reader,
                                        .read = read_chunk,
+                                       .path = file_path,
                                        .release = cts_acc_batch_release,
                                        .incomplete_count = cts_acc_incomplete_count(reader)};
     source.chunks = cts_acc_chunks(reader, &source.chunk_count);

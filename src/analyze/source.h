@@ -14,7 +14,8 @@ struct cts_access_source {
     const void *state;
     enum cts_status (*read)(const void *state, const struct cts_acc_chunk *chunk,
                             struct cts_acc_batch *batch, struct cts_error *error);
-    void (*release)(struct cts_acc_batch *batch); /* of a batch that read() filled */
+    const char *(*path)(const void *state, uint32_t file); /* for messages; may be NULL */
+    void (*release)(struct cts_acc_batch *batch);          /* of a batch that read() filled */
 };
 
 /* The access files of a run; the reader must outlive the source. */

@@ -374,6 +374,33 @@ static void copies_carry_writers_and_the_host_is_one(void **state)
     finish(&r, &a);
 }
 
+/* A copy onto its own source, with more changes of writer than are carried at a time. */
+static void an_overlapping_copy_reads_before_it_writes(void **state)
+{
+    (void)state;
+    enum { WORDS = 10240 };
+    struct recording r;
+    struct analysis a;
+    start(&r);
+    uint32_t launch = begin_launch(&r, 0, 0, 2);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        cts_stream_begin_cta(r.stream, launch, cta);
+        for (unsigned i = 0; i < WORDS; i += 64) touch(&r, STORE, BUFFER_A + 4 * (i + cta), 8, 32);
+        cts_stream_end_cta(r.stream);
+    }
+    cts_stream_flush(r.stream);
+    copy(&r, "DtoD", BUFFER_A + 4, BUFFER_A, 4 * (WORDS - 1));
+    launch = begin_launch(&r, 0, 1, 1);
+    cts_stream_begin_cta(r.stream, launch, 0);
+    for (unsigned i = 0; i < WORDS; i += 32) touch(&r, LOAD, BUFFER_A + 4 * i, 4, 32);
+    cts_stream_end_cta(r.stream);
+    analyse(&r, &everything, &a);
+    assert_int_equal(a.comm.transfer_count, 2);
+    assert_int_equal(a.comm.transfers[0].bytes, 4 * (WORDS / 2 + 1)); /* word 0 and all odd ones */
+    assert_int_equal(a.comm.transfers[1].bytes, 4 * (WORDS / 2 - 1));
+    finish(&r, &a);
+}
+
 static void the_paper_model_has_no_copies(void **state)
 {
     (void)state;
@@ -562,6 +589,7 @@ int main(void)
         cmocka_unit_test(a_histogram_gathers),
         cmocka_unit_test(conflicts_are_told_from_atomics),
         cmocka_unit_test(copies_carry_writers_and_the_host_is_one),
+        cmocka_unit_test(an_overlapping_copy_reads_before_it_writes),
         cmocka_unit_test(the_paper_model_has_no_copies),
         cmocka_unit_test(freed_memory_has_no_writers),
         cmocka_unit_test(a_cta_that_stores_first_is_told),

@@ -10,6 +10,8 @@
 #include "analyze/communication/model.h"
 #include "analyze/parallel.h"
 
+#define NO_CTA UINT64_MAX
+
 /* ---- groups ---- */
 
 static int by_place(const void *left, const void *right)
@@ -20,14 +22,14 @@ static int by_place(const void *left, const void *right)
     return (a->offset_bytes > b->offset_bytes) - (a->offset_bytes < b->offset_bytes);
 }
 
-static enum cts_status add_group(struct cts_comm_model *model, size_t begin, size_t end,
+static enum cts_status add_group(struct cts_comm_model *model, const struct cts_comm_group *group,
                                  struct cts_error *error)
 {
     if (model->group_count == model->group_capacity &&
         cts_array_grow((void **)&model->groups, &model->group_capacity, model->group_count + 1,
                        sizeof *model->groups, error))
         return CTS_MEMORY;
-    model->groups[model->group_count++] = (struct cts_comm_group){begin, end};
+    model->groups[model->group_count++] = *group;
     return CTS_OK;
 }
 
@@ -46,23 +48,32 @@ static void look_ahead(struct cts_comm_model *model, size_t chunk_count)
     }
 }
 
-/* Cuts the launch's chunks, by file and offset, wherever all CTAs before are below all after. */
+/* Cuts the launch's chunks, by file and offset, wherever all CTAs before are below all after, and,
+ * with several threads, also where one CTA goes on in the next chunk: it belongs to the group in
+ * which it begins, whose thread then reads on for it alone. */
 static enum cts_status make_groups(struct cts_comm_model *model, size_t chunk_count,
                                    struct cts_error *error)
 {
     const struct cts_acc_chunk *const *const chunks = model->chunks;
-    size_t begin = 0;
+    struct cts_comm_group group = {.skipped = NO_CTA};
     uint32_t most_before = 0;
     model->group_count = model->next_group = 0;
     look_ahead(model, chunk_count);
     for (size_t i = 0; i < chunk_count; i++) {
-        if (i == begin || chunks[i]->last_cta > most_before) most_before = chunks[i]->last_cta;
-        if (model->after[i].first <= most_before) continue; /* of no chunk: above all */
-        const enum cts_status status = add_group(model, begin, i + 1, error);
+        if (i == group.begin || chunks[i]->last_cta > most_before)
+            most_before = chunks[i]->last_cta;
+        const uint32_t first_after = model->after[i].first; /* above all when no chunk follows */
+        const bool shares_one = first_after == most_before && model->worker_count > 1 &&
+                                chunks[i + 1]->last_cta > most_before &&
+                                chunks[i]->first_cta < most_before;
+        if (first_after <= most_before && !shares_one) continue;
+        group.end = i + 1;
+        group.continued = shares_one ? most_before : NO_CTA;
+        const enum cts_status status = add_group(model, &group, error);
         if (status) return status;
-        begin = i + 1;
+        group = (struct cts_comm_group){.begin = i + 1, .skipped = group.continued};
     }
-    return begin < chunk_count ? add_group(model, begin, chunk_count, error) : CTS_OK;
+    return CTS_OK;
 }
 
 static enum cts_status collect_chunks(struct cts_comm_model *model, size_t launch_index,
@@ -79,6 +90,7 @@ static enum cts_status collect_chunks(struct cts_comm_model *model, size_t launc
         return CTS_MEMORY;
     for (size_t i = begin; i < end; i++) model->chunks[i - begin] = &model->source->chunks[i];
     if (end > begin) qsort(model->chunks, end - begin, sizeof *model->chunks, by_place);
+    model->chunk_count = end - begin;
     return make_groups(model, end - begin, error);
 }
 
@@ -149,9 +161,15 @@ static enum cts_status close_others(struct cts_comm_worker *worker, struct cts_c
     return CTS_OK;
 }
 
+/* Which records of a chunk are wanted. */
+struct wanted {
+    uint64_t skipped, only;      /* a CTA or NO_CTA */
+    struct cts_comm_range after; /* CTAs that may come again: they stay open */
+};
+
 /* Reads the batch CTA by CTA; those that cannot come again are finished. */
 static enum cts_status read_batch(struct cts_comm_worker *worker, const struct cts_acc_chunk *chunk,
-                                  struct cts_comm_range after)
+                                  const struct wanted *wanted)
 {
     const struct cts_acc_batch *const batch = &worker->batch;
     const struct cts_comm_model *const model = worker->model;
@@ -164,45 +182,53 @@ static enum cts_status read_batch(struct cts_comm_worker *worker, const struct c
                             "a record names CTA %u of a launch with %llu CTAs, in a chunk for CTAs "
                             "%u to %u",
                             cta, (unsigned long long)cta_count, chunk->first_cta, chunk->last_cta);
+        if (cta == wanted->skipped || (wanted->only != NO_CTA && cta != wanted->only)) continue;
         struct cts_comm_state *const state = open_state(worker, cta);
         if (!state) return worker->error.status;
         enum cts_status status = cts_comm_read_records(worker, state, begin, end);
-        if (!status && (cta < after.first || cta > after.last))
+        if (!status && (cta < wanted->after.first || cta > wanted->after.last))
             status = close_state(worker, worker->open_index);
         if (status) return status;
+        worker->record_count += end - begin;
     }
-    worker->record_count += batch->record_count;
     return CTS_OK;
 }
 
 static enum cts_status read_chunk(struct cts_comm_worker *worker, const struct cts_acc_chunk *chunk,
-                                  struct cts_comm_range after)
+                                  const struct wanted *wanted)
 {
     const struct cts_access_source *const source = worker->model->source;
+    struct cts_progress *const progress = worker->model->options.progress;
     enum cts_status status = source->read(source->state, chunk, &worker->batch, &worker->error);
     if (!status) {
-        status = read_batch(worker, chunk, after);
+        status = read_batch(worker, chunk, wanted);
+        const char *const path = source->path ? source->path(source->state, chunk->file) : "";
         if (status)
-            status =
-                cts_context(&worker->error, "launch %u, chunk at byte %llu of access file %u",
-                            chunk->launch, (unsigned long long)chunk->offset_bytes, chunk->file);
+            status = cts_context(&worker->error, "'%s': chunk at byte %llu of launch %u", path,
+                                 (unsigned long long)chunk->offset_bytes, chunk->launch);
     }
-    if (worker->model->options.progress)
-        cts_progress_add(worker->model->options.progress, chunk->access_count);
+    if (progress && wanted->only == NO_CTA) cts_progress_add(progress, chunk->access_count);
     return status;
 }
 
 static enum cts_status read_group(struct cts_comm_worker *worker,
                                   const struct cts_comm_group *group)
 {
-    const struct cts_acc_chunk *const *const chunks = worker->model->chunks;
-    for (size_t i = group->begin; i < group->end; i++) {
-        const struct cts_comm_range after = worker->model->after[i];
-        enum cts_status status = read_chunk(worker, chunks[i], after);
-        if (!status) status = close_others(worker, after);
-        if (status) return status;
+    const struct cts_comm_model *const model = worker->model;
+    const struct cts_acc_chunk *const *const chunks = model->chunks;
+    const struct cts_comm_range none = {UINT32_MAX, 0};
+    enum cts_status status = CTS_OK;
+    for (size_t i = group->begin; !status && i < group->end; i++) {
+        const struct wanted wanted = {group->skipped, NO_CTA, model->after[i]};
+        status = read_chunk(worker, chunks[i], &wanted);
+        if (!status) status = close_others(worker, wanted.after);
     }
-    return CTS_OK;
+    const struct wanted rest = {NO_CTA, group->continued, model->after[group->end - 1]};
+    for (size_t i = group->end; !status && group->continued != NO_CTA; i++) {
+        if (model->after[i - 1].first > group->continued) break; /* it does not come again */
+        if (chunks[i]->first_cta <= group->continued) status = read_chunk(worker, chunks[i], &rest);
+    }
+    return status ? status : close_others(worker, none);
 }
 
 static void read_groups(void *state, unsigned worker_index)

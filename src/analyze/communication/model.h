@@ -121,10 +121,10 @@ struct cts_comm_model {
     /* of the current launch */
     size_t launch;                 /* in result->launches */
     struct cts_intervals unseen;   /* memory that the CPU may have written unseen */
-    struct cts_comm_group *groups; /* of chunks that share no CTA with another group */
+    struct cts_comm_group *groups; /* of chunks; a CTA belongs to one of them */
     size_t group_count, group_capacity, next_group;
     const struct cts_acc_chunk **chunks;
-    size_t chunk_capacity;
+    size_t chunk_count, chunk_capacity;
     struct cts_comm_range *after; /* per chunk: the CTAs that come after it in its file */
     size_t after_capacity;
     uint8_t *done; /* bit per CTA: its records have been read */
@@ -132,7 +132,9 @@ struct cts_comm_model {
 };
 
 struct cts_comm_group {
-    size_t begin, end; /* in model->chunks */
+    size_t begin, end;  /* in model->chunks */
+    uint64_t skipped;   /* a CTA that began in the group before; UINT64_MAX: none */
+    uint64_t continued; /* a CTA that goes on in the chunks after; UINT64_MAX: none */
 };
 
 /* cta.c: records of a batch from `begin` to `end`, all of one CTA. */
