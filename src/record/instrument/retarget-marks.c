@@ -3,12 +3,13 @@
  * Plain: nothing. Row: each mark has a slot of the lane buffers and stores its address at
  * lanes[slot * 32 + lane]. Log: the address goes to the thread's log,
  *
- *     *at = slot_base + (site << 48) + (address & (2^48 - 1));  at += 32;
- *     if (at >= end) { ctx->log = at; __cts_log_full(ctx); at = ctx->log; end = ctx->log_end; }
+ *     *at = slot_base + (site << 48) + address;  at += 32;
+ *     if (at >= ctx->log_end) at = cts.log_full(ctx, at);
  *
- * `at` and `end` are local variables that LLVM keeps in registers; they are written back before and
- * read again after each call that may log or wait. With values, the words follow their entry, and
- * the test for a full log moves in front of the next entry, so that it never parts them. */
+ * `at` is a local variable that LLVM keeps in a register; it is written back to ctx->log before,
+ * and read again after, each call that may log or wait. With values, the words follow their entry,
+ * and the test for a full log moves in front of the next entry, so that it never parts them. The
+ * code of an entry is as short as can be: an unrolled kernel has hundreds. */
 #include "record/instrument/retarget.h"
 
 #include <stdlib.h>
@@ -92,8 +93,8 @@ void cts_marks_to_row(struct cts_retarget *retarget, struct cts_kernel *kernel)
 
 struct log {
     struct cts_retarget *retarget;
-    LLVMValueRef function, context;
-    LLVMValueRef at, end;   /* allocas */
+    LLVMValueRef context;
+    LLVMValueRef at;        /* alloca */
     LLVMValueRef slot_base; /* loaded at the entry */
 };
 
@@ -116,19 +117,15 @@ static void read_again(struct log *log)
     LLVMValueRef at = LLVMBuildLoad2(ir->builder, ir->pointer,
                                      member(log, offsetof(struct cts_context, log)), "");
     LLVMBuildStore(ir->builder, at, log->at);
-    LLVMValueRef end = LLVMBuildLoad2(ir->builder, ir->pointer,
-                                      member(log, offsetof(struct cts_context, log_end)), "");
-    LLVMBuildStore(ir->builder, end, log->end);
 }
 
 static void log_open(struct log *log, struct cts_retarget *retarget, LLVMValueRef function)
 {
     const struct cts_ir *const ir = &retarget->ir;
-    *log = (struct log){.retarget = retarget, .function = function};
+    *log = (struct log){.retarget = retarget};
     LLVMPositionBuilderBefore(ir->builder,
                               LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
     log->at = LLVMBuildAlloca(ir->builder, ir->pointer, "cts.log");
-    log->end = LLVMBuildAlloca(ir->builder, ir->pointer, "cts.log_end");
     log->context = cts_context_of(retarget, function);
     log->slot_base = LLVMBuildLoad2(ir->builder, ir->i64, retarget->slot_base, "cts.slot_base");
     read_again(log);
@@ -143,55 +140,73 @@ static void append_word(struct log *log, LLVMValueRef word)
     LLVMBuildStore(ir->builder, next, log->at);
 }
 
+/* Addresses of user space leave the slot's 16 bits alone. One that does not is about to fault. */
 static LLVMValueRef entry_word(struct log *log, LLVMValueRef site, LLVMValueRef address)
 {
     const struct cts_ir *const ir = &log->retarget->ir;
     const uint64_t slot = LLVMConstIntGetZExtValue(site) << CTS_SLOT_SHIFT;
     LLVMValueRef bits = LLVMBuildPtrToInt(ir->builder, cts_generic(ir, address), ir->i64, "");
-    bits = LLVMBuildAnd(ir->builder, bits, cts_u64(ir, (UINT64_C(1) << CTS_SLOT_SHIFT) - 1), "");
     LLVMValueRef base = LLVMBuildAdd(ir->builder, log->slot_base, cts_u64(ir, slot), "");
-    return LLVMBuildOr(ir->builder, base, bits, "");
+    return LLVMBuildAdd(ir->builder, base, bits, "");
 }
 
-/* A function, so that the test stays one branch: cts.log_full(ctx, at) -> {at, end} through the
- * context. Branches are not needed in the middle of a block: the C API cannot split blocks, so the
- * test is a small internal function that is always inlined. */
+static LLVMValueRef new_function(struct cts_ir *ir, const char *name, LLVMTypeRef result,
+                                 const char *const *attributes)
+{
+    LLVMTypeRef types[] = {ir->pointer, ir->pointer};
+    LLVMValueRef function =
+        LLVMAddFunction(ir->module, name, LLVMFunctionType(result, types, 2, 0));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    for (; *attributes; attributes++)
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                cts_attribute(ir, *attributes));
+    LLVMSetCurrentDebugLocation2(ir->builder, NULL);
+    LLVMPositionBuilderAtEnd(ir->builder, LLVMAppendBasicBlockInContext(ir->context, function, ""));
+    return function;
+}
+
+/* at = cts.log_full(ctx, at); leaves the caller's registers alone */
+static LLVMValueRef full_function(struct cts_retarget *retarget)
+{
+    enum { PRESERVE_MOST = 14 }; /* llvm/IR/CallingConv.h */
+    struct cts_ir *const ir = &retarget->ir;
+    LLVMValueRef function = LLVMGetNamedFunction(ir->module, "cts.log_full");
+    if (function) return function;
+    function = new_function(ir, "cts.log_full", ir->pointer,
+                            (const char *const[]){"noinline", "cold", "nounwind", NULL});
+    LLVMSetFunctionCallConv(function, PRESERVE_MOST);
+    LLVMValueRef context = LLVMGetParam(function, 0);
+    LLVMValueRef at = cts_byte_offset(ir, context, cts_u64(ir, offsetof(struct cts_context, log)));
+    LLVMBuildStore(ir->builder, LLVMGetParam(function, 1), at);
+    cts_call(ir, "__cts_log_full", ir->nothing, 1, &context);
+    LLVMBuildRet(ir->builder, LLVMBuildLoad2(ir->builder, ir->pointer, at, ""));
+    return function;
+}
+
+/* cts.log_check(ctx, &at): the test and its branch. The C API cannot split a block to put a branch
+ * into its middle; inlining does. */
 static LLVMValueRef check_function(struct cts_retarget *retarget)
 {
     struct cts_ir *const ir = &retarget->ir;
     LLVMValueRef function = LLVMGetNamedFunction(ir->module, "cts.log_check");
     if (function) return function;
-    LLVMTypeRef types[] = {ir->pointer, ir->pointer, ir->pointer};
-    function =
-        LLVMAddFunction(ir->module, "cts.log_check", LLVMFunctionType(ir->nothing, types, 3, 0));
-    LLVMSetLinkage(function, LLVMInternalLinkage);
-    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                            cts_attribute(ir, "alwaysinline"));
-    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, cts_attribute(ir, "nounwind"));
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(ir->context, function, "");
-    LLVMBasicBlockRef full = LLVMAppendBasicBlockInContext(ir->context, function, "full");
-    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(ir->context, function, "done");
-    struct log log = {.retarget = retarget, .function = function};
-    log.context = LLVMGetParam(function, 0);
-    log.at = LLVMGetParam(function, 1);
-    log.end = LLVMGetParam(function, 2);
-    LLVMSetCurrentDebugLocation2(ir->builder, NULL);
-    LLVMPositionBuilderAtEnd(ir->builder, entry);
-    LLVMValueRef at = LLVMBuildLoad2(ir->builder, ir->pointer, log.at, "");
-    LLVMValueRef end = LLVMBuildLoad2(ir->builder, ir->pointer, log.end, "");
-    LLVMValueRef is_full = LLVMBuildICmp(ir->builder, LLVMIntUGE, at, end, "");
-    LLVMTypeRef bool_type[] = {ir->i1, ir->i1};
-    unsigned expect = LLVMLookupIntrinsicID("llvm.expect", strlen("llvm.expect"));
-    LLVMTypeRef expect_type = LLVMIntrinsicGetType(ir->context, expect, bool_type, 1);
-    LLVMValueRef arguments[] = {is_full, LLVMConstInt(ir->i1, 0, 0)};
-    is_full = LLVMBuildCall2(ir->builder, expect_type,
-                             LLVMGetIntrinsicDeclaration(ir->module, expect, bool_type, 1),
-                             arguments, 2, "");
-    LLVMBuildCondBr(ir->builder, is_full, full, done);
-    LLVMPositionBuilderAtEnd(ir->builder, full);
-    write_back(&log);
-    cts_call(ir, "__cts_log_full", ir->nothing, 1, &log.context);
-    read_again(&log);
+    LLVMValueRef full = full_function(retarget);
+    function = new_function(ir, "cts.log_check", ir->nothing,
+                            (const char *const[]){"alwaysinline", "nounwind", NULL});
+    LLVMBasicBlockRef is_full = LLVMAppendBasicBlockInContext(ir->context, function, "");
+    LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(ir->context, function, "");
+    LLVMValueRef context = LLVMGetParam(function, 0), place = LLVMGetParam(function, 1);
+    LLVMValueRef at = LLVMBuildLoad2(ir->builder, ir->pointer, place, "");
+    LLVMValueRef end =
+        cts_context_member(retarget, context, offsetof(struct cts_context, log_end), ir->pointer);
+    LLVMBuildCondBr(ir->builder, LLVMBuildICmp(ir->builder, LLVMIntUGE, at, end, ""), is_full,
+                    done);
+    LLVMPositionBuilderAtEnd(ir->builder, is_full);
+    LLVMValueRef arguments[] = {context, at};
+    LLVMValueRef call =
+        LLVMBuildCall2(ir->builder, LLVMGlobalGetValueType(full), full, arguments, 2, "");
+    LLVMSetInstructionCallConv(call, LLVMGetFunctionCallConv(full));
+    LLVMBuildStore(ir->builder, call, place);
     LLVMBuildBr(ir->builder, done);
     LLVMPositionBuilderAtEnd(ir->builder, done);
     LLVMBuildRetVoid(ir->builder);
@@ -201,8 +216,8 @@ static LLVMValueRef check_function(struct cts_retarget *retarget)
 static void check_full(struct log *log, LLVMValueRef check)
 {
     const struct cts_ir *const ir = &log->retarget->ir;
-    LLVMValueRef arguments[] = {log->context, log->at, log->end};
-    LLVMBuildCall2(ir->builder, LLVMGlobalGetValueType(check), check, arguments, 3, "");
+    LLVMValueRef arguments[] = {log->context, log->at};
+    LLVMBuildCall2(ir->builder, LLVMGlobalGetValueType(check), check, arguments, 2, "");
 }
 
 static void log_access(struct log *log, LLVMValueRef mark, LLVMValueRef check)
