@@ -185,7 +185,6 @@ static void merge_traces(const struct program *program)
             assert_int_equal(count[lane], 0);
     }
     assert_int_equal(merge.invalid_count, 0);
-    cts_log_state_release(&state);
 }
 
 /* Every lane's accesses are in the records exactly once, in the lane's order. */
@@ -437,7 +436,6 @@ static void generic_accesses_are_split_by_space(void **state)
             assert_int_equal(record->addresses[31], (uint64_t)(uintptr_t)&seed);
         }
     }
-    cts_log_state_release(&log_state);
 }
 
 int main(void)

@@ -35,13 +35,6 @@ void cts_log_state_reset(struct cts_log_state *state)
     state->common.count = 0;
 }
 
-void cts_log_state_release(struct cts_log_state *state)
-{
-    free(state->lanes);
-    state->lanes = NULL;
-    cts_log_state_reset(state);
-}
-
 /* ---- Keys ---- */
 
 /* How many of the outermost loops two sites share. */
@@ -304,22 +297,35 @@ static void insert_group(struct groups *groups, struct group *group)
     groups->count++;
 }
 
-static uint32_t slot_at(const struct cts_log_merge *merge, const uint32_t *row, uint32_t lane)
+/* Where each lane is in the log: its row, and the entry that stands there. */
+struct heads {
+    uint32_t row[LANES];
+    uint64_t entry[LANES];
+    uint16_t slot[LANES]; /* of the entry */
+};
+
+static inline void load_head(const struct cts_log_merge *merge, struct heads *heads, uint32_t lane)
 {
-    return (uint32_t)(merge->log[(size_t)row[lane] * LANES + lane] >> CTS_SLOT_SHIFT);
+    /* A lane at its end loads what stands behind it: the buffer is longer than any lane's part. */
+    heads->entry[lane] = merge->log[(size_t)heads->row[lane] * LANES + lane];
+    heads->slot[lane] = (uint16_t)(heads->entry[lane] >> CTS_SLOT_SHIFT);
+}
+
+static uint32_t lanes_at_slot(const struct heads *heads, uint32_t slot)
+{
+    uint32_t at = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        at |= heads->slot[lane] == (uint16_t)slot ? 1u << lane : 0;
+    return at;
 }
 
 /* The lanes of `mask`, all at `key`, go to the groups of their next entries. */
-static void regroup(const struct cts_log_merge *merge, struct groups *groups,
-                    const struct cts_log_key *key, uint32_t mask, const uint32_t *row)
+static void regroup(struct groups *groups, const struct cts_log_key *key, uint32_t mask,
+                    const struct heads *heads)
 {
     while (mask) {
-        const uint32_t slot = slot_at(merge, row, (uint32_t)__builtin_ctz(mask));
-        uint32_t same = 0;
-        for (uint32_t left = mask; left; left &= left - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctz(left);
-            same |= (uint32_t)(slot_at(merge, row, lane) == slot) << lane;
-        }
+        const uint32_t slot = heads->slot[__builtin_ctz(mask)];
+        const uint32_t same = mask & lanes_at_slot(heads, slot);
         struct group *const group = new_group(groups);
         copy_key(&group->key, key);
         advance_key(&group->key, slot);
@@ -330,42 +336,58 @@ static void regroup(const struct cts_log_merge *merge, struct groups *groups,
 }
 
 /* Emits the record of a group and moves its lanes on; returns the lanes that have run out. */
-static uint32_t add_group(struct cts_log_merge *merge, const struct group *group, uint32_t *row)
+static uint32_t add_group(struct cts_log_merge *merge, const struct group *group,
+                          struct heads *heads)
 {
     const struct cts_slot *const slot = &cts_slots[group->key.slot];
     const uint32_t step = 1u + slot->value_words;
     uint64_t addresses[LANES];
     uint32_t ended = 0;
-    for (uint32_t left = group->mask; left; left &= left - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        addresses[lane] = merge->log[(size_t)row[lane] * LANES + lane] & address_mask;
-        ended |= (uint32_t)(row[lane] + step >= merge->row_count[lane]) << lane;
-    }
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        addresses[lane] = heads->entry[lane] & address_mask;
     if (!slot->valid)
         merge->invalid_count += (uint32_t)__builtin_popcount(group->mask);
     else if (slot->value_words == 0)
         add(merge, slot, group->mask, addresses, NULL);
     else
-        add_with_values(merge, slot, group->mask, addresses, row);
-    for (uint32_t left = group->mask; left; left &= left - 1) row[__builtin_ctz(left)] += step;
+        add_with_values(merge, slot, group->mask, addresses, heads->row);
+    for (uint32_t left = group->mask; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        heads->row[lane] += step;
+        ended |= (uint32_t)(heads->row[lane] >= merge->row_count[lane]) << lane;
+        load_head(merge, heads, lane);
+    }
     return ended;
 }
 
+/* From now on the lanes are at `key`. */
 static void keep_key(struct cts_log_state *state, const struct cts_log_key *key, uint32_t lanes)
 {
-    for (; lanes; lanes &= lanes - 1) copy_key(&state->lanes[__builtin_ctz(lanes)], key);
+    if (!lanes) return;
+    const uint32_t index = (uint32_t)__builtin_ctzll(~state->used_keys);
+    state->used_keys |= (uint64_t)1 << index;
+    copy_key(&state->keys[index], key);
+    for (; lanes; lanes &= lanes - 1) state->key_of[__builtin_ctz(lanes)] = (uint8_t)index;
 }
 
-/* Emits group by group until all have run out, or an open lane has. row[]: where each lane is. */
+static uint32_t lanes_of_key(const struct cts_log_state *state, uint32_t index)
+{
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        lanes |= state->key_of[lane] == (uint8_t)index ? 1u << lane : 0;
+    return lanes;
+}
+
+/* Emits group by group until all have run out, or an open lane has. */
 static void merge_groups(struct cts_log_merge *merge, struct cts_log_state *state,
-                         struct groups *groups, uint32_t *row)
+                         struct groups *groups, struct heads *heads)
 {
     bool stop = false;
     while (groups->count && !stop) {
         struct group *const group = &groups->pool[groups->order[--groups->count]];
-        const uint32_t ended = add_group(merge, group, row);
+        const uint32_t ended = add_group(merge, group, heads);
         keep_key(state, &group->key, ended & merge->live);
-        regroup(merge, groups, &group->key, group->mask & ~ended, row);
+        regroup(groups, &group->key, group->mask & ~ended, heads);
         free_group(groups, group);
         stop = ended & merge->open;
     }
@@ -398,28 +420,40 @@ static void keep_rest(struct cts_log_merge *merge, const uint32_t *row)
     }
 }
 
-/* The lanes differ: gives each a key of its own. Without memory for them the warp's order of
- * records gets worse, and nothing else: all lanes start anew. */
-static bool make_mixed(struct cts_log_state *state)
+/* The lanes begin to differ: so far each is where all are. */
+static void make_mixed(struct cts_log_state *state)
 {
-    if (!state->lanes) state->lanes = malloc(LANES * sizeof *state->lanes);
-    if (!state->lanes) return false;
     state->mixed = true;
     state->pending = 0;
-    return true;
+    state->used_keys = 0;
+    keep_key(state, &state->common, UINT32_MAX);
 }
 
 /* Back to one key for all when the lanes that go on are at the same place. */
 static void unify(const struct cts_log_merge *merge, struct cts_log_state *state)
 {
     if (!state->mixed || state->pending || merge->live == 0) return;
-    const struct cts_log_key *const first = &state->lanes[__builtin_ctz(merge->live)];
-    for (uint32_t left = merge->live & (merge->live - 1); left; left &= left - 1) {
-        const struct cts_log_key *const other = &state->lanes[__builtin_ctz(left)];
-        if (compare_keys(first, other) != 0) return;
+    const uint32_t index = state->key_of[__builtin_ctz(merge->live)];
+    const struct cts_log_key *const first = &state->keys[index];
+    for (uint32_t left = merge->live; left; left &= left - 1) {
+        const uint32_t other = state->key_of[__builtin_ctz(left)];
+        if (other != index && compare_keys(first, &state->keys[other]) != 0) return;
     }
     copy_key(&state->common, first);
     state->mixed = false;
+}
+
+/* After lock-step: each of `lanes` goes on to row `end`, or to where its part ended. */
+static void walk_lanes(struct cts_log_merge *merge, struct cts_log_state *state, uint32_t lanes,
+                       const uint32_t *first_count, uint32_t end)
+{
+    for (; lanes; lanes &= lanes - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
+        struct cts_log_key key;
+        copy_key(&key, &state->common);
+        walk_key(merge, &key, lane, 0, first_count[lane] < end ? first_count[lane] : end);
+        keep_key(state, &key, 1u << lane);
+    }
 }
 
 /* After lock-step up to `row`: where each of `lanes` stands. */
@@ -429,16 +463,12 @@ static void settle_in_step(struct cts_log_merge *merge, struct cts_log_state *st
     bool all_here = true;
     for (uint32_t left = lanes; left; left &= left - 1)
         all_here &= first_count[__builtin_ctz(left)] >= row;
-    if (!all_here && make_mixed(state)) {
-        for (uint32_t left = lanes; left; left &= left - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctz(left);
-            const uint32_t end = first_count[lane] < row ? first_count[lane] : row;
-            copy_key(&state->lanes[lane], &state->common);
-            walk_key(merge, &state->lanes[lane], lane, 0, end);
-        }
+    if (all_here) {
+        walk_key(merge, &state->common, lead, 0, row);
         return;
     }
-    walk_key(merge, &state->common, lead, 0, row);
+    make_mixed(state);
+    walk_lanes(merge, state, lanes, first_count, row);
 }
 
 static void merge_from_step(struct cts_log_merge *merge, struct cts_log_state *state)
@@ -463,42 +493,51 @@ static void merge_from_step(struct cts_log_merge *merge, struct cts_log_state *s
     if (left == 0 || ended_open) {
         if (merge->live || left)
             settle_in_step(merge, state, end, first_count, lead, merge->live | left);
-    } else if (make_mixed(state)) {
+    } else {
         struct groups groups;
         start_groups(&groups);
-        for (uint32_t lanes = merge->live & ~left; lanes; lanes &= lanes - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctz(lanes);
-            copy_key(&state->lanes[lane], &state->common);
-            walk_key(merge, &state->lanes[lane], lane, 0, first_count[lane]);
-        }
-        regroup(merge, &groups, &key, left, row);
-        merge_groups(merge, state, &groups, row);
+        make_mixed(state);
+        walk_lanes(merge, state, merge->live & ~left, first_count, end);
+        struct heads heads = {0};
+        memcpy(heads.row, row, sizeof row);
+        for (uint32_t lanes = left; lanes; lanes &= lanes - 1)
+            load_head(merge, &heads, (uint32_t)__builtin_ctz(lanes));
+        regroup(&groups, &key, left, &heads);
+        merge_groups(merge, state, &groups, &heads);
+        memcpy(row, heads.row, sizeof row);
     }
     keep_rest(merge, row);
 }
 
 static void merge_from_mixed(struct cts_log_merge *merge, struct cts_log_state *state)
 {
-    uint32_t row[LANES] = {0}, without_entries = 0;
+    struct heads heads = {0};
     struct groups groups;
+    uint32_t with_entries = 0;
     start_groups(&groups);
+    state->used_keys = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        if (merge->row_count[lane] == 0) {
-            without_entries |= 1u << lane;
-            continue;
-        }
-        if (state->pending >> lane & 1) {
-            struct group *const group = new_group(&groups);
-            copy_key(&group->key, &state->lanes[lane]);
-            group->mask = 1u << lane;
-            insert_group(&groups, group);
-        } else {
-            regroup(merge, &groups, &state->lanes[lane], 1u << lane, row);
-        }
+        state->used_keys |= (uint64_t)1 << state->key_of[lane];
+        if (merge->row_count[lane] == 0) continue;
+        with_entries |= 1u << lane;
+        load_head(merge, &heads, lane);
     }
-    if (without_entries & merge->open) return;
-    merge_groups(merge, state, &groups, row);
-    keep_rest(merge, row);
+    if (merge->open & ~with_entries) return;
+    for (uint32_t todo = with_entries; todo;) {
+        const uint32_t index = state->key_of[__builtin_ctz(todo)];
+        const uint32_t alike = todo & lanes_of_key(state, index);
+        const uint32_t at_head = alike & state->pending;
+        if (at_head) {
+            struct group *const group = new_group(&groups);
+            copy_key(&group->key, &state->keys[index]);
+            group->mask = at_head;
+            insert_group(&groups, group);
+        }
+        regroup(&groups, &state->keys[index], alike & ~at_head, &heads);
+        todo &= ~alike;
+    }
+    merge_groups(merge, state, &groups, &heads);
+    keep_rest(merge, heads.row);
 }
 
 void cts_log_merge(struct cts_log_merge *merge, struct cts_log_state *state)

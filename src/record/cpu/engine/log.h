@@ -24,15 +24,19 @@ struct cts_log_key {
     uint64_t words[CTS_SLOT_LOOPS_MAX + 2];
 };
 
-/* What is known of the lanes of a warp between merges. Zero: all lanes at the start. */
+enum { CTS_LOG_KEYS = 2 * CTS_WARP_LANES }; /* old and new ones while a merge goes on */
+
+/* What is known of the lanes of a warp between merges. All lanes at the start: after
+ * cts_log_state_reset(). Lanes at the same place mostly share a key. */
 struct cts_log_state {
-    bool mixed;                /* lanes differ: in lanes[]; else all are at `common` */
-    uint32_t pending;          /* mixed: lanes whose key is that of their next entry */
+    bool mixed;       /* lanes differ: lane l is at keys[key_of[l]]; else all at `common` */
+    uint32_t pending; /* mixed: lanes whose key is that of their next entry */
     struct cts_log_key common; /* of the last entry that was merged */
-    struct cts_log_key *lanes; /* [32] or NULL; freed by cts_log_state_release() */
+    uint8_t key_of[CTS_WARP_LANES];
+    uint64_t used_keys; /* mask, while a merge goes on */
+    struct cts_log_key keys[CTS_LOG_KEYS];
 };
 void cts_log_state_reset(struct cts_log_state *state);
-void cts_log_state_release(struct cts_log_state *state);
 
 struct cts_log_merge {
     struct cts_stream *stream;

@@ -48,8 +48,6 @@ static void free_worker(struct cts_worker *worker)
     while (worker->free_ctas) {
         struct cts_cta *const cta = worker->free_ctas;
         worker->free_ctas = cta->next;
-        for (uint32_t i = 0; i < CTS_CTA_WARPS_MAX; i++)
-            cts_log_state_release(&cta->warps[i].log_state);
         cts_window_release(&cta->window);
         free(cta);
     }
