@@ -82,6 +82,7 @@ void cc_add_settings(struct cc_session *session, struct cc_process *process, con
     if (request->values) cc_list_add(list, "CTS_VALUES=1");
     if (request->host_accesses) cc_list_add(list, "CTS_HOST_ACCESSES=1");
     if (request->separate_units) cc_list_add(list, "CTS_RDC=1");
+    if (request->debug || request->device_debug) cc_list_add(list, "CTS_DEBUG=1");
 }
 
 static void add_plugin(struct cc_session *session, struct cc_process *process)

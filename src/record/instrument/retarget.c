@@ -71,6 +71,24 @@ static void strip_call(LLVMValueRef call)
             LLVMRemoveCallSiteEnumAttribute(call, p, cts_attribute_kind(parameter_attributes[i]));
 }
 
+/* Unless the program is to be debugged, lines are all that is left to want: descriptions of
+ * variables only slow the second compile down. */
+static void drop_debug_variables(LLVMModuleRef module)
+{
+    const char *const wanted = getenv("CTS_DEBUG");
+    if (wanted && strcmp(wanted, "1") == 0) return;
+    const LLVMBool as_records = LLVMIsNewDbgInfoFormat(module);
+    LLVMSetIsNewDbgInfoFormat(module, 0);
+    CTS_EACH_FUNCTION (f, module) {
+        CTS_EACH_INSTRUCTION (i, f) {
+            LLVMValueRef callee = cts_called_function(i);
+            if (callee && cts_starts_with(cts_ir_name(callee), "llvm.dbg."))
+                LLVMInstructionEraseFromParent(i);
+        }
+    }
+    LLVMSetIsNewDbgInfoFormat(module, as_records);
+}
+
 static void strip_target(struct cts_retarget *retarget)
 {
     LLVMModuleRef module = retarget->ir.module;
@@ -337,6 +355,7 @@ int cts_retarget_pass(LLVMModuleRef module)
     retarget.unit = unit ? unit : LLVMGetModuleIdentifier(module, &(size_t){0});
     retarget.separate_units = separate && strcmp(separate, "1") == 0;
     retarget.values = (cts_tables_file_flags(&retarget) & CTS_FILE_VALUES) != 0;
+    drop_debug_variables(module);
     strip_target(&retarget);
     settle_linkage(&retarget);
     find_kernels(&retarget);
