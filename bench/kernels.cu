@@ -1,6 +1,7 @@
 // The kernels that ./run bench times. Prints one line: the kernel, threads per launch, and the
 // median time of a launch in ns, from the launch to the end of the synchronisation after it.
 // kernels NAME LAUNCHES
+#include "../examples/bfs.h"
 #include "../examples/common.h"
 #include <algorithm>
 #include <chrono>
@@ -61,31 +62,6 @@ static float *numbers(size_t count)
     std::vector<float> host(count);
     for (size_t i = 0; i < count; i++) host[i] = (float)(i % 1021) / 1024.0f;
     return device_copy(host.data(), count);
-}
-
-__global__ void expand(const int *first_edge, const int *edges, bool *frontier, const bool *seen,
-                       bool *marked, int *distance, int n)
-{
-    const int node = blockIdx.x * blockDim.x + threadIdx.x;
-    if (node >= n || !frontier[node]) return;
-    frontier[node] = false;
-    for (int e = first_edge[node]; e < first_edge[node + 1]; e++) {
-        const int neighbour = edges[e];
-        if (!seen[neighbour]) {
-            distance[neighbour] = distance[node] + 1;
-            marked[neighbour] = true;
-        }
-    }
-}
-
-__global__ void settle(bool *frontier, bool *seen, bool *marked, int *more, int n)
-{
-    const int node = blockIdx.x * blockDim.x + threadIdx.x;
-    if (node >= n || !marked[node]) return;
-    frontier[node] = true;
-    seen[node] = true;
-    marked[node] = false;
-    *more = 1;
 }
 
 // A search over a random graph of a million nodes with six edges each; what is timed is the kernels
