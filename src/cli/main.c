@@ -1,5 +1,6 @@
 /* The program: finds the verb, parses its arguments, runs it. What a verb is: verb.h. */
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +85,16 @@ static int run(int argc, char **argv)
     return verb ? run_verb(verb, argc - 2, argv + 2) : unknown_verb(argv[1]);
 }
 
+/* A file that may not grow further is an error of the write, with a text. A handler, since programs
+ * that we start would inherit a signal that is ignored. */
+static void pass_over(int signal_number)
+{
+    (void)signal_number;
+}
+
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, pass_over);
     const int code = run(argc, argv);
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code) return code;
     fputs("ctascope: cannot write to standard output\n", stderr);

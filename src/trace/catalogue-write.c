@@ -371,6 +371,26 @@ static int start_thread(struct cts_catalogue_writer *writer)
     return errnum;
 }
 
+/* What is done to the database in a thread of the program must not kill it where files may not grow
+ * further: SIGXFSZ is held back meanwhile, and swallowed. */
+static void hold_size_signal(sigset_t *before)
+{
+    sigset_t size_signal;
+    sigemptyset(&size_signal);
+    sigaddset(&size_signal, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &size_signal, before);
+}
+
+static void release_size_signal(const sigset_t *before)
+{
+    sigset_t size_signal;
+    const struct timespec now = {0};
+    sigemptyset(&size_signal);
+    sigaddset(&size_signal, SIGXFSZ);
+    if (!sigismember(before, SIGXFSZ)) (void)!sigtimedwait(&size_signal, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 /* ---- life ---- */
 
 static void init_locks(struct cts_catalogue_writer *writer)
@@ -412,7 +432,10 @@ enum cts_status cts_catalogue_create(const char *run_path, struct cts_catalogue_
     if (!writer) return cts_fail(error, CTS_MEMORY, "no memory for the catalogue's writer");
     init_locks(writer);
     writer->fork_generation = atomic_load(&fork_generation);
+    sigset_t signals;
+    hold_size_signal(&signals);
     enum cts_status status = cts_catalogue_join(run_path, &writer->db, &writer->rank, error);
+    release_size_signal(&signals);
     if (!status) {
         const int errnum = start_thread(writer);
         if (errnum) status = cts_fail_errno(error, errnum, "cannot start the catalogue's thread");
@@ -457,7 +480,10 @@ enum cts_status cts_catalogue_close(struct cts_catalogue_writer *writer, struct 
     pthread_join(writer->thread, NULL);
     const enum cts_status status = writer->failure.status;
     if (status && error) *error = writer->failure;
+    sigset_t signals;
+    hold_size_signal(&signals);
     free_writer(writer); /* the last connection to close writes the log back */
+    release_size_signal(&signals);
     return status;
 }
 
@@ -480,6 +506,8 @@ static bool claim_from_database(struct cts_catalogue_writer *writer, enum cts_id
     static const char sql[] =
         "INSERT INTO counters (name, next) VALUES (?1, ?2) ON CONFLICT (name) "
         "DO UPDATE SET next = next + ?2 RETURNING next - ?2";
+    sigset_t signals;
+    hold_size_signal(&signals);
     pthread_mutex_lock(&writer->db_lock);
     if (!writer->claim_ids) sqlite3_prepare_v2(writer->db, sql, -1, &writer->claim_ids, NULL);
     sqlite3_stmt *const statement = writer->claim_ids;
@@ -502,6 +530,7 @@ static bool claim_from_database(struct cts_catalogue_writer *writer, enum cts_id
         cts_sql_fail(writer->db, &error, "cannot claim ids in the catalogue");
     sqlite3_reset(statement);
     pthread_mutex_unlock(&writer->db_lock);
+    release_size_signal(&signals);
     if (!claimed) keep_failure(writer, &error);
     return claimed;
 }

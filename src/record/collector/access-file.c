@@ -3,7 +3,10 @@
  * A write that fails half-way is taken back with ftruncate(), so that the file always ends with a
  * whole chunk (where that fails too, it gets no footer); a program that is killed may leave a cut
  * one, which readers skip. A file-size limit must not kill the traced program: SIGXFSZ is held back
- * while we write, and swallowed. */
+ * while we write, and swallowed.
+ *
+ * Chunks stop a little before the disk is full. The rest is the catalogue's, which goes on:
+ * accesses are worth nothing without the launches that they belong to. */
 #include "record/collector/access-file.h"
 
 #include <errno.h>
@@ -11,8 +14,21 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { KEPT_FREE_BYTES = 16 << 20, KEPT_FREE_SHARE = 8 }; /* or an eighth of a small disk */
+
+/* Whether the disk has room for so much and the catalogue. One that does not tell is tried. */
+static bool has_room(int fd, uint64_t byte_count)
+{
+    struct statvfs disk;
+    if (fstatvfs(fd, &disk) != 0 || !disk.f_blocks || !disk.f_bavail) return true;
+    const uint64_t share_bytes = disk.f_blocks * disk.f_frsize / KEPT_FREE_SHARE;
+    const uint64_t kept_bytes = share_bytes < KEPT_FREE_BYTES ? share_bytes : KEPT_FREE_BYTES;
+    return disk.f_bavail * disk.f_frsize >= kept_bytes + byte_count;
+}
 
 static int write_all(int fd, const uint8_t *bytes, size_t byte_count)
 {
@@ -85,6 +101,8 @@ enum cts_status cts_access_file_append(struct cts_access_file *file, const void 
 {
     const struct cts_acc_chunk chunk = cts_acc_chunk_of(header, file->size_bytes);
     enum cts_status status = cts_buffer_reserve(&file->chunks, sizeof chunk, error);
+    if (!status && !has_room(file->fd, header->size_bytes))
+        status = cts_fail_errno(error, ENOSPC, "cannot write '%s'", file->path);
     if (!status) status = append(file, bytes, header->size_bytes, error);
     if (status) return status;
     (void)!cts_buffer_append(&file->chunks, &chunk, sizeof chunk, NULL); /* there is room */
