@@ -8,6 +8,20 @@ template <class T> struct words {
     T add, sub, min, max, conjunction, disjunction, parity, exchanged, swapped;
 };
 
+/* The 64-bit signed forms that CUDA lacks, as programs add them. */
+#define AS_UNSIGNED(name)                                                                          \
+    static __device__ long long name(long long *p, long long value)                                \
+    {                                                                                              \
+        return (long long)name((unsigned long long *)p, (unsigned long long)value);                \
+    }
+AS_UNSIGNED(atomicAdd)
+AS_UNSIGNED(atomicExch)
+static __device__ long long atomicCAS(long long *p, long long expected, long long value)
+{
+    return (long long)atomicCAS((unsigned long long *)p, (unsigned long long)expected,
+                                (unsigned long long)value);
+}
+
 /* Each thread's id takes its turn in every operation. */
 template <class T> __global__ void integers(words<T> *w, T *seen)
 {

@@ -52,7 +52,7 @@ class cts_lanes
     CTS_CG_ unsigned int num_threads() const { return size(); }
     CTS_CG_ unsigned int thread_rank() const
     {
-        return (unsigned int)__popc(mask_ & ((1u << __lane_id()) - 1));
+        return (unsigned int)__popc(mask_ & ((1u << cts_lane_()) - 1));
     }
     CTS_CG_ unsigned int meta_group_size() const { return meta_size_; }
     CTS_CG_ unsigned int meta_group_rank() const { return meta_rank_; }
@@ -202,7 +202,7 @@ namespace details
 /* The lanes of the calling thread's tile of `size` consecutive threads. */
 CTS_CG_ unsigned int tile_mask(unsigned int size)
 {
-    const unsigned int lane = __lane_id();
+    const unsigned int lane = cts_lane_();
     return size >= 32 ? 0xffffffffu : ((1u << size) - 1) << (lane & ~(size - 1));
 }
 /* Lanes of the warp that exist: the last one of a block may be cut short. */
@@ -230,7 +230,7 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
     }
     CTS_CG_ static constexpr unsigned int size() { return Size; }
     CTS_CG_ static constexpr unsigned int num_threads() { return Size; }
-    CTS_CG_ unsigned int thread_rank() const { return __lane_id() & (Size - 1); }
+    CTS_CG_ unsigned int thread_rank() const { return cts_lane_() & (Size - 1); }
     /* The warp's own shuffles keep within a segment of Size lanes. */
     template <class T> CTS_CG_ T shfl(T value, int rank) const
     {
@@ -275,7 +275,7 @@ class thread_group
     CTS_CG_ unsigned int num_threads() const { return size_; }
     CTS_CG_ unsigned int thread_rank() const
     {
-        return mask_ ? (unsigned int)__popc(mask_ & ((1u << __lane_id()) - 1))
+        return mask_ ? (unsigned int)__popc(mask_ & ((1u << cts_lane_()) - 1))
                      : details::block_rank_of_thread();
     }
     CTS_CG_ unsigned int cts_mask() const { return mask_; }
@@ -323,7 +323,7 @@ CTS_CG_ coalesced_group labeled_partition(const Group &parent, Label label)
     /* Groups are ranked by their first lanes. */
     unsigned int groups = 0, before = 0;
     const unsigned int own_first = (unsigned int)__ffs((int)mask) - 1;
-    const unsigned int is_first = __ballot_sync(parent.cts_mask(), __lane_id() == own_first);
+    const unsigned int is_first = __ballot_sync(parent.cts_mask(), cts_lane_() == own_first);
     groups = (unsigned int)__popc(is_first);
     before = (unsigned int)__popc(is_first & ((1u << own_first) - 1));
     return coalesced_group(mask, groups, before);

@@ -3,6 +3,8 @@
  * element by element too, are the two- and four-element types. Scope: the forms _block and _system
  * are as strong as the plain one.
  *
+ * Exactly CUDA's overloads: programs add their own for the types that it leaves out.
+ *
  * Why not clang's __nvvm_atom_*: the scoped forms among them are opaque intrinsics. */
 #ifndef CTASCOPE_ATOMICS_H
 #define CTASCOPE_ATOMICS_H
@@ -31,12 +33,6 @@ CTS_RMW_BUILTIN_(atomicAdd, __atomic_fetch_add, unsigned int)
 CTS_RMW_BUILTIN_(atomicAdd, __atomic_fetch_add, unsigned long long)
 CTS_RMW_BUILTIN_(atomicAdd, __atomic_fetch_add, float)
 CTS_RMW_BUILTIN_(atomicAdd, __atomic_fetch_add, double)
-/* CUDA has no overloads for these three, but programs of 64-bit Linux reach the unsigned long long
- * one through a cast only; offering them harms nobody. */
-CTS_RMW_BUILTIN_(atomicAdd, __atomic_fetch_add, long long)
-CTS_RMW_BUILTIN_(atomicAdd, __atomic_fetch_add, long)
-CTS_RMW_BUILTIN_(atomicAdd, __atomic_fetch_add, unsigned long)
-
 CTS_RMW_BUILTIN_(atomicSub, __atomic_fetch_sub, int)
 CTS_RMW_BUILTIN_(atomicSub, __atomic_fetch_sub, unsigned int)
 
@@ -60,16 +56,11 @@ CTS_RMW_BITS_(unsigned long long)
 
 CTS_RMW_BUILTIN_(atomicExch, __atomic_exchange_n, int)
 CTS_RMW_BUILTIN_(atomicExch, __atomic_exchange_n, unsigned int)
-CTS_RMW_BUILTIN_(atomicExch, __atomic_exchange_n, long long)
 CTS_RMW_BUILTIN_(atomicExch, __atomic_exchange_n, unsigned long long)
 CTS_RMW_(atomicExch, float,
          __builtin_bit_cast(float,
                             __atomic_exchange_n((int *)address, __builtin_bit_cast(int, value),
                                                 __ATOMIC_SEQ_CST)))
-CTS_RMW_(atomicExch, double,
-         __builtin_bit_cast(double, __atomic_exchange_n((long long *)address,
-                                                        __builtin_bit_cast(long long, value),
-                                                        __ATOMIC_SEQ_CST)))
 
 /* Wraps: old >= value ? 0 : old + 1, and old == 0 || old > value ? value : old - 1. */
 CTS_RMW_(atomicInc, unsigned int, __nvvm_atom_inc_gen_ui(address, value))
@@ -87,7 +78,6 @@ CTS_RMW_(atomicDec, unsigned int, __nvvm_atom_dec_gen_ui(address, value))
     CTS_CAS_ONE_(atomicCAS_block, type) CTS_CAS_ONE_(atomicCAS_system, type)
 CTS_CAS_(int)
 CTS_CAS_(unsigned int)
-CTS_CAS_(long long)
 CTS_CAS_(unsigned long long)
 CTS_CAS_(unsigned short)
 #undef CTS_CAS_

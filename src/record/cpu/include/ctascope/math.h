@@ -1,5 +1,5 @@
 /* Functions of mathematics that CUDA has beside C's: overloads for float on the device (the double
- * and f-suffixed ones come with clang's headers), and all of them on the host. */
+ * and f-suffixed ones come with clang's headers), and those of the host. */
 #ifndef CTASCOPE_MATH_H
 #define CTASCOPE_MATH_H
 
@@ -139,7 +139,7 @@ CTS_DEVICE_ float fdivide(float x, float y)
     return fdividef(x, y);
 }
 
-/* The host's: double, float by suffix, float by overload. */
+/* The host's, as many as CUDA has there: double, float by suffix, float by overload. */
 #define CTS_HOST_FUNCTION_(name, implementation)                                                   \
     CTS_HOST_ double name(double x)                                                                \
     {                                                                                              \
@@ -162,8 +162,6 @@ CTS_HOST_FUNCTION_(erfcinv, cts_erfcinv)
 CTS_HOST_FUNCTION_(erfcx, cts_erfcx)
 CTS_HOST_FUNCTION_(normcdf, cts_normcdf)
 CTS_HOST_FUNCTION_(normcdfinv, cts_normcdfinv)
-CTS_HOST_FUNCTION_(cyl_bessel_i0, cts_bessel_i0)
-CTS_HOST_FUNCTION_(cyl_bessel_i1, cts_bessel_i1)
 #undef CTS_HOST_FUNCTION_
 CTS_HOST_ void sincospi(double x, double *sine, double *cosine)
 {
@@ -175,54 +173,10 @@ CTS_HOST_ void sincospif(float x, float *sine, float *cosine)
     *sine = (float)cts_sinpi((double)x);
     *cosine = (float)cts_cospi((double)x);
 }
-CTS_HOST_ double norm3d(double x, double y, double z)
+CTS_HOST_ void sincos(float x, float *sine, float *cosine)
 {
-    return (double)sqrtl((long double)x * x + (long double)y * y + (long double)z * z);
-}
-CTS_HOST_ double norm4d(double x, double y, double z, double w)
-{
-    return (double)sqrtl((long double)x * x + (long double)y * y + (long double)z * z +
-                         (long double)w * w);
-}
-CTS_HOST_ double rnorm3d(double x, double y, double z)
-{
-    return 1.0 / norm3d(x, y, z);
-}
-CTS_HOST_ double rnorm4d(double x, double y, double z, double w)
-{
-    return 1.0 / norm4d(x, y, z, w);
-}
-CTS_HOST_ double rhypot(double x, double y)
-{
-    return 1.0 / hypot(x, y);
-}
-CTS_HOST_ float norm3df(float x, float y, float z)
-{
-    return (float)norm3d(x, y, z);
-}
-CTS_HOST_ float norm4df(float x, float y, float z, float w)
-{
-    return (float)norm4d(x, y, z, w);
-}
-CTS_HOST_ float rnorm3df(float x, float y, float z)
-{
-    return (float)rnorm3d(x, y, z);
-}
-CTS_HOST_ float rnorm4df(float x, float y, float z, float w)
-{
-    return (float)rnorm4d(x, y, z, w);
-}
-CTS_HOST_ float rhypotf(float x, float y)
-{
-    return (float)rhypot((double)x, (double)y);
-}
-CTS_HOST_ double fdivide(double x, double y)
-{
-    return x / y;
-}
-CTS_HOST_ float fdividef(float x, float y)
-{
-    return x / y;
+    *sine = sinf(x);
+    *cosine = cosf(x);
 }
 
 #undef CTS_DEVICE_

@@ -84,10 +84,6 @@ CTS_PREDICATE_ unsigned int __isLocal(const void *p)
 {
     return __nvvm_isspacep_local(p);
 }
-CTS_PREDICATE_ unsigned int __isGridConstant(const void *)
-{
-    return 0;
-}
 #undef CTS_PREDICATE_
 
 #define CTS_CONVERT_(space, number)                                                                \
@@ -115,10 +111,6 @@ CTS_MEMORY_ void *__nv_associate_access_property(const void *p, unsigned long lo
 }
 
 /* Time. clock() and clock64() come with clang's headers. */
-CTS_MEMORY_ unsigned long long __globaltimer()
-{
-    return __nvvm_read_ptx_sreg_globaltimer();
-}
 CTS_MEMORY_ void __nanosleep(unsigned int ns)
 {
     __nvvm_nanosleep(ns);

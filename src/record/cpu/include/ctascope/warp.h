@@ -42,29 +42,10 @@ CTS_WARP_ unsigned int __activemask()
     return __nvvm_activemask();
 }
 
-CTS_WARP_ unsigned int __lane_id()
+/* Registers of the lane. CUDA has no functions for them; programs define their own. */
+CTS_WARP_ unsigned int cts_lane_()
 {
     return __nvvm_read_ptx_sreg_laneid();
-}
-CTS_WARP_ unsigned int __lanemask_eq()
-{
-    return __nvvm_read_ptx_sreg_lanemask_eq();
-}
-CTS_WARP_ unsigned int __lanemask_lt()
-{
-    return __nvvm_read_ptx_sreg_lanemask_lt();
-}
-CTS_WARP_ unsigned int __lanemask_le()
-{
-    return __nvvm_read_ptx_sreg_lanemask_le();
-}
-CTS_WARP_ unsigned int __lanemask_gt()
-{
-    return __nvvm_read_ptx_sreg_lanemask_gt();
-}
-CTS_WARP_ unsigned int __lanemask_ge()
-{
-    return __nvvm_read_ptx_sreg_lanemask_ge();
 }
 
 /* Shuffles. The clamp operand: segment mask in bits 8-12, last lane of a segment in bits 0-4 (0 for
