@@ -76,12 +76,24 @@ static const struct variable_of_option flag_options[] = {
     {"deterministic", "CTASCOPE_DETERMINISTIC"},
 };
 
+/* "1/8" samples as "8" does; the runtime takes both. */
+static bool is_one_in_n(const char *text)
+{
+    if (strncmp(text, "1/", 2) != 0 || text[2] < '1' || text[2] > '9') return false;
+    char *end;
+    errno = 0;
+    const unsigned long long number = strtoull(text + 2, &end, 10);
+    return !errno && !*end && number <= UINT32_MAX;
+}
+
 static bool check_numbers(const struct cts_arguments *arguments)
 {
     static const char *const names[] = {"launch-skip", "launch-count", "cta-sample", "threads"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         uint64_t value = 0;
         if (!cts_argument_given(arguments, names[i])) continue;
+        if (strcmp(names[i], "cta-sample") == 0 && is_one_in_n(cts_argument(arguments, names[i])))
+            continue;
         if (!cts_argument_u64(arguments, names[i], &value)) return false;
         const bool zero_allowed = i == 0;
         if (value > UINT32_MAX || (value == 0 && !zero_allowed)) {
@@ -369,7 +381,7 @@ static const struct cts_option record_options[] = {
      .help = "record only this kernel, or those matching regex:EXPR"},
     {.name = "launch-skip", .argument = "N", .help = "leave out the first N launches"},
     {.name = "launch-count", .argument = "N", .help = "record at most N launches"},
-    {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA"},
+    {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA; 1/N is the same"},
     {.name = "max-size",
      .argument = "SIZE",
      .help = "of the access files, like 2G; the rest is counted as dropped"},
