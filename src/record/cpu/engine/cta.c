@@ -45,6 +45,16 @@ static inline uint32_t take_ready(const struct cts_cta *cta, struct cts_warp *wa
     return (uint32_t)(warp - cta->warps) * CTS_WARP_LANES + bit;
 }
 
+/* The frames of a CTA's fibers are more than the first cache holds: the lane after the next one
+ * will need these lines of its stack. */
+static inline void prefetch_next(const struct cts_cta *cta, const struct cts_warp *warp)
+{
+    if (!warp->ready) return;
+    const char *const sp = cta->sp[(uint32_t)(warp - cta->warps) * CTS_WARP_LANES +
+                                   (uint32_t)__builtin_ctz(warp->ready)];
+    for (int line = 0; line < 5; line++) __builtin_prefetch(sp + line * 64);
+}
+
 static void run_lanes(void *argument);
 
 /* The stack pointer of a lane that is to run; one that has not started gets a new runner. */
@@ -73,9 +83,7 @@ void cts_lane_wait(struct cts_cta *cta)
         return;
     }
     const uint32_t next = take_ready(cta, warp);
-    if (warp->ready)
-        __builtin_prefetch(cta->sp[(uint32_t)(warp - cta->warps) * CTS_WARP_LANES +
-                                   (uint32_t)__builtin_ctz(warp->ready)]);
+    prefetch_next(cta, warp);
     void *const to = wake_lane(cta, worker, next);
     if (!to) {
         no_memory(cta);

@@ -181,6 +181,9 @@ struct cts_cta {
     const void *wait_place[CTS_CTA_THREADS_MAX];
 };
 
+/* The library is loaded with the program: no call is needed to find the thread's own variables. */
+extern __thread struct cts_context *__cts_current __attribute__((tls_model("initial-exec")));
+
 static inline struct cts_cta *cts_cta_current(void)
 {
     return (struct cts_cta *)__cts_current;
@@ -215,7 +218,7 @@ struct cts_worker {
     struct cts_worker *next_of_all;
 };
 
-extern __thread struct cts_worker *cts_worker_current;
+extern __thread struct cts_worker *cts_worker_current __attribute__((tls_model("initial-exec")));
 
 struct cts_engine_limits {
     bool deterministic;
