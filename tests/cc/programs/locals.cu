@@ -61,8 +61,7 @@ int main(void)
     cudaMemcpy(device_in, in, sizeof in, cudaMemcpyHostToDevice);
     by_value<<<8, 128>>>(b, device_out, N);
     cudaMemcpy(out, device_out, sizeof out, cudaMemcpyDeviceToHost);
-    for (int i = 0; i < N; i++)
-        bad |= out[i] != b.values[i % 16] + b.values[(i + 3) % 16] + 2 * i;
+    for (int i = 0; i < N; i++) bad |= out[i] != b.values[i % 16] + b.values[(i + 3) % 16] + 2 * i;
     read_only<<<8, 128>>>(b, 0.5f, N);
     cudaMemcpy(floats, b.out, sizeof floats, cudaMemcpyDeviceToHost);
     for (int i = 0; i < N; i++) bad |= (floats[i] != 4.5f + b.values[i % 16]) << 1;

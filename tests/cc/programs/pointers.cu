@@ -3,9 +3,18 @@
 #include <stdio.h>
 
 typedef float (*function)(float *, float);
-__device__ __noinline__ float add(float *p, float x) { return *p + x; }
-__device__ __noinline__ float multiply(float *p, float x) { return *p * x; }
-__device__ __noinline__ float pure(float *, float x) { return x + 1; }
+__device__ __noinline__ float add(float *p, float x)
+{
+    return *p + x;
+}
+__device__ __noinline__ float multiply(float *p, float x)
+{
+    return *p * x;
+}
+__device__ __noinline__ float pure(float *, float x)
+{
+    return x + 1;
+}
 __device__ function table[3] = {add, multiply, pure};
 
 struct shape {
