@@ -303,7 +303,7 @@ static wide rcbrt_reference(wide x)
     X(rsqrt, rsqrt_reference, 1e-30, 1e30, 2, 1)                                                   \
     X(cbrt, cbrtl, 1e-30, 1e30, 1, 1)                                                              \
     X(rcbrt, rcbrt_reference, 1e-30, 1e30, 1, 1)                                                   \
-    X(exp, expl, -80, 80, 1, 1)                                                                    \
+    X(exp, expl, -80, 80, 2, 1)                                                                    \
     X(exp2, exp2_reference, -120, 120, 2, 1)                                                       \
     X(exp10, exp10_reference, -37, 37, 2, 1)                                                       \
     X(expm1, expm1l, -20, 80, 1, 1)                                                                \

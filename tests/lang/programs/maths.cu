@@ -6,7 +6,7 @@
     X(sqrt, sqrtl, 0.001, 1000, 0.5, 0.5)                                                          \
     X(rsqrt, rsqrt_wide, 0.001, 1000, 2, 1)                                                        \
     X(cbrt, cbrtl, -1000, 1000, 1, 1)                                                              \
-    X(exp, expl, -80, 80, 1, 1)                                                                    \
+    X(exp, expl, -80, 80, 2, 1)                                                                    \
     X(exp2, exp2l, -100, 100, 2, 1)                                                                \
     X(log, logl, 0.001, 1000, 1, 1)                                                                \
     X(log2, log2l, 0.001, 1000, 1, 1)                                                              \

@@ -54,13 +54,19 @@ static float model(const float *data, int dims, float x, float y, float z, int l
     const axis_taps ax = taps(x, WIDTH, desc);
     const axis_taps ay = dims > 1 ? taps(y, HEIGHT, desc) : axis_taps{{0, 0}, 0};
     const axis_taps az = dims > 2 ? taps(z, DEPTH, desc) : none;
+    /* Of two weights' product 8 bits are kept, and the four add up to 1. */
     float sum = 0;
     for (int k = 0; k < 2; k++)
         for (int j = 0; j < 2; j++)
             for (int i = 0; i < 2; i++) {
-                const float weight = (i ? ax.weight : 1 - ax.weight) *
-                                     (j ? ay.weight : 1 - ay.weight) *
-                                     (k ? az.weight : 1 - az.weight);
+                const float a = ax.weight, b = ay.weight, c = az.weight;
+                const float both = floorf(a * b * 256 + 0.5f) / 256;
+                const float weight = dims == 3 ? (i ? a : 1 - a) * (j ? b : 1 - b) * (k ? c : 1 - c)
+                                     : k       ? 0
+                                     : i && j  ? both
+                                     : i       ? a - both
+                                     : j       ? b - both
+                                               : 1 - a - b + both;
                 if (weight != 0)
                     sum += weight *
                            texel(data, ax.index[i], ay.index[j], az.index[k], desc.borderColor[0]);
@@ -115,7 +121,8 @@ static void test_objects(int dims, bool layered)
         resource.resType = cudaResourceTypeArray;
         resource.res.array.array = array;
         cudaTextureDesc desc = {};
-        for (int i = 0; i < 3; i++) desc.addressMode[i] = modes[combination & 3];
+        /* Of the axes in use: hardware gives a line a second one, of one texel. */
+        for (int i = 0; i < dims; i++) desc.addressMode[i] = modes[combination & 3];
         desc.filterMode = combination & 4 ? cudaFilterModeLinear : cudaFilterModePoint;
         desc.normalizedCoords = combination >> 3;
         desc.borderColor[0] = 2.5f;
@@ -331,8 +338,63 @@ static void test_surfaces()
 #endif
 }
 
+/* ---- cube maps: every face has its own value, and a texel of another ---- */
+
+__global__ void look(float *out, const float3 *directions, cudaTextureObject_t t)
+{
+    const float3 d = directions[threadIdx.x];
+    out[threadIdx.x] = texCubemap<float>(t, d.x, d.y, d.z);
+}
+
+static void test_cube()
+{
+    enum { SIDE = 4, DIRECTIONS = 12 };
+    static float faces[6][SIDE][SIDE];
+    for (int i = 0; i < 6 * SIDE * SIDE; i++) (&faces[0][0][0])[i] = (float)i;
+    cudaChannelFormatDesc channels = cudaCreateChannelDesc<float>();
+    cudaArray_t array;
+    CUDA(cudaMalloc3DArray(&array, &channels, make_cudaExtent(SIDE, SIDE, 6), cudaArrayCubemap));
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(faces, SIDE * sizeof(float), SIDE, SIDE);
+    copy.dstArray = array;
+    copy.extent = make_cudaExtent(SIDE, SIDE, 6);
+    copy.kind = cudaMemcpyHostToDevice;
+    CUDA(cudaMemcpy3D(&copy));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc desc = {};
+    for (int i = 0; i < 3; i++) desc.addressMode[i] = cudaAddressModeClamp;
+    desc.normalizedCoords = 1;
+    cudaTextureObject_t texture;
+    CUDA(cudaCreateTextureObject(&texture, &resource, &desc, nullptr));
+    /* One axis dominates; the other two pick a quarter of the face. By the table of the programming
+     * guide: face, column from s, row from t. */
+    float3 *const directions = managed<float3>(DIRECTIONS);
+    float *const out = managed<float>(DIRECTIONS);
+    float want[DIRECTIONS];
+    for (int i = 0; i < DIRECTIONS; i++) {
+        const int face = i % 6;
+        const float major = face & 1 ? -2.0f : 2.0f, u = i < 6 ? 1.2f : -0.6f, v = -0.4f;
+        const float3 d = face < 2   ? make_float3(major, u, v)
+                         : face < 4 ? make_float3(u, major, v)
+                                    : make_float3(u, v, major);
+        const float s = face == 0 ? -d.z : face == 1 ? d.z : face == 5 ? -d.x : d.x;
+        const float t = face == 2 ? d.z : face == 3 ? -d.z : -d.y;
+        directions[i] = d;
+        want[i] = faces[face][(int)((t / 2 + 1) / 2 * SIDE)][(int)((s / 2 + 1) / 2 * SIDE)];
+    }
+    look<<<1, DIRECTIONS>>>(out, directions, texture);
+    CUDA(cudaDeviceSynchronize());
+    for (int i = 0; i < DIRECTIONS; i++)
+        CHECK(out[i] == want[i], "cube %d: %g, not %g", i, out[i], want[i]);
+    CUDA(cudaDestroyTextureObject(texture));
+    CUDA(cudaFreeArray(array));
+}
+
 int main()
 {
+    test_cube();
     test_objects(1, false);
     test_objects(2, false);
     test_objects(3, false);

@@ -238,7 +238,7 @@ static inline float relu(float x)
 }
 static inline float unit(float x)
 {
-    return x != x ? 0.0f : x < 0 ? 0.0f : x > 1 ? 1.0f : x;
+    return x != x ? 0.0f : x <= 0 ? 0.0f : x > 1 ? 1.0f : x;
 }
 #define FMA_16_(infix, after, fl, type, of, to, compute)                                           \
     CTS_SMALL uint32_t N(fma_rn_##infix##type)(uint32_t a, uint32_t b, uint32_t c)                 \

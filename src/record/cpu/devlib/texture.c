@@ -92,28 +92,33 @@ CTS_SMALL const void *__cts_texel_linear(uint64_t handle, int64_t i)
     return t->data + (uint64_t)i * t->texel_bytes;
 }
 
-/* Hardware keeps 8 bits of the weight's fraction. */
-static inline float fraction(float position)
+/* Hardware keeps 8 bits of a weight's fraction. */
+static inline float to_256ths(float weight)
 {
-    const float rest = position - __builtin_floorf(position);
-    return __builtin_floorf(rest * 256.0f + 0.5f) / 256.0f;
+    return __builtin_floorf(weight * 256.0f + 0.5f) / 256.0f;
 }
 
+static inline float fraction(float position)
+{
+    return to_256ths(position - __builtin_floorf(position));
+}
+
+/* In one and two dimensions as an H200 was seen to do it, to the bit: of the two fractions' product
+ * 8 bits are kept too, and the four weights are made to add up to 1. In three dimensions plain
+ * products, a 256th or two away from the hardware's. */
 CTS_SMALL float __cts_tap_weight(uint64_t handle, int dims, int tap, float x, float y, float z)
 {
     const struct cts_texture *const t = texture_of(handle);
     if (!t->filter_mode) return 1.0f;
     const float a = fraction(in_texels(t, 0, x));
-    float weight = tap & 1 ? a : 1.0f - a;
-    if (dims > 1) {
-        const float b = fraction(in_texels(t, 1, y));
-        weight *= tap & 2 ? b : 1.0f - b;
+    if (dims == 1) return tap & 1 ? a : 1.0f - a;
+    const float b = fraction(in_texels(t, 1, y));
+    if (dims == 2) {
+        const float both = to_256ths(a * b);
+        return tap == 3 ? both : tap == 2 ? b - both : tap == 1 ? a - both : 1.0f - a - b + both;
     }
-    if (dims > 2) {
-        const float c = fraction(in_texels(t, 2, z));
-        weight *= tap & 4 ? c : 1.0f - c;
-    }
-    return weight;
+    const float c = fraction(in_texels(t, 2, z));
+    return (tap & 1 ? a : 1.0f - a) * (tap & 2 ? b : 1.0f - b) * (tap & 4 ? c : 1.0f - c);
 }
 
 CTS_SMALL int __cts_tex_is_filtered(uint64_t handle)

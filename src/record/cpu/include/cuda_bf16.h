@@ -211,8 +211,15 @@ CTS_BF16_BINARY_(__hadd, __hadd2, __nv_bfloat16((float)a + (float)b))
 CTS_BF16_BINARY_(__hsub, __hsub2, __nv_bfloat16((float)a - (float)b))
 CTS_BF16_BINARY_(__hmul, __hmul2, __nv_bfloat16((float)a *(float)b))
 CTS_BF16_BINARY_(__hdiv, __h2div, __nv_bfloat16((float)a / (float)b))
-CTS_BF16_BINARY_(__hmax, __hmax2, __nv_bfloat16(__builtin_fmaxf((float)a, (float)b)))
-CTS_BF16_BINARY_(__hmin, __hmin2, __nv_bfloat16(__builtin_fminf((float)a, (float)b)))
+/* -0 is below +0. */
+#define CTS_BF16_ZEROES_ (((a.cts_bits | b.cts_bits) & 0x7fff) == 0)
+CTS_BF16_BINARY_(__hmax, __hmax2,
+                 CTS_BF16_ZEROES_ ? __ushort_as_bfloat16((unsigned short)(a.cts_bits & b.cts_bits))
+                                  : __nv_bfloat16(__builtin_fmaxf((float)a, (float)b)))
+CTS_BF16_BINARY_(__hmin, __hmin2,
+                 CTS_BF16_ZEROES_ ? __ushort_as_bfloat16((unsigned short)(a.cts_bits | b.cts_bits))
+                                  : __nv_bfloat16(__builtin_fminf((float)a, (float)b)))
+#undef CTS_BF16_ZEROES_
 #undef CTS_BF16_BINARY_
 CTS_BF16_ __nv_bfloat16 __hneg(__nv_bfloat16 a)
 {

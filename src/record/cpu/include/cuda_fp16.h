@@ -305,12 +305,12 @@ CTS_HALF_ __half2 __lowhigh2highlow(__half2 a)
 CTS_HALF_ __half cts_half_unit_(__half a)
 {
     const float value = (float)a;
-    return value != value || value < 0 ? __half(0.0f) : value > 1 ? __half(1.0f) : a;
+    return value != value || value <= 0 ? __half(0.0f) : value > 1 ? __half(1.0f) : a;
 }
 CTS_HALF_ __half cts_half_relu_(__half a)
 {
     const float value = (float)a;
-    return value != value ? cts_half_bits_(0x7fff) : value < 0 ? __half(0.0f) : a;
+    return value != value ? cts_half_bits_(0x7fff) : value <= 0 ? __half(0.0f) : a;
 }
 #define CTS_HALF_BINARY_(name, name2, expression)                                                  \
     CTS_HALF_ __half name(__half a, __half b)                                                      \
