@@ -12,8 +12,9 @@
  * finds every byte that several CTAs wrote. */
 #include "analyze/communication/model.h"
 
-/* Lists of shared bytes are put in order when they grow beyond this. */
-enum { SHARED_MAX = 1 << 20 };
+/* Lists of shared bytes are put in order when they grow beyond SHARED_MAX; the shadow of items is
+ * fetched AHEAD of them. */
+enum { SHARED_MAX = 1 << 20, AHEAD = 8 };
 
 #define BLOCK_LAST ((UINT64_C(1) << CTS_SHADOW_BLOCK_BITS) - 1)
 #define PAGE_LAST  UINT64_C(4095)
@@ -139,6 +140,8 @@ static enum cts_status for_items(struct applying *a, const struct cts_sets *sets
                                                         uint64_t stop, uint32_t node))
 {
     for (size_t i = 0; i < sets->count; i++) {
+        if (i + AHEAD < sets->count && is_mine(a, sets->items[i + AHEAD].start))
+            cts_shadow_prefetch(&a->worker->view, sets->items[i + AHEAD].start);
         const struct cts_set_item item = sets->items[i];
         const uint64_t stop = item.start + item.length_bytes;
         for (uint64_t at = item.start; at < stop;) {

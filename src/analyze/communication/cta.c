@@ -114,6 +114,7 @@ static enum cts_status add_list(struct reading *r, const struct cts_acc_batch *b
     const uint32_t *const offsets = batch->offsets + batch->offset_start[record];
     const uint32_t width = r->site->width_bytes;
     const unsigned count = (unsigned)__builtin_popcount(batch->mask[record]);
+    r->since = UINT32_MAX; /* scattered addresses seldom touch the last few */
     for (unsigned i = 0; r->looks_up && i < count; i++)
         cts_shadow_prefetch(&r->worker->view, base + offsets[i]);
     for (unsigned i = 0; i < count;) {

@@ -12,6 +12,8 @@
 
 #include "analyze/communication/model.h"
 
+enum { AHEAD = 8 }; /* intervals whose shadow is fetched in advance */
+
 static enum cts_status sort_all(struct cts_comm_worker *worker, struct cts_comm_state *state,
                                 unsigned space)
 {
@@ -272,6 +274,7 @@ static enum cts_status link_set(struct cts_comm_worker *worker, struct cts_comm_
     struct cts_error *const error = &worker->error;
     struct cts_set_item mark = {0}; /* grows while runs touch */
     for (size_t i = 0; i < set->count; i++) {
+        if (i + AHEAD < set->count) cts_shadow_prefetch(&worker->view, set->items[i + AHEAD].start);
         const uint64_t stop = set->items[i].end;
         for (uint64_t at = set->items[i].start; at < stop;) {
             uint32_t writer;
