@@ -79,8 +79,10 @@ static void drop_debug_variables(LLVMModuleRef module)
     if (wanted && strcmp(wanted, "1") == 0) return;
     const LLVMBool as_records = LLVMIsNewDbgInfoFormat(module);
     LLVMSetIsNewDbgInfoFormat(module, 0);
-    CTS_EACH_FUNCTION (f, module) {
-        CTS_EACH_INSTRUCTION (i, f) {
+    CTS_EACH_FUNCTION(f, module)
+    {
+        CTS_EACH_INSTRUCTION(i, f)
+        {
             LLVMValueRef callee = cts_called_function(i);
             if (callee && cts_starts_with(cts_ir_name(callee), "llvm.dbg."))
                 LLVMInstructionEraseFromParent(i);
@@ -292,6 +294,47 @@ static void rewrite_functions(struct cts_retarget *retarget)
     }
 }
 
+/* What LLVM may do to a call at which threads wait for each other: only what leaves the branches
+ * around it as they are. `convergent` says so to the passes over IR,
+ * `nomerge` to the code generator. */
+static void pin_function(const struct cts_ir *ir, LLVMValueRef function)
+{
+    static const char *const pins[] = {"convergent", "nomerge"};
+    for (size_t i = 0; i < COUNT_OF(pins); i++)
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, cts_attribute(ir, pins[i]));
+}
+
+static void pin_indirect_calls(const struct cts_ir *ir, LLVMValueRef function)
+{
+    CTS_EACH_INSTRUCTION(i, function)
+    {
+        if (!cts_is_call(i) || LLVMIsAFunction(LLVMGetCalledValue(i))) continue;
+        if (LLVMIsAInlineAsm(LLVMGetCalledValue(i))) continue;
+        LLVMAddCallSiteAttribute(i, LLVMAttributeFunctionIndex, cts_attribute(ir, "convergent"));
+        LLVMAddCallSiteAttribute(i, LLVMAttributeFunctionIndex, cts_attribute(ir, "nomerge"));
+    }
+}
+
+/* Functions that wait, before they are copied. */
+static void pin_waiting_functions(struct cts_retarget *retarget)
+{
+    for (size_t i = 0; i < retarget->facts_count; i++) {
+        const struct cts_facts *const facts = retarget->facts[i];
+        if (!facts->waits_for) continue;
+        if (!facts->is_kernel) pin_function(&retarget->ir, facts->function);
+        pin_indirect_calls(&retarget->ir, facts->function);
+    }
+}
+
+/* Undefined functions that wait. A full log is nothing that other threads know of. */
+static void pin_waits(struct cts_retarget *retarget)
+{
+    CTS_EACH_FUNCTION(f, retarget->ir.module)
+    if (LLVMIsDeclaration(f) && cts_external_waits(cts_ir_name(f)) &&
+        !cts_starts_with(cts_ir_name(f), "__cts_log_"))
+        pin_function(&retarget->ir, f);
+}
+
 static void delete_leftovers(struct cts_retarget *retarget)
 {
     for (size_t i = 0; i < retarget->kernel_count; i++) {
@@ -367,9 +410,11 @@ int cts_retarget_pass(LLVMModuleRef module)
         cts_shared_layout(&retarget);
         cts_bodies_make(&retarget);
         rewrite_functions(&retarget);
+        pin_waiting_functions(&retarget);
         cts_versions_make(&retarget);
         cts_entries_make(&retarget);
         cts_tables_make(&retarget);
+        pin_waits(&retarget);
         delete_leftovers(&retarget);
     }
     if (retarget.ir.failed) empty_functions(module);
