@@ -11,7 +11,7 @@
 #include "trace/acc.h"
 #include "trace/catalogue.h"
 
-enum { TRANSFERS_MAX = 1 << 22 }; /* in the density map; beyond it the page says how many are not */
+enum { DENSITY_BINS = 128 };
 
 /* Writes beside the target and renames, so that a failure leaves an older report as it was. */
 static enum cts_status write_file(const struct cts_page *page, const char *path,
@@ -51,10 +51,8 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     const struct cts_access_source source = cts_access_source_of(reader);
     struct cts_progress progress;
     cts_progress_begin(&progress, stderr, "analysing", 0);
-    const struct cts_comm_options options = {.keep_transfers = true,
-                                             .transfer_max = TRANSFERS_MAX,
-                                             .threads = (unsigned)threads,
-                                             .progress = &progress};
+    const struct cts_comm_options options = {
+        .density_bins = DENSITY_BINS, .threads = (unsigned)threads, .progress = &progress};
     status = cts_comm_analyze(&catalogue, &source, &options, &comm, error);
     cts_progress_end(&progress);
     if (status) goto out;

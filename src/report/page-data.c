@@ -1,14 +1,10 @@
 /* The data of the page: what the plots show, small enough for a browser whatever the run's size.
- * Long lists are cut, which the page says (field `left_out`); the density map sums transfers into
- * at most DENSITY_BINS x DENSITY_BINS cells of equally many CTA ids. */
+ * Long lists are cut, which the page says (fields `..._left_out`). */
 #include "report/page.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/json.h"
 
-enum { DENSITY_BINS = 128, LAUNCHES_MAX = 5000, PAIRS_MAX = 1000, SIZES_MAX = 20000 };
+enum { LAUNCHES_MAX = 5000, PAIRS_MAX = 1000, SIZES_MAX = 20000 };
 
 static const char *kernel_name(const struct cts_page *page, uint32_t kernel)
 {
@@ -163,42 +159,24 @@ static void write_entries(struct cts_json *json, const char *name,
     cts_json_close_array(json);
 }
 
-/* ---- the density map ---- */
-
-struct density {
-    uint64_t transfers[DENSITY_BINS][DENSITY_BINS]; /* [writer bin][reader bin] */
-    uint64_t bytes[DENSITY_BINS][DENSITY_BINS];
-};
-
-static void write_density(struct cts_json *json, const struct cts_comm *comm,
-                          struct density *density)
+static void write_density(struct cts_json *json, const struct cts_comm_density *density)
 {
-    uint64_t cta_count = 1;
-    for (size_t i = 0; i < comm->launch_count; i++)
-        if (comm->launches[i].cta_count > cta_count) cta_count = comm->launches[i].cta_count;
-    const uint64_t bin_ctas = (cta_count + DENSITY_BINS - 1) / DENSITY_BINS;
-    for (size_t i = 0; i < comm->transfer_count; i++) {
-        const struct cts_comm_transfer *const transfer = &comm->transfers[i];
-        const uint64_t x = transfer->writer_cta / bin_ctas, y = transfer->reader_cta / bin_ctas;
-        density->transfers[x][y]++;
-        density->bytes[x][y] += transfer->bytes;
-    }
     cts_json_key(json, "density");
     cts_json_open_object(json);
-    cts_json_member_u64(json, "bins", (cta_count + bin_ctas - 1) / bin_ctas);
-    cts_json_member_u64(json, "bin_ctas", bin_ctas);
-    cts_json_member_u64(json, "cta_count", cta_count);
-    cts_json_member_u64(json, "transfers_left_out", comm->transfers_left_out);
+    cts_json_member_u64(json, "bins", density->bin_count);
+    cts_json_member_u64(json, "bin_ctas", density->bin_ctas);
+    cts_json_member_u64(json, "cta_count", density->cta_count);
     cts_json_key(json, "cells");
     cts_json_open_array_row(json);
-    for (uint64_t x = 0; x < DENSITY_BINS; x++) {
-        for (uint64_t y = 0; y < DENSITY_BINS; y++) {
-            if (!density->transfers[x][y]) continue;
+    for (uint64_t x = 0; x < density->bin_count; x++) {
+        for (uint64_t y = 0; y < density->bin_count; y++) {
+            const uint64_t *const cell = cts_comm_density_cell(density, x, y);
+            if (!cell[0]) continue;
             cts_json_open_array(json);
             cts_json_u64(json, x);
             cts_json_u64(json, y);
-            cts_json_u64(json, density->transfers[x][y]);
-            cts_json_u64(json, density->bytes[x][y]);
+            cts_json_u64(json, cell[0]);
+            cts_json_u64(json, cell[1]);
             cts_json_close_array(json);
         }
     }
@@ -209,8 +187,6 @@ static void write_density(struct cts_json *json, const struct cts_comm *comm,
 enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                     struct cts_error *error)
 {
-    struct density *const density = calloc(1, sizeof *density);
-    if (!density) return cts_fail(error, CTS_MEMORY, "no memory for the density map");
     struct cts_json json;
     cts_json_begin(&json, file);
     cts_json_open_object(&json);
@@ -225,8 +201,7 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                   page->comm->transfer_size_count);
     write_entries(&json, "in_degrees", page->comm->in_degrees, page->comm->in_degree_count);
     write_entries(&json, "out_degrees", page->comm->out_degrees, page->comm->out_degree_count);
-    write_density(&json, page->comm, density);
+    write_density(&json, &page->comm->density);
     cts_json_close_object(&json);
-    free(density);
     return cts_json_end(&json, error);
 }

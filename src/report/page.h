@@ -9,7 +9,7 @@
 struct cts_page {
     const char *run_path; /* as the user gave it */
     const struct cts_catalogue *catalogue;
-    const struct cts_comm *comm; /* with transfers, for the density map */
+    const struct cts_comm *comm; /* with a density map */
 };
 
 /* Writes the whole page. CTS_IO when `file` cannot be written. */

@@ -956,6 +956,26 @@ static uint64_t value_of(const struct cts_map_entry *entries, size_t count, uint
     return 0;
 }
 
+/* Every cell of the density map against the edges, one by one. */
+static void check_density(const struct twin *t, const struct cts_comm *c)
+{
+    const struct cts_comm_density *const density = &c->density;
+    for (unsigned x = 0; x < density->bin_count; x++)
+        for (unsigned y = 0; y < density->bin_count; y++) {
+            uint64_t transfers = 0, bytes = 0;
+            for (unsigned w = 0; w < t->node_count; w++)
+                for (unsigned r = 0; r < t->node_count; r++) {
+                    if (!t->edges[w][r].bytes || t->nodes[w].cta / density->bin_ctas != x ||
+                        t->nodes[r].cta / density->bin_ctas != y)
+                        continue;
+                    transfers++;
+                    bytes += t->edges[w][r].bytes;
+                }
+            assert_int_equal(cts_comm_density_cell(density, x, y)[0], transfers);
+            assert_int_equal(cts_comm_density_cell(density, x, y)[1], bytes);
+        }
+}
+
 static void check_transfers(const struct twin *t, const struct cts_comm *c, size_t room)
 {
     struct edge pairs[CALLS_MAX][CALLS_MAX] = {0};
@@ -1080,6 +1100,7 @@ static void check_program(uint64_t seed)
                                              .keep_transfers = true,
                                              .transfer_max = chance(20) ? 1 + below(20) : 100000,
                                              .top_count = below(12),
+                                             .density_bins = 1 + below(5),
                                              .threads = 1 + below(3),
                                              .set_bytes = chance(10) ? 48 : 0};
     struct cts_comm result;
@@ -1087,6 +1108,7 @@ static void check_program(uint64_t seed)
     if (cts_comm_analyze(&program.catalogue, &source, &options, &result, &error))
         fail_msg("program %llu: %s", (unsigned long long)seed, error.text);
     run_twin(&program, options.paper_model, &twin);
+    check_density(&twin, &result);
     assert_int_equal(result.unordered_pairs, twin.order.unordered_pairs);
     assert_int_equal(result.superstep_count, twin.order.count);
     assert_int_equal(result.carried_bytes, twin.carried_bytes);

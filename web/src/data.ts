@@ -65,7 +65,6 @@ export interface Data {
         bins: number;
         bin_ctas: number;
         cta_count: number;
-        transfers_left_out: number;
         cells: [number, number, number, number][];
     };
 }

@@ -232,7 +232,6 @@ function Density() {
             </p>
             <Heatmap columns={density.bins} rows={density.bins} cells={cells} xLabel="writing CTA" yLabel="reading CTA"
                 binText={bin} valueText={(v) => (what === "bytes" ? bytes(v) : `${count(v)} transfers`)} />
-            {density.transfers_left_out > 0 && <p class="soft">{count(density.transfers_left_out)} transfers beyond the cap are in every sum but not in this map.</p>}
         </Card>
     );
 }

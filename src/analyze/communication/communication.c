@@ -186,6 +186,14 @@ static enum cts_status number_launches(struct cts_comm_model *model, struct cts_
     return model->out_degrees ? CTS_OK : CTS_MEMORY;
 }
 
+static uint64_t largest_grid(const struct cts_comm *result)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < result->launch_count; i++)
+        if (result->launches[i].cta_count > most) most = result->launches[i].cta_count;
+    return most;
+}
+
 static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_error *error)
 {
     const size_t launch_count = model->result->launch_count;
@@ -205,6 +213,9 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
         worker->pairs_used = cts_array_zeroed(launch_count, sizeof *worker->pairs_used, error);
         worker->top = cts_array_zeroed(model->options.top_count, sizeof *worker->top, error);
         if (!worker->pairs || !worker->pairs_used || !worker->top) return CTS_MEMORY;
+        if (cts_comm_density_init(&worker->density, largest_grid(model->result),
+                                  model->options.density_bins, error))
+            return CTS_MEMORY;
     }
     if (!model->options.keep_ctas) return CTS_OK;
     model->cta_counts = cts_array_zeroed(launch_count, sizeof *model->cta_counts, error);
@@ -512,6 +523,11 @@ static enum cts_status conclude(struct cts_comm_model *model, struct cts_error *
     if (!status) status = sum_pairs(model, error);
     if (!status) status = gather_top(model, error);
     if (!status) status = gather_ctas(model, error);
+    if (!status)
+        status = cts_comm_density_init(&result->density, largest_grid(result),
+                                       model->options.density_bins, error);
+    for (unsigned i = 0; !status && i < model->worker_count; i++)
+        cts_comm_density_add(&result->density, &model->workers[i].density);
     result->transfers = model->transfers.items;
     result->transfer_count = model->transfers.count;
     model->transfers.items = NULL;
@@ -541,6 +557,7 @@ static void release_worker(struct cts_comm_worker *worker)
     cts_intervals_release(&worker->conflicts);
     cts_map_release(&worker->transfer_sizes);
     cts_map_release(&worker->in_degrees);
+    cts_comm_density_release(&worker->density);
     free(worker->top);
     free(worker->transfers.items);
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/communication/density.h"
 #include "analyze/map.h"
 #include "analyze/source.h"
 #include "common/error.h"
@@ -129,11 +130,12 @@ struct cts_comm_cta {
 struct cts_comm_options {
     bool paper_model; /* no copies, no frees, no CPU accesses; host = never written by a kernel */
     bool keep_ctas;   /* fill cts_comm.ctas */
-    bool keep_transfers; /* fill cts_comm.transfers, up to transfer_max */
-    size_t transfer_max; /* 0: CTS_COMM_TRANSFER_MAX */
-    size_t top_count;    /* how many of the largest transfers to keep */
-    unsigned threads;    /* 0: one per processor */
-    uint64_t set_bytes;  /* sets of a launch beyond this go to a temporary file; 0: 1 GiB */
+    bool keep_transfers;   /* fill cts_comm.transfers, up to transfer_max */
+    size_t transfer_max;   /* 0: CTS_COMM_TRANSFER_MAX */
+    size_t top_count;      /* how many of the largest transfers to keep */
+    uint32_t density_bins; /* at most so many bins a side of the density map; 0: no map */
+    unsigned threads;      /* 0: one per processor */
+    uint64_t set_bytes;    /* sets of a launch beyond this go to a temporary file; 0: 1 GiB */
     struct cts_progress *progress; /* counts accesses; may be NULL */
 };
 enum { CTS_COMM_TRANSFER_MAX = 1 << 22 };
@@ -171,6 +173,7 @@ struct cts_comm {
     size_t top_count;
     struct cts_comm_transfer *transfers; /* by reader launch, reader CTA, writer launch and CTA */
     size_t transfer_count;
+    struct cts_comm_density density;
     uint64_t transfers_left_out; /* beyond transfer_max: in every sum, not in the list */
     struct cts_comm_cta *ctas;   /* CTAs that touched memory, by launch and CTA */
     size_t cta_count;

@@ -92,5 +92,6 @@ void cts_comm_release(struct cts_comm *result)
     free(result->top);
     free(result->transfers);
     free(result->ctas);
+    cts_comm_density_release(&result->density);
     *result = (struct cts_comm){0};
 }

@@ -85,6 +85,7 @@ struct cts_comm_worker {
     struct cts_intervals shared, conflicts; /* bytes that several CTAs wrote */
     /* of the run */
     struct cts_map transfer_sizes, in_degrees;
+    struct cts_comm_density density;
     struct cts_comm_transfer *top; /* a heap with the least on top */
     size_t top_count;
     struct cts_comm_transfers transfers; /* of the current launch */

@@ -415,6 +415,8 @@ static enum cts_status keep_transfer(struct cts_comm_worker *worker,
         cts_map_at(&worker->transfer_sizes, transfer->bytes, &worker->error);
     if (!same_size) return CTS_MEMORY;
     ++*same_size;
+    cts_comm_density_count(&worker->density, transfer->writer_cta, transfer->reader_cta,
+                           transfer->bytes);
     keep_top(worker, transfer);
     return worker->model->options.keep_transfers ? list_transfer(worker, transfer) : CTS_OK;
 }
