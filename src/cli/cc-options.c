@@ -513,6 +513,18 @@ static void add_split(struct cc_request *request, struct cc_list *list, const ch
     }
 }
 
+/* -Xcompiler: nvcc links through the host's compiler too, with the same words. */
+static void add_host_list(struct cc_request *request, const char *value)
+{
+    const size_t before = request->host.count;
+    add_split(request, &request->host, value, NULL);
+    for (size_t i = before; i < request->host.count; i++) {
+        const struct row *const row = find_row(request->host.items[i]);
+        if (row && row->place == HOST_AND_LINK && row->form != VALUE && row->form != JOINED)
+            cc_list_add(&request->link, request->host.items[i]);
+    }
+}
+
 static void add_architecture(struct cc_request *request, const char *value)
 {
     /* "sm_80", "compute_80", "sm_80,compute_80"; "native" and "all" say nothing to clang */
@@ -528,6 +540,11 @@ static void add_library(struct cc_request *request, const char *value)
     static const char *const own[] = {"cudart", "cudart_static", "cuda", "cudadevrt", "nvToolsExt"};
     for (size_t i = 0; i < sizeof own / sizeof own[0] && !request->for_cuda; i++)
         if (strcmp(own[i], value) == 0) return;
+    /* What clang compiled with -fopenmp needs its own library, which is gcc's as well. */
+    if (strcmp(value, "gomp") == 0 && !request->for_cuda) {
+        cc_list_add(&request->link, "-fopenmp");
+        return;
+    }
     cc_list_add(&request->link, cc_text(&request->pool, "-l%s", value));
 }
 
@@ -686,7 +703,7 @@ static void set_codegen(struct parser *parser, const struct row *row, const char
         cc_list_add(&request->host, "-fPIC");
         break;
     case ADD_HOST_LIST:
-        add_split(request, &request->host, value, NULL);
+        add_host_list(request, value);
         break;
     case ADD_LINK_LIST:
         add_split(request, &request->link, value, "-Xlinker");
