@@ -167,13 +167,24 @@ struct wanted {
     struct cts_comm_range after; /* CTAs that may come again: they stay open */
 };
 
-/* Reads the batch CTA by CTA; those that cannot come again are finished. */
+/* Whether each CTA has one run of records. Not where CTAs take turns: at barriers of the grid, and
+ * while one waits for memory that another writes. */
+static bool is_in_order(const struct cts_acc_batch *batch)
+{
+    for (size_t i = 1; i < batch->record_count; i++)
+        if (batch->cta[i] < batch->cta[i - 1]) return false;
+    return true;
+}
+
+/* Reads the batch CTA by CTA; those that cannot come again are finished: here, or, if the batch may
+ * have them again, by the caller. */
 static enum cts_status read_batch(struct cts_comm_worker *worker, const struct cts_acc_chunk *chunk,
                                   const struct wanted *wanted)
 {
     const struct cts_acc_batch *const batch = &worker->batch;
     const struct cts_comm_model *const model = worker->model;
     const uint64_t cta_count = model->result->launches[model->launch].cta_count;
+    const bool in_order = is_in_order(batch);
     for (size_t begin = 0, end; begin < batch->record_count; begin = end) {
         const uint32_t cta = batch->cta[begin];
         for (end = begin + 1; end < batch->record_count && batch->cta[end] == cta;) end++;
@@ -186,7 +197,7 @@ static enum cts_status read_batch(struct cts_comm_worker *worker, const struct c
         struct cts_comm_state *const state = open_state(worker, cta);
         if (!state) return worker->error.status;
         enum cts_status status = cts_comm_read_records(worker, state, begin, end);
-        if (!status && (cta < wanted->after.first || cta > wanted->after.last))
+        if (!status && in_order && (cta < wanted->after.first || cta > wanted->after.last))
             status = close_state(worker, worker->open_index);
         if (status) return status;
         worker->record_count += end - begin;
