@@ -274,14 +274,16 @@ static bool explain_nothing(const struct cts_catalogue *catalogue,
     if (summary->records) return false;
     const uint64_t launches = summary->launches;
     if (!catalogue->rank_count)
-        cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing recorded: no recorder ran in '%s'; compile its CUDA sources with "
-                 "'ctascope cc'",
-                 program);
+        cts_fail(
+            error, CTS_UNSUPPORTED,
+            "nothing recorded: no recorder ran in '%s': it called no CUDA function, or was not "
+            "compiled with 'ctascope cc'",
+            program);
     else if (summary->failure)
         cts_fail(error, CTS_IO, "nothing recorded: %s", summary->failure);
-    else if (!launches && summary->unfinished_ranks)
-        cts_fail(error, CTS_IO, "nothing recorded: '%s' ended before its first launch", program);
+    else if (summary->unfinished_ranks && (!launches || summary->recorded_launches))
+        cts_fail(error, CTS_IO, "nothing recorded: '%s' ended before its first launch did",
+                 program);
     else if (!launches)
         cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: '%s' launched no kernel", program);
     else if (summary->dropped_accesses)
@@ -293,8 +295,6 @@ static bool explain_nothing(const struct cts_catalogue *catalogue,
     else if (!summary->recorded_launches)
         cts_fail(error, CTS_USAGE, "nothing recorded: %s, all left out by filters",
                  cts_counted_text(launches, "launch", "launches").text);
-    else if (summary->unfinished_ranks)
-        cts_fail(error, CTS_IO, "nothing recorded: '%s' ended in its first launch", program);
     else
         cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: %s, none of which accessed memory",
                  cts_counted_text(launches, "launch", "launches").text);

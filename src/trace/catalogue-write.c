@@ -6,7 +6,8 @@
  * A queued operation is one byte of kind, one of table, then its values: 8 bytes for a number, a
  * length and bytes for a text, a byte in front that says whether it is NULL. The thread waits for
  * the first row, gathers for a tenth of a second (or until the queue is large, or somebody waits in
- * flush), and writes what is there in one transaction.
+ * flush), and writes what is there in one transaction. A young catalogue is written sooner, so that
+ * a program that soon crashes loses at most about an eighth of what it did.
  *
  * After a failure the catalogue stays a prefix of what was added: rows are dropped from then on,
  * but for ranks, messages and keys, which say what happened and are tried still.
@@ -32,6 +33,8 @@
 
 enum {
     GATHER_NS = 100 * 1000 * 1000,
+    GATHER_FIRST_NS = 1000 * 1000,
+    GATHER_SHARE = 8,
     HURRY_BYTES = 1 << 20,  /* write now, do not gather */
     STALL_BYTES = 64 << 20, /* callers wait until the thread has caught up */
     ID_BLOCK = 16384        /* ids of frequent kinds are claimed in blocks */
@@ -320,6 +323,14 @@ static void write_batch(struct cts_catalogue_writer *writer)
     pthread_mutex_unlock(&writer->db_lock);
 }
 
+static long gather_ns(const struct cts_catalogue_writer *writer, const struct timespec *now)
+{
+    const uint64_t now_ns = (uint64_t)now->tv_sec * 1000000000u + (uint64_t)now->tv_nsec;
+    const uint64_t age_ns = now_ns - writer->self.row.start_ns;
+    if (age_ns / GATHER_SHARE < GATHER_FIRST_NS) return GATHER_FIRST_NS;
+    return age_ns / GATHER_SHARE < GATHER_NS ? (long)(age_ns / GATHER_SHARE) : GATHER_NS;
+}
+
 /* With the lock: waits until there is something to write and it is time to. */
 static void wait_for_work(struct cts_catalogue_writer *writer)
 {
@@ -327,7 +338,7 @@ static void wait_for_work(struct cts_catalogue_writer *writer)
         pthread_cond_wait(&writer->work, &writer->lock);
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += GATHER_NS;
+    until.tv_nsec += gather_ns(writer, &until);
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
