@@ -407,10 +407,17 @@ static int status_of(pid_t pid)
     return status;
 }
 
+static int say(const struct cts_error *error)
+{
+    fprintf(stderr, "%s\n", error->text);
+    return 1;
+}
+
 static int record_sites(const char *run)
 {
     struct cts_catalogue_writer *w;
-    if (cts_catalogue_create(run, &w, NULL)) return 1;
+    struct cts_error error;
+    if (cts_catalogue_create(run, &w, &error)) return say(&error);
     struct cts_module module = module_row;
     module.module = cts_catalogue_reserve(w, CTS_ID_MODULE, 1);
     module.rank = cts_catalogue_rank(w);
@@ -426,7 +433,7 @@ static int record_sites(const char *run)
             cts_catalogue_add_site(w, &site);
         }
     }
-    return cts_catalogue_close(w, NULL) != CTS_OK;
+    return cts_catalogue_close(w, &error) ? say(&error) : 0;
 }
 
 static void processes_share_a_run(void **state)
@@ -544,7 +551,8 @@ static void a_killed_process_leaves_a_readable_run(void **state)
         struct cts_catalogue c = read_run(run);
         if (round > 2) assert_true(c.launch_count > 0);
         for (size_t i = 0; i < c.launch_count; i++) assert_int_equal(c.launches[i].launch, i);
-        assert_int_equal(c.ranks[0].end_ns, 0);
+        if (round > 2) assert_int_equal(c.rank_count, 1); /* else it may not have come that far */
+        if (c.rank_count) assert_int_equal(c.ranks[0].end_ns, 0);
         const size_t count = c.launch_count;
         cts_catalogue_release(&c);
         assert_int_equal(cts_catalogue_tidy(run, NULL), CTS_OK);
