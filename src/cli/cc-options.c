@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cc.h"
 
@@ -904,6 +905,21 @@ static enum cts_status read_options_file(struct parser *parser, const char *path
 
 /* ---- the whole ---- */
 
+/* Makefiles name the toolkit's headers, "-I$(CUDA_HOME)/include". The CPU device has its own for
+ * them, which must come first; whatever else lies there is still found. */
+static void demote_toolkit_headers(struct cc_request *request)
+{
+    for (size_t i = 0; i + 1 < request->shared.count; i++) {
+        const char *const option = request->shared.items[i];
+        const char *const directory = request->shared.items[i + 1];
+        if (strcmp(option, "-I") != 0 && strcmp(option, "-isystem") != 0) continue;
+        if (access(cc_text(&request->pool, "%s/cuda_runtime.h", directory), R_OK) == 0 &&
+            access(cc_text(&request->pool, "%s/crt/host_config.h", directory), R_OK) == 0)
+            request->shared.items[i] = "-idirafter";
+        i++;
+    }
+}
+
 static enum cts_status parse_option(struct parser *parser, const char *argument)
 {
     const struct row *const row = find_row(argument);
@@ -954,6 +970,7 @@ enum cts_status cc_request_parse(struct cc_request *request, int argument_count,
     struct parser parser = {
         .request = request, .arguments = arguments, .count = argument_count, .error = error};
     const enum cts_status status = parse_all(&parser);
+    if (!status && !request->for_cuda) demote_toolkit_headers(request);
     return status ? status : check(request, error);
 }
 
