@@ -134,8 +134,10 @@ void cts_versions_make(struct cts_retarget *retarget);
 /* retarget-marks.c */
 void cts_marks_drop(LLVMValueRef function);
 void cts_marks_to_row(struct cts_retarget *retarget, struct cts_kernel *kernel);
-void cts_marks_to_log(struct cts_retarget *retarget, LLVMValueRef function);
 bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_kernel *kernel);
+
+/* retarget-log.c */
+void cts_marks_to_log(struct cts_retarget *retarget, LLVMValueRef function);
 
 /* tables.c */
 void cts_tables_make(struct cts_retarget *retarget);
