@@ -25,14 +25,13 @@
 #define __device_builtin_surface_type__
 #endif
 
+/* __noinline__ is clang's own word in CUDA, and no macro elsewhere: the C++ library says
+ * __attribute__((__noinline__)). */
 #define __grid_constant__
 #define __maxnreg__(...)
 #define __device_builtin__
 #define __cudart_builtin__
 #define __forceinline__ __inline__ __attribute__((always_inline))
-#ifndef __noinline__
-#define __noinline__ __attribute__((noinline))
-#endif
 #define __inline_hint__
 #define __nv_pure__          __attribute__((pure))
 #define __align__(n)         __attribute__((aligned(n)))
