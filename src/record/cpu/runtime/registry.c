@@ -7,7 +7,6 @@
  * Nothing here starts the runtime: constructors run before main() and may be all that ever runs. */
 #include "registry.h"
 
-#include <ctype.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
@@ -80,9 +79,9 @@ void **__cudaRegisterFatBinary(void *fat_binary)
     if (!binary) abort(); /* in a constructor, with nobody to tell */
     const struct fat_binary_wrapper *const wrapper = fat_binary;
     const char *const data = wrapper && wrapper->data ? wrapper->data : "";
-    size_t length = strnlen(data, sizeof binary->id - 1);
-    while (length && isspace((unsigned char)data[length - 1])) length--;
-    memcpy(binary->id, data, length);
+    /* One line of text; what lies behind it in memory is somebody else's. */
+    for (size_t i = 0; i < sizeof binary->id - 1 && data[i] && data[i] != '\n'; i++)
+        binary->id[i] = data[i];
     pthread_mutex_lock(&lock);
     binary->next = binaries;
     binaries = binary;
