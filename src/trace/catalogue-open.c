@@ -159,7 +159,7 @@ enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db, uint32_t 
     if (!status) status = check_membership(*db, run_path, error);
     if (!status) status = claim_rank(run_path, rank, error);
     if (status) {
-        sqlite3_close(*db);
+        cts_catalogue_close_database(*db); /* somebody else's run stays one plain file */
         *db = NULL;
     }
     return status;
