@@ -475,6 +475,11 @@ static enum cts_status take_value(struct parser *parser, const struct row *row, 
         *value = "1";
         return CTS_OK;
     }
+    /* nvcc's --keep stands alone, ours names a directory. */
+    if (strcmp(argument, "--keep") == 0 && (!next || *next == '-' || strchr(next, '.'))) {
+        *value = ".";
+        return CTS_OK;
+    }
     if (!next) return cts_fail(parser->error, CTS_USAGE, "option '%s' needs a value", argument);
     *value = parser->arguments[++parser->at];
     return CTS_OK;

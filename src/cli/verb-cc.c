@@ -170,9 +170,23 @@ static int finish(struct cc_session *session, const struct cc_list *objects_of_i
     }
 }
 
+/* CMake looks for these lines in what `nvcc -v` prints: where the toolkit is, which architecture
+ * kernels see, and a line for the link, known by the text behind LIBRARIES. For the link we name
+ * ourselves. */
+static void describe_toolkit(void)
+{
+    const char *const share = cts_share_directory();
+    fprintf(stderr,
+            "#$ TOP=%s/nvcc\n#$ NVVMIR_LIBRARY_DIR=%s/nvcc/nvvm/libdevice\n"
+            "#$ PATH=%s/nvcc/bin:\n#$ INCLUDES=\"-I%s/cpu\"\n#$ LIBRARIES=\"-L%s/nvcc/lib64\"\n"
+            "#$ ARCHITECTURE=-arch compute_90\n%s/nvcc/bin/nvcc \"-L%s/nvcc/lib64\"\n",
+            share, share, share, share, share, share, share);
+}
+
 static int run_request(struct cc_session *session)
 {
     struct cc_request *const request = session->request;
+    if (request->verbose && !request->for_cuda) describe_toolkit();
     if (request->stage == CC_DEVICE_LINK) return make_empty_object(session);
     struct cc_list *const objects = calloc(request->input_count, sizeof *objects);
     if (!objects) return CTS_EXIT_INPUT;
@@ -211,7 +225,11 @@ static int fail(const struct cts_error *error)
 static int print_version(struct cc_session *session)
 {
     struct cc_process process = {0};
-    printf("ctascope cc %s\n", CTASCOPE_VERSION);
+    /* Build systems know a compiler by words of its own. */
+    printf(
+        "ctascope cc %s, in the place of \"nvcc: NVIDIA (R) Cuda compiler driver\", release 12.3, "
+        "V12.3.107\n",
+        CTASCOPE_VERSION);
     fflush(stdout);
     cc_list_add(&process.command, session->clangxx);
     cc_list_add(&process.command, "--version");
