@@ -121,6 +121,7 @@ static inline struct cts_collector *fixture_collector(const struct fixture *fixt
 {
     struct cts_collector *collector = NULL;
     struct cts_error error;
+    options.values = true; /* where records have some */
     assert_int_equal(cts_collector_open_directory(fixture->rank_path, &options, &collector, &error),
                      CTS_OK);
     return collector;

@@ -21,6 +21,7 @@ static struct cts_collector *create(const char *directory,
         return NULL;
     }
     collector->max_size_bytes = options->max_size_bytes;
+    collector->values = options->values;
     collector->compression_level = options->compression_level;
     collector->pid = getpid();
     pthread_mutex_init(&collector->lock, NULL);

@@ -144,8 +144,8 @@ void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space spa
 {
     if (!mask) return;
     if (cts_segment_is_full(&stream->segment)) close_segment(stream);
-    const bool keep = values && value_words && value_words <= CTS_STREAM_VALUE_WORDS_MAX &&
-                      make_room_for_values(stream);
+    const bool keep = stream->collector->values && values && value_words &&
+                      value_words <= CTS_STREAM_VALUE_WORDS_MAX && make_room_for_values(stream);
     const struct cts_zip_row row = {
         .site = site,
         .warp = warp,
