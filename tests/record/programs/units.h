@@ -1,0 +1,1 @@
+void other_unit(int n);
