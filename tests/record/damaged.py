@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Runs that somebody spoilt: every verb gives one line that names file, place and reason, and never
+crashes."""
+import glob
+import json
+import os
+import random
+import shutil
+import sqlite3
+
+import support
+
+VERBS = (("info",), ("dump", "--accesses"), ("dump",), ("comm",), ("comm", "--format", "json"),
+         ("report", "-o", "page.html"))
+READS_ACCESSES = [verb for verb in VERBS if verb[0] in ("comm", "report") or "--accesses" in verb]
+
+
+class Damaged(support.RecordTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = support.compiled("launches.cu", "-O2")
+
+    def setUp(self):
+        super().setUp()
+        self.record("good", self.program, "6", "3", options=("--deterministic",), status=3)
+
+    def copy(self):
+        """A fresh copy of the good run; its access file."""
+        shutil.rmtree("run", ignore_errors=True)
+        shutil.copytree("good", "run")
+        (path,) = glob.glob("run/rank-0/*.acc")
+        return path
+
+    def verb(self, verb, run="run", status=None):
+        """Runs a verb; whatever it says, it is no crash, and no more than a line. A table of
+        records may have begun before the damage is met, a page may not."""
+        done = self.ctascope(verb[0], run, *verb[1:], status=status, timeout=60)
+        self.assertIn(done.returncode, (0, 1), (verb, done.stderr))
+        if done.returncode == 1:
+            self.one_line(done.stderr, "{" if "json" in verb else f"ctascope {verb[0]}: ")
+            if "json" in verb:
+                self.assertEqual(json.loads(done.stderr)["verb"], verb[0])
+        if verb[0] == "report":
+            self.assertEqual(os.path.exists("page.html"), done.returncode == 0)
+            if done.returncode == 0:
+                os.remove("page.html")
+        return done
+
+    def all_fail(self, *parts, verbs=VERBS, run="run"):
+        for verb in verbs:
+            with self.subTest(verb=verb):
+                done = self.verb(verb, run, status=1)
+                for part in parts:
+                    self.assertIn(part, done.stderr)
+
+    def patch(self, path, offset, data):
+        with open(path, "r+b") as file:
+            file.seek(offset)
+            file.write(data)
+
+    # ---- directories ----
+
+    def test_good(self):
+        for verb in VERBS:
+            self.verb(verb, "good", status=0)
+
+    def test_no_such_run(self):
+        self.all_fail("'nothing'", "No such file or directory", run="nothing")
+
+    def test_empty_directory(self):
+        os.mkdir("empty")
+        self.all_fail("'empty' is an empty directory, not a run", run="empty")
+
+    def test_directory_of_something_else(self):
+        os.mkdir("other")
+        with open("other/notes", "w", encoding="utf-8") as file:
+            file.write("x")
+        self.all_fail("'other'", run="other")
+
+    def test_a_file(self):
+        with open("file", "w", encoding="utf-8") as file:
+            file.write("x")
+        self.all_fail("'file'", run="file")
+
+    def test_without_its_access_files(self):
+        self.copy()
+        shutil.rmtree("run/rank-0")
+        for verb in VERBS:
+            self.verb(verb)
+
+    # ---- the catalogue ----
+
+    def test_catalogue_garbage(self):
+        self.copy()
+        with open("run/run.db", "wb") as file:
+            file.write(random.Random(1).randbytes(50000))
+        self.all_fail("'run/run.db'")
+
+    def test_catalogue_empty(self):
+        self.copy()
+        os.truncate("run/run.db", 0)
+        self.all_fail("'run/run.db'", "empty")
+
+    def test_catalogue_truncated(self):
+        size = os.path.getsize("good/run.db")
+        for length in (50, 100, 3000, 4096, size // 2, size - 4096, size - 1):
+            self.copy()
+            os.truncate("run/run.db", length)
+            for verb in VERBS:
+                with self.subTest(length=length, verb=verb):
+                    done = self.verb(verb)
+                    if done.returncode:
+                        self.assertIn("'run/run.db'", done.stderr)
+            if length <= size // 2:  # the last page may hold nothing that is read
+                self.assertEqual(self.verb(("dump",)).returncode, 1)
+
+    def test_catalogue_flipped(self):
+        size = os.path.getsize("good/run.db")
+        places = random.Random(2)
+        for _ in range(25):
+            self.copy()
+            for _ in range(4):
+                self.patch("run/run.db", places.randrange(size), places.randbytes(1))
+            for verb in (("info",), ("dump",), ("comm",)):
+                self.verb(verb)
+
+    def test_newer_catalogue(self):
+        self.copy()
+        database = sqlite3.connect("run/run.db")
+        database.execute("UPDATE run SET value = 2 WHERE key = 'format_version'")
+        database.commit()
+        database.close()
+        self.all_fail("run/run.db", "version 2")
+
+    def test_catalogue_of_another_program(self):
+        self.copy()
+        os.remove("run/run.db")
+        database = sqlite3.connect("run/run.db")
+        database.execute("CREATE TABLE songs (name TEXT)")
+        database.commit()
+        database.close()
+        self.all_fail("run/run.db")
+
+    # ---- the access files ----
+
+    def test_newer_access_file(self):
+        path = self.copy()
+        with open(path, "rb") as file:
+            header = file.read(16)
+        self.patch(path, 8, bytes([header[8] + 1]))
+        self.all_fail(path, "version", verbs=READS_ACCESSES)
+
+    def test_access_file_garbage(self):
+        path = self.copy()
+        with open(path, "wb") as file:
+            file.write(b"no access file" * 100)
+        self.all_fail(path, "not an access file", verbs=READS_ACCESSES)
+
+    def test_access_file_cut(self):
+        """What lies before the cut is read, as of a program that was killed."""
+        whole = self.records_by_launch("good")
+        size = os.path.getsize(self.copy())
+        cuts = random.Random(3)
+        for length in [0, 3, 31, 32, 40, size - 1, size - 30] + [cuts.randrange(size)
+                                                                for _ in range(8)]:
+            path = self.copy()
+            os.truncate(path, length)
+            with self.subTest(length=length):
+                self.one_line(self.verb(("dump", "--accesses"), status=0).stderr,
+                              "ctascope dump: ", "incomplete")
+                for launch, records in self.records_by_launch("run").items():
+                    self.assertLessEqual(set(records), set(whole[launch]))
+                comm = self.comm("run")["soundness"]
+                self.assertEqual((comm["lower_bound"], comm["incomplete_files"]), (True, 1))
+                self.verb(("report", "-o", "page.html"), status=0)
+
+    def test_access_file_flipped(self):
+        """Every byte is under a checksum or checked otherwise: no flip goes unseen."""
+        whole = self.ctascope("dump", "good", "--accesses").stdout
+        size = os.path.getsize(self.copy())
+        places = random.Random(4)
+        unseen = []
+        for offset in list(range(0, 40, 3)) + [places.randrange(size) for _ in range(25)]:
+            path = self.copy()
+            with open(path, "rb") as file:
+                file.seek(offset)
+                byte = file.read(1)[0]
+            self.patch(path, offset, bytes([byte ^ 1 << places.randrange(8)]))
+            with self.subTest(offset=offset):
+                dump = self.verb(("dump", "--accesses"))
+                if dump.returncode == 0 and dump.stdout == whole and not dump.stderr:
+                    unseen.append(offset)
+                if dump.returncode:
+                    self.assertIn(path, dump.stderr)
+                done = self.verb(("comm",))
+                self.assertEqual(done.returncode, dump.returncode)
+                if done.returncode:
+                    self.assertIn(path, done.stderr)
+        self.assertEqual(unseen, [])
+
+    def test_access_file_of_another_run(self):
+        """Launches and sites that the catalogue does not have."""
+        path = self.copy()
+        self.record("longer", self.program, "9", "3", options=("--deterministic",), status=3)
+        shutil.copy("longer/rank-0/0.acc", path)
+        done = self.verb(("comm",), status=1)
+        self.assertIn("launch 6, which the catalogue does not have", done.stderr)
+        self.verb(("report", "-o", "page.html"), status=1)
+        self.verb(("dump", "--accesses"))
+
+    def test_access_file_that_is_no_file(self):
+        path = self.copy()
+        os.remove(path)
+        os.mkdir(path)
+        self.all_fail(path, verbs=READS_ACCESSES)
+        os.rmdir(path)
+        os.mkfifo(path)
+        self.all_fail(path, "not a regular file", verbs=READS_ACCESSES)
+
+
+if __name__ == "__main__":
+    support.main()
