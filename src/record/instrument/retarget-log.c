@@ -1,6 +1,6 @@
 /* Marks become entries of the log (record/abi.h):
  *
- *     at[0] = slot_base + (site << 48) + address;  at[32] = ...;  at += 2 * 32;
+ *     at[0] = address;  its upper 16 bits = slot_base + site;  at[32] = ...;  at += 2 * 32;
  *     if (at >= ctx->log_end) at = cts.log_full(ctx, at);
  *
  * `at` is a local variable that LLVM keeps in a register; it is written back to ctx->log before,
@@ -70,7 +70,9 @@ static void log_open(struct log *log, struct cts_retarget *retarget, LLVMValueRe
     log->at = LLVMBuildAlloca(ir->builder, ir->pointer, "cts.log");
     log->context = cts_context_of(retarget, function);
     log->in_kernel = cts_map_get(&retarget->kernel_of_body, function) != NULL;
-    log->slot_base = LLVMBuildLoad2(ir->builder, ir->i64, retarget->slot_base, "cts.slot_base");
+    LLVMTypeRef slot_type = LLVMIntTypeInContext(ir->context, 16);
+    LLVMValueRef base = cts_byte_offset(ir, retarget->slot_base, cts_u64(ir, CTS_SLOT_SHIFT / 8));
+    log->slot_base = LLVMBuildLoad2(ir->builder, slot_type, base, "cts.slot_base");
     read_again(log);
 }
 
@@ -83,14 +85,18 @@ static void append_word(struct log *log, LLVMValueRef word)
     LLVMBuildStore(ir->builder, word, cts_byte_offset(ir, log->run, cts_u64(ir, offset_bytes)));
 }
 
-/* Addresses of user space leave the slot's 16 bits alone. One that does not is about to fault. */
-static LLVMValueRef entry_word(struct log *log, LLVMValueRef site, LLVMValueRef address)
+/* The address, then the slot over its upper 16 bits: without constants of 64 bits, and LLVM shares
+ * the address with the access itself. */
+static void append_entry(struct log *log, LLVMValueRef site, LLVMValueRef address)
 {
+    enum { SLOT_BYTE = CTS_SLOT_SHIFT / 8 }; /* little-endian, as all hosts of the device are */
     const struct cts_ir *const ir = &log->retarget->ir;
-    const uint64_t slot = LLVMConstIntGetZExtValue(site) << CTS_SLOT_SHIFT;
-    LLVMValueRef bits = LLVMBuildPtrToInt(ir->builder, cts_generic(ir, address), ir->i64, "");
-    LLVMValueRef base = LLVMBuildAdd(ir->builder, log->slot_base, cts_u64(ir, slot), "");
-    return LLVMBuildAdd(ir->builder, base, bits, "");
+    append_word(log, cts_generic(ir, address));
+    const uint64_t offset_bytes = (log->run_words - 1) * 32 * sizeof(uint64_t) + SLOT_BYTE;
+    LLVMValueRef index =
+        LLVMConstInt(LLVMTypeOf(log->slot_base), LLVMConstIntGetZExtValue(site), 0);
+    LLVMValueRef slot = LLVMBuildAdd(ir->builder, log->slot_base, index, "");
+    LLVMBuildStore(ir->builder, slot, cts_byte_offset(ir, log->run, cts_u64(ir, offset_bytes)));
 }
 
 static LLVMValueRef new_function(struct cts_ir *ir, const char *name, LLVMTypeRef result,
@@ -182,7 +188,7 @@ static void check(struct log *log)
 static void log_access(struct log *log, LLVMValueRef mark)
 {
     if (log->load >= (log->retarget->values ? 1 : SLACK)) check(log);
-    append_word(log, entry_word(log, LLVMGetOperand(mark, 0), LLVMGetOperand(mark, 1)));
+    append_entry(log, LLVMGetOperand(mark, 0), LLVMGetOperand(mark, 1));
 }
 
 static void log_range(struct log *log, LLVMValueRef mark)
