@@ -156,7 +156,7 @@ function degreeBins(): { names: string[]; incoming: number[]; outgoing: number[]
     const sum = (list: [number, number][]) => bins.map(([low, high]) =>
         list.reduce((total, [d, n]) => total + (d >= low && d <= high ? n : 0), 0));
     return {
-        names: bins.map(([low, high]) => (low === high ? String(low) : `${short(low)}–${short(high)}`)),
+        names: bins.map(([low, high]) => (low === high ? String(low) : `${short(low)}–${high < 10000 ? high : short(high)}`)),
         incoming: sum(data.in_degrees),
         outgoing: sum(data.out_degrees),
     };

@@ -1,0 +1,87 @@
+// Opens a report in Chromium, light and dark, and compares what it shows with what `ctascope comm`
+// says of the same run:
+//     node check.mjs CTASCOPE RUN WORK_DIRECTORY
+import { createRequire } from "node:module";
+import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import assert from "node:assert/strict";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
+const [ctascope, run, work] = process.argv.slice(2);
+mkdirSync(work, { recursive: true });
+const report = join(work, "report.html");
+execFileSync(ctascope, ["report", run, "-o", report], { stdio: "inherit" });
+const results = JSON.parse(execFileSync(ctascope, ["comm", run, "--format", "json"], { maxBuffer: 1 << 28 }));
+
+const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync"],
+});
+
+// Painted pixels of a canvas that differ from its most frequent colour.
+const marks = (canvas) => canvas.evaluate((element) => {
+    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+    const counts = new Map();
+    for (let i = 0; i < data.length; i += 4) {
+        const colour = `${data[i]},${data[i + 1]},${data[i + 2]},${data[i + 3]}`;
+        counts.set(colour, (counts.get(colour) ?? 0) + 1);
+    }
+    return data.length / 4 - Math.max(...counts.values());
+});
+
+const backgrounds = [];
+for (const colorScheme of ["light", "dark"]) {
+    const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+    const trouble = [];
+    page.on("pageerror", (error) => trouble.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
+    page.on("request", (request) => request.url().startsWith("file:") || request.url().startsWith("data:") || trouble.push(`asked for ${request.url()}`));
+    await page.goto(pathToFileURL(report).href);
+    await page.waitForSelector(".heatmap canvas");
+
+    const titles = await page.locator("h2").allTextContents();
+    assert.deepEqual(titles, ["Kernels", "Who talks to whom", "Transfer sizes", "Partners of a CTA", "Launch by launch", "CTA to CTA"]);
+
+    // Tiles and tables show the analysis' own numbers.
+    const tiles = await page.locator(".tile b").allTextContents();
+    assert.equal(tiles[0], String(results.launches.length));
+    assert.equal(tiles[4].replaceAll(",", ""), String(results.totals.received_transfers));
+    const share = results.totals.ratio_communicated_bytes / results.totals.ratio_written_bytes;
+    assert.equal(tiles[3], `${(100 * share).toFixed(1)} %`);
+    for (const summary of await page.locator("summary").all()) await summary.click();
+    const sizes = await page.locator(".card", { hasText: "Transfer sizes" }).locator("details tbody tr").evaluateAll((rows) =>
+        rows.map((row) => [...row.cells].slice(0, 2).map((cell) => Number(cell.textContent.replaceAll(",", "")))));
+    assert.deepEqual(sizes, results.transfer_sizes.map((entry) => [entry.bytes, entry.transfers]));
+
+    // Every plot has marks, axes and a legend; the page needs no horizontal scrolling.
+    const plots = await page.locator(".uplot").count();
+    assert.equal(plots, 4);
+    for (const canvas of await page.locator(".uplot canvas").all()) assert.ok((await marks(canvas)) > 500, "an empty plot");
+    const legends = await page.locator(".u-legend").allTextContents();
+    assert.ok(legends[0].includes("transfers up to this size") && legends[1].includes("incoming"));
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
+
+    // The map tells what lies under the pointer: CTA 0 sends to itself in a stencil.
+    const map = page.locator(".heatmap canvas");
+    assert.ok((await marks(map)) > 100, "an empty map");
+    await map.scrollIntoViewIfNeeded();
+    await map.hover({ position: { x: 94, y: 10 } });
+    const told = await page.locator(".hover").textContent();
+    const expected = results.launch_pairs.length ? /writer 0\S* → reader 0\S*: (?!0 B)/ : /./;
+    assert.match(told, expected);
+    await page.getByRole("radio", { name: "transfers" }).check();
+    await map.hover({ position: { x: 95, y: 11 } });
+    assert.match(await page.locator(".hover").textContent(), /transfers$/);
+
+    backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+    await page.screenshot({ path: join(work, `${colorScheme}.png`), fullPage: true });
+    assert.deepEqual(trouble, []);
+    await page.close();
+}
+assert.notEqual(backgrounds[0], backgrounds[1]);
+await browser.close();
+console.log("the page shows what the analysis says, in light and dark");
