@@ -53,4 +53,10 @@ struct cts_log_merge {
 /* Emits what can be emitted. */
 void cts_log_merge(struct cts_log_merge *merge, struct cts_log_state *state);
 
+#if defined(__x86_64__)
+#define CTS_LOG_AVX512
+void cts_log_merge_avx512(struct cts_log_merge *merge, struct cts_log_state *state);
+#endif
+void cts_log_merge_generic(struct cts_log_merge *merge, struct cts_log_state *state);
+
 #endif
