@@ -412,30 +412,77 @@ const char *cc_find_toolkit(struct cc_pool *pool)
     return NULL;
 }
 
-/* Device code for the GPU is not instrumented yet: clang makes an ordinary CUDA program. */
+/* The toolkit's headers and ours: clang 19 asks toolkit 13 for a header that it no longer has. */
+static void open_toolkit(struct cc_session *session, struct cc_process *process, const char *side,
+                         const char *architecture)
+{
+    struct cc_pool *const pool = &session->request->pool;
+    add(process, session->clangxx, side);
+    add(process, cc_text(pool, "--cuda-path=%s", cc_find_toolkit(pool)), NULL);
+    add(process, cc_text(pool, "--cuda-gpu-arch=%s", architecture), "-Wno-unknown-cuda-version");
+    add(process, "-isystem", part(session, cts_share_directory(), "cuda"));
+    add_colours(process);
+    cc_list_add_all(&process->command, &session->request->shared);
+}
+
+/* To PTX, which the driver compiles for its GPU. The plugin describes the accesses; it leaves no
+ * marks, since nothing records them on a GPU yet. */
+static void ptx_command(struct cc_session *session, const struct cc_input *input, const char *unit,
+                        const char *architecture, const char *output, struct cc_process *process)
+{
+    open_toolkit(session, process, "--cuda-device-only", architecture);
+    cc_list_add_all(&process->command, &session->request->device);
+    add(process, device_optimisation(session->request), NULL);
+    add(process, "-Xclang", "-debug-info-kind=limited");
+    add_plugin(session, process);
+    add(process, "-S", NULL);
+    close_cuda(process, input, output);
+    cc_add_settings(session, process, "device", unit);
+    cc_list_add(&process->settings, "CTS_MARKS=drop");
+}
+
+/* clang 19 calls fatbinary with options that toolkit 13's no longer knows: we call it ourselves. */
+static void fatbinary_command(struct cc_session *session, const char *architecture, const char *ptx,
+                              const char *output, struct cc_process *process)
+{
+    struct cc_pool *const pool = &session->request->pool;
+    add(process, cc_text(pool, "%s/bin/fatbinary", cc_find_toolkit(pool)), "--64");
+    add(process, cc_text(pool, "--create=%s", output), NULL);
+    add(process, cc_text(pool, "--image3=kind=ptx,sm=%s,file=%s", architecture + 3, ptx), NULL);
+}
+
 static int compile_for_cuda(struct cc_session *session, const struct cc_input *input,
                             struct cc_list *objects, const char *object_name)
 {
     struct cc_request *const request = session->request;
-    struct cc_process process = {0};
+    if (request->separate_units) {
+        fprintf(stderr, "ctascope cc: separate compilation (-rdc) is not there for "
+                        "--device=cuda\n");
+        return 1;
+    }
+    const char *const architecture =
+        request->architectures.count ? request->architectures.items[0] : "sm_75";
+    const char *const unit = cc_unit(session, input, object_name);
+    const char *const ptx = cc_session_file(session, input->path, "ptx");
+    const char *const fatbin = cc_session_file(session, input->path, "fatbin");
     const char *const output =
         request->stage == CC_LINK ? cc_session_file(session, input->path, "o") : object_name;
-    add(&process, session->clangxx,
-        cc_text(&request->pool, "--cuda-path=%s", cc_find_toolkit(&request->pool)));
-    add(&process, "-Wno-unknown-cuda-version", NULL);
-    for (size_t i = 0; i < request->architectures.count; i++)
-        add(&process,
-            cc_text(&request->pool, "--cuda-gpu-arch=%s", request->architectures.items[i]), NULL);
-    if (request->separate_units) add(&process, "-fgpu-rdc", NULL);
-    add_colours(&process);
-    cc_list_add_all(&process.command, &request->shared);
-    cc_list_add_all(&process.command, &request->device);
-    add_host_options(session, &process);
-    if (!request->optimisation) add(&process, "-O2", NULL);
-    cc_add_dependency_options(session, &process.command, object_name);
-    add(&process, "-c", NULL);
-    close_cuda(&process, input, output);
-    const int status = cc_process_run(session, &process);
+    struct cc_process steps[3];
+    memset(steps, 0, sizeof steps);
+    ptx_command(session, input, unit, architecture, ptx, &steps[0]);
+    fatbinary_command(session, architecture, ptx, fatbin, &steps[1]);
+    open_toolkit(session, &steps[2], "--cuda-host-only", architecture);
+    add_host_options(session, &steps[2]);
+    add(&steps[2], "-Xclang", "-fcuda-include-gpubinary");
+    add(&steps[2], "-Xclang", fatbin);
+    cc_add_dependency_options(session, &steps[2].command, object_name);
+    add(&steps[2], "-c", NULL);
+    close_cuda(&steps[2], input, output);
+    int status = 0;
+    for (size_t i = 0; i < 3; i++) {
+        if (!status) status = cc_process_run(session, &steps[i]);
+        cc_process_release(&steps[i]);
+    }
     if (status == 0 && request->stage == CC_LINK) cc_list_add(objects, output);
     return status;
 }

@@ -91,9 +91,12 @@ static void add_runtime(struct cc_session *session, struct cc_list *command)
     struct cc_pool *const pool = &session->request->pool;
     if (session->request->for_cuda) {
         const char *const toolkit = cc_find_toolkit(pool);
+        /* static, so that the program runs on a machine with a driver and no toolkit */
         cc_list_add(command, cc_text(pool, "-L%s/lib64", toolkit));
-        cc_list_add(command, cc_text(pool, "-Wl,-rpath,%s/lib64", toolkit));
-        cc_list_add(command, "-lcudart");
+        cc_list_add(command, "-lcudart_static");
+        cc_list_add(command, "-ldl");
+        cc_list_add(command, "-lrt");
+        cc_list_add(command, "-lpthread");
         return;
     }
     const char *const directory = cts_library_directory();

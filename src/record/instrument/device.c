@@ -502,6 +502,13 @@ static void remove_unused_mark(LLVMValueRef mark)
     if (mark && !LLVMGetFirstUse(mark)) LLVMDeleteFunction(mark);
 }
 
+/* Without a producer that marks could call, only what was found is kept. */
+static void drop_marks(LLVMValueRef mark)
+{
+    LLVMUseRef use;
+    while (mark && (use = LLVMGetFirstUse(mark))) LLVMInstructionEraseFromParent(LLVMGetUser(use));
+}
+
 int cts_device_pass(LLVMModuleRef module)
 {
     struct device_pass pass = {0};
@@ -524,6 +531,11 @@ int cts_device_pass(LLVMModuleRef module)
     if (pass.options.for_cpu) unite_managed(&pass);
     cts_notes_finish(&pass.notes, (pass.options.record_values ? CTS_FILE_VALUES : 0) |
                                       (pass.options.record_locals ? CTS_FILE_LOCALS : 0));
+    if (pass.options.drop_marks) {
+        drop_marks(pass.access_mark);
+        drop_marks(pass.range_mark);
+        drop_marks(pass.values.mark);
+    }
     remove_unused_mark(pass.access_mark);
     remove_unused_mark(pass.range_mark);
     remove_unused_mark(pass.values.mark);

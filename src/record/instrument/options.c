@@ -53,6 +53,7 @@ bool cts_plugin_options_read(struct cts_plugin_options *options, LLVMModuleRef m
         .record_values = is_on("CTS_VALUES"),
         .record_host_accesses = is_on("CTS_HOST_ACCESSES"),
         .separate_units = is_on("CTS_RDC"),
+        .drop_marks = getenv("CTS_MARKS") && !strcmp(getenv("CTS_MARKS"), "drop"),
         .print_notes = is_on("CTS_NOTES"),
     };
     if (unit && *unit)

@@ -12,6 +12,7 @@ struct cts_plugin_options {
     bool record_locals;
     bool record_values;
     bool record_host_accesses;
+    bool drop_marks;     /* CTS_MARKS=drop */
     bool separate_units; /* CTS_RDC: other translation units may call in */
     bool print_notes;
     bool has_kernels, has_sources; /* whether the expressions below are set */
