@@ -225,7 +225,7 @@ static bool place_of_pointer(const struct cudaPitchedPtr *pointer, struct cudaPo
 {
     if (!pointer->ptr) return false;
     if (extent->height > 1 || extent->depth > 1)
-        if (width_bytes + position.x > pointer->pitch) return false;
+        if (width_bytes > pointer->pitch || position.x > pointer->pitch - width_bytes) return false;
     const uint64_t rows = pointer->ysize ? pointer->ysize : extent->height;
     if (extent->depth > 1 && extent->height + position.y > rows) return false;
     place->pitch = pointer->pitch ? pointer->pitch : width_bytes;
@@ -261,13 +261,19 @@ bool cts_copy_geometry_3d(const struct cudaMemcpy3DParms *parameters, struct cts
         return false;
     uint64_t width_bytes;
     if (__builtin_mul_overflow(p->extent.width, element, &width_bytes)) return false;
+    /* With an array on the other side, a pointer's x counts the array's elements, not bytes. */
+    struct cudaPos from_position = p->srcPos, to_position = p->dstPos;
+    if (!p->srcArray && __builtin_mul_overflow(from_position.x, element, &from_position.x))
+        return false;
+    if (!p->dstArray && __builtin_mul_overflow(to_position.x, element, &to_position.x))
+        return false;
     struct place from, to;
     const bool source =
-        p->srcArray ? place_in_array(p->srcArray, p->srcPos, &p->extent, &from)
-                    : place_of_pointer(&p->srcPtr, p->srcPos, &p->extent, width_bytes, &from);
+        p->srcArray ? place_in_array(p->srcArray, from_position, &p->extent, &from)
+                    : place_of_pointer(&p->srcPtr, from_position, &p->extent, width_bytes, &from);
     const bool destination =
-        p->dstArray ? place_in_array(p->dstArray, p->dstPos, &p->extent, &to)
-                    : place_of_pointer(&p->dstPtr, p->dstPos, &p->extent, width_bytes, &to);
+        p->dstArray ? place_in_array(p->dstArray, to_position, &p->extent, &to)
+                    : place_of_pointer(&p->dstPtr, to_position, &p->extent, width_bytes, &to);
     if (!source || !destination) return false;
     *geometry = (struct cts_geometry){.destination = to.address,
                                       .source = from.address,
