@@ -38,6 +38,9 @@ __device__ void free(void *) __attribute__((nothrow));
 __device__ void *malloc(size_t) __attribute__((nothrow)) __attribute__((malloc));
 }
 #include <new>
+#if __cplusplus >= 201103L
+#include <initializer_list> /* nvcc's own headers bring it, too */
+#endif
 
 #include "ctascope/vector_types.h"
 
