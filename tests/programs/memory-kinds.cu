@@ -119,7 +119,7 @@ static void test_volume()
     r.srcArray = array;
     r.srcPos = make_cudaPos(2, 1, 1);
     r.dstPtr = make_cudaPitchedPtr(out, w * sizeof(float), w, h);
-    r.dstPos = make_cudaPos(2 * sizeof(float), 1, 1);
+    r.dstPos = make_cudaPos(2, 1, 1);
     r.extent = make_cudaExtent(w - 2, h - 1, d - 1);
     r.kind = cudaMemcpyDeviceToHost;
     checkCudaErrors(cudaMemcpy3D(&r));
