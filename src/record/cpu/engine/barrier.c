@@ -47,8 +47,8 @@ void cts_barriers_lane_ended(struct cts_cta *cta, uint32_t warp_index)
     }
 }
 
-static struct cts_barrier *arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
-                                  bool predicate, bool waits)
+static inline struct cts_barrier *arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
+                                         bool predicate, bool waits)
 {
     if (!cta->fibers)
         cts_raise(cta, CTS_FAULT_BARRIER, "a barrier in a kernel compiled without one");
@@ -76,54 +76,68 @@ static struct cts_barrier *arrive(struct cts_cta *cta, uint32_t id, uint32_t thr
         cta->wait_mask[cta->lane] = id;
     }
     if (is_complete(cta, barrier)) complete(cta, barrier);
-    if (waits) cts_lane_wait(cta);
+    return barrier;
+}
+
+/* A barrier without a result. */
+static inline void meet(struct cts_cta *cta, uint32_t id, uint32_t threads)
+{
+    arrive(cta, id, threads, false, true);
+    cts_lane_wait_last(cta);
+}
+
+static const struct cts_barrier *meet_with(uint32_t predicate)
+{
+    struct cts_cta *const cta = cts_cta_current();
+    const struct cts_barrier *const barrier = arrive(cta, 0, 0, predicate != 0, true);
+    cts_lane_wait(cta);
     return barrier;
 }
 
 CTS_EXPORT void __cts_nvvm_barrier0(void)
 {
-    arrive(cts_cta_current(), 0, 0, false, true);
+    meet(cts_cta_current(), 0, 0);
 }
 
 CTS_EXPORT uint32_t __cts_nvvm_barrier0_popc(uint32_t predicate)
 {
-    return arrive(cts_cta_current(), 0, 0, predicate != 0, true)->result_true_count;
+    return meet_with(predicate)->result_true_count;
 }
 
 CTS_EXPORT uint32_t __cts_nvvm_barrier0_and(uint32_t predicate)
 {
-    const struct cts_barrier *const barrier = arrive(cts_cta_current(), 0, 0, predicate != 0, true);
+    const struct cts_barrier *const barrier = meet_with(predicate);
     return barrier->result_true_count == barrier->result_arrived;
 }
 
 CTS_EXPORT uint32_t __cts_nvvm_barrier0_or(uint32_t predicate)
 {
-    return arrive(cts_cta_current(), 0, 0, predicate != 0, true)->result_true_count != 0;
+    return meet_with(predicate)->result_true_count != 0;
 }
 
 CTS_EXPORT void __cts_nvvm_barrier_n(uint32_t barrier)
 {
-    arrive(cts_cta_current(), barrier, 0, false, true);
+    meet(cts_cta_current(), barrier, 0);
 }
 
 CTS_EXPORT void __cts_nvvm_barrier(uint32_t barrier, uint32_t threads)
 {
-    arrive(cts_cta_current(), barrier, threads, false, true);
+    meet(cts_cta_current(), barrier, threads);
 }
 
 CTS_EXPORT void __cts_nvvm_bar_sync(uint32_t barrier)
 {
-    arrive(cts_cta_current(), barrier, 0, false, true);
+    meet(cts_cta_current(), barrier, 0);
 }
 
 CTS_EXPORT void __cts_nvvm_barrier_sync(uint32_t barrier)
 {
-    arrive(cts_cta_current(), barrier, 0, false, true);
+    meet(cts_cta_current(), barrier, 0);
 }
 
 CTS_EXPORT void __cts_nvvm_barrier_sync_cnt(uint32_t barrier, uint32_t threads)
 {
-    arrive(cts_cta_current(), barrier, threads, false, true);
+    meet(cts_cta_current(), barrier, threads);
 }
 
 CTS_EXPORT void __cts_nvvm_barrier_arrive_cnt(uint32_t barrier, uint32_t threads)
@@ -140,5 +154,5 @@ CTS_EXPORT void __cts_grid_sync(void)
     cta->warp->blocked |= 1u << cta->lane % CTS_WARP_LANES;
     cta->wait[cta->lane] = CTS_WAIT_GRID;
     cta->grid_count++;
-    cts_lane_wait(cta);
+    cts_lane_wait_last(cta);
 }

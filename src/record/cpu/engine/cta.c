@@ -72,16 +72,18 @@ static void no_memory(struct cts_cta *cta)
     cts_fault_set(cta, cta->lane, CTS_FAULT_MEMORY, "no memory for the stack of a thread");
 }
 
-void cts_lane_wait(struct cts_cta *cta)
+/* Whom a lane that waits leaves the worker to. */
+struct turn {
+    void *sp;
+    struct cts_stack *stack;
+};
+
+static inline struct turn next_turn(struct cts_cta *cta)
 {
     struct cts_worker *const worker = cta->worker;
     struct cts_warp *const warp = cta->warp;
-    const uint32_t me = cta->lane;
-    worker->log_at[me % CTS_WARP_LANES] = cta->context.log;
-    if (!warp->ready) {
-        cts_fiber_switch(&cta->sp[me], worker->home_sp, &worker->home);
-        return;
-    }
+    worker->log_at[cta->lane % CTS_WARP_LANES] = cta->context.log;
+    if (!warp->ready) return (struct turn){worker->home_sp, &worker->home};
     const uint32_t next = take_ready(cta, warp);
     prefetch_next(cta, warp);
     void *const to = wake_lane(cta, worker, next);
@@ -90,7 +92,21 @@ void cts_lane_wait(struct cts_cta *cta)
         cts_fiber_leave(worker->home_sp, &worker->home);
     }
     load_lane(cta, worker, next);
-    cts_fiber_switch(&cta->sp[me], to, cta->stack[next]);
+    return (struct turn){to, cta->stack[next]};
+}
+
+void cts_lane_wait(struct cts_cta *cta)
+{
+    void **const save = &cta->sp[cta->lane];
+    const struct turn turn = next_turn(cta);
+    cts_fiber_switch(save, turn.sp, turn.stack);
+}
+
+void cts_lane_wait_last(struct cts_cta *cta)
+{
+    void **const save = &cta->sp[cta->lane];
+    const struct turn turn = next_turn(cta);
+    cts_fiber_switch_last(save, turn.sp, turn.stack);
 }
 
 /* The running lane is over: what waits for it must know. */

@@ -42,6 +42,30 @@ cts_fiber_swap:
 	ret
 	.size cts_fiber_swap, . - cts_fiber_swap
 
+	/* void cts_fiber_swap_last(void **save, void *to): a jump in place of the return */
+	.p2align 4
+	.globl cts_fiber_swap_last
+	.hidden cts_fiber_swap_last
+	.type cts_fiber_swap_last, %function
+cts_fiber_swap_last:
+	sub sp, sp, #160
+	stp x19, x20, [sp, #0]
+	stp x21, x22, [sp, #16]
+	stp x23, x24, [sp, #32]
+	stp x25, x26, [sp, #48]
+	stp x27, x28, [sp, #64]
+	stp x29, x30, [sp, #80]
+	stp d8, d9, [sp, #96]
+	stp d10, d11, [sp, #112]
+	stp d12, d13, [sp, #128]
+	stp d14, d15, [sp, #144]
+	mov x9, sp
+	str x9, [x0]
+	mov sp, x1
+	load_frame
+	br x30
+	.size cts_fiber_swap_last, . - cts_fiber_swap_last
+
 	/* void cts_fiber_jump(void *to) */
 	.p2align 4
 	.globl cts_fiber_jump

@@ -26,6 +26,30 @@ cts_fiber_swap:
 	ret
 	.size cts_fiber_swap, . - cts_fiber_swap
 
+	/* void cts_fiber_swap_last(void **save, void *to): a jump in place of the return */
+	.p2align 4
+	.globl cts_fiber_swap_last
+	.hidden cts_fiber_swap_last
+	.type cts_fiber_swap_last, @function
+cts_fiber_swap_last:
+	push %rbp
+	push %rbx
+	push %r12
+	push %r13
+	push %r14
+	push %r15
+	mov %rsp, (%rdi)
+	mov %rsi, %rsp
+	pop %r15
+	pop %r14
+	pop %r13
+	pop %r12
+	pop %rbx
+	pop %rbp
+	pop %rcx
+	jmp *%rcx
+	.size cts_fiber_swap_last, . - cts_fiber_swap_last
+
 	/* void cts_fiber_jump(void *to) */
 	.p2align 4
 	.globl cts_fiber_jump

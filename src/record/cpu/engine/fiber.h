@@ -84,6 +84,7 @@ static inline void cts_stacks_give(struct cts_stacks *stacks, struct cts_stack *
 
 /* In fiber-*.S. */
 void cts_fiber_swap(void **save, void *to);
+void cts_fiber_swap_last(void **save, void *to);
 _Noreturn void cts_fiber_jump(void *to);
 void cts_fiber_begin(void);
 
@@ -107,6 +108,19 @@ static inline void cts_fiber_switch(void **save, void *to, struct cts_stack *to_
     cts_fiber_swap(save, to);
 #ifdef CTS_ENGINE_ASAN
     __sanitizer_finish_switch_fiber(fake_stack, NULL, NULL);
+#endif
+}
+
+/* The same as the last thing that a function does which device code called. The other fiber mostly
+ * goes on elsewhere in device code than this one: a return would be predicted to go where this one
+ * was called from, a jump is predicted to go where the fiber before went. */
+static inline void cts_fiber_switch_last(void **save, void *to, struct cts_stack *to_stack)
+{
+#if defined(CTS_ENGINE_ASAN) || defined(CTS_ENGINE_TSAN)
+    cts_fiber_switch(save, to, to_stack);
+#else
+    (void)to_stack;
+    cts_fiber_swap_last(save, to);
 #endif
 }
 

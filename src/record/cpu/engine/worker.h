@@ -247,6 +247,8 @@ enum cts_cta_outcome cts_cta_run(struct cts_cta *cta);
 void cts_cta_fill_context(struct cts_cta *cta, struct cts_grid *launch, char *window);
 /* For a lane that waits: the caller has put it into a mask of its warp. */
 void cts_lane_wait(struct cts_cta *cta);
+/* The same as the last thing that a function does which device code called. */
+void cts_lane_wait_last(struct cts_cta *cta);
 _Noreturn void cts_lane_exit(struct cts_cta *cta);
 /* A lane that has waited may go on. */
 void cts_worker_begin_records(struct cts_worker *worker, uint64_t cta);
