@@ -52,7 +52,7 @@ static inline void prefetch_next(const struct cts_cta *cta, const struct cts_war
     if (!warp->ready) return;
     const char *const sp = cta->sp[(uint32_t)(warp - cta->warps) * CTS_WARP_LANES +
                                    (uint32_t)__builtin_ctz(warp->ready)];
-    for (int line = 0; line < 5; line++) __builtin_prefetch(sp + line * 64);
+    for (int line = 0; sp && line < 5; line++) __builtin_prefetch(sp + line * 64);
 }
 
 static void run_lanes(void *argument);
