@@ -36,7 +36,7 @@ void cts_help_overview(FILE *file)
     fputs("\nFirst steps:\n"
           "  ctascope cc -O2 app.cu -o app\n"
           "  ctascope record -o run -- ./app\n"
-          "  ctascope info run\n\n"
+          "  ctascope comm run\n\n"
           "'ctascope VERB --help' tells more of a verb, 'ctascope --version' the version.\n"
           "Results go to standard output, messages to standard error.\n",
           file);

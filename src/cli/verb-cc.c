@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/cc.h"
+#include "cli/help.h"
 #include "cli/verb.h"
 
 static const char *base_name(const char *path)
@@ -239,26 +240,6 @@ static int print_version(struct cc_session *session)
     return cc_process_run(session, &process);
 }
 
-static void print_help(void)
-{
-    puts("usage: ctascope cc [OPTIONS] FILE...\n"
-         "\n"
-         "Compiles and links CUDA programs, in the place of nvcc or clang++: takes the options of\n"
-         "both. C and C++ sources and objects go to clang as they are.\n"
-         "\n"
-         "  --device=cpu|cuda  what kernels run on (default: cpu)\n"
-         "  --kernels=REGEX    kernels to instrument, by their name in the source\n"
-         "  --sources=REGEX    source files to instrument\n"
-         "  --locals           record accesses to local memory, too\n"
-         "  --values           record the values loaded and stored\n"
-         "  --host-accesses    record the host's accesses to managed and mapped memory\n"
-         "  --no-instrument    record nothing\n"
-         "  --keep DIR         keep the intermediate files there\n"
-         "  -v, -###           print the commands; -### does not run them\n"
-         "\n"
-         "Device code is compiled for this machine (-march=native) unless -march= says otherwise.");
-}
-
 static int run_cc(const struct cts_arguments *arguments)
 {
     struct cc_request request;
@@ -268,7 +249,7 @@ static int run_cc(const struct cts_arguments *arguments)
     if (cc_request_parse(&request, arguments->positional_count, arguments->positional, &error)) {
         status = fail(&error);
     } else if (request.stage == CC_HELP) {
-        print_help();
+        cts_help_verb(stdout, arguments->verb);
     } else if (request.for_cuda && !cc_find_toolkit(&request.pool)) {
         cts_fail(&error, CTS_UNSUPPORTED,
                  "--device=cuda needs a CUDA toolkit, and none is found (CUDA_HOME, "
@@ -288,11 +269,31 @@ static int run_cc(const struct cts_arguments *arguments)
     return status;
 }
 
+/* For help, the man page and completion: cc parses its command line itself (cc-options.c). */
+static const struct cts_option options[] = {
+    {"device", "cpu|cuda", "what kernels run on; nothing is recorded on a GPU yet (default: cpu)",
+     0},
+    {"kernels", "REGEX", "kernels to instrument, by their name in the source", 0},
+    {"sources", "REGEX", "source files to instrument", 0},
+    {"locals", NULL, "record accesses to local memory, too", 0},
+    {"values", NULL, "record the values loaded and stored", 0},
+    {"host-accesses", NULL, "record the CPU's accesses to managed and mapped memory", 0},
+    {"no-instrument", NULL, "record nothing", 0},
+    {"keep", "DIR", "keep the intermediate files there", 0},
+    {0},
+};
+
 const struct cts_verb cts_verb_cc = {
     .name = "cc",
     .synopsis = "[OPTIONS] FILE...",
-    .summary = "compile a CUDA program so that it can be recorded",
-    .description = "Stands in for nvcc or clang++; see 'ctascope cc --help'.",
+    .summary = "Compiles a CUDA program so that it can be recorded",
+    .description =
+        "Stands in for nvcc or clang++ and takes the options of both; those that mean\n"
+        "nothing here are accepted, unknown ones are refused by name. C and C++ sources\n"
+        "and objects go to clang as they are. Device code is compiled for this machine\n"
+        "(-march=native) unless -march= says otherwise. -v prints the commands, -### only\n"
+        "prints them.",
+    .options = options,
     .positional_max = -1,
     .raw = true,
     .run = run_cc,

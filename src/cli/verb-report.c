@@ -85,7 +85,7 @@ static const struct cts_option options[] = {
 const struct cts_verb cts_verb_report = {
     .name = "report",
     .synopsis = "RUN [-o FILE.html]",
-    .summary = "write what a run holds as one self-contained HTML page",
+    .summary = "Writes what a run holds as one self-contained HTML page",
     .description = "The page needs nothing but a browser: no server, no network. It shows the\n"
                    "volumes per kernel, who communicates with whom, transfer sizes, the number of\n"
                    "partners, the course over the launches and the map of blocks, each with the\n"
