@@ -37,7 +37,8 @@ enum {
     CTS_ABI_VERSION = 1,
     CTS_ROW_SLOTS_MAX = 64,
     CTS_SLOT_SHIFT = 48,
-    CTS_SLOT_LIMIT = 0xFFFF, /* slots 0 .. 0xFFFE; a program with more has the rest unrecorded */
+    CTS_SLOT_LIMIT = 0xFFFF, /* slots 0 .. 0xFFFE; files beyond have that as their base, and
+                                 their entries (at CTS_SLOT_LIMIT, saturated) are dropped */
     CTS_LOG_VALUE_WORDS_MAX =
         16, /* an access of more bytes than 128 logs values of the first 128 */
 };

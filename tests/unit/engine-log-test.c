@@ -441,6 +441,25 @@ static void generic_accesses_are_split_by_space(void **state)
     }
 }
 
+/* Code of a file that got no slots logs at the limit. */
+static void entries_without_a_slot_are_counted(void **unused)
+{
+    (void)unused;
+    struct cts_log_state log_state = {0};
+    uint32_t count[CTS_WARP_LANES] = {0};
+    start_structured(2, (const uint32_t[]){UINT32_MAX, UINT32_MAX});
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
+        const uint64_t slot = lane < 5 ? CTS_SLOT_LIMIT : structured.first_slot;
+        log_rows[lane] = slot << 48 | 4096;
+        count[lane] = 1;
+    }
+    struct cts_log_merge merge = {.log = log_rows, .row_count = count, .warp = 3};
+    merge_log(&merge, &log_state);
+    assert_int_equal(merge.invalid_count, 5);
+    assert_int_equal(record_count, 1);
+    assert_int_equal(records[0].mask, 0xFFFFFFE0);
+}
+
 int main(void)
 {
     records = malloc(RECORDS_MAX * sizeof *records);
@@ -454,6 +473,7 @@ int main(void)
         cmocka_unit_test(branches_are_apart_and_meet_again),
         cmocka_unit_test(repeats_outside_of_loops_stay_apart),
         cmocka_unit_test(generic_accesses_are_split_by_space),
+        cmocka_unit_test(entries_without_a_slot_are_counted),
         cmocka_unit_test(random_programs_keep_every_access_in_order),
         cmocka_unit_test(random_programs_keep_values),
     };

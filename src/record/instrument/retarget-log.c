@@ -85,6 +85,20 @@ static void append_word(struct log *log, LLVMValueRef word)
     LLVMBuildStore(ir->builder, word, cts_byte_offset(ir, log->run, cts_u64(ir, offset_bytes)));
 }
 
+/* A file that got no slots has the limit as base. Its kernels are not recorded, but kernels of
+ * other units may run its functions: their entries must stay at the limit, where they are counted.
+ */
+static LLVMValueRef add_saturated(struct log *log, LLVMValueRef base, LLVMValueRef index)
+{
+    const struct cts_ir *const ir = &log->retarget->ir;
+    LLVMTypeRef type = LLVMTypeOf(base);
+    const unsigned id = LLVMLookupIntrinsicID("llvm.uadd.sat", strlen("llvm.uadd.sat"));
+    LLVMValueRef add = LLVMGetIntrinsicDeclaration(ir->module, id, &type, 1);
+    LLVMValueRef arguments[] = {base, index};
+    return LLVMBuildCall2(ir->builder, LLVMIntrinsicGetType(ir->context, id, &type, 1), add,
+                          arguments, 2, "");
+}
+
 /* The address, then the slot over its upper 16 bits: without constants of 64 bits, and LLVM shares
  * the address with the access itself. */
 static void append_entry(struct log *log, LLVMValueRef site, LLVMValueRef address)
@@ -95,7 +109,9 @@ static void append_entry(struct log *log, LLVMValueRef site, LLVMValueRef addres
     const uint64_t offset_bytes = (log->run_words - 1) * 32 * sizeof(uint64_t) + SLOT_BYTE;
     LLVMValueRef index =
         LLVMConstInt(LLVMTypeOf(log->slot_base), LLVMConstIntGetZExtValue(site), 0);
-    LLVMValueRef slot = LLVMBuildAdd(ir->builder, log->slot_base, index, "");
+    LLVMValueRef slot = log->retarget->separate_units
+                            ? add_saturated(log, log->slot_base, index)
+                            : LLVMBuildAdd(ir->builder, log->slot_base, index, "");
     LLVMBuildStore(ir->builder, slot, cts_byte_offset(ir, log->run, cts_u64(ir, offset_bytes)));
 }
 

@@ -209,11 +209,17 @@ static void log_access(struct cts_context *context, uint64_t slot, const char *a
     if (context->log >= context->log_end) __cts_log_full(context);
 }
 
+static uint64_t range_slot(uint64_t base, uint64_t site)
+{
+    const uint64_t slot = (base >> CTS_SLOT_SHIFT) + site;
+    return (slot < CTS_SLOT_LIMIT ? slot : CTS_SLOT_LIMIT) << CTS_SLOT_SHIFT;
+}
+
 CTS_EXPORT void __cts_log_range(struct cts_context *context, const uint64_t *slot_base,
                                 uint32_t wide, const void *address, uint64_t size_bytes)
 {
-    const uint64_t wide_slot = *slot_base + ((uint64_t)wide << CTS_SLOT_SHIFT);
-    const uint64_t byte_slot = wide_slot + ((uint64_t)1 << CTS_SLOT_SHIFT);
+    const uint64_t wide_slot = range_slot(*slot_base, wide);
+    const uint64_t byte_slot = range_slot(*slot_base, (uint64_t)wide + 1);
     const char *at = address;
     if (!context->recording) return;
     while (size_bytes > 0) {

@@ -206,16 +206,16 @@ bool cts_record_file_slots(struct cts_file *file)
     const struct cts_file_desc *const desc = file->loaded.desc;
     file->has_slots = true;
     file->loaded.first_slot = cts_engine_add_sites(desc, file->loaded.first_site);
+    if (desc->slot_base) *desc->slot_base = (uint64_t)file->loaded.first_slot << CTS_SLOT_SHIFT;
     if (file->loaded.first_slot == CTS_SLOT_LIMIT) {
         char text[600];
         snprintf(text, sizeof text,
                  "'%s': the program has more than %d memory instructions; the kernels of this "
-                 "file are not recorded",
+                 "file are not recorded, accesses of its functions in other kernels are dropped",
                  desc->path, CTS_SLOT_LIMIT);
         cts_say("%s", text);
         cts_record_message("error", text);
         return false;
     }
-    if (desc->slot_base) *desc->slot_base = (uint64_t)file->loaded.first_slot << CTS_SLOT_SHIFT;
     return true;
 }
