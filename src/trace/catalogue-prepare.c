@@ -82,7 +82,7 @@ static bool is_run(const char *run_path, char *session, size_t session_bytes)
     sqlite3 *db = NULL;
     session[0] = 0;
     bool ours = false;
-    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK) {
+    if (sqlite3_open_v2(path, &db, cts_catalogue_read_flags(path), NULL) == SQLITE_OK) {
         sqlite3_busy_timeout(db, 5000);
         ours = cts_catalogue_format_version(db) >= 1;
         if (ours && !cts_catalogue_load_key(db, "session", session, session_bytes)) session[0] = 0;

@@ -514,7 +514,7 @@ static int open_read_only(const char *run_path, const char *path, sqlite3 **db)
 {
     char log_path[PATH_MAX + 8];
     snprintf(log_path, sizeof log_path, "%s-wal", path);
-    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+    const int flags = cts_catalogue_read_flags(path) | SQLITE_OPEN_NOMUTEX;
     if (eaccess(run_path, W_OK) == 0 || access(log_path, F_OK) == 0)
         return sqlite3_open_v2(path, db, flags, NULL);
     char *const uri = immutable_uri(path);

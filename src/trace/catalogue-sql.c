@@ -219,6 +219,22 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
     return status;
 }
 
+int cts_catalogue_read_flags(const char *path)
+{
+    /* what a journal ends with when the name of a super-journal stands before it */
+    static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    char journal_path[PATH_MAX + 16];
+    uint8_t end[sizeof magic];
+    snprintf(journal_path, sizeof journal_path, "%s-journal", path);
+    FILE *const journal = fopen(journal_path, "r");
+    if (!journal) return SQLITE_OPEN_READONLY;
+    const bool ours = fseek(journal, -(long)sizeof end, SEEK_END) == 0 &&
+                      fread(end, 1, sizeof end, journal) == sizeof end &&
+                      memcmp(end, magic, sizeof magic) != 0;
+    fclose(journal);
+    return ours && access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+}
+
 void cts_catalogue_close_database(sqlite3 *db)
 {
     if (!db) return;

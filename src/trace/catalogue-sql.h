@@ -20,6 +20,11 @@ CTS_MUST_CHECK enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const c
 CTS_MUST_CHECK enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db,
                                                            struct cts_error *error);
 
+/* SQLITE_OPEN_ flags to read the database at `path`: read-only, unless a process that was killed
+ * left a rollback journal, which only a writer may roll back. One that names a super-journal is
+ * none of ours (SQLite would delete the file of that name) and left alone. */
+int cts_catalogue_read_flags(const char *path);
+
 /* Closes it; the last process to do so turns the write-ahead log into plain content. NULL: nothing.
  * No statement may be left. */
 void cts_catalogue_close_database(sqlite3 *db);

@@ -112,7 +112,8 @@ cudaError_t cts_enter(void)
 __attribute__((destructor)) static void finish(void)
 {
     if (!atomic_load(&started) || cts_process_is_forked()) return;
-    const bool idle = cts_streams_drain();
+    /* exit() in a callback: the stream waits for us, not we for it */
+    const bool idle = !cts_in_callback && cts_streams_drain();
     cts_record_finish(idle);
     if (idle) cts_engine_stop();
 }

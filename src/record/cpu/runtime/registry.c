@@ -139,7 +139,7 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host_va
 void __cudaUnregisterFatBinary(void **handle)
 {
     if (cts_process_is_forked()) return;
-    cts_streams_drain();
+    if (!cts_in_callback) cts_streams_drain();
     struct fat_binary *const binary = (struct fat_binary *)(void *)handle;
     pthread_mutex_lock(&lock);
     if (binary->file) binary->file->is_gone = true;
