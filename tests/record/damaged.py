@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import sqlite3
+import sys
 
 import support
 
@@ -123,6 +124,19 @@ class Damaged(support.RecordTest):
                 self.patch("run/run.db", places.randrange(size), places.randbytes(1))
             for verb in (("info",), ("dump",), ("comm",)):
                 self.verb(verb)
+
+    def test_catalogue_with_a_rollback_journal(self):
+        """A process was killed while it wrote in this old way: the next reader rolls back."""
+        before = self.ctascope("dump", "good").stdout
+        self.copy()
+        script = (f"import os, sqlite3; d = sqlite3.connect('run/run.db'); "
+                  f"d.execute('PRAGMA cache_size=1'); d.execute('DELETE FROM sites'); "
+                  f"d.execute('UPDATE sources SET text = zeroblob(500000)'); os._exit(0)")
+        self.run_(sys.executable, "-c", script)
+        self.assertTrue(os.path.exists("run/run.db-journal"))
+        shutil.copytree("run", "again")
+        self.assertEqual(self.ctascope("dump", "run").stdout, before)
+        self.record("again", self.program, "1", "1", options=("--force",), status=3)
 
     def test_newer_catalogue(self):
         self.copy()
