@@ -64,7 +64,9 @@ static void print_origin(const struct cts_catalogue *catalogue)
 
 static void print_totals(const struct cts_catalogue *catalogue, const struct cts_run_summary *s)
 {
-    if (s->unfinished_ranks)
+    if (!catalogue->rank_count)
+        print_line("complete", "NO: no process has recorded into it yet");
+    else if (s->unfinished_ranks)
         print_line("complete", "NO: %u of %zu ranks did not end in an orderly way",
                    s->unfinished_ranks, catalogue->rank_count);
     else
@@ -240,11 +242,12 @@ static void json_ranks(struct cts_json *json, const struct cts_catalogue *catalo
     cts_json_close_array(json);
 }
 
-static void json_totals(struct cts_json *json, const struct cts_run_summary *s)
+static void json_totals(struct cts_json *json, const struct cts_catalogue *catalogue,
+                        const struct cts_run_summary *s)
 {
     cts_json_key(json, "totals");
     cts_json_open_object(json);
-    cts_json_member_bool(json, "complete", s->unfinished_ranks == 0);
+    cts_json_member_bool(json, "complete", catalogue->rank_count && !s->unfinished_ranks);
     cts_json_member_u64(json, "duration_ns", s->duration_ns);
     cts_json_member_u64(json, "launches", s->launches);
     cts_json_member_u64(json, "recorded_launches", s->recorded_launches);
@@ -340,7 +343,7 @@ static enum cts_status render_json(const struct cts_catalogue *catalogue,
     cts_json_open_object(&json);
     json_keys(&json, catalogue);
     json_ranks(&json, catalogue);
-    json_totals(&json, summary);
+    json_totals(&json, catalogue, summary);
     json_kernels(&json, catalogue, summary);
     json_messages(&json, catalogue);
     cts_json_close_object(&json);

@@ -84,7 +84,7 @@ int cts_run_is_complete(const struct cts_run *run)
 {
     for (size_t i = 0; i < run->catalogue.rank_count; i++)
         if (!run->catalogue.ranks[i].end_ns) return 0;
-    return 1;
+    return run->catalogue.rank_count > 0;
 }
 
 uint64_t cts_run_dropped_accesses(const struct cts_run *run)
