@@ -91,6 +91,22 @@ class Damaged(support.RecordTest):
 
     # ---- the catalogue ----
 
+    def test_nobody_has_recorded(self):
+        """A run that `record` made, whose program never came to record."""
+        self.copy()
+        shutil.rmtree("run/rank-0")
+        database = sqlite3.connect("run/run.db")
+        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            if table != "run":
+                database.execute(f"DELETE FROM {table}")
+        database.commit()
+        database.close()
+        self.assertIs(self.info("run")["totals"]["complete"], False)
+        self.assertIn("NO: no process has recorded", self.ctascope("info", "run").stdout)
+        for verb in VERBS:
+            self.verb(verb, status=0)
+
     def test_catalogue_garbage(self):
         self.copy()
         with open("run/run.db", "wb") as file:

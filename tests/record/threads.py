@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
 """Host threads that launch at the same time, and programs that choose what is recorded."""
-import os
-
 import support
 
 CTAS, WARPS = 4, 2
 RECORDS, ACCESSES = CTAS * WARPS * 2, CTAS * WARPS * 2 * 32  # of one launch
-INCLUDE = os.path.join(os.path.dirname(os.path.dirname(support.HERE)), "include")
 
 
 class Threads(support.RecordTest):
     @classmethod
     def setUpClass(cls):
-        cls.program = support.compiled("threads.cu", "-O2", "-I" + INCLUDE)
+        cls.program = support.compiled("threads.cu", "-O2")
 
     def outcome(self, how, status=0, **variables):
         return self.record("run", self.program, how, status=status, timeout=30,
