@@ -29,6 +29,8 @@
  * __attribute__((__noinline__)). */
 #define __grid_constant__
 #define __maxnreg__(...)
+#define __cluster_dims__(...)                                                                      \
+    _Pragma("GCC error \"thread block clusters are not supported on the CPU device\"")
 #define __device_builtin__
 #define __cudart_builtin__
 #define __forceinline__ __inline__ __attribute__((always_inline))
