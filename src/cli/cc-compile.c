@@ -128,7 +128,8 @@ static void device_command(struct cc_session *session, const struct cc_input *in
                            const char *unit, const char *output, struct cc_process *process)
 {
     open_cuda(session, process, "--cuda-device-only");
-    add(process, "--cuda-feature=+ptx83", NULL);
+    /* nvcc says nothing of loops that it cannot unroll; "retarget" turns them inside out anyway. */
+    add(process, "--cuda-feature=+ptx83", "-Wno-pass-failed");
     cc_list_add_all(&process->command, &session->request->device);
     add(process, device_optimisation(session->request), NULL);
     add(process, "-Xclang", "-debug-info-kind=limited");
@@ -152,6 +153,7 @@ static void retarget_command(struct cc_session *session, const char *bitcode, co
                              const char *output, struct cc_process *process)
 {
     add(process, session->clangxx, "-Wno-override-module");
+    add(process, "-Wno-pass-failed", NULL);
     add(process, device_optimisation(session->request), "-fPIC");
     add_machine(session, process);
     add_plugin(session, process);
