@@ -437,8 +437,8 @@ static enum cts_status dump_records(struct record_dump *dump, const char *run_pa
     }
     const size_t incomplete = cts_acc_incomplete_count(reader);
     if (!status && incomplete)
-        fprintf(stderr, "ctascope dump: %zu access files are incomplete: the program was cut off\n",
-                incomplete);
+        fprintf(stderr, "ctascope dump: %s incomplete: the program was cut off\n",
+                cts_counted_text(incomplete, "access file is", "access files are").text);
     cts_acc_close(reader);
     return status;
 }

@@ -25,14 +25,14 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
         fprintf(file,
                 "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
     if (c->lower_bound)
-        fprintf(file, "LOWER BOUND, %s launches unrecorded: last writers may be missing\n",
-                count_of(c->unrecorded_launches));
+        fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
+                cts_counted_text(c->unrecorded_launches, "launch", "launches").text);
     if (c->dropped_accesses)
-        fprintf(file, "Note: %s accesses were dropped by the recorder\n",
-                count_of(c->dropped_accesses));
+        fprintf(file, "Note: %s dropped by the recorder\n",
+                cts_counted_text(c->dropped_accesses, "access was", "accesses were").text);
     if (c->incomplete_files)
-        fprintf(file, "Note: %s access files end too early: the program was killed\n",
-                count_of(c->incomplete_files));
+        fprintf(file, "Note: %s too early: the program was killed, or still runs\n",
+                cts_counted_text(c->incomplete_files, "access file ends", "access files end").text);
     if (c->skipped_instructions)
         fprintf(file, "Note: %s places could not be instrumented: ctascope dump --table skipped\n",
                 count_of(c->skipped_instructions));

@@ -62,7 +62,7 @@ class Killed(support.RecordTest):
         self.assertEqual(comm["soundness"]["incomplete_files"], 1)
         table = self.ctascope("comm", run).stdout
         self.assertIn("LOWER BOUND", table)
-        self.assertIn("1 access file", table)
+        self.assertIn("Note: 1 access file ends too early", table)
         self.assertGreater(info["totals"]["records"], 0)
         self.ctascope("report", run, "-o", run + ".html")
         return info
