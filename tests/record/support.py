@@ -13,6 +13,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,12 @@ def environment(**more):
     return kept
 
 
+def default_signals():
+    """A job that a shell put into the background ignores some, and its children would too."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class RecordTest(unittest.TestCase):
     maxDiff = 4000
 
@@ -100,7 +107,8 @@ class RecordTest(unittest.TestCase):
         return self.ctascope("record", "-o", run, *options, "--", *words, **more)
 
     def start(self, *command, env=None, **options):
-        process = subprocess.Popen(command, env=env or environment(), text=True, **options)
+        process = subprocess.Popen(command, env=env or environment(), text=True,
+                                   preexec_fn=default_signals, **options)
         self.addCleanup(self._end, process)
         return process
 
