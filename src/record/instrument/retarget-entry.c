@@ -236,6 +236,7 @@ static LLVMValueRef make_once(struct entry *entry, const char *suffix, enum cts_
     struct cts_ir *const ir = &entry->retarget->ir;
     LLVMTypeRef types[] = {ir->pointer, ir->pointer};
     entry_open(entry, suffix, types, 2);
+    if (version == CTS_VERSION_LOG) cts_make_lean(ir, entry->function);
     load_arguments(entry);
     call_body(entry, version);
     LLVMBuildRetVoid(ir->builder);

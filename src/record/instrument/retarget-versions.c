@@ -31,12 +31,20 @@ static char *recording_name(LLVMValueRef function)
 
 /* ---- copies ---- */
 
+void cts_make_lean(const struct cts_ir *ir, LLVMValueRef function)
+{
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(ir->context, CTS_LEAN_FUNCTION,
+                                                      strlen(CTS_LEAN_FUNCTION), "", 0));
+}
+
 static void copy_function(struct cts_retarget *retarget, struct cts_facts *facts)
 {
     facts->versions[CTS_VERSION_PLAIN] = facts->function;
     char *const name = recording_name(facts->function);
     if (facts->marks) {
         LLVMValueRef copy = cts_clone_function(facts->function, name);
+        cts_make_lean(&retarget->ir, copy);
         if (is_shared(facts->function)) LLVMSetLinkage(copy, LLVMGetLinkage(facts->function));
         facts->versions[CTS_VERSION_LOG] = copy;
         *cts_map_slot(&retarget->facts_of, copy) = facts;

@@ -130,6 +130,8 @@ void cts_entries_make(struct cts_retarget *retarget);
 
 /* retarget-versions.c: copies of functions, the calls between them, marks */
 void cts_versions_make(struct cts_retarget *retarget);
+/* For a recording version: it is a copy of what the first compile has optimised. */
+void cts_make_lean(const struct cts_ir *ir, LLVMValueRef function);
 
 /* retarget-marks.c */
 void cts_marks_drop(LLVMValueRef function);

@@ -14,6 +14,9 @@
 #include <memory>
 #include <string>
 
+#include <llvm/ADT/Any.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -22,6 +25,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -107,11 +111,41 @@ struct LastPass : PassInfoMixin<LastPass<pass, only_for_cpu>> {
     static bool isRequired() { return true; }
 };
 
+/* Functions with the attribute "cts-lean" (shim.h) were optimised in the first compile; what the
+ * retarget pass put into them needs but a few passes, and each of the others costs time. */
+const Function *function_of(const Any &unit)
+{
+    if (const auto *function = any_cast<const Function *>(&unit)) return *function;
+    if (const auto *loop = any_cast<const Loop *>(&unit)) return (*loop)->getHeader()->getParent();
+    return nullptr;
+}
+
+class LeanFunctions
+{
+    enum { COMBINES = 2 };
+    StringMap<unsigned> combined; // how often InstCombine has run on a function
+
+  public:
+    bool should_run(StringRef pass, const Any &unit)
+    {
+        const Function *function = function_of(unit);
+        if (!function || !function->hasFnAttribute(CTS_LEAN_FUNCTION)) return true;
+        if (pass == "InstCombinePass") return combined[function->getName()]++ < COMBINES;
+        return pass == "SROAPass" || pass == "EarlyCSEPass" || pass == "SimplifyCFGPass";
+    }
+};
+
 int (*const lower_pass)(LLVMModuleRef) = cts_lower_pass;
 int (*const device_pass)(LLVMModuleRef) = cts_device_pass;
 
 void add_passes(PassBuilder &builder)
 {
+    PassInstrumentationCallbacks *callbacks = builder.getPassInstrumentationCallbacks();
+    if (callbacks && setting_is("CTS_STEP", "retarget"))
+        callbacks->registerShouldRunOptionalPassCallback(
+            [lean = std::make_shared<LeanFunctions>()](StringRef pass, Any unit) {
+                return lean->should_run(pass, unit);
+            });
     builder.registerPipelineStartEPCallback(
         [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(StartPass()); });
     builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {

@@ -5,6 +5,9 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
 
+/* Attribute of functions of the retarget step that only few of LLVM's passes look at. */
+#define CTS_LEAN_FUNCTION "cts-lean"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
