@@ -110,7 +110,7 @@ void cts_lane_wait_last(struct cts_cta *cta)
 }
 
 /* The running lane is over: what waits for it must know. */
-static void end_lane(struct cts_cta *cta)
+static inline __attribute__((always_inline)) void end_lane(struct cts_cta *cta)
 {
     struct cts_warp *const warp = cta->warp;
     cta->worker->log_at[cta->lane % CTS_WARP_LANES] = cta->context.log;
@@ -138,11 +138,13 @@ static void run_lanes(void *argument)
 {
     struct cts_worker *const worker = argument;
     struct cts_cta *const cta = cts_cta_current();
+    struct cts_warp *const warp = cta->warp; /* the lanes of one warp */
+    void **const args = cta->launch->request->args;
+    void (*const entry)(void **, struct cts_context *) = cta->entry;
     cts_fiber_entered();
     for (;;) {
-        cta->entry(cta->launch->request->args, &cta->context);
+        entry(args, &cta->context);
         end_lane(cta);
-        struct cts_warp *const warp = cta->warp;
         if (!warp->ready) break;
         const uint32_t next =
             (uint32_t)(warp - cta->warps) * CTS_WARP_LANES + (uint32_t)__builtin_ctz(warp->ready);
