@@ -20,9 +20,11 @@
  * An entry is (slot << 48) | (address & (2^48 - 1)), slot = the site's program-wide number. Code
  * does: *ctx->log = entry; ctx->log += 32; if (ctx->log >= ctx->log_end) cts_log_full(ctx).
  * (It may keep ctx->log in a register between calls that can wait or log, and must write it back
- * before them.) With values, each access entry is followed by ceil(width/8) raw value words of the
- * same lane; cts_log_full() is called between accesses only, and log_end leaves room for the
- * largest access with its values.
+ * before them.) There is room for CTS_LOG_VALUE_WORDS_MAX + 1 words from the last place before
+ * log_end on, so the test may stand behind several entries; it must have been made, if there were
+ * any, before a call of what logs. A barrier of the CTA empties the log. With values, each access
+ * entry is followed by ceil(width/8) raw value words of the same lane; cts_log_full() is called
+ * between accesses only.
  *
  * Shared memory: a static __shared__ variable has an offset in the file's layout; its address is
  * ctx->shared + offset. Dynamic shared memory starts at ctx->shared_dynamic (the same window,
