@@ -19,8 +19,8 @@ template <class T> CTS_DPX_ T cts_dpx_min_(T a, T b)
 }
 
 /* A function of three words, lane by lane of type T. */
-template <class T, class F>
-CTS_DPX_ unsigned int cts_dpx_lanes_(unsigned int a, unsigned int b, unsigned int c, F function)
+template <class T, class F_>
+CTS_DPX_ unsigned int cts_dpx_lanes_(unsigned int a, unsigned int b, unsigned int c, F_ function)
 {
     const T low = function((T)a, (T)b, (T)c);
     const T high = function((T)(a >> 16), (T)(b >> 16), (T)(c >> 16));
@@ -31,36 +31,36 @@ CTS_DPX_ unsigned int cts_dpx_lanes_(unsigned int a, unsigned int b, unsigned in
 #define CTS_DPX_3_(name, suffix, word, T, body)                                                    \
     CTS_DPX_ word name##_##suffix##32(const word a, const word b, const word c)                    \
     {                                                                                              \
-        typedef word V;                                                                            \
+        typedef word V_;                                                                           \
         return body;                                                                               \
     }                                                                                              \
     CTS_DPX_ unsigned int name##_##suffix##16x2(const unsigned int x, const unsigned int y,        \
                                                 const unsigned int z)                              \
     {                                                                                              \
-        typedef T V;                                                                               \
-        return cts_dpx_lanes_<V>(x, y, z, [](V a, V b, V c) -> V { return body; });                \
+        typedef T V_;                                                                              \
+        return cts_dpx_lanes_<V_>(x, y, z, [](V_ a, V_ b, V_ c) -> V_ { return body; });           \
     }
 #define CTS_DPX_3_RELU_(name, body)                                                                \
     CTS_DPX_ int name##_s32_relu(const int a, const int b, const int c)                            \
     {                                                                                              \
-        typedef int V;                                                                             \
-        return cts_dpx_max_<V>(body, 0);                                                           \
+        typedef int V_;                                                                            \
+        return cts_dpx_max_<V_>(body, 0);                                                          \
     }                                                                                              \
     CTS_DPX_ unsigned int name##_s16x2_relu(const unsigned int x, const unsigned int y,            \
                                             const unsigned int z)                                  \
     {                                                                                              \
-        typedef short V;                                                                           \
-        return cts_dpx_lanes_<V>(x, y, z,                                                          \
-                                 [](V a, V b, V c) -> V { return cts_dpx_max_<V>(body, 0); });     \
+        typedef short V_;                                                                          \
+        return cts_dpx_lanes_<V_>(                                                                 \
+            x, y, z, [](V_ a, V_ b, V_ c) -> V_ { return cts_dpx_max_<V_>(body, 0); });            \
     }
 #define CTS_DPX_ALL_(name, body)                                                                   \
     CTS_DPX_3_(name, s, int, short, body)                                                          \
     CTS_DPX_3_(name, u, unsigned int, unsigned short, body)                                        \
     CTS_DPX_3_RELU_(name, body)
-CTS_DPX_ALL_(__viaddmax, cts_dpx_max_<V>(cts_dpx_add_<V>(a, b), c))
-CTS_DPX_ALL_(__viaddmin, cts_dpx_min_<V>(cts_dpx_add_<V>(a, b), c))
-CTS_DPX_ALL_(__vimax3, cts_dpx_max_<V>(cts_dpx_max_<V>(a, b), c))
-CTS_DPX_ALL_(__vimin3, cts_dpx_min_<V>(cts_dpx_min_<V>(a, b), c))
+CTS_DPX_ALL_(__viaddmax, cts_dpx_max_<V_>(cts_dpx_add_<V_>(a, b), c))
+CTS_DPX_ALL_(__viaddmin, cts_dpx_min_<V_>(cts_dpx_add_<V_>(a, b), c))
+CTS_DPX_ALL_(__vimax3, cts_dpx_max_<V_>(cts_dpx_max_<V_>(a, b), c))
+CTS_DPX_ALL_(__vimin3, cts_dpx_min_<V_>(cts_dpx_min_<V_>(a, b), c))
 #undef CTS_DPX_ALL_
 #undef CTS_DPX_3_
 #undef CTS_DPX_3_RELU_

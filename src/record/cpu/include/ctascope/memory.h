@@ -155,16 +155,16 @@ CTS_MEMORY_ unsigned int __fns(unsigned int mask, unsigned int base, int n)
 }
 
 /* Dot products of bytes (4a), and of shorts with the lower (lo) or upper (hi) two bytes of b. */
-template <class A, class B, class C>
-CTS_MEMORY_ C cts_dot_bytes_(unsigned int a, unsigned int b, C c)
+template <class A_, class B_, class C_>
+CTS_MEMORY_ C_ cts_dot_bytes_(unsigned int a, unsigned int b, C_ c)
 {
-    for (int i = 0; i < 4; i++) c += (C)(A)(a >> 8 * i) * (C)(B)(b >> 8 * i);
+    for (int i = 0; i < 4; i++) c += (C_)(A_)(a >> 8 * i) * (C_)(B_)(b >> 8 * i);
     return c;
 }
-template <class A, class B, class C>
-CTS_MEMORY_ C cts_dot_shorts_(unsigned int a, unsigned int b, C c)
+template <class A_, class B_, class C_>
+CTS_MEMORY_ C_ cts_dot_shorts_(unsigned int a, unsigned int b, C_ c)
 {
-    return c + (C)(A)a * (C)(B)b + (C)(A)(a >> 16) * (C)(B)(b >> 8);
+    return c + (C_)(A_)a * (C_)(B_)b + (C_)(A_)(a >> 16) * (C_)(B_)(b >> 8);
 }
 CTS_MEMORY_ int __dp4a(int a, int b, int c)
 {

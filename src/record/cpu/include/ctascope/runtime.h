@@ -111,7 +111,8 @@ template <class T> CTS_API_ cudaError_t cudaGetSymbolAddress(void **address, con
 {
     return ::cudaGetSymbolAddress(address, (const void *)&symbol);
 }
-template <class A, class T> CTS_API_ cudaError_t cudaGetSymbolAddress(A **address, const T &symbol)
+template <class A_, class T>
+CTS_API_ cudaError_t cudaGetSymbolAddress(A_ **address, const T &symbol)
 {
     return ::cudaGetSymbolAddress((void **)(void *)address, (const void *)&symbol);
 }

@@ -27,22 +27,22 @@ CTS_SMALL_ unsigned short cts_redirect_(unsigned short bits, double nearest, dou
 enum cts_integer_rounding_ { cts_int_nearest_, cts_int_zero_, cts_int_up_, cts_int_down_ };
 
 /* Of NaN: 0, or the top bit alone for 64 bits. */
-template <class I> CTS_SMALL_ I cts_to_integer_(double value, cts_integer_rounding_ rounding)
+template <class I_> CTS_SMALL_ I_ cts_to_integer_(double value, cts_integer_rounding_ rounding)
 {
-    constexpr bool is_signed = (I)-1 < (I)0;
-    constexpr int bits = 8 * (int)sizeof(I) - is_signed;
+    constexpr bool is_signed = (I_)-1 < (I_)0;
+    constexpr int bits = 8 * (int)sizeof(I_) - is_signed;
     constexpr double limit = bits == 63   ? 0x1p63
                              : bits == 64 ? 0x1p64
                                           : (double)(1ull << (bits & 63));
-    constexpr I top = (I)(1ull << (8 * (int)sizeof(I) - 1));
-    if (value != value) return sizeof(I) == 8 ? top : (I)0;
+    constexpr I_ top = (I_)(1ull << (8 * (int)sizeof(I_) - 1));
+    if (value != value) return sizeof(I_) == 8 ? top : (I_)0;
     const double whole = rounding == cts_int_nearest_ ? __builtin_rint(value)
                          : rounding == cts_int_zero_  ? __builtin_trunc(value)
                          : rounding == cts_int_up_    ? __builtin_ceil(value)
                                                       : __builtin_floor(value);
-    if (whole >= limit) return is_signed ? (I)~top : (I)-1;
-    if (whole < (is_signed ? -limit : 0.0)) return is_signed ? top : (I)0;
-    return (I)whole;
+    if (whole >= limit) return is_signed ? (I_)~top : (I_)-1;
+    if (whole < (is_signed ? -limit : 0.0)) return is_signed ? top : (I_)0;
+    return (I_)whole;
 }
 
 #endif

@@ -165,7 +165,7 @@ __device__ void *__cts_surface(unsigned long long handle, int dims, int x, int y
 #define CTS_FETCH_ static __device__ __forceinline__
 
 /* A reference is passed by value as its 64-bit handle, whatever its type looks like to C++. */
-template <class R> CTS_FETCH_ unsigned long long cts_handle_(R reference)
+template <class R_> CTS_FETCH_ unsigned long long cts_handle_(R_ reference)
 {
     return *(const unsigned long long *)(const void *)&reference;
 }
@@ -205,19 +205,19 @@ template <> struct cts_float_vector_<4> {
 };
 
 /* n elements, loaded by one load. */
-template <class E, int n> struct cts_lanes_ {
-    typedef E type __attribute__((ext_vector_type(n), may_alias));
+template <class E_, int n> struct cts_lanes_ {
+    typedef E_ type __attribute__((ext_vector_type(n), may_alias));
 };
-template <class E> struct cts_lanes_<E, 1> {
-    typedef E type __attribute__((ext_vector_type(1), may_alias));
+template <class E_> struct cts_lanes_<E_, 1> {
+    typedef E_ type __attribute__((ext_vector_type(1), may_alias));
 };
 
 /* One texel as floats. E is the channels' type in memory, wide enough for its bits. */
-template <class E, int n>
+template <class E_, int n>
 CTS_FETCH_ void cts_add_texel_(unsigned long long handle, const void *texel, float weight,
                                float *sum)
 {
-    const typename cts_lanes_<E, n>::type raw = *(const typename cts_lanes_<E, n>::type *)texel;
+    const typename cts_lanes_<E_, n>::type raw = *(const typename cts_lanes_<E_, n>::type *)texel;
     for (int c = 0; c < n; c++)
         sum[c] += weight * __cts_tex_channel(handle, c, (unsigned int)raw[c]);
 }
@@ -278,17 +278,17 @@ template <class T, int dims, bool linear_memory> struct cts_integer_fetch_ {
     }
 };
 
-template <class A, class B> struct cts_same_ {
+template <class A_, class B_> struct cts_same_ {
     static constexpr bool value = false;
 };
-template <class A> struct cts_same_<A, A> {
+template <class A_> struct cts_same_<A_, A_> {
     static constexpr bool value = true;
 };
-template <bool, class A, class B> struct cts_choose_ {
-    typedef A type;
+template <bool, class A_, class B_> struct cts_choose_ {
+    typedef A_ type;
 };
-template <class A, class B> struct cts_choose_<false, A, B> {
-    typedef B type;
+template <class A_, class B_> struct cts_choose_<false, A_, B_> {
+    typedef B_ type;
 };
 
 template <class T, int dims, bool linear_memory = false>
@@ -452,21 +452,22 @@ CTS_FETCH_ void cts_surface_store_(T value, unsigned long long handle, int dims,
     {                                                                                              \
         cts_surface_store_<T>(value, handle, dims, x, y, z, layer, mode);                          \
     }                                                                                              \
-    template <class T, class S>                                                                    \
-    CTS_FETCH_ T name##read(surface<S, surface_type> reference, CTS_LIST_ parameters,              \
+    template <class T, class S_>                                                                   \
+    CTS_FETCH_ T name##read(surface<S_, surface_type> reference, CTS_LIST_ parameters,             \
                             cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                   \
     {                                                                                              \
         return cts_surface_load_<T>(cts_handle_(reference), dims, x, y, z, layer, mode);           \
     }                                                                                              \
-    template <class T, class S>                                                                    \
-    CTS_FETCH_ void name##read(T *result, surface<S, surface_type> reference,                      \
+    template <class T, class S_>                                                                   \
+    CTS_FETCH_ void name##read(T *result, surface<S_, surface_type> reference,                     \
                                CTS_LIST_ parameters,                                               \
                                cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                \
     {                                                                                              \
         *result = cts_surface_load_<T>(cts_handle_(reference), dims, x, y, z, layer, mode);        \
     }                                                                                              \
-    template <class T, class S>                                                                    \
-    CTS_FETCH_ void name##write(T value, surface<S, surface_type> reference, CTS_LIST_ parameters, \
+    template <class T, class S_>                                                                   \
+    CTS_FETCH_ void name##write(T value, surface<S_, surface_type> reference,                      \
+                                CTS_LIST_ parameters,                                              \
                                 cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)               \
     {                                                                                              \
         cts_surface_store_<T>(value, cts_handle_(reference), dims, x, y, z, layer, mode);          \
