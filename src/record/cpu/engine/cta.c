@@ -72,7 +72,8 @@ static void no_memory(struct cts_cta *cta)
     cts_fault_set(cta, cta->lane, CTS_FAULT_MEMORY, "no memory for the stack of a thread");
 }
 
-/* Whom a lane that waits leaves the worker to. */
+/* Whom a lane that waits leaves the worker to; no one (sp is NULL) if it is the next itself, as the
+ * last to arrive may be when a full log has changed the order. */
 struct turn {
     void *sp;
     struct cts_stack *stack;
@@ -85,6 +86,7 @@ static inline struct turn next_turn(struct cts_cta *cta)
     worker->log_at[cta->lane % CTS_WARP_LANES] = cta->context.log;
     if (!warp->ready) return (struct turn){worker->home_sp, &worker->home};
     const uint32_t next = take_ready(cta, warp);
+    if (next == cta->lane) return (struct turn){NULL, NULL};
     prefetch_next(cta, warp);
     void *const to = wake_lane(cta, worker, next);
     if (!to) {
@@ -99,14 +101,14 @@ void cts_lane_wait(struct cts_cta *cta)
 {
     void **const save = &cta->sp[cta->lane];
     const struct turn turn = next_turn(cta);
-    cts_fiber_switch(save, turn.sp, turn.stack);
+    if (turn.sp) cts_fiber_switch(save, turn.sp, turn.stack);
 }
 
 void cts_lane_wait_last(struct cts_cta *cta)
 {
     void **const save = &cta->sp[cta->lane];
     const struct turn turn = next_turn(cta);
-    cts_fiber_switch_last(save, turn.sp, turn.stack);
+    if (turn.sp) cts_fiber_switch_last(save, turn.sp, turn.stack);
 }
 
 /* The running lane is over: what waits for it must know. */
