@@ -1,6 +1,7 @@
 /* Irregular programs: breadth-first search with worklists, shortest paths with atomicMin and a flag
  * on the host, connected components by hooking, pagerank with double atomics, triangles by binary
  * search, a lock-free hash table. */
+// options: --values
 #include "helper.h"
 #include <algorithm>
 #include <climits>
