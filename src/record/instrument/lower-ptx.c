@@ -94,8 +94,13 @@ static struct ptx_register *add_register(struct ptx *ptx, const char *name, stru
         }
         reg = &ptx->registers[ptx->register_count++];
     }
+    const size_t length = strlen(name);
+    if (length >= sizeof reg->name) {
+        ptx_fail(ptx, "a register's name is too long");
+        return NULL;
+    }
     *reg = (struct ptx_register){.type = type};
-    snprintf(reg->name, sizeof reg->name, "%s", name);
+    memcpy(reg->name, name, length + 1);
     return reg;
 }
 

@@ -135,7 +135,8 @@ static void fill_properties(struct cudaDeviceProp *prop, int device)
 {
     *prop = (struct cudaDeviceProp){.totalGlobalMem = cts_device_memory_bytes()};
     snprintf(prop->name, sizeof prop->name, "ctascope CPU device");
-    snprintf(prop->uuid.bytes, sizeof prop->uuid.bytes, "ctascope-cpu-%02d", device);
+    memcpy(prop->uuid.bytes, "ctascope-cpu-", sizeof "ctascope-cpu-");
+    prop->uuid.bytes[sizeof prop->uuid.bytes - 1] = (char)device; /* 0 to 15 */
     const uint32_t shared = cts_shared_limit_bytes();
     prop->sharedMemPerBlock = shared < CTS_SHARED_DEFAULT_BYTES ? shared : CTS_SHARED_DEFAULT_BYTES;
     prop->sharedMemPerBlockOptin = shared;
