@@ -221,7 +221,7 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
 
 /* ---- JSON ---- */
 
-static void write_soundness(struct cts_json *json, const struct cts_comm *c)
+void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *c)
 {
     cts_json_key(json, "soundness");
     cts_json_open_object(json);
@@ -298,7 +298,7 @@ enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool w
     cts_json_member_u64(&json, "version", 1);
     cts_json_member_string(&json, "run", report->run_path);
     cts_json_member_string(&json, "model", report->comm->paper_model ? "paper" : "default");
-    write_soundness(&json, report->comm);
+    cts_comm_json_soundness(&json, report->comm);
     write_totals(&json, report);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) write_all(&json, report, always[i]);
     enum cts_status status = CTS_OK;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/communication/communication.h"
+#include "common/json.h"
 #include "report/sheet.h"
 
 struct cts_comm_report {
@@ -55,5 +56,8 @@ CTS_MUST_CHECK enum cts_status cts_comm_print_json(const struct cts_comm_report 
                                                    bool with_ctas, bool with_transfers,
                                                    const struct cts_sheet_choice *choice,
                                                    FILE *file, struct cts_error *error);
+
+/* How far the numbers can be trusted, as the member "soundness" of the open object. */
+void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *comm);
 
 #endif

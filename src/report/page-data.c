@@ -3,6 +3,7 @@
 #include "report/page.h"
 
 #include "common/json.h"
+#include "report/comm.h"
 
 enum { LAUNCHES_MAX = 5000, PAIRS_MAX = 1000, SIZES_MAX = 20000 };
 
@@ -30,21 +31,6 @@ static void write_run(struct cts_json *json, const struct cts_page *page)
     cts_json_member_u64(json, "ranks", catalogue->rank_count);
     cts_json_member_string(json, "device",
                            catalogue->device_count ? catalogue->devices[0].name : NULL);
-    cts_json_close_object(json);
-}
-
-static void write_soundness(struct cts_json *json, const struct cts_comm *comm)
-{
-    cts_json_key(json, "soundness");
-    cts_json_open_object(json);
-    cts_json_member_bool(json, "lower_bound", comm->lower_bound);
-    cts_json_member_bool(json, "paper_model", comm->paper_model);
-    cts_json_member_u64(json, "unrecorded_launches", comm->unrecorded_launches);
-    cts_json_member_u64(json, "dropped_accesses", comm->dropped_accesses);
-    cts_json_member_u64(json, "incomplete_files", comm->incomplete_files);
-    cts_json_member_u64(json, "skipped_instructions", comm->skipped_instructions);
-    cts_json_member_u64(json, "unseen_allocations", comm->unseen_allocations);
-    cts_json_member_u64(json, "unordered_transfers", comm->unordered_transfers);
     cts_json_close_object(json);
 }
 
@@ -192,7 +178,8 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     cts_json_open_object(&json);
     cts_json_member_u64(&json, "format", 1);
     write_run(&json, page);
-    write_soundness(&json, page->comm);
+    cts_json_member_bool(&json, "paper_model", page->comm->paper_model);
+    cts_comm_json_soundness(&json, page->comm);
     write_totals(&json, page->comm);
     write_kernels(&json, page);
     write_launches(&json, page);

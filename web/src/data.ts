@@ -42,9 +42,9 @@ export interface Data {
         ranks: number;
         device: string | null;
     };
+    paper_model: boolean;
     soundness: {
         lower_bound: boolean;
-        paper_model: boolean;
         unrecorded_launches: number;
         dropped_accesses: number;
         incomplete_files: number;

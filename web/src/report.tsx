@@ -78,7 +78,7 @@ function soundness(): string[] {
     if (s.skipped_instructions) notes.push(`${plural(s.skipped_instructions, "instruction", "instructions")} could not be instrumented.`);
     if (s.unseen_allocations) notes.push(`Host writes to ${plural(s.unseen_allocations, "managed or mapped allocation", "managed or mapped allocations")} were not seen; they are left out of the ratios.`);
     if (s.unordered_transfers) notes.push(`${plural(s.unordered_transfers, "transfer", "transfers")} between launches that nothing orders but their recorded start.`);
-    if (s.paper_model) notes.push("Paper model: copies and frees are not followed.");
+    if (data.paper_model) notes.push("Paper model: copies and frees are not followed.");
     return notes;
 }
 
