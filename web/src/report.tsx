@@ -170,7 +170,7 @@ function Degrees() {
         { label: "outgoing", values: bins.outgoing.map((n) => n / total), colour: "outgoing" as const },
     ], []);
     const x = useMemo(() => bins.names.map((_, i) => i), []);
-    if (!bins.names.length) return null;
+    if (!data.transfer_sizes.length) return null; // nobody has a partner, which the summary says
     return (
         <Card title="Partners of a CTA" says="How many CTAs a CTA of a launch received from, and sent to: the share of CTAs, those without a partner included."
             table={<Table columns={[{ title: "partners" }, { title: "receiving CTAs" }, { title: "sending CTAs" }]}
