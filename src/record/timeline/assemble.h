@@ -1,0 +1,25 @@
+/* From the logs of a run's processes to its OTF2 archive, run/timeline/traces.otf2: definitions
+ * unified, clocks corrected linearly, events of each location in order of time, locations written
+ * in parallel. Logs of processes that were killed are read as far as they go; functions that were
+ * still open are left at the last time of their location. */
+#ifndef CTS_RECORD_TIMELINE_ASSEMBLE_H
+#define CTS_RECORD_TIMELINE_ASSEMBLE_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct cts_assembly {
+    uint64_t process_count, location_count, event_count;
+    uint64_t archive_bytes;
+    uint64_t lost_count;        /* events that recorders reported as lost */
+    uint64_t cut_process_count; /* that did not end in an orderly way */
+};
+
+/* Does nothing (location_count 0) for a run without logs. Removes the logs when the archive is
+ * whole. `threads` 0: one per processor. */
+CTS_MUST_CHECK enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
+                                                     struct cts_assembly *assembly,
+                                                     struct cts_error *error);
+
+#endif
