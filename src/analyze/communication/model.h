@@ -8,7 +8,7 @@
 
 #include "analyze/communication/communication.h"
 #include "analyze/communication/sets.h"
-#include "analyze/communication/shadow.h"
+#include "analyze/shadow.h"
 #include "analyze/interval.h"
 #include "analyze/order.h"
 

@@ -13,7 +13,7 @@
  * Pages and split words come from the shard of their block, so that threads that keep to different
  * shards share nothing but the tree above the blocks, which only grows while they run (under a
  * lock). */
-#include "analyze/communication/shadow.h"
+#include "analyze/shadow.h"
 
 #include <pthread.h>
 #include <stdlib.h>

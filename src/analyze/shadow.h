@@ -8,8 +8,8 @@
  * may update at a time if each keeps to its own blocks: all bytes whose cts_shadow_shard() leaves
  * the same remainder by the number of threads belong to one thread. cts_shadow_fill() wants the
  * shadow to itself. */
-#ifndef CTS_COMMUNICATION_SHADOW_H
-#define CTS_COMMUNICATION_SHADOW_H
+#ifndef CTS_ANALYZE_SHADOW_H
+#define CTS_ANALYZE_SHADOW_H
 
 #include <stdbool.h>
 #include <stddef.h>
