@@ -1,0 +1,141 @@
+/* The bridge to one MPI: compiled by that MPI's compiler into a library of its own.
+ *
+ * MPI counts are ints: blocks beyond 1 GiB travel in portions. A failing call ends all processes
+ * (MPI_ERRORS_ARE_FATAL, MPI's default). */
+#include <mpi.h>
+#include <stdlib.h>
+
+#include "common/processes.h"
+
+enum { PORTION_BYTES = 1 << 30, PORTION_WORDS = 1 << 26 };
+
+__attribute__((visibility("default"))) enum cts_status
+cts_processes_bridge_open(struct cts_processes *processes, struct cts_error *error);
+
+static void close_bridge(void *state)
+{
+    (void)state;
+    MPI_Finalize();
+}
+
+static void barrier(void *state)
+{
+    (void)state;
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static MPI_Op operation_of(enum cts_reduction reduction)
+{
+    switch (reduction) {
+    case CTS_REDUCE_MIN:
+        return MPI_MIN;
+    case CTS_REDUCE_MAX:
+        return MPI_MAX;
+    case CTS_REDUCE_OR:
+        return MPI_BOR;
+    case CTS_REDUCE_SUM:
+        break;
+    }
+    return MPI_SUM;
+}
+
+static void reduce_u64(void *state, uint64_t *values, size_t count, enum cts_reduction reduction)
+{
+    (void)state;
+    for (size_t done = 0; done < count;) {
+        const size_t left = count - done;
+        const int portion = (int)(left < PORTION_WORDS ? left : PORTION_WORDS);
+        MPI_Allreduce(MPI_IN_PLACE, values + done, portion, MPI_UINT64_T, operation_of(reduction),
+                      MPI_COMM_WORLD);
+        done += (size_t)portion;
+    }
+}
+
+static void broadcast(void *state, void *data, size_t size, unsigned root)
+{
+    (void)state;
+    for (size_t done = 0; done < size;) {
+        const size_t left = size - done;
+        const int portion = (int)(left < PORTION_BYTES ? left : PORTION_BYTES);
+        MPI_Bcast((char *)data + done, portion, MPI_BYTE, (int)root, MPI_COMM_WORLD);
+        done += (size_t)portion;
+    }
+}
+
+static void copy(char *to, const char *from, size_t size)
+{
+    for (size_t i = 0; i < size; i++) to[i] = from[i];
+}
+
+/* Every process's block is broadcast in its turn: sizes may differ and exceed an int. */
+static void all_gather(void *state, const void *mine, void *all, const size_t *sizes)
+{
+    int rank, count;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    char *to = all;
+    for (int i = 0; i < count; i++) {
+        if (i == rank) copy(to, mine, sizes[i]);
+        broadcast(state, to, sizes[i], (unsigned)i);
+        to += sizes[i];
+    }
+}
+
+/* Sends one block and receives another at the same time, portion by portion. */
+static void exchange(const char *send, size_t send_size, int to, char *receive, size_t receive_size,
+                     int from)
+{
+    while (send_size || receive_size) {
+        const int out = (int)(send_size < PORTION_BYTES ? send_size : PORTION_BYTES);
+        const int in = (int)(receive_size < PORTION_BYTES ? receive_size : PORTION_BYTES);
+        MPI_Sendrecv(send, out, MPI_BYTE, out ? to : MPI_PROC_NULL, 0, receive, in, MPI_BYTE,
+                     in ? from : MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        send += out;
+        send_size -= (size_t)out;
+        receive += in;
+        receive_size -= (size_t)in;
+    }
+}
+
+static size_t sum(const size_t *sizes, int count)
+{
+    size_t total = 0;
+    for (int i = 0; i < count; i++) total += sizes[i];
+    return total;
+}
+
+/* In step k each process sends to the k-th after it and receives from the k-th before it. */
+static void all_to_all(void *state, const void *send, const size_t *send_sizes, void *receive,
+                       const size_t *receive_sizes)
+{
+    int rank, count;
+    (void)state;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    copy((char *)receive + sum(receive_sizes, rank), (const char *)send + sum(send_sizes, rank),
+         send_sizes[rank]);
+    for (int step = 1; step < count; step++) {
+        const int to = (rank + step) % count, from = (rank - step + count) % count;
+        exchange((const char *)send + sum(send_sizes, to), send_sizes[to], to,
+                 (char *)receive + sum(receive_sizes, from), receive_sizes[from], from);
+    }
+}
+
+enum cts_status cts_processes_bridge_open(struct cts_processes *processes, struct cts_error *error)
+{
+    static const struct cts_processes_operations operations = {.version = CTS_PROCESSES_VERSION,
+                                                               .close = close_bridge,
+                                                               .barrier = barrier,
+                                                               .reduce_u64 = reduce_u64,
+                                                               .broadcast = broadcast,
+                                                               .all_gather = all_gather,
+                                                               .all_to_all = all_to_all};
+    int rank, count, provided;
+    (void)error; /* MPI itself ends a process that cannot join */
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    *processes = (struct cts_processes){
+        .rank = (unsigned)rank, .count = (unsigned)count, .operations = &operations};
+    return CTS_OK;
+}
