@@ -234,6 +234,17 @@ static enum cts_status check_schema(sqlite3 *db, const struct cts_table *table,
     return status;
 }
 
+static bool has_object(sqlite3 *db, const char *name)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_schema WHERE name = ?", -1, &statement, NULL))
+        return true; /* check_schema() will say what is wrong */
+    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    const bool found = sqlite3_step(statement) != SQLITE_DONE;
+    sqlite3_finalize(statement);
+    return found;
+}
+
 /* The unary plus keeps SQLite from taking the order from an index that may be damaged. */
 static const char *order_clause(const struct cts_table *table)
 {
@@ -331,6 +342,7 @@ static enum cts_status read_table(sqlite3 *db, enum cts_table_id table_id,
                                   struct cts_catalogue *catalogue, struct cts_error *error)
 {
     const struct cts_table *const table = &cts_tables[table_id];
+    if (table->optional && !has_object(db, table->name)) return CTS_OK;
     enum cts_status status = check_schema(db, table, error);
     if (status) return status;
     sqlite3_stmt *const statement = select_statement(db, table);

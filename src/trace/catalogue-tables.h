@@ -26,6 +26,7 @@ enum cts_table_id {
     CTS_TABLE_ALLOCATIONS,
     CTS_TABLE_SYNCS,
     CTS_TABLE_HOST_ACCESSES,
+    CTS_TABLE_CTA_SMS,
     CTS_TABLE_MESSAGES,
     CTS_TABLE_COUNT,
     CTS_TABLE_NONE = CTS_TABLE_COUNT
@@ -84,6 +85,7 @@ struct cts_table {
     const struct cts_column *columns;
     uint8_t column_count;
     uint8_t order;                      /* enum cts_table_order */
+    bool optional;                      /* runs of earlier versions may lack it */
     uint16_t row_bytes;                 /* sizeof the row's struct */
     uint16_t rows_offset, count_offset; /* in struct cts_catalogue */
 };

@@ -120,6 +120,10 @@ struct cts_host_access {
     bool is_store;
     uint64_t address, size_bytes;
 };
+/* Where a CTA ran; recorders that do not know write no rows. */
+struct cts_cta_sm {
+    uint32_t launch, cta, sm;
+};
 struct cts_message {
     uint32_t rank;
     const char *severity, *text; /* severity: "note", "warning", "error" */
@@ -196,6 +200,7 @@ void cts_catalogue_add_allocation(struct cts_catalogue_writer *writer,
 void cts_catalogue_add_sync(struct cts_catalogue_writer *writer, const struct cts_sync *row);
 void cts_catalogue_add_host_access(struct cts_catalogue_writer *writer,
                                    const struct cts_host_access *row);
+void cts_catalogue_add_cta_sm(struct cts_catalogue_writer *writer, const struct cts_cta_sm *row);
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
                                const char *text);
 /* Rows are written (INSERT OR REPLACE by primary key) when added: add a launch at its call with
@@ -244,6 +249,8 @@ struct cts_catalogue {
     size_t sync_count;
     struct cts_host_access *host_accesses;
     size_t host_access_count;
+    struct cts_cta_sm *cta_sms; /* as written; may name launches and CTAs that do not exist */
+    size_t cta_sm_count;
     struct cts_message *messages;
     size_t message_count;
     struct cts_catalogue_private *private_data;

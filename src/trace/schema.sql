@@ -70,5 +70,6 @@ CREATE TABLE syncs (            -- events, waits, synchronisations: what orders 
     PRIMARY KEY (rank, op)) WITHOUT ROWID;
 CREATE TABLE host_accesses (    -- with --host-accesses: ranges that the CPU touched between two ops
     rank INTEGER, op INTEGER, is_store INTEGER, address INTEGER, size_bytes INTEGER);
+CREATE TABLE cta_sms (launch INTEGER, cta INTEGER, sm INTEGER); -- where CTAs ran, as far as known
 CREATE TABLE messages (rank INTEGER, severity TEXT, text TEXT); -- what the recorder had to say
 CREATE TABLE counters (name TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID; -- ids given out, by table

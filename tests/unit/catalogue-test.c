@@ -172,6 +172,7 @@ static const struct cts_sync sync_row = {.op = 6,
                                          .result = -7,
                                          .start_ns = 200,
                                          .end_ns = 210};
+static const struct cts_cta_sm cta_sm_row = {.launch = 0, .cta = 3, .sm = 131};
 static const struct cts_host_access host_access_row = {
     .op = 6, .is_store = true, .address = 0x7000, .size_bytes = 16};
 
@@ -190,6 +191,7 @@ static void add_one_of_each(struct cts_catalogue_writer *w)
     cts_catalogue_add_allocation(w, &allocation_row);
     cts_catalogue_add_sync(w, &sync_row);
     cts_catalogue_add_host_access(w, &host_access_row);
+    cts_catalogue_add_cta_sm(w, &cta_sm_row);
     cts_catalogue_add_message(w, "warning", "it is \"cold\"\n");
     cts_catalogue_set(w, "colour", "blue");
 }
@@ -240,6 +242,7 @@ static void every_field_comes_back(void **state)
     assert_row(&c, CTS_TABLE_ALLOCATIONS, &allocation_row);
     assert_row(&c, CTS_TABLE_SYNCS, &sync_row);
     assert_row(&c, CTS_TABLE_HOST_ACCESSES, &host_access_row);
+    assert_row(&c, CTS_TABLE_CTA_SMS, &cta_sm_row);
     assert_int_equal(c.launches[0].block[1], 8);
     assert_int_equal(c.copies[0].source_slice, 300);
     assert_int_equal(c.streams[0].handle, 0xffff800000000001);
@@ -901,6 +904,10 @@ static const struct {
      "table 'syncs', row 1: column 'stream': 2 names no row of table 'streams'"},
     {"UPDATE syncs SET kind = 'nap'", CTS_FORMAT,
      "table 'syncs', row 1: column 'kind': unknown word 'nap'"},
+    {"DROP TABLE cta_sms; CREATE VIEW cta_sms AS SELECT 1", CTS_FORMAT,
+     "it has no table 'cta_sms'"},
+    {"UPDATE cta_sms SET sm = -1", CTS_FORMAT,
+     "table 'cta_sms', launch 0: column 'sm': -1 is out of range"},
     {"UPDATE host_accesses SET is_store = 7", CTS_FORMAT,
      "table 'host_accesses', row 1: column 'is_store': 7 is out of range"},
     {"UPDATE host_accesses SET address = -8", CTS_FORMAT,
@@ -991,6 +998,20 @@ static int read_as_nobody(const char *run)
     return launch_count == 1 ? 0 : 2;
 }
 
+static void a_run_of_an_earlier_version_lacks_a_table(void **state)
+{
+    const struct place *const place = *state;
+    sqlite3 *db;
+    make_run(place);
+    assert_int_equal(sqlite3_open(place->database, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE cta_sms", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    struct cts_catalogue c = read_run(place->run);
+    assert_int_equal(c.cta_sm_count, 0);
+    assert_int_equal(c.launch_count, 1);
+    cts_catalogue_release(&c);
+}
+
 static void a_read_only_run_is_readable(void **state)
 {
     const struct place *const place = *state;
@@ -1035,6 +1056,7 @@ int main(void)
         TEST(what_is_no_run_is_called_what_it_is),
         TEST(every_spoilt_field_is_named),
         TEST(cut_and_flipped_databases_do_not_crash),
+        TEST(a_run_of_an_earlier_version_lacks_a_table),
         TEST(a_read_only_run_is_readable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
