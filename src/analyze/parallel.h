@@ -1,13 +1,7 @@
-/* A piece of work on several threads at once. */
+/* Every layer uses it. */
 #ifndef CTS_ANALYZE_PARALLEL_H
 #define CTS_ANALYZE_PARALLEL_H
 
-/* How many threads `wanted` means: itself, or one per processor this process may use for 0. */
-unsigned cts_thread_count(unsigned wanted);
-
-/* Runs work(state, index) for each index below thread_count, each on a thread of its own (the last
- * on the caller's), and returns when all have ended. Threads that the system refuses run one after
- * the other on the caller's. */
-void cts_parallel(unsigned thread_count, void (*work)(void *state, unsigned index), void *state);
+#include "common/parallel.h"
 
 #endif

@@ -1,4 +1,4 @@
-#include "analyze/parallel.h"
+#include "common/parallel.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
-#include "analyze/map.h"
+#include "common/map.h"
 
 #include <stdlib.h>
 
-#include "analyze/array.h"
+#include "common/array.h"
 
 void cts_map_release(struct cts_map *map)
 {
