@@ -462,16 +462,19 @@ static cudaError_t fill_bytes(void *pointer, size_t pitch, int value, struct cud
 
 cudaError_t cudaMemset(void *devPtr, int value, size_t count)
 {
+    CTS_CALL();
     return cudaMemsetAsync(devPtr, value, count, NULL);
 }
 
 cudaError_t cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width, size_t height)
 {
+    CTS_CALL();
     return cudaMemset2DAsync(devPtr, pitch, value, width, height, NULL);
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct cudaExtent extent)
 {
+    CTS_CALL();
     return cudaMemset3DAsync(pitchedDevPtr, value, extent, NULL);
 }
 

@@ -200,6 +200,7 @@ CUresult cuCtxGetCurrent(CUcontext *pctx)
 
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
+    CTS_CALL();
     (void)flags; /* how to wait: a hint */
     const CUresult result = cuDevicePrimaryCtxRetain(pctx, dev);
     return result == CUDA_SUCCESS ? cuCtxPushCurrent(*pctx) : result;
@@ -207,6 +208,7 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 
 CUresult cuCtxDestroy(CUcontext ctx)
 {
+    CTS_CALL();
     if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
     if (depth && stack[depth - 1] == ctx) depth--;
     return result_of(cudaDeviceSynchronize());
@@ -222,6 +224,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 
 CUresult cuCtxSynchronize(void)
 {
+    CTS_CALL();
     return result_of(cudaDeviceSynchronize());
 }
 
@@ -229,11 +232,13 @@ CUresult cuCtxSynchronize(void)
 
 CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
 {
+    CTS_CALL();
     return result_of(cudaMemGetInfo(free_bytes, total));
 }
 
 CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
 {
+    CTS_CALL();
     void *pointer = NULL;
     if (!dptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaMalloc(&pointer, bytesize);
@@ -243,6 +248,7 @@ CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
 
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
+    CTS_CALL();
     void *pointer = NULL;
     if (!dptr) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaMallocManaged(&pointer, bytesize, flags);
@@ -252,36 +258,43 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
 
 CUresult cuMemFree(CUdeviceptr dptr)
 {
+    CTS_CALL();
     return result_of(cudaFree((void *)dptr));
 }
 
 CUresult cuMemAllocHost(void **pp, size_t bytesize)
 {
+    CTS_CALL();
     return result_of(cudaMallocHost(pp, bytesize));
 }
 
 CUresult cuMemFreeHost(void *p)
 {
+    CTS_CALL();
     return result_of(cudaFreeHost(p));
 }
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t byteCount)
 {
+    CTS_CALL();
     return result_of(cudaMemcpy((void *)dst, (void *)src, byteCount, cudaMemcpyDefault));
 }
 
 CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t byteCount)
 {
+    CTS_CALL();
     return result_of(cudaMemcpy((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice));
 }
 
 CUresult cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t byteCount)
 {
+    CTS_CALL();
     return result_of(cudaMemcpy(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost));
 }
 
 CUresult cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount)
 {
+    CTS_CALL();
     return result_of(
         cudaMemcpy((void *)dstDevice, (void *)srcDevice, byteCount, cudaMemcpyDeviceToDevice));
 }
@@ -289,12 +302,14 @@ CUresult cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteC
 CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t byteCount,
                            CUstream hStream)
 {
+    CTS_CALL();
     return result_of(
         cudaMemcpyAsync((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice, hStream));
 }
 
 CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t byteCount, CUstream hStream)
 {
+    CTS_CALL();
     return result_of(
         cudaMemcpyAsync(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost, hStream));
 }
@@ -302,6 +317,7 @@ CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t byteCoun
 CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount,
                            CUstream hStream)
 {
+    CTS_CALL();
     return result_of(cudaMemcpyAsync((void *)dstDevice, (void *)srcDevice, byteCount,
                                      cudaMemcpyDeviceToDevice, hStream));
 }
@@ -324,26 +340,31 @@ static CUresult fill(CUdeviceptr destination, uint32_t value, uint32_t element_b
 
 CUresult cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t n)
 {
+    CTS_CALL();
     return fill(dstDevice, uc, 1, n, NULL);
 }
 
 CUresult cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t n)
 {
+    CTS_CALL();
     return fill(dstDevice, us, 2, n, NULL);
 }
 
 CUresult cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t n)
 {
+    CTS_CALL();
     return fill(dstDevice, ui, 4, n, NULL);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t n, CUstream hStream)
 {
+    CTS_CALL();
     return fill(dstDevice, uc, 1, n, hStream);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t n, CUstream hStream)
 {
+    CTS_CALL();
     return fill(dstDevice, ui, 4, n, hStream);
 }
 
@@ -351,55 +372,66 @@ CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t n, CUst
 
 CUresult cuStreamCreate(CUstream *phStream, unsigned int flags)
 {
+    CTS_CALL();
     return result_of(cudaStreamCreateWithFlags(phStream, flags));
 }
 
 CUresult cuStreamDestroy(CUstream hStream)
 {
+    CTS_CALL();
     return result_of(cudaStreamDestroy(hStream));
 }
 
 CUresult cuStreamSynchronize(CUstream hStream)
 {
+    CTS_CALL();
     return result_of(cudaStreamSynchronize(hStream));
 }
 
 CUresult cuStreamQuery(CUstream hStream)
 {
+    CTS_CALL();
     return result_of(cudaStreamQuery(hStream));
 }
 
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
 {
+    CTS_CALL();
     return result_of(cudaStreamWaitEvent(hStream, hEvent, flags));
 }
 
 CUresult cuEventCreate(CUevent *phEvent, unsigned int flags)
 {
+    CTS_CALL();
     return result_of(cudaEventCreateWithFlags(phEvent, flags));
 }
 
 CUresult cuEventDestroy(CUevent hEvent)
 {
+    CTS_CALL();
     return result_of(cudaEventDestroy(hEvent));
 }
 
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
 {
+    CTS_CALL();
     return result_of(cudaEventRecord(hEvent, hStream));
 }
 
 CUresult cuEventSynchronize(CUevent hEvent)
 {
+    CTS_CALL();
     return result_of(cudaEventSynchronize(hEvent));
 }
 
 CUresult cuEventQuery(CUevent hEvent)
 {
+    CTS_CALL();
     return result_of(cudaEventQuery(hEvent));
 }
 
 CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
+    CTS_CALL();
     return result_of(cudaEventElapsedTime(pMilliseconds, hStart, hEnd));
 }

@@ -44,6 +44,8 @@ static const struct variable variables[] = {
     {"CTASCOPE_VALUES", VALUE_BOOL, FIELD(values), 0, 1},
     {"CTASCOPE_HOST_ACCESSES", VALUE_BOOL, FIELD(host_accesses), 0, 1},
     {"CTASCOPE_PROFILE_FROM_START", VALUE_BOOL, FIELD(profile_from_start), 0, 1},
+    {"CTASCOPE_ACCESSES", VALUE_BOOL, FIELD(accesses), 0, 1},
+    {"CTASCOPE_TIMELINE", VALUE_BOOL, FIELD(timeline), 0, 1},
 };
 
 /* Digits alone: no sign, no space, no base prefix. */
@@ -151,6 +153,7 @@ enum cts_status cts_environment_read(struct cts_environment *environment, struct
         .launch_count = UINT64_MAX,
         .cta_sample = 1,
         .profile_from_start = true,
+        .accesses = true,
     };
     enum cts_status status = CTS_OK;
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {

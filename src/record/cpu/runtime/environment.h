@@ -28,6 +28,8 @@ struct cts_environment {
     bool values;
     bool host_accesses;
     bool profile_from_start;
+    bool accesses; /* false: rows and accesses are not recorded even with a run path */
+    bool timeline;
 };
 
 /* Fills all fields: defaults where a variable is unset or bad. The first bad one is described. */

@@ -11,7 +11,10 @@ static _Atomic int sticky[CTS_DEVICES_MAX];
 
 cudaError_t cts_return(cudaError_t error)
 {
-    if (error != cudaSuccess) last_error = error;
+    if (error != cudaSuccess) {
+        last_error = error;
+        cts_call_failed((int)error);
+    }
     return error;
 }
 

@@ -60,11 +60,13 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *handle, unsigned int flags)
 
 cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
+    CTS_CALL();
     return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t handle)
 {
+    CTS_CALL();
     CTS_ENTER_LENIENT();
     cts_streams_lock();
     struct CUevent_st **place = &events;
@@ -146,7 +148,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle)
     cudaError_t error = take_point(handle, &point);
     if (error == cudaSuccess && !cts_point_is_reached(&point)) error = cudaErrorNotReady;
     if (error == cudaSuccess) error = cts_sticky(cts_current_device());
-    cts_record_sync_end(&trace, "event query", point.stream, (uint64_t)handle, error);
+    cts_record_sync_end(&trace, CTS_SYNC_EVENT_QUERY, point.stream, (uint64_t)handle, error);
     cts_point_release(&point);
     cts_streams_unlock();
     return cts_return(error);
@@ -163,7 +165,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle)
         cts_point_wait(&point);
         error = cts_sticky(cts_current_device());
     }
-    cts_record_sync_end(&trace, "event sync", point.stream, (uint64_t)handle, error);
+    cts_record_sync_end(&trace, CTS_SYNC_EVENT, point.stream, (uint64_t)handle, error);
     cts_point_release(&point);
     cts_streams_unlock();
     return cts_return(error);
@@ -208,7 +210,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, 
         struct cts_work work = {.kind = CTS_WORK_NOTHING};
         error = cts_stream_append(stream, &work, &event->point, 1, CTS_ASYNCHRONOUS);
     }
-    cts_record_sync_end(&trace, "stream wait", stream, (uint64_t)handle, error);
+    cts_record_sync_end(&trace, CTS_SYNC_STREAM_WAIT, stream, (uint64_t)handle, error);
     cts_streams_unlock();
     return cts_return(error);
 }

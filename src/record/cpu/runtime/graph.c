@@ -448,6 +448,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
                                  unsigned long long flags)
 {
+    CTS_CALL();
     return cudaGraphInstantiateWithFlags(pGraphExec, graph, flags);
 }
 

@@ -17,6 +17,7 @@
 #include "range.h"
 #include "record.h"
 #include "stream.h"
+#include "timeline.h"
 
 struct pending {
     struct pending *next;
@@ -86,6 +87,7 @@ static bool reuse(struct CUmemPoolHandle_st *pool, cudaStream_t handle, uint64_t
     cts_streams_lock();
     struct CUstream_st *const stream = cts_stream_resolve(handle);
     struct pending *const found = stream ? take_pending(pool, stream, size_bytes) : NULL;
+    if (stream) cts_cpu_timeline_names(stream);
     if (found) {
         *range = found->range;
         cts_point_release(&found->point);
@@ -187,6 +189,7 @@ cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
     cts_streams_lock();
     struct CUstream_st *const stream = cts_stream_resolve(hStream);
     struct cts_point keep = stream ? cts_point_here(stream) : (struct cts_point){0};
+    if (stream) cts_cpu_timeline_names(stream);
     cts_streams_unlock();
     if (!stream) return cts_return(cudaErrorInvalidResourceHandle);
     const cudaError_t error = cts_pool_free(devPtr, stream);

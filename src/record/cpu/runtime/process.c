@@ -22,6 +22,7 @@
 #include "record/cpu/engine.h"
 #include "registry.h"
 #include "stream.h"
+#include "timeline.h"
 
 __thread bool cts_in_callback;
 
@@ -73,7 +74,9 @@ static void start(void)
     if (!sound) {
         cts_say("%s; nothing is recorded", error.text);
         environment.run_path = NULL;
+        environment.timeline = false;
     }
+    cts_cpu_timeline_start();
     const struct cts_engine_options options = {
         .worker_count = environment.worker_count,
         .deterministic = environment.deterministic,
@@ -114,6 +117,7 @@ __attribute__((destructor)) static void finish(void)
     if (!atomic_load(&started) || cts_process_is_forked()) return;
     /* exit() in a callback: the stream waits for us, not we for it */
     const bool idle = !cts_in_callback && cts_streams_drain();
+    cts_cpu_timeline_finish();
     cts_record_finish(idle);
     if (idle) cts_engine_stop();
 }

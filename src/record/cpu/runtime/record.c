@@ -21,6 +21,7 @@
 #include "record-file.h"
 #include "record/collector/collector.h"
 #include "stream.h"
+#include "timeline.h"
 #include "work.h"
 
 static struct cts_collector *collector;
@@ -88,7 +89,7 @@ static bool is_expression_sound(void)
 void cts_record_start(void)
 {
     const struct cts_environment *const environment = cts_environment();
-    if (!environment->run_path || !is_expression_sound()) return;
+    if (!environment->run_path || !environment->accesses || !is_expression_sound()) return;
     const struct cts_collector_options options = {.run_path = environment->run_path,
                                                   .max_size_bytes = environment->max_size_bytes,
                                                   .values = environment->values};
@@ -317,7 +318,7 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
         break;
     case CTS_WORK_EVENT: {
         const struct cts_sync_trace now = cts_record_sync_begin();
-        cts_record_sync_end(&now, "event record", stream, work->event.handle, cudaSuccess);
+        cts_record_sync_end(&now, CTS_SYNC_EVENT_RECORD, stream, work->event.handle, cudaSuccess);
         return;
     }
     default:
@@ -383,13 +384,21 @@ struct cts_sync_trace cts_record_sync_begin(void)
     return (struct cts_sync_trace){true, cts_record_op(), cts_now_ns()};
 }
 
-void cts_record_sync_end(const struct cts_sync_trace *trace, const char *kind,
+static const char *const sync_texts[] = {
+    [CTS_SYNC_DEVICE] = "device sync",        [CTS_SYNC_STREAM] = "stream sync",
+    [CTS_SYNC_STREAM_QUERY] = "stream query", [CTS_SYNC_STREAM_WAIT] = "stream wait",
+    [CTS_SYNC_EVENT] = "event sync",          [CTS_SYNC_EVENT_QUERY] = "event query",
+    [CTS_SYNC_EVENT_RECORD] = "event record",
+};
+
+void cts_record_sync_end(const struct cts_sync_trace *trace, enum cts_sync_kind kind,
                          const struct CUstream_st *stream, uint64_t event, cudaError_t result)
 {
+    cts_cpu_timeline_synchronised(kind, stream, event, result);
     if (!trace->is_on || !cts_record_is_on()) return;
     const struct cts_sync row = {.rank = rank,
                                  .op = trace->op,
-                                 .kind = kind,
+                                 .kind = sync_texts[kind],
                                  .stream = stream ? stream->id : CTS_NONE,
                                  .event = event,
                                  .result = (int32_t)result,

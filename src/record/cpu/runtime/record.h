@@ -22,6 +22,9 @@ struct cts_trace {
     uint64_t op, call_ns;
     uint32_t id;      /* of the launch or copy */
     uint32_t ordinal; /* of a launch in its stream */
+    /* for the timeline (timeline.h) */
+    struct cts_log *log; /* of the stream; NULL: off */
+    uint64_t correlation;
 };
 
 void cts_record_start(void);
@@ -57,13 +60,23 @@ void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *
 struct cts_collector *cts_record_collector(void);
 uint32_t cts_record_cta_sample(void);
 
-/* Synchronisations: begin before waiting, end with the result. `stream` may be NULL. */
+/* Synchronisations: begin before waiting, end with the result, which timelines get too. `stream`
+ * may be NULL. */
+enum cts_sync_kind {
+    CTS_SYNC_DEVICE,
+    CTS_SYNC_STREAM,
+    CTS_SYNC_STREAM_QUERY,
+    CTS_SYNC_STREAM_WAIT,
+    CTS_SYNC_EVENT,
+    CTS_SYNC_EVENT_QUERY,
+    CTS_SYNC_EVENT_RECORD,
+};
 struct cts_sync_trace {
     bool is_on;
     uint64_t op, start_ns;
 };
 struct cts_sync_trace cts_record_sync_begin(void);
-void cts_record_sync_end(const struct cts_sync_trace *trace, const char *kind,
+void cts_record_sync_end(const struct cts_sync_trace *trace, enum cts_sync_kind kind,
                          const struct CUstream_st *stream, uint64_t event, cudaError_t result);
 
 void cts_record_message(const char *severity, const char *text);

@@ -26,7 +26,8 @@ struct cts_cpu_kernel {
     uint32_t id;            /* catalogue id */
     uint32_t dynamic_limit; /* bytes; cudaFuncAttributeMaxDynamicSharedMemorySize */
     int carveout;
-    bool is_selected; /* by CTASCOPE_KERNEL_NAME */
+    bool is_selected;                 /* by CTASCOPE_KERNEL_NAME */
+    _Atomic uint32_t timeline_region; /* plus one; 0: not yet asked for */
 };
 
 /* The kernel behind a host stub; NULL, and one line the first time, when there is none. */

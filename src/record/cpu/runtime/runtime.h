@@ -21,6 +21,7 @@ void __cts_per_thread_default_stream(void);
 #include "record/abi.h"
 #pragma GCC visibility pop
 
+#include "call.h"
 #include "environment.h"
 
 enum {
@@ -38,9 +39,11 @@ enum {
 /* Every entry point begins with this: starts the runtime when this is the first use, and returns
  * the error that the call must return at once: after a fork, in a callback, after a fault. */
 cudaError_t cts_enter(void);
-/* The same for calls that answer even after a fault, and in callbacks. */
+/* The same for calls that answer even after a fault, and in callbacks. Most only ask for what is
+ * known, and are not in timelines. */
 cudaError_t cts_enter_lenient(void);
 #define CTS_ENTER()                                                                                \
+    CTS_CALL();                                                                                    \
     do {                                                                                           \
         const cudaError_t entered = cts_enter();                                                   \
         if (entered != cudaSuccess) return entered;                                                \

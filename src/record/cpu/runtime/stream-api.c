@@ -39,6 +39,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int fla
 
 cudaError_t cudaStreamDestroy(cudaStream_t handle)
 {
+    CTS_CALL();
     CTS_ENTER_LENIENT();
     if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
     if (!handle || handle == cudaStreamLegacy || handle == cudaStreamPerThread)
@@ -179,7 +180,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t handle)
         const struct cts_sync_trace trace = cts_record_sync_begin();
         error = cts_stream_wait(handle);
         if (error == cudaSuccess) error = cts_sticky(stream->device);
-        cts_record_sync_end(&trace, "stream sync", stream, 0, error);
+        cts_record_sync_end(&trace, CTS_SYNC_STREAM, stream, 0, error);
     }
     cts_streams_lock();
     cts_point_release(&keep);
@@ -198,7 +199,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
         error = stream->capture                  ? cts_capture_spoil(stream)
                 : stream->done == stream->issued ? cts_sticky(stream->device)
                                                  : cudaErrorNotReady;
-    if (stream) cts_record_sync_end(&trace, "stream query", stream, 0, error);
+    if (stream) cts_record_sync_end(&trace, CTS_SYNC_STREAM_QUERY, stream, 0, error);
     cts_streams_unlock();
     return cts_return(error);
 }
@@ -209,7 +210,7 @@ cudaError_t cudaDeviceSynchronize(void)
     const struct cts_sync_trace trace = cts_record_sync_begin();
     cts_streams_wait_device(cts_current_device());
     const cudaError_t error = cts_sticky(cts_current_device());
-    cts_record_sync_end(&trace, "device sync", NULL, 0, error);
+    cts_record_sync_end(&trace, CTS_SYNC_DEVICE, NULL, 0, error);
     return cts_return(error);
 }
 

@@ -22,6 +22,7 @@
 #include <time.h>
 
 #include "capture.h"
+#include "timeline.h"
 
 struct cts_op {
     struct cts_op *next;
@@ -91,6 +92,8 @@ bool cts_point_is_reached(const struct cts_point *point)
 
 void cts_point_wait(const struct cts_point *point)
 {
+    if (cts_point_is_reached(point)) return;
+    cts_cpu_timeline_waits();
     host_waiters++;
     while (!cts_point_is_reached(point)) pthread_cond_wait(&host_wake, &lock);
     host_waiters--;
@@ -210,6 +213,7 @@ struct CUstream_st *cts_stream_open(enum cts_stream_kind kind, int device, int p
     pthread_cond_init(&stream->wake, NULL);
     streams = stream;
     cts_record_stream(stream);
+    cts_cpu_timeline_stream(stream);
     return stream;
 }
 
@@ -217,6 +221,7 @@ void cts_stream_close(struct CUstream_st *stream)
 {
     stream->is_open = false;
     cts_record_stream_end(stream);
+    cts_cpu_timeline_stream_end(stream);
     if (legacy[stream->device] == stream) legacy[stream->device] = NULL;
     if (stream->has_thread)
         pthread_cond_signal(&stream->wake);
@@ -341,6 +346,7 @@ cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
     op->sequence = ++stream->issued;
     remember_last(stream);
     cts_record_call(&op->work, stream, &op->trace);
+    cts_cpu_timeline_queued(&op->work, stream, &op->trace);
     if (run_here) {
         struct cts_point here = cts_point_here(stream);
         run(stream, op);
@@ -438,6 +444,16 @@ enum cts_stream_state cts_stream_state(cudaStream_t handle)
     release_points(&probe);
     pthread_mutex_unlock(&lock);
     return state;
+}
+
+struct cts_log *cts_stream_log_of_device(int device)
+{
+    struct cts_log *log = NULL;
+    pthread_mutex_lock(&lock);
+    for (const struct CUstream_st *stream = streams; stream && !log; stream = stream->next)
+        if (stream->device == device && stream->is_open) log = stream->log;
+    pthread_mutex_unlock(&lock);
+    return log;
 }
 
 static bool all_idle(void)

@@ -33,6 +33,7 @@ struct CUstream_st {
     int priority;
     uint32_t id; /* catalogue id */
     unsigned long long number;
+    struct cts_log *log; /* in the timeline; NULL without one */
     uint32_t launch_count;
     bool is_open; /* the program may use it */
     bool is_running, has_thread, waits;
@@ -56,6 +57,9 @@ void cts_streams_wait_device(int device);
  * that is being captured must not have any. */
 enum cts_stream_state { CTS_STREAM_IDLE, CTS_STREAM_BUSY, CTS_STREAM_CAPTURING };
 enum cts_stream_state cts_stream_state(cudaStream_t handle);
+
+/* Of some stream of a device, or NULL: the far side of a copy between devices in a timeline. */
+struct cts_log *cts_stream_log_of_device(int device);
 
 /* At the end of the process: waits as long as works end. False when some did not. */
 bool cts_streams_drain(void);
