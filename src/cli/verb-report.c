@@ -7,6 +7,7 @@
 
 #include "analyze/communication/communication.h"
 #include "cli/verb.h"
+#include "report/figures.h"
 #include "report/page.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"
@@ -42,6 +43,8 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     struct cts_catalogue catalogue = {0};
     struct cts_acc_reader *reader = NULL;
     struct cts_comm comm = {0};
+    struct cts_figures figures = {0};
+    const char *const directory = cts_argument(arguments, "figures");
     uint64_t threads = 0;
     enum cts_status status = CTS_OK;
     if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
@@ -56,9 +59,13 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     status = cts_comm_analyze(&catalogue, &source, &options, &comm, error);
     cts_progress_end(&progress);
     if (status) goto out;
-    const struct cts_page page = {.run_path = run, .catalogue = &catalogue, .comm = &comm};
+    if ((status = cts_figures_of_comm(&figures, &comm, error))) goto out;
+    if (directory && (status = cts_figures_draw(&figures, directory, error))) goto out;
+    const struct cts_page page = {
+        .run_path = run, .catalogue = &catalogue, .comm = &comm, .figures = &figures};
     status = write_file(&page, path, error);
 out:
+    cts_figures_release(&figures);
     cts_comm_release(&comm);
     cts_acc_close(reader);
     cts_catalogue_release(&catalogue);
@@ -78,13 +85,14 @@ static int run_report(const struct cts_arguments *arguments)
 
 static const struct cts_option options[] = {
     {"output", "FILE", "the file to write [ctascope-report.html]", 'o'},
+    {"figures", "DIR", "also draw every figure into this directory, as SVG and as PNG", 0},
     {"threads", "N", "how many threads analyse [one per processor]", 0},
     {0},
 };
 
 const struct cts_verb cts_verb_report = {
     .name = "report",
-    .synopsis = "RUN [-o FILE.html]",
+    .synopsis = "RUN [-o FILE.html] [--figures DIR]",
     .summary = "Writes what a run holds as one self-contained HTML page",
     .description = "The page needs nothing but a browser: no server, no network. It shows the\n"
                    "volumes per kernel, who communicates with whom, transfer sizes, the number of\n"

@@ -5,7 +5,7 @@
 #include "common/json.h"
 #include "report/comm.h"
 
-enum { LAUNCHES_MAX = 5000, PAIRS_MAX = 1000, SIZES_MAX = 20000 };
+enum { PAIRS_MAX = 1000 };
 
 static const char *kernel_name(const struct cts_page *page, uint32_t kernel)
 {
@@ -71,37 +71,6 @@ static void write_kernels(struct cts_json *json, const struct cts_page *page)
     cts_json_close_array(json);
 }
 
-static void write_launches(struct cts_json *json, const struct cts_page *page)
-{
-    const struct cts_comm *const comm = page->comm;
-    const size_t count = comm->launch_count < LAUNCHES_MAX ? comm->launch_count : LAUNCHES_MAX;
-    cts_json_member_u64(json, "launches_left_out", comm->launch_count - count);
-    cts_json_key(json, "launches");
-    cts_json_open_array(json);
-    for (size_t i = 0; i < count; i++) {
-        const struct cts_comm_launch *const launch = &comm->launches[i];
-        const struct cts_launch *const row = &page->catalogue->launches[launch->index];
-        cts_json_open_object_row(json);
-        cts_json_member_u64(json, "launch", row->launch);
-        cts_json_member_u64(json, "superstep", launch->superstep);
-        cts_json_member_u64(json, "ordinal", launch->ordinal);
-        cts_json_member_string(json, "kernel", kernel_name(page, row->kernel));
-        cts_json_member_u64(json, "ctas", launch->cta_count);
-        cts_json_member_bool(json, "counted", launch->counted);
-        cts_json_member_u64(json, "read_bytes", launch->counts.global_read_unique_bytes);
-        cts_json_member_u64(json, "written_bytes", launch->counts.global_written_unique_bytes);
-        cts_json_member_u64(json, "received_bytes", launch->counts.received_bytes);
-        cts_json_member_u64(json, "communicated_out_bytes", launch->counts.communicated_out_bytes);
-        cts_json_member_double(json, "in_mean", cts_comm_degree_mean(&launch->in_degree));
-        cts_json_member_double(json, "in_deviation", cts_comm_degree_deviation(&launch->in_degree));
-        cts_json_member_double(json, "out_mean", cts_comm_degree_mean(&launch->out_degree));
-        cts_json_member_double(json, "out_deviation",
-                               cts_comm_degree_deviation(&launch->out_degree));
-        cts_json_close_object(json);
-    }
-    cts_json_close_array(json);
-}
-
 static void write_pairs(struct cts_json *json, const struct cts_page *page)
 {
     const struct cts_comm *const comm = page->comm;
@@ -124,52 +93,6 @@ static void write_pairs(struct cts_json *json, const struct cts_page *page)
     cts_json_close_array(json);
 }
 
-/* [[key, value], ...]; of more than SIZES_MAX entries, runs of them are added up under the last
- * key, so that cumulative curves stay true at every key that is shown. */
-static void write_entries(struct cts_json *json, const char *name,
-                          const struct cts_map_entry *entries, size_t count)
-{
-    const size_t step = (count + SIZES_MAX - 1) / SIZES_MAX;
-    uint64_t sum = 0;
-    cts_json_key(json, name);
-    cts_json_open_array_row(json);
-    for (size_t i = 0; i < count; i++) {
-        sum += entries[i].value;
-        if ((i + 1) % step && i + 1 < count) continue;
-        cts_json_open_array(json);
-        cts_json_u64(json, entries[i].key);
-        cts_json_u64(json, sum);
-        cts_json_close_array(json);
-        sum = 0;
-    }
-    cts_json_close_array(json);
-}
-
-static void write_density(struct cts_json *json, const struct cts_comm_density *density)
-{
-    cts_json_key(json, "density");
-    cts_json_open_object(json);
-    cts_json_member_u64(json, "bins", density->bin_count);
-    cts_json_member_u64(json, "bin_ctas", density->bin_ctas);
-    cts_json_member_u64(json, "cta_count", density->cta_count);
-    cts_json_key(json, "cells");
-    cts_json_open_array_row(json);
-    for (uint64_t x = 0; x < density->bin_count; x++) {
-        for (uint64_t y = 0; y < density->bin_count; y++) {
-            const uint64_t *const cell = cts_comm_density_cell(density, x, y);
-            if (!cell[0]) continue;
-            cts_json_open_array(json);
-            cts_json_u64(json, x);
-            cts_json_u64(json, y);
-            cts_json_u64(json, cell[0]);
-            cts_json_u64(json, cell[1]);
-            cts_json_close_array(json);
-        }
-    }
-    cts_json_close_array(json);
-    cts_json_close_object(json);
-}
-
 enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                     struct cts_error *error)
 {
@@ -182,13 +105,8 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     cts_comm_json_soundness(&json, page->comm);
     write_totals(&json, page->comm);
     write_kernels(&json, page);
-    write_launches(&json, page);
     write_pairs(&json, page);
-    write_entries(&json, "transfer_sizes", page->comm->transfer_sizes,
-                  page->comm->transfer_size_count);
-    write_entries(&json, "in_degrees", page->comm->in_degrees, page->comm->in_degree_count);
-    write_entries(&json, "out_degrees", page->comm->out_degrees, page->comm->out_degree_count);
-    write_density(&json, &page->comm->density);
+    cts_figures_json(page->figures, &json);
     cts_json_close_object(&json);
     return cts_json_end(&json, error);
 }

@@ -5,11 +5,13 @@
 #include <stdio.h>
 
 #include "analyze/communication/communication.h"
+#include "report/figure.h"
 
 struct cts_page {
     const char *run_path; /* as the user gave it */
     const struct cts_catalogue *catalogue;
-    const struct cts_comm *comm; /* with a density map */
+    const struct cts_comm *comm;
+    const struct cts_figures *figures;
 };
 
 /* Writes the whole page. CTS_IO when `file` cannot be written. */

@@ -44,7 +44,8 @@ for (const colorScheme of ["light", "dark"]) {
     await page.waitForSelector(".heatmap canvas");
 
     const titles = await page.locator("h2").allTextContents();
-    assert.deepEqual(titles, ["Kernels", "Who talks to whom", "Transfer sizes", "Partners of a CTA", "Launch by launch", "CTA to CTA"]);
+    assert.deepEqual(titles, ["Kernels", "Who talks to whom", "Transfer sizes", "Partners of a CTA", "Volume, launch by launch",
+        "Partners, launch by launch", "CTA to CTA"]);
 
     // Tiles and tables show the analysis' own numbers.
     const tiles = await page.locator(".tile b").allTextContents();
@@ -54,15 +55,18 @@ for (const colorScheme of ["light", "dark"]) {
     assert.equal(tiles[3], `${(100 * share).toFixed(1)} %`);
     for (const summary of await page.locator("summary").all()) await summary.click();
     const sizes = await page.locator(".card", { hasText: "Transfer sizes" }).locator("details tbody tr").evaluateAll((rows) =>
-        rows.map((row) => [...row.cells].slice(0, 2).map((cell) => Number(cell.textContent.replaceAll(",", "")))));
-    assert.deepEqual(sizes, results.transfer_sizes.map((entry) => [entry.bytes, entry.transfers]));
+        rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent)));
+    const transfers = results.transfer_sizes.reduce((sum, entry) => sum + entry.transfers, 0);
+    let sum = 0;
+    assert.deepEqual(sizes.slice(1, -1).map((row) => row[1]),
+        results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)} %`));
 
     // Every plot has marks, axes and a legend; the page needs no horizontal scrolling.
     const plots = await page.locator(".uplot").count();
     assert.equal(plots, 4);
     for (const canvas of await page.locator(".uplot canvas").all()) assert.ok((await marks(canvas)) > 500, "an empty plot");
     const legends = await page.locator(".u-legend").allTextContents();
-    assert.ok(legends[0].includes("transfers up to this size") && legends[1].includes("incoming"));
+    assert.ok(legends[0].includes("in transfers up to this size") && legends[1].includes("incoming"));
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
 
     // The map tells what lies under the pointer: CTA 0 sends to itself in a stencil.
@@ -70,12 +74,23 @@ for (const colorScheme of ["light", "dark"]) {
     assert.ok((await marks(map)) > 100, "an empty map");
     await map.scrollIntoViewIfNeeded();
     await map.hover({ position: { x: 94, y: 10 } });
-    const told = await page.locator(".hover").textContent();
-    const expected = results.launch_pairs.length ? /writer 0\S* → reader 0\S*: (?!0 B)/ : /./;
+    const told = await page.locator(".heatmap .hover").textContent();
+    const expected = results.launch_pairs.length ? /writing CTA 0\S* → reading CTA 0\S*: (?!0 B)/ : /./;
     assert.match(told, expected);
-    await page.getByRole("radio", { name: "transfers" }).check();
+    // Dragging a rectangle zooms, and the way back is there; the other tab shows the other measure.
+    const labels = () => map.evaluate((element) => element.getContext("2d").getImageData(0, 0, element.width, element.height).data.join());
+    const whole = await labels();
+    const box = await map.boundingBox();
+    await page.mouse.move(box.x + 95, box.y + 12);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 150, box.y + 60);
+    await page.mouse.up();
+    await page.waitForTimeout(50);
+    assert.notEqual(await labels(), whole);
+    await page.getByRole("button", { name: "show everything" }).click();
+    await page.getByRole("tab", { name: "transfers" }).click();
     await map.hover({ position: { x: 95, y: 11 } });
-    assert.match(await page.locator(".hover").textContent(), /transfers$/);
+    assert.match(await page.locator(".heatmap .hover").textContent(), /: [\d,]+$/);
 
     backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
     await page.screenshot({ path: join(work, `${colorScheme}.png`), fullPage: true });

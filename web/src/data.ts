@@ -1,24 +1,9 @@
 // What ctascope writes into the page (src/report/page-data.c). Volumes are bytes; *unique* counts a
 // byte once per block and launch.
+import type { Figure } from "./figure";
+
 export interface Counts {
     [field: string]: number | string | null;
-}
-
-export interface Launch {
-    launch: number;
-    superstep: number;
-    ordinal: number;
-    kernel: string;
-    ctas: number;
-    counted: boolean;
-    read_bytes: number;
-    written_bytes: number;
-    received_bytes: number;
-    communicated_out_bytes: number;
-    in_mean: number;
-    in_deviation: number;
-    out_mean: number;
-    out_deviation: number;
 }
 
 export interface Pair {
@@ -54,19 +39,9 @@ export interface Data {
     };
     totals: Counts;
     kernels: Counts[];
-    launches: Launch[];
-    launches_left_out: number;
     kernel_pairs: Pair[];
     kernel_pairs_left_out: number;
-    transfer_sizes: [number, number][];
-    in_degrees: [number, number][];
-    out_degrees: [number, number][];
-    density: {
-        bins: number;
-        bin_ctas: number;
-        cta_count: number;
-        cells: [number, number, number, number][];
-    };
+    figures: Figure[];
 }
 
 export function number(counts: Counts, field: string): number {

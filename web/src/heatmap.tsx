@@ -1,11 +1,12 @@
-// A matrix of writer CTA against reader CTA as cells of a canvas: the darker, the more. Cells
-// hold what lies in them summed up; hover tells which CTAs and how much.
-import { useEffect, useRef, useState } from "preact/hooks";
+// A matrix as cells of a canvas: the darker, the more. Cells hold what lies in them summed up;
+// hover tells which ids and how much. Drag a rectangle or turn the wheel to zoom, double click to
+// see everything again.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useTheme } from "./theme";
 
 export interface Cell {
-    x: number; // column: writer bin
-    y: number; // row: reader bin
+    x: number; // column
+    y: number; // row
     value: number;
 }
 
@@ -19,16 +20,28 @@ interface HeatmapProps {
     valueText: (value: number) => string;
 }
 
-const LEFT = 92, BOTTOM = 44, TOP = 8, RIGHT = 8;
+interface View {
+    x: number;
+    y: number;
+    columns: number;
+    rows: number;
+}
+
+const LEFT = 92, BOTTOM = 44, TOP = 8, RIGHT = 8, SIDE_MAX = 512;
 
 export function Heatmap(props: HeatmapProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useTheme();
     const [hover, setHover] = useState("");
     const [width, setWidth] = useState(560);
+    const [drag, setDrag] = useState<{ x: number; y: number; toX: number; toY: number } | null>(null);
+    const whole = useMemo<View>(() => ({ x: 0, y: 0, columns: props.columns, rows: props.rows }), [props.columns, props.rows]);
+    const [view, setView] = useState(whole);
+    const values = useMemo(() => new Map(props.cells.map((cell) => [cell.y * props.columns + cell.x, cell.value])), [props.cells]);
+    const most = useMemo(() => props.cells.reduce((highest, cell) => Math.max(highest, cell.value), 0), [props.cells]);
     // Cells are whole pixels, so that no seams show between them.
-    const cellSize = Math.max(1, Math.floor(Math.min(width - LEFT - RIGHT, 512) / Math.max(props.columns, props.rows)));
-    const plotWidth = cellSize * props.columns, plotHeight = cellSize * props.rows;
+    const cellSize = Math.max(1, Math.floor(Math.min(width - LEFT - RIGHT, SIDE_MAX) / Math.max(view.columns, view.rows)));
+    const plotWidth = cellSize * view.columns, plotHeight = cellSize * view.rows;
     const height = plotHeight + TOP + BOTTOM;
 
     useEffect(() => {
@@ -48,20 +61,20 @@ export function Heatmap(props: HeatmapProps) {
         context.clearRect(0, 0, width, height);
         context.fillStyle = theme.background;
         context.fillRect(LEFT, TOP, plotWidth, plotHeight);
-        const most = props.cells.reduce((highest, cell) => Math.max(highest, cell.value), 0);
         for (const cell of props.cells) {
-            // Logarithmic steps: small transfers beside large ones stay visible.
+            const x = cell.x - view.x, y = cell.y - view.y;
+            if (x < 0 || y < 0 || x >= view.columns || y >= view.rows) continue;
+            // Logarithmic steps: small values beside large ones stay visible.
             const share = most <= 1 ? 1 : Math.log(1 + cell.value) / Math.log(1 + most);
             context.fillStyle = theme.heat[Math.min(theme.heat.length - 1, Math.floor(share * theme.heat.length))]!;
-            context.fillRect(LEFT + cell.x * cellSize, TOP + cell.y * cellSize, cellSize, cellSize);
+            context.fillRect(LEFT + x * cellSize, TOP + y * cellSize, cellSize, cellSize);
         }
         context.strokeStyle = theme.grid;
         context.strokeRect(LEFT, TOP, plotWidth, plotHeight);
         context.fillStyle = theme.text;
         context.font = theme.font;
-        context.textAlign = "center";
         for (const part of [0, 0.5, 1]) {
-            const column = Math.round(part * (props.columns - 1)), row = Math.round(part * (props.rows - 1));
+            const column = view.x + Math.round(part * (view.columns - 1)), row = view.y + Math.round(part * (view.rows - 1));
             context.textAlign = part === 0 ? "left" : part === 1 ? "right" : "center";
             context.fillText(props.binText(column), LEFT + part * plotWidth, height - BOTTOM + 16);
             context.textAlign = "right";
@@ -74,23 +87,50 @@ export function Heatmap(props: HeatmapProps) {
         context.rotate(-Math.PI / 2);
         context.fillText(props.yLabel, 0, 0);
         context.restore();
-    }, [props, theme, width]);
+        if (drag) {
+            context.strokeStyle = theme.text;
+            context.setLineDash([4, 3]);
+            context.strokeRect(Math.min(drag.x, drag.toX), Math.min(drag.y, drag.toY), Math.abs(drag.toX - drag.x), Math.abs(drag.toY - drag.y));
+        }
+    }, [props, theme, width, view, drag]);
 
+    const columnAt = (x: number) => view.x + Math.floor((x - LEFT) / cellSize);
+    const rowAt = (y: number) => view.y + Math.floor((y - TOP) / cellSize);
+    const show = (x: number, y: number, columns: number, rows: number) => {
+        const wide = Math.min(props.columns, Math.max(2, columns)), tall = Math.min(props.rows, Math.max(2, rows));
+        setView({ x: Math.max(0, Math.min(x, props.columns - wide)), y: Math.max(0, Math.min(y, props.rows - tall)), columns: wide, rows: tall });
+    };
     const move = (event: MouseEvent) => {
-        const x = Math.floor(((event.offsetX - LEFT) / plotWidth) * props.columns);
-        const y = Math.floor(((event.offsetY - TOP) / plotHeight) * props.rows);
-        if (x < 0 || y < 0 || x >= props.columns || y >= props.rows) return setHover("");
-        const cell = props.cells.find((c) => c.x === x && c.y === y);
-        setHover(`writer ${props.binText(x)} → reader ${props.binText(y)}: ${props.valueText(cell?.value ?? 0)}`);
+        if (drag) return setDrag({ ...drag, toX: event.offsetX, toY: event.offsetY });
+        const x = columnAt(event.offsetX), y = rowAt(event.offsetY);
+        if (event.offsetX < LEFT || event.offsetY < TOP || x >= view.x + view.columns || y >= view.y + view.rows) return setHover("");
+        setHover(`${props.xLabel} ${props.binText(x)} → ${props.yLabel} ${props.binText(y)}: ${props.valueText(values.get(y * props.columns + x) ?? 0)}`);
+    };
+    const up = () => {
+        if (!drag) return;
+        const x = columnAt(Math.min(drag.x, drag.toX)), y = rowAt(Math.min(drag.y, drag.toY));
+        const toX = columnAt(Math.max(drag.x, drag.toX)), toY = rowAt(Math.max(drag.y, drag.toY));
+        setDrag(null);
+        if (toX > x && toY > y) show(Math.max(x, view.x), Math.max(y, view.y), toX - x + 1, toY - y + 1);
+    };
+    const wheel = (event: WheelEvent) => {
+        event.preventDefault();
+        const factor = event.deltaY > 0 ? 1.5 : 1 / 1.5;
+        const columns = Math.round(view.columns * factor), rows = Math.round(view.rows * factor);
+        const x = columnAt(event.offsetX), y = rowAt(event.offsetY);
+        show(Math.round(x - ((x - view.x) * columns) / view.columns), Math.round(y - ((y - view.y) * rows) / view.rows), columns, rows);
     };
     return (
         <div class="heatmap">
-            <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} onMouseMove={move}
-                onMouseLeave={() => setHover("")} role="img" aria-label={`${props.yLabel} against ${props.xLabel}`} />
+            <canvas ref={canvas} style={{ width: `${width}px`, height: `${height}px` }} onMouseMove={move} onWheel={wheel}
+                onMouseDown={(event) => setDrag({ x: event.offsetX, y: event.offsetY, toX: event.offsetX, toY: event.offsetY })} onMouseUp={up}
+                onDblClick={() => setView(whole)} onMouseLeave={() => { setHover(""); setDrag(null); }}
+                role="img" aria-label={`${props.yLabel} against ${props.xLabel}`} />
             <p class="scale">
                 little {theme.heat.map((colour) => <i style={{ background: colour }} />)} much, in logarithmic steps
+                {view !== whole && <button onClick={() => setView(whole)}>show everything</button>}
             </p>
-            <p class="hover">{hover || "Point at a cell for its CTAs and bytes."}</p>
+            <p class="hover">{hover || "Point at a cell for its numbers; drag a rectangle or turn the wheel to zoom."}</p>
         </div>
     );
 }

@@ -7,11 +7,16 @@ import { useTheme, type Theme } from "./theme";
 export interface Series {
     label: string;
     values: (number | null)[];
-    colour: keyof Theme["series"];
+    colour: number; // in the theme's palette
+    shown?: (number | null)[]; // what the legend tells in place of `values`: a part of a stack
+    deviations?: (number | null)[]; // a band around the values
+    points?: boolean; // marks without a line
+    dashed?: boolean;
 }
 
 export interface PlotProps {
-    kind: "line" | "step" | "bars";
+    kind: "lines" | "steps" | "bars";
+    stacked?: boolean; // bars on top of each other: the values are sums already, the highest first
     x: number[];
     xLabel: string;
     yLabel: string;
@@ -21,19 +26,67 @@ export interface PlotProps {
     xLog?: boolean;
     yLog?: boolean;
     yRange?: [number, number];
-    yBytes?: boolean; // ticks at powers of two
+    xBytes?: boolean; // ticks at powers of two
+    yBytes?: boolean;
     height?: number;
 }
 
 const BYTE_STEPS = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
-function pathOf(kind: PlotProps["kind"], index: number, count: number): uPlot.Series.PathBuilder {
-    const paths = uPlot.paths;
-    if (kind === "step") return paths.stepped!({ align: 1 });
-    if (kind === "bars")
-        // Bars of several series stand beside each other.
-        return paths.bars!({ size: [0.8 / count, 60], align: (index === 0 && count > 1 ? -1 : count > 1 ? 1 : 0) as -1 | 0 | 1 });
-    return paths.linear!();
+function pathOf(props: PlotProps, index: number): uPlot.Series.PathBuilder {
+    const paths = uPlot.paths, count = props.series.length;
+    if (props.kind === "steps") return paths.stepped!({ align: 1 });
+    if (props.kind === "lines") return paths.linear!();
+    if (props.stacked || count === 1) return paths.bars!({ size: [0.8, 60] });
+    // Bars of several series stand beside each other; a width of a place each.
+    const width = 0.8 / count;
+    return (plot, series, from, to) => {
+        const xs = plot.data[0]!, ys = plot.data[series]!, fill = new Path2D();
+        const unit = Math.abs(plot.valToPos(1, "x", true) - plot.valToPos(0, "x", true));
+        const zero = plot.valToPos(plot.scales["y"]!.min!, "y", true);
+        for (let i = from; i <= to; i++) {
+            const value = ys[i];
+            if (value === null || value === undefined) continue;
+            const left = plot.valToPos(xs[i]!, "x", true) + unit * (width * (index - count / 2));
+            const top = plot.valToPos(value, "y", true);
+            fill.rect(left, top, Math.max(1, unit * width - 1), zero - top);
+        }
+        return { fill, stroke: null, flags: 0 };
+    };
+}
+
+// The series of uPlot: those of the plot, and two hidden ones around each that has a band.
+function seriesOf(props: PlotProps, theme: Theme): { series: uPlot.Series[]; values: (number | null)[][]; bands: uPlot.Band[] } {
+    const series: uPlot.Series[] = [], values: (number | null)[][] = [], bands: uPlot.Band[] = [];
+    const colour = (s: Series) => theme.palette[s.colour % theme.palette.length]!;
+    props.series.forEach((s, index) => {
+        series.push({
+            label: s.label,
+            stroke: colour(s),
+            fill: props.kind === "bars" ? colour(s) : undefined,
+            width: props.kind === "bars" || s.points ? 0 : 2,
+            dash: s.dashed ? [6, 4] : undefined,
+            points: { show: !!s.points || (props.x.length <= 60 && props.kind === "lines" && !s.dashed), size: 6, fill: colour(s) },
+            paths: s.points ? () => null : pathOf(props, index),
+            value: (_, value, __, i) => {
+                const own = s.shown && i !== null && i !== undefined ? s.shown[i]! : value;
+                if (own === null || own === undefined) return "–";
+                const deviation = s.deviations && i !== null && i !== undefined ? s.deviations[i] : null;
+                return deviation ? `${props.yText(own)} ± ${props.yText(deviation)}` : props.yText(own);
+            },
+        });
+        values.push(s.values);
+    });
+    for (const s of props.series) {
+        if (!s.deviations) continue;
+        const side = (sign: number) => s.values.map((value, i) => (value === null ? null : Math.max(0, value + sign * (s.deviations![i] ?? 0))));
+        bands.push({ series: [series.length + 1, series.length + 2], fill: `${colour(s)}30` });
+        for (const sign of [1, -1]) {
+            series.push({ label: "", stroke: "transparent", width: 0, points: { show: false }, class: "band" });
+            values.push(side(sign));
+        }
+    }
+    return { series, values, bands };
 }
 
 export function Plot(props: PlotProps) {
@@ -54,14 +107,14 @@ export function Plot(props: PlotProps) {
             values: (_: uPlot, splits: (number | null)[]) =>
                 splits.map((value) => (value === null ? "" : text(value))),
         });
-        const xs = props.x;
+        const parts = seriesOf(props, theme);
         const pad = props.kind === "bars" ? 0.6 : 0;
         const options: uPlot.Options = {
             width: element.clientWidth || 600,
             height: props.height ?? 280,
             scales: {
                 x: props.xLog
-                    ? { time: false, distr: 3, log: 2 }
+                    ? { time: false, distr: 3, log: props.xBytes ? 2 : 10 }
                     : {
                           time: false,
                           range: (_, low, high) => [low - pad, high + pad],
@@ -70,23 +123,16 @@ export function Plot(props: PlotProps) {
                     ? { distr: 3 }
                     : { range: props.yRange ?? ((_, __, high) => [0, high > 0 ? high * 1.05 : 1]) },
             },
-            axes: [axis(props.xLabel, props.xText), axis(props.yLabel, props.yText, props.yBytes)],
+            axes: [axis(props.xLabel, props.xText, props.xBytes), axis(props.yLabel, props.yText, props.yBytes)],
+            bands: parts.bands,
             series: [
                 { label: props.xLabel, value: (_, value) => (value === null ? "" : props.xText(value)) },
-                ...props.series.map((series, index): uPlot.Series => ({
-                    label: series.label,
-                    stroke: theme.series[series.colour],
-                    fill: props.kind === "bars" ? theme.series[series.colour] : undefined,
-                    width: props.kind === "bars" ? 0 : 2,
-                    points: { show: xs.length <= 60 && props.kind === "line", size: 6 },
-                    paths: pathOf(props.kind, index, props.series.length),
-                    value: (_, value) => (value === null ? "–" : props.yText(value)),
-                })),
+                ...parts.series,
             ],
             cursor: { drag: { x: true, y: false } },
             legend: { live: true },
         };
-        const plot = new uPlot(options, [xs, ...props.series.map((s) => s.values)], element);
+        const plot = new uPlot(options, [props.x, ...parts.values], element);
         const observer = new ResizeObserver(() => {
             const width = element.clientWidth;
             if (width && width !== plot.width) plot.setSize({ width, height: options.height });

@@ -6,7 +6,7 @@ export interface Theme {
     grid: string;
     font: string;
     background: string;
-    series: { loads: string; stores: string; incoming: string; outgoing: string };
+    palette: string[]; // of series, told apart also by those who do not see red and green
     heat: string[]; // from least to most
 }
 
@@ -18,12 +18,7 @@ function read(): Theme {
         grid: value("--line"),
         font: `12px ${value("--font")}`,
         background: value("--plot"),
-        series: {
-            loads: value("--loads"),
-            stores: value("--stores"),
-            incoming: value("--incoming"),
-            outgoing: value("--outgoing"),
-        },
+        palette: value("--palette").split(/\s+/),
         heat: value("--heat").split(/\s+/),
     };
 }

@@ -1,0 +1,507 @@
+/* Figures as pictures for papers and slides, through cairo: light, one size, SVG and PNG alike.
+ *
+ * A `struct frame` is where the plot stands on the page and how values become places: `x` and `y`
+ * are the spans of the axes. Categories take a unit of x each, the first from 0 to 1. */
+#include <cairo-svg.h>
+#include <cairo.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "report/figure.h"
+
+enum { LEFT = 76, RIGHT = 16, TOP = 34, BOTTOM = 52, LEGEND_LINE = 16, PNG_SCALE = 2 };
+
+/* Told apart also by those who do not see red and green (Okabe and Ito). */
+static const double palette[CTS_FIGURE_COLOURS][3] = {
+    {0.00, 0.45, 0.70}, {0.84, 0.37, 0.00}, {0.00, 0.62, 0.45}, {0.67, 0.27, 0.60},
+    {0.90, 0.62, 0.00}, {0.34, 0.71, 0.91}, {0.47, 0.37, 0.22}, {0.35, 0.35, 0.35},
+};
+
+struct frame {
+    cairo_t *cairo;
+    const struct cts_figure *figure;
+    struct cts_figure_span x, y;
+    double left, right, top, bottom;
+};
+
+static void set_colour(cairo_t *cairo, unsigned colour, double alpha)
+{
+    const double *const rgb = palette[colour % CTS_FIGURE_COLOURS];
+    cairo_set_source_rgba(cairo, rgb[0], rgb[1], rgb[2], alpha);
+}
+
+static void set_grey(cairo_t *cairo, double grey)
+{
+    cairo_set_source_rgb(cairo, grey, grey, grey);
+}
+
+static double share_of(const struct cts_figure_axis *axis, struct cts_figure_span span,
+                       double value)
+{
+    if (!axis->log) return (value - span.low) / (span.high - span.low);
+    if (value <= span.low) return 0;
+    return log(value / span.low) / log(span.high / span.low);
+}
+static double x_of(const struct frame *frame, double value)
+{
+    return frame->left +
+           share_of(&frame->figure->x, frame->x, value) * (frame->right - frame->left);
+}
+static double y_of(const struct frame *frame, double value)
+{
+    const double share = share_of(&frame->figure->y, frame->y, value);
+    return frame->bottom - fmin(fmax(share, 0), 1.02) * (frame->bottom - frame->top);
+}
+/* Where value i of a series stands. */
+static double place_of(const struct frame *frame, size_t i)
+{
+    const struct cts_figure *const figure = frame->figure;
+    return x_of(frame, figure->x_values ? figure->x_values[i] : (double)i + 0.5);
+}
+
+/* ---- texts and axes ---- */
+
+/* `align` 0: left, 0.5: centred, 1: right, of the point. */
+static void show_text(cairo_t *cairo, double x, double y, double align, const char *text)
+{
+    cairo_text_extents_t extents;
+    cairo_text_extents(cairo, text, &extents);
+    cairo_move_to(cairo, x - align * extents.x_advance, y);
+    cairo_show_text(cairo, text);
+}
+
+static double text_width(cairo_t *cairo, const char *text)
+{
+    cairo_text_extents_t extents;
+    cairo_text_extents(cairo, text, &extents);
+    return extents.x_advance;
+}
+
+static void show_upward(cairo_t *cairo, double x, double y, const char *text)
+{
+    cairo_save(cairo);
+    cairo_translate(cairo, x, y);
+    cairo_rotate(cairo, -M_PI / 2);
+    show_text(cairo, 0, 0, 0.5, text);
+    cairo_restore(cairo);
+}
+
+static void draw_tick(const struct frame *frame, bool is_x, double place, const char *text)
+{
+    cairo_t *const cairo = frame->cairo;
+    set_grey(cairo, 0.88);
+    cairo_set_line_width(cairo, 1);
+    if (is_x) {
+        cairo_move_to(cairo, place, frame->top);
+        cairo_line_to(cairo, place, frame->bottom);
+    } else {
+        cairo_move_to(cairo, frame->left, place);
+        cairo_line_to(cairo, frame->right, place);
+    }
+    cairo_stroke(cairo);
+    set_grey(cairo, 0.3);
+    if (is_x)
+        show_text(cairo, place, frame->bottom + 15, 0.5, text);
+    else
+        show_text(cairo, frame->left - 6, place + 4, 1, text);
+}
+
+static void draw_scale(const struct frame *frame, bool is_x)
+{
+    const struct cts_figure_axis *const axis = is_x ? &frame->figure->x : &frame->figure->y;
+    const struct cts_figure_span span = is_x ? frame->x : frame->y;
+    double ticks[CTS_TICKS_MAX];
+    const size_t count = cts_figure_ticks(axis, span.low, span.high, is_x ? 8 : 6, ticks);
+    for (size_t i = 0; i < count; i++) {
+        char text[40];
+        cts_figure_text(axis->unit, ticks[i], text, sizeof text);
+        draw_tick(frame, is_x, is_x ? x_of(frame, ticks[i]) : y_of(frame, ticks[i]), text);
+    }
+}
+
+/* Names of categories: every n-th where they would touch. */
+static void draw_categories(const struct frame *frame, bool is_x)
+{
+    const struct cts_figure_axis *const axis = is_x ? &frame->figure->x : &frame->figure->y;
+    double widest = 12;
+    for (size_t i = 0; is_x && i < axis->category_count; i++)
+        widest = fmax(widest, text_width(frame->cairo, axis->categories[i]) + 8);
+    const double room = is_x ? frame->right - frame->left : frame->bottom - frame->top;
+    const size_t step = (size_t)fmax(1, ceil(widest * (double)axis->category_count / room));
+    for (size_t i = 0; i < axis->category_count; i += step) {
+        const double share = ((double)i + 0.5) / (double)axis->category_count;
+        draw_tick(frame, is_x, is_x ? frame->left + share * room : frame->top + share * room,
+                  axis->categories[i]);
+    }
+}
+
+/* Ids of the first, the middle and the last bin of a matrix. */
+static void draw_bins(const struct frame *frame, bool is_x, uint32_t bins)
+{
+    static const double shares[] = {0, 0.5, 1};
+    for (size_t i = 0; i < 3; i++) {
+        char text[40];
+        const uint64_t id = (uint64_t)(shares[i] * (double)frame->figure->id_count);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)id);
+        const double along = shares[i] * (double)bins / (double)bins;
+        draw_tick(frame, is_x,
+                  is_x ? frame->left + along * (frame->right - frame->left)
+                       : frame->top + along * (frame->bottom - frame->top),
+                  text);
+    }
+}
+
+static void draw_axes(const struct frame *frame)
+{
+    const struct cts_figure *const figure = frame->figure;
+    cairo_t *const cairo = frame->cairo;
+    cairo_set_font_size(cairo, 11);
+    for (int is_x = 0; is_x < 2; is_x++) {
+        const struct cts_figure_axis *const axis = is_x ? &figure->x : &figure->y;
+        if (axis->categories)
+            draw_categories(frame, is_x);
+        else if (figure->kind == CTS_FIGURE_CELLS)
+            draw_bins(frame, is_x, is_x ? figure->columns : figure->rows);
+        else
+            draw_scale(frame, is_x);
+    }
+    set_grey(cairo, 0.2);
+    cairo_set_line_width(cairo, 1);
+    cairo_rectangle(cairo, frame->left, frame->top, frame->right - frame->left,
+                    frame->bottom - frame->top);
+    cairo_stroke(cairo);
+    cairo_set_font_size(cairo, 12);
+    if (figure->x.label)
+        show_text(cairo, (frame->left + frame->right) / 2, frame->bottom + 34, 0.5,
+                  figure->x.label);
+    if (figure->y.label) show_upward(cairo, 16, (frame->top + frame->bottom) / 2, figure->y.label);
+}
+
+/* The names of the series, in lines above the plot; returns where the plot may begin. */
+static double draw_legend(cairo_t *cairo, const struct cts_figure *figure)
+{
+    double x = LEFT, y = TOP;
+    if (figure->kind == CTS_FIGURE_CELLS || figure->series_count == 0) return TOP;
+    cairo_set_font_size(cairo, 11);
+    for (size_t i = 0; i < figure->series_count; i++) {
+        const char *const name = figure->series[i].name ? figure->series[i].name : "";
+        const double width = 18 + text_width(cairo, name) + 14;
+        if (x + width > CTS_FIGURE_WIDTH - RIGHT && x > LEFT) {
+            x = LEFT;
+            y += LEGEND_LINE;
+        }
+        set_colour(cairo, figure->series[i].colour, 1);
+        cairo_rectangle(cairo, x, y - 8, 12, 8);
+        cairo_fill(cairo);
+        set_grey(cairo, 0.2);
+        show_text(cairo, x + 18, y, 0, name);
+        x += width;
+    }
+    return y + 12;
+}
+
+/* ---- what stands in the plot ---- */
+
+static void draw_band(const struct frame *frame, const struct cts_figure_series *series)
+{
+    cairo_t *const cairo = frame->cairo;
+    const size_t count = frame->figure->count;
+    bool open = false;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(series->values[i])) {
+            const double y = y_of(frame, series->values[i] + series->deviations[i]);
+            if (open)
+                cairo_line_to(cairo, place_of(frame, i), y);
+            else
+                cairo_move_to(cairo, place_of(frame, i), y);
+            open = true;
+        }
+    for (size_t i = count; i-- > 0;)
+        if (!isnan(series->values[i]))
+            cairo_line_to(cairo, place_of(frame, i),
+                          y_of(frame, fmax(series->values[i] - series->deviations[i], 0)));
+    set_colour(cairo, series->colour, 0.18);
+    cairo_fill(cairo);
+}
+
+static void draw_line(const struct frame *frame, const struct cts_figure_series *series)
+{
+    static const double dashes[] = {5, 4};
+    cairo_t *const cairo = frame->cairo;
+    const bool steps = frame->figure->kind == CTS_FIGURE_STEPS;
+    bool open = false;
+    double last = 0;
+    if (series->deviations) draw_band(frame, series);
+    for (size_t i = 0; i < frame->figure->count; i++) {
+        if (isnan(series->values[i])) {
+            open = false;
+            continue;
+        }
+        const double x = place_of(frame, i), y = y_of(frame, series->values[i]);
+        if (open && steps) cairo_line_to(cairo, x, last);
+        if (open)
+            cairo_line_to(cairo, x, y);
+        else
+            cairo_move_to(cairo, x, y);
+        open = true;
+        last = y;
+    }
+    set_colour(cairo, series->colour, 1);
+    cairo_set_line_width(cairo, 1.6);
+    if (series->dashed) cairo_set_dash(cairo, dashes, 2, 0);
+    cairo_stroke(cairo);
+    cairo_set_dash(cairo, NULL, 0, 0);
+}
+
+static void draw_points(const struct frame *frame, const struct cts_figure_series *series)
+{
+    for (size_t i = 0; i < frame->figure->count; i++) {
+        if (isnan(series->values[i])) continue;
+        cairo_arc(frame->cairo, place_of(frame, i), y_of(frame, series->values[i]), 2.6, 0,
+                  2 * M_PI);
+        set_colour(frame->cairo, series->colour, 1);
+        cairo_fill(frame->cairo);
+    }
+}
+
+/* The place of series s in category i: series share the middle of a category's room. */
+static void slot_of(const struct frame *frame, size_t i, size_t s, size_t slots, double *left,
+                    double *width)
+{
+    const double unit = (frame->right - frame->left) / (double)frame->figure->count;
+    *width = 0.8 * unit / (double)slots;
+    *left = frame->left + unit * ((double)i + 0.1) + *width * (double)s;
+}
+
+static void draw_bars(const struct frame *frame, bool stacked)
+{
+    const struct cts_figure *const figure = frame->figure;
+    for (size_t i = 0; i < figure->count; i++) {
+        double base = 0;
+        for (size_t s = 0; s < figure->series_count; s++) {
+            const double value = figure->series[s].values[i];
+            double left, width;
+            if (isnan(value)) continue;
+            slot_of(frame, i, stacked ? 0 : s, stacked ? 1 : figure->series_count, &left, &width);
+            const double low = y_of(frame, stacked ? base : frame->y.low);
+            const double high = y_of(frame, base + value);
+            cairo_rectangle(frame->cairo, left, high, width, low - high);
+            set_colour(frame->cairo, figure->series[s].colour, 1);
+            cairo_fill(frame->cairo);
+            if (stacked) base += value;
+        }
+    }
+}
+
+static void draw_box(const struct frame *frame, const struct cts_figure_box *box, unsigned colour,
+                     double left, double width)
+{
+    cairo_t *const cairo = frame->cairo;
+    const double middle = left + width / 2, inner = 0.8 * width;
+    const double first = y_of(frame, box->first), third = y_of(frame, box->third);
+    cairo_set_line_width(cairo, 1);
+    set_colour(cairo, colour, 0.35);
+    cairo_rectangle(cairo, middle - inner / 2, third, inner, first - third);
+    cairo_fill_preserve(cairo);
+    set_colour(cairo, colour, 1);
+    cairo_stroke(cairo);
+    const double ends[2][2] = {{box->first, box->low}, {box->third, box->high}};
+    for (int end = 0; end < 2; end++) {
+        cairo_move_to(cairo, middle, y_of(frame, ends[end][0]));
+        cairo_line_to(cairo, middle, y_of(frame, ends[end][1]));
+        cairo_move_to(cairo, middle - inner / 4, y_of(frame, ends[end][1]));
+        cairo_line_to(cairo, middle + inner / 4, y_of(frame, ends[end][1]));
+    }
+    cairo_stroke(cairo);
+    cairo_set_line_width(cairo, 2);
+    cairo_move_to(cairo, middle - inner / 2, y_of(frame, box->median));
+    cairo_line_to(cairo, middle + inner / 2, y_of(frame, box->median));
+    cairo_stroke(cairo);
+    const double outside[] = {box->smallest, box->largest};
+    const double whiskers[] = {box->low, box->high};
+    for (int end = 0; end < 2; end++) {
+        if (outside[end] == whiskers[end]) continue;
+        cairo_arc(cairo, middle, y_of(frame, outside[end]), 1.8, 0, 2 * M_PI);
+        cairo_fill(cairo);
+    }
+}
+
+static void draw_boxes(const struct frame *frame)
+{
+    const struct cts_figure *const figure = frame->figure;
+    for (size_t i = 0; i < figure->count; i++)
+        for (size_t s = 0; s < figure->series_count; s++) {
+            double left, width;
+            if (!figure->series[s].boxes[i].count) continue;
+            slot_of(frame, i, s, figure->series_count, &left, &width);
+            draw_box(frame, &figure->series[s].boxes[i], figure->series[s].colour, left, width);
+        }
+}
+
+static void set_heat(cairo_t *cairo, double share)
+{
+    cairo_set_source_rgb(cairo, 0.89 - 0.87 * share, 0.93 - 0.73 * share, 0.95 - 0.62 * share);
+}
+
+/* Beside the matrix: which colour is how much. */
+static void draw_heat_scale(const struct frame *frame, double most)
+{
+    enum { STEPS = 64, WIDTH = 14, GAP = 28 };
+    cairo_t *const cairo = frame->cairo;
+    const double left = frame->right + GAP;
+    const double step = (frame->bottom - frame->top) / STEPS;
+    for (int i = 0; i < STEPS; i++) {
+        set_heat(cairo, (i + 0.5) / STEPS);
+        cairo_rectangle(cairo, left, frame->bottom - step * (i + 1), WIDTH, step);
+        cairo_fill(cairo);
+    }
+    set_grey(cairo, 0.3);
+    cairo_set_font_size(cairo, 11);
+    for (int part = 0; part <= 4; part++) {
+        char text[40];
+        const double share = part / 4.0;
+        cts_figure_text(frame->figure->cell_unit, round(expm1(share * log1p(most))), text,
+                        sizeof text);
+        show_text(cairo, left + WIDTH + 6, frame->bottom - share * (frame->bottom - frame->top) + 4,
+                  0, text);
+    }
+}
+
+static void draw_cells(const struct frame *frame)
+{
+    const struct cts_figure *const figure = frame->figure;
+    const double width = (frame->right - frame->left) / figure->columns;
+    const double height = (frame->bottom - frame->top) / figure->rows;
+    double most = 0;
+    for (size_t i = 0; i < figure->cell_count; i++) most = fmax(most, figure->cells[i].value);
+    cairo_set_antialias(frame->cairo, CAIRO_ANTIALIAS_NONE); /* no seams between cells */
+    for (size_t i = 0; i < figure->cell_count; i++) {
+        /* Logarithmic: what is small beside what is large stays visible. */
+        const double share = most <= 1 ? 1 : log1p(figure->cells[i].value) / log1p(most);
+        cairo_rectangle(frame->cairo, frame->left + figure->cells[i].column * width,
+                        frame->top + figure->cells[i].row * height, width, height);
+        set_heat(frame->cairo, share);
+        cairo_fill(frame->cairo);
+    }
+    draw_heat_scale(frame, most);
+    cairo_set_antialias(frame->cairo, CAIRO_ANTIALIAS_DEFAULT);
+}
+
+static void draw_inside(const struct frame *frame)
+{
+    const struct cts_figure *const figure = frame->figure;
+    switch (figure->kind) {
+    case CTS_FIGURE_BARS:
+        draw_bars(frame, false);
+        return;
+    case CTS_FIGURE_STACKS:
+        draw_bars(frame, true);
+        return;
+    case CTS_FIGURE_BOXES:
+        draw_boxes(frame);
+        return;
+    case CTS_FIGURE_CELLS:
+        draw_cells(frame);
+        return;
+    case CTS_FIGURE_LINES:
+    case CTS_FIGURE_STEPS:
+    case CTS_FIGURE_POINTS:
+        break;
+    }
+    for (size_t i = 0; i < figure->series_count; i++)
+        if (figure->kind != CTS_FIGURE_POINTS || figure->series[i].line)
+            draw_line(frame, &figure->series[i]);
+        else
+            draw_points(frame, &figure->series[i]);
+}
+
+static void draw(cairo_t *cairo, const struct cts_figure *figure)
+{
+    cairo_set_source_rgb(cairo, 1, 1, 1);
+    cairo_paint(cairo);
+    cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cairo, 13);
+    set_grey(cairo, 0.1);
+    char title[200];
+    snprintf(title, sizeof title, "%s%s%s", figure->title, figure->tab ? ": " : "",
+             figure->tab ? figure->tab : "");
+    show_text(cairo, LEFT, 16, 0, title);
+    struct frame frame = {
+        .cairo = cairo,
+        .figure = figure,
+        .x = cts_figure_x_span(figure),
+        .y = cts_figure_y_span(figure),
+        .left = LEFT,
+        .right = CTS_FIGURE_WIDTH - RIGHT,
+        .top = draw_legend(cairo, figure),
+        .bottom = CTS_FIGURE_HEIGHT - BOTTOM,
+    };
+    if (!figure->y.log && !(figure->y.low < figure->y.high)) /* the highest mark needs air */
+        frame.y.high += 0.05 * (frame.y.high - frame.y.low);
+    if (figure->kind == CTS_FIGURE_CELLS) /* square cells */
+        frame.right = frame.left + (frame.bottom - frame.top) * figure->columns / figure->rows;
+    draw_axes(&frame);
+    draw_inside(&frame);
+}
+
+/* ---- files ---- */
+
+static enum cts_status finish(cairo_t *cairo, cairo_surface_t *surface, const char *png,
+                              const char *path, struct cts_error *error)
+{
+    cairo_status_t state = cairo_status(cairo);
+    cairo_destroy(cairo);
+    if (!state && png) state = cairo_surface_write_to_png(surface, png);
+    cairo_surface_finish(surface);
+    if (!state) state = cairo_surface_status(surface);
+    cairo_surface_destroy(surface);
+    if (!state) return CTS_OK;
+    return cts_fail(error, CTS_IO, "cannot write '%s': %s", path, cairo_status_to_string(state));
+}
+
+enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *path,
+                                struct cts_error *error)
+{
+    char *svg = NULL, *png = NULL;
+    enum cts_status status = CTS_OK;
+    if (asprintf(&svg, "%s.svg", path) < 0) svg = NULL;
+    if (asprintf(&png, "%s.png", path) < 0) png = NULL;
+    if (!svg || !png) {
+        status = cts_fail(error, CTS_MEMORY, "no memory for a path");
+        goto out;
+    }
+    cairo_surface_t *surface = cairo_svg_surface_create(svg, CTS_FIGURE_WIDTH, CTS_FIGURE_HEIGHT);
+    cairo_t *cairo = cairo_create(surface);
+    draw(cairo, figure);
+    if ((status = finish(cairo, surface, NULL, svg, error))) goto out;
+    surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, PNG_SCALE * CTS_FIGURE_WIDTH,
+                                         PNG_SCALE * CTS_FIGURE_HEIGHT);
+    cairo = cairo_create(surface);
+    cairo_scale(cairo, PNG_SCALE, PNG_SCALE);
+    draw(cairo, figure);
+    status = finish(cairo, surface, png, png, error);
+out:
+    free(svg);
+    free(png);
+    return status;
+}
+
+enum cts_status cts_figures_draw(const struct cts_figures *figures, const char *directory,
+                                 struct cts_error *error)
+{
+    if (mkdir(directory, 0777) && errno != EEXIST)
+        return cts_fail_errno(error, errno, "cannot make '%s'", directory);
+    for (size_t i = 0; i < figures->count; i++) {
+        char *path = NULL;
+        if (asprintf(&path, "%s/%s", directory, figures->items[i].name) < 0)
+            return cts_fail(error, CTS_MEMORY, "no memory for a path");
+        const enum cts_status status = cts_figure_draw(&figures->items[i], path, error);
+        free(path);
+        if (status) return status;
+    }
+    return CTS_OK;
+}

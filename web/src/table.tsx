@@ -1,0 +1,28 @@
+// A table that scrolls inside its card.
+import type { ComponentChildren } from "preact";
+import { count } from "./format";
+
+export interface Column {
+    title: string;
+    text?: boolean;
+}
+
+export function Table({ columns, rows, left }: { columns: Column[]; rows: ComponentChildren[][]; left?: number }) {
+    return (
+        <>
+            <div class="scroll">
+                <table>
+                    <thead>
+                        <tr>{columns.map((c) => <th class={c.text ? "text" : ""}>{c.title}</th>)}</tr>
+                    </thead>
+                    <tbody>
+                        {rows.map((row) => (
+                            <tr>{row.map((cell, i) => <td class={columns[i]!.text ? "text" : ""}>{cell}</td>)}</tr>
+                        ))}
+                    </tbody>
+                </table>
+            </div>
+            {!!left && <p class="soft">{count(left)} more rows are left out here.</p>}
+        </>
+    );
+}
