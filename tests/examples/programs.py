@@ -41,9 +41,9 @@ def reduction(n):
     return m
 
 
-def stencil2d(n, steps):
+def stencil2d(n, steps, element_bytes=4):
     m = Model()
-    source, target = m.array(4), m.array(4)
+    source, target = m.array(element_bytes), m.array(element_bytes)
     m.host_writes(source, n * n)
     for _ in range(steps):
         m.begin()
@@ -57,6 +57,10 @@ def stencil2d(n, steps):
         m.end()
         source, target = target, source
     return m
+
+
+def halo(n, steps):
+    return stencil2d(n, steps, 32)
 
 
 def stencil3d(n, planes, steps):
@@ -371,6 +375,7 @@ PROGRAMS = {
     "vectoradd": ((1000,), vectoradd, True),
     "reduction": ((3000,), reduction, True),
     "stencil2d": ((80, 4), stencil2d, True),
+    "halo": ((40, 3), halo, True),
     "stencil3d": ((72, 3, 3), stencil3d, True),
     "histogram": ((1, 24), histogram, True),
     "nbody": ((100, 3), nbody, True),
