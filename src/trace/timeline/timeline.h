@@ -102,6 +102,9 @@ struct cts_timeline_communicator {
     uint32_t parent; /* index in communicators; NONE */
     uint32_t *ranks;
     uint32_t rank_count;
+    uint32_t *remote_ranks; /* of an inter-communicator: the other group; peers are ranks in the
+                               group that the caller is not in. NULL: an ordinary one */
+    uint32_t remote_count;
     bool self; /* COMM_SELF: each its own */
 };
 
@@ -161,6 +164,7 @@ enum cts_timeline_event_kind {
     CTS_EVENT_OTHER, /* metrics, parameters, programs, I/O: counted only */
     CTS_EVENT_KIND_COUNT
 };
+extern const char *const cts_timeline_event_names[CTS_EVENT_KIND_COUNT];
 
 /* Attributes that analyses know (docs/timeline.md), by name in the archive. */
 #define CTS_ATTRIBUTE_MAP(X)                                                                       \
@@ -216,11 +220,12 @@ struct cts_timeline_event {
         struct {
             uint32_t window, remote; /* remote: rank in the window's communicator */
             uint32_t operation;      /* collective op, sync type, lock type, atomic type */
-            uint32_t level; /* sync level; of a group sync: index in communicators or NONE */
-            uint64_t bytes, received_bytes, matching;
+            uint32_t level; /* sync level; of a group sync: index in communicators or NONE, and
+                               the sync level is in `operation` */
+            uint64_t bytes, received_bytes, matching; /* matching: of locks, the lock's number */
         } rma;
         struct {
-            uint32_t team_size, communicator, creator;
+            uint32_t team_size, communicator, creator; /* creator: of locks, the order */
             uint64_t sequence; /* generation, sequence count, lock or task number */
         } thread;
         struct {
@@ -277,7 +282,10 @@ CTS_MUST_CHECK enum cts_status cts_timeline_read(const struct cts_timeline *time
 
 /* Writes an archive: open with all definitions (a struct cts_timeline that the caller filled;
  * reference, name, kind and group of locations are enough), then the events of each location in
- * order of time, then close. Different locations may be written by different threads at once. */
+ * order of time, then close. Different locations may be written by different threads at once.
+ * `definitions` must live until cts_timeline_finish(), which writes them; the event counts and the
+ * duration are the writer's own. Ticks are ns whatever `ticks_per_second` says. Memory is about a
+ * megabyte for each location that has been written to and not yet ended. */
 struct cts_timeline_writer;
 struct cts_timeline_metric { /* a metric class of one member, for the enriched trace */
     const char *name, *unit, *description;
