@@ -296,7 +296,6 @@ struct cts_timeline_writer_options {
     const char *name;      /* of the anchor file without .otf2: "traces" */
     const struct cts_timeline_metric *metrics;
     size_t metric_count;
-    bool compress; /* OTF2's own compression, where the library has it */
 };
 CTS_MUST_CHECK enum cts_status
 cts_timeline_create(const struct cts_timeline_writer_options *options,
