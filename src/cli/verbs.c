@@ -4,6 +4,8 @@
 #define CTS_VERBS(X)                                                                               \
     X(cc)                                                                                          \
     X(record)                                                                                      \
+    X(import)                                                                                      \
+    X(export)                                                                                      \
     X(info)                                                                                        \
     X(comm)                                                                                        \
     X(report)                                                                                      \

@@ -1,0 +1,105 @@
+/* Other tools' traces become a run. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/verb.h"
+#include "common/progress.h"
+#include "common/text-table.h"
+#include "import/import.h"
+
+/* The command as the run's key of that name has it. */
+static char *command_text(const struct cts_arguments *arguments)
+{
+    char *text = NULL;
+    size_t text_bytes = 0;
+    FILE *const file = open_memstream(&text, &text_bytes);
+    if (!file) return NULL;
+    fputs("import", file);
+    for (int i = 0; i < arguments->positional_count; i++)
+        fprintf(file, " %s", arguments->positional[i]);
+    return fclose(file) ? NULL : text;
+}
+
+static void print_result(const struct cts_import_result *result, const char *run_path)
+{
+    fprintf(stderr, "ctascope import: '%s': %s of %s, %s in %s", run_path,
+            cts_counted_text(result->launches, "launch", "launches").text,
+            cts_counted_text(result->kernels, "kernel", "kernels").text,
+            cts_counted_text(result->accesses, "access", "accesses").text,
+            cts_counted_text(result->records, "record", "records").text);
+    if (result->dropped_accesses)
+        fprintf(stderr, "; LEFT OUT %s",
+                cts_counted_text(result->dropped_accesses, "access", "accesses").text);
+    fputc('\n', stderr);
+    for (size_t i = 0; i < result->note_count; i++) {
+        fputs("ctascope import: ", stderr);
+        cts_print_plain(stderr, result->notes[i]);
+        fputc('\n', stderr);
+    }
+}
+
+static int run_import(const struct cts_arguments *arguments)
+{
+    const char *const run_path = cts_argument(arguments, "output");
+    uint64_t threads = 0, memory_bytes = 0;
+    if (!run_path) return cts_usage_error(arguments, "-o RUN says where the run goes");
+    if (cts_argument_given(arguments, "threads") &&
+        !cts_argument_u64(arguments, "threads", &threads))
+        return CTS_EXIT_USAGE;
+    if (cts_argument_given(arguments, "memory") &&
+        !cts_argument_bytes(arguments, "memory", &memory_bytes))
+        return CTS_EXIT_USAGE;
+    char *const command = command_text(arguments);
+    struct cts_progress progress;
+    cts_progress_begin(&progress, stderr, "importing", 0);
+    const struct cts_import_options options = {
+        .paths = (const char *const *)arguments->positional,
+        .path_count = (size_t)arguments->positional_count,
+        .run_path = run_path,
+        .replace = cts_argument_given(arguments, "force"),
+        .command = command,
+        .grid = cts_argument(arguments, "grid"),
+        .threads = threads < UINT_MAX ? (unsigned)threads : UINT_MAX,
+        .memory_bytes = memory_bytes,
+        .progress = &progress,
+    };
+    struct cts_import_result result;
+    struct cts_error error;
+    const enum cts_status status = cts_import_traces(&options, &result, &error);
+    cts_progress_end(&progress);
+    free(command);
+    if (status) return cts_report_error(arguments, &error);
+    print_result(&result, run_path);
+    cts_import_result_release(&result);
+    return CTS_EXIT_OK;
+}
+
+static const struct cts_option import_options[] = {
+    {.name = "output", .argument = "RUN", .short_name = 'o', .help = "the run directory to make"},
+    {.name = "force", .help = "replace a run that is there"},
+    {.name = "grid",
+     .argument = "GRID",
+     .help = "X[xY[xZ]], or KERNEL=X[xY[xZ]], with ';' between several (default: inferred)"},
+    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+    {.name = "memory",
+     .argument = "SIZE",
+     .help = "for addresses that are held back (default: 512M)"},
+    {0},
+};
+
+const struct cts_verb cts_verb_import = {
+    .name = "import",
+    .synopsis = "FILE... -o RUN [--grid GRID] [options]",
+    .summary = "Makes a run from traces of other tools",
+    .description =
+        "Reads .trc files of versions 2 and 3 (cuda-memtrace) and traces in the format of 2017.\n"
+        "Each FILE is a stream; the order of several is not known. Traces have no grids, blocks,\n"
+        "copies and allocations: grids are inferred from the CTA ids unless --grid tells them,\n"
+        "the rest is missing, and said to be.",
+    .options = import_options,
+    .positional_min = 1,
+    .positional_max = -1,
+    .run = run_import,
+};

@@ -1,0 +1,88 @@
+/* What traces hold: the first of the two passes over the files. It checks every byte, so that the
+ * second, which writes the run, meets nothing unexpected. Private to import/. */
+#ifndef CTS_IMPORT_TRC_SCAN_H
+#define CTS_IMPORT_TRC_SCAN_H
+
+#include "common/error.h"
+#include "common/map.h"
+#include "common/progress.h"
+#include "import/trc.h"
+
+/* What is wrong with a file and does not keep the rest of it from being read. */
+#define CTS_TRC_PROBLEM_MAP(X)                                                                     \
+    X(TYPE, "accesses of an unknown type were left out")                                           \
+    X(SIZE, "accesses of an impossible size were left out")                                        \
+    X(ADDRESS, "accesses past the end of memory were left out")                                    \
+    X(WRAPPED, "runs have a count of 0, as the original tools write one of 65,536 accesses or a "  \
+               "multiple: taken as 65,536, which may be too few")                                  \
+    X(CUT, "the file ends too early: its last entry is cut off")
+
+enum cts_trc_problem {
+#define X(name, text) CTS_TRC_PROBLEM_##name,
+    CTS_TRC_PROBLEM_MAP(X)
+#undef X
+        CTS_TRC_PROBLEM_COUNT
+};
+
+struct cts_trc_file {
+    const char *path;
+    const uint8_t *bytes;
+    size_t byte_count;
+    enum cts_trc_format format;
+    struct {
+        uint64_t count, first_offset; /* CUT: once at most */
+    } problems[CTS_TRC_PROBLEM_COUNT];
+    uint32_t launch_count;
+};
+
+struct cts_trc_launch {
+    uint32_t file, kernel;
+    uint64_t begin, end; /* its records: offsets in the file */
+    uint64_t accesses;   /* good ones */
+    uint64_t dropped;    /* left out; a record that is cut off counts as one */
+    uint64_t extents[3]; /* the largest CTA id + 1, per dimension; 1 without records */
+    uint64_t sm_count;   /* the largest SM id + 1 */
+    uint64_t touched;    /* groups: an upper bound of the number of CTAs that did anything */
+    bool is_cut;         /* its name is cut off: what it did is not known at all */
+};
+
+struct cts_trc_kernel {
+    char *name; /* UTF-8 */
+};
+
+struct cts_trc_site {
+    uint32_t kernel;
+    uint8_t operation; /* enum cts_operation */
+    uint32_t width_bytes;
+};
+
+/* Owns everything but the files. */
+struct cts_trc_scan {
+    struct cts_trc_file *files;
+    size_t file_count;
+    struct {
+        struct cts_trc_launch *items;
+        size_t count, capacity;
+    } launches; /* file after file */
+    struct {
+        struct cts_trc_kernel *items;
+        size_t count, capacity;
+    } kernels;
+    struct {
+        struct cts_trc_site *items;
+        size_t count, capacity;
+    } sites;
+    struct cts_map kernel_of_hash, site_of_key;
+};
+
+enum { CTS_TRC_LAUNCHES_MAX = 1 << 24, CTS_TRC_SITES_MAX = 1 << 24 };
+
+CTS_MUST_CHECK enum cts_status cts_trc_scan(struct cts_trc_scan *scan,
+                                            struct cts_progress *progress, struct cts_error *error);
+void cts_trc_scan_release(struct cts_trc_scan *scan);
+
+/* The site of a kernel's accesses of an operation and width, which the scan has met. */
+uint32_t cts_trc_site_of(const struct cts_trc_scan *scan, uint32_t kernel, unsigned operation,
+                         uint32_t width_bytes);
+
+#endif
