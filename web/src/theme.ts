@@ -8,6 +8,8 @@ export interface Theme {
     background: string;
     palette: string[]; // of series, told apart also by those who do not see red and green
     heat: string[]; // from least to most
+    emphasis: string;
+    alarm: string;
 }
 
 function read(): Theme {
@@ -20,6 +22,8 @@ function read(): Theme {
         background: value("--plot"),
         palette: value("--palette").split(/\s+/),
         heat: value("--heat").split(/\s+/),
+        emphasis: value("--emphasis"),
+        alarm: value("--alarm"),
     };
 }
 

@@ -1,0 +1,95 @@
+// Lanes of intervals as ctascope packs them into a page (src/report/lanes.h): chunks with an
+// overview, unpacked when one looks closely.
+export interface Chunk {
+    start: number;
+    end: number;
+    count: number;
+    bins: number[]; // kind + 1 (0: nothing), how many bins, ...
+    data: string;
+}
+
+export interface Intervals {
+    count: number;
+    start: Float64Array;
+    end: Float64Array;
+    kind: Uint32Array;
+    place: Uint32Array;
+    link: Float64Array; // a time, or less than start: none
+}
+
+export const BINS = 256;
+const KEPT = 96; // unpacked chunks kept, all lanes together
+
+async function inflate(text: string): Promise<Uint8Array> {
+    const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+export function decode(bytes: Uint8Array, count: number): Intervals {
+    const out: Intervals = {
+        count, start: new Float64Array(count), end: new Float64Array(count), kind: new Uint32Array(count),
+        place: new Uint32Array(count), link: new Float64Array(count),
+    };
+    let at = 0, before = 0;
+    const next = (): number => {
+        let value = 0, scale = 1;
+        for (;;) {
+            const byte = bytes[at++]!;
+            value += (byte & 0x7f) * scale;
+            if (byte < 0x80) return value;
+            scale *= 128;
+        }
+    };
+    for (let i = 0; i < count; i++) {
+        before += next();
+        out.start[i] = before;
+        out.end[i] = before + next();
+        out.kind[i] = next();
+        out.place[i] = next();
+        const folded = next();
+        out.link[i] = before + (folded % 2 ? -(folded + 1) / 2 : folded / 2);
+    }
+    return out;
+}
+
+const kept = new Map<Chunk, Intervals>();
+const wanted = new Map<Chunk, Promise<Intervals>>();
+
+// The chunk's intervals if they are at hand; else they are fetched, and `then` is called.
+export function intervalsOf(chunk: Chunk, then: () => void): Intervals | null {
+    const have = kept.get(chunk);
+    if (have) {
+        kept.delete(chunk); // the last one used goes last
+        kept.set(chunk, have);
+        return have;
+    }
+    if (!wanted.has(chunk)) {
+        const promise = inflate(chunk.data).then((bytes) => {
+            const intervals = decode(bytes, chunk.count);
+            wanted.delete(chunk);
+            kept.set(chunk, intervals);
+            for (const old of kept.keys()) {
+                if (kept.size <= KEPT) break;
+                kept.delete(old);
+            }
+            return intervals;
+        });
+        wanted.set(chunk, promise);
+    }
+    void wanted.get(chunk)!.then(then);
+    return null;
+}
+
+// The chunks that lie in [from, to], which are in order of time.
+export function chunksIn(chunks: Chunk[], from: number, to: number): Chunk[] {
+    let low = 0, high = chunks.length;
+    while (low < high) {
+        const middle = (low + high) >> 1;
+        if (chunks[middle]!.end < from) low = middle + 1;
+        else high = middle;
+    }
+    let end = low;
+    while (end < chunks.length && chunks[end]!.start <= to) end++;
+    return chunks.slice(low, end);
+}

@@ -1,0 +1,317 @@
+// The timeline: a lane per thread and stream with its activities, the critical path drawn over them
+// and waits under them. Turn the wheel to zoom, drag to move, hold shift and drag to zoom to a
+// range; a click on a wait shows who it waited for.
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { time } from "./format";
+import { BINS, chunksIn, intervalsOf, type Chunk } from "./lanes";
+import { useTheme, type Theme } from "./theme";
+
+export interface Kind {
+    name: string;
+    class: "host" | "mpi" | "api" | "kernel" | "copy" | "synchronise" | "openmp" | "latency" | "other";
+}
+
+export interface Location {
+    name: string;
+    process: string;
+    rows: number; // depth of its activities
+    chunks: Chunk[];
+    waits: Chunk[]; // kind: a pattern
+}
+
+export interface TimelineData {
+    duration: number; // ns
+    kinds: Kind[];
+    patterns: string[];
+    locations: Location[];
+    path: Chunk[]; // kind: an activity's or a latency's; place: the location
+}
+
+interface Hit {
+    text: string;
+    to?: { location: number; at: number }; // a wait's culprit
+}
+
+const LABELS = 168, AXIS = 26, ROW = 13, PATH = 5, WAITS = 6, GAP = 8, ROWS_MAX = 5, CLOSE_UP = 3;
+const CLASSES: Kind["class"][] = ["host", "mpi", "api", "synchronise", "kernel", "copy", "openmp", "latency", "other"];
+const CLASS_NAMES: Record<Kind["class"], string> = {
+    host: "host code", mpi: "MPI", api: "CUDA calls", synchronise: "synchronisation", kernel: "kernels", copy: "copies", openmp: "OpenMP",
+    latency: "latency", other: "other",
+};
+
+function colourOf(theme: Theme, kind: Kind | undefined): string {
+    const order: Record<Kind["class"], number> = { host: 7, mpi: 1, api: 0, synchronise: 4, kernel: 2, copy: 3, openmp: 5, latency: 6, other: 7 };
+    return theme.palette[order[kind?.class ?? "other"] % theme.palette.length]!;
+}
+
+// Round steps of 1, 2 and 5 for the axis.
+function stepOf(span: number, most: number): number {
+    const least = Math.max(span / most, 1), power = 10 ** Math.floor(Math.log10(least));
+    return power * ([1, 2, 5, 10].find((factor) => factor * power >= least * 0.999999) ?? 10);
+}
+
+function fromHash(duration: number): [number, number] {
+    const found = /t=(\d+)-(\d+)/.exec(location.hash);
+    const from = Number(found?.[1]), to = Number(found?.[2]);
+    return found && from < to && to <= duration ? [from, to] : [0, duration];
+}
+
+export function Timeline({ data }: { data: TimelineData }) {
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const theme = useTheme();
+    const [range, setRange] = useState<[number, number]>(() => fromHash(data.duration));
+    const [width, setWidth] = useState(900);
+    const [tick, setTick] = useState(0); // a chunk has arrived
+    const [hit, setHit] = useState<{ x: number; y: number; hit: Hit } | null>(null);
+    const [mark, setMark] = useState<{ location: number; at: number } | null>(null);
+    const [search, setSearch] = useState("");
+    const drag = useRef<{ x: number; range: [number, number]; select: boolean; moved: boolean } | null>(null);
+    const [select, setSelect] = useState<[number, number] | null>(null);
+    const arrived = useCallback(() => setTick((n) => n + 1), []);
+    const found = useMemo(() => {
+        const text = search.trim().toLowerCase();
+        return text ? new Set(data.kinds.flatMap((kind, i) => (kind.name.toLowerCase().includes(text) ? [i] : []))) : null;
+    }, [search]);
+
+    // Where each lane stands.
+    const tops = useMemo(() => {
+        let y = AXIS;
+        return data.locations.map((lane) => {
+            const top = y;
+            y += PATH + Math.min(lane.rows, ROWS_MAX) * ROW + WAITS + GAP;
+            return top;
+        });
+    }, [data]);
+    const rowsOf = (i: number) => Math.min(data.locations[i]!.rows, ROWS_MAX);
+    const height = (tops.length ? tops[tops.length - 1]! + PATH + rowsOf(tops.length - 1) * ROW + WAITS + GAP : AXIS) + 4;
+    const [from, to] = range, scale = (width - LABELS) / (to - from);
+    const xOf = (t: number) => LABELS + (t - from) * scale;
+    const timeAt = (x: number) => from + (x - LABELS) / scale;
+
+    const show = (a: number, b: number) => {
+        const span = Math.min(Math.max(b - a, 20), data.duration), start = Math.max(0, Math.min(a, data.duration - span));
+        setRange([start, start + span]);
+    };
+
+    useEffect(() => {
+        const element = canvas.current!.parentElement!;
+        const observer = new ResizeObserver(() => setWidth(Math.max(420, element.clientWidth)));
+        observer.observe(element);
+        return () => observer.disconnect();
+    }, []);
+    useEffect(() => {
+        const timer = setTimeout(() => history.replaceState(null, "", from === 0 && to === data.duration ? "#" : `#t=${Math.round(from)}-${Math.round(to)}`), 200);
+        return () => clearTimeout(timer);
+    }, [range]);
+
+    useEffect(() => {
+        const element = canvas.current!, ratio = devicePixelRatio || 1;
+        element.width = width * ratio;
+        element.height = height * ratio;
+        const context = element.getContext("2d")!;
+        context.scale(ratio, ratio);
+        context.clearRect(0, 0, width, height);
+        context.font = theme.font;
+
+        // Intervals of chunks in view: whole when few enough, else their overviews.
+        const draw = (chunks: Chunk[], paint: (a: number, b: number, kind: number, place: number) => void, overview: (a: number, b: number, kind: number) => void) => {
+            const inView = chunksIn(chunks, from, to);
+            for (const chunk of inView) {
+                const wide = (chunk.end - chunk.start) * scale;
+                const close = inView.length <= CLOSE_UP || wide > 4 * BINS || chunk.count < 2 * BINS;
+                const intervals = close ? intervalsOf(chunk, arrived) : null;
+                if (intervals) {
+                    for (let i = 0; i < intervals.count; i++)
+                        if (intervals.end[i]! >= from && intervals.start[i]! <= to) paint(intervals.start[i]!, intervals.end[i]!, intervals.kind[i]!, intervals.place[i]!);
+                    continue;
+                }
+                const step = (chunk.end - chunk.start) / BINS;
+                let bin = 0;
+                for (let i = 0; i < chunk.bins.length; i += 2) {
+                    const kind = chunk.bins[i]!, many = chunk.bins[i + 1]!;
+                    if (kind) overview(chunk.start + bin * step, chunk.start + (bin + many) * step, kind - 1);
+                    bin += many;
+                }
+            }
+        };
+        const bar = (a: number, b: number, y: number, tall: number) => {
+            const left = Math.max(LABELS, xOf(a)), right = Math.min(width, xOf(b));
+            if (right >= LABELS && left <= width) context.fillRect(left, y, Math.max(right - left, 0.6), tall);
+        };
+
+        // The axis
+        const step = stepOf(to - from, Math.max(2, (width - LABELS) / 110));
+        context.strokeStyle = theme.grid;
+        context.fillStyle = theme.text;
+        context.textAlign = "center";
+        for (let t = Math.ceil(from / step) * step; t <= to; t += step) {
+            context.beginPath();
+            context.moveTo(xOf(t), AXIS - 4);
+            context.lineTo(xOf(t), height);
+            context.stroke();
+            if (xOf(t) > LABELS + 24 && xOf(t) < width - 24) context.fillText(time(t), xOf(t), 14);
+        }
+
+        data.locations.forEach((lane, index) => {
+            const top = tops[index]! + PATH, rows = rowsOf(index);
+            context.globalAlpha = 1;
+            context.fillStyle = theme.text;
+            context.textAlign = "left";
+            context.fillText(lane.name.slice(0, 24), 14, top + 10);
+            if (index === 0 || data.locations[index - 1]!.process !== lane.process) {
+                context.fillRect(4, tops[index]! - 2, LABELS - 12, 1);
+                if (rows > 1) context.fillText(lane.process.slice(0, 26), 6, top + 10 + ROW);
+            }
+            const alpha = (kind: number) => (found && !found.has(kind) ? 0.15 : 1);
+            const labels: [number, number, number, string][] = [];
+            draw(lane.chunks, (a, b, kind, place) => {
+                const row = Math.min(place, rows - 1);
+                context.globalAlpha = alpha(kind);
+                context.fillStyle = colourOf(theme, data.kinds[kind]);
+                bar(a, b, top + row * ROW, ROW - 1);
+                if ((b - a) * scale > 48) labels.push([Math.max(xOf(a), LABELS), Math.min(xOf(b), width), top + row * ROW, data.kinds[kind]!.name]);
+            }, (a, b, kind) => {
+                context.globalAlpha = alpha(kind);
+                context.fillStyle = colourOf(theme, data.kinds[kind]);
+                bar(a, b, top, rows * ROW - 1);
+            });
+            context.globalAlpha = 1;
+            context.fillStyle = theme.background;
+            for (const [left, right, y, text] of labels) {
+                const fits = Math.floor((right - left - 6) / 6.2);
+                if (fits >= 3) context.fillText(text.length > fits ? `${text.slice(0, fits - 1)}…` : text, left + 3, y + 10);
+            }
+            context.fillStyle = theme.alarm;
+            const waits = (a: number, b: number) => bar(a, b, top + rows * ROW, WAITS - 2);
+            draw(lane.waits, waits, waits);
+        });
+
+        // The path: a bar above what it runs through, and a line where it goes over to another lane.
+        let last: { end: number; place: number } | null = null;
+        context.strokeStyle = context.fillStyle = theme.emphasis;
+        draw(data.path, (a, b, _, place) => {
+            if (tops[place] === undefined) return;
+            bar(a, b, tops[place]!, PATH - 1);
+            if (last && last.place !== place && xOf(a) >= LABELS) {
+                context.beginPath();
+                context.moveTo(xOf(last.end), tops[last.place]! + PATH / 2);
+                context.lineTo(xOf(a), tops[place]! + PATH / 2);
+                context.stroke();
+            }
+            last = { end: b, place };
+        }, () => undefined);
+
+        if (mark && tops[mark.location] !== undefined) {
+            context.strokeStyle = theme.alarm;
+            context.lineWidth = 2;
+            context.strokeRect(Math.max(LABELS, xOf(mark.at)) - 5, tops[mark.location]!, 10, PATH + rowsOf(mark.location) * ROW + WAITS);
+        }
+        if (select) {
+            context.fillStyle = theme.emphasis;
+            context.globalAlpha = 0.2;
+            context.fillRect(Math.min(...select), AXIS, Math.abs(select[1] - select[0]), height);
+        }
+    }, [data, theme, width, range, tick, found, mark, select]);
+
+    // What lies under the pointer.
+    const at = (x: number, y: number): Hit | null => {
+        const index = tops.findIndex((top, i) => y >= top && y < (tops[i + 1] ?? height));
+        if (index < 0 || x < LABELS) return null;
+        const lane = data.locations[index]!, t = timeAt(x), slack = 1 / scale, row = Math.floor((y - tops[index]! - PATH) / ROW);
+        const look = (chunks: Chunk[], accept: (place: number) => boolean) => {
+            for (const chunk of chunksIn(chunks, t - slack, t + slack)) {
+                const intervals = intervalsOf(chunk, arrived);
+                if (!intervals) continue;
+                let best = -1;
+                for (let i = 0; i < intervals.count && intervals.start[i]! <= t + slack; i++)
+                    if (intervals.end[i]! >= t - slack && accept(intervals.place[i]!) &&
+                        (best < 0 || intervals.end[i]! - intervals.start[i]! <= intervals.end[best]! - intervals.start[best]!)) best = i;
+                if (best >= 0) return { intervals, i: best };
+            }
+            return null;
+        };
+        const span = (a: number, b: number) => `${time(b - a)}, from ${time(a)} to ${time(b)}`;
+        if (row >= rowsOf(index)) {
+            const wait = look(lane.waits, () => true);
+            if (!wait) return null;
+            const place = wait.intervals.place[wait.i]!;
+            const who = place ? `, for ${data.locations[place - 1]?.name ?? "?"} at ${time(wait.intervals.link[wait.i]!)} (click to see)` : "";
+            return {
+                text: `${data.patterns[wait.intervals.kind[wait.i]!]}: waits ${span(wait.intervals.start[wait.i]!, wait.intervals.end[wait.i]!)}${who}`,
+                ...(place ? { to: { location: place - 1, at: wait.intervals.link[wait.i]! } } : {}),
+            };
+        }
+        if (row < 0) {
+            const segment = look(data.path, (place) => place === index);
+            return segment && { text: `critical path: ${data.kinds[segment.intervals.kind[segment.i]!]!.name}, ${span(segment.intervals.start[segment.i]!, segment.intervals.end[segment.i]!)}` };
+        }
+        const activity = look(lane.chunks, (place) => Math.min(place, rowsOf(index) - 1) === row);
+        return activity && { text: `${data.kinds[activity.intervals.kind[activity.i]!]!.name}: ${span(activity.intervals.start[activity.i]!, activity.intervals.end[activity.i]!)}` };
+    };
+
+    const move = (event: MouseEvent) => {
+        const held = drag.current;
+        if (held) {
+            held.moved ||= Math.abs(event.offsetX - held.x) > 3;
+            if (held.select) return setSelect([held.x, event.offsetX]);
+            const shift = ((event.offsetX - held.x) / (width - LABELS)) * (held.range[1] - held.range[0]);
+            return show(held.range[0] - shift, held.range[1] - shift);
+        }
+        const under = at(event.offsetX, event.offsetY);
+        setHit(under && { x: event.offsetX, y: event.offsetY, hit: under });
+    };
+    const up = (event: MouseEvent) => {
+        const held = drag.current;
+        drag.current = null;
+        if (held?.select && select) {
+            const [a, b] = [timeAt(Math.min(...select)), timeAt(Math.max(...select))];
+            setSelect(null);
+            if (b - a > 4 / scale) show(a, b);
+        } else if (held && !held.moved) {
+            const under = at(event.offsetX, event.offsetY);
+            setMark(under?.to ?? null);
+            if (under?.to && (under.to.at < from || under.to.at > to)) show(under.to.at - (to - from) / 2, under.to.at + (to - from) / 2);
+        }
+    };
+    const zoom = (factor: number, centre: number) => show(centre - (centre - from) * factor, centre + (to - centre) * factor);
+    const wheel = (event: WheelEvent) => {
+        event.preventDefault();
+        if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+            const shift = ((event.deltaX || event.deltaY) / width) * (to - from);
+            show(from + shift, to + shift);
+        } else zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(Math.max(LABELS, event.offsetX)));
+    };
+    const key = (event: KeyboardEvent) => {
+        const span = to - from, centre = (from + to) / 2;
+        if (event.key === "ArrowLeft") show(from - span / 5, to - span / 5);
+        else if (event.key === "ArrowRight") show(from + span / 5, to + span / 5);
+        else if (event.key === "+") zoom(0.6, centre);
+        else if (event.key === "-") zoom(1 / 0.6, centre);
+        else if (event.key === "0") show(0, data.duration);
+        else return;
+        event.preventDefault();
+    };
+    const classes = CLASSES.filter((name) => data.kinds.some((kind) => kind.class === name));
+    return (
+        <div class="timeline">
+            <p class="tools">
+                <input type="search" placeholder="find an activity" aria-label="find an activity" value={search} onInput={(event) => setSearch(event.currentTarget.value)} />
+                <button onClick={() => zoom(0.5, (from + to) / 2)}>zoom in</button>
+                <button onClick={() => zoom(2, (from + to) / 2)}>zoom out</button>
+                <button onClick={() => show(0, data.duration)}>everything</button>
+                <span class="soft"> {time(to - from)} of {time(data.duration)}, from {time(from)}</span>
+            </p>
+            <div class="lanes">
+                <canvas ref={canvas} tabIndex={0} style={{ width: `${width}px`, height: `${height}px` }} role="img" aria-label="timeline"
+                    onMouseDown={(event) => { drag.current = { x: event.offsetX, range, select: event.shiftKey, moved: false }; }}
+                    onMouseMove={move} onMouseUp={up} onWheel={wheel} onKeyDown={key} onMouseLeave={() => { drag.current = null; setSelect(null); setHit(null); }} />
+                {hit && <div class="tip" style={{ left: `${Math.min(hit.x + 12, width - 260)}px`, top: `${hit.y + 16}px` }}>{hit.hit.text}</div>}
+            </div>
+            <p class="scale">
+                {classes.map((name) => <span><i style={{ background: colourOf(theme, { name, class: name }) }} /> {CLASS_NAMES[name]} </span>)}
+                <span><i style={{ background: theme.emphasis }} /> critical path </span><span><i style={{ background: theme.alarm }} /> waits </span>
+            </p>
+            <p class="soft">Wheel: zoom. Drag: move. Shift and drag: zoom to a range. Arrow keys, + and −, 0: everything. The address of this page holds the range.</p>
+        </div>
+    );
+}
