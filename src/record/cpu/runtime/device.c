@@ -345,6 +345,7 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 /* Memory and streams of the device go; events stay, harmlessly. */
 cudaError_t cudaDeviceReset(void)
 {
+    CTS_CALL();
     CTS_ENTER_LENIENT();
     if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
     cts_streams_reset(current_device);

@@ -142,8 +142,10 @@ static void run(struct CUstream_st *stream, struct cts_op *op)
     announce(stream);
 }
 
+/* All that was queued has been done. */
 static void unlink_stream(struct CUstream_st *stream)
 {
+    cts_cpu_timeline_stream_end(stream);
     struct CUstream_st **place = &streams;
     while (*place != stream) place = &(*place)->next;
     *place = stream->next;
@@ -221,7 +223,6 @@ void cts_stream_close(struct CUstream_st *stream)
 {
     stream->is_open = false;
     cts_record_stream_end(stream);
-    cts_cpu_timeline_stream_end(stream);
     if (legacy[stream->device] == stream) legacy[stream->device] = NULL;
     if (stream->has_thread)
         pthread_cond_signal(&stream->wake);

@@ -154,14 +154,20 @@ static uint32_t region_of_work(const struct cts_work *work)
 
 void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_t *region)
 {
-    const bool is_first = atomic_load(&cts_cpu_timeline_state) == CTS_TIMELINE_UNKNOWN;
-    if (is_first) (void)cts_enter_lenient();
+    uint64_t start_ns = 0;
+    if (atomic_load(&cts_cpu_timeline_state) == CTS_TIMELINE_UNKNOWN) {
+        start_ns = cts_now_ns();
+        (void)cts_enter_lenient();
+    }
     if (current || !is_on()) return;
+    if (start_ns == 0)
+        start_ns = recorder->now_ns();
+    else if (start_ns < opened_ns) /* the first call opened the recorder */
+        start_ns = opened_ns;
     struct cts_log *const thread = recorder->this_thread();
     if (!thread) return;
-    *call = (struct cts_call){.thread = thread,
-                              .start_ns = is_first ? opened_ns : recorder->now_ns(),
-                              .region = region_of_call(function, region)};
+    *call = (struct cts_call){
+        .thread = thread, .start_ns = start_ns, .region = region_of_call(function, region)};
     current = call;
 }
 
