@@ -1,0 +1,119 @@
+/* Fortran's arguments in C. Marks such as MPI_IN_PLACE are variables of the Fortran library, which
+ * are told by their addresses; compilers differ in how they spell their names. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "record/mpi/fortran.h"
+
+enum { SPELLINGS = 4 };
+static const char *const in_place_names[SPELLINGS] = {
+    "mpi_fortran_in_place", "mpi_fortran_in_place_", "mpi_fortran_in_place__",
+    "MPI_FORTRAN_IN_PLACE"};
+static const char *const status_names[SPELLINGS] = {
+    "mpi_fortran_status_ignore", "mpi_fortran_status_ignore_", "mpi_fortran_status_ignore__",
+    "MPI_FORTRAN_STATUS_IGNORE"};
+static const char *const statuses_names[SPELLINGS] = {
+    "mpi_fortran_statuses_ignore", "mpi_fortran_statuses_ignore_", "mpi_fortran_statuses_ignore__",
+    "MPI_FORTRAN_STATUSES_IGNORE"};
+
+static struct marks {
+    const void *in_place[SPELLINGS], *status[SPELLINGS], *statuses[SPELLINGS];
+} marks;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void find_marks(void)
+{
+    for (int i = 0; i < SPELLINGS; i++) {
+        marks.in_place[i] = cts_mpi_variable_address(in_place_names[i]);
+        marks.status[i] = cts_mpi_variable_address(status_names[i]);
+        marks.statuses[i] = cts_mpi_variable_address(statuses_names[i]);
+    }
+}
+
+void *cts_fortran_real(_Atomic(void *) *cache, const char *symbol)
+{
+    void *real = atomic_load_explicit(cache, memory_order_relaxed);
+    if (real) return real;
+    real = cts_mpi_function_address(symbol);
+    atomic_store_explicit(cache, real, memory_order_relaxed);
+    return real;
+}
+
+bool cts_fortran_is_in_place(const MPI_Fint *buffer)
+{
+    pthread_once(&once, find_marks);
+    for (int i = 0; i < SPELLINGS; i++)
+        if (buffer && buffer == marks.in_place[i]) return true;
+    return false;
+}
+
+bool cts_fortran_ignores(const MPI_Fint *status)
+{
+    pthread_once(&once, find_marks);
+    for (int i = 0; i < SPELLINGS; i++)
+        if (status == marks.status[i] || status == marks.statuses[i]) return true;
+    return false;
+}
+
+/* Arrays of a thread; given back when it ends. */
+static __thread struct scratch {
+    MPI_Request *requests;
+    MPI_Fint *words;
+    MPI_Status *statuses;
+    size_t request_count, word_count, status_count;
+} scratch;
+static pthread_key_t scratch_key;
+static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+
+static void free_scratch(void *unused)
+{
+    (void)unused;
+    free(scratch.requests);
+    free(scratch.words);
+    free(scratch.statuses);
+    scratch = (struct scratch){0};
+}
+
+static void make_scratch_key(void)
+{
+    pthread_key_create(&scratch_key, free_scratch);
+}
+
+/* Aborts without memory: unlike C's, Fortran's arrays cannot be done without. */
+static void *scratch_array(void *array, size_t *have, size_t count, size_t size)
+{
+    if (count <= *have && array) return array;
+    pthread_once(&scratch_once, make_scratch_key);
+    pthread_setspecific(scratch_key, &scratch);
+    void *const larger = realloc(array, (count + 8) * 2 * size);
+    if (!larger) abort();
+    *have = (count + 8) * 2;
+    return larger;
+}
+
+MPI_Request *cts_fortran_requests(int count, const MPI_Fint *requests)
+{
+    const size_t wanted = count > 0 ? (size_t)count : 0;
+    scratch.requests =
+        scratch_array(scratch.requests, &scratch.request_count, wanted, sizeof(*scratch.requests));
+    for (size_t i = 0; i < wanted; i++) scratch.requests[i] = cts_real.Request_f2c(requests[i]);
+    return scratch.requests;
+}
+
+MPI_Fint *cts_fortran_status_words(int count)
+{
+    const size_t wanted = (count > 0 ? (size_t)count : 0) * CTS_FORTRAN_STATUS_WORDS;
+    scratch.words =
+        scratch_array(scratch.words, &scratch.word_count, wanted, sizeof(*scratch.words));
+    return scratch.words;
+}
+
+MPI_Status *cts_fortran_statuses(int count, const MPI_Fint *statuses)
+{
+    const size_t wanted = count > 0 ? (size_t)count : 0;
+    scratch.statuses =
+        scratch_array(scratch.statuses, &scratch.status_count, wanted, sizeof(*scratch.statuses));
+    for (size_t i = 0; i < wanted; i++)
+        cts_real.Status_f2c(statuses + i * CTS_FORTRAN_STATUS_WORDS, &scratch.statuses[i]);
+    return scratch.statuses;
+}

@@ -1,0 +1,502 @@
+/* Requests: a table from MPI's handles to what was asked for, and the events of completions.
+ *
+ * Handles are not unique: several requests that are complete at once may share one (both MPIs have
+ * such), so the table holds a queue per handle, and takes the oldest. What gives no event (a
+ * partner MPI_PROC_NULL, an unknown communicator) is in the table too, of kind NOTHING, or else its
+ * completion could be taken for another's. Chains hang on fixed buckets, and a lock guards a stripe
+ * of them. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/mpi/wrap.h"
+
+enum request_kind { NOTHING, SENDS, RECEIVES, COLLECTIVE, RMA, MESSAGE };
+
+struct cts_request {
+    uint64_t key;
+    struct cts_request *next;
+    enum request_kind kind;
+    bool persistent, active, cancelled;
+    uint32_t communicator, remote_offset, tag;
+    int peer;
+    uint64_t bytes, id;
+    uint32_t operation, root; /* of a collective; operation of an RMA request: its window */
+    uint64_t received;
+};
+
+enum { BUCKET_BITS = 14, BUCKETS = 1 << BUCKET_BITS, STRIPES = 64 };
+static struct bucket {
+    struct cts_request *first, *last;
+} buckets[BUCKETS];
+static struct stripe {
+    _Alignas(64) pthread_mutex_t lock;
+    struct cts_request *free; /* to be used again */
+} stripes[STRIPES] = {[0 ... STRIPES - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+static atomic_uint_fast64_t next_id = 1;
+
+/* Requests and messages are two name spaces. */
+static uint64_t request_key(MPI_Request request)
+{
+    return (uint64_t)(uintptr_t)request * 2;
+}
+
+static uint64_t message_key(MPI_Message message)
+{
+    return (uint64_t)(uintptr_t)message * 2 + 1;
+}
+
+static size_t bucket_of(uint64_t key)
+{
+    return (size_t)((key * 0x9E3779B97F4A7C15U) >> (64 - BUCKET_BITS));
+}
+
+static struct cts_request *take(uint64_t key)
+{
+    const size_t index = bucket_of(key);
+    struct bucket *const bucket = &buckets[index];
+    struct stripe *const stripe = &stripes[index % STRIPES];
+    struct cts_request *previous = NULL;
+    pthread_mutex_lock(&stripe->lock);
+    struct cts_request *request = bucket->first;
+    while (request && request->key != key) {
+        previous = request;
+        request = request->next;
+    }
+    if (request) {
+        if (previous)
+            previous->next = request->next;
+        else
+            bucket->first = request->next;
+        if (bucket->last == request) bucket->last = previous;
+    }
+    pthread_mutex_unlock(&stripe->lock);
+    return request;
+}
+
+static void put(struct cts_request *request)
+{
+    const size_t index = bucket_of(request->key);
+    struct bucket *const bucket = &buckets[index];
+    request->next = NULL;
+    pthread_mutex_lock(&stripes[index % STRIPES].lock);
+    if (bucket->last)
+        bucket->last->next = request;
+    else
+        bucket->first = request;
+    bucket->last = request;
+    pthread_mutex_unlock(&stripes[index % STRIPES].lock);
+}
+
+/* Back to where it was taken from: before others of its handle. */
+static void put_back(struct cts_request *request)
+{
+    const size_t index = bucket_of(request->key);
+    struct bucket *const bucket = &buckets[index];
+    pthread_mutex_lock(&stripes[index % STRIPES].lock);
+    request->next = bucket->first;
+    bucket->first = request;
+    if (!bucket->last) bucket->last = request;
+    pthread_mutex_unlock(&stripes[index % STRIPES].lock);
+}
+
+static struct cts_request *new_request(uint64_t key, enum request_kind kind)
+{
+    struct stripe *const stripe = &stripes[bucket_of(key) % STRIPES];
+    pthread_mutex_lock(&stripe->lock);
+    struct cts_request *request = stripe->free;
+    if (request) stripe->free = request->next;
+    pthread_mutex_unlock(&stripe->lock);
+    if (!request) request = malloc(sizeof(*request));
+    if (!request) {
+        cts_mpi.recorder->lost("MPI requests, for want of memory", 1);
+        return NULL;
+    }
+    *request = (struct cts_request){.key = key, .kind = kind, .active = true};
+    return request;
+}
+
+static void release(struct cts_request *request)
+{
+    struct stripe *const stripe = &stripes[bucket_of(request->key) % STRIPES];
+    pthread_mutex_lock(&stripe->lock);
+    request->next = stripe->free;
+    stripe->free = request;
+    pthread_mutex_unlock(&stripe->lock);
+}
+
+static void emit(struct cts_call *call, enum cts_timeline_event_kind kind, uint64_t time_ns,
+                 const struct cts_request *request, uint32_t peer)
+{
+    const struct cts_timeline_event event = {
+        .time_ns = time_ns,
+        .kind = kind,
+        .message = {.peer = peer,
+                    .communicator = request->communicator,
+                    .tag = request->tag,
+                    .bytes = request->bytes,
+                    .request = request->id},
+    };
+    cts_mpi.recorder->event(call->log, &event, NULL);
+}
+
+/* ---- requests that begin ---- */
+
+static void begin(struct cts_call *call, struct cts_request *request)
+{
+    request->active = true;
+    request->cancelled = false;
+    if (request->kind != SENDS && request->kind != RECEIVES) return;
+    request->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+    const bool sends = request->kind == SENDS;
+    emit(call, sends ? CTS_EVENT_MPI_ISEND : CTS_EVENT_MPI_IRECV_REQUEST, call->start_ns, request,
+         sends ? request->remote_offset + (uint32_t)request->peer : 0);
+}
+
+/* A message's request; of kind NOTHING where it gives no events. */
+static struct cts_request *message_request(enum request_kind kind, uint64_t key, MPI_Comm comm,
+                                           int peer, int tag)
+{
+    const struct cts_comm *const info = peer == MPI_PROC_NULL ? NULL : cts_comm_info(comm);
+    struct cts_request *const request = new_request(key, info ? kind : NOTHING);
+    if (!request || !info) return request;
+    request->communicator = info->number;
+    request->remote_offset = info->remote_offset;
+    request->peer = peer;
+    request->tag = (uint32_t)tag;
+    return request;
+}
+
+void cts_isent(struct cts_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm,
+               MPI_Request handle)
+{
+    struct cts_request *const request =
+        message_request(SENDS, request_key(handle), comm, peer, tag);
+    if (!request) return;
+    request->bytes = bytes;
+    begin(call, request);
+    put(request);
+}
+
+void cts_ireceiving(struct cts_call *call, int peer, int tag, MPI_Comm comm, MPI_Request handle)
+{
+    struct cts_request *const request =
+        message_request(RECEIVES, request_key(handle), comm, peer, tag);
+    if (!request) return;
+    begin(call, request);
+    put(request);
+}
+
+void cts_persistent(bool sends, uint64_t bytes, int peer, int tag, MPI_Comm comm,
+                    MPI_Request handle)
+{
+    struct cts_request *const request =
+        message_request(sends ? SENDS : RECEIVES, request_key(handle), comm, peer, tag);
+    if (!request) return;
+    request->bytes = bytes;
+    request->persistent = true;
+    request->active = false;
+    put(request);
+}
+
+void cts_icollective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
+                     uint32_t root, uint64_t sent, uint64_t received, MPI_Request handle)
+{
+    struct cts_request *const request = new_request(request_key(handle), COLLECTIVE);
+    if (!request) return;
+    request->communicator = comm->number;
+    request->operation = operation;
+    request->root = root;
+    request->bytes = sent;
+    request->received = received;
+    request->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
+    const struct cts_timeline_event event = {
+        .time_ns = call->start_ns,
+        .kind = CTS_EVENT_NON_BLOCKING_COLLECTIVE_REQUEST,
+        .collective = {.operation = operation,
+                       .communicator = comm->number,
+                       .root = root,
+                       .request = request->id},
+    };
+    cts_mpi.recorder->event(call->log, &event, NULL);
+    put(request);
+}
+
+void cts_irma(uint32_t window, uint64_t matching, MPI_Request handle)
+{
+    struct cts_request *const request = new_request(request_key(handle), RMA);
+    if (!request) return;
+    request->operation = window;
+    request->id = matching;
+    put(request);
+}
+
+void cts_started(struct cts_call *call, bool ok, struct cts_request **taken, int count)
+{
+    for (int i = 0; taken && i < count; i++) {
+        if (!taken[i]) continue;
+        if (ok) begin(call, taken[i]);
+        put_back(taken[i]);
+    }
+}
+
+/* ---- requests that end ---- */
+
+struct cts_request *cts_request_take(MPI_Request request)
+{
+    return take(request_key(request));
+}
+
+/* The thread's array of requests and of statuses; given back when the thread ends. */
+static __thread struct scratch {
+    struct cts_request **requests;
+    MPI_Status *statuses;
+    int request_count, status_count;
+} scratch;
+static pthread_key_t scratch_key;
+static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
+
+static void free_scratch(void *unused)
+{
+    (void)unused;
+    free(scratch.requests);
+    free(scratch.statuses);
+    scratch = (struct scratch){0};
+}
+
+static void make_scratch_key(void)
+{
+    pthread_key_create(&scratch_key, free_scratch);
+}
+
+/* An array of at least `count` elements, made larger when it must be; NULL: no memory. */
+static void *scratch_array(void *array, int *have, int count, size_t size)
+{
+    if (count <= *have) return array;
+    pthread_once(&scratch_once, make_scratch_key);
+    pthread_setspecific(scratch_key, &scratch);
+    void *const larger = realloc(array, (size_t)count * 2 * size);
+    if (larger) *have = count * 2;
+    return larger;
+}
+
+struct cts_request **cts_requests_take(int count, const MPI_Request *requests)
+{
+    if (count <= 0) return NULL;
+    void *const array =
+        scratch_array(scratch.requests, &scratch.request_count, count, sizeof(*scratch.requests));
+    if (!array) return NULL;
+    scratch.requests = array;
+    for (int i = 0; i < count; i++) scratch.requests[i] = take(request_key(requests[i]));
+    return scratch.requests;
+}
+
+MPI_Status *cts_scratch_statuses(int count)
+{
+    if (count <= 0) return MPI_STATUSES_IGNORE;
+    void *const array =
+        scratch_array(scratch.statuses, &scratch.status_count, count, sizeof(*scratch.statuses));
+    if (!array) return MPI_STATUSES_IGNORE;
+    scratch.statuses = array;
+    return scratch.statuses;
+}
+
+static bool was_cancelled(const struct cts_request *request, const MPI_Status *status)
+{
+    int flag = 0;
+    return request->cancelled && cts_real.Test_cancelled(status, &flag) == MPI_SUCCESS && flag;
+}
+
+static void emit_collective(struct cts_call *call, const struct cts_request *request)
+{
+    const struct cts_timeline_event event = {
+        .time_ns = cts_call_end_ns(call),
+        .kind = CTS_EVENT_NON_BLOCKING_COLLECTIVE_COMPLETE,
+        .collective = {.operation = request->operation,
+                       .communicator = request->communicator,
+                       .root = request->root,
+                       .sent_bytes = request->bytes,
+                       .received_bytes = request->received,
+                       .request = request->id},
+    };
+    cts_mpi.recorder->event(call->log, &event, NULL);
+}
+
+static void emit_rma(struct cts_call *call, const struct cts_request *request)
+{
+    const struct cts_timeline_event event = {
+        .time_ns = cts_call_end_ns(call),
+        .kind = CTS_EVENT_RMA_OP_COMPLETE_NON_BLOCKING,
+        .rma = {.window = request->operation, .matching = request->id},
+    };
+    cts_mpi.recorder->event(call->log, &event, NULL);
+}
+
+static void emit_message(struct cts_call *call, struct cts_request *request,
+                         const MPI_Status *status)
+{
+    const uint64_t end_ns = cts_call_end_ns(call);
+    if (status == MPI_STATUS_IGNORE) {
+        cts_mpi.recorder->lost("completions of MPI requests, for want of memory", 1);
+    } else if (was_cancelled(request, status)) {
+        emit(call, CTS_EVENT_MPI_REQUEST_CANCELLED, end_ns, request, 0);
+    } else if (request->kind == SENDS) {
+        emit(call, CTS_EVENT_MPI_ISEND_COMPLETE, end_ns, request, 0);
+    } else if (status->MPI_SOURCE != MPI_PROC_NULL) {
+        request->tag = (uint32_t)status->MPI_TAG;
+        request->bytes = cts_status_bytes(status);
+        emit(call, CTS_EVENT_MPI_IRECV, end_ns, request,
+             request->remote_offset + (uint32_t)status->MPI_SOURCE);
+    }
+}
+
+/* The request is complete, or failed: MPI has forgotten it unless it is persistent. */
+static void end(struct cts_call *call, struct cts_request *request, bool ok,
+                const MPI_Status *status)
+{
+    if (ok && request->active) {
+        if (request->kind == COLLECTIVE)
+            emit_collective(call, request);
+        else if (request->kind == RMA)
+            emit_rma(call, request);
+        else if (request->kind != NOTHING)
+            emit_message(call, request, status);
+    }
+    request->active = false;
+    if (request->persistent)
+        put_back(request);
+    else
+        release(request);
+}
+
+static void still_there(struct cts_call *call, struct cts_request *request, bool tested)
+{
+    if (tested && request->active && request->kind != NOTHING && request->kind != RMA)
+        emit(call, CTS_EVENT_MPI_REQUEST_TEST, cts_call_end_ns(call), request, 0);
+    put_back(request);
+}
+
+static const MPI_Status *status_of(const MPI_Status *statuses, int index)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[index];
+}
+
+static int error_class(int result)
+{
+    int class = result;
+    if (result != MPI_SUCCESS) cts_real.Error_class(result, &class);
+    return class;
+}
+
+/* One of several requests of a call that returned `result`. MPI_ERR_IN_STATUS: each status says
+ * what became of its request. After another error nobody knows; the request counts as failed. */
+static void end_by_status(struct cts_call *call, int class, struct cts_request *request,
+                          const MPI_Status *status)
+{
+    if (class != MPI_ERR_IN_STATUS || status == MPI_STATUS_IGNORE) {
+        end(call, request, class == MPI_SUCCESS, status);
+        return;
+    }
+    const int own = error_class(status->MPI_ERROR);
+    if (own == MPI_ERR_PENDING)
+        still_there(call, request, false);
+    else
+        end(call, request, own == MPI_SUCCESS, status);
+}
+
+/* In reverse, so that requests of one handle come back in their order. */
+void cts_tested(struct cts_call *call, int result, struct cts_request **taken, int count, bool done,
+                const MPI_Status *statuses)
+{
+    const int class = error_class(result);
+    for (int i = 0; taken && done && i < count; i++)
+        if (taken[i]) end_by_status(call, class, taken[i], status_of(statuses, i));
+    for (int i = count - 1; taken && !done && i >= 0; i--)
+        if (taken[i]) still_there(call, taken[i], result == MPI_SUCCESS);
+}
+
+void cts_tested_any(struct cts_call *call, int result, struct cts_request **taken, int count,
+                    int index, const MPI_Status *status)
+{
+    if (!taken) return;
+    const bool known = index >= 0 && index < count && taken[index];
+    for (int i = count - 1; i >= 0; i--)
+        if (taken[i] && i != index) still_there(call, taken[i], result == MPI_SUCCESS && index < 0);
+    if (known) end(call, taken[index], result == MPI_SUCCESS, status);
+}
+
+void cts_tested_some(struct cts_call *call, int result, struct cts_request **taken, int count,
+                     int done_count, const int *indices, int base, const MPI_Status *statuses)
+{
+    const int class = error_class(result);
+    const bool valid = class == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
+    if (!taken) return;
+    for (int i = 0; valid && done_count != MPI_UNDEFINED && i < done_count; i++) {
+        const int index = indices[i] - base;
+        if (index < 0 || index >= count || !taken[index]) continue;
+        end_by_status(call, class, taken[index], status_of(statuses, i));
+        taken[index] = NULL;
+    }
+    for (int i = count - 1; i >= 0; i--)
+        if (taken[i]) still_there(call, taken[i], valid && done_count == 0);
+}
+
+void cts_request_freed(bool ok, struct cts_request *taken)
+{
+    if (!taken) return;
+    if (ok)
+        release(taken);
+    else
+        put_back(taken);
+}
+
+void cts_request_cancelled(bool ok, struct cts_request *taken)
+{
+    if (!taken) return;
+    if (ok) taken->cancelled = true;
+    put_back(taken);
+}
+
+/* ---- matched probes ---- */
+
+void cts_message_matched(MPI_Comm comm, MPI_Message message)
+{
+    if (message == cts_handles.message_null || message == cts_handles.message_no_proc) return;
+    struct cts_request *const request = message_request(MESSAGE, message_key(message), comm, 0, 0);
+    if (request) put(request);
+}
+
+struct cts_request *cts_message_take(MPI_Message message)
+{
+    return take(message_key(message));
+}
+
+void cts_message_received(struct cts_call *call, bool ok, struct cts_request *taken,
+                          const MPI_Status *status)
+{
+    if (!taken) return;
+    if (ok && taken->kind == MESSAGE && status->MPI_SOURCE != MPI_PROC_NULL) {
+        taken->tag = (uint32_t)status->MPI_TAG;
+        taken->bytes = cts_status_bytes(status);
+        emit(call, CTS_EVENT_MPI_RECV, cts_call_end_ns(call), taken,
+             taken->remote_offset + (uint32_t)status->MPI_SOURCE);
+    }
+    release(taken);
+}
+
+void cts_message_receiving(struct cts_call *call, bool ok, struct cts_request *taken,
+                           MPI_Request handle)
+{
+    struct cts_request *const request =
+        ok ? new_request(request_key(handle), taken && taken->kind == MESSAGE ? RECEIVES : NOTHING)
+           : NULL;
+    if (request && taken) {
+        request->communicator = taken->communicator;
+        request->remote_offset = taken->remote_offset;
+    }
+    if (taken) release(taken);
+    if (!request) return;
+    begin(call, request);
+    put(request);
+}
