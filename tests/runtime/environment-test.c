@@ -6,10 +6,10 @@
 static void unset_all(void)
 {
     static const char *const names[] = {
-        "DEVICES",       "SM_COUNT",          "MEMORY",     "SHARED_MEMORY", "WORKERS",
-        "STACK",         "DETERMINISTIC",     "SPIN_LIMIT", "RUN",           "KERNEL_NAME",
-        "LAUNCH_SKIP",   "LAUNCH_COUNT",      "CTA_SAMPLE", "MAX_SIZE",      "VALUES",
-        "HOST_ACCESSES", "PROFILE_FROM_START"};
+        "DEVICES",       "SM_COUNT",           "MEMORY",     "SHARED_MEMORY", "WORKERS",
+        "STACK",         "DETERMINISTIC",      "SPIN_LIMIT", "RUN",           "KERNEL_NAME",
+        "LAUNCH_SKIP",   "LAUNCH_COUNT",       "CTA_SAMPLE", "MAX_SIZE",      "VALUES",
+        "HOST_ACCESSES", "PROFILE_FROM_START", "ACCESSES",   "TIMELINE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char name[64] = "CTASCOPE_";
         strncat(name, names[i], 40);
@@ -28,6 +28,8 @@ static void defaults(void **state)
     assert_true(environment.launch_count == UINT64_MAX);
     assert_null(environment.run_path);
     assert_true(environment.profile_from_start);
+    assert_true(environment.accesses);
+    assert_false(environment.timeline);
     assert_int_equal(environment.shared_bytes, 227 << 10);
 }
 
@@ -43,6 +45,8 @@ static void good_values(void **state)
     setenv("CTASCOPE_LAUNCH_SKIP", "3", 1);
     setenv("CTASCOPE_DETERMINISTIC", "1", 1);
     setenv("CTASCOPE_PROFILE_FROM_START", "0", 1);
+    setenv("CTASCOPE_ACCESSES", "0", 1);
+    setenv("CTASCOPE_TIMELINE", "1", 1);
     setenv("CTASCOPE_RUN", "/tmp/r", 1);
     assert_int_equal(cts_environment_read(&environment, NULL), CTS_OK);
     assert_int_equal(environment.memory_bytes, (uint64_t)2 << 30);
@@ -52,6 +56,8 @@ static void good_values(void **state)
     assert_int_equal(environment.launch_skip, 3);
     assert_true(environment.deterministic);
     assert_false(environment.profile_from_start);
+    assert_false(environment.accesses);
+    assert_true(environment.timeline);
     assert_string_equal(environment.run_path, "/tmp/r");
 }
 

@@ -98,8 +98,7 @@ void cts_cpu_timeline_start(void)
 
 void cts_cpu_timeline_finish(void)
 {
-    if (atomic_exchange(&cts_cpu_timeline_state, CTS_TIMELINE_OFF) == CTS_TIMELINE_ON)
-        recorder->finish();
+    atomic_store(&cts_cpu_timeline_state, CTS_TIMELINE_OFF); /* the recorder ends by itself */
 }
 
 static bool is_on(void)
