@@ -39,6 +39,13 @@ struct importing {
     } workers[WORKERS_MAX];
 };
 
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 /* ---- files ---- */
 
 static enum cts_status map_file(struct cts_trc_file *file, struct cts_error *error)
@@ -278,13 +285,6 @@ static uint32_t write_code(struct importing *import, uint32_t rank)
     return kernel;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void write_launches(struct importing *import, uint32_t rank, uint32_t first_kernel,
                            uint32_t first_stream)
 {
@@ -323,7 +323,8 @@ static enum cts_status open_run(struct importing *import)
 {
     const struct cts_import_options *const options = import->options;
     char session[64];
-    snprintf(session, sizeof session, "import-%d", (int)getpid());
+    snprintf(session, sizeof session, "import-%d-%llu", (int)getpid(),
+             (unsigned long long)now_ns());
     const enum cts_status status =
         cts_catalogue_prepare(options->run_path, session, options->command ? options->command : "",
                               options->replace, import->error);
