@@ -1,0 +1,112 @@
+/* What the parts of libctascope_cupti.so share: CUPTI's functions, found at run time, and the
+ * recorder that they feed. Everything here is inside the recorded program. */
+#ifndef CTS_RECORD_INJECT_H
+#define CTS_RECORD_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cupti.h>
+
+#include "record/timeline/recorder.h"
+
+/* ---- CUPTI, loaded at run time (cupti-library.c) ---- */
+
+#define CTS_CUPTI_FUNCTIONS(X)                                                                     \
+    X(cuptiSubscribe)                                                                              \
+    X(cuptiUnsubscribe)                                                                            \
+    X(cuptiEnableCallback)                                                                         \
+    X(cuptiEnableDomain)                                                                           \
+    X(cuptiActivityRegisterCallbacks)                                                              \
+    X(cuptiActivityEnable)                                                                         \
+    X(cuptiActivityGetNextRecord)                                                                  \
+    X(cuptiActivityGetNumDroppedRecords)                                                           \
+    X(cuptiActivitySetAttribute)                                                                   \
+    X(cuptiActivityFlushAll)                                                                       \
+    X(cuptiGetStreamIdEx)                                                                          \
+    X(cuptiGetDeviceId)                                                                            \
+    X(cuptiGetContextId)                                                                           \
+    X(cuptiGetResultString)                                                                        \
+    X(cuptiGetVersion)                                                                             \
+    X(cuptiSetThreadIdType)                                                                        \
+    X(cuptiActivityRegisterTimestampCallback)
+
+struct cts_cupti {
+#define X(name) __typeof__(name) *name;
+    CTS_CUPTI_FUNCTIONS(X)
+#undef X
+    uint32_t version;
+    char path[512]; /* of the library */
+};
+
+/* The library that the program itself has loaded (PyTorch brings its own), else the toolkit's.
+ * False with a reason. */
+bool cts_cupti_open(struct cts_cupti *cupti, char *reason, size_t reason_bytes);
+
+/* ---- shared by the parts below; set before the first callback ---- */
+
+extern struct cts_cupti cts_cupti;
+extern const struct cts_recorder *cts_inject_recorder;
+
+/* ---- streams and contexts (streams.c) ---- */
+
+/* The location of a stream: by the handle that a call names, in the context it is called in, or by
+ * the ids that records carry. NULL: it has none (no context yet). Any thread. */
+struct cts_log *cts_stream_by_handle(CUcontext context, uint32_t context_id, CUstream handle,
+                                     bool per_thread);
+struct cts_log *cts_stream_by_id(uint32_t context_id, uint32_t stream_id, uint32_t device);
+/* A stream of that context: its null stream. */
+struct cts_log *cts_stream_of_context(uint32_t context_id, uint32_t device);
+
+void cts_stream_created(CUcontext context, CUstream handle);
+/* The flags that it was created with, once they are known. */
+void cts_stream_flags(CUstream handle, unsigned flags);
+void cts_stream_destroyed(CUstream handle);
+void cts_context_destroyed(CUcontext context);
+/* What records say of them; before the records that lie on them, where they come together. */
+void cts_context_described(uint32_t context_id, uint32_t device, uint32_t null_stream_id);
+void cts_stream_described(uint32_t context_id, uint32_t stream_id, bool null_stream,
+                          bool non_blocking);
+/* Whether a stream that the program uses still has work. */
+bool cts_streams_are_busy(void);
+
+/* ---- calls (calls.c) ---- */
+
+/* Which calls become regions: CTASCOPE_CUDA_CALLS. */
+enum cts_calls_choice {
+    CTS_CALLS_BOTH,    /* the runtime's and, inside them, the driver's: those that matter to time */
+    CTS_CALLS_DRIVER,  /* only the driver's */
+    CTS_CALLS_RUNTIME, /* only the runtime's; programs that use the driver API show no calls */
+    CTS_CALLS_ALL,     /* every call of both */
+};
+void cts_calls_enable(CUpti_SubscriberHandle subscriber, enum cts_calls_choice choice);
+void CUPTIAPI cts_calls_callback(void *state, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                 const void *data);
+void cts_calls_stop(void);
+uint64_t cts_calls_launch_count(void);
+
+/* ---- activities of the devices (activities.c) ---- */
+
+/* Overhead of CUPTI itself in the program's threads (overhead.c). A record comes later, in another
+ * thread; the thread that it is about writes it when it calls CUDA next. */
+struct cts_overhead {
+    uint64_t start_ns, end_ns;
+};
+void cts_overhead_of_thread(uint32_t thread_id, const struct cts_overhead *overhead);
+void cts_overhead_write(struct cts_log *thread);
+
+/* Registers the buffers and enables the kinds of records. False with a reason. */
+bool cts_activities_enable(char *reason, size_t reason_bytes);
+uint64_t cts_activities_kernel_count(void);
+/* Tells the recorder what was dropped since the last time. */
+void cts_activities_tell_dropped(void);
+
+/* The region of a kernel by its mangled name (kernel-names.c). The caller holds one lock. */
+uint32_t cts_kernel_region(const char *mangled);
+
+/* One line to the run's messages. */
+void cts_inject_say(const char *severity, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Compiles the GPU tests' programs: build.sh SOURCES PROGRAMS. 77 where there is no GPU or no nvcc.
+set -eu
+sources=$1 programs=$2
+PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
+nvidia-smi -L >/dev/null 2>&1 || { echo "no NVIDIA GPU"; exit 77; }
+command -v nvcc >/dev/null || { echo "no nvcc"; exit 77; }
+mkdir -p "$programs"
+compile() {
+    nvcc -arch=native -O2 -std=c++17 "$sources/$1.cu" -o "$programs/$1" $2
+}
+compile activities -lcuda & compile launches '' & compile cublas -lcublas &
+compile subscriber "-lcupti -lcuda -L$(dirname "$(command -v nvcc)")/../extras/CUPTI/lib64" &
+wait
+for program in activities launches cublas subscriber; do test -x "$programs/$program"; done

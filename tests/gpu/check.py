@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Records a GPU program's timeline and compares the archive, as otf2-print shows it, with what the
+program says it did ("expect KEY COUNT") and with what must hold of every timeline:
+
+    check.py --ctascope PROGRAM --programs DIRECTORY [--keep DIRECTORY] CASE...
+
+Ends with 77 where there is no GPU. Without CASE: all of them.
+"""
+import argparse
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SKIPPED = 77
+# How far a device's time may stand outside the calls around it: the error of CUPTI's mapping of
+# the device's clock to the host's.
+CLOCK_ERROR_NS = 20000
+
+OWN_STATUS = {"crash": 139, "kill": 137, "quick-exit": 5, "device-fault": 3}
+CUT_OFF = {"crash", "kill", "quick-exit"}
+PYTHON = {"training": "training.py", "triton": "triton_kernel.py", "profiled": "profiled.py"}
+ACTIVITIES = ["times", "copies", "memsets", "events", "graph", "shapes", "managed", "devices",
+              "threads", "no-wait", "forks", "crash", "kill", "quick-exit", "device-fault", "reset"]
+CASES = ACTIVITIES + ["cublas", "subscriber"] + list(PYTHON)
+
+
+class Event:
+    __slots__ = ("kind", "location", "time", "text", "attributes")
+
+    def __init__(self, kind, location, time, text):
+        self.kind, self.location, self.time, self.text = kind, location, time, text
+        self.attributes = {}
+
+    def region(self):
+        return re.search(r'Region: "(.*)" <\d+>', self.text).group(1)
+
+
+class Timeline:
+    """Definitions and events, read from otf2-print's text."""
+
+    def __init__(self, anchor):
+        self.names, self.properties, self.events = {}, collections.defaultdict(dict), []
+        self.read_definitions(self.print(anchor, "-G"))
+        self.read_events(self.print(anchor))
+        self.by_location = collections.defaultdict(list)
+        for event in self.events:
+            self.by_location[event.location].append(event)
+
+    @staticmethod
+    def print(anchor, *options):
+        done = subprocess.run(["otf2-print", *options, anchor], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, errors="replace")
+        if done.returncode or done.stderr.strip():
+            sys.exit(f"otf2-print {anchor}: {done.returncode}: {done.stderr}")
+        return done.stdout
+
+    def read_definitions(self, text):
+        for line in text.splitlines():
+            found = re.match(r'LOCATION +(\d+) +Name: "([^"]*)"', line)
+            if found:
+                self.names[int(found[1])] = found[2]
+            found = re.match(r'LOCATION_PROPERTY +(?:\S+ +)?(\d+)\D*.*Name: "([^"]*)".*'
+                             r'Value: "?([^" ]*)', line)
+            if not found:
+                found = re.match(r'LOCATION_PROPERTY.*Location: ".*" <(\d+)>.*Name: "([^"]*)".*'
+                                 r'Value: .*?"([^"]*)"', line)
+            if found:
+                self.properties[int(found[1])][found[2]] = found[3]
+
+    def read_events(self, text):
+        for line in text.splitlines():
+            if "ADDITIONAL ATTRIBUTES" in line:
+                for name, named, plain in re.findall(
+                        r'\("([^"]+)" <\d+>; \w+; (?:"[^"]*" <(\d+)>|(\d+))', line):
+                    self.events[-1].attributes[name] = int(named or plain)
+                continue
+            found = re.match(r"([A-Z_]+) +(\d+) +(\d+) *(.*)", line)
+            if found:
+                self.events.append(Event(found[1], int(found[2]), int(found[3]), found[4]))
+
+    def is_stream(self, location):
+        return self.names[location].startswith("CUDA[")
+
+    def activities(self):
+        """(location, name, enter event, leave event) of what devices did."""
+        for location, events in self.by_location.items():
+            if not self.is_stream(location):
+                continue
+            stack, copies = [], {}
+            for event in events:
+                if event.kind == "ENTER":
+                    stack.append(event)
+                elif event.kind == "LEAVE":
+                    enter = stack.pop()
+                    yield location, enter.region(), enter, event
+                elif event.kind in ("RMA_GET", "RMA_PUT"):
+                    copies[re.search(r"Matching: (\d+)", event.text)[1]] = event
+                elif event.kind == "RMA_OP_COMPLETE_BLOCKING":
+                    begin = copies.pop(re.search(r"Matching: (\d+)", event.text)[1])
+                    yield location, self.copy_kind(begin), begin, event
+
+    def copy_kind(self, event):
+        if event.kind == "RMA_PUT":
+            return "device-to-host"
+        remote = int(re.search(r"Remote: \d+ \(.* <(\d+)>\)", event.text)[1])
+        return "device-to-device" if self.is_stream(remote) else "host-to-device"
+
+
+# ---- what must hold of every timeline ----
+
+def problems_of(timeline, cut_off):
+    for location, events in timeline.by_location.items():
+        last, stack = 0, []
+        for event in events:
+            if event.time < last:
+                yield f"{timeline.names[location]}: time goes back at {event.time}"
+            last = event.time
+            if event.kind == "ENTER":
+                stack.append(event.region())
+            elif event.kind == "LEAVE":
+                if not stack or stack.pop() != event.region():
+                    yield f"{timeline.names[location]}: LEAVE of {event.region()} unmatched"
+        if stack and not cut_off:
+            yield f"{timeline.names[location]}: no LEAVE of {stack}"
+    yield from problems_of_correlation(timeline)
+    yield from problems_of_synchronisation(timeline)
+
+
+def problems_of_correlation(timeline):
+    calls = {}
+    for event in timeline.events:
+        if event.kind == "ENTER" and not timeline.is_stream(event.location):
+            number = event.attributes.get("CTASCOPE_CORRELATION")
+            if number in calls:
+                yield f"two calls have correlation {number}"
+            if number is not None:
+                calls[number] = event
+    early = 0
+    for location, name, enter, _ in timeline.activities():
+        call = calls.get(enter.attributes.get("CTASCOPE_CORRELATION"))
+        if not call:
+            yield f"{name}: no call with its correlation {enter.attributes}"
+            continue
+        early = max(early, call.time - enter.time)
+        stream = call.attributes.get("CUDA_STREAM_REF")
+        if stream not in (None, location) and "Graph" not in call.region():
+            yield (f"{name} ran on {timeline.names[location]}, its call says "
+                   f"{timeline.names[stream]}")
+    if early > CLOCK_ERROR_NS:
+        yield f"an activity starts {early} ns before its call"
+
+
+def problems_of_synchronisation(timeline):
+    """Work that was queued before a synchronisation began has ended when it returns."""
+    calls = {event.attributes["CTASCOPE_CORRELATION"]: event for event in timeline.events
+             if event.kind == "ENTER" and not timeline.is_stream(event.location)
+             and "CTASCOPE_CORRELATION" in event.attributes}
+    work = [(calls[enter.attributes["CTASCOPE_CORRELATION"]].time, leave.time, location)
+            for location, _, enter, leave in timeline.activities()
+            if enter.attributes.get("CTASCOPE_CORRELATION") in calls]
+    work.sort()
+    latest = 0
+    for events in timeline.by_location.values():
+        stack = []
+        for event in events:
+            if event.kind == "ENTER":
+                stack.append(event)
+            if event.kind != "LEAVE" or timeline.is_stream(event.location) or not stack:
+                continue
+            begin, stream = stack.pop(), event.attributes.get("CUDA_STREAM_REF")
+            of_stream = event.region() == "cuStreamSynchronize" and stream is not None
+            of_context = event.region() in ("cuCtxSynchronize", "cuCtxSynchronize_v2")
+            if event.attributes.get("CUDA_DRV_API_RESULT", 0) or not (of_stream or of_context):
+                continue
+            device = {name for name in timeline.names.values() if name.startswith("CUDA[")}
+            if of_context and len({name.split(":")[0] for name in device}) > 1:
+                continue # whose context it is, is not said
+            for called, ended, location in work:
+                if called >= begin.time:
+                    break
+                if of_context or location == stream:
+                    latest = max(latest, ended - event.time)
+    if latest > CLOCK_ERROR_NS:
+        yield f"an activity ends {latest} ns after a synchronisation with it returned"
+
+
+# ---- what the program says ----
+
+def count_of(timeline, key):
+    kind, _, name = key.partition(" ")
+    activities = list(timeline.activities())
+    streams = {location for location, *_ in activities}
+    hosts = [event for event in timeline.events if not timeline.is_stream(event.location)]
+    if kind == "kernel":
+        return sum(1 for _, region, *_ in activities if region == name)
+    if kind == "kernel-named":
+        return sum(1 for _, region, *_ in activities if name in region)
+    if kind == "at-least-kernels":
+        return sum(1 for _, _, enter, _ in activities if "CTASCOPE_GRID_X" in enter.attributes)
+    if kind == "copy":
+        return sum(1 for _, what, *_ in activities if what == name)
+    if kind == "bytes":
+        return sum(int(re.search(r"Bytes: (\d+)", enter.text)[1])
+                   for _, what, enter, _ in activities if what == name)
+    if kind == "calls":
+        return sum(1 for event in hosts if event.kind == "ENTER" and event.region() == name)
+    if kind == "failed":
+        return sum(1 for event in hosts if event.kind == "LEAVE" and event.region() == name
+                   and event.attributes.get("CUDA_DRV_API_RESULT", 0))
+    if kind == "streams":
+        return len(streams)
+    if kind == "null":
+        return sum(1 for l in streams if "CUDA_NULL_STREAM" in timeline.properties[l])
+    if kind == "non-blocking":
+        return sum(1 for l in streams if "CUDA_STREAM_FLAGS" in timeline.properties[l])
+    if kind == "threads":
+        return len({event.location for event in hosts})
+    if kind == "devices":
+        return len({timeline.names[location].split(":")[0] for location in streams})
+    if kind == "shape":
+        name, shape = name.rsplit(" ", 8)[0], [int(word) for word in name.split(" ")[-8:]]
+        keys = ["GRID_X", "GRID_Y", "GRID_Z", "BLOCK_X", "BLOCK_Y", "BLOCK_Z", "STATIC_SHARED",
+                "DYNAMIC_SHARED"]
+        return sum(1 for _, region, enter, _ in activities if region == name and shape ==
+                   [enter.attributes.get("CTASCOPE_" + key) for key in keys])
+    sys.exit(f"check.py: unknown key '{key}'")
+
+
+def compare_times(timeline, output):
+    """Kernel times against those that CUDA events gave: within 2%, or 1 us."""
+    timed = [float(ns) for ns in re.findall(r"^timed \d+ (\S+)$", output, re.M)]
+    kernels = [leave.time - enter.time for _, name, enter, leave in timeline.activities()
+               if name == "spin(long long)" and enter.attributes["CTASCOPE_GRID_X"] == 4]
+    if len(kernels) != len(timed):
+        yield f"{len(kernels)} kernels, {len(timed)} times"
+        return
+    worst = max(abs(k - t) / t for k, t in zip(kernels, timed))
+    print(f"times: {len(timed)} kernels, largest difference from CUDA events {100 * worst:.2f}%, "
+          f"{max(abs(k - t) for k, t in zip(kernels, timed)):.0f} ns")
+    for number, (kernel, event) in enumerate(zip(kernels, timed)):
+        if abs(kernel - event) > max(0.02 * event, 1000):
+            yield f"kernel {number}: {kernel} ns, by CUDA events {event:.0f} ns"
+
+
+# ---- running ----
+
+def command_of(case, programs):
+    if case in PYTHON:
+        return [sys.executable, os.path.join(HERE, PYTHON[case])]
+    if case in ACTIVITIES:
+        return [os.path.join(programs, "activities"), case]
+    return [os.path.join(programs, case)]
+
+
+def check(case, options, where):
+    run = os.path.join(where, case)
+    shutil.rmtree(run, ignore_errors=True)
+    done = subprocess.run([options.ctascope, "record", "--timeline", "-o", run, "--",
+                           *command_of(case, options.programs)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=300)
+    if done.returncode == SKIPPED:
+        return None
+    said = done.stderr.strip().splitlines()
+    if case == "subscriber":
+        if not any("another tool" in line for line in said):
+            return [f"no line about the other subscriber: {done.stderr}"]
+        return [] if done.returncode in (0, 125) else [f"ended with {done.returncode}"]
+    problems = []
+    if done.returncode != OWN_STATUS.get(case, 0):
+        problems.append(f"ended with {done.returncode}: {done.stdout[-500:]}{done.stderr[-2000:]}")
+    anchor = os.path.join(run, "timeline", "traces.otf2")
+    if not os.path.exists(anchor):
+        return problems + [f"no archive: {done.stderr[-2000:]}"]
+    timeline = Timeline(anchor)
+    problems += list(problems_of(timeline, case in CUT_OFF))[:10]
+    expected = re.findall(r"^expect (.*) (\d+)$", done.stdout, re.M)
+    if not expected:
+        problems.append("the program expects nothing")
+    for key, count in expected:
+        seen = count_of(timeline, key)
+        if seen < int(count) if key == "at-least-kernels" else seen != int(count):
+            problems.append(f"'{key}' is {seen}, should be {count}")
+    if case == "times":
+        problems += list(compare_times(timeline, done.stdout))[:10]
+    return problems
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ctascope", required=True)
+    parser.add_argument("--programs", required=True)
+    parser.add_argument("--keep")
+    parser.add_argument("cases", nargs="*")
+    options = parser.parse_args()
+    try:
+        subprocess.run(["nvidia-smi", "-L"], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL)
+    except (OSError, subprocess.CalledProcessError):
+        print("no NVIDIA GPU")
+        sys.exit(SKIPPED)
+    failed = skipped = 0
+    with tempfile.TemporaryDirectory() as temporary:
+        for case in options.cases or CASES:
+            problems = check(case, options, options.keep or temporary)
+            skipped += problems is None
+            failed += bool(problems)
+            print(f"{case}: {'skipped' if problems is None else 'FAILED' if problems else 'good'}")
+            for problem in problems or []:
+                print(f"    {problem}")
+    sys.exit(1 if failed else SKIPPED if options.cases and skipped == len(options.cases) else 0)
+
+
+if __name__ == "__main__":
+    main()
