@@ -100,9 +100,20 @@ static const char *cuda_directory(void)
     return "/usr/local/cuda";
 }
 
+/* Ours, which the driver loads into a program; built where CUPTI's headers were. */
+static void look_for_gpu_recorder(struct diagnosis *diagnosis)
+{
+    struct part *const part =
+        add_part(diagnosis, "GPU recorder", "timelines of GPU programs", false);
+    look_for_file(part, cts_library_directory(), "libctascope_cupti.so");
+    if (!part->found)
+        snprintf(part->detail, sizeof part->detail,
+                 "not built: there were no CUPTI headers when ctascope was");
+}
+
 static void look_for_toolkit(struct diagnosis *diagnosis)
 {
-    char nvcc[PATH_MAX], sanitizer[PATH_MAX], cupti[PATH_MAX], cupti_extra[PATH_MAX];
+    char nvcc[PATH_MAX], sanitizer[PATH_MAX], cupti[PATH_MAX];
     const char *const cuda = cuda_directory();
     struct part *part = add_part(diagnosis, "CUDA toolkit", "recording on a GPU", false);
     snprintf(nvcc, sizeof nvcc, "%s/bin/nvcc", cuda);
@@ -123,10 +134,14 @@ static void look_for_toolkit(struct diagnosis *diagnosis)
     look_for_pattern(part, (const char *const[]){sanitizer, NULL});
 
     part = add_part(diagnosis, "CUPTI", "timelines of GPU programs", false);
-    snprintf(cupti_extra, sizeof cupti_extra, "%s/extras/CUPTI/lib64/libcupti.so*", cuda);
-    snprintf(cupti, sizeof cupti, "%s/lib64/libcupti.so*", cuda);
-    look_for_pattern(part,
-                     (const char *const[]){cupti_extra, cupti, "/usr/lib/*/libcupti.so*", NULL});
+    snprintf(cupti, sizeof cupti, "%s/{lib64,extras/CUPTI/lib64,lib}/libcupti.so*", cuda);
+    look_for_pattern(part, (const char *const[]){
+                               cupti, "/usr/lib/*/libcupti.so*",
+                               "/usr/lib/python3*/{site,dist}-packages/nvidia/*/lib/libcupti.so*",
+                               "/usr/local/lib/python3*/{site,dist}-packages/nvidia/*/lib/"
+                               "libcupti.so*",
+                               NULL});
+    look_for_gpu_recorder(diagnosis);
 }
 
 static void look_around(struct diagnosis *diagnosis)

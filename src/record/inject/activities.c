@@ -2,9 +2,9 @@
  * they are full or flushed; each record becomes an activity or a copy on its stream's location.
  *
  * Buffers come from a pool of a bounded size; when all are out, CUPTI gets none, drops records, and
- * counts them. A buffer is zeroed here, by the thread that has read it, and not by the program's
- * thread that asks for it. Times are host times already: CUPTI maps the devices' clocks to the one
- * of the callback, which is the recorder's.
+ * counts them. A few are kept ready, and zeroed by the thread that has read them: the program's
+ * threads, which ask for them, should not wait for the memory. Times are host times already: CUPTI
+ * maps the devices' clocks to the one of the callback, which is the recorder's.
  *
  * Only members are read that all versions of a record since CUDA 11.6 have at the same place. */
 #include <pthread.h>
@@ -14,7 +14,8 @@
 
 #include "inject.h"
 
-enum { BUFFER_BYTES = 1 << 20, BUFFER_ALIGN = 64, BUFFERS_MAX = 192, KEPT_MAX = 16 };
+enum { BUFFER_BYTES = 256 << 10, BUFFER_ALIGN = 4096, BUFFERS_MAX = 768 };
+enum { KEPT_MAX = 32, READY = 4 };
 
 enum { OVERHEAD_BUFFER_REQUEST = 7 << 16 }; /* CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST */
 
@@ -28,6 +29,13 @@ static uint64_t unended_count; /* since they were last told */
 
 /* ---- buffers ---- */
 
+static uint8_t *make_buffer(void)
+{
+    uint8_t *const buffer = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
+    if (buffer) memset(buffer, 0, BUFFER_BYTES);
+    return buffer;
+}
+
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *record_max)
 {
     *buffer = NULL;
@@ -39,10 +47,7 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *record_
     if (allowed) out_count++;
     pthread_mutex_unlock(&pool_lock);
     if (!allowed) return;
-    if (!*buffer) {
-        *buffer = aligned_alloc(BUFFER_ALIGN, BUFFER_BYTES);
-        if (*buffer) memset(*buffer, 0, BUFFER_BYTES);
-    }
+    if (!*buffer) *buffer = make_buffer();
     if (*buffer) {
         *size = BUFFER_BYTES;
         return;
@@ -50,6 +55,22 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *record_
     pthread_mutex_lock(&pool_lock);
     out_count--;
     pthread_mutex_unlock(&pool_lock);
+}
+
+void cts_activities_prepare(void)
+{
+    for (int i = 0; i < READY; i++) {
+        pthread_mutex_lock(&pool_lock);
+        const bool enough = kept_count >= READY;
+        pthread_mutex_unlock(&pool_lock);
+        uint8_t *const buffer = enough ? NULL : make_buffer();
+        if (!buffer) return;
+        pthread_mutex_lock(&pool_lock);
+        const bool fits = kept_count < KEPT_MAX;
+        if (fits) kept[kept_count++] = buffer;
+        pthread_mutex_unlock(&pool_lock);
+        if (!fits) free(buffer);
+    }
 }
 
 static void take_back(uint8_t *buffer, size_t used_bytes)
@@ -176,6 +197,10 @@ static void read_memset(const CUpti_ActivityMemset4 *record)
         .correlation = record->correlationId};
     cts_inject_recorder->activity(log, &activity);
 }
+
+/* Synchronisations and CUDA events have records, too (of CUDA 12.9 on, those of events bring the
+ * others); they say what stands on the calls already, seen by the thread itself, and are not asked
+ * for. */
 
 /* What the driver itself does (lazy loading of kernels, a full command buffer) is inside its calls
  * anyhow; here is what would not be there without the recording. */

@@ -52,6 +52,7 @@ static void *flush_now_and_then(void *unused)
 {
     (void)unused;
     struct timespec next;
+    cts_activities_prepare();
     pthread_mutex_lock(&flusher_lock);
     while (!ending) {
         clock_gettime(CLOCK_MONOTONIC, &next);
@@ -61,6 +62,7 @@ static void *flush_now_and_then(void *unused)
         if (pthread_cond_timedwait(&flusher_wakes, &flusher_lock, &next) != ETIMEDOUT) continue;
         pthread_mutex_unlock(&flusher_lock);
         (void)cts_cupti.cuptiActivityFlushAll(0);
+        cts_activities_prepare();
         pthread_mutex_lock(&flusher_lock);
     }
     pthread_mutex_unlock(&flusher_lock);

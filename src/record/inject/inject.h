@@ -98,6 +98,8 @@ void cts_overhead_write(struct cts_log *thread);
 
 /* Registers the buffers and enables the kinds of records. False with a reason. */
 bool cts_activities_enable(char *reason, size_t reason_bytes);
+/* Keeps buffers ready; from a thread that may wait for memory. */
+void cts_activities_prepare(void);
 uint64_t cts_activities_kernel_count(void);
 /* Tells the recorder what was dropped since the last time. */
 void cts_activities_tell_dropped(void);
