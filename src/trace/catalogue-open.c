@@ -7,8 +7,7 @@
  *   - no process has recorded into it yet;
  *   - there is no session, and another process that records into it is alive on this host.
  *
- * Anything else is somebody's data, and refused. Ranks are claimed by making the directory rank-N:
- * mkdir() is atomic, so two processes never get the same. */
+ * Anything else is somebody's data, and refused. */
 #include "trace/catalogue-open.h"
 
 #include <dirent.h>
@@ -25,8 +24,9 @@
 #include <unistd.h>
 
 #include "trace/catalogue-sql.h"
+#include "trace/rank-claim.h"
 
-enum { RANKS_MAX = 1 << 20, SESSION_BYTES = 512 };
+enum { SESSION_BYTES = 512 };
 
 enum cts_content cts_directory_content(const char *path)
 {
@@ -97,57 +97,14 @@ static enum cts_status check_membership(sqlite3 *db, const char *run_path, struc
     return cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
 }
 
-static bool environment_u32(const char *name, uint32_t *value)
-{
-    const char *const text = getenv(name);
-    if (!text || *text < '0' || *text > '9') return false;
-    char *end;
-    errno = 0;
-    const unsigned long number = strtoul(text, &end, 10);
-    if (errno || *end || number >= RANKS_MAX) return false;
-    *value = (uint32_t)number;
-    return true;
-}
-
-/* The rank and number of ranks that an MPI launcher gave this process. */
-static bool mpi_rank(uint32_t *rank, uint32_t *size)
-{
-    static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-                                           {"PMI_RANK", "PMI_SIZE"},
-                                           {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (environment_u32(names[i][0], rank) && environment_u32(names[i][1], size)) return true;
-    return false;
-}
-
-/* 1: claimed, 0: taken, -1: errno tells. */
-static int claim_rank_number(const char *run_path, uint32_t rank)
-{
-    char path[PATH_MAX];
-    if ((size_t)snprintf(path, sizeof path, "%s/rank-%u", run_path, rank) >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    if (mkdir(path, 0777) == 0) return 1;
-    return errno == EEXIST ? 0 : -1;
-}
-
+/* With a timeline recorded beside, the process is one rank for both recorders. */
 static enum cts_status claim_rank(const char *run_path, uint32_t *rank, struct cts_error *error)
 {
-    uint32_t first = 0, mine, size;
-    int claimed = 0;
-    if (mpi_rank(&mine, &size)) {
-        *rank = mine;
-        claimed = claim_rank_number(run_path, mine);
-        first = size; /* a second process of an MPI rank does not take another rank's number */
-    }
-    for (uint32_t n = first; claimed == 0 && n < RANKS_MAX; n++) {
-        *rank = n;
-        claimed = claim_rank_number(run_path, n);
-    }
-    if (claimed > 0) return CTS_OK;
-    if (claimed == 0) return cts_fail(error, CTS_LIMIT, "'%s' has too many ranks", run_path);
-    return cts_fail_errno(error, errno, "cannot make '%s/rank-%u'", run_path, *rank);
+    const char *const timeline = getenv("CTASCOPE_TIMELINE");
+    const char *const session = getenv("CTASCOPE_SESSION");
+    const bool shared = timeline && strcmp(timeline, "1") == 0 && session && *session;
+    return shared ? cts_rank_claim(run_path, false, rank, error)
+                  : cts_rank_claim_new(run_path, rank, error);
 }
 
 enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db, uint32_t *rank,

@@ -14,6 +14,10 @@ struct cts_assembly {
     uint64_t archive_bytes;
     uint64_t lost_count;        /* events that recorders reported as lost */
     uint64_t cut_process_count; /* that did not end in an orderly way */
+    uint64_t moved_count;       /* events whose time lay before the one before them */
+    uint64_t overlap_count;     /* activities cut, since the one before in the stream still ran */
+    uint64_t unmatched_count;   /* LEAVEs left out or put in, to match the ENTERs */
+    uint64_t damaged_log_count; /* logs read up to the damage */
 };
 
 /* Does nothing (location_count 0) for a run without logs. Removes the logs when the archive is

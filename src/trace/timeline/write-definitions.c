@@ -296,30 +296,21 @@ static void write_group(struct output *o, uint64_t reference, const struct parad
     free(members);
 }
 
-static void write_groups_of_paradigm(struct output *o, uint32_t number, enum cts_paradigm paradigm,
-                                     struct paradigm_members *list, const uint64_t *group_of)
+static void write_group_of_communicator(struct output *o, uint32_t communicator, uint64_t reference,
+                                        const struct paradigm_members *list)
 {
-    const struct cts_timeline *const t = o->what->definitions;
-    const bool cuda = paradigm == CTS_PARADIGM_CUDA;
-    gather_members(list, t, paradigm);
-    const OTF2_StringRef name = string(o, cuda ? "CUDA" : "");
-    WRITE(o, Group, number, name, OTF2_GROUP_TYPE_COMM_LOCATIONS, cts_paradigm_to_otf2(paradigm),
-          OTF2_GROUP_FLAG_NONE, list->count, list->members);
-    for (size_t i = 0; i < t->communicator_count; i++) {
-        const struct cts_timeline_communicator *const c = &t->communicators[i];
-        if (c->paradigm != paradigm) continue;
-        if (c->self) {
-            const OTF2_StringRef none = string(o, "");
-            WRITE(o, Group, (OTF2_GroupRef)group_of[i], none, OTF2_GROUP_TYPE_COMM_SELF,
-                  cts_paradigm_to_otf2(paradigm), OTF2_GROUP_FLAG_NONE, 0, NULL);
-            continue;
-        }
-        const char *const group_name = cuda ? "CUDA_GROUP" : "";
-        write_group(o, group_of[i], list, paradigm, c->ranks, c->rank_count, group_name);
-        if (c->remote_ranks)
-            write_group(o, group_of[i] + 1, list, paradigm, c->remote_ranks, c->remote_count,
-                        group_name);
+    const struct cts_timeline_communicator *const c =
+        &o->what->definitions->communicators[communicator];
+    if (c->self) {
+        const OTF2_StringRef none = string(o, "");
+        WRITE(o, Group, (OTF2_GroupRef)reference, none, OTF2_GROUP_TYPE_COMM_SELF,
+              cts_paradigm_to_otf2(c->paradigm), OTF2_GROUP_FLAG_NONE, 0, NULL);
+        return;
     }
+    const char *const name = c->paradigm == CTS_PARADIGM_CUDA ? "CUDA_GROUP" : "";
+    write_group(o, reference, list, c->paradigm, c->ranks, c->rank_count, name);
+    if (c->remote_ranks)
+        write_group(o, reference + 1, list, c->paradigm, c->remote_ranks, c->remote_count, name);
 }
 
 static void write_communicators(struct output *o, const uint64_t *group_of)
@@ -343,27 +334,47 @@ static void write_communicators(struct output *o, const uint64_t *group_of)
     }
 }
 
-static void write_all_groups(struct output *o)
+/* Readers want groups in ascending order. */
+static void write_groups(struct output *o, struct paradigm_members *lists, const uint64_t *group_of)
 {
     const struct cts_timeline *const t = o->what->definitions;
     enum cts_paradigm used[PARADIGMS_MAX];
     const uint32_t used_count = paradigms_used(t, used);
+    for (uint32_t i = 0; i < used_count; i++) {
+        gather_members(&lists[used[i]], t, used[i]);
+        const OTF2_StringRef name = string(o, used[i] == CTS_PARADIGM_CUDA ? "CUDA" : "");
+        WRITE(o, Group, i, name, OTF2_GROUP_TYPE_COMM_LOCATIONS, cts_paradigm_to_otf2(used[i]),
+              OTF2_GROUP_FLAG_NONE, lists[used[i]].count, lists[used[i]].members);
+    }
+    for (uint32_t i = 0; i < t->communicator_count; i++)
+        write_group_of_communicator(o, i, group_of[i], &lists[t->communicators[i].paradigm]);
+    write_communicators(o, group_of);
+}
+
+static void write_all_groups(struct output *o)
+{
+    const struct cts_timeline *const t = o->what->definitions;
+    struct paradigm_members lists[PARADIGMS_MAX] = {{0}};
     uint64_t *const group_of = calloc(t->communicator_count + 1, sizeof *group_of);
-    struct paradigm_members list = {
-        .members = calloc(t->location_count + 1, sizeof *list.members),
-        .number_of = calloc(t->location_count + 1, sizeof *list.number_of),
-    };
-    if (group_of && list.members && list.number_of) {
+    bool sound = group_of != NULL;
+    for (size_t i = 0; i < t->communicator_count && sound; i++) {
+        struct paradigm_members *const list = &lists[t->communicators[i].paradigm];
+        if (list->members) continue;
+        list->members = calloc(t->location_count + 1, sizeof *list->members);
+        list->number_of = calloc(t->location_count + 1, sizeof *list->number_of);
+        sound = list->members && list->number_of;
+    }
+    if (sound) {
         cts_number_groups(t, group_of);
-        for (uint32_t i = 0; i < used_count; i++)
-            write_groups_of_paradigm(o, i, used[i], &list, group_of);
-        write_communicators(o, group_of);
+        write_groups(o, lists, group_of);
     } else {
         o->code = OTF2_ERROR_MEM_FAULT;
     }
     free(group_of);
-    free(list.members);
-    free(list.number_of);
+    for (size_t i = 0; i < PARADIGMS_MAX; i++) {
+        free(lists[i].members);
+        free(lists[i].number_of);
+    }
 }
 
 /* ---- attributes and metrics ---- */

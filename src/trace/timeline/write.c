@@ -41,6 +41,39 @@ static OTF2_FlushType before_flush(void *user, OTF2_FileType type, OTF2_Location
 
 static const OTF2_FlushCallbacks flush_callbacks = {.otf2_pre_flush = before_flush};
 
+/* By default a writer fills 128 MiB before it flushes; here it gets a few chunks. */
+enum { CHUNKS_MAX = 4 };
+struct chunks {
+    unsigned count;
+    void *items[CHUNKS_MAX];
+};
+
+static void *allocate_chunk(void *user, OTF2_FileType type, OTF2_LocationRef location,
+                            void **per_buffer, uint64_t chunk_bytes)
+{
+    (void)user, (void)type, (void)location;
+    struct chunks *chunks = *per_buffer;
+    if (!chunks) *per_buffer = chunks = calloc(1, sizeof *chunks);
+    if (!chunks || chunks->count == CHUNKS_MAX) return NULL;
+    void *const chunk = malloc(chunk_bytes);
+    if (chunk) chunks->items[chunks->count++] = chunk;
+    return chunk;
+}
+
+static void free_chunks(void *user, OTF2_FileType type, OTF2_LocationRef location,
+                        void **per_buffer, bool final)
+{
+    (void)user, (void)type, (void)location;
+    struct chunks *const chunks = *per_buffer;
+    while (chunks && chunks->count) free(chunks->items[--chunks->count]);
+    if (!final) return;
+    free(chunks);
+    *per_buffer = NULL;
+}
+
+static const OTF2_MemoryCallbacks memory_callbacks = {.otf2_allocate = allocate_chunk,
+                                                      .otf2_free_all = free_chunks};
+
 /* ---- opening ---- */
 
 static enum cts_status open_archive(struct cts_timeline_writer *writer,
@@ -55,6 +88,7 @@ static enum cts_status open_archive(struct cts_timeline_writer *writer,
     if (!writer->archive) return cts_otf2_fail(error, CTS_IO, OTF2_SUCCESS, "it cannot be made");
     OTF2_ErrorCode code = cts_otf2_lock_archive(writer->archive);
     if (!code) code = OTF2_Archive_SetFlushCallbacks(writer->archive, &flush_callbacks, NULL);
+    if (!code) code = OTF2_Archive_SetMemoryCallbacks(writer->archive, &memory_callbacks, NULL);
     if (!code) code = OTF2_Archive_SetSerialCollectiveCallbacks(writer->archive);
     if (!code) code = OTF2_Archive_SetCreator(writer->archive, "ctascope " CTASCOPE_VERSION);
     if (!code && writer->definitions->description)

@@ -1,0 +1,192 @@
+/* The process as the recorder sees it: opened by the environment, claims its rank in the run, keeps
+ * the log of definitions, ends with the program, starts anew in a forked child.
+ *
+ * The rank is claimed through the run directory (trace/rank-claim.h), so that whoever records the
+ * process's memory gets the same. */
+#include "record/timeline/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/rank-claim.h"
+
+enum { RESERVE_WORDS = 160 }; /* of the definitions' segment, for messages when the disk is full */
+
+struct cts_recorder_process cts_recorder_process = {.lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- definitions ---- */
+
+void cts_definition_text(struct cts_definition *definition, const char *text)
+{
+    const uint32_t left = CTS_LOG_RECORD_WORDS_MAX - definition->count;
+    if (!left) return;
+    uint64_t *const at = definition->words + definition->count;
+    if (!text) {
+        *at = UINT32_MAX;
+        definition->count++;
+        return;
+    }
+    size_t bytes = strnlen(text, CTS_LOG_TEXT_BYTES_MAX);
+    if (bytes > (size_t)(left - 1) * 8) bytes = (size_t)(left - 1) * 8;
+    const uint32_t words = (uint32_t)((bytes + 7) / 8);
+    *at = bytes;
+    memset(at + 1, 0, words * sizeof *at);
+    memcpy(at + 1, text, bytes);
+    definition->count += 1 + words;
+}
+
+static void append(const uint64_t *words, uint32_t count, uint32_t reserve)
+{
+    struct cts_log *const log = &cts_recorder_process.definitions;
+    uint64_t *at = log->at;
+    if (!at || (size_t)(log->end - at) < count + reserve) at = cts_log_next_segment(log, count);
+    if (!at) return;
+    memcpy(at + 1, words + 1, (count - 1) * sizeof *at);
+    cts_log_commit(log, at, words[0], count);
+}
+
+static void keep(const uint64_t *words, uint32_t count)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    if (p->kept_capacity - p->kept_count < count) {
+        const size_t capacity = p->kept_capacity * 2 + count + 1024;
+        uint64_t *const grown = realloc(p->kept, capacity * sizeof *grown);
+        if (!grown) return;
+        p->kept = grown;
+        p->kept_capacity = capacity;
+    }
+    memcpy(p->kept + p->kept_count, words, count * sizeof *words);
+    p->kept_count += count;
+}
+
+void cts_definition_write(struct cts_definition *definition, unsigned type, uint32_t high,
+                          bool kept)
+{
+    definition->words[0] = cts_log_word(type, definition->count, false, high);
+    const bool last_words =
+        type == CTS_RECORD_MESSAGE || type == CTS_RECORD_LOST || type == CTS_RECORD_FINISH;
+    if (kept) keep(definition->words, definition->count);
+    append(definition->words, definition->count, last_words ? 0 : RESERVE_WORDS);
+}
+
+void cts_recorder_fail(const char *format, ...)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    pthread_mutex_lock(&p->lock);
+    int expected = CTS_ON;
+    if (atomic_compare_exchange_strong(&p->state, &expected, CTS_OFF) || expected == CTS_UNOPENED) {
+        char text[500];
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text, sizeof text, format, arguments);
+        va_end(arguments);
+        struct cts_definition message;
+        message.count = 1;
+        cts_definition_text(&message, text);
+        cts_definition_write(&message, CTS_RECORD_MESSAGE, 2, false);
+        atomic_store(&p->state, CTS_OFF);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- opening ---- */
+
+static void read_text(const char *path, char *text, size_t text_bytes)
+{
+    text[0] = 0;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return;
+    const ssize_t length = read(file, text, text_bytes - 1);
+    close(file);
+    if (length <= 0) return;
+    text[length] = 0;
+    for (ssize_t i = 0; i + 1 < length; i++)
+        if (!text[i]) text[i] = ' ';
+    if (text[length - 1] == '\n') text[length - 1] = 0;
+}
+
+static void describe_process(void)
+{
+    struct cts_definition d;
+    char host[256] = "", boot[64], program[PATH_MAX] = "", arguments[2048];
+    gethostname(host, sizeof host - 1);
+    read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0) program[0] = 0;
+    read_text("/proc/self/cmdline", arguments, sizeof arguments);
+    d.words[1] = clock_ns(CLOCK_MONOTONIC);
+    d.words[2] = clock_ns(CLOCK_REALTIME);
+    d.count = 3;
+    cts_definition_text(&d, host);
+    cts_definition_text(&d, boot);
+    cts_definition_text(&d, program);
+    cts_definition_text(&d, arguments);
+    cts_definition_write(&d, CTS_RECORD_PROCESS, (uint32_t)getpid(), false);
+}
+
+/* Makes rank-N/timeline. One that is there is of the program that this process was before an
+ * exec(): then the process takes another rank. */
+static bool make_directory(const char *run_path)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        uint32_t rank = 0;
+        if (cts_rank_claim(run_path, attempt > 0, &rank, NULL)) return false;
+        const int length =
+            snprintf(p->directory, sizeof p->directory, "%s/rank-%u/timeline", run_path, rank);
+        if (length < 0 || (size_t)length >= sizeof p->directory) return false;
+        if (mkdir(p->directory, 0777) == 0) return true;
+        if (errno != EEXIST) return false;
+    }
+    return false;
+}
+
+static bool open_process(void)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    const char *const wanted = getenv("CTASCOPE_TIMELINE");
+    const char *const run_path = getenv("CTASCOPE_RUN");
+    const char *const session = getenv("CTASCOPE_SESSION");
+    const char *const limit = getenv("CTASCOPE_MAX_SIZE");
+    if (!wanted || strcmp(wanted, "1") != 0 || !run_path || !session || !*session) return false;
+    if (!make_directory(run_path)) return false;
+    p->max_size_bytes = limit ? strtoull(limit, NULL, 10) : 0;
+    p->log_count = p->thread_count = 0;
+    atomic_store(&p->size_bytes, 0);
+    p->definitions = (struct cts_log){0};
+    atomic_store(&p->state, CTS_ON);
+    if (!cts_log_create(&p->definitions, CTS_LOG_DEFINITIONS, 0)) return false;
+    describe_process();
+    for (size_t at = 0; at < p->kept_count;) {
+        const uint32_t count = p->kept[at] >> 8 & 0xffff;
+        append(p->kept + at, count, RESERVE_WORDS);
+        at += count;
+    }
+    return atomic_load(&p->state) == CTS_ON;
+}
+
+enum cts_recorder_state cts_recorder_open(void)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    const int errnum = errno;
+    pthread_mutex_lock(&p->lock);
+    if (atomic_load(&p->state) == CTS_UNOPENED && !open_process()) atomic_store(&p->state, CTS_OFF);
+    const int state = atomic_load(&p->state);
+    pthread_mutex_unlock(&p->lock);
+    errno = errnum;
+    return (enum cts_recorder_state)state;
+}

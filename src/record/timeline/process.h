@@ -1,0 +1,85 @@
+/* What the recorder's files share: the process and its logs. */
+#ifndef CTS_RECORD_TIMELINE_PROCESS_H
+#define CTS_RECORD_TIMELINE_PROCESS_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "record/timeline/log.h"
+#include "record/timeline/recorder.h"
+
+#define CTS_LIKELY(x) __builtin_expect(!!(x), 1)
+
+/* The log of a location. `at` .. `end` is what is left of the mapped segment. A thread's log is
+ * written by that thread alone; a stream's under its lock. Logs are never freed: others may hold
+ * them. */
+struct cts_log {
+    uint64_t *at, *end;
+    uint64_t *segment; /* what is mapped; NULL: nothing */
+    uint64_t segment_offset, segment_bytes;
+    bool busy; /* a record is being written: a signal handler's event is lost, not mixed in */
+    bool closed;
+    enum cts_log_kind kind;
+    uint32_t index; /* K */
+    _Atomic uint64_t lost_count;
+    pthread_mutex_t lock; /* streams */
+    struct cts_recorder_stream stream;
+    bool destroyed;
+    struct cts_log *next; /* of all logs of the process */
+};
+
+enum cts_recorder_state { CTS_UNOPENED, CTS_ON, CTS_OFF };
+
+struct cts_recorder_process {
+    _Atomic int state; /* enum cts_recorder_state */
+    char directory[PATH_MAX];
+    uint64_t max_size_bytes;
+    _Atomic uint64_t size_bytes; /* allocated by all logs */
+    pthread_mutex_t lock;        /* of definitions, opening and all below */
+    struct cts_log definitions;
+    uint64_t *kept; /* definitions that a forked child needs as well */
+    size_t kept_count, kept_capacity;
+    uint32_t log_count, thread_count;
+    struct cts_log *_Atomic logs;
+};
+extern struct cts_recorder_process cts_recorder_process;
+
+/* Opens the process's recording when the environment asks for it; the state then. */
+enum cts_recorder_state cts_recorder_open(void);
+/* Ends the recording: "error" `text` goes to the run's messages. */
+void cts_recorder_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A log with its first segment; NULL: no room. Called with the process's lock held. */
+bool cts_log_create(struct cts_log *log, enum cts_log_kind kind, uint32_t index);
+/* Room for `words` in the next segment; NULL (and counted as lost) when there is none. */
+uint64_t *cts_log_next_segment(struct cts_log *log, uint32_t words);
+/* Cuts the file to its length and lets go of it. */
+void cts_log_close(struct cts_log *log);
+/* In a forked child: what the parent's log maps is let go of, nothing is written to it again. */
+void cts_log_forget(struct cts_log *log);
+
+static inline uint64_t *cts_log_room(struct cts_log *log, uint32_t words)
+{
+    if (CTS_LIKELY(log->at && (size_t)(log->end - log->at) >= words)) return log->at;
+    return cts_log_next_segment(log, words);
+}
+
+/* Stores word 0 last, so that a record is there whole or not at all. */
+static inline void cts_log_commit(struct cts_log *log, uint64_t *at, uint64_t word, uint32_t words)
+{
+    __atomic_store_n(at, word, __ATOMIC_RELEASE);
+    log->at = at + words;
+}
+
+/* Definitions, under the process's lock. */
+struct cts_definition {
+    uint64_t words[CTS_LOG_RECORD_WORDS_MAX];
+    uint32_t count;
+};
+void cts_definition_text(struct cts_definition *definition, const char *text);
+/* Appends the definition; `kept`: forked children get it, too. */
+void cts_definition_write(struct cts_definition *definition, unsigned type, uint32_t high,
+                          bool kept);
+
+#endif

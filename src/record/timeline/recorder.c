@@ -1,0 +1,442 @@
+/* The table that recorders call. What is called often (enter, leave, event) writes into the mapped
+ * segment of the thread's log and does nothing else; see process.h and log.h. */
+#include "record/timeline/recorder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/timeline/process.h"
+#include "record/timeline/regions.h"
+
+enum { LOGS_MAX = 1 << 16 };
+
+static __thread struct cts_log *my_log __attribute__((tls_model("initial-exec")));
+static __thread bool my_end __attribute__((tls_model("initial-exec"))); /* the thread is ending */
+static pthread_key_t end_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- life ---- */
+
+static void end_thread(void *log)
+{
+    my_log = NULL;
+    my_end = true;
+    cts_log_close(log);
+}
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&cts_recorder_process.lock);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&cts_recorder_process.lock);
+}
+
+/* The child has the forking thread alone, and is a process of its own. */
+static void in_child(void)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    cts_log_forget(&p->definitions);
+    for (struct cts_log *log = atomic_load(&p->logs); log; log = log->next) cts_log_forget(log);
+    atomic_store(&p->logs, NULL);
+    my_log = NULL;
+    if (atomic_load(&p->state) == CTS_ON) atomic_store(&p->state, CTS_UNOPENED);
+    /* The child owns the lock as the thread that forked, under another thread id. */
+    p->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
+
+static void start(void)
+{
+    pthread_key_create(&end_key, end_thread);
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+static enum cts_recorder_state open_now(void)
+{
+    pthread_once(&once, start);
+    return cts_recorder_open();
+}
+
+static inline bool is_on_now(void)
+{
+    const int state = atomic_load_explicit(&cts_recorder_process.state, memory_order_acquire);
+    if (CTS_LIKELY(state == CTS_ON)) return true;
+    return state == CTS_UNOPENED && open_now() == CTS_ON;
+}
+
+static bool is_on(void)
+{
+    return is_on_now();
+}
+
+/* ---- logs ---- */
+
+static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder_stream *stream)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    struct cts_log *const log = calloc(1, sizeof *log);
+    if (!log) return NULL;
+    pthread_mutex_init(&log->lock, NULL);
+    if (stream) log->stream = *stream;
+    pthread_mutex_lock(&p->lock);
+    bool made = false;
+    if (atomic_load(&p->state) == CTS_ON && p->log_count < LOGS_MAX)
+        made = cts_log_create(log, kind, p->log_count);
+    if (made) {
+        p->log_count++;
+        log->next = atomic_load(&p->logs);
+        atomic_store(&p->logs, log);
+    }
+    pthread_mutex_unlock(&p->lock);
+    if (made) return log;
+    free(log);
+    return NULL;
+}
+
+static struct cts_log *make_thread_log(void)
+{
+    const int errnum = errno;
+    struct cts_log *log = NULL;
+    if (!my_end && is_on_now()) {
+        log = new_log(CTS_LOG_THREAD, NULL);
+        my_log = log;
+        if (log) pthread_setspecific(end_key, log);
+    }
+    errno = errnum;
+    return log;
+}
+
+static struct cts_log *this_thread(void)
+{
+    if (CTS_LIKELY(my_log != NULL)) return my_log;
+    return make_thread_log();
+}
+
+/* ---- definitions ---- */
+
+static void write_text(unsigned type, uint32_t high, const char *text, bool kept)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    const int errnum = errno;
+    struct cts_definition d;
+    d.count = 1;
+    cts_definition_text(&d, text);
+    pthread_mutex_lock(&p->lock);
+    cts_definition_write(&d, type, high, kept);
+    pthread_mutex_unlock(&p->lock);
+    errno = errnum;
+}
+
+static uint32_t region(const struct cts_timeline_region *region)
+{
+    return is_on_now() ? cts_recorder_region(region) : 0;
+}
+
+static void name_thread(const char *name)
+{
+    struct cts_log *const log = this_thread();
+    if (log && name) write_text(CTS_RECORD_THREAD_NAME, log->index, name, false);
+}
+
+/* Streams that live, few: looked up by their numbers. The recorder counts ordinals per device. */
+static struct cts_log *stream(const struct cts_recorder_stream *wanted)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    if (!is_on_now()) return NULL;
+    const int errnum = errno;
+    pthread_mutex_lock(&p->lock);
+    struct cts_log *log = atomic_load(&p->logs);
+    uint32_t ordinal = 0;
+    for (; log; log = log->next) {
+        if (log->kind != CTS_LOG_STREAM || log->stream.device != wanted->device) continue;
+        if (!log->destroyed && log->stream.context == wanted->context &&
+            log->stream.stream == wanted->stream)
+            break;
+        if (log->stream.ordinal >= ordinal && log->stream.ordinal != CTS_TIMELINE_NONE)
+            ordinal = log->stream.ordinal + 1;
+    }
+    if (!log) {
+        struct cts_recorder_stream made = *wanted;
+        if (made.ordinal == CTS_TIMELINE_NONE) made.ordinal = ordinal;
+        log = new_log(CTS_LOG_STREAM, &made);
+    }
+    pthread_mutex_unlock(&p->lock);
+    errno = errnum;
+    return log;
+}
+
+static void stream_destroyed(struct cts_log *log)
+{
+    if (!log) return;
+    pthread_mutex_lock(&cts_recorder_process.lock);
+    log->destroyed = true;
+    pthread_mutex_unlock(&cts_recorder_process.lock);
+}
+
+static void device(uint32_t number, const char *name)
+{
+    if (is_on_now() && name) write_text(CTS_RECORD_DEVICE, number, name, true);
+}
+
+static uint32_t communicator(const struct cts_recorder_communicator *wanted)
+{
+    return is_on_now() ? cts_recorder_communicator(wanted) : 0;
+}
+
+static uint32_t window(uint32_t of_communicator, const char *name)
+{
+    return is_on_now() ? cts_recorder_window(of_communicator, name) : 0;
+}
+
+/* ---- events of a thread ---- */
+
+static inline void enter_or_leave(struct cts_log *log, uint32_t of_region,
+                                  enum cts_timeline_event_kind kind)
+{
+    if (!log) return;
+    if (log->busy) {
+        atomic_fetch_add_explicit(&log->lost_count, 1, memory_order_relaxed);
+        return;
+    }
+    log->busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    uint64_t *const at = cts_log_room(log, 2);
+    if (CTS_LIKELY(at != NULL)) {
+        at[1] = now_ns();
+        cts_log_commit(log, at, cts_log_word(CTS_RECORD_EVENT + kind, 2, false, of_region), 2);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    log->busy = false;
+}
+
+static void enter(struct cts_log *thread, uint32_t of_region)
+{
+    enter_or_leave(thread, of_region, CTS_EVENT_ENTER);
+}
+
+static void leave(struct cts_log *thread, uint32_t of_region)
+{
+    enter_or_leave(thread, of_region, CTS_EVENT_LEAVE);
+}
+
+/* A stream by its log's number; of a stream that is NULL the attribute is left out. */
+static void number_stream(struct cts_event_attributes *attributes)
+{
+    const uint32_t bit = 1u << CTS_ATTRIBUTE_STREAM_REF;
+    uint64_t *const value = &attributes->values[CTS_ATTRIBUTE_STREAM_REF];
+    const struct cts_log *const log = (const struct cts_log *)(uintptr_t)*value;
+    if (log)
+        *value = log->index;
+    else
+        attributes->present &= ~bit;
+}
+
+static void event(struct cts_log *log, const struct cts_timeline_event *given,
+                  const struct cts_event_attributes *attributes)
+{
+    if (!log) return;
+    if (log->busy) {
+        atomic_fetch_add_explicit(&log->lost_count, 1, memory_order_relaxed);
+        return;
+    }
+    log->busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    uint64_t words[CTS_LOG_EVENT_WORDS_MAX];
+    struct cts_event_attributes numbered;
+    if (attributes && attributes->present >> CTS_ATTRIBUTE_STREAM_REF & 1) {
+        numbered = *attributes;
+        number_stream(&numbered);
+        attributes = &numbered;
+    }
+    struct cts_timeline_event timed = *given;
+    if (!timed.time_ns) timed.time_ns = now_ns();
+    const uint32_t count = cts_log_pack_event(words, &timed, attributes);
+    uint64_t *const at = cts_log_room(log, count);
+    if (at) {
+        memcpy(at + 1, words + 1, (count - 1) * sizeof *at);
+        cts_log_commit(log, at, words[0], count);
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    log->busy = false;
+}
+
+/* ---- events of a device ---- */
+
+static void write_to_stream(struct cts_log *log, const uint64_t *words, uint32_t count)
+{
+    pthread_mutex_lock(&log->lock);
+    uint64_t *const at = cts_log_room(log, count);
+    if (at) {
+        memcpy(at + 1, words + 1, (count - 1) * sizeof *at);
+        cts_log_commit(log, at, words[0], count);
+    }
+    pthread_mutex_unlock(&log->lock);
+}
+
+static void activity(struct cts_log *log, const struct cts_recorder_activity *a)
+{
+    if (!log) return;
+    uint64_t words[9];
+    uint32_t count = 5;
+    const uint32_t shape = 1u << CTS_ATTRIBUTE_GRID_X | 1u << CTS_ATTRIBUTE_GRID_Y |
+                           1u << CTS_ATTRIBUTE_GRID_Z | 1u << CTS_ATTRIBUTE_BLOCK_X |
+                           1u << CTS_ATTRIBUTE_BLOCK_Y | 1u << CTS_ATTRIBUTE_BLOCK_Z |
+                           1u << CTS_ATTRIBUTE_STATIC_SHARED | 1u << CTS_ATTRIBUTE_DYNAMIC_SHARED;
+    words[1] = a->start_ns;
+    words[2] = a->end_ns;
+    words[3] = cts_log_pair(a->present, a->registers);
+    words[4] = a->correlation;
+    if (a->present & shape) {
+        words[5] = cts_log_pair(a->grid[0], a->grid[1]);
+        words[6] = cts_log_pair(a->grid[2], a->block[0]);
+        words[7] = cts_log_pair(a->block[1], a->block[2]);
+        words[8] = cts_log_pair(a->static_shared, a->dynamic_shared);
+        count = 9;
+    }
+    words[0] = cts_log_word(CTS_RECORD_ACTIVITY, count, false, a->region);
+    write_to_stream(log, words, count);
+}
+
+static void copy(struct cts_log *log, const struct cts_recorder_copy *c)
+{
+    if (!log) return;
+    const uint64_t words[6] = {
+        cts_log_word(CTS_RECORD_COPY, 6, false, c->kind),
+        c->start_ns,
+        c->end_ns,
+        c->bytes,
+        c->correlation,
+        c->source ? c->source->index : CTS_TIMELINE_NONE,
+    };
+    write_to_stream(log, words, 6);
+}
+
+/* ---- the process ---- */
+
+static void write_two(unsigned type, uint32_t high, uint64_t first, uint64_t second, bool two)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    if (!is_on_now()) return;
+    const int errnum = errno;
+    struct cts_definition d;
+    d.words[1] = first;
+    d.words[2] = second;
+    d.count = two ? 3 : 2;
+    pthread_mutex_lock(&p->lock);
+    cts_definition_write(&d, type, high, false);
+    pthread_mutex_unlock(&p->lock);
+    errno = errnum;
+}
+
+static void mpi(uint32_t rank, uint32_t count)
+{
+    write_two(CTS_RECORD_MPI, rank, count, 0, false);
+}
+
+static void clock_reading(uint64_t local_ns, int64_t offset_ns)
+{
+    write_two(CTS_RECORD_CLOCK, 0, local_ns, (uint64_t)offset_ns, true);
+}
+
+static void lost(const char *what, uint64_t count)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    if (!is_on_now()) return;
+    const int errnum = errno;
+    struct cts_definition d;
+    d.words[1] = count;
+    d.count = 2;
+    cts_definition_text(&d, what);
+    pthread_mutex_lock(&p->lock);
+    cts_definition_write(&d, CTS_RECORD_LOST, 0, false);
+    pthread_mutex_unlock(&p->lock);
+    errno = errnum;
+}
+
+static void message(const char *severity, const char *text)
+{
+    const uint32_t level = strcmp(severity, "error") == 0     ? 2
+                           : strcmp(severity, "warning") == 0 ? 1
+                                                              : 0;
+    if (is_on_now()) write_text(CTS_RECORD_MESSAGE, level, text, false);
+}
+
+/* What other threads' logs map stays mapped: they may be writing. */
+static void finish(void)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    const int errnum = errno;
+    pthread_mutex_lock(&p->lock);
+    const int before = atomic_load(&p->state);
+    uint64_t lost_count = 0;
+    for (struct cts_log *log = atomic_load(&p->logs); log; log = log->next)
+        lost_count += atomic_load(&log->lost_count);
+    struct cts_definition d;
+    if (p->definitions.at && !p->definitions.closed) {
+        if (lost_count) {
+            d.words[1] = lost_count;
+            d.count = 2;
+            cts_definition_text(&d, "events that found no room");
+            cts_definition_write(&d, CTS_RECORD_LOST, 0, false);
+        }
+        d.words[1] = now_ns();
+        d.count = 2;
+        cts_definition_write(&d, CTS_RECORD_FINISH, 0, false);
+        cts_log_close(&p->definitions);
+    }
+    if (before != CTS_UNOPENED) atomic_store(&p->state, CTS_OFF);
+    pthread_mutex_unlock(&p->lock);
+    if (my_log) {
+        struct cts_log *const mine = my_log;
+        my_log = NULL;
+        my_end = true;
+        cts_log_close(mine);
+    }
+    errno = errnum;
+}
+
+__attribute__((destructor)) static void end_of_program(void)
+{
+    finish();
+}
+
+static const struct cts_recorder recorder = {
+    .version = CTS_RECORDER_VERSION,
+    .is_on = is_on,
+    .now_ns = now_ns,
+    .region = region,
+    .this_thread = this_thread,
+    .name_thread = name_thread,
+    .stream = stream,
+    .stream_destroyed = stream_destroyed,
+    .device = device,
+    .communicator = communicator,
+    .window = window,
+    .enter = enter,
+    .leave = leave,
+    .event = event,
+    .activity = activity,
+    .copy = copy,
+    .mpi = mpi,
+    .clock_reading = clock_reading,
+    .lost = lost,
+    .message = message,
+    .finish = finish,
+};
+
+__attribute__((visibility("default"))) const struct cts_recorder *cts_recorder_get(void)
+{
+    return &recorder;
+}

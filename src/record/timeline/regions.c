@@ -1,0 +1,226 @@
+/* Interning. Regions are looked up without a lock: the table's entries are set once, by an atomic
+ * store, and a table that has become too small is left in place for those that still read it (all
+ * of them together are no larger than the last). Communicators and windows are few and take the
+ * lock. */
+#include "record/timeline/regions.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/timeline/process.h"
+
+struct interned {
+    uint64_t hash;
+    uint32_t number;
+    struct cts_timeline_region region; /* its strings follow */
+};
+struct table {
+    size_t mask;
+    struct interned *_Atomic entries[];
+};
+
+static struct table *_Atomic table;
+static uint32_t region_count;
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+    return (hash ^ 0xff) * 1099511628211u;
+}
+
+static uint64_t hash_region(const struct cts_timeline_region *r)
+{
+    uint64_t hash = hash_text(14695981039346656037u, r->name);
+    hash = hash_text(hash, r->canonical_name);
+    hash = hash_text(hash, r->file);
+    hash ^= (uint64_t)r->begin_line << 32 | (uint32_t)(r->paradigm << 8 | r->role);
+    return hash * 0x9e3779b97f4a7c15u;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_region(const struct cts_timeline_region *a, const struct cts_timeline_region *b)
+{
+    return same_text(a->name, b->name) && same_text(a->canonical_name, b->canonical_name) &&
+           same_text(a->file, b->file) && a->begin_line == b->begin_line &&
+           a->end_line == b->end_line && a->paradigm == b->paradigm && a->role == b->role;
+}
+
+static struct interned *find(const struct table *in, uint64_t hash,
+                             const struct cts_timeline_region *region)
+{
+    if (!in) return NULL;
+    for (size_t at = hash >> 20 & in->mask;; at = (at + 1) & in->mask) {
+        struct interned *const entry = atomic_load_explicit(&in->entries[at], memory_order_acquire);
+        if (!entry) return NULL;
+        if (entry->hash == hash && same_region(&entry->region, region)) return entry;
+    }
+}
+
+static void insert(struct table *into, struct interned *entry)
+{
+    size_t at = entry->hash >> 20 & into->mask;
+    while (atomic_load(&into->entries[at])) at = (at + 1) & into->mask;
+    atomic_store_explicit(&into->entries[at], entry, memory_order_release);
+}
+
+static struct table *grown_table(void)
+{
+    struct table *const old = atomic_load(&table);
+    if (old && 2 * (size_t)(region_count + 1) <= old->mask) return old;
+    const size_t size = old ? 2 * (old->mask + 1) : 1024;
+    struct table *const grown = calloc(1, sizeof *grown + size * sizeof grown->entries[0]);
+    if (!grown) return NULL;
+    grown->mask = size - 1;
+    for (size_t i = 0; old && i <= old->mask; i++)
+        if (atomic_load(&old->entries[i])) insert(grown, atomic_load(&old->entries[i]));
+    atomic_store(&table, grown);
+    return grown;
+}
+
+static const char *copy_text(char **to, const char *text)
+{
+    if (!text) return NULL;
+    const size_t bytes = strlen(text) + 1;
+    char *const copy = *to;
+    memcpy(copy, text, bytes);
+    *to += bytes;
+    return copy;
+}
+
+static struct interned *make_entry(const struct cts_timeline_region *region, uint64_t hash)
+{
+    const char *const texts[] = {region->name, region->canonical_name, region->file};
+    size_t bytes = sizeof(struct interned);
+    for (int i = 0; i < 3; i++) bytes += texts[i] ? strlen(texts[i]) + 1 : 0;
+    struct interned *const entry = malloc(bytes);
+    if (!entry) return NULL;
+    char *to = (char *)(entry + 1);
+    *entry = (struct interned){.hash = hash, .number = region_count, .region = *region};
+    entry->region.name = copy_text(&to, region->name);
+    entry->region.canonical_name = copy_text(&to, region->canonical_name);
+    entry->region.file = copy_text(&to, region->file);
+    return entry;
+}
+
+static void define_region(const struct interned *entry)
+{
+    const struct cts_timeline_region *const r = &entry->region;
+    struct cts_definition d;
+    d.words[1] = cts_log_pair(r->paradigm, r->role);
+    d.words[2] = cts_log_pair(r->begin_line, r->end_line);
+    d.count = 3;
+    cts_definition_text(&d, r->name);
+    cts_definition_text(&d, r->canonical_name);
+    cts_definition_text(&d, r->file);
+    cts_definition_write(&d, CTS_RECORD_REGION, entry->number, true);
+}
+
+uint32_t cts_recorder_region(const struct cts_timeline_region *region)
+{
+    const uint64_t hash = hash_region(region);
+    const struct interned *entry =
+        find(atomic_load_explicit(&table, memory_order_acquire), hash, region);
+    if (CTS_LIKELY(entry != NULL)) return entry->number;
+    const int errnum = errno;
+    pthread_mutex_lock(&cts_recorder_process.lock);
+    entry = find(atomic_load(&table), hash, region);
+    struct table *const into = entry ? NULL : grown_table();
+    if (into) {
+        struct interned *const made = make_entry(region, hash);
+        if (made) {
+            region_count++;
+            define_region(made); /* before anybody can use its number */
+            insert(into, made);
+            entry = made;
+        }
+    }
+    pthread_mutex_unlock(&cts_recorder_process.lock);
+    errno = errnum;
+    return entry ? entry->number : 0;
+}
+
+/* ---- communicators and windows ---- */
+
+static struct known_communicator {
+    uint32_t creator, number;
+    bool has_members, has_name;
+} *communicators;
+static uint32_t communicator_count, window_count;
+
+static uint32_t find_communicator(const struct cts_recorder_communicator *wanted)
+{
+    uint32_t i = communicator_count;
+    while (i-- > 0)
+        if (communicators[i].creator == wanted->creator &&
+            communicators[i].number == wanted->number)
+            return i;
+    struct known_communicator *const grown =
+        reallocarray(communicators, communicator_count + 1, sizeof *grown);
+    if (!grown) return 0;
+    communicators = grown;
+    grown[communicator_count] =
+        (struct known_communicator){.creator = wanted->creator, .number = wanted->number};
+    return communicator_count++;
+}
+
+/* Members go into records of their own, as many as they need. */
+static void define_members(uint32_t number, const uint32_t *members, uint32_t count)
+{
+    enum { AT_ONCE = 2 * (CTS_LOG_RECORD_WORDS_MAX - 2) };
+    struct cts_definition d;
+    for (uint32_t first = 0; first < count; first += AT_ONCE) {
+        const uint32_t part = count - first < AT_ONCE ? count - first : AT_ONCE;
+        d.words[1] = cts_log_pair(first, part);
+        for (uint32_t i = 0; i < part; i += 2)
+            d.words[2 + i / 2] =
+                cts_log_pair(members[first + i], i + 1 < part ? members[first + i + 1] : 0);
+        d.count = 2 + (part + 1) / 2;
+        cts_definition_write(&d, CTS_RECORD_MEMBERS, number, true);
+    }
+}
+
+uint32_t cts_recorder_communicator(const struct cts_recorder_communicator *wanted)
+{
+    const int errnum = errno;
+    pthread_mutex_lock(&cts_recorder_process.lock);
+    const uint32_t before = communicator_count;
+    const uint32_t number = find_communicator(wanted);
+    struct known_communicator *const known = communicators ? &communicators[number] : NULL;
+    const bool more_members = known && wanted->members && !known->has_members;
+    const bool more_name = known && wanted->name && !known->has_name;
+    if (known && (communicator_count != before || more_members || more_name)) {
+        struct cts_definition d;
+        d.words[1] = cts_log_pair(wanted->creator, wanted->number);
+        d.words[2] = cts_log_pair(wanted->parent_creator, wanted->parent_number);
+        d.words[3] = more_members ? wanted->member_count : 0;
+        d.count = 4;
+        cts_definition_text(&d, wanted->name);
+        cts_definition_write(&d, CTS_RECORD_COMMUNICATOR, number, true);
+        if (more_members) define_members(number, wanted->members, wanted->member_count);
+        known->has_members |= more_members;
+        known->has_name |= more_name;
+    }
+    pthread_mutex_unlock(&cts_recorder_process.lock);
+    errno = errnum;
+    return number;
+}
+
+uint32_t cts_recorder_window(uint32_t communicator, const char *name)
+{
+    const int errnum = errno;
+    struct cts_definition d;
+    d.words[1] = communicator;
+    d.count = 2;
+    cts_definition_text(&d, name);
+    pthread_mutex_lock(&cts_recorder_process.lock);
+    const uint32_t number = window_count++;
+    cts_definition_write(&d, CTS_RECORD_WINDOW, number, true);
+    pthread_mutex_unlock(&cts_recorder_process.lock);
+    errno = errnum;
+    return number;
+}
