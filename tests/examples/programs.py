@@ -84,6 +84,54 @@ def stencil3d(n, planes, steps):
     return m
 
 
+def hotspot2d(n, steps, height):
+    m = Model()
+    power, source, target = m.array(4), m.array(4), m.array(4)
+    m.host_writes(power, n * n)
+    m.host_writes(source, n * n)
+    for done in range(0, steps, height):
+        now = min(height, steps - done)
+        inner = 16 - 2 * now
+        blocks = blocks_of(n, inner)
+        m.begin()
+        for by in range(blocks):
+            for bx in range(blocks):
+                for ty in range(16):
+                    for tx in range(16):
+                        x, y = bx * inner + tx - now, by * inner + ty - now
+                        if not (0 <= x < n and 0 <= y < n):
+                            continue
+                        block = by * blocks + bx
+                        m.load(block, source, y * n + x)
+                        m.load(block, power, y * n + x)
+                        if now <= tx < 16 - now and now <= ty < 16 - now:
+                            m.store(block, target, y * n + x)
+        m.end()
+        source, target = target, source
+    return m
+
+
+def hotspot3d(n, layers, steps):
+    m = Model()
+    power, source, target = m.array(4), m.array(4), m.array(4)
+    m.host_writes(power, n * n * layers)
+    m.host_writes(source, n * n * layers)
+    for _ in range(steps):
+        m.begin()
+        for z in range(layers):
+            for y in range(n):
+                for x in range(n):
+                    block = x // 64 + y // 4 * blocks_of(n, 64)
+                    for nx, ny in ((x, y), (max(x - 1, 0), y), (min(x + 1, n - 1), y),
+                                   (x, max(y - 1, 0)), (x, min(y + 1, n - 1))):
+                        m.load(block, source, (z * n + ny) * n + nx)
+                    m.load(block, power, (z * n + y) * n + x)
+                    m.store(block, target, (z * n + y) * n + x)
+        m.end()
+        source, target = target, source
+    return m
+
+
 def histogram(mib, blocks):
     m = Model()
     words = mib << 18
@@ -377,6 +425,8 @@ PROGRAMS = {
     "stencil2d": ((80, 4), stencil2d, True),
     "halo": ((40, 3), halo, True),
     "stencil3d": ((72, 3, 3), stencil3d, True),
+    "hotspot2d": ((50, 5, 2), hotspot2d, True),
+    "hotspot3d": ((72, 3, 3), hotspot3d, True),
     "histogram": ((1, 24), histogram, True),
     "nbody": ((100, 3), nbody, True),
     "pathfinder": ((1000, 30, 10), pathfinder, True),
