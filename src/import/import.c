@@ -18,6 +18,7 @@
 
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/text-table.h"
 #include "import/grid.h"
 #include "import/trc-pack.h"
 
@@ -167,23 +168,23 @@ add_note(struct importing *import, const char *severity, const char *format, ...
 
 static enum cts_status note_problems(struct importing *import)
 {
-    static const char *const texts[] = {
-#define X(name, text) [CTS_TRC_PROBLEM_##name] = text,
+    static const char *const texts[][2] = {
+#define X(name, one, many) [CTS_TRC_PROBLEM_##name] = {one, many},
         CTS_TRC_PROBLEM_MAP(X)
 #undef X
     };
     for (size_t i = 0; i < import->scan.file_count; i++) {
         const struct cts_trc_file *const file = &import->scan.files[i];
         for (unsigned k = 0; k < CTS_TRC_PROBLEM_COUNT; k++) {
-            const unsigned long long count = file->problems[k].count;
+            const uint64_t count = file->problems[k].count;
             const unsigned long long at = file->problems[k].first_offset;
             enum cts_status status = CTS_OK;
             if (k == CTS_TRC_PROBLEM_CUT && count)
                 status =
-                    add_note(import, "warning", "'%s': byte %llu: %s", file->path, at, texts[k]);
+                    add_note(import, "warning", "'%s': byte %llu: %s", file->path, at, texts[k][0]);
             else if (count)
-                status = add_note(import, "warning", "'%s': %llu %s; the first at byte %llu",
-                                  file->path, count, texts[k], at);
+                status = add_note(import, "warning", "'%s': %s %s; the first at byte %llu",
+                                  file->path, cts_count_text(count).text, texts[k][count != 1], at);
             if (status) return status;
         }
     }
@@ -227,7 +228,7 @@ static void write_keys(struct importing *import)
     cts_catalogue_set(writer, "imported", format);
     cts_catalogue_set(writer, "lanes", "packed");
     cts_catalogue_set(writer, "blocks", "unknown");
-    cts_catalogue_set(writer, "host", "unknown");
+    cts_catalogue_set(writer, "host_activity", "unknown");
     cts_catalogue_set(writer, "grids",
                       inferred == 0                      ? "given"
                       : inferred == scan->launches.count ? "inferred"

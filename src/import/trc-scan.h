@@ -10,15 +10,20 @@
 
 /* What is wrong with a file and does not keep the rest of it from being read. */
 #define CTS_TRC_PROBLEM_MAP(X)                                                                     \
-    X(TYPE, "accesses of an unknown type were left out")                                           \
-    X(SIZE, "accesses of an impossible size were left out")                                        \
-    X(ADDRESS, "accesses past the end of memory were left out")                                    \
-    X(WRAPPED, "runs have a count of 0, as the original tools write one of 65,536 accesses or a "  \
-               "multiple: taken as 65,536, which may be too few")                                  \
-    X(CUT, "the file ends too early: its last entry is cut off")
+    X(TYPE, "access of an unknown type was left out", "accesses of an unknown type were left out") \
+    X(SIZE, "access of an impossible size was left out",                                           \
+      "accesses of an impossible size were left out")                                              \
+    X(ADDRESS, "access past the end of memory was left out",                                       \
+      "accesses past the end of memory were left out")                                             \
+    X(WRAPPED,                                                                                     \
+      "run has a count of 0, as the original tools write one of 65,536 accesses or a multiple: "   \
+      "taken as 65,536, which may be too few",                                                     \
+      "runs have a count of 0, as the original tools write one of 65,536 accesses or a multiple: " \
+      "taken as 65,536, which may be too few")                                                     \
+    X(CUT, "the file ends too early: its last entry is cut off", "")
 
 enum cts_trc_problem {
-#define X(name, text) CTS_TRC_PROBLEM_##name,
+#define X(name, one, many) CTS_TRC_PROBLEM_##name,
     CTS_TRC_PROBLEM_MAP(X)
 #undef X
         CTS_TRC_PROBLEM_COUNT

@@ -18,12 +18,22 @@ static const char *count_of(uint64_t count)
     return text->text;
 }
 
+/* Importers say when a trace knew nothing of what the host did. */
+static bool host_is_known(const struct cts_comm_report *report)
+{
+    const char *const host = cts_catalogue_get(report->catalogue, "host_activity");
+    return !host || strcmp(host, "unknown") != 0;
+}
+
 void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
     if (c->paper_model)
         fprintf(file,
                 "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
+    if (!host_is_known(report))
+        fprintf(file, "Note: imported trace: copies and allocations are not known; what nobody was "
+                      "seen to write may be the host's\n");
     if (c->lower_bound)
         fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
                 cts_counted_text(c->unrecorded_launches, "launch", "launches").text);
@@ -298,6 +308,7 @@ enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool w
     cts_json_member_u64(&json, "version", 1);
     cts_json_member_string(&json, "run", report->run_path);
     cts_json_member_string(&json, "model", report->comm->paper_model ? "paper" : "default");
+    cts_json_member_string(&json, "host_activity", host_is_known(report) ? "known" : "unknown");
     cts_comm_json_soundness(&json, report->comm);
     write_totals(&json, report);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) write_all(&json, report, always[i]);

@@ -616,7 +616,7 @@ static void test_bad_records_are_left_out_and_told(void **state)
     assert_non_null(strstr(result.notes[2], "the first at byte 39"));
     assert_non_null(strstr(result.notes[3], "2 accesses of an impossible size"));
     assert_non_null(strstr(result.notes[4], "3 accesses past the end of memory"));
-    assert_non_null(strstr(result.notes[5], "1 runs have a count of 0"));
+    assert_non_null(strstr(result.notes[5], "1 run has a count of 0"));
     cts_import_result_release(&result);
     compare(t.accesses, t.access_count, place.run);
     struct cts_catalogue catalogue;
