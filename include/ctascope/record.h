@@ -1,22 +1,27 @@
-/* Choosing from a program which launches ctascope records.
+/* Choosing from a program what ctascope records, and naming parts of it.
  *
  *     #include <ctascope/record.h>
  *     ...
- *     cts_stop();       // the warm-up is not of interest
+ *     cts_stop();                // the warm-up is not of interest
  *     warm_up<<<...>>>(...);
  *     cts_start();
+ *     cts_region_begin("solve"); // a region of the timeline
  *     work<<<...>>>(...);
+ *     cts_region_end();
  *
- * The functions concern the launches that are made after them, from any thread. They do nothing in
- * a program that is not being recorded, and may be called in one that does not link ctascope's
- * runtime at all: what they call is a weak reference. With the environment variable
- * CTASCOPE_PROFILE_FROM_START=0 recording begins stopped, and cudaProfilerStart() and
- * cudaProfilerStop() do the same as these two.
+ * The functions do nothing in a program that is not being recorded, and need no library to link.
  *
- * Launches that are not recorded still have rows in the run, and analyses say that they are
- * missing: last writers are then lower bounds. */
+ * cts_start() and cts_stop() concern the launches that are made after them, from any thread. With
+ * the environment variable CTASCOPE_PROFILE_FROM_START=0 recording begins stopped, and
+ * cudaProfilerStart() and cudaProfilerStop() do the same as these two. Launches that are not
+ * recorded still have rows in the run, and analyses say that they are missing: last writers are
+ * then lower bounds.
+ *
+ * Regions belong to the thread that begins and ends them; they nest. */
 #ifndef CTASCOPE_RECORD_H
 #define CTASCOPE_RECORD_H
+
+#include <dlfcn.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -39,6 +44,35 @@ static inline void cts_start(void)
 static inline void cts_stop(void)
 {
     if (ctascope_record_switch) ctascope_record_switch(0);
+}
+
+/* A function of the recorder, when there is one in the process (NULL as dlsym's handle: anywhere).
+ * `*found` keeps the answer; `*asked` says that there is one. */
+static inline void *cts_recorder_function_(const char *name, void **found, int *asked)
+{
+    if (!__atomic_load_n(asked, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n(found, dlsym((void *)0, name), __ATOMIC_RELAXED);
+        __atomic_store_n(asked, 1, __ATOMIC_RELEASE);
+    }
+    return __atomic_load_n(found, __ATOMIC_RELAXED);
+}
+
+/* A region of the timeline begins in this thread. The name is copied. */
+static inline void cts_region_begin(const char *name)
+{
+    static void *found;
+    static int asked;
+    void *const enter = cts_recorder_function_("ctascope_region_enter", &found, &asked);
+    if (enter) ((void (*)(const char *))enter)(name);
+}
+
+/* The region that this thread began last ends. */
+static inline void cts_region_end(void)
+{
+    static void *found;
+    static int asked;
+    void *const leave = cts_recorder_function_("ctascope_region_leave", &found, &asked);
+    if (leave) ((void (*)(void))leave)();
 }
 
 #endif

@@ -155,6 +155,21 @@ static void define(struct cts_comm *info, MPI_Comm members, const struct cts_com
     insert(info);
 }
 
+static bool returns_errors(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    if (cts_real.Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return true;
+    const bool fatal = handler == cts_handles.errors_are_fatal;
+    cts_real.Errhandler_free(&handler);
+    return !fatal;
+}
+
+void cts_comm_errors_set(MPI_Comm comm)
+{
+    struct cts_comm *const info = cts_comm_info(comm);
+    if (info) info->returns_errors = returns_errors(comm);
+}
+
 static struct cts_comm *new_info(MPI_Comm comm)
 {
     struct cts_comm *const info = calloc(1, sizeof(*info));
@@ -165,6 +180,7 @@ static struct cts_comm *new_info(MPI_Comm comm)
     cts_real.Comm_size(comm, &info->local_size);
     cts_real.Comm_test_inter(comm, &inter);
     info->inter = inter != 0;
+    info->returns_errors = returns_errors(comm);
     if (inter)
         cts_real.Comm_remote_size(comm, &partners);
     else

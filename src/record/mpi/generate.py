@@ -60,21 +60,28 @@ NEIGHBORS = {
 
 TAKE = "struct cts_request **taken = cts_requests_take(n, requests);"
 TAKE_ONE = "struct cts_request *taken = cts_request_take(*request);"
+# What is reported before the call is in order among what CUDA does inside it; only where an error
+# may come back must it wait until there was none.
+EARLY = "const bool early = cts_reports_early(comm); "
+SENT_IT = "cts_sent(&call, B(count, type), peer, tag, comm);"
+COLLECTIVE_BEGIN = "if (cts_reports_early(comm)) cts_collective_begin(&call); "
 # What a body may say: CALL, and OK where MPI_SUCCESS was returned.
 KINDS = {
     "plain": "CALL",
     "init": "CALL if (OK) cts_mpi_initialised();",
     "finalize": "cts_mpi_finalizing(); CALL cts_mpi_finalized(&call);",
-    "send": "CALL if (OK) cts_sent(&call, B(count, type), peer, tag, comm);",
+    "send": EARLY + "if (early) " + SENT_IT + " CALL if (OK && !early) " + SENT_IT,
     "recv": "OWN_STATUS CALL if (OK) cts_received(&call, comm, peer, status);",
-    "isend": "CALL if (OK) cts_isent(&call, B(count, type), peer, tag, comm, *request);",
+    "isend": "struct cts_request *const begun = "
+             "cts_isending(&call, B(count, type), peer, tag, comm); "
+             "CALL cts_isent(&call, OK, begun, *request);",
     "irecv": "CALL if (OK) cts_ireceiving(&call, peer, tag, comm, *request);",
     "send_init": "CALL if (OK) cts_persistent(true, B(count, type), peer, tag, comm, *request);",
     "recv_init": "CALL if (OK) cts_persistent(false, 0, peer, tag, comm, *request);",
-    "start": TAKE_ONE + " CALL cts_started(&call, OK, &taken, 1);",
-    "startall": TAKE + " CALL cts_started(&call, OK, taken, n);",
-    "sendrecv": "OWN_STATUS CALL if (OK) { cts_sent(&call, B(count, type), peer, tag, comm); "
-                "cts_received(&call, comm, peer2, status); }",
+    "start": TAKE_ONE + " cts_starting(&call, &taken, 1); CALL cts_started(&call, OK, &taken, 1);",
+    "startall": TAKE + " cts_starting(&call, taken, n); CALL cts_started(&call, OK, taken, n);",
+    "sendrecv": "OWN_STATUS " + EARLY + "if (early) " + SENT_IT + " CALL if (OK && !early) " +
+                SENT_IT + " if (OK) cts_received(&call, comm, peer2, status);",
     "mprobe": "CALL if (OK) cts_message_matched(comm, *message);",
     "improbe": "CALL if (OK && *flag) cts_message_matched(comm, *message);",
     "mrecv": "struct cts_request *taken = cts_message_take(*message); OWN_STATUS CALL "
@@ -95,13 +102,14 @@ KINDS = {
                 "cts_tested_some(&call, result, taken, n, *outcount, indices, BASE, statuses);",
     "request_free": TAKE_ONE + " CALL cts_request_freed(OK, taken);",
     "cancel": TAKE_ONE + " CALL cts_request_cancelled(OK, taken);",
-    "comm_create": "CALL if (OK) { cts_collective(&call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, "
+    "comm_create": COLLECTIVE_BEGIN + "CALL if (OK) { cts_collective(&call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, "
                    "cts_comm_info(comm), CTS_TIMELINE_NONE, 0, 0); "
                    "cts_comm_created(comm, *newcomm); call.end_ns = 0; }",
     "comm_join": "CALL if (OK) cts_comm_created(comm, *newcomm);",
     "comm_idup": "CALL if (OK) cts_comm_duplicating(comm, *newcomm);",
     "comm_free": "struct cts_comm *freed = cts_comm_take(*comm); CALL "
                  "cts_comm_freed(&call, OK, freed);",
+    "comm_errors": "CALL if (OK) cts_comm_errors_set(comm);",
     "comm_name": "CALL if (OK) cts_comm_named(comm);",
     "win": "CALL if (OK) cts_window_created(&call, OTF2_COLLECTIVE_OP_ARGUMENT, comm, *win);",
     "win_free": "struct cts_window *freed = cts_window_take(*win); CALL "
@@ -141,7 +149,8 @@ def collective(kind, operation, arguments):
         # Of an intercommunicator's root group, only the root takes part.
         facts += "const bool idle = c->inter && root == MPI_PROC_NULL; "
         sent, received = f"idle ? 0 : {sent}", f"idle ? 0 : {received}"
-    return (f"CALL struct cts_comm *const c = OK ? cts_comm_info(comm) : NULL; "
+    begin = "" if kind[0] == "i" else COLLECTIVE_BEGIN
+    return (f"{begin}CALL struct cts_comm *const c = OK ? cts_comm_info(comm) : NULL; "
             f"if (c) {{ {facts}const uint64_t sent = {sent}, received = {received}; {end} }}")
 
 
@@ -331,7 +340,7 @@ def emit_fortran(functions):
     print("#pragma GCC diagnostic ignored \"-Wunused-variable\"")
     print("#pragma GCC diagnostic ignored \"-Wmissing-prototypes\"\n")
     for function in wrapped(functions):
-        if function.kind in ("plain", "comm_name") and function.role != "p2p":
+        if function.kind in ("plain", "comm_name", "comm_errors") and function.role != "p2p":
             continue
         types, names = fortran_parameters(function)
         comma = ", " if names else ""

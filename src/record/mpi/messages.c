@@ -54,14 +54,26 @@ uint64_t cts_status_bytes(const MPI_Status *status)
     return (uint64_t)large;
 }
 
+bool cts_reports_early(MPI_Comm comm)
+{
+    const struct cts_comm *const info = cts_comm_info(comm);
+    return info && !info->returns_errors;
+}
+
+void cts_collective_begin(struct cts_call *call)
+{
+    const struct cts_timeline_event event = {.time_ns = call->start_ns,
+                                             .kind = CTS_EVENT_MPI_COLLECTIVE_BEGIN};
+    cts_mpi.recorder->event(call->log, &event, NULL);
+    call->began = true;
+}
+
 void cts_collective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
                     uint32_t root, uint64_t sent, uint64_t received)
 {
     if (!comm) return;
-    struct cts_timeline_event event = {.time_ns = call->start_ns,
-                                       .kind = CTS_EVENT_MPI_COLLECTIVE_BEGIN};
-    cts_mpi.recorder->event(call->log, &event, NULL);
-    event = (struct cts_timeline_event){
+    if (!call->began) cts_collective_begin(call);
+    const struct cts_timeline_event event = {
         .time_ns = cts_call_end_ns(call),
         .kind = CTS_EVENT_MPI_COLLECTIVE_END,
         .collective = {.operation = operation,

@@ -19,6 +19,7 @@ struct cts_request {
     struct cts_request *next;
     enum request_kind kind;
     bool persistent, active, cancelled;
+    bool early; /* sends are reported before MPI's function is called */
     uint32_t communicator, remote_offset, tag;
     int peer;
     uint64_t bytes, id;
@@ -75,8 +76,9 @@ static struct cts_request *take(uint64_t key)
     return request;
 }
 
-static void put(struct cts_request *request)
+static void put(struct cts_request *request, uint64_t key)
 {
+    request->key = key;
     const size_t index = bucket_of(request->key);
     struct bucket *const bucket = &buckets[index];
     request->next = NULL;
@@ -101,9 +103,16 @@ static void put_back(struct cts_request *request)
     pthread_mutex_unlock(&stripes[index % STRIPES].lock);
 }
 
-static struct cts_request *new_request(uint64_t key, enum request_kind kind)
+/* Where this thread keeps what is free. */
+static struct stripe *own_stripe(void)
 {
-    struct stripe *const stripe = &stripes[bucket_of(key) % STRIPES];
+    static __thread char place;
+    return &stripes[(((uintptr_t)&place >> 12) * 0x9E3779B97F4A7C15U >> 32) % STRIPES];
+}
+
+static struct cts_request *new_request(enum request_kind kind)
+{
+    struct stripe *const stripe = own_stripe();
     pthread_mutex_lock(&stripe->lock);
     struct cts_request *request = stripe->free;
     if (request) stripe->free = request->next;
@@ -113,13 +122,13 @@ static struct cts_request *new_request(uint64_t key, enum request_kind kind)
         cts_mpi.recorder->lost("MPI requests, for want of memory", 1);
         return NULL;
     }
-    *request = (struct cts_request){.key = key, .kind = kind, .active = true};
+    *request = (struct cts_request){.kind = kind, .active = true};
     return request;
 }
 
 static void release(struct cts_request *request)
 {
-    struct stripe *const stripe = &stripes[bucket_of(request->key) % STRIPES];
+    struct stripe *const stripe = own_stripe();
     pthread_mutex_lock(&stripe->lock);
     request->next = stripe->free;
     stripe->free = request;
@@ -155,55 +164,63 @@ static void begin(struct cts_call *call, struct cts_request *request)
 }
 
 /* A message's request; of kind NOTHING where it gives no events. */
-static struct cts_request *message_request(enum request_kind kind, uint64_t key, MPI_Comm comm,
-                                           int peer, int tag)
+static struct cts_request *message_request(enum request_kind kind, MPI_Comm comm, int peer, int tag)
 {
     const struct cts_comm *const info = peer == MPI_PROC_NULL ? NULL : cts_comm_info(comm);
-    struct cts_request *const request = new_request(key, info ? kind : NOTHING);
+    struct cts_request *const request = new_request(info ? kind : NOTHING);
     if (!request || !info) return request;
     request->communicator = info->number;
     request->remote_offset = info->remote_offset;
     request->peer = peer;
     request->tag = (uint32_t)tag;
+    request->early = kind == SENDS && !info->returns_errors;
     return request;
 }
 
-void cts_isent(struct cts_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm,
-               MPI_Request handle)
+struct cts_request *cts_isending(struct cts_call *call, uint64_t bytes, int peer, int tag,
+                                 MPI_Comm comm)
 {
-    struct cts_request *const request =
-        message_request(SENDS, request_key(handle), comm, peer, tag);
-    if (!request) return;
+    struct cts_request *const request = message_request(SENDS, comm, peer, tag);
+    if (!request) return NULL;
     request->bytes = bytes;
-    begin(call, request);
-    put(request);
+    if (request->early) begin(call, request);
+    return request;
+}
+
+void cts_isent(struct cts_call *call, bool ok, struct cts_request *request, MPI_Request handle)
+{
+    if (!request) return;
+    if (!ok) {
+        release(request);
+        return;
+    }
+    if (!request->early) begin(call, request);
+    put(request, request_key(handle));
 }
 
 void cts_ireceiving(struct cts_call *call, int peer, int tag, MPI_Comm comm, MPI_Request handle)
 {
-    struct cts_request *const request =
-        message_request(RECEIVES, request_key(handle), comm, peer, tag);
+    struct cts_request *const request = message_request(RECEIVES, comm, peer, tag);
     if (!request) return;
     begin(call, request);
-    put(request);
+    put(request, request_key(handle));
 }
 
 void cts_persistent(bool sends, uint64_t bytes, int peer, int tag, MPI_Comm comm,
                     MPI_Request handle)
 {
-    struct cts_request *const request =
-        message_request(sends ? SENDS : RECEIVES, request_key(handle), comm, peer, tag);
+    struct cts_request *const request = message_request(sends ? SENDS : RECEIVES, comm, peer, tag);
     if (!request) return;
     request->bytes = bytes;
     request->persistent = true;
     request->active = false;
-    put(request);
+    put(request, request_key(handle));
 }
 
 void cts_icollective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
                      uint32_t root, uint64_t sent, uint64_t received, MPI_Request handle)
 {
-    struct cts_request *const request = new_request(request_key(handle), COLLECTIVE);
+    struct cts_request *const request = new_request(COLLECTIVE);
     if (!request) return;
     request->communicator = comm->number;
     request->operation = operation;
@@ -220,23 +237,29 @@ void cts_icollective(struct cts_call *call, unsigned operation, const struct cts
                        .request = request->id},
     };
     cts_mpi.recorder->event(call->log, &event, NULL);
-    put(request);
+    put(request, request_key(handle));
 }
 
 void cts_irma(uint32_t window, uint64_t matching, MPI_Request handle)
 {
-    struct cts_request *const request = new_request(request_key(handle), RMA);
+    struct cts_request *const request = new_request(RMA);
     if (!request) return;
     request->operation = window;
     request->id = matching;
-    put(request);
+    put(request, request_key(handle));
+}
+
+void cts_starting(struct cts_call *call, struct cts_request **taken, int count)
+{
+    for (int i = 0; taken && i < count; i++)
+        if (taken[i] && taken[i]->early) begin(call, taken[i]);
 }
 
 void cts_started(struct cts_call *call, bool ok, struct cts_request **taken, int count)
 {
     for (int i = 0; taken && i < count; i++) {
         if (!taken[i]) continue;
-        if (ok) begin(call, taken[i]);
+        if (ok && !taken[i]->early) begin(call, taken[i]);
         put_back(taken[i]);
     }
 }
@@ -463,8 +486,8 @@ void cts_request_cancelled(bool ok, struct cts_request *taken)
 void cts_message_matched(MPI_Comm comm, MPI_Message message)
 {
     if (message == cts_handles.message_null || message == cts_handles.message_no_proc) return;
-    struct cts_request *const request = message_request(MESSAGE, message_key(message), comm, 0, 0);
-    if (request) put(request);
+    struct cts_request *const request = message_request(MESSAGE, comm, 0, 0);
+    if (request) put(request, message_key(message));
 }
 
 struct cts_request *cts_message_take(MPI_Message message)
@@ -489,8 +512,7 @@ void cts_message_receiving(struct cts_call *call, bool ok, struct cts_request *t
                            MPI_Request handle)
 {
     struct cts_request *const request =
-        ok ? new_request(request_key(handle), taken && taken->kind == MESSAGE ? RECEIVES : NOTHING)
-           : NULL;
+        ok ? new_request(taken && taken->kind == MESSAGE ? RECEIVES : NOTHING) : NULL;
     if (request && taken) {
         request->communicator = taken->communicator;
         request->remote_offset = taken->remote_offset;
@@ -498,5 +520,5 @@ void cts_message_receiving(struct cts_call *call, bool ok, struct cts_request *t
     if (taken) release(taken);
     if (!request) return;
     begin(call, request);
-    put(request);
+    put(request, request_key(handle));
 }

@@ -6,9 +6,7 @@
  *
  * MPI's functions are looked for behind this library, then (a program that loads MPI itself, as
  * Python does) in the loaded libraries by name. */
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -46,41 +44,14 @@ static const struct real_name {
 #undef X
 };
 
-struct search {
-    const char *name;
-    void *found;
-};
-
-static int search_library(struct dl_phdr_info *library, size_t size, void *state_of_search)
-{
-    struct search *search = state_of_search;
-    const char *slash = strrchr(library->dlpi_name, '/');
-    const char *file = slash ? slash + 1 : library->dlpi_name;
-    (void)size;
-    if (strncmp(file, "libmpi", 6) != 0) return 0;
-    void *handle = dlopen(library->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (!handle) return 0;
-    search->found = dlsym(handle, search->name);
-    dlclose(handle);
-    return search->found != NULL;
-}
-
-static void *find_symbol(void *where, const char *name)
-{
-    struct search search = {.name = name, .found = dlsym(where, name)};
-    if (!search.found) dl_iterate_phdr(search_library, &search);
-    return search.found;
-}
-
 void *cts_mpi_function_address(const char *name)
 {
-    return find_symbol(RTLD_NEXT, name);
+    return cts_function_behind(name, "libmpi");
 }
 
-/* A program may hold the library's variables itself (copy relocations). */
 void *cts_mpi_variable_address(const char *name)
 {
-    return find_symbol(RTLD_DEFAULT, name);
+    return cts_variable_address(name, "libmpi");
 }
 
 #ifdef OPEN_MPI
@@ -92,6 +63,7 @@ static bool find_handles(void)
         .comm_null = cts_mpi_variable_address("ompi_mpi_comm_null"),
         .byte = cts_mpi_variable_address("ompi_mpi_byte"),
         .group_null = cts_mpi_variable_address("ompi_mpi_group_null"),
+        .errors_are_fatal = cts_mpi_variable_address("ompi_mpi_errors_are_fatal"),
         .message_null = cts_mpi_variable_address("ompi_message_null"),
         .message_no_proc = cts_mpi_variable_address("ompi_message_no_proc"),
     };
@@ -106,6 +78,7 @@ static bool find_handles(void)
         .comm_null = MPI_COMM_NULL,
         .byte = MPI_BYTE,
         .group_null = MPI_GROUP_NULL,
+        .errors_are_fatal = MPI_ERRORS_ARE_FATAL,
         .message_null = MPI_MESSAGE_NULL,
         .message_no_proc = MPI_MESSAGE_NO_PROC,
     };
@@ -184,6 +157,7 @@ bool cts_call_enter(struct cts_call *call, enum cts_mpi_function function)
     call->region = region_of(function);
     call->start_ns = cts_mpi.recorder->now_ns();
     call->end_ns = 0;
+    call->began = false;
     const struct cts_timeline_event event = {
         .time_ns = call->start_ns, .kind = CTS_EVENT_ENTER, .region = call->region};
     cts_mpi.recorder->event(call->log, &event, NULL);

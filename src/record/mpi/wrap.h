@@ -6,7 +6,8 @@
  * not the one that this was compiled for goes through to the next library's wrappers.
  *
  * Hooks are called after MPI's function has returned without an error, so that a call that failed
- * leaves no message; what began with the call (a send) gets the time of its begin. */
+ * leaves no message; what began with the call gets the time of its begin. Sends and the begins of
+ * collectives are reported before the call where errors abort the program anyway. */
 #ifndef CTS_RECORD_MPI_WRAP_H
 #define CTS_RECORD_MPI_WRAP_H
 
@@ -30,6 +31,7 @@ struct cts_mpi_handles {
     MPI_Comm comm_world, comm_self, comm_null;
     MPI_Datatype byte;
     MPI_Group group_null;
+    MPI_Errhandler errors_are_fatal;
     MPI_Message message_null, message_no_proc;
 };
 extern struct cts_mpi_handles cts_handles;
@@ -46,6 +48,7 @@ struct cts_call {
     struct cts_log *log;
     uint64_t start_ns, end_ns; /* end_ns 0: MPI's function has not been left, or not looked */
     uint32_t region;
+    bool began; /* a collective's begin is reported */
 };
 
 /* False: go through to MPI's function; nothing is recorded of this call (no recording, another
@@ -98,7 +101,10 @@ uint64_t cts_status_bytes(const MPI_Status *status);
 void cts_sent(struct cts_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm);
 void cts_received(struct cts_call *call, MPI_Comm comm, int peer, const MPI_Status *status);
 
+/* Whether errors on the communicator end the program. */
+bool cts_reports_early(MPI_Comm comm);
 struct cts_comm;
+void cts_collective_begin(struct cts_call *call);
 void cts_collective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
                     uint32_t root, uint64_t sent, uint64_t received);
 
@@ -109,8 +115,9 @@ void cts_collective(struct cts_call *call, unsigned operation, const struct cts_
  * if the request is still there. NULL: a request that we know nothing of. */
 struct cts_request;
 
-void cts_isent(struct cts_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm,
-               MPI_Request request);
+struct cts_request *cts_isending(struct cts_call *call, uint64_t bytes, int peer, int tag,
+                                 MPI_Comm comm);
+void cts_isent(struct cts_call *call, bool ok, struct cts_request *begun, MPI_Request request);
 void cts_ireceiving(struct cts_call *call, int peer, int tag, MPI_Comm comm, MPI_Request request);
 void cts_persistent(bool sends, uint64_t bytes, int peer, int tag, MPI_Comm comm,
                     MPI_Request request);
@@ -121,6 +128,7 @@ void cts_irma(uint32_t window, uint64_t matching, MPI_Request request);
 struct cts_request *cts_request_take(MPI_Request request);
 /* The thread's own array, valid until its next call; NULL: none is known, or no memory. */
 struct cts_request **cts_requests_take(int count, const MPI_Request *requests);
+void cts_starting(struct cts_call *call, struct cts_request **taken, int count);
 void cts_started(struct cts_call *call, bool ok, struct cts_request **taken, int count);
 void cts_tested(struct cts_call *call, int result, struct cts_request **taken, int count, bool done,
                 const MPI_Status *statuses);
@@ -146,6 +154,7 @@ struct cts_comm {
     struct cts_comm *next;
     bool known; /* has an identity: else its messages are not recorded */
     bool inter;
+    bool returns_errors;  /* the program handles them */
     int rank, local_size; /* in the local group */
     uint64_t partners;    /* with how many a collective exchanges data */
     uint32_t number;      /* the recorder's */
@@ -164,6 +173,7 @@ void cts_comm_duplicating(MPI_Comm parent, MPI_Comm comm);
 struct cts_comm *cts_comm_take(MPI_Comm comm);
 void cts_comm_freed(struct cts_call *call, bool ok, struct cts_comm *comm);
 void cts_comm_named(MPI_Comm comm);
+void cts_comm_errors_set(MPI_Comm comm);
 void cts_comm_neighbors(struct cts_comm *info, MPI_Comm comm, uint64_t *in, uint64_t *out);
 
 /* Places of ranks among the members. */

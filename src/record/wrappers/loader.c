@@ -1,5 +1,6 @@
 /* Whoever loads the recorder first, there is one: dlopen() of the same file gives the same. */
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,4 +30,40 @@ const struct cts_recorder *cts_recorder_load(void)
     if (!get && wanted && strcmp(wanted, "1") == 0) get = load_from_beside();
     const struct cts_recorder *const recorder = get ? get() : NULL;
     return recorder && recorder->version == CTS_RECORDER_VERSION ? recorder : NULL;
+}
+
+struct search {
+    const char *name, *library;
+    void *found;
+};
+
+static int search_library(struct dl_phdr_info *info, size_t size, void *state)
+{
+    struct search *const search = state;
+    const char *const slash = strrchr(info->dlpi_name, '/');
+    const char *const file = slash ? slash + 1 : info->dlpi_name;
+    (void)size;
+    if (strncmp(file, search->library, strlen(search->library)) != 0) return 0;
+    void *const handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle) return 0;
+    search->found = dlsym(handle, search->name);
+    dlclose(handle);
+    return search->found != NULL;
+}
+
+static void *find_symbol(void *where, const char *name, const char *library)
+{
+    struct search search = {.name = name, .library = library, .found = dlsym(where, name)};
+    if (!search.found) dl_iterate_phdr(search_library, &search);
+    return search.found;
+}
+
+void *cts_function_behind(const char *name, const char *library)
+{
+    return find_symbol(RTLD_NEXT, name, library);
+}
+
+void *cts_variable_address(const char *name, const char *library)
+{
+    return find_symbol(RTLD_DEFAULT, name, library);
 }

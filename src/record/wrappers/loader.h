@@ -9,4 +9,10 @@
  * when the environment's CTASCOPE_TIMELINE asks for a timeline. NULL: nothing is recorded. */
 const struct cts_recorder *cts_recorder_load(void);
 
+/* The address of a function behind the calling library, else (programs that load their libraries
+ * themselves, as Python does) in a loaded library whose file is named `library`...; NULL. */
+void *cts_function_behind(const char *name, const char *library);
+/* Likewise of a variable, which the program itself may hold (copy relocations). */
+void *cts_variable_address(const char *name, const char *library);
+
 #endif

@@ -1,9 +1,11 @@
-/* NVTX: ranges and marks for NVIDIA's profilers, which nobody reads here. */
+/* NVTX: ranges and marks, which are regions in a timeline that ctascope records. */
 #ifndef CTASCOPE_NVTX_H
 #define CTASCOPE_NVTX_H
 
+#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <wchar.h>
 
 #define NVTX_VERSION                  3
 #define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxEventAttributes_t))
@@ -12,7 +14,12 @@ typedef uint64_t nvtxRangeId_t;
 typedef struct nvtxDomainRegistration *nvtxDomainHandle_t;
 typedef struct nvtxStringRegistration *nvtxStringHandle_t;
 enum { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 };
-enum { NVTX_MESSAGE_UNKNOWN = 0, NVTX_MESSAGE_TYPE_ASCII = 1, NVTX_MESSAGE_TYPE_UNICODE = 2 };
+enum {
+    NVTX_MESSAGE_UNKNOWN = 0,
+    NVTX_MESSAGE_TYPE_ASCII = 1,
+    NVTX_MESSAGE_TYPE_UNICODE = 2,
+    NVTX_MESSAGE_TYPE_REGISTERED = 3
+};
 enum { NVTX_PAYLOAD_UNKNOWN = 0, NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1 };
 typedef union nvtxMessageValue_t {
     const char *ascii;
@@ -40,72 +47,59 @@ typedef struct nvtxEventAttributes_v2 {
 } nvtxEventAttributes_v2;
 typedef nvtxEventAttributes_v2 nvtxEventAttributes_t;
 
-#define CTS_NVTX_ static inline
-CTS_NVTX_ void nvtxInitialize(const void *reserved)
+/* What a function does is asked of ctascope's recorder, which has them by NVTX's module and number;
+ * without one they do nothing. */
+static inline void *ctascope_nvtx_function_(unsigned module, unsigned id)
 {
-    (void)reserved;
+    static void *found;
+    static int asked;
+    if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+        __atomic_store_n(&found, dlsym((void *)0, "ctascope_nvtx_function"), __ATOMIC_RELAXED);
+        __atomic_store_n(&asked, 1, __ATOMIC_RELEASE);
+    }
+    void *const get = __atomic_load_n(&found, __ATOMIC_RELAXED);
+    return get ? ((void *(*)(unsigned, unsigned))get)(module, id) : (void *)0;
 }
-CTS_NVTX_ void nvtxMarkA(const char *message)
-{
-    (void)message;
-}
-CTS_NVTX_ void nvtxMarkEx(const nvtxEventAttributes_t *attributes)
-{
-    (void)attributes;
-}
-CTS_NVTX_ int nvtxRangePushA(const char *message)
-{
-    return (void)message, 0;
-}
-CTS_NVTX_ int nvtxRangePushEx(const nvtxEventAttributes_t *attributes)
-{
-    return (void)attributes, 0;
-}
-CTS_NVTX_ int nvtxRangePop(void)
-{
-    return 0;
-}
-CTS_NVTX_ nvtxRangeId_t nvtxRangeStartA(const char *message)
-{
-    return (void)message, 0;
-}
-CTS_NVTX_ nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *attributes)
-{
-    return (void)attributes, 0;
-}
-CTS_NVTX_ void nvtxRangeEnd(nvtxRangeId_t id)
-{
-    (void)id;
-}
-CTS_NVTX_ void nvtxNameOsThreadA(uint32_t thread, const char *name)
-{
-    (void)thread, (void)name;
-}
-CTS_NVTX_ void nvtxNameCategoryA(uint32_t category, const char *name)
-{
-    (void)category, (void)name;
-}
-CTS_NVTX_ nvtxDomainHandle_t nvtxDomainCreateA(const char *name)
-{
-    return (void)name, (nvtxDomainHandle_t)0;
-}
-CTS_NVTX_ void nvtxDomainDestroy(nvtxDomainHandle_t domain)
-{
-    (void)domain;
-}
-CTS_NVTX_ int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
-                                    const nvtxEventAttributes_t *attributes)
-{
-    return (void)domain, (void)attributes, 0;
-}
-CTS_NVTX_ int nvtxDomainRangePop(nvtxDomainHandle_t domain)
-{
-    return (void)domain, 0;
-}
-CTS_NVTX_ void nvtxDomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
-{
-    (void)domain, (void)attributes;
-}
+
+#define CTS_NVTX_(returns, name, module, id, parameters, ...)                                      \
+    static inline returns name parameters                                                          \
+    {                                                                                              \
+        void *const function = ctascope_nvtx_function_(module, id);                                \
+        return function ? ((returns(*) parameters)function)(__VA_ARGS__) : (returns)0;             \
+    }
+CTS_NVTX_(void, nvtxInitialize, 5, 15, (const void *reserved), reserved)
+CTS_NVTX_(void, nvtxMarkA, 1, 2, (const char *message), message)
+CTS_NVTX_(void, nvtxMarkW, 1, 3, (const wchar_t *message), message)
+CTS_NVTX_(void, nvtxMarkEx, 1, 1, (const nvtxEventAttributes_t *attributes), attributes)
+CTS_NVTX_(int, nvtxRangePushA, 1, 9, (const char *message), message)
+CTS_NVTX_(int, nvtxRangePushW, 1, 10, (const wchar_t *message), message)
+CTS_NVTX_(int, nvtxRangePushEx, 1, 8, (const nvtxEventAttributes_t *attributes), attributes)
+CTS_NVTX_(int, nvtxRangePop, 1, 11, (void))
+CTS_NVTX_(nvtxRangeId_t, nvtxRangeStartA, 1, 5, (const char *message), message)
+CTS_NVTX_(nvtxRangeId_t, nvtxRangeStartW, 1, 6, (const wchar_t *message), message)
+CTS_NVTX_(nvtxRangeId_t, nvtxRangeStartEx, 1, 4, (const nvtxEventAttributes_t *attributes),
+          attributes)
+CTS_NVTX_(void, nvtxRangeEnd, 1, 7, (nvtxRangeId_t id), id)
+CTS_NVTX_(void, nvtxNameOsThreadA, 1, 14, (uint32_t thread, const char *name), thread, name)
+CTS_NVTX_(void, nvtxNameOsThreadW, 1, 15, (uint32_t thread, const wchar_t *name), thread, name)
+CTS_NVTX_(void, nvtxNameCategoryA, 1, 12, (uint32_t category, const char *name), category, name)
+CTS_NVTX_(nvtxDomainHandle_t, nvtxDomainCreateA, 5, 12, (const char *name), name)
+CTS_NVTX_(nvtxDomainHandle_t, nvtxDomainCreateW, 5, 13, (const wchar_t *name), name)
+CTS_NVTX_(void, nvtxDomainDestroy, 5, 14, (nvtxDomainHandle_t domain), domain)
+CTS_NVTX_(int, nvtxDomainRangePushEx, 5, 4,
+          (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes), domain, attributes)
+CTS_NVTX_(int, nvtxDomainRangePop, 5, 5, (nvtxDomainHandle_t domain), domain)
+CTS_NVTX_(nvtxRangeId_t, nvtxDomainRangeStartEx, 5, 2,
+          (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes), domain, attributes)
+CTS_NVTX_(void, nvtxDomainRangeEnd, 5, 3, (nvtxDomainHandle_t domain, nvtxRangeId_t id), domain, id)
+CTS_NVTX_(void, nvtxDomainMarkEx, 5, 1,
+          (nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes), domain, attributes)
+CTS_NVTX_(nvtxStringHandle_t, nvtxDomainRegisterStringA, 5, 10,
+          (nvtxDomainHandle_t domain, const char *string), domain, string)
+CTS_NVTX_(nvtxStringHandle_t, nvtxDomainRegisterStringW, 5, 11,
+          (nvtxDomainHandle_t domain, const wchar_t *string), domain, string)
+CTS_NVTX_(void, nvtxDomainNameCategoryA, 5, 8,
+          (nvtxDomainHandle_t domain, uint32_t category, const char *name), domain, category, name)
 #undef CTS_NVTX_
 
 #define nvtxMark         nvtxMarkA

@@ -1,0 +1,17 @@
+/* Names of functions by address, static ones too: from the symbol tables of the modules' files. */
+#ifndef CTS_RECORD_WRAPPERS_SYMBOLS_H
+#define CTS_RECORD_WRAPPERS_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cts_symbol {
+    const char *name;   /* as the linker knows it; valid until the next call */
+    const char *module; /* the file; likewise */
+};
+
+/* False: no module, or no name. Not thread-safe. The dynamic linker's name is taken where a file
+ * has no symbol table. */
+bool cts_symbol_of(uintptr_t address, struct cts_symbol *symbol);
+
+#endif
