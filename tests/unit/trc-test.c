@@ -187,7 +187,8 @@ struct place {
 
 static void make_place(struct place *place)
 {
-    snprintf(place->folder, sizeof place->folder, "/tmp/ctascope-trc-XXXXXX");
+    snprintf(place->folder, sizeof place->folder, "%s/ctascope-trc-XXXXXX",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"); /* hundreds of runs are made */
     assert_non_null(mkdtemp(place->folder));
     snprintf(place->trace, sizeof place->trace, "%s/a.trc", place->folder);
     snprintf(place->run, sizeof place->run, "%s/run", place->folder);
