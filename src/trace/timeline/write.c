@@ -395,12 +395,17 @@ enum cts_status cts_timeline_write_metric(struct cts_timeline_writer *writer, ui
     return CTS_OK;
 }
 
+/* A location that had no event gets an empty file, so that whoever looks for it finds it. */
 enum cts_status cts_timeline_end_location(struct cts_timeline_writer *writer, uint32_t location,
                                           struct cts_error *error)
 {
     struct location_state *const state = &writer->states[location];
+    if (!state->writer) {
+        const enum cts_status status =
+            state->ended ? CTS_OK : open_location(writer, location, error);
+        if (status || !state->writer) return status;
+    }
     state->ended = true;
-    if (!state->writer) return CTS_OK;
     cts_otf2_catch_errors();
     const OTF2_ErrorCode code = OTF2_Archive_CloseEvtWriter(writer->archive, state->writer);
     state->writer = NULL;
@@ -423,15 +428,11 @@ static OTF2_ErrorCode write_local_definitions(struct cts_timeline_writer *writer
     return code ? code : OTF2_Archive_CloseDefFiles(writer->archive);
 }
 
-/* A location that had no event has an empty file, so that whoever looks for it finds it. */
 static enum cts_status end_all(struct cts_timeline_writer *writer, struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
-    for (uint32_t i = 0; i < writer->definitions->location_count && !status; i++) {
-        struct location_state *const state = &writer->states[i];
-        if (!state->writer && !state->ended) status = open_location(writer, i, error);
-        if (!status) status = cts_timeline_end_location(writer, i, error);
-    }
+    for (uint32_t i = 0; i < writer->definitions->location_count && !status; i++)
+        status = cts_timeline_end_location(writer, i, error);
     return status;
 }
 

@@ -96,7 +96,10 @@ static void start(void)
 
 cudaError_t cts_enter_lenient(void)
 {
-    if (cts_process_is_forked()) return cudaErrorInitializationError;
+    if (cts_process_is_forked()) {
+        cts_call_failed(cudaErrorInitializationError);
+        return cudaErrorInitializationError;
+    }
     pthread_once(&once, start);
     if (atomic_load_explicit(&engine_failed, memory_order_relaxed))
         return cts_return(cudaErrorInitializationError);
