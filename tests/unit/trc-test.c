@@ -804,8 +804,8 @@ static void test_a_name_as_long_as_can_be(void **state)
     release(&t);
 }
 
-/* More accesses side by side than a count holds: export makes two runs of them. */
-static void test_long_runs_do_not_wrap(void **state)
+/* At what a count holds, and where another CTA, operation or size begins. */
+static void test_runs_end_where_they_must(void **state)
 {
     (void)state;
     struct trace t;
@@ -818,12 +818,15 @@ static void test_long_runs_do_not_wrap(void **state)
     put_accesses(&t, CTS_STORE, 4, 0, 0, 65535);
     put_accesses(&t, CTS_STORE, 4, 0, 4 * 65535, 65535);
     put_accesses(&t, CTS_STORE, 4, 0, 8 * 65535, 2);
+    put_accesses(&t, CTS_STORE, 4, UINT64_C(1) << 32, 8 * 65535 + 8, 1); /* another CTA's */
+    put_accesses(&t, CTS_LOAD, 4, UINT64_C(1) << 32, 8 * 65535 + 12, 1);
+    put_accesses(&t, CTS_LOAD, 2, UINT64_C(1) << 32, 8 * 65535 + 16, 1);
     make_place(&place);
     const struct cts_import_options options = {.threads = 1};
     assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, options, &result, &error), CTS_OK);
     cts_import_result_release(&result);
     assert_int_equal(export_to(&place, 3, &exported, &error), CTS_OK);
-    assert_int_equal(exported.entries, 1 + 3);
+    assert_int_equal(exported.entries, 1 + 3 + 3);
     struct stat facts;
     assert_int_equal(stat(place.trace, &facts), 0);
     assert_int_equal(facts.st_size, t.byte_count);
@@ -885,7 +888,7 @@ int main(void)
         cmocka_unit_test(test_any_byte_spoiled),
         cmocka_unit_test(test_what_is_no_trace_is_refused),
         cmocka_unit_test(test_a_name_as_long_as_can_be),
-        cmocka_unit_test(test_long_runs_do_not_wrap),
+        cmocka_unit_test(test_runs_end_where_they_must),
         cmocka_unit_test(test_export_refuses_what_does_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
