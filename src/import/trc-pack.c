@@ -308,13 +308,14 @@ static enum cts_status pack_launch(struct packer *p)
                                 .in_launch = true,
                                 .at = file->bytes + p->launch->begin,
                                 .end = file->bytes + p->launch->end};
-    const uint8_t *shown = walk.at;
+    const uint8_t *shown = walk.at, *kept = walk.at;
     enum cts_status status = CTS_OK;
     for (unsigned groups = 1; !status && cts_trc_next(&walk) == CTS_TRC_GROUP; groups++) {
         status = add_group(p, &walk.group);
         if (groups % PROGRESS_GROUPS) continue;
         show_progress(p, (uint64_t)(walk.at - shown));
         shown = walk.at;
+        cts_trc_leave(&walk, &kept);
     }
     write_round(p);
     show_progress(p, (uint64_t)(walk.at - shown));

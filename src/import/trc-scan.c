@@ -184,15 +184,16 @@ static enum cts_status scan_group(struct scanning *s, const struct cts_trc_walk 
 static enum cts_status scan_entries(struct scanning *s, struct cts_trc_walk *walk,
                                     struct cts_progress *progress)
 {
-    const uint8_t *shown = walk->at;
+    const uint8_t *shown = walk->at, *kept = walk->at;
     for (unsigned groups = 0;; groups++) {
         const enum cts_trc_entry entry = cts_trc_next(walk);
         enum cts_status status = CTS_OK;
         if (entry != CTS_TRC_GROUP && s->launch)
             s->launch->end = (uint64_t)(walk->entry - s->file->bytes);
-        if (progress && (groups % PROGRESS_GROUPS == 0 || entry == CTS_TRC_END)) {
-            cts_progress_add(progress, (uint64_t)(walk->at - shown));
+        if (groups % PROGRESS_GROUPS == 0 || entry == CTS_TRC_END) {
+            if (progress) cts_progress_add(progress, (uint64_t)(walk->at - shown));
             shown = walk->at;
+            cts_trc_leave(walk, &kept);
         }
         switch (entry) {
         case CTS_TRC_GROUP:

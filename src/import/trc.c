@@ -10,6 +10,8 @@
 #include "import/trc.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 const uint8_t cts_trc_magic[2][CTS_TRC_MAGIC_BYTES] = {
     {0x19, 'C', 'U', 'D', 'A', 'T', 'R', 'A', 'C', 'E'},
@@ -172,4 +174,14 @@ enum cts_trc_entry cts_trc_next(struct cts_trc_walk *walk)
     walk->entry = walk->at;
     const bool is_2017 = walk->format == CTS_TRC_2017 || walk->format == CTS_TRC_2017_REVERSED;
     return is_2017 ? next_2017(walk) : next_tagged(walk);
+}
+
+void cts_trc_leave(const struct cts_trc_walk *walk, const uint8_t **from)
+{
+    const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)*from + page_bytes - 1) & -page_bytes;
+    const uintptr_t end = (uintptr_t)walk->at & -page_bytes;
+    if (end < begin + CTS_TRC_WINDOW_BYTES) return;
+    (void)!madvise((void *)begin, end - begin, MADV_DONTNEED); /* a wish */
+    *from = (const uint8_t *)end;
 }

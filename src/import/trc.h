@@ -73,6 +73,11 @@ enum cts_trc_format cts_trc_format_of(const uint8_t *bytes, size_t byte_count,
 
 enum cts_trc_entry cts_trc_next(struct cts_trc_walk *walk);
 
+/* Gives back the memory of mapped pages that have been walked over, up to walk->at, in steps of
+ * CTS_TRC_WINDOW_BYTES; *from is where to begin, and moves. Reading them again reads the file. */
+enum { CTS_TRC_WINDOW_BYTES = 64 << 20 };
+void cts_trc_leave(const struct cts_trc_walk *walk, const uint8_t **from);
+
 /* ---- what a descriptor says ---- */
 
 static inline uint32_t cts_trc_sm(uint64_t descriptor)
