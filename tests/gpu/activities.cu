@@ -65,8 +65,8 @@ static long long cycles_per_us()
 // what the events measure is not how fast they were launched.
 static void times()
 {
-    enum { KINDS = 4, ROUNDS = 20 };
-    static const int us[KINDS] = {100, 300, 1000, 3000};
+    enum { KINDS = 8, ROUNDS = 20 };
+    static const int us[KINDS] = {0, 5, 20, 50, 150, 300, 1000, 3000};
     const long long cycles = cycles_per_us();
     cudaEvent_t before[KINDS * ROUNDS], after[KINDS * ROUNDS];
     cudaStream_t stream;
@@ -91,7 +91,7 @@ static void times()
     for (int i = 0; i < KINDS * ROUNDS; i++) {
         float ms;
         CHECK(cudaEventElapsedTime(&ms, before[i], after[i]));
-        printf("timed %d %.0f\n", i, ms * 1e6);
+        printf("timed %d %d us: %.0f\n", i, us[i % KINDS], ms * 1e6);
     }
     expect("kernel first(float*)", KINDS * ROUNDS / 8);
     expect("kernel spin(long long)", KINDS * ROUNDS + KINDS * ROUNDS / 8 + 1);

@@ -7,7 +7,7 @@ nvidia-smi -L >/dev/null 2>&1 || { echo "no NVIDIA GPU"; exit 77; }
 command -v nvcc >/dev/null || { echo "no nvcc"; exit 77; }
 mkdir -p "$programs"
 compile() {
-    nvcc -arch=native -O2 -std=c++17 "$sources/$1.cu" -o "$programs/$1" $2
+    nvcc ${CTASCOPE_NVCC_FLAGS--arch=native} -O2 -std=c++17 "$sources/$1.cu" -o "$programs/$1" $2
 }
 compile activities -lcuda & compile launches '' & compile cublas -lcublas &
 compile subscriber "-lcupti -lcuda -L$(dirname "$(command -v nvcc)")/../extras/CUPTI/lib64" &

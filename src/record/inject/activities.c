@@ -17,15 +17,23 @@
 enum { BUFFER_BYTES = 256 << 10, BUFFER_ALIGN = 4096, BUFFERS_MAX = 768 };
 enum { KEPT_MAX = 32, READY = 4 };
 
-enum { OVERHEAD_BUFFER_REQUEST = 7 << 16 }; /* CUPTI_ACTIVITY_OVERHEAD_ACTIVITY_BUFFER_REQUEST */
-
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *kept[KEPT_MAX]; /* zeroed */
 static size_t kept_count, out_count;
 
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER; /* one buffer at a time */
 static _Atomic uint64_t kernel_count;
-static uint64_t unended_count; /* since they were last told */
+static uint64_t unended_count; /* under `reading`, as are these */
+static struct {
+    uint32_t kind;
+    const char *what;
+    uint64_t count, ns;
+} overheads[] = {
+    {CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE, "for resources", 0, 0},
+    {CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION, "for instrumentation", 0, 0},
+    {7 << 16 /* ..._ACTIVITY_BUFFER_REQUEST, since CUDA 12 */, "for buffers", 0, 0},
+    {CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH, "for flushes, in threads of its own", 0, 0},
+};
 
 /* ---- buffers ---- */
 
@@ -203,18 +211,15 @@ static void read_memset(const CUpti_ActivityMemset4 *record)
  * for. */
 
 /* What the driver itself does (lazy loading of kernels, a full command buffer) is inside its calls
- * anyhow; here is what would not be there without the recording. */
+ * anyhow; here is what would not be there without the recording. It is summed up: a record comes
+ * when its thread's log has gone on. */
 static void read_overhead(const CUpti_ActivityOverhead *record)
 {
-    const bool is_of_cupti =
-        record->overheadKind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH ||
-        record->overheadKind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_INSTRUMENTATION ||
-        record->overheadKind == CUPTI_ACTIVITY_OVERHEAD_CUPTI_RESOURCE ||
-        record->overheadKind == (CUpti_ActivityOverheadKind)OVERHEAD_BUFFER_REQUEST;
-    if (!is_of_cupti || record->objectKind != CUPTI_ACTIVITY_OBJECT_THREAD) return;
-    if (!record->start || record->end < record->start) return;
-    const struct cts_overhead overhead = {record->start, record->end};
-    cts_overhead_of_thread(record->objectId.pt.threadId, &overhead);
+    for (size_t i = 0; i < sizeof overheads / sizeof *overheads; i++) {
+        if ((uint32_t)record->overheadKind != overheads[i].kind) continue;
+        overheads[i].count++;
+        if (record->end > record->start) overheads[i].ns += record->end - record->start;
+    }
 }
 
 /* ---- definitions in the buffers, read before the activities of the same buffer ---- */
@@ -325,16 +330,31 @@ uint64_t cts_activities_kernel_count(void)
     return atomic_load(&kernel_count);
 }
 
-void cts_activities_tell_dropped(void)
+static void tell_overhead(void)
+{
+    enum { NS_PER_US = 1000 };
+    char text[400] = "CUPTI itself took";
+    size_t length = strlen(text);
+    bool any = false;
+    for (size_t i = 0; i < sizeof overheads / sizeof *overheads; i++) {
+        if (!overheads[i].count) continue;
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s %llu us %s (%llux)",
+                                   any ? "," : "", (unsigned long long)overheads[i].ns / NS_PER_US,
+                                   overheads[i].what, (unsigned long long)overheads[i].count);
+        any = true;
+    }
+    if (any) cts_inject_say("note", "%s", text);
+}
+
+void cts_activities_tell(void)
 {
     size_t dropped = 0;
     if (cts_cupti.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS && dropped)
         cts_inject_recorder->lost("records that CUPTI dropped", dropped);
     pthread_mutex_lock(&reading);
-    const uint64_t unended = unended_count;
-    unended_count = 0;
-    pthread_mutex_unlock(&reading);
-    if (unended)
+    if (unended_count)
         cts_inject_recorder->lost("device activities that had not ended when the program did",
-                                  unended);
+                                  unended_count);
+    tell_overhead();
+    pthread_mutex_unlock(&reading);
 }

@@ -171,7 +171,6 @@ static void on_call(const struct domain *domain, uint32_t id, const CUpti_Callba
     if (id >= domain->count || !domain->calls[id].name) return;
     struct cts_log *const thread = cts_inject_recorder->this_thread();
     if (!thread) return;
-    cts_overhead_write(thread);
     if (data->callbackSite == CUPTI_API_ENTER)
         enter(domain, id, thread, data);
     else

@@ -65,13 +65,26 @@ static void *open_of_toolkit(char *path, size_t path_bytes)
     return library;
 }
 
+/* The driver runs CUPTI of its own version of CUDA and of older ones. */
+static int driver_major(void)
+{
+    enum { NEWEST_KNOWN = 13, PER_MAJOR = 1000 };
+    int version = 0;
+    CUresult (*get_version)(int *) = NULL;
+    void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    if (driver) *(void **)&get_version = dlsym(driver, "cuDriverGetVersion");
+    if (get_version && get_version(&version) == CUDA_SUCCESS && version >= PER_MAJOR)
+        return version / PER_MAJOR;
+    return NEWEST_KNOWN;
+}
+
 static void *open_by_name(char *path, size_t path_bytes)
 {
-    static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+    enum { OLDEST = 11 };
     void *library = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !library; i++) {
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (library) snprintf(path, path_bytes, "%s", names[i]);
+    for (int major = driver_major(); major >= OLDEST && !library; major--) {
+        snprintf(path, path_bytes, "libcupti.so.%d", major);
+        library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
     return library;
 }

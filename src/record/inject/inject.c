@@ -117,7 +117,7 @@ static void finish(void)
     drain();
     stop_flusher();
     (void)cts_cupti.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    cts_activities_tell_dropped();
+    cts_activities_tell();
     const uint64_t launches = cts_calls_launch_count();
     if (launches && !cts_activities_kernel_count())
         cts_inject_say("warning",

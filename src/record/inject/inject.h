@@ -59,6 +59,10 @@ struct cts_log *cts_stream_by_id(uint32_t context_id, uint32_t stream_id, uint32
 /* A stream of that context: its null stream. */
 struct cts_log *cts_stream_of_context(uint32_t context_id, uint32_t device);
 
+/* For the wrappers of libraries that are given streams (NCCL's), which find it by its name.
+ * `stream` is a CUstream of the current context. Asks CUDA nothing that would break a capture. */
+__attribute__((visibility("default"))) struct cts_log *cts_cupti_stream_log(void *stream);
+
 void cts_stream_created(CUcontext context, CUstream handle);
 /* The flags that it was created with, once they are known. */
 void cts_stream_flags(CUstream handle, unsigned flags);
@@ -88,21 +92,13 @@ uint64_t cts_calls_launch_count(void);
 
 /* ---- activities of the devices (activities.c) ---- */
 
-/* Overhead of CUPTI itself in the program's threads (overhead.c). A record comes later, in another
- * thread; the thread that it is about writes it when it calls CUDA next. */
-struct cts_overhead {
-    uint64_t start_ns, end_ns;
-};
-void cts_overhead_of_thread(uint32_t thread_id, const struct cts_overhead *overhead);
-void cts_overhead_write(struct cts_log *thread);
-
 /* Registers the buffers and enables the kinds of records. False with a reason. */
 bool cts_activities_enable(char *reason, size_t reason_bytes);
 /* Keeps buffers ready; from a thread that may wait for memory. */
 void cts_activities_prepare(void);
 uint64_t cts_activities_kernel_count(void);
-/* Tells the recorder what was dropped since the last time. */
-void cts_activities_tell_dropped(void);
+/* Tells the recorder what was dropped, and what time CUPTI took for itself. At the end. */
+void cts_activities_tell(void);
 
 /* The region of a kernel by its mangled name (kernel-names.c). The caller holds one lock. */
 uint32_t cts_kernel_region(const char *mangled);
