@@ -8,6 +8,7 @@
     X(export)                                                                                      \
     X(info)                                                                                        \
     X(comm)                                                                                        \
+    X(access)                                                                                      \
     X(report)                                                                                      \
     X(dump)                                                                                        \
     X(doctor)                                                                                      \

@@ -53,7 +53,7 @@ struct sorting {
 
 static int compare_cells(const union cts_cell *a, const union cts_cell *b, enum cts_cell_kind kind)
 {
-    if (kind == CTS_CELL_TEXT) return strcmp(a->text ? a->text : "", b->text ? b->text : "");
+    if (is_text(kind)) return strcmp(a->text ? a->text : "", b->text ? b->text : "");
     if (is_real(kind)) {
         if (isnan(a->real) || isnan(b->real)) return isnan(b->real) - isnan(a->real);
         return (a->real < b->real) - (a->real > b->real);
@@ -84,9 +84,15 @@ static enum cts_status sort_rows(const struct cts_sheet *sheet, const char *key,
         union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
         sheet->row(sheet->state, rows->rows[i], cells);
         items[i] = (struct sort_item){rows->rows[i], cells[column]};
+        /* A row's texts live until the next one. */
+        if (is_text(sorting.kind) && items[i].cell.text)
+            items[i].cell.text = strdup(items[i].cell.text);
     }
     qsort_r(items, rows->count, sizeof *items, compare_items, &sorting);
-    for (size_t i = 0; i < rows->count; i++) rows->rows[i] = items[i].row;
+    for (size_t i = 0; i < rows->count; i++) {
+        rows->rows[i] = items[i].row;
+        if (is_text(sorting.kind)) free((char *)(uintptr_t)items[i].cell.text);
+    }
     free(items);
     return CTS_OK;
 }
@@ -137,7 +143,7 @@ struct cts_sheet_rows cts_sheet_all(const struct cts_sheet *sheet)
 
 /* The length of a kernel's name without its parameters, "f(g<(1)>(int))" -> "f": up to the bracket
  * that the last one closes. */
-static int name_length(const char *name)
+int cts_kernel_name_length(const char *name)
 {
     const size_t length = strlen(name);
     unsigned depth = 0;
@@ -157,7 +163,7 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
         cts_text_table_cell(table, "%s", cell->text ? cell->text : "-");
         return;
     case CTS_CELL_KERNEL:
-        cts_text_table_cell(table, "%.*s", cell->text ? name_length(cell->text) : 1,
+        cts_text_table_cell(table, "%.*s", cell->text ? cts_kernel_name_length(cell->text) : 1,
                             cell->text ? cell->text : "-");
         return;
     case CTS_CELL_ID:
@@ -176,7 +182,10 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
             cts_text_table_cell(table, "%.1f%%", 100 * cell->real);
         return;
     case CTS_CELL_REAL:
-        cts_text_table_cell(table, "%.4g", cell->real);
+        if (isnan(cell->real))
+            cts_text_table_cell(table, "-");
+        else
+            cts_text_table_cell(table, "%.4g", cell->real);
         return;
     case CTS_CELL_FLAG:
         cts_text_table_cell(table, "%s", cell->number ? "yes" : "");

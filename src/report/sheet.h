@@ -18,8 +18,8 @@ enum cts_cell_kind {
     CTS_CELL_COUNT,    /* "1,234" in a table */
     CTS_CELL_BYTES,    /* "1.50 KiB" in a table */
     CTS_CELL_FRACTION, /* "12.3%" in a table; NaN: nothing to divide by */
-    CTS_CELL_REAL,
-    CTS_CELL_FLAG, /* a bool; "yes" or nothing in a table */
+    CTS_CELL_REAL,     /* NaN: none, "-" in a table */
+    CTS_CELL_FLAG,     /* a bool; "yes" or nothing in a table */
 };
 
 union cts_cell {
@@ -45,6 +45,9 @@ struct cts_sheet {
 };
 
 enum { CTS_SHEET_COLUMNS_MAX = 96 };
+
+/* The length of a kernel's name without its parameters. */
+int cts_kernel_name_length(const char *name);
 
 /* Which rows, in which order. */
 struct cts_sheet_rows {

@@ -612,7 +612,7 @@ const char *cts_catalogue_key(const struct cts_catalogue *catalogue, size_t i, c
 const char *cts_catalogue_get(const struct cts_catalogue *catalogue, const char *key)
 {
     const struct cts_catalogue_private *const p = catalogue->private_data;
-    for (size_t i = 0; i < p->key_count; i++)
+    for (size_t i = 0; p && i < p->key_count; i++) /* a catalogue made by hand has no keys */
         if (strcmp(p->keys[i].key, key) == 0) return p->keys[i].value;
     return NULL;
 }

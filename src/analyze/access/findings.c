@@ -1,0 +1,317 @@
+/* What is wrong with a site, and what it costs at most.
+ *
+ * Each finding names a part of a site's cost beyond its ideal, in the unit of cts_access_cost(); a
+ * site may have several, of different causes, that do not overlap: excess sectors of dense requests
+ * are misalignment, of others strides or scatter. Sites of one line that do the same (the copies of
+ * an unrolled loop) make one finding. Findings below 1% of their kernel's cost are left
+ * out: nobody should spend a day on them. A gain is never promised: `share` is its ceiling. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/access/access.h"
+#include "common/array.h"
+
+static const double share_min = 0.01;
+enum { STRUCT_BYTES_MAX = 1024 };
+
+const char *cts_finding_text(enum cts_finding_kind kind)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        CTS_FINDINGS(X)
+#undef X
+    };
+    return kind < CTS_FINDING_KIND_COUNT ? texts[kind] : "?";
+}
+
+struct findings {
+    struct cts_finding *items;
+    size_t count, capacity;
+};
+
+struct search {
+    const struct cts_catalogue *catalogue;
+    const struct cts_access_result *result;
+    struct findings found;
+    double kernel_cost; /* of the kernel at hand */
+    size_t begin, end;  /* its sites */
+    struct cts_error *error;
+};
+
+static enum cts_status add(struct search *search, const struct cts_finding *finding)
+{
+    const struct cts_access_site *const site = &search->result->sites[finding->site];
+    if (!(search->kernel_cost > 0) || !(finding->waste > 0)) return CTS_OK;
+    if (CTS_ARRAY_RESERVE(&search->found, search->found.count + 1, search->error))
+        return CTS_MEMORY;
+    struct cts_finding *const more = &search->found.items[search->found.count++];
+    *more = *finding;
+    more->site_count = 1;
+    more->counts = site->counts;
+    more->worst_ways = site->worst_ways;
+    return CTS_OK;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+    if (!a || !b) return (a != NULL) - (b != NULL);
+    return strcmp(a, b);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Of one kernel: 0 for findings that are one. */
+static int compare_causes(const struct search *search, const struct cts_finding *a,
+                          const struct cts_finding *b)
+{
+    const struct cts_access_site *const x = &search->result->sites[a->site];
+    const struct cts_access_site *const y = &search->result->sites[b->site];
+    const struct cts_site *const v = &search->catalogue->sites[x->site];
+    const struct cts_site *const w = &search->catalogue->sites[y->site];
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+    if (a->struct_bytes != b->struct_bytes) return a->struct_bytes < b->struct_bytes ? -1 : 1;
+    if (x->space != y->space) return x->space < y->space ? -1 : 1;
+    if (v->operation != w->operation) return v->operation < w->operation ? -1 : 1;
+    if (v->source != w->source) return v->source < w->source ? -1 : 1;
+    if (v->line != w->line) return v->line < w->line ? -1 : 1;
+    if (v->source == CTS_NONE && x->site != y->site) /* no line: each stands alone */
+        return x->site < y->site ? -1 : 1;
+    return compare_texts(v->variable, w->variable);
+}
+
+static int by_cause(const void *a, const void *b, void *search)
+{
+    const struct cts_finding *const x = a, *const y = b;
+    const int order = compare_causes(search, x, y);
+    if (order) return order;
+    if (x->waste != y->waste) return x->waste > y->waste ? -1 : 1;
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+/* Findings from `first` on belong to the kernel at hand: those of one cause become one, and what is
+ * then too small goes. */
+static void settle(struct search *search, size_t first)
+{
+    struct cts_finding *const items = search->found.items;
+    const size_t count = search->found.count;
+    size_t kept = first;
+    if (count == first) return;
+    qsort_r(items + first, count - first, sizeof *items, by_cause, search);
+    for (size_t i = first; i < count;) {
+        struct cts_finding sum = items[i];
+        for (i++; i < count && !compare_causes(search, &sum, &items[i]); i++) {
+            sum.waste += items[i].waste;
+            sum.site_count++;
+            cts_access_counts_add(&sum.counts, &items[i].counts);
+            if (items[i].worst_ways > sum.worst_ways) sum.worst_ways = items[i].worst_ways;
+        }
+        sum.share = sum.waste / search->kernel_cost;
+        if (sum.share >= share_min) items[kept++] = sum;
+    }
+    search->found.count = kept;
+}
+
+/* Bytes of a struct that the kernel's sites use which walk the same variable with the same stride:
+ * each site is one field (its width). Sites of a variable without a name stand alone. */
+static uint32_t used_of_struct(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_site *const sites = search->catalogue->sites;
+    uint64_t used = 0;
+    for (size_t i = search->begin; i < search->end; i++) {
+        const struct cts_access_site *const other = &search->result->sites[i];
+        const bool alike =
+            other == site || (other->space == site->space && other->stride_requests &&
+                              other->stride_bytes == site->stride_bytes &&
+                              sites[other->site].operation == sites[site->site].operation &&
+                              same_text(sites[other->site].variable, sites[site->site].variable));
+        if (alike) used += sites[other->site].width_bytes;
+    }
+    const uint64_t whole = (uint64_t)llabs(site->stride_bytes);
+    return (uint32_t)(used < whole ? used : whole);
+}
+
+static double excess_sectors(const struct cts_access_counts *counts)
+{
+    return (double)(counts->sectors - counts->ideal_sectors - counts->dense_excess_sectors) / 4;
+}
+
+/* Sectors that requests move beyond their ideal because lanes do not lie side by side. */
+static enum cts_status find_layout(struct search *search, size_t index)
+{
+    const struct cts_access_site *const site = &search->result->sites[index];
+    const struct cts_access_counts *const counts = &site->counts;
+    const uint32_t width = search->catalogue->sites[site->site].width_bytes;
+    const uint64_t stride = (uint64_t)llabs(site->stride_bytes);
+    struct cts_finding finding = {.site = index, .waste = excess_sectors(counts)};
+    if (site->space == CTS_SPACE_LOCAL) return CTS_OK;
+    const bool strided =
+        counts->strided_requests + counts->two_level_requests >= counts->irregular_requests;
+    finding.kind = strided ? CTS_FINDING_STRIDED : CTS_FINDING_SCATTERED;
+    if (strided && site->stride_requests * 2 > counts->requests && stride > width &&
+        stride <= STRUCT_BYTES_MAX) {
+        finding.kind = CTS_FINDING_STRUCT_STRIDE;
+        finding.field_bytes = width;
+        finding.struct_bytes = (uint32_t)stride;
+        finding.used_bytes = used_of_struct(search, site);
+    }
+    return add(search, &finding);
+}
+
+static enum cts_status find_of_site(struct search *search, size_t index)
+{
+    const struct cts_access_site *const site = &search->result->sites[index];
+    const struct cts_access_counts *const counts = &site->counts;
+    const struct cts_finding others[] = {
+        {.kind = CTS_FINDING_BANK_CONFLICT,
+         .waste = (double)(counts->wavefronts - counts->ideal_wavefronts)},
+        {.kind = CTS_FINDING_MISALIGNED, .waste = (double)counts->dense_excess_sectors / 4},
+        /* As many requests as full warps would have needed; shared memory and others alike. */
+        {.kind = CTS_FINDING_FEW_LANES,
+         .waste =
+             (counts->live_lanes ? 1 - (double)counts->accesses / (double)counts->live_lanes : 0) *
+             ((double)counts->ideal_wavefronts + (double)counts->ideal_sectors / 4)},
+        {.kind = CTS_FINDING_ATOMIC_CONTENTION, .waste = (double)counts->same_address_lanes},
+        {.kind = CTS_FINDING_LOCAL_MEMORY,
+         .waste = site->space == CTS_SPACE_LOCAL ? (double)counts->sectors / 4 : 0},
+    };
+    enum cts_status status = find_layout(search, index);
+    for (size_t i = 0; i < sizeof others / sizeof *others && !status; i++) {
+        struct cts_finding finding = others[i];
+        finding.site = index;
+        if (finding.kind == CTS_FINDING_FEW_LANES &&
+            counts->partial_requests * 5 < counts->requests)
+            continue; /* the edges of a grid */
+        status = add(search, &finding);
+    }
+    return status;
+}
+
+static int by_waste(const void *a, const void *b)
+{
+    const struct cts_finding *const x = a, *const y = b;
+    if (x->waste != y->waste) return x->waste > y->waste ? -1 : 1;
+    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
+                                struct cts_access_result *result, struct cts_error *error)
+{
+    struct search search = {.catalogue = catalogue, .result = result, .error = error};
+    enum cts_status status = CTS_OK;
+    if (result->packed_lanes) return CTS_OK;
+    while (search.begin < result->site_count && !status) {
+        const uint32_t kernel = result->sites[search.begin].kernel;
+        search.kernel_cost = 0;
+        for (search.end = search.begin;
+             search.end < result->site_count && result->sites[search.end].kernel == kernel;
+             search.end++) {
+            const struct cts_access_counts *const counts = &result->sites[search.end].counts;
+            /* Lanes of atomics that meet at one address are done one after the other. */
+            search.kernel_cost += cts_access_cost(counts) + (double)counts->same_address_lanes;
+        }
+        const size_t first = search.found.count;
+        for (size_t i = search.begin; i < search.end && !status; i++)
+            status = find_of_site(&search, i);
+        settle(&search, first);
+        search.begin = search.end;
+    }
+    if (search.found.count)
+        qsort(search.found.items, search.found.count, sizeof *search.found.items, by_waste);
+    result->findings = search.found.items;
+    result->finding_count = search.found.count;
+    return status;
+}
+
+/* ---- in words ---- */
+
+static double per_request(uint64_t sum, const struct cts_access_counts *counts)
+{
+    return counts->requests ? (double)sum / (double)counts->requests : 0;
+}
+
+void cts_finding_evidence(const struct cts_access_result *result, const struct cts_finding *finding,
+                          char *text, size_t text_bytes)
+{
+    const struct cts_access_site *const site = &result->sites[finding->site];
+    const struct cts_access_counts *const counts = &finding->counts;
+    switch (finding->kind) {
+    case CTS_FINDING_BANK_CONFLICT:
+        snprintf(
+            text, text_bytes,
+            "%.2f wavefronts a request where %.2f would do; up to %u words of one bank at once",
+            per_request(counts->wavefronts, counts), per_request(counts->ideal_wavefronts, counts),
+            site->worst_ways);
+        return;
+    case CTS_FINDING_STRUCT_STRIDE:
+        snprintf(
+            text, text_bytes,
+            "lanes are %u bytes apart and take %u of them (the kernel uses %u); %.2f sectors a "
+            "request where %.2f would do",
+            finding->struct_bytes, finding->field_bytes, finding->used_bytes,
+            per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
+        return;
+    case CTS_FINDING_STRIDED:
+        snprintf(
+            text, text_bytes,
+            "lanes are most often %lld bytes apart; %.2f sectors a request where %.2f would do",
+            (long long)site->stride_bytes, per_request(counts->sectors, counts),
+            per_request(counts->ideal_sectors, counts));
+        return;
+    case CTS_FINDING_SCATTERED:
+    case CTS_FINDING_MISALIGNED:
+        snprintf(text, text_bytes, "%.2f sectors a request where %.2f would do",
+                 per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
+        return;
+    case CTS_FINDING_FEW_LANES:
+        snprintf(text, text_bytes, "%.1f of %.1f lanes take part on average",
+                 per_request(counts->accesses, counts), per_request(counts->live_lanes, counts));
+        return;
+    case CTS_FINDING_ATOMIC_CONTENTION:
+        snprintf(text, text_bytes,
+                 "%.1f lanes of a request on average wait for another at the same address",
+                 per_request(counts->same_address_lanes, counts));
+        return;
+    case CTS_FINDING_LOCAL_MEMORY:
+        snprintf(text, text_bytes, "%llu sectors of local memory",
+                 (unsigned long long)counts->sectors);
+        return;
+    case CTS_FINDING_KIND_COUNT:
+        break;
+    }
+    snprintf(text, text_bytes, "?");
+}
+
+const char *cts_finding_remedy(const struct cts_finding *finding)
+{
+    switch (finding->kind) {
+    case CTS_FINDING_BANK_CONFLICT:
+        return "pad the rows of the shared array by one element, or swizzle its index";
+    case CTS_FINDING_STRUCT_STRIDE:
+        return finding->used_bytes >= finding->struct_bytes
+                   ? "load the struct as a whole (16 bytes a lane), or keep each field in an array "
+                     "of its own"
+                   : "keep each field in an array of its own, so that unused ones stay behind";
+    case CTS_FINDING_STRIDED:
+        return "let neighbouring lanes take neighbouring elements: swap loops or indices, or go "
+               "through shared memory";
+    case CTS_FINDING_SCATTERED:
+        return "sort or group what is indexed, so that lanes of a warp meet in a sector";
+    case CTS_FINDING_MISALIGNED:
+        return "let each warp begin at a multiple of 32 bytes: pad rows, or shift the index";
+    case CTS_FINDING_FEW_LANES:
+        return "compact the work, so that warps are full or idle, instead of masking lanes";
+    case CTS_FINDING_ATOMIC_CONTENTION:
+        return "combine within the warp or in shared memory first, and let one lane do the atomic";
+    case CTS_FINDING_LOCAL_MEMORY:
+        return "index local arrays by constants (unrolled loops), or spend more registers";
+    case CTS_FINDING_KIND_COUNT:
+        break;
+    }
+    return "?";
+}

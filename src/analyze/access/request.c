@@ -1,0 +1,171 @@
+/* The cost of a request, lane by lane over a sorted copy of its addresses. */
+#include "analyze/access/request.h"
+
+#include <string.h>
+
+const char *cts_lane_layout_text(enum cts_lane_layout layout)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        CTS_LANE_LAYOUTS(X)
+#undef X
+    };
+    return layout < CTS_LAYOUT_COUNT ? texts[layout] : "?";
+}
+
+/* The addresses of the active lanes, ascending. */
+static unsigned sort_lanes(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
+                           uint64_t sorted[CTS_WARP_LANES])
+{
+    unsigned count = 0;
+    for (; mask; mask &= mask - 1) {
+        const uint64_t address = addresses[__builtin_ctz(mask)];
+        unsigned place = count++;
+        for (; place && sorted[place - 1] > address; place--) sorted[place] = sorted[place - 1];
+        sorted[place] = address;
+    }
+    return count;
+}
+
+/* Units of `unit_bytes` that [a, a + width) of any address touches. */
+static uint16_t units_touched(const uint64_t *sorted, unsigned count, uint32_t width_bytes,
+                              uint64_t unit_bytes)
+{
+    uint64_t next = 0; /* the first unit that has not been counted */
+    unsigned units = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t first = sorted[i] / unit_bytes;
+        const uint64_t last = (sorted[i] + width_bytes - 1) / unit_bytes;
+        if (i && first < next) first = next;
+        if (last < first) continue;
+        units += (unsigned)(last - first + 1);
+        next = last + 1;
+    }
+    return (uint16_t)units;
+}
+
+static uint8_t most_at_one(const uint64_t *sorted, unsigned count)
+{
+    unsigned most = 1, run = 1;
+    for (unsigned i = 1; i < count; i++) {
+        run = sorted[i] == sorted[i - 1] ? run + 1 : 1;
+        if (run > most) most = run;
+    }
+    return (uint8_t)most;
+}
+
+/* ---- shared memory ---- */
+
+/* Distinct words of a phase: how many, and of the bank that has the most. */
+static void phase_words(const uint64_t *sorted, unsigned count, uint32_t width_bytes,
+                        unsigned bank_bytes, unsigned *words, unsigned *worst)
+{
+    uint8_t banks[CTS_BANKS] = {0};
+    uint64_t next = 0;
+    *words = *worst = 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t word = sorted[i] / bank_bytes;
+        const uint64_t last = (sorted[i] + width_bytes - 1) / bank_bytes;
+        if (i && word < next) word = next;
+        for (; word <= last; word++) {
+            const unsigned bank = (unsigned)(word % CTS_BANKS);
+            banks[bank]++;
+            if (banks[bank] > *worst) *worst = banks[bank];
+            ++*words;
+        }
+        if (last + 1 > next) next = last + 1;
+    }
+}
+
+static void shared_cost(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
+                        uint32_t width_bytes, unsigned bank_bytes, struct cts_request_cost *cost)
+{
+    const unsigned lanes = width_bytes <= 4 ? 32 : width_bytes <= 8 ? 16 : 8;
+    for (unsigned first = 0; first < CTS_WARP_LANES; first += lanes) {
+        const uint32_t part =
+            mask & (lanes == 32 ? UINT32_MAX : ((UINT32_C(1) << lanes) - 1) << first);
+        uint64_t sorted[CTS_WARP_LANES];
+        unsigned words, worst;
+        if (!part) continue;
+        phase_words(sorted, sort_lanes(addresses, part, sorted), width_bytes, bank_bytes, &words,
+                    &worst);
+        cost->wavefronts += (uint16_t)worst;
+        cost->ideal_wavefronts += (uint16_t)((words + CTS_BANKS - 1) / CTS_BANKS);
+        if (worst > cost->ways) cost->ways = (uint16_t)worst;
+    }
+}
+
+/* ---- layouts ---- */
+
+/* From the addresses alone, so that it does not matter how a recorder wrote them down. A row is
+ * strided if one distance per lane explains all lanes. */
+static void find_layout(const struct cts_access *access, const uint64_t addresses[CTS_WARP_LANES],
+                        uint32_t width_bytes, struct cts_request_cost *cost)
+{
+    const uint32_t mask = access->mask;
+    const unsigned first = (unsigned)__builtin_ctz(mask);
+    const uint32_t rest = mask & (mask - 1);
+    cost->layout = CTS_LAYOUT_UNIFORM;
+    if (!rest || cost->same_address == cost->lanes) return;
+    const unsigned second = (unsigned)__builtin_ctz(rest);
+    const int64_t distance = (int64_t)(addresses[second] - addresses[first]);
+    const int64_t lanes = second - first;
+    bool constant = distance % lanes == 0;
+    const int64_t stride = distance / lanes;
+    for (uint32_t left = rest; left && constant; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        constant =
+            (int64_t)(addresses[lane] - addresses[first]) == stride * (int64_t)(lane - first);
+    }
+    if (!constant) {
+        cost->layout =
+            access->pattern == CTS_PATTERN_TWO_LEVEL ? CTS_LAYOUT_TWO_LEVEL : CTS_LAYOUT_IRREGULAR;
+        return;
+    }
+    const bool dense = stride == (int64_t)width_bytes || stride == -(int64_t)width_bytes;
+    cost->layout = dense ? CTS_LAYOUT_DENSE : CTS_LAYOUT_STRIDED;
+    cost->stride_bytes = stride;
+}
+
+struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32_t width_bytes,
+                                         unsigned bank_bytes)
+{
+    uint64_t addresses[CTS_WARP_LANES], sorted[CTS_WARP_LANES];
+    struct cts_request_cost cost = {.lanes = (uint8_t)__builtin_popcount(access->mask)};
+    cts_access_addresses(access, addresses);
+    const unsigned count = sort_lanes(addresses, access->mask, sorted);
+    cost.same_address = most_at_one(sorted, count);
+    cost.distinct_bytes = units_touched(sorted, count, width_bytes, 1);
+    find_layout(access, addresses, width_bytes, &cost);
+    if (access->space == CTS_SPACE_SHARED) {
+        shared_cost(addresses, access->mask, width_bytes, bank_bytes, &cost);
+    } else {
+        cost.sectors = units_touched(sorted, count, width_bytes, CTS_SECTOR_BYTES);
+        cost.lines = units_touched(sorted, count, width_bytes, CTS_LINE_BYTES);
+    }
+    return cost;
+}
+
+struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memory,
+                                                    const struct cts_access *access,
+                                                    uint32_t width_bytes, unsigned bank_bytes)
+{
+    if (access->pattern == CTS_PATTERN_LIST)
+        return cts_request_cost(access, width_bytes, bank_bytes);
+    /* Banks and lines repeat after this much. */
+    const uint64_t period = CTS_BANKS * 8;
+    const uint64_t key[3] = {access->mask | (access->base % period) << 32 |
+                                 (uint64_t)access->pattern << 40 |
+                                 (uint64_t)access->row_lanes << 44 | (uint64_t)width_bytes << 50 |
+                                 (uint64_t)(access->space == CTS_SPACE_SHARED) << 58,
+                             (uint32_t)access->s0, (uint32_t)access->s1};
+    uint64_t hash = (key[0] ^ key[1] << 17 ^ key[2] << 41) * UINT64_C(0x9e3779b97f4a7c15);
+    hash ^= hash >> 29;
+    hash *= UINT64_C(0xbf58476d1ce4e5b9);
+    struct cts_cost_slot *const slot = &memory->slots[hash >> (64 - 12)];
+    if (slot->used && memcmp(slot->key, key, sizeof key) == 0) return slot->cost;
+    slot->cost = cts_request_cost(access, width_bytes, bank_bytes);
+    memcpy(slot->key, key, sizeof key);
+    slot->used = true;
+    return slot->cost;
+}

@@ -1,0 +1,62 @@
+/* What one request costs. A *request* is a warp's execution of a memory instruction: up to 32 lanes
+ * with an address each.
+ *
+ * Global and local memory move in sectors of 32 bytes; the ideal of a request is ceil(distinct
+ * bytes / 32). Shared memory has 32 banks: a request goes in phases of 32 lanes (up to 4 bytes a
+ * lane), 16 (8 bytes) or 8 (16 bytes), and a phase takes as many *wavefronts* as the bank with the
+ * most distinct words needs; lanes that read the same word do not conflict. */
+#ifndef CTS_ACCESS_REQUEST_H
+#define CTS_ACCESS_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/access.h"
+
+enum { CTS_SECTOR_BYTES = 32, CTS_LINE_BYTES = 128, CTS_BANKS = 32, CTS_WIDTH_MAX = 64 };
+
+/* How the addresses of consecutive active lanes lie. */
+#define CTS_LANE_LAYOUTS(X)                                                                        \
+    X(UNIFORM, "uniform") /* one address */                                                        \
+    X(DENSE, "dense")     /* side by side, in either direction */                                  \
+    X(STRIDED, "strided") /* a constant distance otherwise, also of lanes that are not there */    \
+    X(TWO_LEVEL, "two-level") /* rows of a constant distance */                                    \
+    X(IRREGULAR, "irregular")
+
+enum cts_lane_layout {
+#define X(name, text) CTS_LAYOUT_##name,
+    CTS_LANE_LAYOUTS(X)
+#undef X
+        CTS_LAYOUT_COUNT
+};
+const char *cts_lane_layout_text(enum cts_lane_layout layout);
+
+struct cts_request_cost {
+    uint8_t lanes;                               /* active */
+    uint8_t layout;                              /* enum cts_lane_layout */
+    uint8_t same_address;                        /* most lanes at one address */
+    uint16_t wavefronts, ideal_wavefronts, ways; /* shared memory; ways: of the worst phase */
+    uint16_t sectors, lines;                     /* other memory */
+    uint16_t distinct_bytes;
+    int64_t stride_bytes; /* strided: between neighbouring lanes */
+};
+
+/* `width_bytes` 1 to CTS_WIDTH_MAX, mask not 0; `bank_bytes` is 4 or 8. */
+struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32_t width_bytes,
+                                         unsigned bank_bytes);
+
+/* Costs of regular requests are remembered: they depend on the pattern and on where the base lies
+ * in a few lines. One memory per thread. Zero-initialise. */
+enum { CTS_COST_SLOTS = 1 << 12 };
+struct cts_cost_memory {
+    struct cts_cost_slot {
+        uint64_t key[3];
+        struct cts_request_cost cost;
+        bool used;
+    } slots[CTS_COST_SLOTS];
+};
+struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memory,
+                                                    const struct cts_access *access,
+                                                    uint32_t width_bytes, unsigned bank_bytes);
+
+#endif

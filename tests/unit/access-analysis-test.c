@@ -1,0 +1,414 @@
+/* The access analysis against its brute-force twin: sectors, lines, bytes and bank words of random
+ * requests by looking at every byte of every lane; and closed forms that everybody knows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/access/access.h"
+
+static uint64_t state = 88172645463325252ULL;
+static uint64_t random_below(uint64_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state % limit;
+}
+
+/* ---- the twin ---- */
+
+struct bytes {
+    uint64_t items[CTS_WARP_LANES * CTS_WIDTH_MAX];
+    size_t count;
+};
+
+static void put(struct bytes *bytes, uint64_t value)
+{
+    for (size_t i = 0; i < bytes->count; i++)
+        if (bytes->items[i] == value) return;
+    bytes->items[bytes->count++] = value;
+}
+
+static unsigned twin_units(const uint64_t *addresses, uint32_t mask, uint32_t width, uint64_t unit)
+{
+    struct bytes units = {.count = 0};
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (uint32_t b = 0; b < width && mask >> lane & 1; b++)
+            put(&units, (addresses[lane] + b) / unit);
+    return (unsigned)units.count;
+}
+
+static void twin_banks(const uint64_t *addresses, uint32_t mask, uint32_t width, unsigned bank,
+                       struct cts_request_cost *cost)
+{
+    const unsigned lanes = width <= 4 ? 32 : width <= 8 ? 16 : 8;
+    for (unsigned phase = 0; phase < 32 / lanes; phase++) {
+        struct bytes words = {.count = 0};
+        unsigned most = 0;
+        for (unsigned lane = phase * lanes; lane < (phase + 1) * lanes; lane++)
+            for (uint32_t b = 0; b < width && mask >> lane & 1; b++)
+                put(&words, (addresses[lane] + b) / bank);
+        for (unsigned k = 0; k < 32; k++) {
+            unsigned here = 0;
+            for (size_t i = 0; i < words.count; i++) here += words.items[i] % 32 == k;
+            if (here > most) most = here;
+        }
+        cost->wavefronts = (uint16_t)(cost->wavefronts + most);
+        cost->ideal_wavefronts = (uint16_t)(cost->ideal_wavefronts + (words.count + 31) / 32);
+        if (most > cost->ways) cost->ways = (uint16_t)most;
+    }
+}
+
+static struct cts_request_cost twin(const struct cts_access *access, uint32_t width, unsigned bank)
+{
+    uint64_t addresses[32];
+    struct cts_request_cost cost = {.lanes = (uint8_t)__builtin_popcount(access->mask)};
+    cts_access_addresses(access, addresses);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        unsigned same = 0;
+        for (unsigned other = 0; other < 32; other++)
+            same += access->mask >> lane & access->mask >> other & 1 &&
+                    addresses[other] == addresses[lane];
+        if (same > cost.same_address) cost.same_address = (uint8_t)same;
+    }
+    cost.distinct_bytes = (uint16_t)twin_units(addresses, access->mask, width, 1);
+    if (access->space == CTS_SPACE_SHARED) {
+        twin_banks(addresses, access->mask, width, bank, &cost);
+    } else {
+        cost.sectors = (uint16_t)twin_units(addresses, access->mask, width, 32);
+        cost.lines = (uint16_t)twin_units(addresses, access->mask, width, 128);
+    }
+    return cost;
+}
+
+static struct cts_access random_access(uint32_t offsets[32])
+{
+    struct cts_access access = {
+        .mask = random_below(3) ? UINT32_MAX : 1 + (uint32_t)random_below(UINT32_MAX),
+        .space = random_below(2) ? CTS_SPACE_GLOBAL : CTS_SPACE_SHARED,
+        .pattern = (uint8_t)random_below(4),
+        .base = 0x10000 + random_below(400),
+        .offsets = offsets,
+    };
+    if (random_below(8) == 0) access.mask = UINT32_C(1) << random_below(32);
+    if (access.pattern == CTS_PATTERN_AFFINE) access.s0 = (int32_t)random_below(300) - 100;
+    if (access.pattern == CTS_PATTERN_TWO_LEVEL) {
+        access.row_lanes = (uint8_t)(2 + random_below(30));
+        access.s0 = (int32_t)random_below(40);
+        access.s1 = (int32_t)random_below(600) - 200;
+    }
+    for (unsigned i = 0; i < 32; i++)
+        offsets[i] = (uint32_t)random_below(random_below(2) ? 64 : 900);
+    return access;
+}
+
+static void assert_same_cost(const struct cts_request_cost *a, const struct cts_request_cost *b)
+{
+    assert_int_equal(a->lanes, b->lanes);
+    assert_int_equal(a->same_address, b->same_address);
+    assert_int_equal(a->distinct_bytes, b->distinct_bytes);
+    assert_int_equal(a->sectors, b->sectors);
+    assert_int_equal(a->lines, b->lines);
+    assert_int_equal(a->wavefronts, b->wavefronts);
+    assert_int_equal(a->ideal_wavefronts, b->ideal_wavefronts);
+    assert_int_equal(a->ways, b->ways);
+}
+
+static void test_requests(void **unused)
+{
+    (void)unused;
+    static const uint32_t widths[] = {1, 2, 4, 8, 16, 12, 3, 32};
+    struct cts_cost_memory *const memory = calloc(1, sizeof *memory);
+    for (unsigned round = 0; round < 20000; round++) {
+        uint32_t offsets[32];
+        const struct cts_access access = random_access(offsets);
+        const uint32_t width = widths[random_below(sizeof widths / sizeof *widths)];
+        const struct cts_request_cost expected = twin(&access, width, 4);
+        const struct cts_request_cost once = cts_request_cost(&access, width, 4);
+        assert_same_cost(&once, &expected);
+        for (int again = 0; again < 2; again++) {
+            const struct cts_request_cost kept =
+                cts_request_cost_remembered(memory, &access, width, 4);
+            assert_same_cost(&kept, &once);
+            assert_int_equal(kept.layout, once.layout);
+            assert_int_equal(kept.stride_bytes, once.stride_bytes);
+        }
+        const struct cts_request_cost wide = twin(&access, width, 8);
+        const struct cts_request_cost banks = cts_request_cost(&access, width, 8);
+        assert_same_cost(&banks, &wide);
+    }
+    free(memory);
+}
+
+/* ---- closed forms ---- */
+
+static struct cts_request_cost affine(enum cts_space space, uint64_t base, int32_t stride,
+                                      uint32_t width)
+{
+    const struct cts_access access = {.mask = UINT32_MAX,
+                                      .space = (uint8_t)space,
+                                      .pattern = CTS_PATTERN_AFFINE,
+                                      .base = base,
+                                      .s0 = stride};
+    return cts_request_cost(&access, width, 4);
+}
+
+static void test_closed_forms(void **unused)
+{
+    (void)unused;
+    /* side by side, and shifted by one element */
+    assert_int_equal(affine(CTS_SPACE_GLOBAL, 0x1000, 4, 4).sectors, 4);
+    assert_int_equal(affine(CTS_SPACE_GLOBAL, 0x1004, 4, 4).sectors, 5);
+    assert_int_equal(affine(CTS_SPACE_GLOBAL, 0x1000, -4, 4).layout, CTS_LAYOUT_DENSE);
+    /* a row of a matrix per lane: naive transpose */
+    assert_int_equal(affine(CTS_SPACE_GLOBAL, 0x1000, 4096, 4).sectors, 32);
+    /* 8 bytes of a struct of 24 */
+    const struct cts_request_cost field = affine(CTS_SPACE_GLOBAL, 0x1000, 24, 8);
+    assert_int_equal(field.sectors, 24);
+    assert_int_equal(field.distinct_bytes, 256);
+    assert_int_equal(field.stride_bytes, 24);
+    /* stride-2 doubles: twice the sectors */
+    assert_int_equal(affine(CTS_SPACE_GLOBAL, 0x1000, 16, 8).sectors, 16);
+    /* a column of a 32x32 tile, and of a padded one */
+    assert_int_equal(affine(CTS_SPACE_SHARED, 0, 128, 4).wavefronts, 32);
+    assert_int_equal(affine(CTS_SPACE_SHARED, 0, 132, 4).wavefronts, 1);
+    /* 2^k words apart: 2^k ways */
+    for (unsigned k = 0; k <= 5; k++)
+        assert_int_equal(affine(CTS_SPACE_SHARED, 0, 4 << k, 4).ways, 1 << k);
+    /* one word for all: no conflict; doubles and float4 go in phases without any */
+    assert_int_equal(affine(CTS_SPACE_SHARED, 64, 0, 4).wavefronts, 1);
+    assert_int_equal(affine(CTS_SPACE_SHARED, 0, 8, 8).wavefronts, 2);
+    assert_int_equal(affine(CTS_SPACE_SHARED, 0, 16, 16).wavefronts, 4);
+    assert_int_equal(affine(CTS_SPACE_SHARED, 0, 16, 16).ideal_wavefronts, 4);
+}
+
+/* ---- the whole analysis ---- */
+
+enum { SITES = 6, LAUNCHES = 4, KERNELS = 2, RECORDS = 3000, CHUNKS = 7 };
+
+struct program {
+    struct cts_catalogue catalogue;
+    struct cts_kernel kernels[KERNELS];
+    struct cts_site sites[SITES];
+    struct cts_launch launches[LAUNCHES];
+    struct cts_acc_chunk chunks[CHUNKS];
+    struct cts_access records[CHUNKS][RECORDS];
+    uint32_t offsets[CHUNKS][RECORDS][32];
+};
+
+/* A batch of the chunk's records; lists are copied in a row. */
+static enum cts_status read_chunk(const void *given, const struct cts_acc_chunk *chunk,
+                                  struct cts_acc_batch *batch, struct cts_error *error)
+{
+    const struct program *const program = given;
+    const size_t place = (size_t)chunk->offset_bytes;
+    (void)error;
+    free(batch->cta);
+    batch->record_count = RECORDS;
+    batch->launch = chunk->launch;
+    /* one block for all columns, owned by .cta */
+    char *block = calloc(RECORDS, 9 * 8 + 32 * 4);
+    batch->cta = (uint32_t *)(void *)block;
+    batch->site = batch->cta + RECORDS;
+    batch->mask = batch->site + RECORDS;
+    batch->offset_start = batch->mask + RECORDS;
+    batch->s0 = (int32_t *)(batch->offset_start + RECORDS);
+    batch->s1 = batch->s0 + RECORDS;
+    batch->base = (uint64_t *)(void *)(batch->s1 + RECORDS);
+    batch->offsets = (uint32_t *)(batch->base + RECORDS);
+    batch->warp = (uint16_t *)(batch->offsets + 32 * RECORDS);
+    batch->space = (uint8_t *)(batch->warp + RECORDS);
+    batch->pattern = batch->space + RECORDS;
+    batch->row_lanes = batch->pattern + RECORDS;
+    batch->value_start = (uint32_t *)(void *)(batch->row_lanes + RECORDS);
+    memset(batch->value_start, 0xff, RECORDS * sizeof *batch->value_start);
+    batch->values = NULL;
+    for (size_t i = 0; i < RECORDS; i++) {
+        const struct cts_access *const from = &program->records[place][i];
+        batch->site[i] = from->site;
+        batch->mask[i] = from->mask;
+        batch->warp[i] = from->warp;
+        batch->space[i] = from->space;
+        batch->pattern[i] = from->pattern;
+        batch->row_lanes[i] = from->row_lanes;
+        batch->s0[i] = from->s0;
+        batch->s1[i] = from->s1;
+        batch->base[i] = from->base;
+        batch->offset_start[i] = (uint32_t)(32 * i);
+        memcpy(batch->offsets + 32 * i, from->offsets, 32 * sizeof *from->offsets);
+    }
+    batch->offset_count = 32 * RECORDS;
+    return CTS_OK;
+}
+
+static void release_batch(struct cts_acc_batch *batch)
+{
+    free(batch->cta);
+}
+
+static struct program *random_program(void)
+{
+    static const uint32_t widths[] = {4, 8, 16, 1, 4, 4};
+    struct program *const p = calloc(1, sizeof *p);
+    for (uint32_t i = 0; i < KERNELS; i++)
+        p->kernels[i] = (struct cts_kernel){.kernel = i, .name = i ? "second" : "first"};
+    for (uint32_t i = 0; i < SITES; i++)
+        p->sites[i] = (struct cts_site){.site = i,
+                                        .operation = i == 5 ? CTS_ATOMIC_ADD : CTS_LOAD,
+                                        .width_bytes = widths[i],
+                                        .source = CTS_NONE};
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+        p->launches[i] = (struct cts_launch){.launch = i,
+                                             .op = i,
+                                             .kernel = i % KERNELS,
+                                             .grid = {4, 1, 1},
+                                             .block = {80, 1, 1},
+                                             .recorded = "all"};
+    for (size_t c = 0; c < CHUNKS; c++) {
+        p->chunks[c] = (struct cts_acc_chunk){.launch = (uint32_t)(c * LAUNCHES / CHUNKS),
+                                              .offset_bytes = c,
+                                              .record_count = RECORDS};
+        for (size_t i = 0; i < RECORDS; i++) {
+            struct cts_access *const record = &p->records[c][i];
+            *record = random_access(p->offsets[c][i]);
+            record->launch = p->chunks[c].launch;
+            record->site = (uint32_t)random_below(SITES);
+            record->warp = (uint16_t)random_below(3); /* of 80 threads: the last has 16 */
+            if (record->warp == 2) record->mask &= 0xffff;
+            if (!record->mask) record->mask = 1;
+        }
+    }
+    p->catalogue.kernels = p->kernels;
+    p->catalogue.kernel_count = KERNELS;
+    p->catalogue.sites = p->sites;
+    p->catalogue.site_count = SITES;
+    p->catalogue.launches = p->launches;
+    p->catalogue.launch_count = LAUNCHES;
+    return p;
+}
+
+/* The sums of one row, over all records anew. */
+static void check_row(const struct program *p, const struct cts_access_site *row)
+{
+    struct cts_access_counts sum = {0};
+    uint32_t worst = 0;
+    for (size_t c = 0; c < CHUNKS; c++)
+        for (size_t i = 0; i < RECORDS; i++) {
+            const struct cts_access *const record = &p->records[c][i];
+            const struct cts_launch *const launch = &p->launches[record->launch];
+            if (record->site != row->site || record->space != row->space) continue;
+            if (row->launch == SIZE_MAX ? launch->kernel != row->kernel
+                                        : record->launch != row->launch)
+                continue;
+            const uint32_t width = p->sites[row->site].width_bytes;
+            const struct cts_request_cost cost = twin(record, width, 4);
+            const unsigned ideal = (cost.distinct_bytes + 31u) / 32;
+            const unsigned live = record->warp == 2 ? 16 : 32;
+            sum.requests++;
+            sum.accesses += cost.lanes;
+            sum.live_lanes += live;
+            sum.partial_requests += cost.lanes < live;
+            sum.requested_bytes += (uint64_t)cost.lanes * width;
+            sum.distinct_bytes += cost.distinct_bytes;
+            sum.sectors += cost.sectors;
+            sum.ideal_sectors += cost.sectors ? ideal : 0;
+            sum.lines += cost.lines;
+            sum.wavefronts += cost.wavefronts;
+            sum.ideal_wavefronts += cost.ideal_wavefronts;
+            sum.conflict_requests += cost.ways > 1;
+            if (row->site == 5) sum.same_address_lanes += cost.same_address - 1u;
+            if (cost.ways > worst) worst = cost.ways;
+        }
+    const struct cts_access_counts *const found = &row->counts;
+    assert_int_equal(found->requests, sum.requests);
+    assert_int_equal(found->accesses, sum.accesses);
+    assert_int_equal(found->live_lanes, sum.live_lanes);
+    assert_int_equal(found->partial_requests, sum.partial_requests);
+    assert_int_equal(found->requested_bytes, sum.requested_bytes);
+    assert_int_equal(found->distinct_bytes, sum.distinct_bytes);
+    assert_int_equal(found->sectors, sum.sectors);
+    assert_int_equal(found->ideal_sectors, sum.ideal_sectors);
+    assert_int_equal(found->lines, sum.lines);
+    assert_int_equal(found->wavefronts, sum.wavefronts);
+    assert_int_equal(found->ideal_wavefronts, sum.ideal_wavefronts);
+    assert_int_equal(found->conflict_requests, sum.conflict_requests);
+    assert_int_equal(found->same_address_lanes, sum.same_address_lanes);
+    assert_int_equal(row->worst_ways, worst);
+    assert_int_equal(found->uniform_requests + found->dense_requests + found->strided_requests +
+                         found->two_level_requests + found->irregular_requests,
+                     sum.requests);
+}
+
+static void test_analysis(void **unused)
+{
+    (void)unused;
+    struct program *const program = random_program();
+    const struct cts_access_source source = {.chunks = program->chunks,
+                                             .chunk_count = CHUNKS,
+                                             .state = program,
+                                             .read = read_chunk,
+                                             .release = release_batch};
+    struct cts_error error = {0};
+    struct cts_access_result first = {0};
+    for (unsigned threads = 1; threads <= 3; threads++)
+        for (int per_launch = 0; per_launch < 2; per_launch++) {
+            const struct cts_access_options options = {.per_launch = per_launch,
+                                                       .threads = threads};
+            struct cts_access_result result;
+            assert_int_equal(
+                cts_access_analyze(&program->catalogue, &source, &options, &result, &error),
+                CTS_OK);
+            assert_int_equal(result.record_count, CHUNKS * RECORDS);
+            uint64_t requests = 0;
+            for (size_t i = 0; i < result.site_count; i++) {
+                if (threads == 1 || i % 7 == 0) check_row(program, &result.sites[i]);
+                requests += result.sites[i].counts.requests;
+            }
+            assert_int_equal(requests, CHUNKS * RECORDS);
+            if (per_launch) {
+                assert_int_equal(result.finding_count, 0);
+                cts_access_release(&result);
+                continue;
+            }
+            assert_true(result.finding_count > 0);
+            if (threads == 1) {
+                first = result;
+                continue;
+            }
+            assert_int_equal(result.site_count, first.site_count);
+            for (size_t i = 0; i < result.site_count; i++) {
+                const struct cts_access_site *const a = &result.sites[i];
+                const struct cts_access_site *const b = &first.sites[i];
+                assert_int_equal(a->kernel, b->kernel);
+                assert_int_equal(a->site, b->site);
+                assert_int_equal(a->space, b->space);
+                assert_int_equal(a->stride_bytes, b->stride_bytes);
+                assert_int_equal(a->stride_requests, b->stride_requests);
+                assert_memory_equal(&a->counts, &b->counts, sizeof a->counts);
+            }
+            assert_int_equal(result.finding_count, first.finding_count);
+            for (size_t i = 0; i < result.finding_count; i++) {
+                assert_int_equal(result.findings[i].kind, first.findings[i].kind);
+                assert_int_equal(result.findings[i].site, first.findings[i].site);
+                assert_true(result.findings[i].waste == first.findings[i].waste);
+                assert_true(result.findings[i].share <= 1);
+                if (i) assert_true(result.findings[i].waste <= result.findings[i - 1].waste);
+            }
+            cts_access_release(&result);
+        }
+    cts_access_release(&first);
+    free(program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_requests),
+                                       cmocka_unit_test(test_closed_forms),
+                                       cmocka_unit_test(test_analysis)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
