@@ -132,6 +132,67 @@ def hotspot3d(n, layers, steps):
     return m
 
 
+def gaussian(n):
+    m = Model()
+    a, b, factor = m.array(4), m.array(4), m.array(4)
+    m.host_writes(a, n * n)
+    m.host_writes(b, n)
+    for k in range(n - 1):
+        m.begin()
+        for row in range(k + 1, n):
+            block = (row - k - 1) // 256
+            m.load(block, a, row * n + k)
+            m.load(block, a, k * n + k)
+            m.store(block, factor, row)
+        m.end()
+        m.begin()
+        for row in range(k + 1, n):
+            for column in range(k, n):
+                block = (column - k) // 16 + (row - k - 1) // 16 * blocks_of(n, 16)
+                m.load(block, factor, row)
+                m.load(block, a, k * n + column)
+                m.load(block, a, row * n + column)
+                m.store(block, a, row * n + column)
+                if column == k:
+                    m.load(block, b, k)
+                    m.load(block, b, row)
+                    m.store(block, b, row)
+        m.end()
+    return m
+
+
+def srad(n, iterations):
+    m = Model()
+    source, target, c, partial = m.array(4), m.array(4), m.array(4), m.array(8)
+    m.host_writes(source, n * n)
+    cells = [(y * n + x, x // 16 + y // 16 * blocks_of(n, 16),
+              (y * n + x - (n if y > 0 else 0), y * n + x + (n if y < n - 1 else 0),
+               y * n + x - (x > 0), y * n + x + (x < n - 1))) for y in range(n) for x in range(n)]
+    for _ in range(iterations):
+        m.begin()
+        for i in range(n * n):
+            m.load(i // 256, source, i)
+        for block in range(blocks_of(n * n, 256)):
+            m.store(block, partial, block)
+        m.end()
+        m.begin()
+        for i, block, neighbours in cells:
+            for j in (i, *neighbours):
+                m.load(block, source, j)
+            m.store(block, c, i)
+        m.end()
+        m.begin()
+        for i, block, neighbours in cells:
+            for j in (i, *neighbours):
+                m.load(block, source, j)
+            for j in (i, neighbours[1], neighbours[3]):
+                m.load(block, c, j)
+            m.store(block, target, i)
+        m.end()
+        source, target = target, source
+    return m
+
+
 def histogram(mib, blocks):
     m = Model()
     words = mib << 18
@@ -427,6 +488,8 @@ PROGRAMS = {
     "stencil3d": ((72, 3, 3), stencil3d, True),
     "hotspot2d": ((50, 5, 2), hotspot2d, True),
     "hotspot3d": ((72, 3, 3), hotspot3d, True),
+    "gaussian": ((24,), gaussian, False),
+    "srad": ((40, 2), srad, True),
     "histogram": ((1, 24), histogram, True),
     "nbody": ((100, 3), nbody, True),
     "pathfinder": ((1000, 30, 10), pathfinder, True),
