@@ -11,5 +11,6 @@ compile() {
 }
 compile activities -lcuda & compile launches '' & compile cublas -lcublas &
 compile subscriber "-lcupti -lcuda -L$(dirname "$(command -v nvcc)")/../extras/CUPTI/lib64" &
+command -v mpicxx >/dev/null && compile mpi '-ccbin mpicxx' &
 wait
 for program in activities launches cublas subscriber; do test -x "$programs/$program"; done

@@ -2,7 +2,7 @@
 """Records a GPU program's timeline and compares the archive, as otf2-print shows it, with what the
 program says it did ("expect KEY COUNT") and with what must hold of every timeline:
 
-    check.py --ctascope PROGRAM --programs DIRECTORY [--keep DIRECTORY] CASE...
+    check.py --ctascope PROGRAM --programs DIRECTORY [--keep DIRECTORY] [--verbose] CASE...
 
 Ends with 77 where there is no GPU. Without CASE: all of them.
 """
@@ -26,10 +26,11 @@ LONG_US = 150 # 2% of that is more than CUDA events' own distance from a kernel
 
 OWN_STATUS = {"crash": 139, "kill": 137, "quick-exit": 5, "device-fault": 3}
 CUT_OFF = {"crash", "kill", "quick-exit"}
-PYTHON = {"training": "training.py", "triton": "triton_kernel.py", "profiled": "profiled.py"}
+PYTHON = {"training": "training.py", "triton": "triton_kernel.py", "profiled": "profiled.py",
+          "nvtx": "nvtx_ranges.py"}
 ACTIVITIES = ["times", "copies", "memsets", "events", "graph", "shapes", "managed", "devices",
               "threads", "no-wait", "forks", "crash", "kill", "quick-exit", "device-fault", "reset"]
-CASES = ACTIVITIES + ["cublas", "subscriber"] + list(PYTHON)
+CASES = ACTIVITIES + ["cublas", "subscriber", "mpi"] + list(PYTHON)
 
 
 class Event:
@@ -47,7 +48,8 @@ class Timeline:
     """Definitions and events, read from otf2-print's text."""
 
     def __init__(self, anchor):
-        self.names, self.properties, self.events = {}, collections.defaultdict(dict), []
+        self.names, self.process, self.events = {}, {}, []
+        self.properties = collections.defaultdict(dict)
         self.read_definitions(self.print(anchor, "-G"))
         self.read_events(self.print(anchor))
         self.by_location = collections.defaultdict(list)
@@ -64,14 +66,12 @@ class Timeline:
 
     def read_definitions(self, text):
         for line in text.splitlines():
-            found = re.match(r'LOCATION +(\d+) +Name: "([^"]*)"', line)
+            found = re.match(r'LOCATION +(\d+) +Name: "([^"]*)".*Group: ".*" <(\d+)>', line)
             if found:
                 self.names[int(found[1])] = found[2]
-            found = re.match(r'LOCATION_PROPERTY +(?:\S+ +)?(\d+)\D*.*Name: "([^"]*)".*'
-                             r'Value: "?([^" ]*)', line)
-            if not found:
-                found = re.match(r'LOCATION_PROPERTY.*Location: ".*" <(\d+)>.*Name: "([^"]*)".*'
-                                 r'Value: .*?"([^"]*)"', line)
+                self.process[int(found[1])] = int(found[3])
+            found = re.match(r'LOCATION_PROPERTY.*Location: ".*" <(\d+)>, Name: "([^"]*)".*'
+                             r'Value: "([^"]*)"', line)
             if found:
                 self.properties[int(found[1])][found[2]] = found[3]
 
@@ -85,6 +85,11 @@ class Timeline:
             found = re.match(r"([A-Z_]+) +(\d+) +(\d+) *(.*)", line)
             if found:
                 self.events.append(Event(found[1], int(found[2]), int(found[3]), found[4]))
+
+    def correlation(self, event):
+        """Of a call or an activity, unique in the archive; None."""
+        number = event.attributes.get("CTASCOPE_CORRELATION")
+        return None if number is None else (self.process[event.location], number)
 
     def is_stream(self, location):
         return self.names[location].startswith("CUDA[")
@@ -138,14 +143,14 @@ def problems_of_correlation(timeline):
     calls = {}
     for event in timeline.events:
         if event.kind == "ENTER" and not timeline.is_stream(event.location):
-            number = event.attributes.get("CTASCOPE_CORRELATION")
+            number = timeline.correlation(event)
             if number in calls:
                 yield f"two calls have correlation {number}"
             if number is not None:
                 calls[number] = event
     early = 0
     for location, name, enter, _ in timeline.activities():
-        call = calls.get(enter.attributes.get("CTASCOPE_CORRELATION"))
+        call = calls.get(timeline.correlation(enter))
         if not call:
             yield f"{name}: no call with its correlation {enter.attributes}"
             continue
@@ -160,12 +165,11 @@ def problems_of_correlation(timeline):
 
 def problems_of_synchronisation(timeline):
     """Work that was queued before a synchronisation began has ended when it returns."""
-    calls = {event.attributes["CTASCOPE_CORRELATION"]: event for event in timeline.events
-             if event.kind == "ENTER" and not timeline.is_stream(event.location)
-             and "CTASCOPE_CORRELATION" in event.attributes}
-    work = [(calls[enter.attributes["CTASCOPE_CORRELATION"]].time, leave.time, location)
+    calls = {timeline.correlation(event): event for event in timeline.events
+             if event.kind == "ENTER" and not timeline.is_stream(event.location)}
+    work = [(calls[timeline.correlation(enter)].time, leave.time, location)
             for location, _, enter, leave in timeline.activities()
-            if enter.attributes.get("CTASCOPE_CORRELATION") in calls]
+            if timeline.correlation(enter) and timeline.correlation(enter) in calls]
     work.sort()
     latest = 0
     for events in timeline.by_location.values():
@@ -180,13 +184,15 @@ def problems_of_synchronisation(timeline):
             of_context = event.region() in ("cuCtxSynchronize", "cuCtxSynchronize_v2")
             if event.attributes.get("CUDA_DRV_API_RESULT", 0) or not (of_stream or of_context):
                 continue
-            device = {name for name in timeline.names.values() if name.startswith("CUDA[")}
-            if of_context and len({name.split(":")[0] for name in device}) > 1:
+            own = [name for location, name in timeline.names.items() if name.startswith("CUDA[")
+                   and timeline.process[location] == timeline.process[event.location]]
+            if of_context and len({name.split(":")[0] for name in own}) > 1:
                 continue # whose context it is, is not said
             for called, ended, location in work:
                 if called >= begin.time:
                     break
-                if of_context or location == stream:
+                of_process = timeline.process[location] == timeline.process[event.location]
+                if of_process and (of_context or location == stream):
                     latest = max(latest, ended - event.time)
     if latest > CLOCK_ERROR_NS:
         yield f"an activity ends {latest} ns after a synchronisation with it returned"
@@ -221,6 +227,8 @@ def count_of(timeline, key):
         return sum(1 for l in streams if "CUDA_NULL_STREAM" in timeline.properties[l])
     if kind == "non-blocking":
         return sum(1 for l in streams if "CUDA_STREAM_FLAGS" in timeline.properties[l])
+    if kind == "processes":
+        return len({timeline.process[event.location] for event in hosts})
     if kind == "threads":
         return len({event.location for event in hosts})
     if kind == "devices":
@@ -264,20 +272,26 @@ def compare_times(timeline, output):
 
 # ---- running ----
 
-def command_of(case, programs):
+def command_of(case, options, run):
+    record = [options.ctascope, "record", "--timeline", "-o", run, "--"]
     if case in PYTHON:
-        return [sys.executable, os.path.join(HERE, PYTHON[case])]
+        return record + [sys.executable, os.path.join(HERE, PYTHON[case])]
     if case in ACTIVITIES:
-        return [os.path.join(programs, "activities"), case]
-    return [os.path.join(programs, case)]
+        return record + [os.path.join(options.programs, "activities"), case]
+    launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+    return (launcher if case == "mpi" else []) + record + [os.path.join(options.programs, case)]
 
 
 def check(case, options, where):
     run = os.path.join(where, case)
     shutil.rmtree(run, ignore_errors=True)
-    done = subprocess.run([options.ctascope, "record", "--timeline", "-o", run, "--",
-                           *command_of(case, options.programs)], stdout=subprocess.PIPE,
+    if case == "mpi" and not (shutil.which("mpirun") and
+                              os.path.exists(os.path.join(options.programs, "mpi"))):
+        return None
+    done = subprocess.run(command_of(case, options, run), stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=300)
+    if options.verbose:
+        print(done.stderr, end="")
     if done.returncode == SKIPPED:
         return None
     said = done.stderr.strip().splitlines()
@@ -309,7 +323,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ctascope", required=True)
     parser.add_argument("--programs", required=True)
-    parser.add_argument("--keep")
+    parser.add_argument("--keep", metavar="DIRECTORY", help="where the runs stay")
+    parser.add_argument("--verbose", action="store_true", help="what record says")
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
     try:
