@@ -26,6 +26,7 @@ struct applying {
     /* communicated bytes of one writing launch, not yet added up */
     size_t writer_launch;
     uint64_t bytes, unseen_bytes;
+    uint64_t again_bytes; /* read in earlier launches, too */
 };
 
 static bool is_mine(const struct applying *a, uint64_t address)
@@ -36,11 +37,34 @@ static bool is_mine(const struct applying *a, uint64_t address)
 static void flush(struct applying *a)
 {
     struct cts_comm_counts *const counts = &a->model->result->launches[a->writer_launch].counts;
+    if (a->again_bytes + a->bytes && cts_comm_is_first(a->model)) {
+        cts_comm_pair_use(a->worker, a->writer_launch);
+        a->worker->pairs[a->writer_launch].sum.distinct_bytes += a->again_bytes + a->bytes;
+    }
     if (a->bytes) __atomic_fetch_add(&counts->communicated_out_bytes, a->bytes, __ATOMIC_RELAXED);
     if (a->unseen_bytes)
         __atomic_fetch_add(&counts->unseen_communicated_out_bytes, a->unseen_bytes,
                            __ATOMIC_RELAXED);
-    a->bytes = a->unseen_bytes = 0;
+    a->bytes = a->unseen_bytes = a->again_bytes = 0;
+}
+
+/* Makes the writer's launch the one whose bytes are added up; returns it. */
+static size_t turn_to(struct applying *a, uint32_t writer)
+{
+    size_t launch = a->writer_launch;
+    cts_comm_launch_of(a->model->result, writer & CTS_WRITER_MASK, &launch);
+    if (launch != a->writer_launch) flush(a);
+    a->writer_launch = launch;
+    return launch;
+}
+
+static void mark_places(struct applying *a, uint64_t start, uint64_t stop)
+{
+    for (uint64_t at = start, end; at < stop; at = end) {
+        const size_t place = cts_comm_place_of(a->worker, at, &end);
+        if (end > stop) end = stop;
+        a->worker->place_sums[place].communicated_out_bytes += end - at;
+    }
 }
 
 /* Marks [start, stop) of one block. */
@@ -55,17 +79,51 @@ static enum cts_status mark(struct applying *a, uint64_t start, uint64_t stop, u
             const enum cts_status status = cts_shadow_set(
                 &a->worker->view, at, end, writer | CTS_WRITER_READ, &a->worker->error);
             if (status) return status;
-            size_t launch = a->writer_launch;
-            cts_comm_launch_of(model->result, writer, &launch);
-            if (launch != a->writer_launch) flush(a);
-            a->writer_launch = launch;
+            const size_t launch = turn_to(a, writer);
             const uint64_t unseen =
                 model->unseen.count ? cts_intervals_overlap(&model->unseen, at, end) : 0;
             a->bytes += end - at;
             a->unseen_bytes += unseen;
-            CTS_COMM_CTA_ADD(model, launch, writer, communicated_out_bytes, end - at);
-            CTS_COMM_CTA_ADD(model, launch, writer, unseen_communicated_out_bytes, unseen);
+            mark_places(a, at, end);
+            if (cts_comm_is_first(model)) {
+                CTS_COMM_CTA_ADD(model, launch, writer, communicated_out_bytes, end - at);
+                CTS_COMM_CTA_ADD(model, launch, writer, unseen_communicated_out_bytes, unseen);
+            }
         }
+        at = end;
+    }
+    return CTS_OK;
+}
+
+/* Bytes that were read in earlier launches are counted once by taking their mark away, and get it
+ * back afterwards. */
+static enum cts_status unmark(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
+{
+    (void)node;
+    for (uint64_t at = start; at < stop;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(&a->worker->view, at, stop, &writer);
+        if (writer & CTS_WRITER_READ) {
+            turn_to(a, writer);
+            a->again_bytes += end - at;
+            const enum cts_status status = cts_shadow_set(
+                &a->worker->view, at, end, writer & CTS_WRITER_MASK, &a->worker->error);
+            if (status) return status;
+        }
+        at = end;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status mark_again(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
+{
+    (void)node;
+    for (uint64_t at = start; at < stop;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(&a->worker->view, at, stop, &writer);
+        const enum cts_status status =
+            cts_shadow_set(&a->worker->view, at, end, writer | CTS_WRITER_READ, &a->worker->error);
+        if (status) return status;
         at = end;
     }
     return CTS_OK;
@@ -134,15 +192,17 @@ static enum cts_status claim_atomic(struct applying *a, uint64_t start, uint64_t
     return claim(a, start, stop, node, true);
 }
 
+typedef enum cts_status (*item_function)(struct applying *, uint64_t start, uint64_t stop,
+                                         uint32_t node);
+
 /* Goes through the items of a set that lie in this thread's share, block by block. */
-static enum cts_status for_items(struct applying *a, const struct cts_sets *sets,
-                                 enum cts_status (*act)(struct applying *, uint64_t start,
-                                                        uint64_t stop, uint32_t node))
+static enum cts_status for_items(struct applying *a, const struct cts_set_item *items, size_t count,
+                                 item_function act)
 {
-    for (size_t i = 0; i < sets->count; i++) {
-        if (i + AHEAD < sets->count && is_mine(a, sets->items[i + AHEAD].start))
-            cts_shadow_prefetch(&a->worker->view, sets->items[i + AHEAD].start);
-        const struct cts_set_item item = sets->items[i];
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count && is_mine(a, items[i + AHEAD].start))
+            cts_shadow_prefetch(&a->worker->view, items[i + AHEAD].start);
+        const struct cts_set_item item = items[i];
         const uint64_t stop = item.start + item.length_bytes;
         for (uint64_t at = item.start; at < stop;) {
             const uint64_t block_last = at | BLOCK_LAST;
@@ -155,6 +215,37 @@ static enum cts_status for_items(struct applying *a, const struct cts_sets *sets
     return CTS_OK;
 }
 
+/* The kinds of sets, as other processes send them. */
+enum set_kind { MARKS, REREADS, STORES, ATOMICS };
+
+/* The same for the sets of one kind of all threads and processes. */
+static enum cts_status for_all(struct applying *a, enum set_kind kind, item_function act)
+{
+    const struct cts_comm_model *const model = a->model;
+    const struct cts_processes *const processes = model->options.processes;
+    enum cts_status status = CTS_OK;
+    for (unsigned i = 0; !status && i < model->worker_count; i++) {
+        const struct cts_comm_worker *const worker = &model->workers[i];
+        const struct cts_sets *const sets[] = {&worker->marks, &worker->rereads, &worker->stores,
+                                               &worker->atomics};
+        status = for_items(a, sets[kind]->items, sets[kind]->count, act);
+    }
+    for (unsigned i = 0; !status && model->remotes && i < processes->count; i++)
+        status = for_items(a, model->remotes[i].items[kind], model->remotes[i].counts[kind], act);
+    return status;
+}
+
+static enum cts_status apply_claims(struct applying *a)
+{
+    struct cts_comm_worker *const worker = a->worker;
+    worker->shared.count = worker->conflicts.count = 0;
+    enum cts_status status = for_all(a, ATOMICS, claim_atomic);
+    if (!status) status = cts_intervals_normalise(&worker->shared, &worker->error);
+    if (!status) status = for_all(a, STORES, claim_store);
+    if (!status) status = cts_intervals_normalise(&worker->conflicts, &worker->error);
+    return status;
+}
+
 void cts_comm_apply(void *state, unsigned worker_index)
 {
     struct cts_comm_model *const model = state;
@@ -162,17 +253,11 @@ void cts_comm_apply(void *state, unsigned worker_index)
     const struct cts_comm_launch *const launch = &model->result->launches[model->launch];
     struct applying a = {
         .model = model, .worker = worker, .first_node = (uint32_t)launch->first_node};
-    enum cts_status status = CTS_OK;
-    worker->shared.count = worker->conflicts.count = 0;
-    for (unsigned i = 0; !status && i < model->worker_count; i++)
-        status = for_items(&a, &model->workers[i].marks, mark);
+    enum cts_status status = for_all(&a, REREADS, unmark);
+    if (!status) status = for_all(&a, REREADS, mark_again);
+    if (!status) status = for_all(&a, MARKS, mark);
     flush(&a);
-    for (unsigned i = 0; !status && i < model->worker_count; i++)
-        status = for_items(&a, &model->workers[i].atomics, claim_atomic);
-    if (!status) status = cts_intervals_normalise(&worker->shared, &worker->error);
-    for (unsigned i = 0; !status && i < model->worker_count; i++)
-        status = for_items(&a, &model->workers[i].stores, claim_store);
-    if (!status) status = cts_intervals_normalise(&worker->conflicts, &worker->error);
+    if (!status) status = apply_claims(&a);
     if (!status)
         status = cts_intervals_subtract(&worker->shared, &worker->conflicts, &worker->scratch[0],
                                         &worker->error);
@@ -181,4 +266,37 @@ void cts_comm_apply(void *state, unsigned worker_index)
         worker->counts.atomic_shared_bytes = cts_intervals_bytes(&worker->scratch[0]);
     }
     worker->status = status;
+}
+
+void cts_comm_apply_winners(void *state, unsigned worker_index)
+{
+    struct cts_comm_model *const model = state;
+    struct cts_comm_worker *const worker = &model->workers[worker_index];
+    struct applying a = {.model = model,
+                         .worker = worker,
+                         .first_node = (uint32_t)model->result->launches[model->launch].first_node};
+    worker->status = apply_claims(&a);
+}
+
+static enum cts_status kill(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
+{
+    (void)node;
+    return cts_shadow_set(&a->worker->view, start, stop, CTS_WRITER_NOBODY, &a->worker->error);
+}
+
+static enum cts_status revive(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
+{
+    (void)node;
+    return cts_shadow_set(&a->worker->view, start, stop, CTS_WRITER_HOST, &a->worker->error);
+}
+
+/* Backwards: what the launch wrote is dead before it, what it read is live. */
+void cts_comm_apply_retrace(void *state, unsigned worker_index)
+{
+    struct cts_comm_model *const model = state;
+    struct applying a = {.model = model, .worker = &model->workers[worker_index]};
+    enum cts_status status = for_all(&a, STORES, kill);
+    if (!status) status = for_all(&a, ATOMICS, kill);
+    if (!status) status = for_all(&a, MARKS, revive);
+    a.worker->status = status;
 }

@@ -183,7 +183,9 @@ static enum cts_status number_launches(struct cts_comm_model *model, struct cts_
     }
     result->node_count = node - CTS_WRITER_FIRST_NODE;
     model->out_degrees = cts_array_zeroed(result->node_count, sizeof *model->out_degrees, error);
-    return model->out_degrees ? CTS_OK : CTS_MEMORY;
+    model->launch_out_degrees =
+        cts_array_zeroed(result->node_count, sizeof *model->launch_out_degrees, error);
+    return model->out_degrees && model->launch_out_degrees ? CTS_OK : CTS_MEMORY;
 }
 
 static uint64_t largest_grid(const struct cts_comm *result)
@@ -192,6 +194,42 @@ static uint64_t largest_grid(const struct cts_comm *result)
     for (size_t i = 0; i < result->launch_count; i++)
         if (result->launches[i].cta_count > most) most = result->launches[i].cta_count;
     return most;
+}
+
+static enum cts_status set_up_stores(struct cts_comm_model *model, struct cts_error *error)
+{
+    const struct cts_comm *const result = model->result;
+    for (size_t i = 0; i < result->launch_count; i++) {
+        const size_t kernel = model->catalogue->launches[result->launches[i].index].kernel;
+        if (kernel >= model->kernel_limit) model->kernel_limit = kernel + 1;
+    }
+    model->stores = cts_array_zeroed(result->launch_count, sizeof *model->stores, error);
+    model->kernel_strides =
+        cts_array_zeroed(model->kernel_limit, sizeof *model->kernel_strides, error);
+    return model->stores && model->kernel_strides ? CTS_OK : CTS_MEMORY;
+}
+
+/* A thread's sums by launch, site and allocation. */
+static enum cts_status set_up_sums(struct cts_comm_worker *worker, struct cts_error *error)
+{
+    const struct cts_comm_model *const model = worker->model;
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    const size_t launch_count = model->result->launch_count;
+    worker->pairs = cts_array_zeroed(launch_count, sizeof *worker->pairs, error);
+    worker->pairs_used = cts_array_zeroed(launch_count, sizeof *worker->pairs_used, error);
+    worker->cta_pairs = cts_array_zeroed(launch_count, sizeof *worker->cta_pairs, error);
+    worker->top = cts_array_zeroed(model->options.top_count, sizeof *worker->top, error);
+    worker->site_sums = cts_array_zeroed(catalogue->site_count, sizeof *worker->site_sums, error);
+    worker->written = cts_array_zeroed(catalogue->site_count, sizeof *worker->written, error);
+    worker->written_sites =
+        cts_array_zeroed(catalogue->site_count, sizeof *worker->written_sites, error);
+    worker->place_sums =
+        cts_array_zeroed(catalogue->allocation_count + 1, sizeof *worker->place_sums, error);
+    return worker->pairs && worker->pairs_used && worker->cta_pairs && worker->top &&
+                   worker->site_sums && worker->written && worker->written_sites &&
+                   worker->place_sums
+               ? CTS_OK
+               : CTS_MEMORY;
 }
 
 static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_error *error)
@@ -207,12 +245,9 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
         struct cts_comm_worker *const worker = &model->workers[i];
         worker->model = model;
         worker->index = i;
-        worker->marks.memory_bytes = worker->stores.memory_bytes = worker->atomics.memory_bytes =
-            (size_t)(set_bytes / model->worker_count / 3);
-        worker->pairs = cts_array_zeroed(launch_count, sizeof *worker->pairs, error);
-        worker->pairs_used = cts_array_zeroed(launch_count, sizeof *worker->pairs_used, error);
-        worker->top = cts_array_zeroed(model->options.top_count, sizeof *worker->top, error);
-        if (!worker->pairs || !worker->pairs_used || !worker->top) return CTS_MEMORY;
+        worker->marks.memory_bytes = worker->rereads.memory_bytes = worker->stores.memory_bytes =
+            worker->atomics.memory_bytes = (size_t)(set_bytes / model->worker_count / 4);
+        if (set_up_sums(worker, error)) return CTS_MEMORY;
         if (cts_comm_density_init(&worker->density, largest_grid(model->result),
                                   model->options.density_bins, error))
             return CTS_MEMORY;
@@ -249,23 +284,26 @@ static enum cts_status set_up(struct cts_comm_model *model, struct cts_error *er
     if (!status) status = describe_sites(model, error);
     if (!status) status = assign_chunks(model, error);
     if (!status) status = number_launches(model, error);
+    if (!status) status = set_up_stores(model, error);
     if (!status) status = set_up_workers(model, error);
+    if (!status) status = cts_comm_sms_set_up(model, error);
     if (!status) judge_soundness(model);
     return status;
 }
 
 /* ---- the walk ---- */
 
-static enum cts_status run_launch(struct cts_comm_model *model, struct cts_error *error)
+static enum cts_status run_launch(struct cts_comm_model *model, enum cts_status status,
+                                  struct cts_error *error)
 {
     const struct cts_comm_launch *const launch = &model->result->launches[model->launch];
-    if (!launch->counted) return CTS_OK;
-    if (model->cta_counts) {
+    if (!launch->counted) return status;
+    if (!status && model->cta_counts) {
         model->cta_counts[model->launch] =
             cts_array_zeroed(launch->cta_count, sizeof(struct cts_comm_counts), error);
-        if (!model->cta_counts[model->launch]) return CTS_MEMORY;
+        if (!model->cta_counts[model->launch]) status = CTS_MEMORY;
     }
-    return cts_comm_run_launch(model, error);
+    return cts_comm_run_launch(model, status, error);
 }
 
 static enum cts_status take_step(struct cts_comm_model *model, const struct cts_step *step,
@@ -282,27 +320,49 @@ static enum cts_status take_step(struct cts_comm_model *model, const struct cts_
     case CTS_STEP_LAUNCH:
         break;
     }
-    const enum cts_status status = run_launch(model, error);
-    model->launch++;
-    return status;
+    return CTS_OK;
 }
 
+static enum cts_status change_rank(struct cts_comm_model *model, struct cts_error *error)
+{
+    cts_shadow_free(model->shadow);
+    for (unsigned k = 0; k < model->worker_count; k++) model->workers[k].view.shadow = NULL;
+    model->shadow = cts_shadow_new(error);
+    return model->shadow ? CTS_OK : CTS_MEMORY;
+}
+
+/* Launches from `first` on were of a rank in which copies carried writers. */
+static void note_carried(struct cts_comm_model *model, size_t first)
+{
+    for (size_t i = first; i < model->launch; i++) model->stores[i].carried = true;
+}
+
+/* Processes that fail go on to the next launch, where all of them learn of it. */
 static enum cts_status walk(struct cts_comm_model *model, struct cts_error *error)
 {
-    uint32_t rank = 0;
+    enum cts_status status = CTS_OK;
+    uint64_t carried_bytes = 0;
+    size_t first_launch = 0;
     for (size_t i = 0; i < model->order.step_count; i++) {
         const struct cts_step *const step = &model->order.steps[i];
-        if (!model->shadow || step->rank != rank) {
-            cts_shadow_free(model->shadow);
-            for (unsigned k = 0; k < model->worker_count; k++) model->workers[k].view.shadow = NULL;
-            model->shadow = cts_shadow_new(error);
-            if (!model->shadow) return CTS_MEMORY;
-            rank = step->rank;
+        const bool is_new_rank = i == 0 || step->rank != model->order.steps[i - 1].rank;
+        if (is_new_rank && model->result->carried_bytes > carried_bytes)
+            note_carried(model, first_launch);
+        if (is_new_rank) {
+            carried_bytes = model->result->carried_bytes;
+            first_launch = model->launch;
+            if (!status) status = change_rank(model, error);
         }
-        const enum cts_status status = take_step(model, step, error);
-        if (status) return status;
+        if (step->kind == CTS_STEP_LAUNCH) {
+            status = run_launch(model, status, error);
+            model->launch++;
+        } else if (!status) {
+            status = take_step(model, step, error);
+        }
+        if (status && !model->options.processes) return status;
     }
-    return CTS_OK;
+    if (model->result->carried_bytes > carried_bytes) note_carried(model, first_launch);
+    return status;
 }
 
 /* ---- what is made of it ---- */
@@ -344,9 +404,8 @@ static enum cts_status finish_degrees(struct cts_comm_model *model, struct cts_m
 }
 
 /* Adds the maps of all workers to the first one's. */
-static enum cts_status gather_map(struct cts_comm_model *model, size_t map_offset,
-                                  struct cts_map_entry **entries, size_t *count,
-                                  struct cts_error *error)
+static enum cts_status join_maps(struct cts_comm_model *model, size_t map_offset,
+                                 struct cts_error *error)
 {
     struct cts_map *const all = (struct cts_map *)((char *)&model->workers[0] + map_offset);
     for (unsigned i = 1; i < model->worker_count; i++) {
@@ -359,100 +418,33 @@ static enum cts_status gather_map(struct cts_comm_model *model, size_t map_offse
             *value += map->entries[k].value;
         }
     }
-    *entries = cts_map_sorted(all, error);
-    *count = all->count;
-    return *entries ? CTS_OK : CTS_MEMORY;
-}
-
-static int by_kernel_id(const void *left, const void *right)
-{
-    const struct cts_comm_kernel *const a = left, *const b = right;
-    return (a->kernel > b->kernel) - (a->kernel < b->kernel);
-}
-
-static uint32_t kernel_id(const struct cts_comm_model *model, size_t launch)
-{
-    return model->catalogue->launches[model->result->launches[launch].index].kernel;
-}
-
-static size_t kernel_index(const struct cts_comm *result, uint32_t kernel)
-{
-    const struct cts_comm_kernel key = {.kernel = kernel};
-    const struct cts_comm_kernel *const found =
-        bsearch(&key, result->kernels, result->kernel_count, sizeof key, by_kernel_id);
-    return (size_t)(found - result->kernels);
-}
-
-static enum cts_status sum_kernels(struct cts_comm_model *model, struct cts_error *error)
-{
-    struct cts_comm *const result = model->result;
-    result->kernels = cts_array_zeroed(result->launch_count, sizeof *result->kernels, error);
-    if (!result->kernels) return CTS_MEMORY;
-    for (size_t i = 0; i < result->launch_count; i++)
-        result->kernels[i].kernel = kernel_id(model, i);
-    qsort(result->kernels, result->launch_count, sizeof *result->kernels, by_kernel_id);
-    for (size_t i = 0; i < result->launch_count; i++)
-        if (i == 0 || result->kernels[i].kernel != result->kernels[i - 1].kernel)
-            result->kernels[result->kernel_count++] = result->kernels[i];
-    for (size_t i = 0; i < result->launch_count; i++) {
-        struct cts_comm_kernel *const kernel =
-            &result->kernels[kernel_index(result, kernel_id(model, i))];
-        kernel->launch_count++;
-        cts_comm_counts_add(&kernel->counts, &result->launches[i].counts);
-        cts_comm_counts_add(&result->total, &result->launches[i].counts);
-    }
     return CTS_OK;
 }
 
-static int by_writer_reader(const void *left, const void *right)
+static void join_sums(struct cts_comm_model *model)
 {
-    const struct cts_comm_pair *const a = left, *const b = right;
-    if (a->writer != b->writer) return a->writer < b->writer ? -1 : 1;
-    return (a->reader > b->reader) - (a->reader < b->reader);
-}
-
-/* Pairs of launches become pairs of kernels, and what launches sent. */
-static enum cts_status sum_pairs(struct cts_comm_model *model, struct cts_error *error)
-{
-    struct cts_comm *const result = model->result;
-    result->launch_pairs = model->pairs.items;
-    result->launch_pair_count = model->pairs.count;
-    model->pairs.items = NULL;
-    for (size_t i = 0; i < result->launch_pair_count; i++) {
-        const struct cts_comm_pair *const pair = &result->launch_pairs[i];
-        result->launches[pair->writer].counts.sent_transfers += pair->transfers;
-        result->launches[pair->writer].counts.sent_bytes += pair->bytes;
-        if (!pair->unordered) continue;
-        result->unordered_transfers += pair->transfers;
-        result->unordered_bytes += pair->bytes;
-    }
-    const enum cts_status status = sum_kernels(model, error);
-    if (status) return status;
-    result->kernel_pairs =
-        cts_array_zeroed(result->launch_pair_count, sizeof *result->kernel_pairs, error);
-    if (!result->kernel_pairs) return CTS_MEMORY;
-    for (size_t i = 0; i < result->launch_pair_count; i++) {
-        struct cts_comm_pair pair = result->launch_pairs[i];
-        pair.writer = kernel_index(result, kernel_id(model, pair.writer));
-        pair.reader = kernel_index(result, kernel_id(model, pair.reader));
-        result->kernel_pairs[i] = pair;
-    }
-    qsort(result->kernel_pairs, result->launch_pair_count, sizeof *result->kernel_pairs,
-          by_writer_reader);
-    for (size_t i = 0; i < result->launch_pair_count; i++) {
-        const struct cts_comm_pair pair = result->kernel_pairs[i];
-        struct cts_comm_pair *const last = result->kernel_pairs + result->kernel_pair_count - 1;
-        if (!result->kernel_pair_count || by_writer_reader(last, &pair)) {
-            result->kernel_pairs[result->kernel_pair_count++] = pair;
-            continue;
+    struct cts_comm_worker *const first = &model->workers[0];
+    for (unsigned i = 1; i < model->worker_count; i++) {
+        const struct cts_comm_worker *const worker = &model->workers[i];
+        for (size_t k = 0; k < model->catalogue->site_count; k++) {
+            struct cts_comm_site_sum *const sum = &first->site_sums[k];
+            const struct cts_comm_site_sum *const more = &worker->site_sums[k];
+            sum->accesses += more->accesses;
+            sum->access_bytes += more->access_bytes;
+            sum->received_accesses += more->received_accesses;
+            sum->received_access_bytes += more->received_access_bytes;
+            sum->sent_accesses += more->sent_accesses;
+            sum->sent_access_bytes += more->sent_access_bytes;
         }
-        last->transfers += pair.transfers;
-        last->bytes += pair.bytes;
-        last->access_bytes += pair.access_bytes;
-        last->accesses += pair.accesses;
-        last->unordered |= pair.unordered;
+        for (size_t k = 0; k <= model->catalogue->allocation_count; k++) {
+            struct cts_comm_allocation *const sum = &first->place_sums[k];
+            const struct cts_comm_allocation *const more = &worker->place_sums[k];
+            sum->read_bytes += more->read_bytes;
+            sum->written_bytes += more->written_bytes;
+            sum->received_bytes += more->received_bytes;
+            sum->communicated_out_bytes += more->communicated_out_bytes;
+        }
     }
-    return CTS_OK;
 }
 
 static int by_size(const void *left, const void *right)
@@ -476,6 +468,42 @@ static enum cts_status gather_top(struct cts_comm_model *model, struct cts_error
     }
     qsort(result->top, result->top_count, sizeof *result->top, by_size);
     if (result->top_count > most) result->top_count = most;
+    return CTS_OK;
+}
+
+/* What the threads have, together; the first one then stands for this process. */
+static enum cts_status join_workers(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    enum cts_status status = CTS_OK;
+    for (unsigned i = 0; !status && i < model->worker_count; i++)
+        status = cts_comm_places_flush(&model->workers[i], error);
+    join_sums(model);
+    if (!status) status = join_maps(model, offsetof(struct cts_comm_worker, transfer_sizes), error);
+    if (!status) status = join_maps(model, offsetof(struct cts_comm_worker, in_degrees), error);
+    if (!status) status = join_maps(model, offsetof(struct cts_comm_worker, place_pairs), error);
+    if (!status) status = gather_top(model, error);
+    if (!status)
+        status = cts_comm_density_init(&result->density, largest_grid(result),
+                                       model->options.density_bins, error);
+    for (unsigned i = 0; !status && i < model->worker_count; i++)
+        cts_comm_density_add(&result->density, &model->workers[i].density);
+    for (unsigned i = 0; i < model->worker_count; i++)
+        result->record_count += model->workers[i].record_count;
+    return status;
+}
+
+static enum cts_status list_sites(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    const size_t count = model->catalogue->site_count;
+    result->sites = cts_array_zeroed(count, sizeof *result->sites, error);
+    if (!result->sites) return CTS_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        if (!model->workers[0].site_sums[i].accesses) continue;
+        result->sites[result->site_count] = model->workers[0].site_sums[i];
+        result->sites[result->site_count++].site = (uint32_t)i;
+    }
     return CTS_OK;
 }
 
@@ -503,36 +531,43 @@ static enum cts_status gather_ctas(struct cts_comm_model *model, struct cts_erro
     return CTS_OK;
 }
 
+static enum cts_status list_map(const struct cts_map *map, struct cts_map_entry **entries,
+                                size_t *count, struct cts_error *error)
+{
+    *entries = cts_map_sorted(map, error);
+    *count = *entries ? map->count : 0;
+    return *entries ? CTS_OK : CTS_MEMORY;
+}
+
+static enum cts_status list_distributions(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    struct cts_comm_worker *const first = &model->workers[0];
+    struct cts_map out_degrees = {0};
+    enum cts_status status = finish_degrees(model, &out_degrees, error);
+    if (!status)
+        status = list_map(&out_degrees, &result->out_degrees, &result->out_degree_count, error);
+    cts_map_release(&out_degrees);
+    if (!status)
+        status = list_map(&first->in_degrees, &result->in_degrees, &result->in_degree_count, error);
+    if (!status)
+        status = list_map(&first->transfer_sizes, &result->transfer_sizes,
+                          &result->transfer_size_count, error);
+    return status;
+}
+
 static enum cts_status conclude(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
-    struct cts_map out_degrees = {0};
-    enum cts_status status = finish_degrees(model, &out_degrees, error);
-    if (!status) {
-        result->out_degrees = cts_map_sorted(&out_degrees, error);
-        result->out_degree_count = out_degrees.count;
-        if (!result->out_degrees) status = CTS_MEMORY;
-    }
-    cts_map_release(&out_degrees);
-    if (!status)
-        status = gather_map(model, offsetof(struct cts_comm_worker, in_degrees),
-                            &result->in_degrees, &result->in_degree_count, error);
-    if (!status)
-        status = gather_map(model, offsetof(struct cts_comm_worker, transfer_sizes),
-                            &result->transfer_sizes, &result->transfer_size_count, error);
-    if (!status) status = sum_pairs(model, error);
-    if (!status) status = gather_top(model, error);
+    enum cts_status status = list_distributions(model, error);
+    if (!status) status = cts_comm_pairs_conclude(model, error);
+    if (!status) status = cts_comm_strides_conclude(model, error);
+    if (!status) status = cts_comm_places_conclude(model, error);
+    if (!status) status = list_sites(model, error);
     if (!status) status = gather_ctas(model, error);
-    if (!status)
-        status = cts_comm_density_init(&result->density, largest_grid(result),
-                                       model->options.density_bins, error);
-    for (unsigned i = 0; !status && i < model->worker_count; i++)
-        cts_comm_density_add(&result->density, &model->workers[i].density);
     result->transfers = model->transfers.items;
     result->transfer_count = model->transfers.count;
     model->transfers.items = NULL;
-    for (unsigned i = 0; i < model->worker_count; i++)
-        result->record_count += model->workers[i].record_count;
     return status;
 }
 
@@ -550,7 +585,17 @@ static void release_worker(struct cts_comm_worker *worker)
     cts_spans_release(&worker->sorting);
     free(worker->pairs);
     free(worker->pairs_used);
+    free(worker->cta_pairs);
+    free(worker->senders.items);
+    free(worker->site_sums);
+    free(worker->written);
+    free(worker->written_sites);
+    free(worker->place_sums);
+    cts_map_release(&worker->place_pairs);
+    for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
+        cts_strides_release(&worker->strides[kind]);
     cts_sets_release(&worker->marks);
+    cts_sets_release(&worker->rereads);
     cts_sets_release(&worker->stores);
     cts_sets_release(&worker->atomics);
     cts_intervals_release(&worker->shared);
@@ -570,6 +615,13 @@ static void release_model(struct cts_comm_model *model)
         free(model->cta_counts[i]);
     free(model->cta_counts);
     free(model->workers);
+    cts_comm_stores_release(model);
+    free(model->launch_out_degrees);
+    free(model->node_sms);
+    free(model->sm_order);
+    free(model->places.items);
+    free(model->remotes);
+    free(model->remote_block);
     cts_order_release(&model->order);
     cts_shadow_free(model->shadow);
     free(model->sites);
@@ -585,19 +637,70 @@ static void release_model(struct cts_comm_model *model)
     free(model->done);
 }
 
+static enum cts_status analyze(struct cts_comm_model *model, struct cts_error *error)
+{
+    const struct cts_processes *const processes = model->options.processes;
+    enum cts_status status = set_up(model, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    status = walk(model, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    if (!model->restricted) status = cts_comm_stores_resolve(model, error);
+    if (!status) status = join_workers(model, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    status = cts_comm_merge(model, error);
+    if (!status) status = conclude(model, error);
+    return status;
+}
+
+static enum cts_status analyze_as(const struct cts_catalogue *catalogue,
+                                  const struct cts_access_source *source,
+                                  const struct cts_comm_options *options, bool restricted,
+                                  struct cts_comm *result, struct cts_error *error)
+{
+    *result = (struct cts_comm){.paper_model = options->paper_model,
+                                .ignore_copies = options->ignore_copies,
+                                .per_stream = options->per_stream};
+    struct cts_comm_model model = {.catalogue = catalogue,
+                                   .source = source,
+                                   .options = *options,
+                                   .result = result,
+                                   .restricted = restricted};
+    if (model.options.processes && model.options.processes->count == 1)
+        model.options.processes = NULL;
+    model.transfer_room = options->transfer_max ? options->transfer_max : CTS_COMM_TRANSFER_MAX;
+    const enum cts_status status = analyze(&model, error);
+    release_model(&model);
+    if (status) cts_comm_release(result);
+    return status;
+}
+
+/* What each launch stored that was read within its stream: a byte has one mark for having been
+ * read, so that this takes an analysis of its own. */
+static enum cts_status restrict_evolution(const struct cts_catalogue *catalogue,
+                                          const struct cts_access_source *source,
+                                          const struct cts_comm_options *options,
+                                          struct cts_comm *result, struct cts_error *error)
+{
+    struct cts_comm_options own = *options;
+    struct cts_comm within;
+    own.keep_ctas = own.keep_transfers = false;
+    own.top_count = own.density_bins = 0;
+    const enum cts_status status = analyze_as(catalogue, source, &own, true, &within, error);
+    if (status) return status;
+    for (size_t i = 0; i < result->evolution_count; i++)
+        result->evolution[i].store_bytes = within.launches[i].counts.communicated_out_bytes;
+    cts_comm_release(&within);
+    return CTS_OK;
+}
+
 enum cts_status cts_comm_analyze(const struct cts_catalogue *catalogue,
                                  const struct cts_access_source *source,
                                  const struct cts_comm_options *options, struct cts_comm *result,
                                  struct cts_error *error)
 {
-    *result = (struct cts_comm){.paper_model = options->paper_model};
-    struct cts_comm_model model = {
-        .catalogue = catalogue, .source = source, .options = *options, .result = result};
-    model.transfer_room = options->transfer_max ? options->transfer_max : CTS_COMM_TRANSFER_MAX;
-    enum cts_status status = set_up(&model, error);
-    if (!status) status = walk(&model, error);
-    if (!status) status = conclude(&model, error);
-    release_model(&model);
+    enum cts_status status = analyze_as(catalogue, source, options, false, result, error);
+    if (status || !options->per_stream) return status;
+    status = restrict_evolution(catalogue, source, options, result, error);
     if (status) cts_comm_release(result);
     return status;
 }

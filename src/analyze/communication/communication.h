@@ -11,9 +11,11 @@
 #include <stdint.h>
 
 #include "analyze/communication/density.h"
+#include "analyze/communication/strides.h"
 #include "analyze/map.h"
 #include "analyze/source.h"
 #include "common/error.h"
+#include "common/processes.h"
 #include "common/progress.h"
 #include "trace/catalogue.h"
 
@@ -99,6 +101,7 @@ struct cts_comm_launch {
     bool incomplete; /* not all of it was recorded */
     uint64_t first_node;
     struct cts_comm_counts counts;
+    uint64_t communicated_out_access_bytes; /* of what its thread accesses wrote, was read later */
     struct cts_comm_degree in_degree, out_degree;
 };
 
@@ -106,14 +109,94 @@ struct cts_comm_kernel {
     uint32_t kernel; /* catalogue id */
     uint64_t launch_count;
     struct cts_comm_counts counts;
+    uint64_t communicated_out_access_bytes;
 };
+
+/* What the transfers of a pair look like as one operation; docs/communication.md has the rule. */
+#define CTS_COMM_SHAPES(X)                                                                         \
+    X(SAME_CTA, "same CTA")                                                                        \
+    X(SHIFT, "shift")                                                                              \
+    X(POINT_TO_POINT, "point-to-point")                                                            \
+    X(SCATTER, "scatter")                                                                          \
+    X(MULTICAST, "multicast")                                                                      \
+    X(GATHER, "gather")                                                                            \
+    X(ALL_TO_ALL, "all-to-all")                                                                    \
+    X(HALO, "halo")                                                                                \
+    X(MIXED, "mixed")
+
+enum cts_comm_shape {
+#define X(name, text) CTS_COMM_SHAPE_##name,
+    CTS_COMM_SHAPES(X)
+#undef X
+        CTS_COMM_SHAPE_COUNT
+};
+const char *cts_comm_shape_text(enum cts_comm_shape shape);
 
 /* All transfers from CTAs of one launch to CTAs of another; `writer` and `reader` are indices in
  * cts_comm.launches, of pairs by kernel in cts_comm.kernels. */
 struct cts_comm_pair {
     size_t writer, reader;
     uint64_t transfers, bytes, access_bytes, accesses;
+    uint64_t distinct_bytes;      /* each byte once, however many CTAs read it */
+    uint64_t bisection_bytes[3];  /* of transfers that change halves, by dimension */
+    uint8_t bisection_dimensions; /* bit d: an extent in dimension d is above 1 */
+    uint64_t senders, receivers;  /* CTAs with a transfer of the pair; of kernels: added up */
+    uint64_t largest_out_degree;  /* receivers of one sender, */
+    uint64_t largest_in_degree;   /* senders of one receiver */
+    bool same_grid;               /* then offsets are those of CTA indices, reader - writer: */
+    int64_t offset_min[3], offset_max[3];
+    enum cts_comm_shape shape;
     bool unordered; /* nothing but the recorded start orders the two launches */
+};
+
+/* Volumes by superstep distance: launches between writer and reader. */
+struct cts_comm_distance {
+    uint64_t distance, transfers, bytes, access_bytes, distinct_bytes;
+};
+
+/* What one launch communicates, as a row of the evolution: loads at the reading superstep, stores
+ * at the writing one. With per_stream, within a stream only. */
+struct cts_comm_evolution {
+    size_t launch;                            /* in cts_comm.launches */
+    uint64_t load_bytes, load_access_bytes;   /* unique; per thread access */
+    uint64_t store_bytes, store_access_bytes; /* the latter 0 with per_stream, not known */
+};
+
+/* What a static memory instruction carries, per thread access; global memory only. */
+struct cts_comm_site_sum {
+    uint32_t site; /* catalogue id */
+    uint64_t accesses, access_bytes;
+    uint64_t received_accesses, received_access_bytes; /* read from a node */
+    uint64_t sent_accesses, sent_access_bytes;         /* written, and read by a later node */
+};
+
+/* What lies in an allocation; unique bytes per node, of those alive at a launch. */
+struct cts_comm_allocation {
+    size_t allocation; /* index in catalogue->allocations; SIZE_MAX: outside of all */
+    uint64_t read_bytes, written_bytes;
+    uint64_t received_bytes;         /* read from a node */
+    uint64_t communicated_out_bytes; /* written, and read by a later node before overwritten */
+};
+/* The part of a pair of kernels that goes through an allocation. */
+struct cts_comm_allocation_pair {
+    size_t allocation;     /* as above */
+    size_t writer, reader; /* in cts_comm.kernels */
+    uint64_t bytes;        /* unique bytes received */
+};
+
+/* Global memory of the CTAs of a launch that ran on one multiprocessor. */
+struct cts_comm_sm {
+    uint32_t launch; /* index in cts_comm.launches */
+    uint32_t sm, device;
+    uint64_t cta_count;
+    struct cts_comm_counts counts;
+};
+
+/* Strides of accesses that communicate, by kernel. */
+struct cts_comm_kernel_strides {
+    size_t kernel; /* in cts_comm.kernels; SIZE_MAX: all of them */
+    struct cts_stride_entry *entries[CTS_STRIDE_KIND_COUNT]; /* by stride */
+    size_t counts[CTS_STRIDE_KIND_COUNT];
 };
 
 struct cts_comm_transfer {
@@ -128,20 +211,23 @@ struct cts_comm_cta {
 };
 
 struct cts_comm_options {
-    bool paper_model; /* no copies, no frees, no CPU accesses; host = never written by a kernel */
-    bool keep_ctas;   /* fill cts_comm.ctas */
+    bool paper_model;   /* no copies, no frees, no CPU accesses; host = never written by a kernel */
+    bool ignore_copies; /* the same, but frees end what was written */
+    bool per_stream;    /* evolution and distances within a stream only */
+    bool keep_ctas;     /* fill cts_comm.ctas */
     bool keep_transfers;   /* fill cts_comm.transfers, up to transfer_max */
     size_t transfer_max;   /* 0: CTS_COMM_TRANSFER_MAX */
     size_t top_count;      /* how many of the largest transfers to keep */
     uint32_t density_bins; /* at most so many bins a side of the density map; 0: no map */
     unsigned threads;      /* 0: one per processor */
     uint64_t set_bytes;    /* sets of a launch beyond this go to a temporary file; 0: 1 GiB */
-    struct cts_progress *progress; /* counts accesses; may be NULL */
+    const struct cts_processes *processes; /* NULL: alone */
+    struct cts_progress *progress;         /* counts accesses; may be NULL */
 };
 enum { CTS_COMM_TRANSFER_MAX = 1 << 22 };
 
 struct cts_comm {
-    bool paper_model;
+    bool paper_model, ignore_copies, per_stream;
     /* soundness */
     uint64_t unrecorded_launches;  /* launches of which something is missing */
     uint64_t dropped_accesses;     /* by the recorder, of the whole run */
@@ -153,10 +239,14 @@ struct cts_comm {
     bool lower_bound; /* something is missing: last writers may be wrong */
     /* size */
     uint64_t superstep_count, copy_count, memset_count, node_count, record_count;
-    uint64_t carried_bytes; /* bytes whose node went along with a device-to-device copy */
+    uint64_t carried_bytes;     /* bytes whose node went along with a device-to-device copy */
+    uint64_t retraced_launches; /* whose stores took a second look at the accesses */
     uint64_t peak_shadow_bytes, peak_set_bytes;
 
     struct cts_comm_counts total;
+    uint64_t communicated_out_access_bytes;
+    uint64_t bisection_bytes[3];      /* of all transfers; */
+    uint8_t bisection_dimensions;     /* as of pairs */
     struct cts_comm_launch *launches; /* in their order, rank after rank */
     size_t launch_count;
     struct cts_comm_kernel *kernels; /* that ran, by id */
@@ -174,6 +264,20 @@ struct cts_comm {
     struct cts_comm_transfer *transfers; /* by reader launch, reader CTA, writer launch and CTA */
     size_t transfer_count;
     struct cts_comm_density density;
+    struct cts_comm_distance *distances; /* ascending */
+    size_t distance_count;
+    struct cts_comm_evolution *evolution; /* as launches */
+    size_t evolution_count;
+    struct cts_comm_site_sum *sites; /* that were executed, by id */
+    size_t site_count;
+    struct cts_comm_allocation *allocations; /* that were touched, by index */
+    size_t allocation_count;
+    struct cts_comm_allocation_pair *allocation_pairs; /* by allocation, writer, reader */
+    size_t allocation_pair_count;
+    struct cts_comm_sm *sms; /* where the catalogue says where CTAs ran: by launch, SM */
+    size_t sm_count;
+    struct cts_comm_kernel_strides *strides; /* all kernels together, then each as `kernels` */
+    size_t stride_count;
     uint64_t transfers_left_out; /* beyond transfer_max: in every sum, not in the list */
     struct cts_comm_cta *ctas;   /* CTAs that touched memory, by launch and CTA */
     size_t cta_count;

@@ -92,6 +92,16 @@ void cts_comm_release(struct cts_comm *result)
     free(result->top);
     free(result->transfers);
     free(result->ctas);
+    free(result->distances);
+    free(result->evolution);
+    free(result->sites);
+    free(result->allocations);
+    free(result->allocation_pairs);
+    free(result->sms);
+    for (size_t i = 0; result->strides && i < result->stride_count; i++)
+        for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
+            free(result->strides[i].entries[kind]);
+    free(result->strides);
     cts_comm_density_release(&result->density);
     *result = (struct cts_comm){0};
 }

@@ -19,7 +19,11 @@ struct reading {
     struct cts_spans *spans;
     uint32_t since; /* spans from this moment on are as good as the record's own moment */
     uint64_t lane_serial;
-    bool looks_up; /* a read of global memory */
+    bool looks_up;               /* what it touches is looked up: global memory */
+    bool is_written;             /* retracing: ... for whether it is read later */
+    struct cts_grain *grains[2]; /* global memory: of reads, of writes; or NULL */
+    /* of the record's accesses: that read from a node, or that are read later */
+    uint64_t lanes_met, bytes_met;
 };
 
 static inline uint64_t lane_of(const struct cts_comm_site *site, uint64_t distance_bytes)
@@ -33,6 +37,7 @@ static enum cts_status look_up(struct reading *r, uint64_t start, uint32_t lane_
                                uint32_t multiplicity)
 {
     struct cts_comm_links *const links = &r->state->links;
+    uint64_t lanes_done = 0; /* lanes below are in lanes_met */
     const uint64_t stop = start + (uint64_t)lane_count * r->site->width_bytes;
     for (uint64_t at = start; at < stop;) {
         uint32_t writer;
@@ -51,10 +56,51 @@ static enum cts_status look_up(struct reading *r, uint64_t start, uint32_t lane_
         }
         link->accesses += accesses * multiplicity;
         link->last_lane = last_lane;
+        if ((writer & CTS_WRITER_MASK) >= CTS_WRITER_FIRST_NODE) {
+            const uint64_t lanes_end = last_lane - r->lane_serial + 1;
+            const uint64_t first = at == start ? 0 : lane_of(r->site, at - start);
+            r->bytes_met += (end - at) * multiplicity;
+            r->lanes_met += (lanes_end - (first > lanes_done ? first : lanes_done)) * multiplicity;
+            lanes_done = lanes_end;
+        }
         at = end;
     }
     r->lane_serial += lane_count;
     return CTS_OK;
+}
+
+/* The same for what a launch that is retraced wrote: which bytes are read later. */
+static enum cts_status look_ahead(struct reading *r, uint64_t start, uint32_t lane_count,
+                                  uint32_t multiplicity)
+{
+    const struct cts_address_filter filter = cts_comm_live_filter(r->worker);
+    const uint64_t stop = start + (uint64_t)lane_count * r->site->width_bytes;
+    uint64_t lanes_done = 0;
+    for (uint64_t at = start; at < stop;) {
+        bool matters;
+        const uint64_t end = filter.run(filter.state, at, stop, &matters);
+        if (matters) {
+            const uint64_t first = lane_of(r->site, at - start);
+            const uint64_t lanes_end = lane_of(r->site, end - 1 - start) + 1;
+            r->bytes_met += (end - at) * multiplicity;
+            r->lanes_met += (lanes_end - (first > lanes_done ? first : lanes_done)) * multiplicity;
+            lanes_done = lanes_end;
+        }
+        at = end;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status mix_grain(struct reading *r, struct cts_grain *grain, uint64_t start,
+                                 uint32_t lane_count)
+{
+    const struct cts_comm_state *const state = r->state;
+    const struct cts_spans *const spans = state->spans[CTS_COMM_GLOBAL];
+    const struct cts_intervals *const sets = state->sets[CTS_COMM_GLOBAL];
+    const unsigned class = grain == &state->read_grain ? CTS_COMM_READ : CTS_COMM_STORE;
+    const struct cts_grain_past past = {.spans = {&spans[class], &spans[CTS_COMM_ATOMIC]},
+                                        .sets = {&sets[class], &sets[CTS_COMM_ATOMIC]}};
+    return cts_grain_add(grain, start, r->site->width_bytes, lane_count, &past, &r->worker->error);
 }
 
 static inline enum cts_status add_dense(struct reading *r, uint64_t start, uint32_t lane_count,
@@ -63,10 +109,18 @@ static inline enum cts_status add_dense(struct reading *r, uint64_t start, uint3
     const uint64_t length_bytes = (uint64_t)lane_count * r->site->width_bytes;
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
         return cts_fail(&r->worker->error, CTS_FORMAT, "an access passes the end of memory");
+    for (unsigned k = 0; k < 2; k++) {
+        struct cts_grain *const grain = r->grains[k];
+        if (!grain || cts_grain_fits(grain, start, r->site->width_bytes)) continue;
+        const enum cts_status status = mix_grain(r, grain, start, lane_count);
+        if (status) return status;
+    }
     if (cts_spans_add(r->spans, start, (uint32_t)length_bytes, r->state->moment, r->since,
                       &r->worker->error))
         return CTS_MEMORY;
-    return r->looks_up ? look_up(r, start, lane_count, multiplicity) : CTS_OK;
+    if (!r->looks_up) return CTS_OK;
+    return r->is_written ? look_ahead(r, start, lane_count, multiplicity)
+                         : look_up(r, start, lane_count, multiplicity);
 }
 
 /* Lanes of `mask` at base + stride * lane. */
@@ -160,6 +214,82 @@ static int space_index(unsigned space)
     }
 }
 
+static enum cts_status read_lanes(struct reading *r, const struct cts_acc_batch *batch, size_t i)
+{
+    switch (batch->pattern[i]) {
+    case CTS_PATTERN_UNIFORM:
+        return add_row(r, batch->base[i], 0, batch->mask[i]);
+    case CTS_PATTERN_AFFINE:
+        return add_row(r, batch->base[i], batch->s0[i], batch->mask[i]);
+    case CTS_PATTERN_TWO_LEVEL:
+        return add_two_level(r, batch, i);
+    case CTS_PATTERN_LIST:
+        return add_list(r, batch, i);
+    default:
+        return cts_fail(&r->worker->error, CTS_FORMAT,
+                        "a record of site %u has the unknown pattern %u", batch->site[i],
+                        batch->pattern[i]);
+    }
+}
+
+/* What waits for the launch's later readers. */
+static enum cts_status note_store(struct reading *r, const struct cts_acc_batch *batch, size_t i,
+                                  uint64_t lane_count)
+{
+    struct cts_comm_worker *const worker = r->worker;
+    struct cts_comm_written *const written = &worker->written[batch->site[i]];
+    if (!written->accesses) worker->written_sites[worker->written_site_count++] = batch->site[i];
+    written->accesses += lane_count;
+    written->access_bytes += lane_count * r->site->width_bytes;
+    worker->node_written_access_bytes += lane_count * r->site->width_bytes;
+    return cts_strides_add_record(&worker->strides[CTS_STRIDE_STORE_LANE], batch, i,
+                                  &worker->error);
+}
+
+/* A record of global memory, in the analysis itself. */
+static enum cts_status read_global(struct reading *r, const struct cts_acc_batch *batch, size_t i)
+{
+    struct cts_comm_worker *const worker = r->worker;
+    struct cts_comm_site_sum *const sum = &worker->site_sums[batch->site[i]];
+    const unsigned class = r->site->class;
+    const uint64_t lane_count = (uint64_t)__builtin_popcount(batch->mask[i]);
+    r->looks_up = class != CTS_COMM_STORE;
+    r->grains[0] = class != CTS_COMM_STORE ? &r->state->read_grain : NULL;
+    r->grains[1] = class != CTS_COMM_READ ? &r->state->write_grain : NULL;
+    sum->accesses += lane_count;
+    sum->access_bytes += lane_count * r->site->width_bytes;
+    enum cts_status status = read_lanes(r, batch, i);
+    if (!status && class != CTS_COMM_READ) status = note_store(r, batch, i, lane_count);
+    if (status || !r->bytes_met) return status;
+    sum->received_accesses += r->lanes_met;
+    sum->received_access_bytes += r->bytes_met;
+    return cts_strides_add_record(&worker->strides[CTS_STRIDE_LOAD_LANE], batch, i, &worker->error);
+}
+
+/* A record, seen from what comes after: only bytes count, and of a launch that is retraced what of
+ * its writes is read later. */
+static enum cts_status retrace_record(struct reading *r, const struct cts_acc_batch *batch,
+                                      size_t i)
+{
+    struct cts_comm_worker *const worker = r->worker;
+    const struct cts_comm_model *const model = worker->model;
+    const unsigned class = r->site->class;
+    if (batch->space[i] != CTS_SPACE_GLOBAL) return CTS_OK;
+    if (model->mode == CTS_COMM_WINNERS && class == CTS_COMM_READ) return CTS_OK;
+    r->since = 0; /* in which order does not matter */
+    r->looks_up = r->is_written =
+        model->retraces && model->mode == CTS_COMM_RETRACE && class != CTS_COMM_READ;
+    r->grains[0] = NULL;
+    r->grains[1] = r->looks_up ? &r->state->write_grain : NULL;
+    const enum cts_status status = read_lanes(r, batch, i);
+    if (status || !r->bytes_met) return status;
+    worker->site_sums[batch->site[i]].sent_accesses += r->lanes_met;
+    worker->site_sums[batch->site[i]].sent_access_bytes += r->bytes_met;
+    worker->live_access_bytes += r->bytes_met;
+    return cts_strides_add_record(&worker->strides[CTS_STRIDE_STORE_LANE], batch, i,
+                                  &worker->error);
+}
+
 static enum cts_status read_record(struct reading *r, const struct cts_acc_batch *batch, size_t i)
 {
     const struct cts_catalogue *const catalogue = r->worker->model->catalogue;
@@ -178,7 +308,10 @@ static enum cts_status read_record(struct reading *r, const struct cts_acc_batch
     const unsigned class = r->site->class;
     const uint64_t lane_count = (uint64_t)__builtin_popcount(batch->mask[i]);
     r->spans = &state->spans[space][class];
-    r->looks_up = space == CTS_COMM_GLOBAL && class != CTS_COMM_STORE;
+    r->looks_up = r->is_written = false;
+    r->grains[0] = r->grains[1] = NULL;
+    r->lanes_met = r->bytes_met = 0;
+    if (r->worker->model->mode != CTS_COMM_FORWARD) return retrace_record(r, batch, i);
     r->lane_serial = state->lane_serial;
     state->lane_serial += CTS_WARP_LANES;
     /* Only whether a store or a read came first is asked of moments: reads with no store between
@@ -189,25 +322,15 @@ static enum cts_status read_record(struct reading *r, const struct cts_acc_batch
     state->accesses[space][class] += lane_count;
     state->access_bytes[space][class] += lane_count * r->site->width_bytes;
     if (space == CTS_COMM_LOCAL) return add_local(r, batch, i);
-    switch (batch->pattern[i]) {
-    case CTS_PATTERN_UNIFORM:
-        return add_row(r, batch->base[i], 0, batch->mask[i]);
-    case CTS_PATTERN_AFFINE:
-        return add_row(r, batch->base[i], batch->s0[i], batch->mask[i]);
-    case CTS_PATTERN_TWO_LEVEL:
-        return add_two_level(r, batch, i);
-    case CTS_PATTERN_LIST:
-        return add_list(r, batch, i);
-    default:
-        return cts_fail(error, CTS_FORMAT, "a record of site %u has the unknown pattern %u", site,
-                        batch->pattern[i]);
-    }
+    return space == CTS_COMM_GLOBAL ? read_global(r, batch, i) : read_lanes(r, batch, i);
 }
 
 enum cts_status cts_comm_read_records(struct cts_comm_worker *worker, struct cts_comm_state *state,
                                       size_t begin, size_t end)
 {
     struct reading reading = {.worker = worker, .state = state};
+    const struct cts_comm_model *const model = worker->model;
+    worker->node = (uint32_t)model->result->launches[model->launch].first_node + state->cta;
     enum cts_status status = CTS_OK;
     for (size_t i = begin; !status && i < end; i++) {
         status = read_record(&reading, &worker->batch, i);

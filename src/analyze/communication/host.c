@@ -106,7 +106,8 @@ static void read_range(struct cts_comm_model *model, struct cts_shadow_view *vie
         if (writer >= CTS_WRITER_FIRST_NODE) {
             const size_t launch = cts_comm_launch_of(model->result, writer, &hint);
             model->result->launches[launch].counts.host_read_bytes += end - at;
-            CTS_COMM_CTA_ADD(model, launch, writer, host_read_bytes, end - at);
+            if (cts_comm_is_first(model))
+                CTS_COMM_CTA_ADD(model, launch, writer, host_read_bytes, end - at);
         }
         at = end;
     }
@@ -202,7 +203,7 @@ enum cts_status cts_comm_copy(struct cts_comm_model *model, const struct cts_cop
     const bool is_memset = !strcmp(kind, "memset");
     struct geometry g;
     is_memset ? model->result->memset_count++ : model->result->copy_count++;
-    if (model->options.paper_model) return CTS_OK;
+    if (model->options.paper_model || model->options.ignore_copies) return CTS_OK;
     const enum cts_status status = read_geometry(copy, !is_memset, &g, error);
     if (status || !g.width || !g.height || !g.depth) return status;
     struct cts_shadow_view *const view = &model->workers[0].view;
@@ -231,7 +232,7 @@ enum cts_status cts_comm_free(struct cts_comm_model *model, const struct cts_all
 enum cts_status cts_comm_host_access(struct cts_comm_model *model,
                                      const struct cts_host_access *access, struct cts_error *error)
 {
-    if (model->options.paper_model) return CTS_OK;
+    if (model->options.paper_model || model->options.ignore_copies) return CTS_OK;
     if (access->size_bytes > UINT64_MAX - access->address)
         return cts_fail(error, CTS_FORMAT, "a CPU access after op %llu passes the end of memory",
                         (unsigned long long)access->op);
@@ -241,5 +242,79 @@ enum cts_status cts_comm_host_access(struct cts_comm_model *model,
     struct cts_shadow_view *const view = &model->workers[0].view;
     if (view->shadow != model->shadow) *view = (struct cts_shadow_view){.shadow = model->shadow};
     read_range(model, view, access->address, end);
+    return CTS_OK;
+}
+
+/* ---- backwards (retrace.c) ---- */
+
+/* A row of a copy: its destination is dead before the copy, and where it was live the source will
+ * be. */
+static enum cts_status uncarry_row(struct cts_comm_model *model, struct cts_shadow_view *view,
+                                   uint64_t to, uint64_t from, uint64_t width, struct runs *runs,
+                                   struct cts_error *error)
+{
+    for (uint64_t at = to; at < to + width;) {
+        uint32_t writer;
+        const uint64_t end = cts_shadow_run(view, at, to + width, &writer);
+        if (writer == CTS_WRITER_HOST) {
+            if (CTS_ARRAY_RESERVE(runs, runs->count + 1, error)) return CTS_MEMORY;
+            runs->items[runs->count++] = (struct run){from + (at - to), from + (end - to), writer};
+        }
+        at = end;
+    }
+    return cts_shadow_fill(model->shadow, to, to + width, CTS_WRITER_NOBODY, error);
+}
+
+static enum cts_status uncarry(struct cts_comm_model *model, const struct geometry *g,
+                               struct cts_error *error)
+{
+    struct cts_shadow_view view = {.shadow = model->shadow};
+    struct runs runs = {0};
+    enum cts_status status = CTS_OK;
+    for (uint64_t z = g->depth; !status && z-- > 0;)
+        for (uint64_t y = g->height; !status && y-- > 0;)
+            status = uncarry_row(model, &view, row_start(&g->to, z, y), row_start(&g->from, z, y),
+                                 g->width, &runs, error);
+    for (size_t i = 0; !status && i < runs.count; i++)
+        status = cts_shadow_fill(model->shadow, runs.items[i].start, runs.items[i].end,
+                                 CTS_WRITER_HOST, error);
+    free(runs.items);
+    return status;
+}
+
+static enum cts_status uncopy(struct cts_comm_model *model, const struct cts_copy *copy,
+                              struct cts_error *error)
+{
+    const char *const kind = copy->kind ? copy->kind : "";
+    struct geometry g;
+    if (model->options.ignore_copies) return CTS_OK;
+    const enum cts_status status = read_geometry(copy, strcmp(kind, "memset") != 0, &g, error);
+    if (status || !g.width || !g.height || !g.depth) return status;
+    if (!strcmp(kind, "DtoD") || !strcmp(kind, "PtoP")) return uncarry(model, &g, error);
+    return fill_rows(model, &g, CTS_WRITER_NOBODY, error);
+}
+
+enum cts_status cts_comm_untake(struct cts_comm_model *model, const struct cts_step *step,
+                                struct cts_error *error)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    if (model->options.paper_model) return CTS_OK;
+    switch (step->kind) {
+    case CTS_STEP_COPY:
+        return uncopy(model, &catalogue->copies[step->index], error);
+    case CTS_STEP_FREE: {
+        const struct cts_allocation *const a = &catalogue->allocations[step->index];
+        return cts_shadow_fill(model->shadow, a->address, a->address + a->size_bytes,
+                               CTS_WRITER_NOBODY, error);
+    }
+    case CTS_STEP_HOST_ACCESS: {
+        const struct cts_host_access *const access = &catalogue->host_accesses[step->index];
+        if (!access->is_store || model->options.ignore_copies) return CTS_OK;
+        return cts_shadow_fill(model->shadow, access->address, access->address + access->size_bytes,
+                               CTS_WRITER_NOBODY, error);
+    }
+    case CTS_STEP_LAUNCH:
+        break;
+    }
     return CTS_OK;
 }

@@ -57,13 +57,14 @@ static enum cts_status make_groups(struct cts_comm_model *model, size_t chunk_co
     const struct cts_acc_chunk *const *const chunks = model->chunks;
     struct cts_comm_group group = {.skipped = NO_CTA};
     uint32_t most_before = 0;
+    const bool splits = model->worker_count > 1;
     model->group_count = model->next_group = 0;
     look_ahead(model, chunk_count);
     for (size_t i = 0; i < chunk_count; i++) {
         if (i == group.begin || chunks[i]->last_cta > most_before)
             most_before = chunks[i]->last_cta;
         const uint32_t first_after = model->after[i].first; /* above all when no chunk follows */
-        const bool shares_one = first_after == most_before && model->worker_count > 1 &&
+        const bool shares_one = first_after == most_before && splits &&
                                 chunks[i + 1]->last_cta > most_before &&
                                 chunks[i]->first_cta < most_before;
         if (first_after <= most_before && !shares_one) continue;
@@ -193,6 +194,7 @@ static enum cts_status read_batch(struct cts_comm_worker *worker, const struct c
                             "a record names CTA %u of a launch with %llu CTAs, in a chunk for CTAs "
                             "%u to %u",
                             cta, (unsigned long long)cta_count, chunk->first_cta, chunk->last_cta);
+        if (cta < model->first_cta || cta >= model->end_cta) continue;
         if (cta == wanted->skipped || (wanted->only != NO_CTA && cta != wanted->only)) continue;
         struct cts_comm_state *const state = open_state(worker, cta);
         if (!state) return worker->error.status;
@@ -210,6 +212,8 @@ static enum cts_status read_chunk(struct cts_comm_worker *worker, const struct c
 {
     const struct cts_access_source *const source = worker->model->source;
     struct cts_progress *const progress = worker->model->options.progress;
+    if (chunk->last_cta < worker->model->first_cta || chunk->first_cta >= worker->model->end_cta)
+        return CTS_OK; /* another process's */
     enum cts_status status = source->read(source->state, chunk, &worker->batch, &worker->error);
     if (!status) {
         status = read_batch(worker, chunk, wanted);
@@ -218,7 +222,8 @@ static enum cts_status read_chunk(struct cts_comm_worker *worker, const struct c
             status = cts_context(&worker->error, "'%s': chunk at byte %llu of launch %u", path,
                                  (unsigned long long)chunk->offset_bytes, chunk->launch);
     }
-    if (progress && wanted->only == NO_CTA) cts_progress_add(progress, chunk->access_count);
+    if (progress && wanted->only == NO_CTA && worker->model->mode == CTS_COMM_FORWARD)
+        cts_progress_add(progress, chunk->access_count);
     return status;
 }
 
@@ -265,7 +270,8 @@ static enum cts_status find_unseen(struct cts_comm_model *model, const struct ct
 {
     const struct cts_catalogue *const catalogue = model->catalogue;
     model->unseen.count = 0;
-    if (model->host_seen || model->options.paper_model) return CTS_OK;
+    if (model->host_seen || model->options.paper_model || model->options.ignore_copies)
+        return CTS_OK;
     for (size_t i = 0; i < catalogue->allocation_count; i++) {
         const struct cts_allocation *const a = &catalogue->allocations[i];
         if (a->rank != row->rank || a->op >= row->op || a->freed_op <= row->op) continue;
@@ -277,7 +283,7 @@ static enum cts_status find_unseen(struct cts_comm_model *model, const struct ct
     return cts_intervals_normalise(&model->unseen, error);
 }
 
-static enum cts_status first_failure(const struct cts_comm_model *model, struct cts_error *error)
+enum cts_status cts_comm_first_failure(const struct cts_comm_model *model, struct cts_error *error)
 {
     for (unsigned i = 0; i < model->worker_count; i++) {
         if (!model->workers[i].status) continue;
@@ -292,54 +298,10 @@ static void gather(struct cts_comm_model *model)
 {
     struct cts_comm_launch *const launch = &model->result->launches[model->launch];
     for (unsigned i = 0; i < model->worker_count; i++) {
-        struct cts_comm_worker *const worker = &model->workers[i];
+        const struct cts_comm_worker *const worker = &model->workers[i];
         cts_comm_counts_add(&launch->counts, &worker->counts);
         cts_comm_degree_add(&launch->in_degree, &worker->in_degree);
-        struct cts_comm_worker *const first = &model->workers[0];
-        for (size_t k = 0; i > 0 && k < worker->pairs_used_count; k++) {
-            const size_t writer = worker->pairs_used[k];
-            struct cts_comm_pair_sum *const sum = &first->pairs[writer];
-            const struct cts_comm_pair_sum more = worker->pairs[writer];
-            if (!sum->transfers) first->pairs_used[first->pairs_used_count++] = writer;
-            sum->transfers += more.transfers;
-            sum->bytes += more.bytes;
-            sum->access_bytes += more.access_bytes;
-            sum->accesses += more.accesses;
-            worker->pairs[writer] = (struct cts_comm_pair_sum){0};
-        }
-        if (i > 0) worker->pairs_used_count = 0;
     }
-}
-
-static int by_index(const void *left, const void *right)
-{
-    const size_t a = *(const size_t *)left, b = *(const size_t *)right;
-    return (a > b) - (a < b);
-}
-
-static enum cts_status gather_pairs(struct cts_comm_model *model, struct cts_error *error)
-{
-    struct cts_comm_worker *const first = &model->workers[0];
-    struct cts_comm *const result = model->result;
-    qsort(first->pairs_used, first->pairs_used_count, sizeof *first->pairs_used, by_index);
-    for (size_t i = 0; i < first->pairs_used_count; i++) {
-        const size_t writer = first->pairs_used[i];
-        struct cts_comm_pair_sum *const sum = &first->pairs[writer];
-        if (CTS_ARRAY_RESERVE(&model->pairs, model->pairs.count + 1, error)) return CTS_MEMORY;
-        const bool unordered = !cts_order_precedes(&model->order, result->launches[writer].index,
-                                                   result->launches[model->launch].index);
-        model->pairs.items[model->pairs.count++] =
-            (struct cts_comm_pair){.writer = writer,
-                                   .reader = model->launch,
-                                   .transfers = sum->transfers,
-                                   .bytes = sum->bytes,
-                                   .access_bytes = sum->access_bytes,
-                                   .accesses = sum->accesses,
-                                   .unordered = unordered};
-        *sum = (struct cts_comm_pair_sum){0};
-    }
-    first->pairs_used_count = 0;
-    return CTS_OK;
 }
 
 /* The launch's transfers, in order, as far as there is room. */
@@ -384,9 +346,12 @@ static enum cts_status prepare(struct cts_comm_model *model, struct cts_error *e
     for (unsigned i = 0; i < model->worker_count; i++) {
         struct cts_comm_worker *const worker = &model->workers[i];
         worker->status = CTS_OK;
-        worker->counts = (struct cts_comm_counts){0};
-        worker->in_degree = (struct cts_comm_degree){0};
+        if (model->mode == CTS_COMM_FORWARD) {
+            worker->counts = (struct cts_comm_counts){0};
+            worker->in_degree = (struct cts_comm_degree){0};
+        }
         cts_sets_clear(&worker->marks);
+        cts_sets_clear(&worker->rereads);
         cts_sets_clear(&worker->stores);
         cts_sets_clear(&worker->atomics);
         if (worker->view.shadow != model->shadow)
@@ -400,7 +365,8 @@ static void note_peaks(struct cts_comm_model *model)
     uint64_t set_bytes = 0;
     for (unsigned i = 0; i < model->worker_count; i++) {
         const struct cts_comm_worker *const worker = &model->workers[i];
-        set_bytes += (worker->marks.count + worker->stores.count + worker->atomics.count) *
+        set_bytes += (worker->marks.count + worker->rereads.count + worker->stores.count +
+                      worker->atomics.count) *
                      sizeof(struct cts_set_item);
     }
     if (set_bytes > model->result->peak_set_bytes) model->result->peak_set_bytes = set_bytes;
@@ -409,25 +375,45 @@ static void note_peaks(struct cts_comm_model *model)
         model->result->peak_shadow_bytes = shadow_bytes;
 }
 
-enum cts_status cts_comm_run_launch(struct cts_comm_model *model, struct cts_error *error)
+enum cts_status cts_comm_read_launch(struct cts_comm_model *model, struct cts_error *error)
 {
     const size_t index = model->result->launches[model->launch].index;
-    const struct cts_launch *const row = &model->catalogue->launches[index];
     enum cts_status status = prepare(model, error);
     if (!status) status = collect_chunks(model, index, error);
-    if (!status) status = find_unseen(model, row, error);
     if (status) return status;
+    cts_comm_share_out(model, index);
     const size_t groups = model->group_count;
     cts_parallel(groups < model->worker_count ? (unsigned)groups : model->worker_count, read_groups,
                  model);
-    status = first_failure(model, error);
+    return cts_comm_first_failure(model, error);
+}
+
+static enum cts_status read_forward(struct cts_comm_model *model, struct cts_error *error)
+{
+    const size_t index = model->result->launches[model->launch].index;
+    const struct cts_launch *const row = &model->catalogue->launches[index];
+    enum cts_status status = find_unseen(model, row, error);
+    if (!status) status = cts_comm_find_places(model, row, error);
+    if (!status) status = cts_comm_sms_find(model, error);
+    return status ? status : cts_comm_read_launch(model, error);
+}
+
+/* `status`: whether all went well so far; the processes learn of a failure here, where they meet.
+ */
+enum cts_status cts_comm_run_launch(struct cts_comm_model *model, enum cts_status status,
+                                    struct cts_error *error)
+{
+    if (!status) status = read_forward(model, error);
+    if (!cts_processes_agree(model->options.processes, &status, error)) return status;
+    status = cts_comm_exchange(model, error);
     if (!status) {
-        cts_parallel(groups ? model->worker_count : 0, cts_comm_apply, model);
-        status = first_failure(model, error);
+        cts_parallel(model->group_count ? model->worker_count : 0, cts_comm_apply, model);
+        status = cts_comm_first_failure(model, error);
     }
     note_peaks(model);
     if (!status) gather(model);
-    if (!status) status = gather_pairs(model, error);
+    if (!status) status = cts_comm_pairs_gather(model, error);
+    if (!status) status = cts_comm_stores_gather(model, error);
     if (!status) status = gather_transfers(model, error);
     return status;
 }

@@ -6,6 +6,7 @@
 #ifndef CTS_COMMUNICATION_MODEL_H
 #define CTS_COMMUNICATION_MODEL_H
 
+#include "analyze/communication/addresses.h"
 #include "analyze/communication/communication.h"
 #include "analyze/communication/sets.h"
 #include "analyze/shadow.h"
@@ -13,6 +14,13 @@
 #include "analyze/order.h"
 
 enum cts_comm_class { CTS_COMM_READ, CTS_COMM_STORE, CTS_COMM_ATOMIC, CTS_COMM_CLASS_COUNT };
+
+/* What a pass over the records is for. */
+enum cts_comm_mode {
+    CTS_COMM_FORWARD, /* the analysis itself */
+    CTS_COMM_RETRACE, /* backwards: which stores were read later */
+    CTS_COMM_WINNERS  /* who wrote the contended bytes of a launch */
+};
 
 /* What a site's records have in common. */
 struct cts_comm_site {
@@ -44,7 +52,8 @@ struct cts_comm_state {
     bool settled;                   /* the interval sets hold something already */
     struct cts_spans spans[CTS_COMM_SPACE_COUNT][CTS_COMM_CLASS_COUNT];
     struct cts_intervals sets[CTS_COMM_SPACE_COUNT][CTS_COMM_CLASS_COUNT];
-    struct cts_intervals own_first; /* bytes whose first access was a store */
+    struct cts_intervals own_first;           /* bytes whose first access was a store */
+    struct cts_grain read_grain, write_grain; /* of global memory */
     struct cts_comm_links links;
     uint64_t accesses[CTS_COMM_SPACE_COUNT][CTS_COMM_CLASS_COUNT];
     uint64_t access_bytes[CTS_COMM_SPACE_COUNT][CTS_COMM_CLASS_COUNT];
@@ -52,7 +61,32 @@ struct cts_comm_state {
 
 /* Sums over the transfers of a launch by writer launch. */
 struct cts_comm_pair_sum {
-    uint64_t transfers, bytes, access_bytes, accesses;
+    struct cts_comm_pair sum;
+    uint32_t cta_degree; /* senders of this launch to the CTA at hand */
+    bool used;
+};
+
+/* What the sites of a launch wrote, by site. */
+struct cts_comm_written {
+    uint64_t accesses, access_bytes;
+};
+
+/* What a launch stored, until it is known what of it was read later. */
+struct cts_comm_stores {
+    struct cts_map_entry *strides[2]; /* kinds STORE_LANE, STORE_ADDRESS */
+    size_t stride_counts[2];
+    struct cts_comm_site_sum *sites; /* accesses and access_bytes count */
+    size_t site_count;
+    uint64_t written_bytes, access_bytes; /* the first: unique per node, added up */
+    bool contended;                       /* several CTAs wrote a byte */
+    bool carried;                         /* copies carry writers in this address space */
+    bool dropped;                         /* more strides than are kept here */
+};
+
+/* Disjoint places of a launch's memory, ascending. */
+struct cts_comm_place {
+    uint64_t start, end;
+    size_t allocation; /* index in catalogue->allocations */
 };
 
 struct cts_comm_transfers {
@@ -67,6 +101,9 @@ struct cts_comm_worker {
     enum cts_status status;
     struct cts_error error;
     struct cts_shadow_view view;
+    struct cts_shadow_view winner_view; /* retracing: on model->winners */
+    uint32_t node;                      /* whose records are read */
+    uint64_t live_access_bytes;         /* retracing: stored, and read later */
     struct cts_acc_batch batch;
     /* CTAs at work: one, or more where a file mixes them */
     struct cts_comm_state **open;
@@ -81,9 +118,26 @@ struct cts_comm_worker {
     struct cts_comm_pair_sum *pairs; /* by writer launch */
     size_t *pairs_used;
     size_t pairs_used_count;
-    struct cts_sets marks, stores, atomics;
+    size_t *cta_pairs; /* those of the CTA at hand */
+    size_t cta_pair_count;
+    struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } senders;                        /* nodes that sent something to this launch */
+    struct cts_comm_written *written; /* by site, of this launch */
+    uint32_t *written_sites;          /* those that are not 0 */
+    size_t written_site_count;
+    struct cts_strides strides[CTS_STRIDE_KIND_COUNT];
+    uint64_t node_written_bytes, node_written_access_bytes; /* in global memory */
+    /* marks: first read, and since when: again; stores, atomics: written */
+    struct cts_sets marks, rereads, stores, atomics;
     struct cts_intervals shared, conflicts; /* bytes that several CTAs wrote */
     /* of the run */
+    struct cts_comm_site_sum *site_sums;    /* by site */
+    struct cts_comm_allocation *place_sums; /* by allocation; one more: outside of all */
+    struct cts_map place_pairs;             /* see places.c */
+    size_t place_hint;
+    uint64_t place_pair_key, place_pair_bytes; /* not yet in place_pairs */
     struct cts_map transfer_sizes, in_degrees;
     struct cts_comm_density density;
     struct cts_comm_transfer *top; /* a heap with the least on top */
@@ -98,6 +152,12 @@ struct cts_comm_range {
     uint32_t first, last; /* inclusive; first > last: none */
 };
 
+/* Sets of another process; they lie in the model's remote_block. */
+struct cts_comm_remote {
+    const struct cts_set_item *items[4]; /* marks, rereads, stores, atomics */
+    size_t counts[4];
+};
+
 struct cts_comm_model {
     const struct cts_catalogue *catalogue;
     const struct cts_access_source *source;
@@ -108,7 +168,14 @@ struct cts_comm_model {
     struct cts_comm_site *sites;
     size_t *chunk_begin; /* by index in catalogue->launches: its chunks in the source */
     size_t *chunk_end;
-    uint32_t *out_degrees;               /* by node, from CTS_WRITER_FIRST_NODE */
+    enum cts_comm_mode mode;
+    uint32_t *out_degrees;          /* by node, from CTS_WRITER_FIRST_NODE */
+    uint32_t *launch_out_degrees;   /* the same, towards the current launch */
+    uint32_t *node_sms;             /* by node: its row in result->sms + 1; NULL: unknown */
+    struct cts_comm_stores *stores; /* by launch of the result */
+    struct cts_strides (*kernel_strides)[CTS_STRIDE_KIND_COUNT]; /* by kernel id */
+    size_t kernel_limit;                                         /* above all kernel ids */
+    bool restricted; /* only what a launch of the same stream reads counts as read later */
     struct cts_comm_counts **cta_counts; /* by launch of the result: per CTA; with keep_ctas */
     struct cts_comm_worker *workers;
     unsigned worker_count;
@@ -120,7 +187,18 @@ struct cts_comm_model {
     size_t transfer_room; /* how many more of them are wanted */
     bool host_seen;       /* CPU accesses were recorded */
     /* of the current launch */
-    size_t launch;                 /* in result->launches */
+    size_t launch;               /* in result->launches */
+    bool retraces;               /* what this launch stored is looked at (retrace.c) */
+    struct cts_shadow *winners;  /* retracing a launch with contended bytes: who won them */
+    uint64_t first_cta, end_cta; /* this process's */
+    void *remote_block;
+    struct cts_comm_remote *remotes; /* what other processes found in this launch, by process */
+    struct {
+        struct cts_comm_place *items;
+        size_t count, capacity;
+    } places;
+    size_t sm_hint; /* in the catalogue's rows, by launch */
+    uint32_t *sm_order;
     struct cts_intervals unseen;   /* memory that the CPU may have written unseen */
     struct cts_comm_group *groups; /* of chunks; a CTA belongs to one of them */
     size_t group_count, group_capacity, next_group;
@@ -157,10 +235,13 @@ bool cts_comm_is_less(const struct cts_comm_transfer *a, const struct cts_comm_t
 
 /* launch.c: a whole launch, result->launches[model->launch]. */
 CTS_MUST_CHECK enum cts_status cts_comm_run_launch(struct cts_comm_model *model,
-                                                   struct cts_error *error);
+                                                   enum cts_status status, struct cts_error *error);
 
 /* apply.c: the marks and claims of all workers in the worker's share of the address space. */
 void cts_comm_apply(void *model, unsigned worker_index);
+/* The same for retrace.c: who wrote what; which bytes are live. */
+void cts_comm_apply_winners(void *model, unsigned worker_index);
+void cts_comm_apply_retrace(void *model, unsigned worker_index);
 
 /* host.c: copies, memsets, frees and CPU accesses. */
 CTS_MUST_CHECK enum cts_status cts_comm_copy(struct cts_comm_model *model,
@@ -174,6 +255,79 @@ CTS_MUST_CHECK enum cts_status cts_comm_host_access(struct cts_comm_model *model
 
 /* Whether the CPU can write the allocation without a copy. */
 bool cts_comm_is_host_visible(const struct cts_allocation *allocation);
+
+/* launch.c, for passes of other kinds: the records of the launch are read by all threads. */
+CTS_MUST_CHECK enum cts_status cts_comm_read_launch(struct cts_comm_model *model,
+                                                    struct cts_error *error);
+enum cts_status cts_comm_first_failure(const struct cts_comm_model *model, struct cts_error *error);
+
+/* places.c: where the allocations lie that are alive at a launch. */
+CTS_MUST_CHECK enum cts_status cts_comm_find_places(struct cts_comm_model *model,
+                                                    const struct cts_launch *row,
+                                                    struct cts_error *error);
+/* The place of an address (index in place_sums), and where it ends. */
+size_t cts_comm_place_of(struct cts_comm_worker *worker, uint64_t address, uint64_t *end);
+CTS_MUST_CHECK enum cts_status cts_comm_place_read(struct cts_comm_worker *worker, uint64_t start,
+                                                   uint64_t end, uint32_t writer);
+void cts_comm_place_written(struct cts_comm_worker *worker, const struct cts_intervals *set);
+CTS_MUST_CHECK enum cts_status cts_comm_places_flush(struct cts_comm_worker *worker,
+                                                     struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_comm_places_conclude(struct cts_comm_model *model,
+                                                        struct cts_error *error);
+
+/* sms.c */
+CTS_MUST_CHECK enum cts_status cts_comm_sms_set_up(struct cts_comm_model *model,
+                                                   struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_comm_sms_find(struct cts_comm_model *model,
+                                                 struct cts_error *error);
+
+/* Adds to a row of result->sms (counted from 1; 0: none); from any thread. */
+void cts_comm_sm_add(struct cts_comm_model *model, uint32_t row,
+                     const struct cts_comm_counts *counts);
+
+/* pairs.c: pairs of launches and of kernels. */
+void cts_comm_pair_add(struct cts_comm_worker *worker, size_t writer,
+                       const struct cts_comm_transfer *transfer);
+void cts_comm_pair_use(struct cts_comm_worker *worker, size_t writer);
+void cts_comm_pairs_end_cta(struct cts_comm_worker *worker);
+CTS_MUST_CHECK enum cts_status cts_comm_pairs_gather(struct cts_comm_model *model,
+                                                     struct cts_error *error);
+void cts_comm_pair_combine(struct cts_comm_pair *sum, const struct cts_comm_pair *more);
+void cts_comm_pair_judge(struct cts_comm_pair *pair);
+CTS_MUST_CHECK enum cts_status cts_comm_pairs_conclude(struct cts_comm_model *model,
+                                                       struct cts_error *error);
+size_t cts_comm_kernel_index(const struct cts_comm *result, uint32_t kernel);
+
+/* stores.c: what launches stored, until it is known what was read. */
+CTS_MUST_CHECK enum cts_status cts_comm_stores_gather(struct cts_comm_model *model,
+                                                      struct cts_error *error);
+/* Books the stores of launches that were read wholly or not at all; the others are retraced. */
+CTS_MUST_CHECK enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model,
+                                                       struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_comm_strides_conclude(struct cts_comm_model *model,
+                                                         struct cts_error *error);
+void cts_comm_stores_release(struct cts_comm_model *model);
+
+/* retrace.c: a walk backwards that finds which stores of the launches marked in `wanted` (by launch
+ * of the result) were read later. */
+CTS_MUST_CHECK enum cts_status cts_comm_retrace(struct cts_comm_model *model, const bool *wanted,
+                                                struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_comm_retrace_finish_cta(struct cts_comm_worker *worker,
+                                                           struct cts_comm_state *state);
+
+struct cts_address_filter cts_comm_live_filter(struct cts_comm_worker *worker);
+
+/* host.c, backwards: what a copy, a free or a CPU access does to bytes that are read later. */
+CTS_MUST_CHECK enum cts_status
+cts_comm_untake(struct cts_comm_model *model, const struct cts_step *step, struct cts_error *error);
+
+/* processes.c: a process reads the records of its CTAs; what they wrote and read all get to know.
+ */
+void cts_comm_share_out(struct cts_comm_model *model, size_t launch_index);
+CTS_MUST_CHECK enum cts_status cts_comm_exchange(struct cts_comm_model *model,
+                                                 struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_comm_merge(struct cts_comm_model *model,
+                                              struct cts_error *error);
 
 /* links.c */
 struct cts_comm_link *cts_comm_link_of(struct cts_comm_links *links, uint32_t writer,
@@ -197,6 +351,21 @@ size_t cts_comm_launch_of(const struct cts_comm *result, uint32_t node, size_t *
                                  [(node) - (model)->result->launches[launch_index].first_node]     \
                      .field,                                                                       \
                 (amount), __ATOMIC_RELAXED);                                                       \
+        if ((model)->node_sms)                                                                     \
+            CTS_COMM_SM_ADD(model, (model)->node_sms[(node) - CTS_WRITER_FIRST_NODE], field,       \
+                            amount);                                                               \
     } while (0)
+#define CTS_COMM_SM_ADD(model, row, field, amount)                                                 \
+    do {                                                                                           \
+        if (row)                                                                                   \
+            __atomic_fetch_add(&(model)->result->sms[(row) - 1].counts.field, (amount),            \
+                               __ATOMIC_RELAXED);                                                  \
+    } while (0)
+
+/* Whether this process counts what all of them know alike. */
+static inline bool cts_comm_is_first(const struct cts_comm_model *model)
+{
+    return !model->options.processes || model->options.processes->rank == 0;
+}
 
 #endif

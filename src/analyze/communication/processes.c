@@ -1,0 +1,450 @@
+/* One analysis on several processes (common/processes.h).
+ *
+ * Each launch's CTAs are cut into as many ranges as there are processes, with about as many records
+ * in each by the index of chunks, and a process decodes the chunks that may have CTAs of its range.
+ * It looks them up in a shadow memory of the whole address space, finds their transfers (a transfer
+ * belongs to its reader, so that no pair is found twice) and then tells the others what its CTAs
+ * wrote and read, as sets of intervals; every process then brings its shadow memory up to date. So
+ * what costs time, a look-up per access, is shared out, and what is exchanged is as small as the
+ * sets. At the end sums, distributions and lists are put together.
+ *
+ * What all processes find alike (what was read later, write conflicts, what copies do) the first of
+ * them counts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/communication/model.h"
+
+static unsigned process_count(const struct cts_comm_model *model)
+{
+    return model->options.processes ? model->options.processes->count : 1;
+}
+
+/* ---- sharing out ---- */
+
+/* Records of CTAs below `cta`, as if each chunk had equally many per CTA. */
+static uint64_t records_below(const struct cts_acc_chunk *chunks, size_t count, uint64_t cta)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct cts_acc_chunk *const chunk = &chunks[i];
+        if (cta <= chunk->first_cta) continue;
+        const uint64_t ctas = (uint64_t)chunk->last_cta - chunk->first_cta + 1;
+        const uint64_t below = cta - chunk->first_cta < ctas ? cta - chunk->first_cta : ctas;
+        sum += (uint64_t)((unsigned __int128)chunk->record_count * below / ctas);
+    }
+    return sum;
+}
+
+/* The first CTA of share `share` of `count`. */
+static uint64_t cut(const struct cts_acc_chunk *chunks, size_t chunk_count, uint64_t cta_count,
+                    unsigned share, unsigned count)
+{
+    const uint64_t all = records_below(chunks, chunk_count, cta_count);
+    const uint64_t wanted = (uint64_t)((unsigned __int128)all * share / count);
+    uint64_t low = 0, high = cta_count;
+    if (share == 0) return 0;
+    if (share == count) return UINT64_MAX;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (records_below(chunks, chunk_count, middle) < wanted)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void cts_comm_share_out(struct cts_comm_model *model, size_t launch_index)
+{
+    const struct cts_processes *const processes = model->options.processes;
+    const size_t begin = model->chunk_begin[launch_index], end = model->chunk_end[launch_index];
+    const struct cts_acc_chunk *const chunks = model->source->chunks + begin;
+    const uint64_t cta_count = model->result->launches[model->launch].cta_count;
+    model->first_cta = 0;
+    model->end_cta = UINT64_MAX;
+    if (process_count(model) == 1) return;
+    model->first_cta = cut(chunks, end - begin, cta_count, processes->rank, processes->count);
+    model->end_cta = cut(chunks, end - begin, cta_count, processes->rank + 1, processes->count);
+}
+
+/* ---- exchanging what a launch did ---- */
+
+enum { SET_KINDS = 4, HEADER_WORDS = 6 };
+
+struct sender {
+    uint32_t node, degree;
+};
+
+static const struct cts_sets *set_of(const struct cts_comm_worker *worker, unsigned kind)
+{
+    const struct cts_sets *const sets[SET_KINDS] = {&worker->marks, &worker->rereads,
+                                                    &worker->stores, &worker->atomics};
+    return sets[kind];
+}
+
+/* header: how many items of each kind, and senders; then the items; then the senders. */
+static char *pack(const struct cts_comm_model *model, size_t *size_bytes, struct cts_error *error)
+{
+    uint64_t header[HEADER_WORDS] = {0};
+    for (unsigned i = 0; i < model->worker_count; i++) {
+        for (unsigned kind = 0; kind < SET_KINDS; kind++)
+            header[kind] += set_of(&model->workers[i], kind)->count;
+        header[SET_KINDS] += model->workers[i].senders.count;
+    }
+    *size_bytes = sizeof header + (header[SET_KINDS] + 1) / 2 * 2 * sizeof(struct sender);
+    for (unsigned kind = 0; kind < SET_KINDS; kind++)
+        *size_bytes += header[kind] * sizeof(struct cts_set_item);
+    char *const block = cts_array_zeroed(*size_bytes, 1, error);
+    if (!block) return NULL;
+    memcpy(block, header, sizeof header);
+    char *at = block + sizeof header;
+    for (unsigned kind = 0; kind < SET_KINDS; kind++) {
+        for (unsigned i = 0; i < model->worker_count; i++) {
+            const struct cts_sets *const sets = set_of(&model->workers[i], kind);
+            if (sets->count) memcpy(at, sets->items, sets->count * sizeof *sets->items);
+            at += sets->count * sizeof *sets->items;
+        }
+    }
+    for (unsigned i = 0; i < model->worker_count; i++) {
+        for (size_t k = 0; k < model->workers[i].senders.count; k++) {
+            const uint32_t node = model->workers[i].senders.items[k];
+            const struct sender sender = {node,
+                                          model->launch_out_degrees[node - CTS_WRITER_FIRST_NODE]};
+            memcpy(at, &sender, sizeof sender);
+            at += sizeof sender;
+        }
+    }
+    return block;
+}
+
+static enum cts_status unpack(struct cts_comm_model *model, unsigned process, const char *block,
+                              struct cts_error *error)
+{
+    struct cts_comm_remote *const remote = &model->remotes[process];
+    struct cts_comm_worker *const first = &model->workers[0];
+    const uint64_t *const header = (const uint64_t *)(const void *)block;
+    const char *at = block + HEADER_WORDS * sizeof *header;
+    for (unsigned kind = 0; kind < SET_KINDS; kind++) {
+        remote->items[kind] = (const struct cts_set_item *)(const void *)at;
+        remote->counts[kind] = (size_t)header[kind];
+        at += header[kind] * sizeof(struct cts_set_item);
+    }
+    const struct sender *const senders = (const struct sender *)(const void *)at;
+    for (uint64_t i = 0; i < header[SET_KINDS]; i++) {
+        uint32_t *const degree =
+            &model->launch_out_degrees[senders[i].node - CTS_WRITER_FIRST_NODE];
+        if (!*degree) {
+            if (CTS_ARRAY_RESERVE(&first->senders, first->senders.count + 1, error))
+                return CTS_MEMORY;
+            first->senders.items[first->senders.count++] = senders[i].node;
+        }
+        *degree += senders[i].degree;
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_comm_exchange(struct cts_comm_model *model, struct cts_error *error)
+{
+    const struct cts_processes *const processes = model->options.processes;
+    if (process_count(model) == 1) return CTS_OK;
+    size_t size_bytes = 0;
+    size_t *offsets = NULL;
+    char *const mine = pack(model, &size_bytes, error);
+    enum cts_status status = mine ? CTS_OK : CTS_MEMORY;
+    free(model->remote_block);
+    model->remote_block = NULL;
+    if (!model->remotes)
+        model->remotes = cts_array_zeroed(processes->count, sizeof *model->remotes, error);
+    if (!model->remotes) status = CTS_MEMORY;
+    if (cts_processes_agree(processes, &status, error))
+        status = cts_processes_all_gather(processes, mine, size_bytes, &model->remote_block,
+                                          &offsets, error);
+    free(mine);
+    for (unsigned i = 0; !status && i < processes->count; i++)
+        if (i != processes->rank)
+            status = unpack(model, i, (const char *)model->remote_block + offsets[i], error);
+    free(offsets);
+    return status;
+}
+
+/* ---- putting the results together ---- */
+
+/* All processes' items of a list, in a new array. */
+static void *gather_list(const struct cts_comm_model *model, const void *items, size_t item_bytes,
+                         size_t *count, struct cts_error *error)
+{
+    void *all;
+    size_t *offsets;
+    if (cts_processes_all_gather(model->options.processes, items, *count * item_bytes, &all,
+                                 &offsets, error))
+        return NULL;
+    *count = offsets[process_count(model)] / item_bytes;
+    free(offsets);
+    return all;
+}
+
+static enum cts_status merge_map(const struct cts_comm_model *model, struct cts_map *map,
+                                 struct cts_error *error)
+{
+    size_t count = map->count;
+    struct cts_map_entry *const mine = cts_map_sorted(map, error);
+    enum cts_status status = mine ? CTS_OK : CTS_MEMORY;
+    struct cts_map_entry *all = NULL;
+    if (cts_processes_agree(model->options.processes, &status, error)) {
+        all = gather_list(model, mine, sizeof *mine, &count, error);
+        if (!all) status = CTS_MEMORY;
+    }
+    struct cts_map sum = {0};
+    for (size_t i = 0; !status && i < count; i++) {
+        uint64_t *const value = cts_map_at(&sum, all[i].key, error);
+        if (!value) status = CTS_MEMORY;
+        if (value) *value += all[i].value;
+    }
+    free(mine);
+    free(all);
+    cts_map_release(map);
+    *map = sum;
+    return status;
+}
+
+/* Adds up rows of `word_count` words that begin at `offset_bytes` of items of `item_bytes`. */
+static enum cts_status merge_rows(const struct cts_comm_model *model, void *items, size_t count,
+                                  size_t item_bytes, size_t offset_bytes, size_t word_count,
+                                  struct cts_error *error)
+{
+    const size_t row_bytes = word_count * sizeof(uint64_t);
+    char *const rows = cts_array_zeroed(count, row_bytes, error);
+    enum cts_status status = rows ? CTS_OK : CTS_MEMORY;
+    if (!cts_processes_agree(model->options.processes, &status, error)) goto out;
+    char *const first = (char *)items + offset_bytes;
+    for (size_t i = 0; i < count; i++)
+        memcpy(rows + i * row_bytes, first + i * item_bytes, row_bytes);
+    cts_processes_reduce_u64(model->options.processes, (uint64_t *)(void *)rows, count * word_count,
+                             CTS_REDUCE_SUM);
+    for (size_t i = 0; i < count; i++)
+        memcpy(first + i * item_bytes, rows + i * row_bytes, row_bytes);
+out:
+    free(rows);
+    return status;
+}
+
+/* Sums by launch; what all processes know alike is the first one's. */
+static enum cts_status merge_launches(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    for (size_t i = 0; !cts_comm_is_first(model) && i < result->launch_count; i++) {
+        struct cts_comm_counts *const counts = &result->launches[i].counts;
+        counts->communicated_out_bytes = counts->unseen_communicated_out_bytes =
+            counts->host_read_bytes = counts->conflict_bytes = counts->atomic_shared_bytes = 0;
+    }
+    return merge_rows(model, result->launches, result->launch_count, sizeof *result->launches,
+                      offsetof(struct cts_comm_launch, counts), CTS_COMM_FIELD_COUNT + 1, error);
+}
+
+static enum cts_status merge_degrees(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    size_t count = result->launch_count;
+    struct cts_comm_degree *const mine = cts_array_zeroed(count, sizeof *mine, error);
+    enum cts_status status = mine ? CTS_OK : CTS_MEMORY;
+    for (size_t i = 0; mine && i < count; i++) mine[i] = result->launches[i].in_degree;
+    struct cts_comm_degree *all = NULL;
+    if (cts_processes_agree(model->options.processes, &status, error)) {
+        all = gather_list(model, mine, sizeof *mine, &count, error);
+        if (!all) status = CTS_MEMORY;
+    }
+    for (size_t i = 0; !status && i < result->launch_count; i++) {
+        result->launches[i].in_degree = (struct cts_comm_degree){0};
+        for (size_t k = i; k < count; k += result->launch_count)
+            cts_comm_degree_add(&result->launches[i].in_degree, &all[k]);
+    }
+    free(mine);
+    free(all);
+    return status;
+}
+
+static int by_reader_writer(const void *left, const void *right)
+{
+    const struct cts_comm_pair *const a = left, *const b = right;
+    if (a->reader != b->reader) return a->reader < b->reader ? -1 : 1;
+    return (a->writer > b->writer) - (a->writer < b->writer);
+}
+
+static enum cts_status merge_pairs(struct cts_comm_model *model, struct cts_error *error)
+{
+    size_t count = model->pairs.count, kept = 0;
+    struct cts_comm_pair *const all =
+        gather_list(model, model->pairs.items, sizeof *all, &count, error);
+    if (!all) return CTS_MEMORY;
+    qsort(all, count, sizeof *all, by_reader_writer);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && !by_reader_writer(&all[kept - 1], &all[i]))
+            cts_comm_pair_combine(&all[kept - 1], &all[i]);
+        else
+            all[kept++] = all[i];
+    }
+    free(model->pairs.items);
+    model->pairs.items = all;
+    model->pairs.count = kept;
+    model->pairs.capacity = count;
+    return CTS_OK;
+}
+
+static enum cts_status merge_transfers(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm_transfers *const list = &model->transfers;
+    const size_t most =
+        model->options.transfer_max ? model->options.transfer_max : CTS_COMM_TRANSFER_MAX;
+    size_t count = list->count;
+    struct cts_comm_transfer *const all =
+        gather_list(model, list->items, sizeof *all, &count, error);
+    if (!all) return CTS_MEMORY;
+    free(list->items);
+    *list = (struct cts_comm_transfers){.items = all, .count = count, .capacity = count};
+    cts_processes_reduce_u64(model->options.processes, &model->result->transfers_left_out, 1,
+                             CTS_REDUCE_SUM);
+    cts_comm_transfers_cut(list, most, &model->result->transfers_left_out);
+    return CTS_OK;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct cts_comm_transfer *const a = left, *const b = right;
+    return cts_comm_is_less(a, b) - cts_comm_is_less(b, a);
+}
+
+static enum cts_status merge_top(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    size_t count = result->top_count;
+    struct cts_comm_transfer *const all =
+        gather_list(model, result->top, sizeof *all, &count, error);
+    if (!all) return CTS_MEMORY;
+    free(result->top);
+    qsort(all, count, sizeof *all, by_size);
+    result->top = all;
+    result->top_count = count < model->options.top_count ? count : model->options.top_count;
+    return CTS_OK;
+}
+
+struct stride_item {
+    uint64_t kernel, kind, bin, count;
+};
+
+static enum cts_status merge_strides(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct {
+        struct stride_item *items;
+        size_t count, capacity;
+    } mine = {0};
+    enum cts_status status = CTS_OK;
+    for (size_t kernel = 0; kernel < model->kernel_limit; kernel++) {
+        for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++) {
+            struct cts_strides *const strides = &model->kernel_strides[kernel][kind];
+            for (uint32_t bin = 0;
+                 !status && (bin = cts_strides_next(strides, bin)) < CTS_STRIDE_BINS; bin++) {
+                status = CTS_ARRAY_RESERVE(&mine, mine.count + 1, error);
+                if (!status)
+                    mine.items[mine.count++] =
+                        (struct stride_item){kernel, kind, bin, strides->counts[bin]};
+            }
+            cts_strides_clear(strides);
+        }
+    }
+    size_t count = mine.count;
+    struct stride_item *all = NULL;
+    if (cts_processes_agree(model->options.processes, &status, error)) {
+        all = gather_list(model, mine.items, sizeof *all, &count, error);
+        if (!all) status = CTS_MEMORY;
+    }
+    for (size_t i = 0; !status && i < count; i++)
+        status = cts_strides_add_bin(&model->kernel_strides[all[i].kernel][all[i].kind],
+                                     (uint32_t)all[i].bin, all[i].count, error);
+    free(mine.items);
+    free(all);
+    return status;
+}
+
+_Static_assert(offsetof(struct cts_comm_launch, communicated_out_access_bytes) ==
+                   offsetof(struct cts_comm_launch, counts) + sizeof(struct cts_comm_counts),
+               "the sums of a launch follow one another");
+_Static_assert(offsetof(struct cts_comm_site_sum, sent_access_bytes) -
+                       offsetof(struct cts_comm_site_sum, accesses) ==
+                   5 * sizeof(uint64_t),
+               "six sums of a site follow one another");
+_Static_assert(offsetof(struct cts_comm_allocation, communicated_out_bytes) -
+                       offsetof(struct cts_comm_allocation, read_bytes) ==
+                   3 * sizeof(uint64_t),
+               "four sums of an allocation follow one another");
+
+static enum cts_status merge_sites(struct cts_comm_model *model, struct cts_error *error)
+{
+    return merge_rows(model, model->workers[0].site_sums, model->catalogue->site_count,
+                      sizeof(struct cts_comm_site_sum),
+                      offsetof(struct cts_comm_site_sum, accesses), 6, error);
+}
+
+static enum cts_status merge_places(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm_allocation *const sums = model->workers[0].place_sums;
+    const size_t count = model->catalogue->allocation_count + 1;
+    for (size_t i = 0; !cts_comm_is_first(model) && i < count; i++)
+        sums[i].communicated_out_bytes = 0;
+    return merge_rows(model, sums, count, sizeof *sums,
+                      offsetof(struct cts_comm_allocation, read_bytes), 4, error);
+}
+
+static enum cts_status merge_sms(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm *const result = model->result;
+    return merge_rows(model, result->sms, result->sm_count, sizeof *result->sms,
+                      offsetof(struct cts_comm_sm, counts), CTS_COMM_FIELD_COUNT, error);
+}
+
+static enum cts_status merge_rest(struct cts_comm_model *model, struct cts_error *error)
+{
+    const struct cts_processes *const processes = model->options.processes;
+    struct cts_comm *const result = model->result;
+    (void)error;
+    for (size_t i = 0; model->cta_counts && i < result->launch_count; i++)
+        if (model->cta_counts[i])
+            cts_processes_reduce_u64(processes, (uint64_t *)model->cta_counts[i],
+                                     result->launches[i].cta_count * CTS_COMM_FIELD_COUNT,
+                                     CTS_REDUCE_SUM);
+    if (result->density.cells)
+        cts_processes_reduce_u64(processes, result->density.cells,
+                                 2 * (size_t)result->density.bin_count * result->density.bin_count,
+                                 CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(processes, &result->record_count, 1, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(processes, &result->peak_shadow_bytes, 1, CTS_REDUCE_MAX);
+    cts_processes_reduce_u64(processes, &result->peak_set_bytes, 1, CTS_REDUCE_MAX);
+    return CTS_OK;
+}
+
+static enum cts_status merge_maps(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm_worker *const first = &model->workers[0];
+    struct cts_map *const maps[] = {&first->transfer_sizes, &first->in_degrees,
+                                    &first->place_pairs};
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        status = merge_map(model, maps[i], error);
+        if (!cts_processes_agree(model->options.processes, &status, error)) break;
+    }
+    return status;
+}
+
+enum cts_status cts_comm_merge(struct cts_comm_model *model, struct cts_error *error)
+{
+    static enum cts_status (*const steps[])(struct cts_comm_model *, struct cts_error *) = {
+        merge_launches, merge_sites, merge_places,  merge_sms, merge_rest,     merge_degrees,
+        merge_pairs,    merge_maps,  merge_strides, merge_top, merge_transfers};
+    enum cts_status status = CTS_OK;
+    if (process_count(model) == 1) return CTS_OK;
+    for (size_t i = 0; !status && i < sizeof steps / sizeof *steps; i++) {
+        status = steps[i](model, error);
+        if (!cts_processes_agree(model->options.processes, &status, error)) break;
+    }
+    return status;
+}

@@ -1,0 +1,172 @@
+/* Backwards through the order: which bytes are *live*, that is, read by a later launch before they
+ * are overwritten. A launch's stores are compared with what is live after it; then what it wrote is
+ * dead, and what it read is live. A device-to-device copy makes its source live where its
+ * destination was.
+ *
+ * Live bytes are a shadow memory with two writers: CTS_WRITER_HOST for live, CTS_WRITER_NOBODY for
+ * dead. Of a byte that several CTAs of a launch wrote only the winner's stores communicate: such a
+ * launch is read twice, first for a shadow memory of winners. */
+#include <stdlib.h>
+
+#include "analyze/communication/model.h"
+#include "analyze/parallel.h"
+
+/* ---- a CTA ---- */
+
+/* Bytes alike: live, and won by this node. */
+static uint64_t live_run(void *state, uint64_t start, uint64_t end, bool *matters)
+{
+    struct cts_comm_worker *const worker = state;
+    uint32_t writer;
+    end = cts_shadow_run(&worker->view, start, end, &writer);
+    *matters = writer == CTS_WRITER_HOST;
+    if (*matters && worker->model->winners) {
+        end = cts_shadow_run(&worker->winner_view, start, end, &writer);
+        *matters = (writer & CTS_WRITER_MASK) == worker->node;
+    }
+    return end;
+}
+
+struct cts_address_filter cts_comm_live_filter(struct cts_comm_worker *worker)
+{
+    return (struct cts_address_filter){.state = worker, .run = live_run};
+}
+
+static enum cts_status add_items(struct cts_sets *to, const struct cts_intervals *set,
+                                 uint32_t node, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; !status && i < set->count; i++)
+        status = cts_sets_add(to, set->items[i].start, set->items[i].end, node, error);
+    return status;
+}
+
+enum cts_status cts_comm_retrace_finish_cta(struct cts_comm_worker *worker,
+                                            struct cts_comm_state *state)
+{
+    const struct cts_comm_model *const model = worker->model;
+    const struct cts_intervals *const sets = state->sets[CTS_COMM_GLOBAL];
+    struct cts_intervals *const written = &worker->scratch[2];
+    struct cts_error *const error = &worker->error;
+    enum cts_status status = add_items(&worker->stores, &sets[CTS_COMM_STORE], worker->node, error);
+    if (!status) status = add_items(&worker->atomics, &sets[CTS_COMM_ATOMIC], worker->node, error);
+    if (model->mode == CTS_COMM_WINNERS || status) return status;
+    status = add_items(&worker->marks, &sets[CTS_COMM_READ], 0, error);
+    if (status || !model->retraces) return status;
+    const struct cts_address_filter filter = cts_comm_live_filter(worker);
+    status = cts_intervals_unite(&sets[CTS_COMM_STORE], &sets[CTS_COMM_ATOMIC], written, error);
+    if (status) return status;
+    return cts_grain_strides(&state->write_grain, written, &filter,
+                             &worker->strides[CTS_STRIDE_STORE_ADDRESS], error);
+}
+
+/* ---- a launch ---- */
+
+static enum cts_status pass(struct cts_comm_model *model, enum cts_comm_mode mode,
+                            struct cts_shadow *shadow,
+                            void (*apply)(void *model, unsigned worker_index),
+                            enum cts_status status, struct cts_error *error)
+{
+    model->mode = mode;
+    model->shadow = shadow;
+    for (unsigned i = 0; i < model->worker_count; i++) model->workers[i].view.shadow = NULL;
+    if (!status) status = cts_comm_read_launch(model, error);
+    if (!cts_processes_agree(model->options.processes, &status, error)) return status;
+    status = cts_comm_exchange(model, error);
+    if (status) return status;
+    cts_parallel(model->worker_count, apply, model);
+    return cts_comm_first_failure(model, error);
+}
+
+/* Strides of the launch become its kernel's. */
+static enum cts_status gather(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm_launch *const launch = &model->result->launches[model->launch];
+    const uint32_t kernel = model->catalogue->launches[launch->index].kernel;
+    for (unsigned i = 0; i < model->worker_count; i++) {
+        struct cts_comm_worker *const worker = &model->workers[i];
+        launch->communicated_out_access_bytes += worker->live_access_bytes;
+        worker->live_access_bytes = 0;
+        for (unsigned kind = CTS_STRIDE_STORE_LANE; kind < CTS_STRIDE_KIND_COUNT; kind++) {
+            struct cts_strides *const more = &worker->strides[kind];
+            const enum cts_status status =
+                cts_strides_merge(&model->kernel_strides[kernel][kind], more, error);
+            cts_strides_clear(more);
+            if (status) return status;
+        }
+    }
+    return CTS_OK;
+}
+
+static enum cts_status retrace_launch(struct cts_comm_model *model, struct cts_shadow *live,
+                                      bool wanted, enum cts_status status, struct cts_error *error)
+{
+    struct cts_shadow *winners = NULL;
+    model->retraces = wanted;
+    if (wanted && model->stores[model->launch].contended) {
+        if (!status && !(winners = cts_shadow_new(error))) status = CTS_MEMORY;
+        status = pass(model, CTS_COMM_WINNERS, winners, cts_comm_apply_winners, status, error);
+    }
+    for (unsigned i = 0; i < model->worker_count; i++)
+        model->workers[i].winner_view = (struct cts_shadow_view){.shadow = winners};
+    model->winners = winners;
+    status = pass(model, CTS_COMM_RETRACE, live, cts_comm_apply_retrace, status, error);
+    model->winners = NULL;
+    cts_shadow_free(winners);
+    return status || !wanted ? status : gather(model, error);
+}
+
+/* ---- a rank ---- */
+
+/* Steps [begin, end) of one rank, the last of whose launches is the one before `launch_end`, back
+ * to the first that is wanted. Every process goes through the same launches, even after a failure:
+ * they all learn of it at the next. */
+static enum cts_status retrace_rank(struct cts_comm_model *model, size_t begin, size_t end,
+                                    size_t launch_end, size_t first_wanted, const bool *wanted,
+                                    struct cts_error *error)
+{
+    struct cts_shadow *const live = cts_shadow_new(error);
+    enum cts_status status = live ? CTS_OK : CTS_MEMORY;
+    size_t launch = launch_end;
+    for (size_t i = end; i-- > begin && launch > first_wanted;) {
+        const struct cts_step *const step = &model->order.steps[i];
+        model->shadow = live;
+        if (step->kind != CTS_STEP_LAUNCH) {
+            if (!status) status = cts_comm_untake(model, step, error);
+            continue;
+        }
+        model->launch = --launch;
+        if (!model->result->launches[launch].counted) continue;
+        status = retrace_launch(model, live, wanted[launch], status, error);
+        const bool others_know = status && !model->options.processes;
+        if (others_know) break;
+    }
+    model->shadow = NULL;
+    for (unsigned i = 0; i < model->worker_count; i++) model->workers[i].view.shadow = NULL;
+    cts_shadow_free(live);
+    return status;
+}
+
+enum cts_status cts_comm_retrace(struct cts_comm_model *model, const bool *wanted,
+                                 struct cts_error *error)
+{
+    const struct cts_step *const steps = model->order.steps;
+    const size_t step_count = model->order.step_count;
+    enum cts_status status = CTS_OK;
+    cts_shadow_free(model->shadow);
+    model->shadow = NULL;
+    size_t launch = 0;
+    for (size_t begin = 0, end; !status && begin < step_count; begin = end) {
+        size_t first_wanted = SIZE_MAX;
+        for (end = begin; end < step_count && steps[end].rank == steps[begin].rank; end++) {
+            if (steps[end].kind != CTS_STEP_LAUNCH) continue;
+            if (wanted[launch] && first_wanted == SIZE_MAX) first_wanted = launch;
+            launch++;
+        }
+        if (first_wanted != SIZE_MAX)
+            status = retrace_rank(model, begin, end, launch, first_wanted, wanted, error);
+        if (!cts_processes_agree(model->options.processes, &status, error)) break;
+    }
+    model->mode = CTS_COMM_FORWARD;
+    return status;
+}
