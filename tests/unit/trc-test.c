@@ -439,7 +439,7 @@ static void round_trip(int format, uint64_t seed, unsigned threads, uint64_t mem
     assert_int_equal(result.dropped_accesses, 0);
     assert_int_equal(result.note_count, 2); /* nothing is wrong with the file */
     cts_import_result_release(&result);
-    qsort(t.accesses, t.access_count, sizeof *t.accesses, by_cta);
+    if (t.access_count) qsort(t.accesses, t.access_count, sizeof *t.accesses, by_cta);
     compare(t.accesses, t.access_count, place.run);
     check_sms(&t, t.accesses, place.run);
     check_export(&place, t.accesses, t.access_count, t.launch_count, 2);
@@ -480,7 +480,7 @@ static void shared_launch(uint64_t memory_bytes)
     if (import_bytes(&place, t.bytes, t.byte_count, options, &result, &error))
         fail_msg("%s", error.text);
     cts_import_result_release(&result);
-    qsort(t.accesses, t.access_count, sizeof *t.accesses, by_cta);
+    if (t.access_count) qsort(t.accesses, t.access_count, sizeof *t.accesses, by_cta);
     compare(t.accesses, t.access_count, place.run);
     remove_place(&place);
     release(&t);
