@@ -326,13 +326,17 @@ def fortran_body(function, call):
 
 
 def fortran_parameters(function):
-    """(declarations, names): everything by reference, the error last."""
+    """(declarations, names, declarations and names of what follows the error): everything by
+    reference, then the error, then the lengths of texts by value."""
     if function.kind == "init":
         names = [f"f_argument{i}" for i in range(len(function.parameters) - 2)]
     else:
         names = [f"f_{r}" if r != "_" else f"f_argument{i}"
                  for i, r in enumerate(function.arguments)]
-    return ", ".join(f"MPI_Fint *{n}" for n in names), ", ".join(names)
+    texts = sum("char" in type_ for type_, _, _ in function.parameters)
+    return (", ".join(f"MPI_Fint *{n}" for n in names), ", ".join(names),
+            "".join(f", size_t length{i}" for i in range(texts)),
+            "".join(f", length{i}" for i in range(texts)))
 
 
 def emit_fortran(functions):
@@ -340,27 +344,27 @@ def emit_fortran(functions):
     print("#pragma GCC diagnostic ignored \"-Wunused-variable\"")
     print("#pragma GCC diagnostic ignored \"-Wmissing-prototypes\"\n")
     for function in wrapped(functions):
-        if function.kind in ("plain", "comm_name", "comm_errors") and function.role != "p2p":
+        if function.kind in ("plain", "comm_errors") and function.role != "p2p":
             continue
-        types, names = fortran_parameters(function)
+        types, names, length_types, lengths = fortran_parameters(function)
         comma = ", " if names else ""
         lower = function.name.lower()
-        call = f"real({names}{comma}&error); result = error;"
+        parameters = f"{types}{comma}MPI_Fint *f_error{length_types}"
+        call = f"real({names}{comma}&error{lengths}); result = error;"
         body = fortran_body(function, call)
-        print(f"typedef void fortran_{lower}({types}{comma}MPI_Fint *f_error);")
-        print(f"static void wrap_{lower}(fortran_{lower} *const real{comma}{types}, "
-              f"MPI_Fint *f_error)\n{{")
+        print(f"typedef void fortran_{lower}({parameters});")
+        print(f"static void wrap_{lower}(fortran_{lower} *const real, {parameters})\n{{")
         print(f"    struct cts_call call;\n    MPI_Fint error = MPI_SUCCESS;\n    int result;")
         print(f"    if (!cts_call_enter(&call, CTS_MPI_{function.name})) "
-              f"{{ real({names}{comma}f_error); return; }}")
+              f"{{ real({names}{comma}f_error{lengths}); return; }}")
         print(indent(body))
         print("    cts_call_leave(&call);\n    (void)result;\n    if (f_error) *f_error = error;\n}")
         for suffix in ("_", "_f08_"):
             symbol = f"mpi_{lower}{suffix}"
-            print(f"CTS_EXPORT void {symbol}({types}{comma}MPI_Fint *f_error)\n{{")
+            print(f"CTS_EXPORT void {symbol}({parameters})\n{{")
             print(f"    static _Atomic(void *) cache;")
-            print(f"    wrap_{lower}((fortran_{lower} *)cts_fortran_real(&cache, \"{symbol}\")"
-                  f"{comma}{names}, f_error);\n}}")
+            print(f"    wrap_{lower}((fortran_{lower} *)cts_fortran_real(&cache, \"{symbol}\"), "
+                  f"{names}{comma}f_error{lengths});\n}}")
         print()
 
 

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Programs that end badly, or begin before us: their status is what it is without us, and what was
+recorded up to there is readable.
+
+    check-ends.py MPIRUN LIBRARIES TEXT_RECORDER PROGRAM"""
+import os
+import sys
+import tempfile
+
+import check
+
+
+def main():
+    mpirun, libraries, recorder, program = sys.argv[1:]
+    for mode in ("exit", "kill", "abort", "late", "none", "spawned"):
+        with tempfile.TemporaryDirectory() as bare, tempfile.TemporaryDirectory() as where:
+            expected = {"late": 0, "none": 7, "spawned": 0}.get(mode)
+            if expected is None: # how mpirun says that a rank died is its own affair
+                expected = check.run(mpirun, 2, "", "", [program, mode], bare)
+            got = check.run(mpirun, 2, libraries, recorder, [program, mode], where,
+                            {"CTASCOPE_MPI_CLOCKS": "always"})
+            if got != expected:
+                check.fail(f"{mode}: the program ended with {got}, without us with {expected}")
+            ranks = check.read_ranks(where)
+            if mode == "none":
+                if ranks:
+                    check.fail("none: ranks without MPI")
+                continue
+            if sorted(ranks) != [0, 1]:
+                check.fail(f"{mode}: recorded ranks {sorted(ranks)}")
+            for rank in ranks.values():
+                check.check_threads(rank, finished=mode in ("late", "spawned"))
+                barriers = [e for e in rank.events if e["kind"] == "COLLECTIVE_END"]
+                if not barriers:
+                    check.fail(f"{mode}: rank {rank.rank} has no barrier")
+                said = any("MPI was initialised before" in m for m in rank.messages)
+                if said != (mode == "late"):
+                    check.fail(f"{mode}: rank {rank.rank} says {rank.messages}")
+                # Two readings (at the begin and the end) of rank 1's clock, which is rank 0's.
+                readings = 0 if rank.rank == 0 or mode == "late" else \
+                    2 if mode == "spawned" else 1
+                if len(rank.clocks) != readings:
+                    check.fail(f"{mode}: rank {rank.rank} read the clock {len(rank.clocks)} times")
+                for clock in rank.clocks:
+                    if abs(int(clock["offset"])) > 20_000_000:
+                        check.fail(f"{mode}: one clock is {clock['offset']} ns from itself")
+            if mode in ("late", "spawned"):
+                names, members = check.check_communicators(ranks)
+                for rank in ranks.values():
+                    check.check_expected(where, rank, names)
+    print("check: statuses are the programs' own, and what they did is readable")
+
+
+main()
