@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/access/access.h"
 #include "analyze/communication/communication.h"
 #include "cli/verb.h"
 #include "report/figures.h"
@@ -43,6 +44,7 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     struct cts_catalogue catalogue = {0};
     struct cts_acc_reader *reader = NULL;
     struct cts_comm comm = {0};
+    struct cts_access_result access = {0};
     struct cts_figures figures = {0};
     const char *const directory = cts_argument(arguments, "figures");
     uint64_t threads = 0;
@@ -57,16 +59,22 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     const struct cts_comm_options options = {
         .density_bins = DENSITY_BINS, .threads = (unsigned)threads, .progress = &progress};
     status = cts_comm_analyze(&catalogue, &source, &options, &comm, error);
+    const struct cts_access_options access_options = {.threads = (unsigned)threads};
+    if (!status) status = cts_access_analyze(&catalogue, &source, &access_options, &access, error);
     cts_progress_end(&progress);
     if (status) goto out;
     if ((status = cts_figures_of_comm(&figures, &comm, error))) goto out;
     if (directory && (status = cts_figures_draw(&figures, directory, error))) goto out;
-    const struct cts_page page = {
-        .run_path = run, .catalogue = &catalogue, .comm = &comm, .figures = &figures};
+    const struct cts_page page = {.run_path = run,
+                                  .catalogue = &catalogue,
+                                  .comm = &comm,
+                                  .access = &access,
+                                  .figures = &figures};
     status = write_file(&page, path, error);
 out:
     cts_figures_release(&figures);
     cts_comm_release(&comm);
+    cts_access_release(&access);
     cts_acc_close(reader);
     cts_catalogue_release(&catalogue);
     return status;

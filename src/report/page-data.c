@@ -3,9 +3,10 @@
 #include "report/page.h"
 
 #include "common/json.h"
+#include "report/access.h"
 #include "report/comm.h"
 
-enum { PAIRS_MAX = 1000 };
+enum { PAIRS_MAX = 1000, FINDINGS_MAX = 100 };
 
 static const char *kernel_name(const struct cts_page *page, uint32_t kernel)
 {
@@ -93,6 +94,18 @@ static void write_pairs(struct cts_json *json, const struct cts_page *page)
     cts_json_close_array(json);
 }
 
+/* The first of the findings, as `ctascope access --format json` has them. */
+static void write_findings(struct cts_json *json, const struct cts_page *page)
+{
+    const struct cts_access_report report = {
+        .run_path = page->run_path, .catalogue = page->catalogue, .result = page->access};
+    const struct cts_sheet sheet = cts_access_sheet(&report, CTS_ACCESS_SHEET_FINDING);
+    struct cts_sheet_rows rows = cts_sheet_all(&sheet);
+    if (rows.count > FINDINGS_MAX) rows.count = FINDINGS_MAX;
+    cts_json_member_u64(json, "findings_left_out", rows.found - rows.count);
+    cts_sheet_json(&sheet, &rows, json);
+}
+
 enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                     struct cts_error *error)
 {
@@ -106,6 +119,7 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     write_totals(&json, page->comm);
     write_kernels(&json, page);
     write_pairs(&json, page);
+    write_findings(&json, page);
     cts_figures_json(page->figures, &json);
     cts_json_close_object(&json);
     return cts_json_end(&json, error);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analyze/access/access.h"
 #include "analyze/communication/communication.h"
 #include "report/figure.h"
 
@@ -11,6 +12,7 @@ struct cts_page {
     const char *run_path; /* as the user gave it */
     const struct cts_catalogue *catalogue;
     const struct cts_comm *comm;
+    const struct cts_access_result *access;
     const struct cts_figures *figures;
 };
 

@@ -14,6 +14,7 @@ const [ctascope, run, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
 const report = join(work, "report.html");
 execFileSync(ctascope, ["report", run, "-o", report], { stdio: "inherit" });
+const access = JSON.parse(execFileSync(ctascope, ["access", run, "--format", "json"], { maxBuffer: 1 << 28 }));
 const results = JSON.parse(execFileSync(ctascope, ["comm", run, "--format", "json"], { maxBuffer: 1 << 28 }));
 
 const browser = await chromium.launch({
@@ -44,7 +45,8 @@ for (const colorScheme of ["light", "dark"]) {
     await page.waitForSelector(".heatmap canvas");
 
     const titles = await page.locator("h2").allTextContents();
-    assert.deepEqual(titles, ["Kernels", "Who talks to whom", "Transfer sizes", "Partners of a CTA", "Volume, launch by launch",
+    assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
+    assert.deepEqual(titles, ["Kernels", "Who talks to whom", "What is wrong with the accesses", "Transfer sizes", "Partners of a CTA", "Volume, launch by launch",
         "Partners, launch by launch", "CTA to CTA"]);
 
     // Tiles and tables show the analysis' own numbers.
@@ -60,6 +62,10 @@ for (const colorScheme of ["light", "dark"]) {
     let sum = 0;
     assert.deepEqual(sizes.slice(1, -1).map((row) => row[1]),
         results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)} %`));
+
+    const findings = await page.locator(".card", { hasText: "What is wrong" }).locator("tbody tr").evaluateAll((rows) =>
+        rows.map((row) => [row.cells[0].textContent, row.cells[4].textContent]));
+    assert.deepEqual(findings, access.findings.slice(0, 100).map((finding) => [finding.finding, finding.evidence]));
 
     // Every plot has marks, axes and a legend; the page needs no horizontal scrolling.
     const plots = await page.locator(".uplot").count();

@@ -14,6 +14,18 @@ export interface Pair {
     access_bytes: number;
 }
 
+// What `ctascope access` finds; `share` is the ceiling of the gain.
+export interface Finding {
+    finding: string;
+    kernel: string | null;
+    place: string | null;
+    variable: string | null;
+    operation: string;
+    share: number | null;
+    evidence: string;
+    remedy: string;
+}
+
 export interface Data {
     format: number;
     run: {
@@ -41,6 +53,8 @@ export interface Data {
     kernels: Counts[];
     kernel_pairs: Pair[];
     kernel_pairs_left_out: number;
+    findings: Finding[];
+    findings_left_out: number;
     figures: Figure[];
 }
 

@@ -99,6 +99,20 @@ function Pairs() {
     );
 }
 
+function Findings() {
+    const rows = data.findings.map((f) => [
+        <b>{f.finding}</b>, <><code>{f.place ?? "?"}</code><br /><span class="soft">{f.operation}{f.variable && <> of <code>{f.variable}</code></>}</span></>,
+        <Kernel name={f.kernel} />, percent(f.share), <span class="wrap">{f.evidence}</span>, <span class="wrap">{f.remedy}</span>,
+    ]);
+    if (!rows.length) return null;
+    return (
+        <Card title="What is wrong with the accesses" says="Requests that cost more than their bytes need, the costliest first. At most: the part of the kernel's memory traffic that could go away.">
+            <Table columns={[{ title: "finding", text: true }, { title: "where", text: true }, { title: "kernel", text: true }, { title: "at most" },
+                { title: "evidence", text: true }, { title: "remedy", text: true }]} rows={rows} left={data.findings_left_out} />
+        </Card>
+    );
+}
+
 function Page() {
     const t = data.totals, notes = soundness();
     return (
@@ -120,6 +134,7 @@ function Page() {
             </div>
             <Volumes />
             <Pairs />
+            <Findings />
             <div class="cards">
                 <FigureCards figures={data.figures} />
             </div>
