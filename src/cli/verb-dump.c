@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/dump-timeline.h"
 #include "cli/verb.h"
 #include "common/json.h"
 #include "common/progress.h"
@@ -460,6 +461,9 @@ static int run_dump(const struct cts_arguments *arguments)
     struct cts_error error;
     struct record_dump dump = {.catalogue = &catalogue, .limit = UINT64_MAX};
     bool has_limit;
+    if (cts_argument_given(arguments, "timeline")) return cts_dump_timeline(arguments);
+    if (cts_argument_given(arguments, "check") || cts_argument_given(arguments, "location"))
+        return cts_usage_error(arguments, "--check and --location belong to --timeline");
     if (format) dump.form = format[0] == 'j' ? FORM_JSON : format[0] == 'c' ? FORM_CSV : FORM_TABLE;
     dump.lanes = cts_argument_given(arguments, "lanes");
     if (!optional_number(arguments, "limit", &has_limit, &dump.limit) ||
@@ -491,7 +495,12 @@ static const struct cts_option dump_options[] = {
     {.name = "launch", .argument = "N", .help = "records of one launch (its id)"},
     {.name = "cta", .argument = "N", .help = "records of one CTA (its linear index)"},
     {.name = "lanes", .help = "the address (and value) of every lane"},
-    {.name = "limit", .argument = "N", .help = "at most N rows of a table, records or lanes"},
+    {.name = "timeline", .help = "the events of the timeline; RUN may be an .otf2 file"},
+    {.name = "location", .argument = "N", .help = "events of one location (its index)"},
+    {.name = "check", .help = "whether times, nesting and messages are as they should be"},
+    {.name = "limit",
+     .argument = "N",
+     .help = "at most N rows of a table, records, lanes or events"},
     {.name = "format",
      .argument = "table|json|csv",
      .help = "the form of the output (default: table)"},
@@ -500,7 +509,7 @@ static const struct cts_option dump_options[] = {
 
 const struct cts_verb cts_verb_dump = {
     .name = "dump",
-    .synopsis = "RUN [--table NAME | --accesses] [OPTIONS]",
+    .synopsis = "RUN [--table NAME | --accesses | --timeline [--check]] [OPTIONS]",
     .summary = "Prints every field of a run",
     .description =
         "Without --accesses, the tables of the catalogue; docs/catalogue.md explains the columns.\n"

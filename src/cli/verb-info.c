@@ -3,7 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/info-timeline.h"
 #include "cli/summary.h"
+#include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/json.h"
 #include "common/progress.h"
@@ -336,24 +338,35 @@ static void json_messages(struct cts_json *json, const struct cts_catalogue *cat
 }
 
 static enum cts_status render_json(const struct cts_catalogue *catalogue,
-                                   const struct cts_run_summary *summary, struct cts_error *error)
+                                   const struct cts_run_summary *summary,
+                                   const struct cts_timeline *timeline, struct cts_error *error)
 {
     struct cts_json json;
     cts_json_begin(&json, stdout);
     cts_json_open_object(&json);
-    json_keys(&json, catalogue);
-    json_ranks(&json, catalogue);
-    json_totals(&json, catalogue, summary);
-    json_kernels(&json, catalogue, summary);
-    json_messages(&json, catalogue);
+    if (catalogue) {
+        json_keys(&json, catalogue);
+        json_ranks(&json, catalogue);
+        json_totals(&json, catalogue, summary);
+        json_kernels(&json, catalogue, summary);
+        json_messages(&json, catalogue);
+    }
+    if (timeline) cts_info_timeline_json(timeline, &json);
     cts_json_close_object(&json);
     return cts_json_end(&json, error);
 }
 
-static int run_info(const struct cts_arguments *arguments)
+/* ---- the verb ---- */
+
+static bool wants_json(const struct cts_arguments *arguments)
 {
-    const char *const run_path = arguments->positional[0];
     const char *const format = cts_argument(arguments, "format");
+    return format && strcmp(format, "json") == 0;
+}
+
+static int info_of_run(const struct cts_arguments *arguments, const char *run_path,
+                       const struct cts_timeline *timeline)
+{
     struct cts_error error;
     struct cts_catalogue catalogue;
     struct cts_run_summary summary;
@@ -361,13 +374,49 @@ static int run_info(const struct cts_arguments *arguments)
     if (status) return cts_report_error(arguments, &error);
     status = cts_run_summarise(run_path, &catalogue, &summary, &error);
     if (!status) {
-        status = format && strcmp(format, "json") == 0
-                     ? render_json(&catalogue, &summary, &error)
-                     : render_table(run_path, &catalogue, &summary, &error);
+        status = wants_json(arguments) ? render_json(&catalogue, &summary, timeline, &error)
+                                       : render_table(run_path, &catalogue, &summary, &error);
+        if (!status && timeline && !wants_json(arguments))
+            status = cts_info_timeline_table(timeline, &error);
         cts_run_summary_release(&summary);
     }
     cts_catalogue_release(&catalogue);
     return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
+}
+
+static int info_of_archive(const struct cts_arguments *arguments, const char *path,
+                           const struct cts_timeline *timeline)
+{
+    struct cts_error error;
+    if (!wants_json(arguments)) {
+        printf("Timeline '");
+        cts_print_plain(stdout, path);
+        printf("'\n");
+    }
+    const enum cts_status status = wants_json(arguments)
+                                       ? render_json(NULL, NULL, timeline, &error)
+                                       : cts_info_timeline_table(timeline, &error);
+    return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
+}
+
+/* A timeline that cannot be read is said, and the rest of the run is shown. */
+static int run_info(const struct cts_arguments *arguments)
+{
+    const char *const path = arguments->positional[0];
+    const size_t length = strlen(path);
+    const bool archive = length > 5 && strcmp(path + length - 5, ".otf2") == 0;
+    struct cts_error error;
+    struct cts_timeline timeline;
+    if (!archive && !cts_cli_has_timeline(path)) return info_of_run(arguments, path, NULL);
+    const enum cts_status status = cts_cli_open_timeline(path, &timeline, &error);
+    if (status) {
+        const int code = archive ? CTS_EXIT_OK : info_of_run(arguments, path, NULL);
+        return code ? code : cts_report_error(arguments, &error);
+    }
+    const int code = archive ? info_of_archive(arguments, path, &timeline)
+                             : info_of_run(arguments, path, &timeline);
+    cts_timeline_close(&timeline);
+    return code;
 }
 
 static const struct cts_option info_options[] = {
@@ -378,11 +427,12 @@ static const struct cts_option info_options[] = {
 const struct cts_verb cts_verb_info = {
     .name = "info",
     .synopsis = "RUN [--format table|json]",
-    .summary = "Shows what is in a run",
+    .summary = "Shows what is in a run or a timeline",
     .description =
         "Where it was recorded and by what, whether it is complete, its kernels with\n"
         "their launches and accesses, and everything that is missing: accesses dropped,\n"
-        "launches not recorded, places that could not be instrumented.",
+        "launches not recorded, places that could not be instrumented; of a timeline its\n"
+        "processes, streams and events. RUN may be an OTF2 archive, too (its .otf2 file).",
     .options = info_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/preload.h"
 #include "cli/summary.h"
+#include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/text-table.h"
 
@@ -123,6 +125,16 @@ static bool check_kernel_name(const struct cts_arguments *arguments)
     return true;
 }
 
+static bool wants_timeline(const struct cts_arguments *arguments)
+{
+    return cts_argument_given(arguments, "timeline");
+}
+
+static bool wants_memory(const struct cts_arguments *arguments)
+{
+    return cts_argument_given(arguments, "memory") || !wants_timeline(arguments);
+}
+
 static bool set_environment(const struct cts_arguments *arguments)
 {
     if (!check_numbers(arguments) || !check_kernel_name(arguments)) return false;
@@ -140,6 +152,16 @@ static bool set_environment(const struct cts_arguments *arguments)
         snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
         setenv("CTASCOPE_MAX_SIZE", text, 1);
     }
+    if (wants_timeline(arguments)) {
+        setenv("CTASCOPE_TIMELINE", "1", 1);
+        cts_preload_recorders(arguments->positional[0]);
+    } else {
+        unsetenv("CTASCOPE_TIMELINE");
+    }
+    if (wants_memory(arguments))
+        unsetenv("CTASCOPE_ACCESSES");
+    else
+        setenv("CTASCOPE_ACCESSES", "0", 1);
     return true;
 }
 
@@ -324,50 +346,118 @@ static void print_summary(const struct cts_catalogue *catalogue,
     fputc('\n', stderr);
 }
 
-/* Looks at what was recorded. The program's own failure wins over ours. */
-static int judge(const struct cts_arguments *arguments, const char *run_path, int program_status)
+/* The accesses that were recorded; false when there are none, or they cannot be read. */
+static bool judge_memory(const struct cts_arguments *arguments, const char *run_path)
 {
     struct cts_error error = {0};
     struct cts_catalogue catalogue = {0};
     struct cts_run_summary summary = {0};
-    (void)cts_catalogue_tidy(run_path, NULL); /* read() says what is wrong with it */
     enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
     if (!status) status = cts_run_summarise(run_path, &catalogue, &summary, &error);
-    bool failed = status != CTS_OK;
-    const bool no_recorder = !failed && !catalogue.rank_count;
-    if (!failed && explain_nothing(&catalogue, &summary, arguments->positional[0], &error))
-        failed = true;
+    const bool failed =
+        status || explain_nothing(&catalogue, &summary, arguments->positional[0], &error);
     if (failed)
         cts_report_error(arguments, &error);
     else
         print_summary(&catalogue, &summary, run_path);
     cts_run_summary_release(&summary);
     cts_catalogue_release(&catalogue);
+    return !failed;
+}
+
+/* ---- the timeline ---- */
+
+static void print_timeline(const struct cts_assembly *a, const char *run_path)
+{
+    fprintf(stderr, "ctascope record: '%s': timeline of %s, %s, %s, %s", run_path,
+            cts_counted_text(a->process_count, "process", "processes").text,
+            cts_counted_text(a->location_count, "location", "locations").text,
+            cts_counted_text(a->event_count, "event", "events").text,
+            cts_bytes_text(a->archive_bytes).text);
+    if (a->lost_count)
+        fprintf(stderr, "; LOST %s", cts_counted_text(a->lost_count, "event", "events").text);
+    if (a->damaged_log_count)
+        fprintf(stderr, "; %s damaged",
+                cts_counted_text(a->damaged_log_count, "log is", "logs are").text);
+    if (a->cut_process_count)
+        fprintf(stderr, "; incomplete, %s cut off",
+                cts_counted_text(a->cut_process_count, "process was", "processes were").text);
+    if (*a->failure) fprintf(stderr, "; failure: %s", a->failure);
+    fputc('\n', stderr);
+}
+
+/* Under mpirun each rank has its own `record`; one whose rank has not begun may still come. */
+static bool all_ranks_came(const char *run_path)
+{
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!size) size = getenv("PMI_SIZE");
+    const unsigned long count = size ? strtoul(size, NULL, 10) : 0;
+    for (unsigned long rank = 0; rank < count; rank++) {
+        char path[PATH_MAX];
+        const int length = snprintf(path, sizeof path, "%s/rank-%lu", run_path, rank);
+        if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK)) return false;
+    }
+    return true;
+}
+
+/* Makes the archive when we are the last; false when there is nothing to make it of. */
+static bool judge_timeline(const struct cts_arguments *arguments, const char *run_path, bool last)
+{
+    struct cts_error error = {0};
+    struct cts_assembly assembly;
+    if (!last || (under_mpi() && !all_ranks_came(run_path))) return true;
+    enum cts_status status = cts_timeline_assemble(run_path, 0, &assembly, &error);
+    if (!status && !assembly.location_count)
+        status = cts_fail(&error, CTS_UNSUPPORTED,
+                          "no timeline recorded: no recorder ran in '%s': it called no function of "
+                          "CUDA, MPI, NCCL or NVTX, or is linked statically",
+                          arguments->positional[0]);
+    else if (!status && !assembly.event_count)
+        status = cts_fail(&error, CTS_IO, "no timeline recorded: %s",
+                          *assembly.failure ? assembly.failure : "there was no event");
+    if (status)
+        cts_report_error(arguments, &error);
+    else
+        print_timeline(&assembly, run_path);
+    return !status;
+}
+
+/* Looks at what was recorded. The program's own failure wins over ours. */
+static int judge(const struct cts_arguments *arguments, const char *run_path, int held,
+                 int program_status)
+{
+    const bool last = cts_cli_let_go(run_path, held);
     const bool mpi = under_mpi();
-    if (no_recorder && !mpi) cts_catalogue_discard_empty(run_path);
+    (void)cts_catalogue_tidy(run_path, NULL); /* read() says what is wrong with it */
+    bool recorded = true;
+    if (wants_timeline(arguments)) recorded = judge_timeline(arguments, run_path, last);
+    if (wants_memory(arguments)) recorded = judge_memory(arguments, run_path) && recorded;
+    if (!mpi && last) cts_catalogue_discard_empty(run_path); /* one that holds something stays */
     /* a rank without kernels is nothing to stop the whole job for */
-    return program_status || !failed || mpi ? program_status : CTS_EXIT_RECORD;
+    return program_status || recorded || mpi ? program_status : CTS_EXIT_RECORD;
 }
 
 static int run_record(const struct cts_arguments *arguments)
 {
     char session[256], run_path[PATH_MAX];
     struct cts_error error;
-    make_session(session, sizeof session);
     if (!set_environment(arguments)) return CTS_EXIT_USAGE;
+    make_session(session, sizeof session);
     if (prepare_run(arguments, session, run_path, &error)) {
         cts_report_error(arguments, &error);
         return CTS_EXIT_RECORD;
     }
     setenv("CTASCOPE_RUN", run_path, 1);
     setenv("CTASCOPE_SESSION", session, 1);
+    const int held = cts_cli_hold_run(run_path);
     pid_t pid;
     const int errnum = start_program(arguments->positional, &pid);
     if (errnum) {
-        if (!under_mpi()) cts_catalogue_discard_empty(run_path);
+        const bool last = cts_cli_let_go(run_path, held);
+        if (last && !under_mpi()) cts_catalogue_discard_empty(run_path);
         return report_not_started(arguments, errnum);
     }
-    return judge(arguments, run_path, wait_for_program(pid));
+    return judge(arguments, run_path, held, wait_for_program(pid));
 }
 
 static const struct cts_option record_options[] = {
@@ -376,6 +466,9 @@ static const struct cts_option record_options[] = {
      .short_name = 'o',
      .help = "the run directory (default: ctascope-run, -2, -3, ...)"},
     {.name = "force", .help = "replace a run that is there"},
+    {.name = "timeline",
+     .help = "record when what ran: CUDA, MPI, NCCL, NVTX calls and activities"},
+    {.name = "memory", .help = "record memory accesses (the default without --timeline)"},
     {.name = "kernel-name",
      .argument = "REGEX",
      .help = "record only this kernel, or those matching regex:EXPR"},
@@ -384,7 +477,7 @@ static const struct cts_option record_options[] = {
     {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA; 1/N is the same"},
     {.name = "max-size",
      .argument = "SIZE",
-     .help = "of the access files, like 2G; the rest is counted as dropped"},
+     .help = "of the access files (and logs), like 2G; the rest is dropped"},
     {.name = "values", .help = "keep the values loaded and stored (cc --values)"},
     {.name = "host-accesses",
      .help = "the CPU's own accesses to managed memory (cc --host-accesses)"},
@@ -396,14 +489,18 @@ static const struct cts_option record_options[] = {
 const struct cts_verb cts_verb_record = {
     .name = "record",
     .synopsis = "[OPTIONS] [-o RUN] [--] PROGRAM [ARGUMENTS]",
-    .summary = "Runs a program and records its memory accesses into a run directory",
+    .summary = "Runs a program and records its memory accesses or its timeline",
     .description =
-        "The program must have been compiled with 'ctascope cc'. Ends with the program's own\n"
-        "status (128 + N when signal N killed it), or with 125 when the program succeeded and\n"
-        "nothing was recorded or ctascope failed; 127: program not found, 126: cannot be run.\n"
-        "A last line on standard error says what was recorded.\n"
-        "MPI: mpirun -n 4 ctascope record -o run -- ./app records all ranks into one run; a rank\n"
-        "that launches no kernel is no error there.",
+        "For memory accesses the program must have been compiled with 'ctascope cc'; --timeline\n"
+        "takes any program. On a GPU they are two recordings, since one distorts the other; with\n"
+        "'ctascope cc --device=cpu' one can hold both. Ends with the program's own status (128 + "
+        "N\n"
+        "when signal N killed it), or 125 when the program succeeded and nothing was recorded or\n"
+        "ctascope failed; 127: program not found, 126: cannot be run. A last line on standard "
+        "error\n"
+        "says what was recorded. mpirun -n 4 ctascope record -o run -- ./app records all ranks "
+        "into\n"
+        "one run, as ctascope record mpirun -n 4 ./app does.",
     .options = record_options,
     .positional_min = 1,
     .positional_max = -1,

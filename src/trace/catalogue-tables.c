@@ -34,7 +34,7 @@
 #define MAYBE(F, NULLS, UNIT) COLUMN(#F, F, NULLS, UNIT, NONE, NULL)
 
 static const char *const device_kinds[] = {"cpu", "gpu", NULL};
-static const char *const recorders[] = {"cpu", "cuda", "inject", "import", NULL};
+static const char *const recorders[] = {"cpu", "cuda", "inject", "import", "timeline", NULL};
 static const char *const stream_kinds[] = {"legacy default", "per-thread default", "blocking",
                                            "non-blocking", NULL};
 static const char *const recorded_words[] = {"all", "sample", "none", NULL};

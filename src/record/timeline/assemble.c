@@ -15,6 +15,7 @@
 
 #include "common/parallel.h"
 #include "record/timeline/assemble-private.h"
+#include "trace/catalogue-note.h"
 #include "trace/rank-claim.h"
 
 static enum cts_status find_processes(struct cts_assembler *a, struct cts_error *error)
@@ -119,6 +120,15 @@ static uint64_t directory_bytes(const char *path, int depth)
     return bytes;
 }
 
+static const char *const severities[] = {"note", "warning", "error"};
+
+static const char *failure_of(const struct cts_log_process *p)
+{
+    for (size_t i = 0; i < p->messages.count; i++)
+        if (p->messages.items[i].level == 2) return p->messages.items[i].text;
+    return NULL;
+}
+
 static void count(const struct cts_assembler *a, struct cts_assembly *assembly)
 {
     assembly->process_count = a->processes.count;
@@ -127,12 +137,68 @@ static void count(const struct cts_assembler *a, struct cts_assembly *assembly)
     for (size_t i = 0; i < a->processes.count; i++) {
         assembly->lost_count += a->processes.items[i].lost_count;
         assembly->cut_process_count += !a->processes.items[i].finish_ns;
+        const char *const failure = failure_of(&a->processes.items[i]);
+        if (failure && !*assembly->failure)
+            snprintf(assembly->failure, sizeof assembly->failure, "%s", failure);
     }
     assembly->lost_count += atomic_load(&a->unknown_count);
     assembly->moved_count = atomic_load(&a->moved_count);
     assembly->overlap_count = atomic_load(&a->overlap_count);
     assembly->unmatched_count = atomic_load(&a->unmatched_count);
     assembly->damaged_log_count = atomic_load(&a->damaged_count);
+}
+
+/* ---- the catalogue ---- */
+
+/* Processes, devices and messages as rows, so that what looks at the catalogue sees them. */
+static enum cts_status note(const struct cts_assembler *a, struct cts_error *error)
+{
+    CTS_LIST(struct cts_rank) ranks = {0};
+    CTS_LIST(struct cts_device) devices = {0};
+    CTS_LIST(struct cts_message) messages = {0};
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < a->processes.count && !status; i++) {
+        const struct cts_log_process *const p = &a->processes.items[i];
+        status = CTS_ARRAY_RESERVE(&ranks, ranks.count + 1, error);
+        if (!status)
+            ranks.items[ranks.count++] = (struct cts_rank){
+                .rank = p->catalogue_rank,
+                .pid = p->pid,
+                .host = p->host,
+                .program = p->program,
+                .arguments = p->arguments,
+                .recorder = "timeline",
+                .start_ns = p->start_ns,
+                .end_ns = p->finish_ns,
+                .unix_start_ns = p->unix_start_ns,
+                .failure = failure_of(p),
+            };
+        for (size_t k = 0; k < p->devices.count && !status; k++) {
+            status = CTS_ARRAY_RESERVE(&devices, devices.count + 1, error);
+            if (!status)
+                devices.items[devices.count++] =
+                    (struct cts_device){.rank = p->catalogue_rank,
+                                        .device = p->devices.items[k].device,
+                                        .name = p->devices.items[k].name,
+                                        .kind = "gpu"};
+        }
+        for (size_t k = 0; k < p->messages.count && !status; k++) {
+            const uint32_t level = p->messages.items[k].level;
+            status = CTS_ARRAY_RESERVE(&messages, messages.count + 1, error);
+            if (!status)
+                messages.items[messages.count++] =
+                    (struct cts_message){.rank = p->catalogue_rank,
+                                         .severity = severities[level < 3 ? level : 2],
+                                         .text = p->messages.items[k].text};
+        }
+    }
+    const struct cts_catalogue_notes notes = {ranks.items,   ranks.count,    devices.items,
+                                              devices.count, messages.items, messages.count};
+    if (!status) status = cts_catalogue_note(a->run_path, &notes, error);
+    free(ranks.items);
+    free(devices.items);
+    free(messages.items);
+    return status;
 }
 
 static void release(struct cts_assembler *a)
@@ -154,13 +220,14 @@ static void release(struct cts_assembler *a)
 static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
                                 struct cts_assembly *assembly, struct cts_error *error)
 {
-    char beside[PATH_MAX], place[PATH_MAX];
+    char beside[PATH_MAX], place[PATH_MAX], database[PATH_MAX];
     enum cts_status status = find_processes(a, error);
     if (status || !a->processes.count) return status;
     qsort(a->processes.items, a->processes.count, sizeof *a->processes.items, by_rank);
     if ((size_t)snprintf(beside, sizeof beside, "%s/timeline.new", a->run_path) >= sizeof beside)
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", a->run_path);
     snprintf(place, sizeof place, "%s/timeline", a->run_path);
+    snprintf(database, sizeof database, "%s/run.db", a->run_path);
     if (access(place, F_OK) == 0)
         return cts_fail(error, CTS_USAGE,
                         "'%s' has a timeline already: %zu processes recorded into it later",
@@ -168,6 +235,7 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     delete_directory(AT_FDCWD, beside, 0);
     status = cts_unify(a, error);
     if (!status) status = write_archive(a, beside, threads, error);
+    if (!status && access(database, F_OK) == 0) status = note(a, error);
     if (!status && rename(beside, place))
         status = cts_fail_errno(error, errno, "cannot make '%s'", place);
     if (status) {
@@ -195,4 +263,20 @@ enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
     release(&assembler);
     close(lock);
     return status;
+}
+
+bool cts_timeline_has_logs(const char *run_path)
+{
+    DIR *const directory = opendir(run_path);
+    bool found = false;
+    struct dirent *entry;
+    while (directory && !found && (entry = readdir(directory))) {
+        char path[PATH_MAX];
+        if (strncmp(entry->d_name, "rank-", 5) != 0) continue;
+        const int length =
+            snprintf(path, sizeof path, "%s/%s/timeline/definitions.log", run_path, entry->d_name);
+        found = length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
+    }
+    if (directory) closedir(directory);
+    return found;
 }

@@ -5,6 +5,7 @@
 #ifndef CTS_RECORD_TIMELINE_ASSEMBLE_H
 #define CTS_RECORD_TIMELINE_ASSEMBLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/error.h"
@@ -18,9 +19,14 @@ struct cts_assembly {
     uint64_t overlap_count;     /* activities cut, since the one before in the stream still ran */
     uint64_t unmatched_count;   /* LEAVEs left out or put in, to match the ENTERs */
     uint64_t damaged_log_count; /* logs read up to the damage */
+    char failure[500];          /* the first error that a recorder told; empty: none */
 };
 
-/* Does nothing (location_count 0) for a run without logs. Removes the logs when the archive is
+/* Whether a run holds logs that no archive has been made of yet. */
+bool cts_timeline_has_logs(const char *run_path);
+
+/* Does nothing (location_count 0) for a run without logs. Notes the processes and what recorders
+ * had to say in the run's catalogue. Removes the logs when the archive is
  * whole. `threads` 0: one per processor. */
 CTS_MUST_CHECK enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
                                                      struct cts_assembly *assembly,

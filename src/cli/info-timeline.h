@@ -1,0 +1,13 @@
+/* info: what a timeline holds. */
+#ifndef CTS_CLI_INFO_TIMELINE_H
+#define CTS_CLI_INFO_TIMELINE_H
+
+#include "cli/timeline.h"
+#include "common/json.h"
+
+CTS_MUST_CHECK enum cts_status cts_info_timeline_table(const struct cts_timeline *timeline,
+                                                       struct cts_error *error);
+/* A member "timeline" of the open object. */
+void cts_info_timeline_json(const struct cts_timeline *timeline, struct cts_json *json);
+
+#endif

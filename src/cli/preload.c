@@ -1,0 +1,143 @@
+/* Which MPI a program uses decides which wrappers it gets: their handles differ. It is told by, in
+ * this order, the library that the program's file names, the launcher that the program is, and the
+ * launcher that started us. Programs without MPI get none. */
+#include "cli/preload.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/verb.h"
+
+/* The file that execvp() would take. */
+static bool find_program(const char *program, char *path, size_t path_bytes)
+{
+    if (strchr(program, '/')) {
+        snprintf(path, path_bytes, "%s", program);
+        return access(path, X_OK) == 0;
+    }
+    const char *directory = getenv("PATH");
+    if (!directory) directory = "/usr/local/bin:/usr/bin:/bin";
+    while (*directory) {
+        const size_t length = strcspn(directory, ":");
+        snprintf(path, path_bytes, "%.*s/%s", (int)length, directory, program);
+        if (access(path, X_OK) == 0) return true;
+        directory += length;
+        directory += *directory == ':';
+    }
+    return false;
+}
+
+/* The MPI whose library the file names among those that it needs. */
+static const char *mpi_of_file(const char *path)
+{
+    static const struct {
+        const char *library, *mpi;
+    } known[] = {
+        {"libmpi.so.40", "openmpi"}, {"libmpi.so.20", "openmpi"}, {"libmpi_cxx.so.40", "openmpi"},
+        {"libmpich.so.1", "mpich"},  {"libmpi.so.12", "mpich"},   {"libmpifort.so.12", "mpich"},
+    };
+    const char *mpi = NULL;
+    struct stat status;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return NULL;
+    if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 4) {
+        const size_t bytes = (size_t)status.st_size;
+        char *const content = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+        if (content != MAP_FAILED) {
+            const bool elf = memcmp(content, "\177ELF", 4) == 0;
+            for (size_t i = 0; elf && !mpi && i < sizeof known / sizeof *known; i++)
+                if (memmem(content, bytes, known[i].library, strlen(known[i].library)))
+                    mpi = known[i].mpi;
+            munmap(content, bytes);
+        }
+    }
+    close(file);
+    return mpi;
+}
+
+static const char *mpi_of_launcher(const char *path)
+{
+    static const struct {
+        const char *name, *mpi;
+    } known[] = {
+        {"orterun", "openmpi"},
+        {"prterun", "openmpi"},
+        {"prun", "openmpi"},
+        {"mpirun.openmpi", "openmpi"},
+        {"mpiexec.openmpi", "openmpi"},
+        {"mpiexec.hydra", "mpich"},
+        {"hydra", "mpich"},
+        {"mpich", "mpich"},
+    };
+    char real[PATH_MAX];
+    if (!realpath(path, real)) return NULL;
+    const char *const slash = strrchr(real, '/');
+    const char *const name = slash ? slash + 1 : real;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(name, known[i].name)) return known[i].mpi;
+    return NULL;
+}
+
+static const char *mpi_of_environment(void)
+{
+    if (getenv("OMPI_COMM_WORLD_SIZE")) return "openmpi";
+    if (getenv("PMI_SIZE") || getenv("PMI_RANK")) return "mpich";
+    return NULL;
+}
+
+/* Puts a library in front of what is preloaded, if it is there. */
+static void preload(const char *name)
+{
+    char path[PATH_MAX];
+    const char *const before = getenv("LD_PRELOAD");
+    char *after = NULL;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", cts_library_directory(), name) >=
+            sizeof path ||
+        access(path, R_OK) != 0)
+        return;
+    if (strpbrk(path, ": ")) { /* the dynamic linker takes both as the end of a name */
+        fprintf(stderr,
+                "ctascope record: '%s' cannot be preloaded: its path has a space or colon\n", path);
+        return;
+    }
+    if (before && strstr(before, path)) return;
+    if (asprintf(&after, "%s%s%s", path, before && *before ? ":" : "", before ? before : "") < 0)
+        return;
+    setenv("LD_PRELOAD", after, 1);
+    free(after);
+}
+
+static void inject(const char *variable, const char *name)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", cts_library_directory(), name) < sizeof path &&
+        access(path, R_OK) == 0)
+        setenv(variable, path, 1);
+}
+
+void cts_preload_recorders(const char *program)
+{
+    char path[PATH_MAX], wrappers[64];
+    const char *mpi = NULL;
+    if (find_program(program, path, sizeof path)) {
+        mpi = mpi_of_file(path);
+        const char *const launcher = mpi_of_launcher(path);
+        if (launcher) mpi = launcher;
+    }
+    if (!mpi) mpi = mpi_of_environment();
+    preload("libctascope_functions.so");
+    preload("libctascope_nccl.so");
+    if (mpi) {
+        snprintf(wrappers, sizeof wrappers, "libctascope_mpi_%s.so", mpi);
+        preload(wrappers);
+    }
+    inject("CUDA_INJECTION64_PATH", "libctascope_cupti.so");
+    inject("NVTX_INJECTION64_PATH", "libctascope_nvtx.so");
+}

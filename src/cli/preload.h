@@ -1,0 +1,10 @@
+/* The libraries that see what a program does in time. */
+#ifndef CTS_CLI_PRELOAD_H
+#define CTS_CLI_PRELOAD_H
+
+/* Sets LD_PRELOAD, CUDA_INJECTION64_PATH and NVTX_INJECTION64_PATH for `program`, a name or path as
+ * execvp() takes it: those of our libraries that are there, and of the wrappers of MPI those of the
+ * program's MPI. */
+void cts_preload_recorders(const char *program);
+
+#endif

@@ -1,0 +1,138 @@
+/* A run is held by a shared lock on run/.recording while a `record` runs on it. The one that can
+ * take the lock for itself alone at the end is the last. */
+#include "cli/timeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/parallel.h"
+
+static bool lock_path(const char *run_path, char *path, size_t path_bytes)
+{
+    const int length = snprintf(path, path_bytes, "%s/.recording", run_path);
+    return length > 0 && (size_t)length < path_bytes;
+}
+
+int cts_cli_hold_run(const char *run_path)
+{
+    char path[PATH_MAX];
+    if (!lock_path(run_path, path, sizeof path)) return -1;
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file >= 0) flock(file, LOCK_SH);
+    return file;
+}
+
+bool cts_cli_let_go(const char *run_path, int held)
+{
+    char path[PATH_MAX];
+    if (held < 0) return true; /* where files cannot be locked each one is the last */
+    const bool last = flock(held, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+    if (last && lock_path(run_path, path, sizeof path)) unlink(path);
+    close(held);
+    return last;
+}
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* Whether a `record` runs on it now. */
+static bool is_held(const char *run_path)
+{
+    char path[PATH_MAX];
+    if (!lock_path(run_path, path, sizeof path)) return false;
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return false;
+    const bool held = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!held) unlink(path);
+    close(file);
+    return held;
+}
+
+enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *timeline,
+                                      struct cts_error *error)
+{
+    if (is_directory(path) && cts_timeline_has_logs(path)) {
+        struct cts_assembly assembly;
+        if (is_held(path)) return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
+        const enum cts_status status = cts_timeline_assemble(path, 0, &assembly, error);
+        if (status) return status;
+    }
+    return cts_timeline_open(path, timeline, error);
+}
+
+bool cts_cli_has_timeline(const char *path)
+{
+    char anchor[PATH_MAX];
+    if (!is_directory(path)) return false;
+    const int length = snprintf(anchor, sizeof anchor, "%s/timeline/traces.otf2", path);
+    return (length > 0 && (size_t)length < sizeof anchor && access(anchor, F_OK) == 0) ||
+           cts_timeline_has_logs(path);
+}
+
+/* ---- counts ---- */
+
+struct counting {
+    const struct cts_timeline *timeline;
+    struct cts_timeline_counts *parts; /* per thread */
+    atomic_size_t next;
+};
+
+static bool count_event(void *state, uint32_t location, const struct cts_timeline_event *event,
+                        const struct cts_event_attributes *attributes)
+{
+    struct cts_timeline_counts *const part = state;
+    (void)location, (void)attributes;
+    part->kinds[event->kind]++;
+    part->events++;
+    if (event->time_ns < part->first_ns) part->first_ns = event->time_ns;
+    if (event->time_ns > part->last_ns) part->last_ns = event->time_ns;
+    return true;
+}
+
+static void count_locations(void *state, unsigned index)
+{
+    struct counting *const counting = state;
+    struct cts_timeline_counts *const part = &counting->parts[index];
+    size_t location;
+    while ((location = atomic_fetch_add(&counting->next, 1)) < counting->timeline->location_count) {
+        struct cts_error error;
+        if (!cts_timeline_read(counting->timeline, (uint32_t)location, count_event, part, &error))
+            continue;
+        if (!part->damaged_locations++) part->first_damage = error;
+    }
+}
+
+void cts_cli_count_timeline(const struct cts_timeline *timeline, struct cts_timeline_counts *counts)
+{
+    const unsigned threads = cts_thread_count(0);
+    *counts = (struct cts_timeline_counts){.first_ns = UINT64_MAX};
+    struct counting counting = {.timeline = timeline,
+                                .parts = calloc(threads, sizeof *counting.parts)};
+    if (!counting.parts) return;
+    for (unsigned i = 0; i < threads; i++) counting.parts[i].first_ns = UINT64_MAX;
+    cts_parallel(threads, count_locations, &counting);
+    for (unsigned i = 0; i < threads; i++) {
+        const struct cts_timeline_counts *const part = &counting.parts[i];
+        for (int kind = 0; kind < CTS_EVENT_KIND_COUNT; kind++)
+            counts->kinds[kind] += part->kinds[kind];
+        counts->events += part->events;
+        if (part->first_ns < counts->first_ns) counts->first_ns = part->first_ns;
+        if (part->last_ns > counts->last_ns) counts->last_ns = part->last_ns;
+        if (part->damaged_locations && !counts->damaged_locations)
+            counts->first_damage = part->first_damage;
+        counts->damaged_locations += part->damaged_locations;
+    }
+    if (!counts->events) counts->first_ns = 0;
+    free(counting.parts);
+}

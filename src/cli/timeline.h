@@ -1,0 +1,48 @@
+/* Timelines as verbs need them: made when they are not there yet, and in numbers. */
+#ifndef CTS_CLI_TIMELINE_H
+#define CTS_CLI_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/timeline/assemble.h"
+#include "trace/timeline/timeline.h"
+
+/* While a `record` runs it holds the run; several may at once, under one mpirun. */
+int cts_cli_hold_run(const char *run_path); /* a file descriptor, or -1 */
+/* Lets go of the run; true when nobody else holds it: then its timeline can be made. */
+bool cts_cli_let_go(const char *run_path, int held);
+
+/* Makes the archive of a run whose `record` was killed, if it is a run directory with logs and
+ * nobody records into it; then opens the timeline. `path` may be an anchor file, too. */
+CTS_MUST_CHECK enum cts_status
+cts_cli_open_timeline(const char *path, struct cts_timeline *timeline, struct cts_error *error);
+
+/* Whether a run directory holds a timeline, or logs to make it of. */
+bool cts_cli_has_timeline(const char *path);
+
+struct cts_timeline_counts {
+    uint64_t kinds[CTS_EVENT_KIND_COUNT];
+    uint64_t events, first_ns, last_ns;
+    uint32_t damaged_locations;
+    struct cts_error first_damage;
+};
+/* Reads all events once, on all processors. */
+void cts_cli_count_timeline(const struct cts_timeline *timeline,
+                            struct cts_timeline_counts *counts);
+
+/* What should hold of an archive, counted where it does not. */
+struct cts_timeline_check {
+    uint64_t backwards;      /* events earlier than the one before them in their location */
+    uint64_t unmatched;      /* LEAVEs of what was not entered last, and ENTERs without one */
+    uint64_t lost_messages;  /* sends without a receive, and receives without a send */
+    uint64_t early_receives; /* receives that ended before their send began */
+    uint64_t open_requests;  /* non-blocking operations that were never completed */
+    uint64_t bad_references; /* events that name regions, communicators or ranks out of range */
+    uint64_t messages;       /* matched */
+};
+CTS_MUST_CHECK enum cts_status cts_cli_check_timeline(const struct cts_timeline *timeline,
+                                                      struct cts_timeline_check *check,
+                                                      struct cts_error *error);
+
+#endif

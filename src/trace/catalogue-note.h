@@ -1,0 +1,20 @@
+/* Rows for processes that had no catalogue writer of their own: those of which only a timeline was
+ * recorded. Written when they have ended. */
+#ifndef CTS_TRACE_CATALOGUE_NOTE_H
+#define CTS_TRACE_CATALOGUE_NOTE_H
+
+#include "trace/catalogue.h"
+
+struct cts_catalogue_notes {
+    const struct cts_rank *ranks; /* a rank that has a row keeps it */
+    size_t rank_count;
+    const struct cts_device *devices; /* likewise */
+    size_t device_count;
+    const struct cts_message *messages;
+    size_t message_count;
+};
+CTS_MUST_CHECK enum cts_status cts_catalogue_note(const char *run_path,
+                                                  const struct cts_catalogue_notes *notes,
+                                                  struct cts_error *error);
+
+#endif
