@@ -46,9 +46,13 @@ static inline void cts_stop(void)
     if (ctascope_record_switch) ctascope_record_switch(0);
 }
 
+/* A region is no function of the program, however that is compiled. */
+#define CTS_NOT_INSTRUMENTED_ __attribute__((no_instrument_function))
+
 /* A function of the recorder, when there is one in the process (NULL as dlsym's handle: anywhere).
  * `*found` keeps the answer; `*asked` says that there is one. */
-static inline void *cts_recorder_function_(const char *name, void **found, int *asked)
+CTS_NOT_INSTRUMENTED_ static inline void *cts_recorder_function_(const char *name, void **found,
+                                                                 int *asked)
 {
     if (!__atomic_load_n(asked, __ATOMIC_ACQUIRE)) {
         __atomic_store_n(found, dlsym((void *)0, name), __ATOMIC_RELAXED);
@@ -58,7 +62,7 @@ static inline void *cts_recorder_function_(const char *name, void **found, int *
 }
 
 /* A region of the timeline begins in this thread. The name is copied. */
-static inline void cts_region_begin(const char *name)
+CTS_NOT_INSTRUMENTED_ static inline void cts_region_begin(const char *name)
 {
     static void *found;
     static int asked;
@@ -67,7 +71,7 @@ static inline void cts_region_begin(const char *name)
 }
 
 /* The region that this thread began last ends. */
-static inline void cts_region_end(void)
+CTS_NOT_INSTRUMENTED_ static inline void cts_region_end(void)
 {
     static void *found;
     static int asked;
