@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include "analyze/communication/communication.h"
 
@@ -93,6 +94,7 @@ struct program {
     struct cts_sync syncs[CALLS_MAX];
     struct cts_allocation allocations[ALLOCATIONS_MAX];
     struct cts_host_access host_accesses[CALLS_MAX];
+    struct cts_cta_sm cta_sms[NODES_MAX + 4];
     struct cts_acc_chunk chunks[CHUNKS_MAX];
     unsigned chunk_count;
     struct chunk_record contents[CHUNKS_MAX][CTAS_MAX * RECORDS_MAX]; /* by offset_bytes */
@@ -138,7 +140,8 @@ static void make_tables(struct program *p)
                                 .copies = p->copies,
                                 .syncs = p->syncs,
                                 .allocations = p->allocations,
-                                .host_accesses = p->host_accesses};
+                                .host_accesses = p->host_accesses,
+                                .cta_sms = p->cta_sms};
 }
 
 static uint64_t lane_address(const struct record *r, unsigned lane, unsigned active_before)
@@ -303,6 +306,23 @@ static void make_allocations(struct program *p, unsigned call_count)
     }
 }
 
+/* Where CTAs ran: of some programs, of most CTAs; rows of CTAs that do not exist, and several of
+ * one.
+ */
+static void make_sms(struct program *p)
+{
+    struct cts_catalogue *const c = &p->catalogue;
+    if (!chance(40)) return;
+    for (unsigned i = 0; i < c->launch_count; i++)
+        for (unsigned cta = 0; cta < p->bodies[i].cta_count; cta++)
+            if (chance(90) && c->cta_sm_count < NODES_MAX)
+                p->cta_sms[c->cta_sm_count++] =
+                    (struct cts_cta_sm){p->launches[i].launch, cta, below(3)};
+    p->cta_sms[c->cta_sm_count++] = (struct cts_cta_sm){3, 1000, 0};
+    p->cta_sms[c->cta_sm_count++] = (struct cts_cta_sm){3, 0, 7};
+    p->cta_sms[c->cta_sm_count++] = (struct cts_cta_sm){4, 0, 1};
+}
+
 /* The chunks of one access file of a launch: some cuts through the CTAs' records. Records of a CTA
  * stay together within a chunk and in order over the chunks. */
 static void cut_chunks(struct program *p, unsigned launch, unsigned file)
@@ -374,6 +394,7 @@ static void make_program(struct program *p)
         }
     }
     make_allocations(p, call_count);
+    make_sms(p);
     for (unsigned i = 0; i < p->catalogue.launch_count; i++)
         for (unsigned file = 0; file < 3; file++) cut_chunks(p, i, file);
     qsort(p->chunks, p->chunk_count, sizeof *p->chunks, by_launch_cta_file);
@@ -581,11 +602,12 @@ static void twin_order(const struct program *p, struct twin_order *o)
 
 /* ---- the twin: communication ---- */
 
-enum { NOBODY = -1, HOST = -2 };
+enum { NOBODY = -1, HOST = -2, STRIDE_MAX = 2 * REGION_BYTES };
 
 struct byte {
     int writer; /* node, NOBODY or HOST */
-    bool was_read;
+    bool was_read, was_read_in_stream;
+    unsigned place; /* where the writer stored it: a copy carries it along */
 };
 
 struct edge {
@@ -606,6 +628,17 @@ struct twin {
     unsigned launch_order[CALLS_MAX], launch_count;
     uint64_t carried_bytes;
     struct twin_order order;
+    bool ignores_copies;
+    /* by node, of bytes it stored: a later node read it */
+    bool sent[NODES_MAX][REGION_BYTES];
+    uint64_t distinct[CALLS_MAX][CALLS_MAX]; /* by places of writing and reading launch */
+    uint64_t stream_out[CALLS_MAX];          /* by place: read later in the same stream */
+    uint64_t out_access_bytes[CALLS_MAX];    /* by place */
+    struct cts_comm_site_sum sites[SITES];
+    struct cts_comm_allocation allocations[ALLOCATIONS_MAX + 1];
+    uint64_t allocation_pairs[ALLOCATIONS_MAX + 1][KERNELS][KERNELS];
+    /* by kernel, kind, stride + STRIDE_MAX */
+    uint64_t strides[KERNELS][CTS_STRIDE_KIND_COUNT][2 * STRIDE_MAX];
 };
 
 static bool in_region(uint64_t address)
@@ -616,7 +649,7 @@ static bool in_region(uint64_t address)
 static bool is_unseen(const struct twin *t, uint64_t address, uint64_t op)
 {
     const struct cts_catalogue *const c = &t->program->catalogue;
-    if (t->paper_model || c->host_access_count) return false;
+    if (t->ignores_copies || c->host_access_count) return false;
     for (unsigned i = 0; i < c->allocation_count; i++) {
         const struct cts_allocation *const a = &c->allocations[i];
         if (strcmp(a->kind, "device") && a->op < op && op < a->freed_op && address >= a->address &&
@@ -669,7 +702,7 @@ static void read_access(struct twin *t, unsigned reader, uint64_t address, uint3
     bool met[NODES_MAX] = {false};
     for (uint32_t i = 0; i < width; i++) {
         const int writer = t->memory[address - region + i].writer;
-        if (writer == HOST || (writer == NOBODY && t->paper_model))
+        if (writer == HOST || (writer == NOBODY && t->ignores_copies))
             c->from_host_access_bytes++;
         else if (writer == NOBODY)
             c->from_nobody_access_bytes++;
@@ -679,6 +712,58 @@ static void read_access(struct twin *t, unsigned reader, uint64_t address, uint3
             edge->accesses += !met[writer];
             met[writer] = true;
         }
+    }
+}
+
+static unsigned kernel_of(const struct twin *t, unsigned node)
+{
+    return t->program->launches[t->nodes[node].launch].kernel;
+}
+
+static void add_stride(struct twin *t, unsigned node, unsigned kind, int64_t stride)
+{
+    t->strides[kernel_of(t, node)][kind][stride + STRIDE_MAX]++;
+}
+
+/* Strides of both kinds and sums by site, of what reads (kinds 0, 1) or writes (2, 3): of bytes of
+ * the region that matter. */
+static void measure_cta(struct twin *t, unsigned node, const struct cta *cta, bool writes,
+                        const bool *matters)
+{
+    bool addresses[REGION_BYTES] = {false};
+    for (unsigned k = 0; k < cta->record_count; k++) {
+        const struct record *const r = &cta->records[k];
+        const struct cts_site *const site = &t->program->sites[r->site];
+        if (r->space != CTS_SPACE_GLOBAL) continue;
+        if (site->operation == (writes ? CTS_LOAD : CTS_STORE)) continue;
+        struct cts_comm_site_sum *const sum = &t->sites[r->site];
+        unsigned active = 0;
+        bool any = false;
+        for (unsigned lane = 0; lane < 32; lane++) {
+            if (!(r->mask >> lane & 1)) continue;
+            const unsigned at = (unsigned)(lane_address(r, lane, active++) - region);
+            uint64_t bytes = 0;
+            for (unsigned i = 0; i < site->width_bytes; i++) bytes += matters[at + i];
+            any |= bytes > 0;
+            addresses[at] |= bytes > 0;
+            *(writes ? &sum->sent_accesses : &sum->received_accesses) += bytes > 0;
+            *(writes ? &sum->sent_access_bytes : &sum->received_access_bytes) += bytes;
+            if (writes) t->out_access_bytes[t->nodes[node].order] += bytes;
+        }
+        uint64_t last = 0;
+        active = 0;
+        for (unsigned lane = 0; any && lane < 32; lane++) {
+            if (!(r->mask >> lane & 1)) continue;
+            const uint64_t at = lane_address(r, lane, active++);
+            if (active > 1) add_stride(t, node, writes ? 2 : 0, (int64_t)(at - last));
+            last = at;
+        }
+    }
+    int last = -1;
+    for (int i = 0; i < REGION_BYTES; i++) {
+        if (!addresses[i]) continue;
+        if (last >= 0) add_stride(t, node, writes ? 3 : 1, i - last);
+        last = i;
     }
 }
 
@@ -693,6 +778,10 @@ static void look_at_cta(struct twin *t, unsigned node, const struct cta *cta, st
             if (!(r->mask >> lane & 1)) continue;
             const uint64_t address = lane_address(r, lane, active++);
             count_access(&t->nodes[node].counts, r->space, site->operation, site->width_bytes);
+            if (r->space == CTS_SPACE_GLOBAL) {
+                t->sites[r->site].accesses++;
+                t->sites[r->site].access_bytes += site->width_bytes;
+            }
             for (uint32_t i = 0; i < site->width_bytes; i++) {
                 struct touch *const at = r->space == CTS_SPACE_GLOBAL
                                              ? &view->global[address - region + i]
@@ -708,6 +797,21 @@ static void look_at_cta(struct twin *t, unsigned node, const struct cta *cta, st
     }
 }
 
+/* The allocation of a byte at `op`, the newest of several; ALLOCATIONS_MAX: none. */
+static unsigned allocation_of(const struct twin *t, uint64_t address, uint64_t op)
+{
+    const struct cts_catalogue *const c = &t->program->catalogue;
+    unsigned found = ALLOCATIONS_MAX;
+    for (unsigned i = 0; i < c->allocation_count; i++) {
+        const struct cts_allocation *const a = &c->allocations[i];
+        if (a->op >= op || a->freed_op <= op || address < a->address ||
+            address - a->address >= a->size_bytes)
+            continue;
+        if (found == ALLOCATIONS_MAX || a->op >= c->allocations[found].op) found = i;
+    }
+    return found;
+}
+
 static void count_unique(struct twin *t, unsigned node, const struct cta_view *view, uint64_t op,
                          bool *marked)
 {
@@ -719,14 +823,20 @@ static void count_unique(struct twin *t, unsigned node, const struct cta_view *v
         c->global_written_unique_bytes += at->stored || at->atomic;
         c->unseen_read_bytes += unseen && at->read;
         c->unseen_written_bytes += unseen && (at->stored || at->atomic);
+        struct cts_comm_allocation *const place = &t->allocations[allocation_of(t, region + i, op)];
+        place->read_bytes += at->read;
+        place->written_bytes += at->stored || at->atomic;
         if (!at->read) continue;
         const int writer = t->memory[i].writer;
-        if (writer == HOST || (writer == NOBODY && t->paper_model))
+        if (writer == HOST || (writer == NOBODY && t->ignores_copies))
             c->from_host_bytes++;
         else if (writer == NOBODY)
             c->from_nobody_bytes++;
         else {
             t->edges[writer][node].bytes++;
+            place->received_bytes++;
+            t->allocation_pairs[place - t->allocations][kernel_of(t, (unsigned)writer)]
+                               [kernel_of(t, node)]++;
             c->own_write_first_bytes += at->first == 's';
             marked[i] = true;
         }
@@ -757,13 +867,25 @@ static void run_twin_launch(struct twin *t, unsigned index)
     t->node_count += body->cta_count;
     for (unsigned i = 0; i < body->cta_count; i++) {
         t->nodes[first + i] = (struct node){.order = place, .launch = index, .cta = i};
+        bool from_node[REGION_BYTES];
+        for (unsigned k = 0; k < REGION_BYTES; k++) from_node[k] = t->memory[k].writer >= 0;
         look_at_cta(t, first + i, &body->ctas[i], &views[i]);
+        measure_cta(t, first + i, &body->ctas[i], false, from_node);
         count_unique(t, first + i, &views[i], row->op, marked);
     }
     for (unsigned i = 0; i < REGION_BYTES; i++) {
         struct byte *const byte = &t->memory[i];
+        if (marked[i]) {
+            const struct node *const writer = &t->nodes[byte->writer];
+            const bool in_stream = t->program->launches[writer->launch].stream == row->stream;
+            t->distinct[writer->order][place]++;
+            t->stream_out[writer->order] += in_stream && !byte->was_read_in_stream;
+            byte->was_read_in_stream |= in_stream;
+            t->sent[byte->writer][byte->place] = true;
+        }
         if (marked[i] && !byte->was_read) {
             byte->was_read = true;
+            t->allocations[allocation_of(t, region + i, row->op)].communicated_out_bytes++;
             t->nodes[byte->writer].counts.communicated_out_bytes++;
             t->nodes[byte->writer].counts.unseen_communicated_out_bytes +=
                 is_unseen(t, region + i, row->op);
@@ -775,7 +897,7 @@ static void run_twin_launch(struct twin *t, unsigned index)
             if (!at->stored && !at->atomic) continue;
             writers++;
             any_store |= at->stored;
-            *byte = (struct byte){(int)(first + k), false};
+            *byte = (struct byte){.writer = (int)(first + k), .place = i};
         }
         t->launch_extra[place].conflict_bytes += writers > 1 && any_store;
         t->launch_extra[place].atomic_shared_bytes += writers > 1 && !any_store;
@@ -805,14 +927,14 @@ static void host_reads(struct twin *t, uint64_t address)
 
 static void host_writes(struct twin *t, uint64_t address)
 {
-    if (in_region(address)) t->memory[address - region] = (struct byte){HOST, false};
+    if (in_region(address)) t->memory[address - region] = (struct byte){.writer = HOST};
 }
 
 static void run_twin_copy(struct twin *t, const struct cts_copy *c)
 {
     static uint64_t to[4096], from[4096];
     static struct byte old[REGION_BYTES];
-    if (t->paper_model) return;
+    if (t->ignores_copies) return;
     const unsigned count = copy_offsets(c, to, from);
     memcpy(old, t->memory, sizeof old);
     for (unsigned i = 0; i < count; i++) {
@@ -834,9 +956,9 @@ static void run_between(struct twin *t, uint64_t from, uint64_t until)
         for (unsigned i = 0; i < c->allocation_count; i++) {
             const struct cts_allocation *const a = &c->allocations[i];
             for (uint64_t k = 0; a->freed_op == op && k < a->size_bytes; k++)
-                t->memory[a->address + k - region] = (struct byte){NOBODY, false};
+                t->memory[a->address + k - region] = (struct byte){.writer = NOBODY};
         }
-        for (unsigned i = 0; i < c->host_access_count; i++) {
+        for (unsigned i = 0; !t->ignores_copies && i < c->host_access_count; i++) {
             const struct cts_host_access *const a = &c->host_accesses[i];
             for (uint64_t k = 0; a->op == op && k < a->size_bytes; k++)
                 a->is_store ? host_writes(t, a->address + k) : host_reads(t, a->address + k);
@@ -844,11 +966,13 @@ static void run_between(struct twin *t, uint64_t from, uint64_t until)
     }
 }
 
-static void run_twin(const struct program *p, bool paper_model, struct twin *t)
+static void run_twin(const struct program *p, const struct cts_comm_options *options,
+                     struct twin *t)
 {
     memset(t, 0, sizeof *t);
     t->program = p;
-    t->paper_model = paper_model;
+    t->paper_model = options->paper_model;
+    t->ignores_copies = options->paper_model || options->ignore_copies;
     for (unsigned i = 0; i < REGION_BYTES; i++) t->memory[i].writer = NOBODY;
     twin_order(p, &t->order);
     uint64_t done = 0; /* ops below it have had their frees and CPU accesses */
@@ -864,6 +988,8 @@ static void run_twin(const struct program *p, bool paper_model, struct twin *t)
             run_twin_copy(t, &p->copies[step->index]);
     }
     run_between(t, done, 4 * CALLS_MAX + 10);
+    for (unsigned n = 0; n < t->node_count; n++)
+        measure_cta(t, n, &p->bodies[t->nodes[n].launch].ctas[t->nodes[n].cta], true, t->sent[n]);
     for (unsigned w = 0; w < t->node_count; w++) {
         for (unsigned r = 0; r < t->node_count; r++) {
             const struct edge *const e = &t->edges[w][r];
@@ -1084,18 +1210,385 @@ static void check_degrees(const struct twin *t, const struct cts_comm *c)
     }
 }
 
+static void check_strides(const struct twin *t, const struct cts_comm *c)
+{
+    assert_int_equal(c->stride_count, c->kernel_count + 1);
+    for (size_t row = 0; row < c->stride_count; row++) {
+        const struct cts_comm_kernel_strides *const strides = &c->strides[row];
+        assert_int_equal(strides->kernel, row ? row - 1 : SIZE_MAX);
+        for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++) {
+            size_t i = 0;
+            for (int stride = -STRIDE_MAX; stride < STRIDE_MAX; stride++) {
+                uint64_t wanted = 0;
+                for (unsigned k = 0; k < KERNELS; k++)
+                    if (!row || c->kernels[row - 1].kernel == k)
+                        wanted += t->strides[k][kind][stride + STRIDE_MAX];
+                if (!wanted) continue;
+                assert_true(i < strides->counts[kind]);
+                if (strides->entries[kind][i].stride != stride ||
+                    strides->entries[kind][i].count != wanted)
+                    fail_msg("%s strides, row %zu: %llu times %lld, not %llu times %d",
+                             cts_stride_kind_text(kind), row,
+                             (unsigned long long)strides->entries[kind][i].count,
+                             (long long)strides->entries[kind][i].stride,
+                             (unsigned long long)wanted, stride);
+                assert_int_equal(strides->entries[kind][i++].width, 1);
+            }
+            assert_int_equal(strides->counts[kind], i);
+        }
+    }
+}
+
+static void check_sites(const struct twin *t, const struct cts_comm *c)
+{
+    size_t k = 0;
+    for (unsigned i = 0; i < SITES; i++) {
+        const struct cts_comm_site_sum *const wanted = &t->sites[i];
+        if (!wanted->accesses) continue;
+        assert_true(k < c->site_count);
+        const struct cts_comm_site_sum *const found = &c->sites[k++];
+        assert_int_equal(found->site, i);
+        assert_int_equal(found->accesses, wanted->accesses);
+        assert_int_equal(found->access_bytes, wanted->access_bytes);
+        assert_int_equal(found->received_accesses, wanted->received_accesses);
+        assert_int_equal(found->received_access_bytes, wanted->received_access_bytes);
+        assert_int_equal(found->sent_accesses, wanted->sent_accesses);
+        assert_int_equal(found->sent_access_bytes, wanted->sent_access_bytes);
+    }
+    assert_int_equal(k, c->site_count);
+}
+
+static void check_allocations(const struct twin *t, const struct cts_comm *c)
+{
+    size_t k = 0, pairs = 0;
+    for (unsigned i = 0; i <= ALLOCATIONS_MAX; i++) {
+        const struct cts_comm_allocation *const wanted = &t->allocations[i];
+        const size_t name = i == ALLOCATIONS_MAX ? SIZE_MAX : i;
+        for (unsigned w = 0; w < KERNELS; w++)
+            for (unsigned r = 0; r < KERNELS; r++) {
+                if (!t->allocation_pairs[i][w][r]) continue;
+                assert_true(pairs < c->allocation_pair_count);
+                const struct cts_comm_allocation_pair *const found = &c->allocation_pairs[pairs++];
+                assert_int_equal(found->allocation, name);
+                assert_int_equal(c->kernels[found->writer].kernel, w);
+                assert_int_equal(c->kernels[found->reader].kernel, r);
+                assert_int_equal(found->bytes, t->allocation_pairs[i][w][r]);
+            }
+        if (!wanted->read_bytes && !wanted->written_bytes && !wanted->communicated_out_bytes)
+            continue;
+        assert_true(k < c->allocation_count);
+        const struct cts_comm_allocation *const found = &c->allocations[k++];
+        assert_int_equal(found->allocation, name);
+        assert_int_equal(found->read_bytes, wanted->read_bytes);
+        assert_int_equal(found->written_bytes, wanted->written_bytes);
+        assert_int_equal(found->received_bytes, wanted->received_bytes);
+        assert_int_equal(found->communicated_out_bytes, wanted->communicated_out_bytes);
+    }
+    assert_int_equal(k, c->allocation_count);
+    assert_int_equal(pairs, c->allocation_pair_count);
+}
+
+/* One pair of launches from its edges. */
+static struct cts_comm_pair pair_of(const struct twin *t, unsigned from, unsigned to)
+{
+    struct cts_comm_pair pair = {.writer = from, .reader = to};
+    uint64_t out[NODES_MAX] = {0}, in[NODES_MAX] = {0};
+    const uint32_t *const a = t->program->launches[t->launch_order[from]].grid;
+    const uint32_t *const b = t->program->launches[t->launch_order[to]].grid;
+    pair.same_grid = !memcmp(a, b, 3 * sizeof *a);
+    for (unsigned d = 0; d < 3; d++) {
+        pair.offset_min[d] = INT64_MAX;
+        pair.offset_max[d] = INT64_MIN;
+        if (a[d] > 1 || b[d] > 1) pair.bisection_dimensions |= (uint8_t)(1 << d);
+    }
+    for (unsigned w = 0; w < t->node_count; w++)
+        for (unsigned r = 0; r < t->node_count; r++) {
+            const uint64_t bytes = t->edges[w][r].bytes;
+            if (!bytes || t->nodes[w].order != from || t->nodes[r].order != to) continue;
+            const uint32_t x = t->nodes[w].cta, y = t->nodes[r].cta;
+            const uint32_t p[3] = {x % a[0], x / a[0] % a[1], x / a[0] / a[1]};
+            const uint32_t q[3] = {y % b[0], y / b[0] % b[1], y / b[0] / b[1]};
+            out[w]++;
+            in[r]++;
+            pair.transfers++;
+            for (unsigned d = 0; d < 3; d++) {
+                if (2 * p[d] / a[d] != 2 * q[d] / b[d]) pair.bisection_bytes[d] += bytes;
+                const int64_t offset = (int64_t)q[d] - p[d];
+                if (offset < pair.offset_min[d]) pair.offset_min[d] = offset;
+                if (offset > pair.offset_max[d]) pair.offset_max[d] = offset;
+            }
+        }
+    for (unsigned n = 0; n < t->node_count; n++) {
+        pair.senders += out[n] > 0;
+        pair.receivers += in[n] > 0;
+        if (out[n] > pair.largest_out_degree) pair.largest_out_degree = out[n];
+        if (in[n] > pair.largest_in_degree) pair.largest_in_degree = in[n];
+    }
+    pair.distinct_bytes = t->distinct[from][to];
+    return pair;
+}
+
+static void check_pairs(const struct twin *t, const struct cts_comm *c)
+{
+    uint64_t bisection[3] = {0};
+    for (size_t i = 0; i < c->launch_pair_count; i++) {
+        const struct cts_comm_pair *const found = &c->launch_pairs[i];
+        const struct cts_comm_pair wanted =
+            pair_of(t, (unsigned)found->writer, (unsigned)found->reader);
+        assert_int_equal(found->transfers, wanted.transfers);
+        assert_int_equal(found->distinct_bytes, wanted.distinct_bytes);
+        assert_int_equal(found->senders, wanted.senders);
+        assert_int_equal(found->receivers, wanted.receivers);
+        assert_int_equal(found->largest_in_degree, wanted.largest_in_degree);
+        assert_int_equal(found->largest_out_degree, wanted.largest_out_degree);
+        assert_int_equal(found->bisection_dimensions, wanted.bisection_dimensions);
+        assert_int_equal(found->same_grid, wanted.same_grid);
+        assert_memory_equal(found->bisection_bytes, wanted.bisection_bytes, sizeof bisection);
+        assert_memory_equal(found->offset_min, wanted.offset_min, sizeof wanted.offset_min);
+        assert_memory_equal(found->offset_max, wanted.offset_max, sizeof wanted.offset_max);
+        for (unsigned d = 0; d < 3; d++) bisection[d] += wanted.bisection_bytes[d];
+    }
+    assert_memory_equal(c->bisection_bytes, bisection, sizeof bisection);
+}
+
+static uint32_t stream_of(const struct twin *t, size_t place)
+{
+    return t->program->launches[t->launch_order[place]].stream;
+}
+
+/* Launches between two, of all or of their stream. */
+static uint64_t distance_of(const struct twin *t, unsigned from, unsigned to, bool per_stream)
+{
+    uint64_t distance = 0;
+    for (unsigned i = from + 1; i < to; i++)
+        distance += !per_stream || stream_of(t, i) == stream_of(t, to);
+    return distance;
+}
+
+static void check_evolution(const struct twin *t, const struct cts_comm *c)
+{
+    uint64_t bytes[CALLS_MAX] = {0}, transfers[CALLS_MAX] = {0}, loads[CALLS_MAX] = {0},
+             access_bytes[CALLS_MAX] = {0}, distinct[CALLS_MAX] = {0};
+    for (unsigned w = 0; w < t->node_count; w++)
+        for (unsigned r = 0; r < t->node_count; r++) {
+            const struct edge *const e = &t->edges[w][r];
+            const unsigned from = t->nodes[w].order, to = t->nodes[r].order;
+            if (!e->bytes || (c->per_stream && stream_of(t, from) != stream_of(t, to))) continue;
+            const uint64_t distance = distance_of(t, from, to, c->per_stream);
+            transfers[distance]++;
+            bytes[distance] += e->bytes;
+            loads[to] += e->bytes;
+            access_bytes[to] += e->access_bytes;
+        }
+    for (unsigned from = 0; from < t->launch_count; from++)
+        for (unsigned to = from + 1; to < t->launch_count; to++)
+            if (!c->per_stream || stream_of(t, from) == stream_of(t, to))
+                distinct[distance_of(t, from, to, c->per_stream)] += t->distinct[from][to];
+    size_t k = 0;
+    for (unsigned distance = 0; distance < CALLS_MAX; distance++) {
+        if (!transfers[distance]) continue;
+        assert_true(k < c->distance_count);
+        assert_int_equal(c->distances[k].distance, distance);
+        assert_int_equal(c->distances[k].transfers, transfers[distance]);
+        assert_int_equal(c->distances[k].bytes, bytes[distance]);
+        assert_int_equal(c->distances[k++].distinct_bytes, distinct[distance]);
+    }
+    assert_int_equal(k, c->distance_count);
+    uint64_t out_access_bytes = 0;
+    for (unsigned i = 0; i < t->launch_count; i++) {
+        const struct cts_comm_evolution *const row = &c->evolution[i];
+        out_access_bytes += t->out_access_bytes[i];
+        assert_int_equal(c->launches[i].communicated_out_access_bytes, t->out_access_bytes[i]);
+        assert_int_equal(row->load_bytes, loads[i]);
+        assert_int_equal(row->load_access_bytes, access_bytes[i]);
+        assert_int_equal(row->store_bytes, c->per_stream
+                                               ? t->stream_out[i]
+                                               : c->launches[i].counts.communicated_out_bytes);
+    }
+    assert_int_equal(c->communicated_out_access_bytes, out_access_bytes);
+}
+
+/* The SM of a node: the last row that names it; -1: none does. */
+static int sm_of(const struct twin *t, const struct node *node)
+{
+    const struct cts_catalogue *const c = &t->program->catalogue;
+    for (size_t i = c->cta_sm_count; i-- > 0;)
+        if (c->cta_sms[i].launch == t->program->launches[node->launch].launch &&
+            c->cta_sms[i].cta == node->cta)
+            return (int)c->cta_sms[i].sm;
+    return -1;
+}
+
+static void check_sms(const struct twin *t, const struct cts_comm *c)
+{
+    uint64_t known = 0, found = 0;
+    for (size_t i = 0; i < c->sm_count; i++) {
+        struct cts_comm_counts wanted = {0};
+        uint64_t cta_count = 0;
+        for (unsigned n = 0; n < t->node_count; n++) {
+            if (t->nodes[n].order != c->sms[i].launch ||
+                sm_of(t, &t->nodes[n]) != (int)c->sms[i].sm)
+                continue;
+            cts_comm_counts_add(&wanted, &t->nodes[n].counts);
+            cta_count++;
+        }
+        found += cta_count;
+        assert_int_equal(c->sms[i].cta_count, cta_count);
+        check_counts(&c->sms[i].counts, &wanted, "row of SMs", (unsigned)i);
+    }
+    for (unsigned n = 0; n < t->node_count; n++) known += sm_of(t, &t->nodes[n]) >= 0;
+    assert_int_equal(found, known);
+}
+
+/* ---- several processes, as threads ---- */
+
+struct team {
+    pthread_barrier_t barrier;
+    unsigned count;
+    const void *sent[4];
+    const size_t *sizes[4];
+};
+
+struct member {
+    struct team *team;
+    struct cts_processes processes;
+    const struct program *program;
+    struct cts_comm_options options;
+    struct cts_comm result;
+    struct cts_error error;
+    enum cts_status status;
+};
+
+static void meet(void *state)
+{
+    pthread_barrier_wait(&((struct member *)state)->team->barrier);
+}
+
+static void reduce(void *state, uint64_t *values, size_t count, enum cts_reduction reduction)
+{
+    struct member *const m = state;
+    struct team *const team = m->team;
+    uint64_t *const sums = malloc(count * sizeof *sums);
+    team->sent[m->processes.rank] = values;
+    meet(state);
+    for (size_t i = 0; i < count; i++) {
+        sums[i] = ((const uint64_t *)team->sent[0])[i];
+        for (unsigned k = 1; k < team->count; k++) {
+            const uint64_t value = ((const uint64_t *)team->sent[k])[i];
+            if (reduction == CTS_REDUCE_SUM) sums[i] += value;
+            if (reduction == CTS_REDUCE_OR) sums[i] |= value;
+            if (reduction == CTS_REDUCE_MIN && value < sums[i]) sums[i] = value;
+            if (reduction == CTS_REDUCE_MAX && value > sums[i]) sums[i] = value;
+        }
+    }
+    meet(state);
+    memcpy(values, sums, count * sizeof *sums);
+    free(sums);
+}
+
+static void broadcast(void *state, void *data, size_t size, unsigned root)
+{
+    struct member *const m = state;
+    m->team->sent[m->processes.rank] = data;
+    meet(state);
+    if (m->processes.rank != root) memcpy(data, m->team->sent[root], size);
+    meet(state);
+}
+
+static void all_gather(void *state, const void *mine, void *all, const size_t *sizes)
+{
+    struct member *const m = state;
+    char *at = all;
+    m->team->sent[m->processes.rank] = mine;
+    meet(state);
+    for (unsigned i = 0; i < m->team->count; i++) {
+        if (sizes[i]) memcpy(at, m->team->sent[i], sizes[i]);
+        at += sizes[i];
+    }
+    meet(state);
+}
+
+static const struct cts_processes_operations team_operations = {.version = CTS_PROCESSES_VERSION,
+                                                                .barrier = meet,
+                                                                .reduce_u64 = reduce,
+                                                                .broadcast = broadcast,
+                                                                .all_gather = all_gather};
+
+static enum cts_status analyze(const struct program *p, const struct cts_comm_options *options,
+                               struct cts_comm *result, struct cts_error *error)
+{
+    const struct cts_access_source source = {.chunks = p->chunks,
+                                             .chunk_count = p->chunk_count,
+                                             .state = p,
+                                             .read = read_chunk,
+                                             .release = release_batch};
+    return cts_comm_analyze(&p->catalogue, &source, options, result, error);
+}
+
+static void *run_member(void *argument)
+{
+    struct member *const m = argument;
+    m->options.processes = &m->processes;
+    m->status = analyze(m->program, &m->options, &m->result, &m->error);
+    return NULL;
+}
+
+static void check_result(const struct twin *t, const struct cts_comm *c,
+                         const struct cts_comm_options *options);
+
+/* Every process has the whole result. */
+static void check_processes(const struct program *p, const struct twin *t,
+                            const struct cts_comm_options *options, unsigned count)
+{
+    struct team team = {.count = count};
+    struct member members[4];
+    pthread_t threads[4];
+    pthread_barrier_init(&team.barrier, NULL, count);
+    for (unsigned i = 0; i < count; i++) {
+        members[i] = (struct member){.team = &team, .program = p, .options = *options};
+        members[i].processes = (struct cts_processes){
+            .rank = i, .count = count, .state = &members[i], .operations = &team_operations};
+        assert_int_equal(pthread_create(&threads[i], NULL, run_member, &members[i]), 0);
+    }
+    for (unsigned i = 0; i < count; i++) pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < count; i++) {
+        if (members[i].status) fail_msg("process %u of %u: %s", i, count, members[i].error.text);
+        check_result(t, &members[i].result, options);
+        cts_comm_release(&members[i].result);
+    }
+    pthread_barrier_destroy(&team.barrier);
+}
+
+static void check_result(const struct twin *t, const struct cts_comm *c,
+                         const struct cts_comm_options *options)
+{
+    check_density(t, c);
+    assert_int_equal(c->unordered_pairs, t->order.unordered_pairs);
+    assert_int_equal(c->superstep_count, t->order.count);
+    assert_int_equal(c->carried_bytes, t->carried_bytes);
+    assert_int_equal(c->node_count, t->node_count);
+    check_launches(t, c);
+    check_ctas(t, c);
+    check_transfers(t, c, options->transfer_max);
+    check_top(t, c, options->top_count);
+    check_degrees(t, c);
+    check_pairs(t, c);
+    check_evolution(t, c);
+    check_sites(t, c);
+    check_allocations(t, c);
+    check_sms(t, c);
+    check_strides(t, c);
+}
+
 static void check_program(uint64_t seed)
 {
     static struct program program;
     static struct twin twin;
     random_state = seed;
     make_program(&program);
-    const struct cts_access_source source = {.chunks = program.chunks,
-                                             .chunk_count = program.chunk_count,
-                                             .state = &program,
-                                             .read = read_chunk,
-                                             .release = release_batch};
     const struct cts_comm_options options = {.paper_model = chance(20),
+                                             .ignore_copies = chance(15),
+                                             .per_stream = chance(25),
                                              .keep_ctas = true,
                                              .keep_transfers = true,
                                              .transfer_max = chance(20) ? 1 + below(20) : 100000,
@@ -1105,20 +1598,12 @@ static void check_program(uint64_t seed)
                                              .set_bytes = chance(10) ? 48 : 0};
     struct cts_comm result;
     struct cts_error error = {0};
-    if (cts_comm_analyze(&program.catalogue, &source, &options, &result, &error))
+    if (analyze(&program, &options, &result, &error))
         fail_msg("program %llu: %s", (unsigned long long)seed, error.text);
-    run_twin(&program, options.paper_model, &twin);
-    check_density(&twin, &result);
-    assert_int_equal(result.unordered_pairs, twin.order.unordered_pairs);
-    assert_int_equal(result.superstep_count, twin.order.count);
-    assert_int_equal(result.carried_bytes, twin.carried_bytes);
-    assert_int_equal(result.node_count, twin.node_count);
-    check_launches(&twin, &result);
-    check_ctas(&twin, &result);
-    check_transfers(&twin, &result, options.transfer_max);
-    check_top(&twin, &result, options.top_count);
-    check_degrees(&twin, &result);
+    run_twin(&program, &options, &twin);
+    check_result(&twin, &result, &options);
     cts_comm_release(&result);
+    if (chance(25)) check_processes(&program, &twin, &options, 2 + below(3));
 }
 
 static uint64_t current_program;

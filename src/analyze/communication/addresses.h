@@ -31,8 +31,8 @@ struct cts_grain {
 static inline bool cts_grain_fits(const struct cts_grain *grain, uint64_t start, uint32_t width)
 {
     if (grain->width != width || grain->mixed) return false;
-    const uint64_t distance = start - grain->origin;
-    return width & (width - 1) ? distance % width == 0 : !(distance & (width - 1));
+    return width & (width - 1) ? start % width == grain->origin % width
+                               : !((start - grain->origin) & (width - 1));
 }
 
 /* Accesses that do not fit; `before`: all bytes of the accesses before, as spans and sets. */
