@@ -67,7 +67,7 @@ static int run_import(const struct cts_arguments *arguments)
     };
     struct cts_import_result result;
     struct cts_error error;
-    const enum cts_status status = cts_import_traces(&options, &result, &error);
+    const enum cts_status status = cts_import(&options, &result, &error);
     cts_progress_end(&progress);
     free(command);
     if (status) return cts_report_error(arguments, &error);

@@ -28,10 +28,11 @@ struct cts_import_result {
     size_t note_count;
 };
 
-/* Traces of the UniHD tools (import/trc.h). Files are checked before anything is written. */
-CTS_MUST_CHECK enum cts_status cts_import_traces(const struct cts_import_options *options,
-                                                 struct cts_import_result *result,
-                                                 struct cts_error *error);
+/* The first file says which importer takes them all (import/importer.h). Files are checked before
+ * anything is written. */
+CTS_MUST_CHECK enum cts_status cts_import(const struct cts_import_options *options,
+                                          struct cts_import_result *result,
+                                          struct cts_error *error);
 void cts_import_result_release(struct cts_import_result *result);
 
 #endif

@@ -232,7 +232,7 @@ static enum cts_status import_bytes(const struct place *place, const uint8_t *by
     options.paths = &path;
     options.path_count = 1;
     options.run_path = place->run;
-    return cts_import_traces(&options, result, error);
+    return cts_import(&options, result, error);
 }
 
 static int by_cta(const void *left, const void *right)
@@ -562,7 +562,7 @@ static void test_several_files_are_streams(void **state)
     const char *const paths[] = {place.trace, place.trace};
     const struct cts_import_options options = {
         .paths = paths, .path_count = 2, .run_path = place.run, .threads = 1};
-    assert_int_equal(cts_import_traces(&options, &result, &error), CTS_OK);
+    assert_int_equal(cts_import(&options, &result, &error), CTS_OK);
     assert_int_equal(result.launches, 2);
     assert_int_equal(result.kernels, 1);
     assert_int_equal(result.note_count, 3);
@@ -744,14 +744,14 @@ static void expect_refused(const char *bytes, size_t byte_count, const char *rea
 static void test_what_is_no_trace_is_refused(void **state)
 {
     (void)state;
-    expect_refused("", 0, "begins neither");
+    expect_refused("", 0, "none of what can be imported");
     expect_refused("\x19"
                    "CUDATRAC",
-                   9, "begins neither");
+                   9, "none of what can be imported");
     expect_refused("\x1b"
                    "CUDATRACE",
-                   10, "begins neither");
-    expect_refused("\x18 CUDA", 6, "begins neither");
+                   10, "none of what can be imported");
+    expect_refused("\x18 CUDA", 6, "none of what can be imported");
     expect_refused("\x1a"
                    "CUDATRACE",
                    10, "no launch");

@@ -1,0 +1,19 @@
+/* An importer: one file that defines a `struct cts_importer`, and one line in import.c. Private to
+ * import/. */
+#ifndef CTS_IMPORT_IMPORTER_H
+#define CTS_IMPORT_IMPORTER_H
+
+#include "import/import.h"
+
+enum { CTS_IMPORTER_HEAD_BYTES = 4096 };
+
+struct cts_importer {
+    const char *name; /* what it reads, as messages call it */
+    /* Whether a file that begins so is one of its own; at most CTS_IMPORTER_HEAD_BYTES. */
+    bool (*recognises)(const uint8_t *bytes, size_t byte_count);
+    /* `result` is empty at first; the caller releases it, also after a failure. */
+    enum cts_status (*import)(const struct cts_import_options *options,
+                              struct cts_import_result *result, struct cts_error *error);
+};
+
+#endif
