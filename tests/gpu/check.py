@@ -27,10 +27,10 @@ LONG_US = 150 # 2% of that is more than CUDA events' own distance from a kernel
 OWN_STATUS = {"crash": 139, "kill": 137, "quick-exit": 5, "device-fault": 3}
 CUT_OFF = {"crash", "kill", "quick-exit"}
 PYTHON = {"training": "training.py", "triton": "triton_kernel.py", "profiled": "profiled.py",
-          "nvtx": "nvtx_ranges.py"}
+          "nvtx": "nvtx_ranges.py", "nccl": "allreduce.py"}
 ACTIVITIES = ["times", "copies", "memsets", "events", "graph", "shapes", "managed", "devices",
               "threads", "no-wait", "forks", "crash", "kill", "quick-exit", "device-fault", "reset"]
-CASES = ACTIVITIES + ["cublas", "subscriber", "mpi"] + list(PYTHON)
+CASES = ACTIVITIES + ["cublas", "subscriber", "mpi", "dropped"] + list(PYTHON)
 
 
 class Event:
@@ -278,6 +278,8 @@ def command_of(case, options, run):
         return record + [sys.executable, os.path.join(HERE, PYTHON[case])]
     if case in ACTIVITIES:
         return record + [os.path.join(options.programs, "activities"), case]
+    if case == "dropped":
+        return record + [os.path.join(options.programs, "launches"), "20000", "1", "1"]
     launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
     return (launcher if case == "mpi" else []) + record + [os.path.join(options.programs, case)]
 
@@ -285,11 +287,12 @@ def command_of(case, options, run):
 def check(case, options, where):
     run = os.path.join(where, case)
     shutil.rmtree(run, ignore_errors=True)
+    environment = dict(os.environ, CTASCOPE_CUPTI_BUFFERS="1") if case == "dropped" else None
     if case == "mpi" and not (shutil.which("mpirun") and
                               os.path.exists(os.path.join(options.programs, "mpi"))):
         return None
     done = subprocess.run(command_of(case, options, run), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=300)
+                          stderr=subprocess.PIPE, text=True, timeout=300, env=environment)
     if options.verbose:
         print(done.stderr, end="")
     if done.returncode == SKIPPED:
@@ -299,6 +302,9 @@ def check(case, options, where):
         if not any("another tool" in line for line in said):
             return [f"no line about the other subscriber: {done.stderr}"]
         return [] if done.returncode in (0, 125) else [f"ended with {done.returncode}"]
+    if case == "dropped":
+        lost = any("LOST" in line for line in said) and done.returncode == 0
+        return [] if lost else [f"nothing is said to be lost: {done.returncode}: {done.stderr}"]
     problems = []
     if done.returncode != OWN_STATUS.get(case, 0):
         problems.append(f"ended with {done.returncode}: {done.stdout[-500:]}{done.stderr[-2000:]}")

@@ -1,10 +1,13 @@
 // What recording costs: LAUNCHES kernels of US microseconds one after the other in a stream.
-//     launches LAUNCHES US REPEATS      prints the wall ns of each repeat, first launch to the end
+//     launches LAUNCHES US REPEATS
+// prints the wall ns of each repeat, from the first launch to the end of the last kernel, and on
+// standard error the most memory that the process had.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
 #include <cuda_runtime.h>
+#include <sys/resource.h>
 
 __global__ void spin(long long cycles)
 {
@@ -31,5 +34,8 @@ int main(int argc, char **argv)
             std::chrono::steady_clock::now() - start;
         printf("%.0f\n", ns.count());
     }
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    fprintf(stderr, "%ld KiB resident at most\n", usage.ru_maxrss);
     return 0;
 }

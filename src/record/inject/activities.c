@@ -14,12 +14,13 @@
 
 #include "inject.h"
 
-enum { BUFFER_BYTES = 256 << 10, BUFFER_ALIGN = 4096, BUFFERS_MAX = 768 };
+enum { BUFFER_BYTES = 256 << 10, BUFFER_ALIGN = 4096, BUFFERS_DEFAULT = 768 };
 enum { KEPT_MAX = 32, READY = 4 };
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *kept[KEPT_MAX]; /* zeroed */
 static size_t kept_count, out_count;
+static size_t buffer_max = BUFFERS_DEFAULT; /* that CUPTI may have at once */
 
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER; /* one buffer at a time */
 static _Atomic uint64_t kernel_count;
@@ -50,7 +51,7 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *record_
     *size = 0;
     *record_max = 0;
     pthread_mutex_lock(&pool_lock);
-    const bool allowed = out_count < BUFFERS_MAX;
+    const bool allowed = out_count < buffer_max;
     if (allowed && kept_count) *buffer = kept[--kept_count];
     if (allowed) out_count++;
     pthread_mutex_unlock(&pool_lock);
@@ -288,6 +289,11 @@ static void CUPTIAPI read_buffer(CUcontext context, uint32_t stream, uint8_t *bu
 static uint64_t CUPTIAPI host_time(void)
 {
     return cts_inject_recorder->now_ns();
+}
+
+void cts_activities_limit(size_t buffers)
+{
+    buffer_max = buffers;
 }
 
 bool cts_activities_enable(char *reason, size_t reason_bytes)

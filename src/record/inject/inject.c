@@ -150,6 +150,18 @@ static bool read_choice(enum cts_calls_choice *choice)
     return false;
 }
 
+static void read_limit(void)
+{
+    const char *const asked = getenv("CTASCOPE_CUPTI_BUFFERS");
+    char *end;
+    if (!asked || !*asked) return;
+    const unsigned long long buffers = strtoull(asked, &end, 10);
+    if (!*end && buffers > 0 && buffers <= UINT32_MAX)
+        cts_activities_limit((size_t)buffers);
+    else
+        cts_inject_say("warning", "CTASCOPE_CUPTI_BUFFERS='%s' is no number of buffers", asked);
+}
+
 static bool subscribe(enum cts_calls_choice choice, char *reason, size_t reason_bytes)
 {
     CUpti_SubscriberHandle subscriber;
@@ -185,6 +197,7 @@ static void start(void)
     if (!read_choice(&choice))
         cts_inject_say("warning", "CTASCOPE_CUDA_CALLS='%s' is none of both, driver, runtime, all",
                        getenv("CTASCOPE_CUDA_CALLS"));
+    read_limit();
     if (!cts_cupti_open(&cts_cupti, reason, sizeof reason) ||
         !subscribe(choice, reason, sizeof reason)) {
         cts_inject_say("error", "no GPU timeline is recorded: %s", reason);

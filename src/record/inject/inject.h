@@ -94,6 +94,9 @@ uint64_t cts_calls_launch_count(void);
 
 /* Registers the buffers and enables the kinds of records. False with a reason. */
 bool cts_activities_enable(char *reason, size_t reason_bytes);
+/* How many buffers of 256 KiB CUPTI may have at once; what finds no room is dropped and counted.
+ * Before they are enabled. */
+void cts_activities_limit(size_t buffers);
 /* Keeps buffers ready; from a thread that may wait for memory. */
 void cts_activities_prepare(void);
 uint64_t cts_activities_kernel_count(void);
