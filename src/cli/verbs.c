@@ -9,6 +9,7 @@
     X(info)                                                                                        \
     X(comm)                                                                                        \
     X(access)                                                                                      \
+    X(path)                                                                                        \
     X(report)                                                                                      \
     X(dump)                                                                                        \
     X(doctor)                                                                                      \

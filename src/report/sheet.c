@@ -175,6 +175,9 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
     case CTS_CELL_BYTES:
         cts_text_table_cell(table, "%s", cts_bytes_text(cell->number).text);
         return;
+    case CTS_CELL_TIME:
+        cts_text_table_cell(table, "%s", cts_time_text(cell->number).text);
+        return;
     case CTS_CELL_FRACTION:
         if (isnan(cell->real))
             cts_text_table_cell(table, "-");

@@ -17,6 +17,7 @@ enum cts_cell_kind {
     CTS_CELL_ID,       /* a number that is a name: never grouped or scaled */
     CTS_CELL_COUNT,    /* "1,234" in a table */
     CTS_CELL_BYTES,    /* "1.50 KiB" in a table */
+    CTS_CELL_TIME,     /* ns; "1.50 us" in a table */
     CTS_CELL_FRACTION, /* "12.3%" in a table; NaN: nothing to divide by */
     CTS_CELL_REAL,     /* NaN: none, "-" in a table */
     CTS_CELL_FLAG,     /* a bool; "yes" or nothing in a table */

@@ -1,0 +1,131 @@
+/* Blame: waits of hosts for hosts first, over all ranks; what lands on a host then meets the waits
+ * that stay within its process (for devices and among streams), process by process. What lands on a
+ * location in the end belongs to what runs there at that time. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "analyze/path/sweep.h"
+
+/* ---- booking ---- */
+
+struct booking {
+    const struct cts_path_graph *graph;
+    const struct cts_path_location *at;
+    unsigned __int128 *blame;
+    uint32_t node; /* the last one at or before where we are; NONE */
+    size_t wait;   /* the first that does not end its transfer before where we are */
+};
+
+static uint32_t region_at(struct booking *b)
+{
+    const struct cts_path_graph *const graph = b->graph;
+    if (b->node == CTS_PATH_NONE) return graph->pseudo + CTS_PATH_START;
+    const uint32_t active = b->at->active[b->node];
+    if (active != CTS_PATH_NONE) return b->at->region[active] & ~CTS_PATH_LEAVE;
+    return graph->pseudo + (b->at->stream ? CTS_PATH_LAUNCH_LATENCY : CTS_PATH_NO_REGION);
+}
+
+/* [from, to) lies between two nodes. The part of an MPI call behind its wait is transfer. */
+static void book_run(struct booking *b, uint64_t from_ns, uint64_t to_ns, uint64_t density)
+{
+    const struct cts_path_waits *const waits = &b->at->waits;
+    uint64_t transfer_ns = 0;
+    while (b->wait < waits->count) {
+        const struct cts_path_wait *const wait = &waits->items[b->wait];
+        const bool transfer = wait->flags & CTS_PATH_TRANSFER && wait->begin_ns < wait->end_ns;
+        if (transfer && b->at->time_ns[wait->leave] > from_ns) break;
+        if (!transfer && wait->begin_ns > from_ns) break;
+        b->wait++;
+    }
+    if (b->wait < waits->count && b->node != CTS_PATH_NONE) {
+        const struct cts_path_wait *const wait = &waits->items[b->wait];
+        if (wait->flags & CTS_PATH_TRANSFER && wait->begin_ns < wait->end_ns &&
+            b->at->active[b->node] == wait->call && wait->end_ns < to_ns)
+            transfer_ns = to_ns - (wait->end_ns > from_ns ? wait->end_ns : from_ns);
+    }
+    b->blame[region_at(b)] += (unsigned __int128)density * (to_ns - from_ns - transfer_ns);
+    b->blame[b->graph->pseudo + CTS_PATH_MPI_TRANSFER] += (unsigned __int128)density * transfer_ns;
+}
+
+static void book(const struct cts_path_graph *graph, const struct cts_path_location *at,
+                 const struct cts_path_pieces *pieces, unsigned __int128 *blame)
+{
+    struct booking b = {.graph = graph, .at = at, .blame = blame, .node = CTS_PATH_NONE};
+    for (size_t i = 0; i + 1 < pieces->count; i++) {
+        const uint64_t end_ns = pieces->items[i + 1].time_ns;
+        const uint64_t density = pieces->items[i].density;
+        uint64_t now_ns = pieces->items[i].time_ns;
+        if (!density) continue;
+        uint32_t next = b.node == CTS_PATH_NONE ? 0 : b.node + 1;
+        if (next < at->count && at->time_ns[next] <= now_ns) { /* far behind: search */
+            b.node = cts_path_node_at(at, now_ns);
+            next = b.node + 1;
+        }
+        while (now_ns < end_ns) {
+            while (next < at->count && at->time_ns[next] <= now_ns) b.node = next++;
+            uint64_t until_ns = end_ns;
+            if (next < at->count && at->time_ns[next] < until_ns) until_ns = at->time_ns[next];
+            book_run(&b, now_ns, until_ns, density);
+            now_ns = until_ns;
+        }
+    }
+}
+
+/* ---- process by process ---- */
+
+struct blaming {
+    struct cts_path_graph *graph;
+    struct cts_path_pieces *hosts; /* by order: what the hosts' waits put on each location */
+    unsigned __int128 *blame;
+    pthread_mutex_t lock;
+};
+
+static enum cts_status blame_process(void *state, size_t process, struct cts_error *error)
+{
+    struct blaming *const blaming = state;
+    struct cts_path_graph *const graph = blaming->graph;
+    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
+    if (first == end || !cts_path_is_mine(graph, graph->by_process[first])) return CTS_OK;
+    struct cts_path_pieces *const landed = cts_array_zeroed(end - first, sizeof *landed, error);
+    unsigned __int128 *const blame = cts_array_zeroed(graph->region_count, sizeof *blame, error);
+    enum cts_status status = landed && blame ? CTS_OK : CTS_MEMORY;
+    const struct cts_path_sweep sweep = {.graph = graph,
+                                         .first = first,
+                                         .end = end,
+                                         .direct = graph->options->direct_blame,
+                                         .inflow = blaming->hosts + first,
+                                         .landed = landed};
+    if (!status) status = cts_path_sweep(&sweep, error);
+    for (uint32_t i = first; i < end && !status; i++)
+        book(graph, &graph->locations[graph->by_process[i]], &landed[i - first], blame);
+    if (!status) {
+        pthread_mutex_lock(&blaming->lock);
+        for (uint32_t i = 0; i < graph->region_count; i++) blaming->blame[i] += blame[i];
+        pthread_mutex_unlock(&blaming->lock);
+    }
+    for (uint32_t i = first; i < end && landed; i++) free(landed[i - first].items);
+    free(landed);
+    free(blame);
+    return status;
+}
+
+enum cts_status cts_path_blame(struct cts_path_graph *graph, unsigned __int128 *blame,
+                               struct cts_error *error)
+{
+    struct blaming blaming = {.graph = graph, .blame = blame};
+    blaming.hosts = cts_array_zeroed(graph->location_count, sizeof *blaming.hosts, error);
+    if (!blaming.hosts) return CTS_MEMORY;
+    pthread_mutex_init(&blaming.lock, NULL);
+    const struct cts_path_sweep sweep = {.graph = graph,
+                                         .end = graph->location_count,
+                                         .hosts = true,
+                                         .direct = graph->options->direct_blame,
+                                         .landed = blaming.hosts};
+    enum cts_status status = cts_path_sweep(&sweep, error);
+    if (!status)
+        status = cts_path_for_each(graph, graph->process_count, blame_process, &blaming, error);
+    for (uint32_t i = 0; i < graph->location_count; i++) free(blaming.hosts[i].items);
+    free(blaming.hosts);
+    pthread_mutex_destroy(&blaming.lock);
+    return status;
+}

@@ -1,0 +1,563 @@
+/* Waits for and on device streams: the calls of a process in the order of time, and what each makes
+ * of the streams' states.
+ *
+ * A stream's state is how much of its work has been launched and how much the host knows to be
+ * done. A synchronisation awaits what is launched and not known; if that ends while the call runs,
+ * the call waits (BlameKernel), if it had ended before, the device waits for the call (BlameSync).
+ * A stream wait or the null stream holds the next activity that is launched behind it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/device.h"
+#include "common/map.h"
+
+struct event_state {
+    struct cts_path_mark mark; /* stream: index in device->streams */
+    uint32_t failed;           /* chain of failed queries: index + 1 */
+};
+
+struct query {
+    struct cts_path_mark mark;
+    uint32_t location, enter, leave;
+    uint32_t next; /* index + 1 */
+};
+
+struct replay {
+    struct cts_path_device *device;
+    struct cts_path_graph *graph;
+    struct cts_map events; /* reference: index + 1 in `states` */
+    CTS_PATH_LIST(struct event_state, states);
+    CTS_PATH_LIST(struct query, queries);
+    CTS_PATH_LIST(struct cts_path_mark, marks); /* what the call at hand awaits */
+    CTS_PATH_LIST(struct cts_path_edge, edges);
+    uint64_t unknown_events, unknown_streams;
+};
+
+/* ---- what is awaited ---- */
+
+static enum cts_status await(struct replay *r, const struct cts_path_stream *stream,
+                             uint32_t launched, struct cts_error *error)
+{
+    if (!launched) return CTS_OK;
+    if (CTS_ARRAY_RESERVE(&r->marks, r->marks.count + 1, error)) return CTS_MEMORY;
+    r->marks.items[r->marks.count++] =
+        (struct cts_path_mark){(uint32_t)(stream - r->device->streams), launched};
+    return CTS_OK;
+}
+
+static struct cts_path_edge edge_of(const struct replay *r, struct cts_path_mark mark)
+{
+    const uint32_t location = r->device->streams[mark.stream].location;
+    const struct cts_path_location *const at = &r->graph->locations[location];
+    const uint32_t end = at->activities.items[mark.launched - 1].end;
+    return (struct cts_path_edge){at->time_ns[end], location, end};
+}
+
+/* The marks as edges; the latest end, 0 if there are none. */
+static enum cts_status make_edges(struct replay *r, uint64_t *latest_ns, struct cts_error *error)
+{
+    *latest_ns = 0;
+    r->edges.count = 0;
+    if (CTS_ARRAY_RESERVE(&r->edges, r->marks.count, error)) return CTS_MEMORY;
+    for (size_t i = 0; i < r->marks.count; i++) {
+        const struct cts_path_edge edge = edge_of(r, r->marks.items[i]);
+        if (edge.source_ns > *latest_ns) *latest_ns = edge.source_ns;
+        r->edges.items[r->edges.count++] = edge;
+    }
+    return CTS_OK;
+}
+
+static void mark_known(struct replay *r)
+{
+    for (size_t i = 0; i < r->marks.count; i++) {
+        struct cts_path_stream *const stream = &r->device->streams[r->marks.items[i].stream];
+        if (stream->synced < r->marks.items[i].launched)
+            stream->synced = r->marks.items[i].launched;
+    }
+}
+
+static bool anything_new(const struct replay *r)
+{
+    for (size_t i = 0; i < r->marks.count; i++)
+        if (r->device->streams[r->marks.items[i].stream].synced < r->marks.items[i].launched)
+            return true;
+    return false;
+}
+
+/* All streams of the process; of several devices those that are done when the call returns, since
+ * the call names none. */
+static enum cts_status await_device(struct replay *r, uint64_t leave_ns, struct cts_error *error)
+{
+    const struct cts_path_device *const device = r->device;
+    bool several = false, any = false;
+    for (uint32_t s = 1; s < device->stream_count; s++)
+        several |= device->streams[s].device != device->streams[0].device;
+    for (unsigned pass = 0; pass < 2 && !any; pass++)
+        for (uint32_t s = 0; s < device->stream_count; s++) {
+            const struct cts_path_stream *const stream = &device->streams[s];
+            if (stream->synced >= stream->launched) continue;
+            const struct cts_path_edge edge =
+                edge_of(r, (struct cts_path_mark){s, stream->launched});
+            if (several && pass == 0 && edge.source_ns > leave_ns) continue;
+            if (await(r, stream, stream->launched, error)) return CTS_MEMORY;
+            any = true;
+        }
+    return CTS_OK;
+}
+
+/* What a blocking copy or memset follows: its stream's work; for the null stream that of all
+ * blocking streams of the device. */
+static enum cts_status await_before(struct replay *r, const struct cts_path_stream *stream,
+                                    struct cts_error *error)
+{
+    if (await(r, stream, stream->launched, error)) return CTS_MEMORY;
+    if (stream->null != stream) return CTS_OK;
+    for (uint32_t s = 0; s < r->device->stream_count; s++) {
+        const struct cts_path_stream *const other = &r->device->streams[s];
+        if (other != stream && other->device == stream->device && !other->non_blocking &&
+            await(r, other, other->launched, error))
+            return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+/* ---- waits ---- */
+
+static enum cts_status host_wait(struct replay *r, uint32_t location, uint32_t enter,
+                                 uint32_t leave, uint64_t end_ns, enum cts_path_pattern pattern,
+                                 struct cts_error *error)
+{
+    struct cts_path_location *const at = &r->graph->locations[location];
+    const uint64_t enter_ns = at->time_ns[enter], leave_ns = at->time_ns[leave];
+    if (end_ns > leave_ns) end_ns = leave_ns;
+    const struct cts_path_wait wait = {.begin_ns = enter_ns,
+                                       .end_ns = end_ns > enter_ns ? end_ns : enter_ns,
+                                       .call = enter,
+                                       .leave = leave,
+                                       .pattern = pattern};
+    return cts_path_add_wait(at, &wait, r->edges.items, r->edges.count, error);
+}
+
+/* The device idles until the call returns or somebody launches more: once per device, on the
+ * lowest stream that the call synchronised. */
+static enum cts_status device_waits(struct replay *r, const struct cts_path_call *call,
+                                    struct cts_error *error)
+{
+    const struct cts_path_location *const host = &r->graph->locations[call->location];
+    const uint64_t enter_ns = host->time_ns[call->op->enter];
+    const uint64_t leave_ns = host->time_ns[call->op->leave];
+    for (size_t i = 0; i < r->marks.count; i++) {
+        const struct cts_path_mark mark = r->marks.items[i];
+        const struct cts_path_stream *const stream = &r->device->streams[mark.stream];
+        bool lowest = stream->synced < mark.launched;
+        for (size_t k = 0; k < r->marks.count && lowest; k++) {
+            const struct cts_path_stream *const other =
+                &r->device->streams[r->marks.items[k].stream];
+            lowest = other->device != stream->device ||
+                     other->synced >= r->marks.items[k].launched || other >= stream;
+        }
+        if (!lowest) continue;
+        struct cts_path_location *const at = &r->graph->locations[stream->location];
+        uint64_t end_ns = leave_ns;
+        if (stream->launched < at->activities.count) {
+            const uint64_t next_ns = at->time_ns[at->activities.items[stream->launched].begin];
+            if (next_ns < end_ns) end_ns = next_ns > enter_ns ? next_ns : enter_ns;
+        }
+        const struct cts_path_wait wait = {.begin_ns = enter_ns,
+                                           .end_ns = end_ns,
+                                           .call = CTS_PATH_NONE,
+                                           .leave = CTS_PATH_NONE,
+                                           .pattern = CTS_PATH_PATTERN_BLAME_SYNC,
+                                           .flags = CTS_PATH_NO_JUMP};
+        const struct cts_path_edge edge = {leave_ns, call->location, call->op->enter};
+        if (cts_path_add_wait(at, &wait, &edge, 1, error)) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+/* A call that returns when the marks are done. */
+static enum cts_status synchronise(struct replay *r, const struct cts_path_call *call,
+                                   bool explicitly, struct cts_error *error)
+{
+    if (!anything_new(r)) return CTS_OK;
+    uint64_t latest_ns;
+    enum cts_status status = make_edges(r, &latest_ns, error);
+    if (!status)
+        status = host_wait(r, call->location, call->op->enter, call->op->leave, latest_ns,
+                           CTS_PATH_PATTERN_BLAME_KERNEL, error);
+    const uint64_t enter_ns = r->graph->locations[call->location].time_ns[call->op->enter];
+    if (!status && explicitly && latest_ns <= enter_ns) status = device_waits(r, call, error);
+    mark_known(r);
+    return status;
+}
+
+static enum cts_status allocate(struct replay *r, const struct cts_path_call *call,
+                                struct cts_error *error)
+{
+    const struct cts_path_location *const host = &r->graph->locations[call->location];
+    const uint64_t enter_ns = host->time_ns[call->op->enter];
+    const uint64_t leave_ns = host->time_ns[call->op->leave];
+    if (await_device(r, leave_ns, error)) return CTS_MEMORY;
+    uint64_t latest_ns;
+    if (make_edges(r, &latest_ns, error)) return CTS_MEMORY;
+    if (latest_ns <= enter_ns || latest_ns > leave_ns) return CTS_OK; /* it did not wait */
+    return synchronise(r, call, false, error);
+}
+
+/* ---- the next activity of a stream ---- */
+
+static enum cts_status hold(struct replay *r, struct cts_path_stream *stream, uint32_t index,
+                            enum cts_path_pattern pattern, struct cts_error *error)
+{
+    struct cts_path_location *const at = &r->graph->locations[stream->location];
+    const struct cts_path_activity *const activity = &at->activities.items[index];
+    const uint64_t begin_ns = at->time_ns[activity->begin];
+    uint64_t latest_ns;
+    if (make_edges(r, &latest_ns, error)) return CTS_MEMORY;
+    uint64_t ready_ns = activity->launched_ns;
+    if (index) {
+        const uint64_t previous_ns = at->time_ns[at->activities.items[index - 1].end];
+        if (previous_ns > ready_ns) ready_ns = previous_ns;
+    }
+    if (ready_ns > begin_ns) ready_ns = begin_ns;
+    if (latest_ns > begin_ns) latest_ns = ready_ns; /* it did not wait for that */
+    const struct cts_path_wait wait = {.begin_ns = ready_ns,
+                                       .end_ns = latest_ns > ready_ns ? latest_ns : ready_ns,
+                                       .call = activity->begin,
+                                       .leave = activity->end,
+                                       .pattern = pattern,
+                                       .flags = CTS_PATH_AT_CALL};
+    return cts_path_add_wait(at, &wait, r->edges.items, r->edges.count, error);
+}
+
+/* The streams whose work the null stream's order puts before the next activity of `stream`. */
+static enum cts_status await_null(struct replay *r, struct cts_path_stream *stream,
+                                  struct cts_error *error)
+{
+    struct cts_path_stream *const null = stream->null;
+    if (!null) return CTS_OK;
+    if (null != stream) {
+        if (stream->non_blocking || stream->null_seen >= null->launched) return CTS_OK;
+        stream->null_seen = null->launched;
+        return await(r, null, null->launched, error);
+    }
+    for (uint32_t s = 0; s < r->device->stream_count; s++) {
+        struct cts_path_stream *const other = &r->device->streams[s];
+        if (other == stream || other->device != stream->device || other->non_blocking ||
+            other->seen_by_null >= other->launched)
+            continue;
+        other->seen_by_null = other->launched;
+        if (await(r, other, other->launched, error)) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status launch(struct replay *r, const struct cts_path_call *call,
+                              struct cts_error *error)
+{
+    struct cts_path_stream *const stream = cts_path_stream_of(r->device, call->stream);
+    if (!stream) return CTS_OK;
+    r->marks.count = 0;
+    enum cts_status status = await_null(r, stream, error);
+    const size_t null_count = r->marks.count;
+    for (size_t i = 0; i < stream->held.count && !status; i++) {
+        const struct cts_path_mark mark = stream->held.items[i];
+        if (&r->device->streams[mark.stream] != stream)
+            status = await(r, &r->device->streams[mark.stream], mark.launched, error);
+    }
+    stream->held.count = 0;
+    if (!status && r->marks.count) {
+        enum cts_path_pattern pattern = CTS_PATH_PATTERN_STREAM_WAIT;
+        uint64_t null_ns = 0, other_ns = 0;
+        for (size_t i = 0; i < r->marks.count; i++) {
+            const uint64_t end_ns = edge_of(r, r->marks.items[i]).source_ns;
+            uint64_t *const which = i < null_count ? &null_ns : &other_ns;
+            if (end_ns > *which) *which = end_ns;
+        }
+        if (null_ns > other_ns) pattern = CTS_PATH_PATTERN_NULL_STREAM;
+        /* the first of several activities that one call launched */
+        uint32_t index = stream->launched;
+        if (index > call->activity) index = call->activity;
+        status = hold(r, stream, index, pattern, error);
+    }
+    if (stream->launched <= call->activity) stream->launched = call->activity + 1;
+    return status;
+}
+
+/* ---- events ---- */
+
+static struct event_state *event_of(struct replay *r, uint64_t reference, struct cts_error *error)
+{
+    uint64_t *const slot = cts_map_at(&r->events, reference, error);
+    if (!slot) return NULL;
+    if (!*slot) {
+        if (CTS_ARRAY_RESERVE(&r->states, r->states.count + 1, error)) return NULL;
+        r->states.items[r->states.count++] = (struct event_state){.mark.stream = CTS_PATH_NONE};
+        *slot = r->states.count;
+    }
+    return &r->states.items[*slot - 1];
+}
+
+static enum cts_status add_query(struct replay *r, const struct cts_path_call *call,
+                                 struct cts_path_mark mark, uint32_t *chain,
+                                 struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(&r->queries, r->queries.count + 1, error)) return CTS_MEMORY;
+    r->queries.items[r->queries.count++] =
+        (struct query){mark, call->location, call->op->enter, call->op->leave, *chain};
+    *chain = (uint32_t)r->queries.count;
+    return CTS_OK;
+}
+
+/* A query that succeeds: those that failed before it waited. */
+static enum cts_status succeed(struct replay *r, const struct cts_path_call *call,
+                               struct cts_path_mark mark, uint32_t *chain,
+                               enum cts_path_pattern pattern, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    uint64_t latest_ns;
+    for (uint32_t at = *chain; at && !status; at = r->queries.items[at - 1].next) {
+        const struct query *const query = &r->queries.items[at - 1];
+        r->marks.count = 0;
+        status = await(r, &r->device->streams[query->mark.stream], query->mark.launched, error);
+        if (!status) status = make_edges(r, &latest_ns, error);
+        if (!status && r->marks.count)
+            status = host_wait(r, query->location, query->enter, query->leave, latest_ns, pattern,
+                               error);
+    }
+    *chain = 0;
+    r->marks.count = 0;
+    if (status || !mark.launched) return status;
+    status = await(r, &r->device->streams[mark.stream], mark.launched, error);
+    if (!status && anything_new(r)) {
+        status = make_edges(r, &latest_ns, error);
+        if (!status)
+            status = host_wait(r, call->location, call->op->enter, call->op->leave, latest_ns,
+                               pattern, error);
+        mark_known(r);
+    }
+    return status;
+}
+
+static struct cts_path_stream *default_stream(const struct replay *r)
+{
+    for (uint32_t s = 0; s < r->device->stream_count; s++)
+        if (r->device->streams[s].null == &r->device->streams[s]) return &r->device->streams[s];
+    return r->device->stream_count == 1 ? &r->device->streams[0] : NULL;
+}
+
+/* The stream that a call names; else the null stream, or the only one. */
+static struct cts_path_stream *named_stream(struct replay *r, const struct cts_path_op *op)
+{
+    struct cts_path_stream *stream = cts_path_stream_of(r->device, op->stream);
+    if (!stream && op->stream == CTS_PATH_NONE) stream = default_stream(r);
+    if (!stream && r->device->stream_count) r->unknown_streams++;
+    return stream;
+}
+
+static enum cts_status on_event_call(struct replay *r, const struct cts_path_call *call,
+                                     struct cts_error *error)
+{
+    const struct cts_path_op *const op = call->op;
+    struct event_state *const event = event_of(r, op->reference, error);
+    if (!event) return CTS_MEMORY;
+    if (op->api == CTS_PATH_API_RECORD) {
+        const struct cts_path_stream *const stream = named_stream(r, op);
+        if (!stream) return CTS_OK;
+        event->mark =
+            (struct cts_path_mark){(uint32_t)(stream - r->device->streams), stream->launched};
+        event->failed = 0;
+        return CTS_OK;
+    }
+    if (event->mark.stream == CTS_PATH_NONE) {
+        r->unknown_events++;
+        return CTS_OK;
+    }
+    const struct cts_path_mark mark = event->mark;
+    if (op->api == CTS_PATH_API_WAIT) {
+        struct cts_path_stream *const stream = named_stream(r, op);
+        if (!stream || !mark.launched) return CTS_OK;
+        if (CTS_ARRAY_RESERVE(&stream->held, stream->held.count + 1, error)) return CTS_MEMORY;
+        stream->held.items[stream->held.count++] = mark;
+        return CTS_OK;
+    }
+    if (op->api == CTS_PATH_API_QUERY_EVENT)
+        return op->failed
+                   ? add_query(r, call, mark, &event->failed, error)
+                   : succeed(r, call, mark, &event->failed, CTS_PATH_PATTERN_EVENT_QUERY, error);
+    if (await(r, &r->device->streams[mark.stream], mark.launched, error)) return CTS_MEMORY;
+    return synchronise(r, call, true, error);
+}
+
+static enum cts_status on_stream_call(struct replay *r, const struct cts_path_call *call,
+                                      struct cts_error *error)
+{
+    struct cts_path_stream *const stream = named_stream(r, call->op);
+    if (!stream) return CTS_OK;
+    if (call->op->api == CTS_PATH_API_SYNC_STREAM) {
+        if (await(r, stream, stream->launched, error)) return CTS_MEMORY;
+        return synchronise(r, call, true, error);
+    }
+    const struct cts_path_mark mark = {(uint32_t)(stream - r->device->streams), stream->launched};
+    if (!call->op->failed)
+        return succeed(r, call, mark, &stream->failed, CTS_PATH_PATTERN_STREAM_QUERY, error);
+    return mark.launched ? add_query(r, call, mark, &stream->failed, error) : CTS_OK;
+}
+
+static enum cts_status on_blocking(struct replay *r, const struct cts_path_call *call,
+                                   struct cts_error *error)
+{
+    struct cts_path_stream *stream = cts_path_stream_of(r->device, call->stream);
+    if (!stream) stream = named_stream(r, call->op);
+    if (!stream) return CTS_OK;
+    enum cts_status status = await_before(r, stream, error);
+    if (!status) status = synchronise(r, call, false, error);
+    return status ? status : launch(r, call, error);
+}
+
+static enum cts_status replay_call(struct replay *r, const struct cts_path_call *call,
+                                   struct cts_error *error)
+{
+    r->marks.count = 0;
+    switch (call->op->api) {
+    case CTS_PATH_API_LAUNCH:
+    case CTS_PATH_API_GRAPH_LAUNCH:
+    case CTS_PATH_API_COPY_ASYNC:
+    case CTS_PATH_API_MEMSET_ASYNC:
+        return launch(r, call, error);
+    case CTS_PATH_API_COPY:
+    case CTS_PATH_API_MEMSET:
+        return on_blocking(r, call, error);
+    case CTS_PATH_API_SYNC_DEVICE:
+    case CTS_PATH_API_SYNC_CONTEXT:
+        if (await_device(r, r->graph->locations[call->location].time_ns[call->op->leave], error))
+            return CTS_MEMORY;
+        return synchronise(r, call, true, error);
+    case CTS_PATH_API_SYNC_STREAM:
+    case CTS_PATH_API_QUERY_STREAM:
+        return on_stream_call(r, call, error);
+    case CTS_PATH_API_SYNC_EVENT:
+    case CTS_PATH_API_QUERY_EVENT:
+    case CTS_PATH_API_RECORD:
+    case CTS_PATH_API_WAIT:
+        return on_event_call(r, call, error);
+    case CTS_PATH_API_ALLOC:
+        return allocate(r, call, error);
+    default:
+        return CTS_OK;
+    }
+}
+
+/* ---- the process ---- */
+
+static bool is_null_stream(const struct cts_path_graph *graph, uint32_t location)
+{
+    const struct cts_timeline_location *const definition = &graph->timeline->locations[location];
+    const char *const wanted = graph->options->null_stream;
+    if (!wanted) return definition->null_stream;
+    if (definition->name && !strcmp(definition->name, wanted)) return true;
+    char *end;
+    const unsigned long number = strtoul(wanted, &end, 10);
+    return *wanted && !*end && definition->stream == number;
+}
+
+static enum cts_status open_streams(struct cts_path_device *device, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = device->graph;
+    const uint32_t first = graph->process_first[device->process];
+    const uint32_t end = graph->process_first[device->process + 1];
+    device->lowest = UINT32_MAX;
+    device->highest = 0;
+    for (uint32_t p = first; p < end; p++) {
+        const uint32_t id = graph->by_process[p];
+        if (!graph->locations[id].stream || !graph->locations[id].raw) continue;
+        device->stream_count++;
+        if (id < device->lowest) device->lowest = id;
+        if (id > device->highest) device->highest = id;
+    }
+    const size_t span = device->stream_count ? device->highest - device->lowest + 1ul : 1;
+    device->streams = cts_array_zeroed(device->stream_count, sizeof *device->streams, error);
+    device->stream_index = cts_array_zeroed(span, sizeof *device->stream_index, error);
+    if (!device->streams || !device->stream_index) return CTS_MEMORY;
+    uint32_t at = 0;
+    for (uint32_t p = first; p < end; p++) {
+        const uint32_t id = graph->by_process[p];
+        if (!graph->locations[id].stream || !graph->locations[id].raw) continue;
+        device->streams[at] =
+            (struct cts_path_stream){.location = id,
+                                     .device = graph->timeline->locations[id].device,
+                                     .non_blocking = graph->timeline->locations[id].non_blocking};
+        device->stream_index[id - device->lowest] = ++at;
+    }
+    for (uint32_t s = 0; s < device->stream_count; s++)
+        if (is_null_stream(graph, device->streams[s].location))
+            for (uint32_t k = 0; k < device->stream_count; k++)
+                if (device->streams[k].device == device->streams[s].device)
+                    device->streams[k].null = &device->streams[s];
+    return CTS_OK;
+}
+
+static int by_time(const void *left, const void *right, void *state)
+{
+    const struct cts_path_graph *const graph = state;
+    const struct cts_path_call *const a = left, *const b = right;
+    const uint64_t a_ns = graph->locations[a->location].time_ns[a->op->enter];
+    const uint64_t b_ns = graph->locations[b->location].time_ns[b->op->enter];
+    if (a_ns != b_ns) return a_ns < b_ns ? -1 : 1;
+    const uint32_t a_order = graph->locations[a->location].order;
+    const uint32_t b_order = graph->locations[b->location].order;
+    if (a_order != b_order) return a_order < b_order ? -1 : 1;
+    return (a->op->enter > b->op->enter) - (a->op->enter < b->op->enter);
+}
+
+static enum cts_status gather_calls(struct cts_path_device *device, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = device->graph;
+    const uint32_t first = graph->process_first[device->process];
+    const uint32_t end = graph->process_first[device->process + 1];
+    size_t count = 0;
+    for (uint32_t p = first; p < end; p++)
+        if (graph->locations[graph->by_process[p]].raw)
+            count += graph->locations[graph->by_process[p]].raw->ops.count;
+    device->calls = cts_array_zeroed(count, sizeof *device->calls, error);
+    if (!device->calls) return CTS_MEMORY;
+    for (uint32_t p = first; p < end; p++) {
+        const uint32_t id = graph->by_process[p];
+        const struct cts_path_raw *const raw = graph->locations[id].raw;
+        for (size_t i = 0; raw && i < raw->ops.count; i++)
+            device->calls[device->call_count++] = (struct cts_path_call){.op = &raw->ops.items[i],
+                                                                         .location = id,
+                                                                         .stream = CTS_PATH_NONE,
+                                                                         .activity = CTS_PATH_NONE};
+    }
+    for (size_t i = 1; i < count; i++)
+        if (by_time(&device->calls[i - 1], &device->calls[i], graph) > 0) {
+            qsort_r(device->calls, count, sizeof *device->calls, by_time, graph);
+            break;
+        }
+    return CTS_OK;
+}
+
+enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
+                                      struct cts_error *error)
+{
+    struct cts_path_device device = {.graph = graph, .process = process};
+    struct replay r = {.device = &device, .graph = graph};
+    enum cts_status status = open_streams(&device, error);
+    if (!status) status = gather_calls(&device, error);
+    if (!status) status = cts_path_join_launches(&device, error);
+    for (size_t i = 0; i < device.call_count && !status; i++)
+        status = replay_call(&r, &device.calls[i], error);
+    cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_EVENT, r.unknown_events);
+    cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_STREAM, r.unknown_streams);
+    for (uint32_t s = 0; s < device.stream_count; s++) free(device.streams[s].held.items);
+    free(device.streams);
+    free(device.stream_index);
+    free(device.calls);
+    free(r.states.items);
+    free(r.queries.items);
+    free(r.marks.items);
+    free(r.edges.items);
+    cts_map_release(&r.events);
+    return status;
+}

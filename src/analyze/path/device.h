@@ -1,0 +1,59 @@
+/* The devices of one process of the trace while their dependencies are found. */
+#ifndef CTS_ANALYZE_PATH_DEVICE_H
+#define CTS_ANALYZE_PATH_DEVICE_H
+
+#include "analyze/path/api.h"
+#include "analyze/path/graph.h"
+
+/* A call of the device's API, by time over all threads of the process. */
+struct cts_path_call {
+    const struct cts_path_op *op;
+    uint64_t deadline_ns;
+    uint32_t location;
+    uint32_t stream, activity; /* location and index of what it launched (the last of several) */
+};
+
+struct cts_path_mark { /* work up to here, on one stream */
+    uint32_t stream;   /* index in device->streams */
+    uint32_t launched;
+};
+
+struct cts_path_stream {
+    uint32_t location;
+    uint32_t device;
+    bool non_blocking;
+    struct cts_path_stream *null; /* the null stream of its device, or NULL */
+    uint64_t deadline_ns;
+    uint32_t launched;  /* activities launched so far, in the order of calls */
+    uint32_t synced;    /* of them: known to the host as done */
+    uint32_t null_seen; /* work of the null stream that the last launch here already follows */
+    uint32_t seen_by_null;
+    CTS_PATH_LIST(struct cts_path_mark, held); /* stream waits since the last launch */
+    uint32_t failed;                           /* chain of failed queries: index + 1 */
+};
+
+struct cts_path_device {
+    struct cts_path_graph *graph;
+    uint32_t process;
+    struct cts_path_call *calls;
+    size_t call_count;
+    struct cts_path_stream *streams;
+    uint32_t stream_count;
+    uint32_t *stream_index; /* per location - lowest: index + 1 */
+    uint32_t lowest, highest;
+};
+
+/* The stream at a location of this process; NULL: none. */
+static inline struct cts_path_stream *cts_path_stream_of(const struct cts_path_device *device,
+                                                         uint32_t location)
+{
+    if (location < device->lowest || location > device->highest) return NULL;
+    const uint32_t index = device->stream_index[location - device->lowest];
+    return index ? &device->streams[index - 1] : NULL;
+}
+
+/* Gives each device activity its launching call. */
+CTS_MUST_CHECK enum cts_status cts_path_join_launches(struct cts_path_device *device,
+                                                      struct cts_error *error);
+
+#endif

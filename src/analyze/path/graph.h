@@ -1,0 +1,341 @@
+/* The event graph: what ran where from when to when, and who depends on whom. Packed arrays, 16
+ * bytes an event and some 50 more for an event that depends on another location; indices are u32.
+ *
+ * A *node* is an enter or a leave (on a device stream: begin and end of a kernel, copy or memset).
+ * Nodes are numbered per location, by time. An *activity* is named by its enter node. What runs in
+ * the interval from node i to node i + 1 is `active[i]`: an enter node, or NONE.
+ *
+ * A *wait* is a call (or a held device activity) that depends on other locations, whether or not it
+ * had to wait: [begin, end) is empty if it did not. Its *edges* are the things awaited: each is
+ * done at source_ns on its location. At an instant of the wait, those with a later source_ns are
+ * still awaited. Waits of one location never overlap.
+ *
+ * With several processes each holds the nodes of its own ranks; of the others it knows those waits
+ * of host threads for host threads that are not empty. */
+#ifndef CTS_ANALYZE_PATH_GRAPH_H
+#define CTS_ANALYZE_PATH_GRAPH_H
+
+#include "analyze/path/path.h"
+#include "common/array.h"
+
+#define CTS_PATH_NONE  UINT32_MAX
+#define CTS_PATH_LEAVE (1u << 31) /* in region[]: the node is a leave */
+
+struct cts_path_edge {
+    uint64_t source_ns;
+    uint32_t location;
+    uint32_t node; /* of `location`: the last one at or before the source; NONE: find it by time */
+};
+
+enum cts_path_wait_flags {
+    CTS_PATH_POOLED = 1,    /* `first` is an index in graph->pools, whose edges several share */
+    CTS_PATH_TRANSFER = 2,  /* the path leaves at the leave; [source, leave) is MPI transfer */
+    CTS_PATH_AT_CALL = 4,   /* the path leaves at `call` itself; [source, call) is a latency */
+    CTS_PATH_NO_JUMP = 8,   /* the path takes no notice of it (BlameSync) */
+    CTS_PATH_HOST_HOST = 16 /* a host thread waits for host threads */
+};
+
+struct cts_path_wait {
+    uint64_t begin_ns, end_ns;
+    uint32_t call;  /* enter node; NONE: of another location (BlameSync) */
+    uint32_t leave; /* its leave node */
+    uint32_t first; /* edge of its location, or a pool */
+    uint32_t count : 20, pattern : 6, flags : 6;
+};
+enum { CTS_PATH_EDGES_MAX = (1 << 20) - 1 };
+
+/* A device activity, in the order of its stream. */
+struct cts_path_activity {
+    uint32_t begin, end;  /* nodes */
+    uint32_t host;        /* location of the launching call; NONE: unknown */
+    uint32_t launch;      /* its enter node there */
+    uint64_t launched_ns; /* leave of the launch, or begin if that is earlier */
+};
+
+/* A place where the path leaves a location: a wait, or the launch of an activity. By node. */
+struct cts_path_jump {
+    uint32_t node;
+    uint32_t index; /* of a wait; with CTS_PATH_LAUNCH: of an activity */
+};
+#define CTS_PATH_LAUNCH (1u << 31)
+
+struct cts_path_edges {
+    struct cts_path_edge *items;
+    size_t count, capacity;
+};
+struct cts_path_waits {
+    struct cts_path_wait *items;
+    size_t count, capacity;
+};
+struct cts_path_jumps {
+    struct cts_path_jump *items;
+    size_t count, capacity;
+};
+struct cts_path_activities {
+    struct cts_path_activity *items;
+    size_t count, capacity;
+};
+
+struct cts_path_location {
+    uint64_t *time_ns;
+    uint32_t *region; /* index in graph->regions, | CTS_PATH_LEAVE */
+    uint32_t *active;
+    size_t count, capacity; /* nodes */
+    bool stream;
+    uint32_t process;            /* dense index of its process, in the order of ranks */
+    uint32_t order;              /* for ties: rank, host before streams, then index */
+    struct cts_path_waits waits; /* by begin */
+    struct cts_path_edges edges;
+    struct cts_path_jumps jumps;
+    struct cts_path_activities activities;
+    struct cts_path_raw *raw; /* what was read; gone when the graph is complete */
+};
+
+/* A collective or a barrier of threads: who came when. */
+struct cts_path_pool {
+    uint32_t first, count; /* in graph->pool_edges */
+    uint64_t latest_ns;
+};
+
+/* Regions of the timeline, then what has none there. */
+#define CTS_PATH_PSEUDO_MAP(X)                                                                     \
+    X(COPY_HTOD, "copy host to device")                                                            \
+    X(COPY_DTOH, "copy device to host")                                                            \
+    X(COPY_DTOD, "copy device to device")                                                          \
+    X(LAUNCH_LATENCY, "launch latency")                                                            \
+    X(MPI_TRANSFER, "MPI transfer")                                                                \
+    X(THREAD_START, "thread start")                                                                \
+    X(START, "before the first event")                                                             \
+    X(NO_REGION, "outside all regions")                                                            \
+    X(FLUSH, "trace buffer flush")
+enum cts_path_pseudo {
+#define X(name, text) CTS_PATH_##name,
+    CTS_PATH_PSEUDO_MAP(X)
+#undef X
+        CTS_PATH_PSEUDO_COUNT
+};
+
+/* What analyses know of a region, by its name and role. */
+enum cts_path_class {
+    CTS_PATH_PLAIN,
+    CTS_PATH_API,     /* of a device: `api` says what */
+    CTS_PATH_BARRIER, /* of OpenMP */
+    CTS_PATH_TASK,    /* OMPT's implicit task: its begin on a thread */
+    CTS_PATH_FORK,    /* OMPT's parallel */
+    CTS_PATH_ALL,     /* MPI_Init, MPI_Finalize: no record says that they wait for all */
+    CTS_PATH_PROBE,
+    CTS_PATH_WAITING, /* MPI_Wait...: completes what others began */
+};
+
+struct cts_path_region {
+    const char *name;
+    enum cts_paradigm paradigm;
+    uint8_t kind; /* enum cts_path_class */
+    uint8_t api;  /* enum cts_path_api */
+    uint8_t direction;
+};
+
+struct cts_path_graph {
+    const struct cts_path_source *source;
+    const struct cts_timeline *timeline;
+    const struct cts_path_options *options;
+    const struct cts_processes *processes;
+    unsigned threads;
+    struct cts_path_region *regions;
+    uint32_t region_count; /* with the pseudo ones */
+    uint32_t pseudo;       /* index of the first pseudo region */
+    struct cts_path_location *locations;
+    uint32_t location_count;
+    uint32_t process_count;  /* of the trace, by rank */
+    uint32_t *process_group; /* [process]: index in timeline->groups */
+    uint32_t *process_first; /* [process + 1]: its locations are by_process[first...] */
+    uint32_t *by_process;    /* locations by order */
+    unsigned *process_owner; /* [process]: which of our processes holds it */
+    struct cts_path_pool *pools;
+    size_t pool_count;
+    struct cts_path_edge *pool_edges;
+    size_t pool_edge_count;
+    uint64_t first_ns, last_ns; /* of all events */
+    uint64_t event_count;
+    uint64_t *warnings;        /* [CTS_PATH_WARNING_COUNT], of this process */
+    struct cts_path_row *rows; /* [region_count]: calls and times, of this process */
+};
+
+static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t location)
+{
+    return graph->process_owner[graph->locations[location].process] ==
+           (graph->processes ? graph->processes->rank : 0);
+}
+
+static inline void cts_path_warn(struct cts_path_graph *graph, enum cts_path_warning warning,
+                                 uint64_t count)
+{
+    if (count) __atomic_fetch_add(&graph->warnings[warning], count, __ATOMIC_RELAXED);
+}
+
+/* Builds the graph of this process's ranks, with all waits and jumps. */
+CTS_MUST_CHECK enum cts_status cts_path_graph_build(const struct cts_path_source *source,
+                                                    const struct cts_path_options *options,
+                                                    struct cts_path_graph *graph,
+                                                    struct cts_error *error);
+void cts_path_graph_release(struct cts_path_graph *graph);
+
+/* The edges of a wait of a location. */
+static inline const struct cts_path_edge *cts_path_edges_of(const struct cts_path_graph *graph,
+                                                            uint32_t location,
+                                                            const struct cts_path_wait *wait,
+                                                            size_t *count)
+{
+    if (wait->flags & CTS_PATH_POOLED) {
+        const struct cts_path_pool *const pool = &graph->pools[wait->first];
+        *count = pool->count;
+        return graph->pool_edges + pool->first;
+    }
+    *count = wait->count;
+    return graph->locations[location].edges.items + wait->first;
+}
+
+/* The awaited thing that came last: NULL if none; ties: the lower location by order. */
+const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph, uint32_t location,
+                                             const struct cts_path_wait *wait);
+
+/* Where a jump leaves its location. */
+struct cts_path_departure {
+    uint32_t node;
+    uint64_t time_ns;
+};
+
+/* The last node at or before `time_ns`; NONE if there is none. */
+uint32_t cts_path_node_at(const struct cts_path_location *location, uint64_t time_ns);
+
+/* ---- the steps of building, each a file ---- */
+
+/* What one location's events say, before dependencies are found. */
+enum { CTS_PATH_ROOT_NONE = -1 };
+struct cts_path_send {
+    uint32_t call, done; /* enter nodes: of the sending call; of the one that completed it; NONE */
+    uint32_t peer;       /* location; NONE: none */
+    uint32_t communicator, tag;
+};
+struct cts_path_receive {
+    uint32_t post, done, peer, communicator, tag;
+    uint32_t probe; /* enter node of a probe that saw it; NONE */
+};
+struct cts_path_member { /* of a collective or a barrier */
+    uint64_t enter_ns, key;
+    uint32_t order;    /* among those with the same key, on this location */
+    uint32_t location; /* whose */
+    uint32_t call;     /* enter node of what began it */
+    uint32_t done;     /* of what ended it */
+    uint32_t root;     /* location; NONE */
+    uint32_t shape;    /* enum cts_path_shape */
+};
+enum cts_path_shape {
+    CTS_PATH_SHAPE_BARRIER,
+    CTS_PATH_SHAPE_ALL,      /* n to n */
+    CTS_PATH_SHAPE_FROM_ONE, /* 1 to n */
+    CTS_PATH_SHAPE_TO_ONE,   /* n to 1 */
+    CTS_PATH_SHAPE_PREFIX,   /* scan */
+    CTS_PATH_SHAPE_TEAM,     /* OpenMP barrier: only who stayed for the last one waited */
+    CTS_PATH_SHAPE_SEEN,     /* MPI_Init...: likewise */
+};
+struct cts_path_op {       /* a call of the device's API */
+    uint64_t reference;    /* event, or correlation of a launch; 0: none */
+    uint32_t enter, leave; /* nodes */
+    uint32_t stream;       /* location; NONE: not said */
+    uint8_t api, direction;
+    bool failed; /* its result was not success */
+};
+struct cts_path_team {     /* a thread in a parallel region */
+    uint64_t begin_ns, id; /* id: OMPT's; 0: by communicator */
+    uint32_t communicator;
+    uint32_t node; /* its first node in there */
+};
+struct cts_path_barrier {
+    uint32_t team;  /* index in teams */
+    uint32_t order; /* in the team */
+    uint32_t call;
+};
+struct cts_path_fork {
+    uint64_t time_ns, id;
+    uint32_t node; /* the last one at or before */
+};
+struct cts_path_thread_event { /* create, begin, wait, end */
+    uint64_t time_ns, key;
+    uint32_t kind; /* enum cts_timeline_event_kind */
+    uint32_t node; /* last one at or before; wait: the call's enter */
+};
+
+#define CTS_PATH_LIST(type, name)                                                                  \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        size_t count, capacity;                                                                    \
+    } name
+
+struct cts_path_raw {
+    CTS_PATH_LIST(struct cts_path_send, sends);
+    CTS_PATH_LIST(struct cts_path_receive, receives);
+    CTS_PATH_LIST(struct cts_path_member, members);
+    CTS_PATH_LIST(struct cts_path_op, ops);
+    CTS_PATH_LIST(struct cts_path_team, teams);
+    CTS_PATH_LIST(struct cts_path_barrier, barriers);
+    CTS_PATH_LIST(struct cts_path_fork, forks);
+    CTS_PATH_LIST(struct cts_path_thread_event, thread_events);
+    CTS_PATH_LIST(uint64_t, correlations); /* per device activity; empty if none has one */
+    CTS_PATH_LIST(struct cts_path_dependency, dependencies);
+};
+
+/* A call that needs something of another location; grouped by call into waits. */
+struct cts_path_dependency {
+    struct cts_path_edge edge; /* pool: source_ns = latest */
+    uint32_t call;             /* enter node */
+    uint32_t pool;             /* NONE: the edge */
+    uint8_t pattern;
+    bool within; /* counts only if the source lies within the call (a late receiver) */
+    bool stayed; /* counts only if the call did not leave before the source */
+};
+
+/* Reads all events of this process's locations: nodes, calls and times, raw lists. */
+CTS_MUST_CHECK enum cts_status cts_path_load(struct cts_path_graph *graph, struct cts_error *error);
+/* Matches messages, collectives and barriers over all processes, into dependencies and pools. */
+CTS_MUST_CHECK enum cts_status cts_path_match_messages(struct cts_path_graph *graph,
+                                                       struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_match_groups(struct cts_path_graph *graph,
+                                                     struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_match_threads(struct cts_path_graph *graph,
+                                                      struct cts_error *error);
+/* Dependencies of host threads become waits. */
+CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t location,
+                                                   struct cts_error *error);
+/* All that concerns the devices of one process of the trace: launches, synchronisations, streams.
+ */
+CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
+                                                     struct cts_error *error);
+/* Orders waits, makes them disjoint, lists the jumps. */
+CTS_MUST_CHECK enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
+                                               struct cts_error *error);
+/* What the other processes must know: waits of hosts for hosts. */
+CTS_MUST_CHECK enum cts_status cts_path_share_waits(struct cts_path_graph *graph,
+                                                    struct cts_error *error);
+
+CTS_MUST_CHECK enum cts_status cts_path_add_wait(struct cts_path_location *location,
+                                                 const struct cts_path_wait *wait,
+                                                 const struct cts_path_edge *edges,
+                                                 size_t edge_count, struct cts_error *error);
+
+/* Runs work(state, i) for i below `count` on all threads; ends with the first failure by index. */
+CTS_MUST_CHECK enum cts_status cts_path_for_each(const struct cts_path_graph *graph, size_t count,
+                                                 enum cts_status (*work)(void *state, size_t index,
+                                                                         struct cts_error *error),
+                                                 void *state, struct cts_error *error);
+
+/* ---- what is computed on the graph ---- */
+
+/* The backward walk. path_ns[region_count] is added to (times of this process's ranks only). */
+CTS_MUST_CHECK enum cts_status cts_path_walk(struct cts_path_graph *graph, uint64_t *path_ns,
+                                             struct cts_path *result, struct cts_error *error);
+/* Blame in ns * 2^32: added to blame[region_count], of this process's ranks. */
+CTS_MUST_CHECK enum cts_status cts_path_blame(struct cts_path_graph *graph,
+                                              unsigned __int128 *blame, struct cts_error *error);
+
+#endif

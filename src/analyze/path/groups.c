@@ -1,0 +1,265 @@
+/* Collectives and barriers: the members with one key and order are an instance. All processes learn
+ * of all members, since whoever waits waits for all that have not come. An instance becomes a pool:
+ * who came when, shared by all who wait in it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/graph.h"
+#include "common/map.h"
+
+struct grouping {
+    struct cts_path_graph *graph;
+    const struct cts_path_member *members; /* by pool, then by location */
+    size_t count;
+    uint32_t *pool_of; /* per member, in the order in which they came */
+};
+
+/* ---- gathering ---- */
+
+static struct cts_path_member *gather(struct cts_path_graph *graph, size_t *count,
+                                      struct cts_error *error)
+{
+    size_t mine = 0;
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        const struct cts_path_raw *const raw = graph->locations[l].raw;
+        for (size_t i = 0; raw && i < raw->members.count; i++)
+            mine += raw->members.items[i].key != UINT64_MAX;
+    }
+    struct cts_path_member *const members = cts_array_zeroed(mine, sizeof *members, error);
+    if (!members) return NULL;
+    size_t at = 0;
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        struct cts_path_raw *const raw = graph->locations[l].raw;
+        for (size_t i = 0; raw && i < raw->members.count; i++)
+            if (raw->members.items[i].key != UINT64_MAX) members[at++] = raw->members.items[i];
+        if (!raw) continue;
+        free(raw->members.items);
+        raw->members.items = NULL;
+        raw->members.count = raw->members.capacity = 0;
+    }
+    if (!graph->processes || graph->processes->count < 2) {
+        *count = mine;
+        return members;
+    }
+    void *all = NULL;
+    size_t *offsets = NULL;
+    if (cts_processes_all_gather(graph->processes, members, mine * sizeof *members, &all, &offsets,
+                                 error)) {
+        free(members);
+        return NULL;
+    }
+    *count = offsets[graph->processes->count] / sizeof *members;
+    free(offsets);
+    free(members);
+    return all;
+}
+
+/* ---- pools ---- */
+
+struct key_range {
+    uint64_t key;
+    uint32_t orders; /* highest order + 1 */
+    size_t first;    /* slot of order 0 */
+};
+
+/* Gives each member its pool: slots by key, in the order of keys, and order. The slots that nobody
+ * came to are left out. */
+static enum cts_status number_pools(struct grouping *g, struct cts_path_member *members,
+                                    struct cts_error *error)
+{
+    struct cts_map map = {0};
+    struct cts_map_entry *keys = NULL;
+    uint32_t *slots = NULL;
+    enum cts_status status = CTS_MEMORY;
+    for (size_t i = 0; i < g->count; i++) {
+        uint64_t *const orders = cts_map_at(&map, members[i].key, error);
+        if (!orders) goto out;
+        if (members[i].order + 1ull > *orders) *orders = members[i].order + 1ull;
+    }
+    keys = cts_map_sorted(&map, error);
+    if (!keys && map.count) goto out;
+    size_t total = 0;
+    for (size_t i = 0; i < map.count; i++) {
+        uint64_t *const slot = cts_map_at(&map, keys[i].key, error);
+        const size_t orders = (size_t)*slot;
+        *slot = total;
+        total += orders;
+    }
+    if (total > 4 * g->count + 1024) { /* orders are counted per location: never so sparse */
+        status = cts_fail(error, CTS_FORMAT, "barriers are numbered past any sense");
+        goto out;
+    }
+    slots = cts_array_zeroed(total, sizeof *slots, error);
+    if (!slots) goto out;
+    for (size_t i = 0; i < g->count; i++) {
+        const uint64_t slot = *cts_map_find(&map, members[i].key) + members[i].order;
+        g->pool_of[i] = (uint32_t)slot;
+        slots[slot]++;
+    }
+    uint32_t pools = 0;
+    for (size_t i = 0; i < total; i++) slots[i] = slots[i] ? pools++ : CTS_PATH_NONE;
+    for (size_t i = 0; i < g->count; i++) g->pool_of[i] = slots[g->pool_of[i]];
+    g->graph->pool_count = pools;
+    status = CTS_OK;
+out:
+    cts_map_release(&map);
+    free(keys);
+    free(slots);
+    return status;
+}
+
+/* Members by pool; those of a pool by the order of their locations. */
+static struct cts_path_member *
+sort_members(struct grouping *g, const struct cts_path_member *members, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = g->graph;
+    struct cts_path_member *const sorted = cts_array_zeroed(g->count, sizeof *sorted, error);
+    graph->pools = cts_array_zeroed(graph->pool_count + 1, sizeof *graph->pools, error);
+    if (!sorted || !graph->pools) {
+        free(sorted);
+        return NULL;
+    }
+    for (size_t i = 0; i < g->count; i++) graph->pools[g->pool_of[i]].count++;
+    uint32_t at = 0;
+    for (size_t i = 0; i < graph->pool_count; i++) {
+        graph->pools[i].first = at;
+        at += graph->pools[i].count;
+        graph->pools[i].count = 0;
+    }
+    for (size_t i = 0; i < g->count; i++) {
+        struct cts_path_pool *const pool = &graph->pools[g->pool_of[i]];
+        const uint32_t order = graph->locations[members[i].location].order;
+        uint32_t to = pool->first + pool->count++;
+        for (; to > pool->first; to--) { /* they come nearly in order */
+            if (graph->locations[sorted[to - 1].location].order <= order) break;
+            sorted[to] = sorted[to - 1];
+        }
+        sorted[to] = members[i];
+    }
+    return sorted;
+}
+
+/* ---- dependencies ---- */
+
+static enum cts_path_pattern pattern_of(const struct cts_path_graph *graph,
+                                        const struct cts_path_member *member)
+{
+    static const uint8_t patterns[] = {
+        [CTS_PATH_SHAPE_BARRIER] = CTS_PATH_PATTERN_MPI_BARRIER,
+        [CTS_PATH_SHAPE_ALL] = CTS_PATH_PATTERN_N_TO_N,
+        [CTS_PATH_SHAPE_FROM_ONE] = CTS_PATH_PATTERN_LATE_ROOT,
+        [CTS_PATH_SHAPE_TO_ONE] = CTS_PATH_PATTERN_EARLY_ROOT,
+        [CTS_PATH_SHAPE_PREFIX] = CTS_PATH_PATTERN_N_TO_N,
+        [CTS_PATH_SHAPE_TEAM] = CTS_PATH_PATTERN_OMP_BARRIER,
+        [CTS_PATH_SHAPE_SEEN] = CTS_PATH_PATTERN_INIT_FINALIZE,
+    };
+    if (member->key >> 60 == 1) return CTS_PATH_PATTERN_ONE_SIDED;
+    if (member->done != member->call) return CTS_PATH_PATTERN_LATE_PARTNER;
+    (void)graph;
+    return (enum cts_path_pattern)patterns[member->shape];
+}
+
+static enum cts_status add(struct cts_path_location *at, struct cts_path_dependency dependency,
+                           struct cts_error *error)
+{
+    struct cts_path_raw *const raw = at->raw;
+    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
+        return CTS_MEMORY;
+    raw->dependencies.items[raw->dependencies.count++] = dependency;
+    return CTS_OK;
+}
+
+static enum cts_status add_single(struct grouping *g, const struct cts_path_member *member,
+                                  const struct cts_path_member *other, struct cts_error *error)
+{
+    return add(&g->graph->locations[member->location],
+               (struct cts_path_dependency){.edge = {other->enter_ns, other->location, other->call},
+                                            .call = member->done,
+                                            .pool = CTS_PATH_NONE,
+                                            .pattern = (uint8_t)pattern_of(g->graph, member)},
+               error);
+}
+
+static enum cts_status depend(struct grouping *g, uint32_t pool_index, uint32_t position,
+                              struct cts_error *error)
+{
+    struct cts_path_graph *const graph = g->graph;
+    const struct cts_path_pool *const pool = &graph->pools[pool_index];
+    const struct cts_path_member *const members = g->members + pool->first;
+    const struct cts_path_member *const member = &members[position];
+    if (member->done == CTS_PATH_NONE) return CTS_OK;
+    switch (member->shape) {
+    case CTS_PATH_SHAPE_FROM_ONE:
+        if (member->root == member->location) return CTS_OK;
+        for (uint32_t i = 0; i < pool->count; i++)
+            if (members[i].location == member->root)
+                return add_single(g, member, &members[i], error);
+        return CTS_OK;
+    case CTS_PATH_SHAPE_PREFIX:
+        for (uint32_t i = 0; i < position; i++)
+            if (add_single(g, member, &members[i], error)) return CTS_MEMORY;
+        return CTS_OK;
+    case CTS_PATH_SHAPE_TO_ONE:
+        if (member->root != member->location) return CTS_OK;
+        break;
+    default:
+        break;
+    }
+    if (pool->count < 2) return CTS_OK;
+    const bool seen = member->shape == CTS_PATH_SHAPE_TEAM || member->shape == CTS_PATH_SHAPE_SEEN;
+    return add(&graph->locations[member->location],
+               (struct cts_path_dependency){.edge.source_ns = pool->latest_ns,
+                                            .call = member->done,
+                                            .pool = pool_index,
+                                            .stayed = seen,
+                                            .pattern = (uint8_t)pattern_of(graph, member)},
+               error);
+}
+
+static enum cts_status build(struct grouping *g, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = g->graph;
+    graph->pool_edge_count = g->count;
+    graph->pool_edges = cts_array_zeroed(g->count, sizeof *graph->pool_edges, error);
+    if (!graph->pool_edges) return CTS_MEMORY;
+    for (uint32_t p = 0; p < graph->pool_count; p++) {
+        struct cts_path_pool *const pool = &graph->pools[p];
+        for (uint32_t i = 0; i < pool->count; i++) {
+            const struct cts_path_member *const member = &g->members[pool->first + i];
+            graph->pool_edges[pool->first + i] =
+                (struct cts_path_edge){member->enter_ns, member->location, member->call};
+            if (member->enter_ns > pool->latest_ns) pool->latest_ns = member->enter_ns;
+        }
+        for (uint32_t i = 0; i < pool->count; i++) {
+            if (!cts_path_is_mine(graph, g->members[pool->first + i].location)) continue;
+            const enum cts_status status = depend(g, p, i, error);
+            if (status) return status;
+        }
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_path_match_groups(struct cts_path_graph *graph, struct cts_error *error)
+{
+    struct grouping g = {.graph = graph};
+    struct cts_path_member *const members = gather(graph, &g.count, error);
+    if (!members) return error->status ? error->status : CTS_MEMORY;
+    enum cts_status status = CTS_MEMORY;
+    struct cts_path_member *sorted = NULL;
+    if (g.count > INT32_MAX) {
+        status = cts_fail(error, CTS_LIMIT, "%zu members of collectives are too many", g.count);
+        goto out;
+    }
+    g.pool_of = cts_array_zeroed(g.count, sizeof *g.pool_of, error);
+    if (!g.pool_of) goto out;
+    status = number_pools(&g, members, error);
+    if (status) goto out;
+    sorted = sort_members(&g, members, error);
+    g.members = sorted;
+    status = sorted ? build(&g, error) : CTS_MEMORY;
+out:
+    free(members);
+    free(sorted);
+    free(g.pool_of);
+    return status;
+}

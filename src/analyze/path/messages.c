@@ -1,0 +1,324 @@
+/* Point to point: the i-th send of a channel (communicator, source, destination, tag) meets the
+ * i-th receive posted for it. Sends travel to the process that holds the receiver, where they are
+ * matched; what became of them travels back. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/graph.h"
+#include "common/map.h"
+
+struct wire_send {
+    uint64_t enter_ns;
+    uint32_t call, source, target, communicator, tag, index;
+};
+
+struct wire_match {
+    uint64_t post_ns;
+    uint32_t source, index; /* whose send */
+    uint32_t target, post;
+};
+
+static unsigned owner_of(const struct cts_path_graph *graph, uint32_t location)
+{
+    return graph->process_owner[graph->locations[location].process];
+}
+
+static unsigned process_total(const struct cts_path_graph *graph)
+{
+    return graph->processes ? graph->processes->count : 1;
+}
+
+static enum cts_status add_dependency(struct cts_path_location *location,
+                                      const struct cts_path_dependency *dependency,
+                                      struct cts_error *error)
+{
+    struct cts_path_raw *const raw = location->raw;
+    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
+        return CTS_MEMORY;
+    raw->dependencies.items[raw->dependencies.count++] = *dependency;
+    return CTS_OK;
+}
+
+/* ---- matching at one receiver ---- */
+
+struct channel {
+    uint32_t head, tail; /* positions in the sends, NONE */
+};
+
+struct matching {
+    struct cts_path_graph *graph;
+    const struct wire_send *sends; /* of all receivers here, grouped */
+    size_t *first;                 /* [location + 1] */
+    struct wire_match *matches;    /* per send; post NONE: unmatched */
+    uint32_t *next;                /* per send */
+};
+
+struct channels {
+    struct cts_map pairs, tags;
+    CTS_PATH_LIST(struct channel, list);
+    uint64_t last_key[2];
+    uint32_t last;
+};
+
+static struct channel *channel_of(struct channels *channels, uint32_t source, uint32_t communicator,
+                                  uint32_t tag, struct cts_error *error)
+{
+    const uint64_t key[2] = {(uint64_t)source << 32 | communicator, tag};
+    if (channels->list.count && key[0] == channels->last_key[0] && key[1] == channels->last_key[1])
+        return &channels->list.items[channels->last];
+    uint64_t *const pair = cts_map_at(&channels->pairs, key[0], error);
+    if (!pair) return NULL;
+    if (!*pair) *pair = channels->pairs.count;
+    uint64_t *const slot = cts_map_at(&channels->tags, *pair << 32 | tag, error);
+    if (!slot) return NULL;
+    if (!*slot) {
+        if (CTS_ARRAY_RESERVE(&channels->list, channels->list.count + 1, error)) return NULL;
+        channels->list.items[channels->list.count++] =
+            (struct channel){CTS_PATH_NONE, CTS_PATH_NONE};
+        *slot = channels->list.count;
+    }
+    memcpy(channels->last_key, key, sizeof key);
+    channels->last = (uint32_t)*slot - 1;
+    return &channels->list.items[channels->last];
+}
+
+static enum cts_path_pattern pattern_of(const struct cts_path_graph *graph,
+                                        const struct cts_path_location *at, uint32_t call,
+                                        enum cts_path_pattern blocking)
+{
+    const uint32_t region = at->region[call] & ~CTS_PATH_LEAVE;
+    return graph->regions[region].kind == CTS_PATH_WAITING ? CTS_PATH_PATTERN_LATE_PARTNER
+                                                           : blocking;
+}
+
+static enum cts_status take(struct matching *m, uint32_t id, struct channels *channels,
+                            struct cts_error *error)
+{
+    struct cts_path_location *const at = &m->graph->locations[id];
+    uint64_t unmatched = 0;
+    for (size_t i = 0; i < at->raw->receives.count; i++) {
+        const struct cts_path_receive *const receive = &at->raw->receives.items[i];
+        if (receive->peer == CTS_PATH_NONE) continue;
+        struct channel *const channel =
+            channel_of(channels, receive->peer, receive->communicator, receive->tag, error);
+        if (!channel) return CTS_MEMORY;
+        if (channel->head == CTS_PATH_NONE) {
+            unmatched++;
+            continue;
+        }
+        const size_t found = m->first[id] + channel->head;
+        channel->head = m->next[found];
+        const struct wire_send *const send = &m->sends[found];
+        m->matches[found].post = receive->post;
+        m->matches[found].post_ns = at->time_ns[receive->post];
+        struct cts_path_dependency dependency = {.edge = {send->enter_ns, send->source, send->call},
+                                                 .call = receive->done,
+                                                 .pool = CTS_PATH_NONE};
+        dependency.pattern =
+            (uint8_t)pattern_of(m->graph, at, receive->done, CTS_PATH_PATTERN_LATE_SENDER);
+        if (add_dependency(at, &dependency, error)) return CTS_MEMORY;
+        if (receive->probe == CTS_PATH_NONE) continue;
+        dependency.call = receive->probe;
+        if (add_dependency(at, &dependency, error)) return CTS_MEMORY;
+    }
+    cts_path_warn(m->graph, CTS_PATH_WARNING_UNMATCHED_RECEIVE, unmatched);
+    return CTS_OK;
+}
+
+static enum cts_status match_location(void *state, size_t index, struct cts_error *error)
+{
+    struct matching *const m = state;
+    const uint32_t id = (uint32_t)index;
+    if (!m->graph->locations[id].raw) return CTS_OK;
+    const size_t first = m->first[id], count = m->first[id + 1] - first;
+    struct channels channels = {0};
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct wire_send *const send = &m->sends[first + i];
+        m->next[first + i] = CTS_PATH_NONE;
+        m->matches[first + i] = (struct wire_match){
+            .source = send->source, .index = send->index, .target = id, .post = CTS_PATH_NONE};
+        struct channel *const channel =
+            channel_of(&channels, send->source, send->communicator, send->tag, error);
+        if (!channel)
+            status = CTS_MEMORY;
+        else if (channel->head == CTS_PATH_NONE)
+            channel->head = channel->tail = (uint32_t)i;
+        else
+            channel->tail = m->next[first + channel->tail] = (uint32_t)i;
+    }
+    if (!status) status = take(m, id, &channels, error);
+    free(channels.list.items);
+    cts_map_release(&channels.pairs);
+    cts_map_release(&channels.tags);
+    return status;
+}
+
+/* ---- travelling ---- */
+
+/* Sends of all locations here, packed by the process of the receiver. */
+static struct wire_send *pack_sends(struct cts_path_graph *graph, size_t *sizes,
+                                    struct cts_error *error)
+{
+    const unsigned total = process_total(graph);
+    size_t *const at = cts_array_zeroed(total + 1, sizeof *at, error);
+    if (!at) return NULL;
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        const struct cts_path_raw *const raw = graph->locations[l].raw;
+        for (size_t i = 0; raw && i < raw->sends.count; i++)
+            if (raw->sends.items[i].peer != CTS_PATH_NONE)
+                at[owner_of(graph, raw->sends.items[i].peer) + 1]++;
+    }
+    for (unsigned i = 0; i < total; i++) {
+        sizes[i] = at[i + 1] * sizeof(struct wire_send);
+        at[i + 1] += at[i];
+    }
+    struct wire_send *const sends = cts_array_zeroed(at[total], sizeof *sends, error);
+    for (uint32_t l = 0; sends && l < graph->location_count; l++) {
+        const struct cts_path_location *const location = &graph->locations[l];
+        for (size_t i = 0; location->raw && i < location->raw->sends.count; i++) {
+            const struct cts_path_send *const send = &location->raw->sends.items[i];
+            if (send->peer == CTS_PATH_NONE) continue;
+            sends[at[owner_of(graph, send->peer)]++] =
+                (struct wire_send){.enter_ns = location->time_ns[send->call],
+                                   .call = send->call,
+                                   .source = l,
+                                   .target = send->peer,
+                                   .communicator = send->communicator,
+                                   .tag = send->tag,
+                                   .index = (uint32_t)i};
+        }
+    }
+    free(at);
+    return sends;
+}
+
+/* Groups what came by receiver, keeping the order: senders came in the order of locations only
+ * within a process, but a channel has one sender. */
+static struct wire_send *group_sends(const struct cts_path_graph *graph,
+                                     const struct wire_send *sends, size_t count, size_t *first,
+                                     struct cts_error *error)
+{
+    for (size_t i = 0; i < count; i++) first[sends[i].target + 1]++;
+    for (uint32_t l = 0; l < graph->location_count; l++) first[l + 1] += first[l];
+    struct wire_send *const grouped = cts_array_zeroed(count, sizeof *grouped, error);
+    if (!grouped) return NULL;
+    for (size_t i = 0; i < count; i++) grouped[first[sends[i].target]++] = sends[i];
+    for (uint32_t l = graph->location_count; l > 0; l--) first[l] = first[l - 1];
+    first[0] = 0;
+    return grouped;
+}
+
+static struct wire_match *pack_matches(const struct cts_path_graph *graph,
+                                       const struct wire_match *matches, size_t count,
+                                       size_t *sizes, struct cts_error *error)
+{
+    const unsigned total = process_total(graph);
+    size_t *const at = cts_array_zeroed(total + 1, sizeof *at, error);
+    struct wire_match *const packed = at ? cts_array_zeroed(count, sizeof *packed, error) : NULL;
+    if (!packed) goto out;
+    for (size_t i = 0; i < count; i++)
+        if (matches[i].post != CTS_PATH_NONE) at[owner_of(graph, matches[i].source) + 1]++;
+    for (unsigned i = 0; i < total; i++) {
+        sizes[i] = at[i + 1] * sizeof *packed;
+        at[i + 1] += at[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        if (matches[i].post != CTS_PATH_NONE)
+            packed[at[owner_of(graph, matches[i].source)]++] = matches[i];
+out:
+    free(at);
+    return packed;
+}
+
+/* A send whose receive was posted while it was under way may have waited for it. */
+static enum cts_status settle_sends(struct cts_path_graph *graph, const struct wire_match *matches,
+                                    size_t count, struct cts_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct wire_match *const match = &matches[i];
+        struct cts_path_location *const at = &graph->locations[match->source];
+        const struct cts_path_send *const send = &at->raw->sends.items[match->index];
+        if (send->done == CTS_PATH_NONE || match->post_ns <= at->time_ns[send->done]) continue;
+        const struct cts_path_dependency dependency = {
+            .edge = {match->post_ns, match->target, match->post},
+            .call = send->done,
+            .pool = CTS_PATH_NONE,
+            .within = true,
+            .pattern = (uint8_t)pattern_of(graph, at, send->done, CTS_PATH_PATTERN_LATE_RECEIVER)};
+        if (add_dependency(at, &dependency, error)) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+static void drop_lists(struct cts_path_graph *graph)
+{
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        struct cts_path_raw *const raw = graph->locations[l].raw;
+        if (!raw) continue;
+        free(raw->sends.items);
+        free(raw->receives.items);
+        raw->sends.items = NULL;
+        raw->receives.items = NULL;
+        raw->sends.count = raw->sends.capacity = raw->receives.count = raw->receives.capacity = 0;
+    }
+}
+
+enum cts_status cts_path_match_messages(struct cts_path_graph *graph, struct cts_error *error)
+{
+    const unsigned total = process_total(graph);
+    struct matching m = {.graph = graph};
+    void *came = NULL;
+    size_t *offsets = NULL;
+    struct wire_send *grouped = NULL;
+    struct wire_match *packed = NULL;
+    size_t *const sizes = cts_array_zeroed(total, sizeof *sizes, error);
+    struct wire_send *const sends = sizes ? pack_sends(graph, sizes, error) : NULL;
+    enum cts_status status = sends ? CTS_OK : CTS_MEMORY;
+    if (!status)
+        status = cts_processes_all_to_all(graph->processes, sends, sizes, &came, &offsets, error);
+    free(sends);
+    if (status) goto out;
+    const size_t count = offsets[total] / sizeof(struct wire_send);
+    m.first = cts_array_zeroed((size_t)graph->location_count + 1, sizeof *m.first, error);
+    m.matches = cts_array_zeroed(count, sizeof *m.matches, error);
+    m.next = cts_array_zeroed(count, sizeof *m.next, error);
+    grouped = m.first ? group_sends(graph, came, count, m.first, error) : NULL;
+    free(came);
+    free(offsets);
+    came = NULL;
+    offsets = NULL;
+    if (!m.first || !m.matches || !m.next || !grouped) {
+        status = CTS_MEMORY;
+        goto out;
+    }
+    m.sends = grouped;
+    status = cts_path_for_each(graph, graph->location_count, match_location, &m, error);
+    free(grouped);
+    grouped = NULL;
+    if (status) goto out;
+    uint64_t unmatched = 0;
+    for (size_t i = 0; i < count; i++) unmatched += m.matches[i].post == CTS_PATH_NONE;
+    cts_path_warn(graph, CTS_PATH_WARNING_UNMATCHED_SEND, unmatched);
+    packed = pack_matches(graph, m.matches, count, sizes, error);
+    free(m.matches);
+    m.matches = NULL;
+    if (!packed) {
+        status = CTS_MEMORY;
+        goto out;
+    }
+    status = cts_processes_all_to_all(graph->processes, packed, sizes, &came, &offsets, error);
+    if (!status)
+        status = settle_sends(graph, came, offsets[total] / sizeof(struct wire_match), error);
+    drop_lists(graph);
+out:
+    free(came);
+    free(offsets);
+    free(grouped);
+    free(packed);
+    free(m.first);
+    free(m.matches);
+    free(m.next);
+    free(sizes);
+    return status;
+}

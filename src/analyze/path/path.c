@@ -1,0 +1,387 @@
+/* The whole analysis: graph, path, blame, and the lists that people read. With several processes
+ * sums and lists are put together at the end, so that all have the same. */
+#include "analyze/path/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/graph.h"
+
+/* ---- patterns ---- */
+
+struct pattern_sums {
+    uint64_t counts[CTS_PATH_PATTERN_COUNT], times_ns[CTS_PATH_PATTERN_COUNT];
+    uint64_t host_ns, device_ns;
+    struct cts_path_instance *worst[CTS_PATH_PATTERN_COUNT]; /* room for `keep` each */
+    size_t worst_count[CTS_PATH_PATTERN_COUNT];
+    size_t keep;
+};
+
+/* Longer first; then the earlier; then by location. */
+static bool worse(const struct cts_path_graph *graph, const struct cts_path_instance *a,
+                  const struct cts_path_instance *b)
+{
+    const uint64_t a_ns = a->end_ns - a->begin_ns, b_ns = b->end_ns - b->begin_ns;
+    if (a_ns != b_ns) return a_ns > b_ns;
+    if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns;
+    return graph->locations[a->location].order < graph->locations[b->location].order;
+}
+
+static void keep_worst(const struct cts_path_graph *graph, struct pattern_sums *sums,
+                       unsigned pattern, const struct cts_path_instance *instance)
+{
+    struct cts_path_instance *const list = sums->worst[pattern];
+    size_t *const count = &sums->worst_count[pattern];
+    if (*count == sums->keep && !worse(graph, instance, &list[*count - 1])) return;
+    if (*count < sums->keep) (*count)++;
+    size_t at = *count - 1;
+    for (; at > 0 && worse(graph, instance, &list[at - 1]); at--) list[at] = list[at - 1];
+    list[at] = *instance;
+}
+
+static void add_wait(const struct cts_path_graph *graph, struct pattern_sums *sums,
+                     uint32_t location, const struct cts_path_wait *wait)
+{
+    const uint64_t time_ns = wait->end_ns - wait->begin_ns;
+    if (!time_ns) return;
+    sums->counts[wait->pattern]++;
+    sums->times_ns[wait->pattern] += time_ns;
+    *(graph->locations[location].stream ? &sums->device_ns : &sums->host_ns) += time_ns;
+    struct cts_path_instance instance = {.begin_ns = wait->begin_ns,
+                                         .end_ns = wait->end_ns,
+                                         .location = location,
+                                         .culprit = CTS_PATH_NONE,
+                                         .culprit_region = CTS_PATH_NONE};
+    const size_t count = sums->worst_count[wait->pattern];
+    if (count == sums->keep && !worse(graph, &instance, &sums->worst[wait->pattern][count - 1]))
+        return;
+    const struct cts_path_edge *const edge = cts_path_binding(graph, location, wait);
+    if (edge) instance.culprit = edge->location;
+    keep_worst(graph, sums, wait->pattern, &instance);
+}
+
+static enum cts_status sum_patterns(struct cts_path_graph *graph, struct pattern_sums *sums,
+                                    struct cts_error *error)
+{
+    sums->keep = graph->options->worst ? graph->options->worst : 5;
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) {
+        sums->worst[p] = cts_array_zeroed(sums->keep, sizeof *sums->worst[p], error);
+        if (!sums->worst[p]) return CTS_MEMORY;
+    }
+    for (uint32_t i = 0; i < graph->location_count; i++) {
+        const uint32_t id = graph->by_process[i];
+        if (!cts_path_is_mine(graph, id)) continue;
+        const struct cts_path_waits *const waits = &graph->locations[id].waits;
+        for (size_t w = 0; w < waits->count; w++) add_wait(graph, sums, id, &waits->items[w]);
+    }
+    return CTS_OK;
+}
+
+/* The worst of all processes, and what ran on the culprits, which one process knows. */
+static enum cts_status share_worst(struct cts_path_graph *graph, struct pattern_sums *sums,
+                                   unsigned pattern, struct cts_error *error)
+{
+    void *all = NULL;
+    size_t *offsets = NULL;
+    const size_t size = sizeof(struct cts_path_instance);
+    enum cts_status status =
+        cts_processes_all_gather(graph->processes, sums->worst[pattern],
+                                 sums->worst_count[pattern] * size, &all, &offsets, error);
+    if (status) return status;
+    const unsigned total = graph->processes ? graph->processes->count : 1;
+    sums->worst_count[pattern] = 0;
+    const struct cts_path_instance *const list = all;
+    for (size_t i = 0; i < offsets[total] / size; i++) keep_worst(graph, sums, pattern, &list[i]);
+    free(all);
+    free(offsets);
+    const size_t count = sums->worst_count[pattern];
+    uint64_t *const regions = cts_array_zeroed(count, sizeof *regions, error);
+    if (!regions) return CTS_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const struct cts_path_instance *const instance = &sums->worst[pattern][i];
+        if (instance->culprit == CTS_PATH_NONE || !cts_path_is_mine(graph, instance->culprit))
+            continue;
+        const struct cts_path_location *const at = &graph->locations[instance->culprit];
+        const uint32_t node = cts_path_node_at(at, instance->end_ns - 1);
+        uint32_t region = graph->pseudo + CTS_PATH_START;
+        if (node != CTS_PATH_NONE && at->active[node] != CTS_PATH_NONE)
+            region = at->region[at->active[node]] & ~CTS_PATH_LEAVE;
+        else if (node != CTS_PATH_NONE)
+            region = graph->pseudo + (at->stream ? CTS_PATH_LAUNCH_LATENCY : CTS_PATH_NO_REGION);
+        regions[i] = region + 1ull;
+    }
+    cts_processes_reduce_u64(graph->processes, regions, count, CTS_REDUCE_MAX);
+    for (size_t i = 0; i < count; i++)
+        sums->worst[pattern][i].culprit_region =
+            regions[i] ? (uint32_t)regions[i] - 1 : CTS_PATH_NONE;
+    free(regions);
+    return CTS_OK;
+}
+
+static enum cts_status find_patterns(struct cts_path_graph *graph, struct cts_path *result,
+                                     struct cts_error *error)
+{
+    struct pattern_sums sums = {0};
+    enum cts_status status = sum_patterns(graph, &sums, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    cts_processes_reduce_u64(graph->processes, sums.counts, CTS_PATH_PATTERN_COUNT, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(graph->processes, sums.times_ns, CTS_PATH_PATTERN_COUNT,
+                             CTS_REDUCE_SUM);
+    uint64_t where[2] = {sums.host_ns, sums.device_ns};
+    cts_processes_reduce_u64(graph->processes, where, 2, CTS_REDUCE_SUM);
+    result->host_wait_ns = where[0];
+    result->device_wait_ns = where[1];
+    result->wait_ns = where[0] + where[1];
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT && !status; p++) {
+        status = share_worst(graph, &sums, p, error);
+        struct cts_path_pattern_row *const row = &result->patterns[p];
+        *row = (struct cts_path_pattern_row){.pattern = (enum cts_path_pattern)p,
+                                             .count = sums.counts[p],
+                                             .time_ns = sums.times_ns[p],
+                                             .worst = sums.worst[p],
+                                             .worst_count = sums.worst_count[p]};
+        sums.worst[p] = NULL;
+        for (size_t i = 0; i < row->worst_count; i++) {
+            row->worst[i].begin_ns -= graph->first_ns;
+            row->worst[i].end_ns -= graph->first_ns;
+        }
+    }
+out:
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) free(sums.worst[p]);
+    return status;
+}
+
+/* ---- rows ---- */
+
+static enum cts_path_where where_of(const struct cts_path_graph *graph, uint32_t region)
+{
+    if (region >= graph->pseudo) {
+        switch (region - graph->pseudo) {
+        case CTS_PATH_COPY_HTOD:
+        case CTS_PATH_COPY_DTOH:
+        case CTS_PATH_COPY_DTOD:
+            return CTS_PATH_ON_DEVICE;
+        case CTS_PATH_FLUSH:
+            return CTS_PATH_ON_HOST;
+        default:
+            return CTS_PATH_LATENCY;
+        }
+    }
+    if (graph->rows[region].where == CTS_PATH_ON_DEVICE) return CTS_PATH_ON_DEVICE;
+    return graph->regions[region].paradigm == CTS_PARADIGM_MPI ? CTS_PATH_IN_MPI : CTS_PATH_ON_HOST;
+}
+
+/* Sums over processes: numbers of 128 bits travel as three limbs whose sums cannot overflow. */
+static enum cts_status add_up(struct cts_path_graph *graph, uint64_t *path_ns,
+                              unsigned __int128 *blame, struct cts_error *error)
+{
+    const uint32_t count = graph->region_count;
+    uint64_t *const limbs = cts_array_zeroed((size_t)count * 7, sizeof *limbs, error);
+    enum cts_status status = limbs ? CTS_OK : CTS_MEMORY;
+    if (!cts_processes_agree(graph->processes, &status, error)) {
+        free(limbs);
+        return status;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *const limb = &limbs[(size_t)i * 7];
+        limb[0] = path_ns[i];
+        limb[1] = (uint32_t)blame[i];
+        limb[2] = (uint32_t)(blame[i] >> 32);
+        limb[3] = (uint64_t)(blame[i] >> 64);
+        limb[4] = graph->rows[i].calls;
+        limb[5] = graph->rows[i].inclusive_ns;
+        limb[6] = graph->rows[i].exclusive_ns;
+    }
+    cts_processes_reduce_u64(graph->processes, limbs, (size_t)count * 7, CTS_REDUCE_SUM);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t *const limb = &limbs[(size_t)i * 7];
+        path_ns[i] = limb[0];
+        blame[i] =
+            limb[1] + ((unsigned __int128)limb[2] << 32) + ((unsigned __int128)limb[3] << 64);
+        graph->rows[i].calls = limb[4];
+        graph->rows[i].inclusive_ns = limb[5];
+        graph->rows[i].exclusive_ns = limb[6];
+    }
+    for (uint32_t i = 0; i < count; i++) limbs[i] = graph->rows[i].where == CTS_PATH_ON_DEVICE;
+    cts_processes_reduce_u64(graph->processes, limbs, count, CTS_REDUCE_OR);
+    for (uint32_t i = 0; i < count; i++)
+        if (limbs[i]) graph->rows[i].where = CTS_PATH_ON_DEVICE;
+    cts_processes_reduce_u64(graph->processes, graph->warnings, CTS_PATH_WARNING_COUNT,
+                             CTS_REDUCE_SUM);
+    free(limbs);
+    return CTS_OK;
+}
+
+static int by_rating(const void *left, const void *right)
+{
+    const struct cts_path_row *const a = left, *const b = right;
+    if (a->rating != b->rating) return a->rating > b->rating ? -1 : 1;
+    if (a->exclusive_ns != b->exclusive_ns) return a->exclusive_ns > b->exclusive_ns ? -1 : 1;
+    return (a->region > b->region) - (a->region < b->region);
+}
+
+/* Blame in whole ns: what all rows up to here have, less what those before were given. */
+static enum cts_status make_rows(struct cts_path_graph *graph, const uint64_t *path_ns,
+                                 const unsigned __int128 *blame, struct cts_path *result,
+                                 struct cts_error *error)
+{
+    const struct cts_path_options *const options = graph->options;
+    const bool plain = options->path_weight == 0 && options->blame_weight == 0;
+    const double path_weight = plain ? 1 : options->path_weight;
+    const double blame_weight = plain ? 1 : options->blame_weight;
+    result->rows = cts_array_zeroed(graph->region_count, sizeof *result->rows, error);
+    if (!result->rows) return CTS_MEMORY;
+    unsigned __int128 sum = 0;
+    for (uint32_t i = 0; i < graph->region_count; i++) {
+        const uint64_t before_ns = (uint64_t)(sum >> 32);
+        sum += blame[i];
+        struct cts_path_row row = graph->rows[i];
+        row.region = i;
+        row.where = where_of(graph, i);
+        row.path_ns = path_ns[i];
+        row.blame_ns = (uint64_t)(sum >> 32) - before_ns;
+        result->blame_ns += row.blame_ns;
+        result->path_where_ns[row.where] += row.path_ns;
+        if (result->path_ns) row.path_share = (double)row.path_ns / (double)result->path_ns;
+        if (result->wait_ns) row.blame_share = (double)row.blame_ns / (double)result->wait_ns;
+        row.rating = path_weight * row.path_share + blame_weight * row.blame_share;
+        if (row.calls || row.path_ns || row.blame_ns) result->rows[result->row_count++] = row;
+    }
+    qsort(result->rows, result->row_count, sizeof *result->rows, by_rating);
+    return CTS_OK;
+}
+
+/* ---- the rest ---- */
+
+/* First enter of MPI_Init and last leave of MPI_Finalize. */
+static void find_mpi_span(struct cts_path_graph *graph, struct cts_path *result)
+{
+    uint64_t init_ns = UINT64_MAX, finalize_ns = 0;
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        const struct cts_path_location *const at = &graph->locations[l];
+        if (at->stream) continue;
+        for (size_t i = 0; i < at->count; i++) { /* MPI_Init comes early, MPI_Finalize late */
+            const struct cts_path_region *const region =
+                &graph->regions[at->region[i] & ~CTS_PATH_LEAVE];
+            if (region->kind != CTS_PATH_ALL || strstr(region->name, "Finalize")) continue;
+            if (at->time_ns[i] < init_ns) init_ns = at->time_ns[i];
+            break;
+        }
+        for (size_t i = at->count; i-- > 0;) {
+            const struct cts_path_region *const region =
+                &graph->regions[at->region[i] & ~CTS_PATH_LEAVE];
+            if (region->kind != CTS_PATH_ALL || !strstr(region->name, "Finalize")) continue;
+            if (at->time_ns[i] > finalize_ns) finalize_ns = at->time_ns[i];
+            break;
+        }
+    }
+    cts_processes_reduce_u64(graph->processes, &init_ns, 1, CTS_REDUCE_MIN);
+    cts_processes_reduce_u64(graph->processes, &finalize_ns, 1, CTS_REDUCE_MAX);
+    if (init_ns >= finalize_ns) return;
+    result->init_ns = init_ns;
+    result->finalize_ns = finalize_ns;
+    result->mpi_path_ns = finalize_ns - init_ns; /* the path is at every time somewhere */
+}
+
+static enum cts_status count_all(struct cts_path_graph *graph, struct cts_path *result,
+                                 struct cts_error *error)
+{
+    uint64_t counts[4] = {graph->event_count, 0, result->path_jumps, result->path_crossings};
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        counts[1] += graph->locations[l].count;
+        result->stream_count += graph->locations[l].stream;
+    }
+    cts_processes_reduce_u64(graph->processes, counts, 4, CTS_REDUCE_SUM);
+    result->event_count = counts[0];
+    result->node_count = counts[1];
+    result->path_jumps = counts[2];
+    result->path_crossings = counts[3];
+    result->location_count = graph->location_count;
+    result->process_count = graph->process_count;
+    result->first_ns = graph->first_ns;
+    result->last_ns = graph->last_ns;
+    result->path_ns = graph->last_ns - graph->first_ns;
+    result->timeline = graph->timeline;
+    result->region_count = graph->region_count;
+    memcpy(result->warnings, graph->warnings, sizeof result->warnings);
+    result->region_names =
+        cts_array_zeroed(graph->region_count, sizeof *result->region_names, error);
+    if (!result->region_names) return CTS_MEMORY;
+    for (uint32_t i = 0; i < graph->region_count; i++)
+        result->region_names[i] = graph->regions[i].name;
+    return CTS_OK;
+}
+
+static int later_first(const void *left, const void *right)
+{
+    const struct cts_path_segment *const a = left, *const b = right;
+    if (a->end_ns != b->end_ns) return a->end_ns > b->end_ns ? -1 : 1;
+    return (a->begin_ns < b->begin_ns) - (a->begin_ns > b->begin_ns);
+}
+
+static enum cts_status share_segments(struct cts_path_graph *graph, struct cts_path *result,
+                                      struct cts_error *error)
+{
+    if (!graph->options->keep_segments || !graph->processes || graph->processes->count < 2)
+        return CTS_OK;
+    void *all = NULL;
+    size_t *offsets = NULL;
+    const enum cts_status status = cts_processes_all_gather(
+        graph->processes, result->segments, result->segment_count * sizeof *result->segments, &all,
+        &offsets, error);
+    if (status) return status;
+    free(result->segments);
+    result->segments = all;
+    result->segment_count = result->segment_capacity =
+        offsets[graph->processes->count] / sizeof *result->segments;
+    qsort(result->segments, result->segment_count, sizeof *result->segments, later_first);
+    free(offsets);
+    return CTS_OK;
+}
+
+static enum cts_status compute(struct cts_path_graph *graph, struct cts_path *result,
+                               struct cts_error *error)
+{
+    uint64_t *const path_ns = cts_array_zeroed(graph->region_count, sizeof *path_ns, error);
+    unsigned __int128 *const blame = cts_array_zeroed(graph->region_count, sizeof *blame, error);
+    enum cts_status status = path_ns && blame ? CTS_OK : CTS_MEMORY;
+    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    status = cts_path_walk(graph, path_ns, result, error);
+    if (!status) status = share_segments(graph, result, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    status = cts_path_blame(graph, blame, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    status = find_patterns(graph, result, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    status = add_up(graph, path_ns, blame, error);
+    if (!status) status = count_all(graph, result, error);
+    if (!status) find_mpi_span(graph, result);
+    if (!status) status = make_rows(graph, path_ns, blame, result, error);
+out:
+    free(path_ns);
+    free(blame);
+    return status;
+}
+
+enum cts_status cts_path_analyze(const struct cts_path_source *source,
+                                 const struct cts_path_options *options, struct cts_path *result,
+                                 struct cts_error *error)
+{
+    *result = (struct cts_path){0};
+    error->status = CTS_OK;
+    struct cts_path_graph graph;
+    enum cts_status status = cts_path_graph_build(source, options, &graph, error);
+    if (!status) status = compute(&graph, result, error);
+    cts_path_graph_release(&graph);
+    if (status) cts_path_release(result);
+    return status;
+}
+
+void cts_path_release(struct cts_path *result)
+{
+    free(result->region_names);
+    free(result->rows);
+    free(result->segments);
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) free(result->patterns[p].worst);
+    *result = (struct cts_path){0};
+}

@@ -1,0 +1,144 @@
+/* What the time of a run waits on: the critical path, wait states, and the blame for them.
+ * Definitions are in docs/path.md. The result is freed by cts_path_release(); its names belong to
+ * the timeline. */
+#ifndef CTS_ANALYZE_PATH_PATH_H
+#define CTS_ANALYZE_PATH_PATH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/path/source.h"
+#include "common/error.h"
+#include "common/processes.h"
+
+/* Patterns: why something waits. The name is the paper's where it has one. */
+#define CTS_PATH_PATTERN_MAP(X)                                                                    \
+    X(BLAME_KERNEL, "BlameKernel", "a synchronisation waits for device work")                      \
+    X(BLAME_SYNC, "BlameSync", "a device idles until a late synchronisation returns")              \
+    X(EVENT_QUERY, "EventQuery", "the host polls an event that is not done")                       \
+    X(STREAM_QUERY, "StreamQuery", "the host polls a stream that is not done")                     \
+    X(STREAM_WAIT, "StreamWait", "a stream waits for an event of another")                         \
+    X(NULL_STREAM, "NullStream", "a stream and the null stream take turns")                        \
+    X(LATE_SENDER, "late sender", "a receive waits for its send")                                  \
+    X(LATE_RECEIVER, "late receiver", "a send waits for its receive")                              \
+    X(LATE_PARTNER, "late partner", "a completion waits for a send or a receive")                  \
+    X(MPI_BARRIER, "wait at barrier", "an MPI barrier waits for the last process")                 \
+    X(N_TO_N, "wait at n-to-n", "a collective waits for the last process")                         \
+    X(LATE_ROOT, "late root", "a collective from one waits for its root")                          \
+    X(EARLY_ROOT, "early root", "the root of a collective to one waits for the others")            \
+    X(INIT_FINALIZE, "wait at init or finalize", "MPI_Init or MPI_Finalize waits for the last")    \
+    X(ONE_SIDED, "wait at one-sided", "a fence, start or wait waits for others")                   \
+    X(OMP_BARRIER, "OpenMP barrier", "a barrier waits for the team's last thread")                 \
+    X(THREAD_JOIN, "thread join", "a join waits for the thread's end")                             \
+    X(FORK, "thread start", "not a wait: what a thread's first event follows")
+enum cts_path_pattern {
+#define X(name, text, help) CTS_PATH_PATTERN_##name,
+    CTS_PATH_PATTERN_MAP(X)
+#undef X
+        CTS_PATH_PATTERN_COUNT
+};
+extern const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT];
+extern const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT];
+
+/* What is odd in a trace, counted; the analysis goes on without it. */
+#define CTS_PATH_WARNING_MAP(X)                                                                    \
+    X(CLOCK_BACK, "events whose clock goes back: taken as at the time before")                     \
+    X(LEAVE_WITHOUT_ENTER, "leaves without an enter: left out")                                    \
+    X(ENTER_WITHOUT_LEAVE, "enters without a leave: ended with what encloses them")                \
+    X(UNKNOWN_REGION, "events of unknown regions: left out")                                       \
+    X(UNKNOWN_PEER, "messages to or from ranks that the communicator does not have: left out")     \
+    X(UNMATCHED_SEND, "sends without a receive: no dependency")                                    \
+    X(UNMATCHED_RECEIVE, "receives without a send: no dependency")                                 \
+    X(UNMATCHED_REQUEST, "requests that nothing completes, or completions of none: left out")      \
+    X(EARLY_RECEIVE, "receives that end before their send begins: clocks differ")                  \
+    X(EARLY_LEAVE, "collectives left before the last one came: clocks differ")                     \
+    X(LAUNCH_WITHOUT_WORK, "launches and copies without their device activity")                    \
+    X(WORK_WITHOUT_LAUNCH, "device activities without a launch: no dependency")                    \
+    X(WORK_BEFORE_LAUNCH, "device activities that begin before their launch: clocks differ")       \
+    X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: left out")      \
+    X(UNKNOWN_STREAM, "calls whose stream is not known: left out")                                 \
+    X(OUTSIDE_CALL, "messages outside any region: left out")                                       \
+    X(DAMAGED_LOCATION, "locations whose file is missing or damaged: read as far as it goes")      \
+    X(WAIT_CIRCLE, "waits that wait for each other: clocks differ; blamed on the waiting call")
+enum cts_path_warning {
+#define X(name, text) CTS_PATH_WARNING_##name,
+    CTS_PATH_WARNING_MAP(X)
+#undef X
+        CTS_PATH_WARNING_COUNT
+};
+extern const char *const cts_path_warning_texts[CTS_PATH_WARNING_COUNT];
+
+struct cts_path_options {
+    const char *api_table;      /* text of more API names, before the built-in ones; NULL */
+    const char *api_table_name; /* for messages */
+    const char *null_stream;    /* name of a location, or a stream's number; NULL: as marked */
+    bool direct_blame;          /* blame stays where the wait points to */
+    double path_weight, blame_weight; /* of the rating; both 0: both 1 */
+    unsigned threads;                 /* 0: one per processor */
+    unsigned worst;                   /* instances kept per pattern; 0: 5 */
+    bool keep_segments;
+    const struct cts_processes *processes; /* NULL: alone */
+};
+
+enum cts_path_where { CTS_PATH_ON_HOST, CTS_PATH_ON_DEVICE, CTS_PATH_IN_MPI, CTS_PATH_LATENCY };
+
+/* All instances of one activity. */
+struct cts_path_row {
+    uint32_t region; /* in cts_path.region_names */
+    enum cts_path_where where;
+    uint64_t calls, inclusive_ns, exclusive_ns; /* inclusive: of the outermost call */
+    uint64_t path_ns, blame_ns;
+    double path_share, blame_share, rating;
+};
+
+/* An instance of a wait. */
+struct cts_path_instance {
+    uint64_t begin_ns, end_ns; /* from the first event */
+    uint32_t location;
+    uint32_t culprit;        /* location that came last */
+    uint32_t culprit_region; /* what ran there when the wait ended; NONE: unknown */
+};
+
+struct cts_path_pattern_row {
+    enum cts_path_pattern pattern;
+    uint64_t count, time_ns;
+    struct cts_path_instance *worst; /* longest first */
+    size_t worst_count;
+};
+
+/* A stay of the path on a location, from the last to the first. */
+struct cts_path_segment {
+    uint64_t begin_ns, end_ns;
+    uint32_t location;
+    uint32_t latency; /* region of the latency that led here at end_ns..., NONE */
+};
+
+struct cts_path {
+    const struct cts_timeline *timeline;
+    const char **region_names;
+    uint32_t region_count;
+    struct cts_path_row *rows; /* by rating; only those that were called, on the path or to blame */
+    size_t row_count;
+    struct cts_path_pattern_row patterns[CTS_PATH_PATTERN_COUNT];
+    uint64_t warnings[CTS_PATH_WARNING_COUNT];
+    uint64_t first_ns, last_ns; /* of all events */
+    uint64_t init_ns,
+        finalize_ns;            /* first enter of MPI_Init, last leave of MPI_Finalize; 0: none */
+    uint64_t path_ns;           /* last - first */
+    uint64_t mpi_path_ns;       /* of it, from MPI_Init to MPI_Finalize */
+    uint64_t wait_ns, blame_ns; /* equal */
+    uint64_t host_wait_ns, device_wait_ns;
+    uint64_t path_where_ns[CTS_PATH_LATENCY + 1];
+    uint64_t event_count, node_count, location_count, process_count, stream_count;
+    uint64_t path_jumps, path_crossings; /* changes of location; of process */
+    struct cts_path_segment *segments;   /* if kept */
+    size_t segment_count, segment_capacity;
+};
+
+/* With several processes, all call it and all get the same result. */
+CTS_MUST_CHECK enum cts_status cts_path_analyze(const struct cts_path_source *source,
+                                                const struct cts_path_options *options,
+                                                struct cts_path *result, struct cts_error *error);
+void cts_path_release(struct cts_path *result);
+
+#endif

@@ -1,0 +1,96 @@
+/* What analyses know of regions: the device API's by the table of names, MPI's and OpenMP's by name
+ * and role. Behind the timeline's regions come the pseudo ones, which name what has no region. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/api.h"
+#include "analyze/path/regions.h"
+
+static const char *const pseudo_names[CTS_PATH_PSEUDO_COUNT] = {
+#define X(name, text) [CTS_PATH_##name] = text,
+    CTS_PATH_PSEUDO_MAP(X)
+#undef X
+};
+
+static bool starts(const char *text, const char *start)
+{
+    return !strncmp(text, start, strlen(start));
+}
+
+static enum cts_path_class mpi_class(const char *name)
+{
+    if (!strcmp(name, "MPI_Init") || !strcmp(name, "MPI_Init_thread") ||
+        !strcmp(name, "MPI_Finalize"))
+        return CTS_PATH_ALL;
+    if (!strcmp(name, "MPI_Probe") || !strcmp(name, "MPI_Mprobe")) return CTS_PATH_PROBE;
+    if (starts(name, "MPI_Wait") || starts(name, "MPI_Test")) return CTS_PATH_WAITING;
+    return CTS_PATH_PLAIN;
+}
+
+static enum cts_path_class thread_class(const struct cts_timeline_region *region)
+{
+    if (region->role == CTS_ROLE_BARRIER || region->role == CTS_ROLE_IMPLICIT_BARRIER)
+        return CTS_PATH_BARRIER;
+    if (region->role != CTS_ROLE_PARALLEL) return CTS_PATH_PLAIN;
+    return strstr(region->name, "implicit_task") ? CTS_PATH_TASK : CTS_PATH_FORK;
+}
+
+static bool may_be_device_api(enum cts_paradigm paradigm)
+{
+    return paradigm == CTS_PARADIGM_CUDA || paradigm == CTS_PARADIGM_OPENCL ||
+           paradigm == CTS_PARADIGM_OTHER || paradigm == CTS_PARADIGM_UNKNOWN;
+}
+
+static struct cts_path_region classify(const struct cts_path_api_table *table,
+                                       const struct cts_timeline_region *region)
+{
+    struct cts_path_region result = {.name = region->name ? region->name : "",
+                                     .paradigm = region->paradigm};
+    if (!region->name) return result;
+    if (region->paradigm == CTS_PARADIGM_MPI) {
+        result.kind = (uint8_t)mpi_class(region->name);
+        return result;
+    }
+    const struct cts_path_api_name *const name =
+        may_be_device_api(region->paradigm) ? cts_path_api_find(table, region->name) : NULL;
+    if (name && name->api != CTS_PATH_API_NONE) {
+        result.kind = CTS_PATH_API;
+        result.api = (uint8_t)name->api;
+        result.direction = (uint8_t)name->direction;
+    } else if (region->paradigm != CTS_PARADIGM_USER && region->paradigm != CTS_PARADIGM_COMPILER) {
+        result.kind = (uint8_t)thread_class(region);
+    }
+    return result;
+}
+
+enum cts_status cts_path_regions(struct cts_path_graph *graph, struct cts_error *error)
+{
+    const struct cts_timeline *const timeline = graph->timeline;
+    const struct cts_path_options *const options = graph->options;
+    if (timeline->region_count > INT32_MAX - CTS_PATH_PSEUDO_COUNT)
+        return cts_fail(error, CTS_LIMIT, "%zu regions are too many", timeline->region_count);
+    struct cts_path_api_table table = {0};
+    enum cts_status status = CTS_OK;
+    if (options->api_table)
+        status = cts_path_api_read(&table, options->api_table,
+                                   options->api_table_name ? options->api_table_name : "api table",
+                                   error);
+    if (!status) status = cts_path_api_read(&table, cts_path_api_builtin(), "api-names.txt", error);
+    if (status) goto out;
+    graph->pseudo = (uint32_t)timeline->region_count;
+    graph->region_count = graph->pseudo + CTS_PATH_PSEUDO_COUNT;
+    graph->regions = cts_array_zeroed(graph->region_count, sizeof *graph->regions, error);
+    if (!graph->regions) {
+        status = CTS_MEMORY;
+        goto out;
+    }
+    for (uint32_t i = 0; i < graph->pseudo; i++)
+        graph->regions[i] = classify(&table, &timeline->regions[i]);
+    for (uint32_t i = 0; i < CTS_PATH_PSEUDO_COUNT; i++)
+        graph->regions[graph->pseudo + i] = (struct cts_path_region){
+            .name = pseudo_names[i],
+            .paradigm = i == CTS_PATH_MPI_TRANSFER ? CTS_PARADIGM_MPI : CTS_PARADIGM_UNKNOWN};
+out:
+    cts_path_api_release(&table);
+    return status;
+}

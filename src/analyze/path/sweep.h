@@ -1,0 +1,36 @@
+/* How much waiting bears on each location over time.
+ *
+ * At each instant a location that waits has one unit of blame to give, which those share equally
+ * that it still waits for; one that waits itself passes what it gets on in the same way. A unit is
+ * 2^32, and what does not divide goes, one each, to the first by order: sums stay exact and every
+ * instant's shares depend on that instant alone. */
+#ifndef CTS_ANALYZE_PATH_SWEEP_H
+#define CTS_ANALYZE_PATH_SWEEP_H
+
+#include "analyze/path/graph.h"
+
+#define CTS_PATH_UNIT (1ull << 32)
+
+/* From time_ns on, `density` of blame lands on the location. */
+struct cts_path_piece {
+    uint64_t time_ns;
+    uint64_t density;
+};
+struct cts_path_pieces {
+    struct cts_path_piece *items;
+    size_t count, capacity;
+};
+
+struct cts_path_sweep {
+    struct cts_path_graph *graph;
+    uint32_t first, end;                  /* orders of the locations that take part */
+    bool hosts;                           /* the waits of hosts for hosts; else all others */
+    bool direct;                          /* nobody passes on what he gets */
+    const struct cts_path_pieces *inflow; /* by order - first: blame from elsewhere; NULL */
+    struct cts_path_pieces *landed;       /* by order - first: filled, for own locations */
+};
+
+CTS_MUST_CHECK enum cts_status cts_path_sweep(const struct cts_path_sweep *sweep,
+                                              struct cts_error *error);
+
+#endif

@@ -1,0 +1,224 @@
+/* Threads of a process: teams and their barriers, forks, threads that are created and joined.
+ *
+ * A team is named by its fork: for OPARI2 the last fork of the communicator's first member before
+ * the team begins, for OMPT the parallel region with the same id. The i-th barrier of a team is the
+ * same one for all its threads. What a thread runs first in a team follows the fork. */
+#include <stdlib.h>
+
+#include "analyze/path/graph.h"
+#include "common/map.h"
+
+struct fork_place {
+    uint32_t location;
+    uint32_t index; /* in its forks */
+};
+
+/* The last fork of a location at or before a time, of OPARI2's. */
+static bool fork_before(const struct cts_path_location *at, uint64_t time_ns, uint32_t *index)
+{
+    size_t low = 0, high = at->raw->forks.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (at->raw->forks.items[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 0)
+        if (at->raw->forks.items[--low].id == 0) {
+            *index = (uint32_t)low;
+            return true;
+        }
+    return false;
+}
+
+struct process_forks {
+    struct cts_path_graph *graph;
+    struct cts_map by_id; /* location << 32 | index, + 1 */
+    uint32_t process;
+};
+
+static bool find_fork(struct process_forks *forks, uint32_t id, const struct cts_path_team *team,
+                      struct fork_place *place)
+{
+    const struct cts_path_graph *const graph = forks->graph;
+    if (team->communicator == CTS_PATH_NONE) {
+        const uint64_t *const found = team->id ? cts_map_find(&forks->by_id, team->id) : NULL;
+        if (!found || !*found) return false;
+        *place = (struct fork_place){(uint32_t)((*found - 1) >> 32), (uint32_t)(*found - 1)};
+        return true;
+    }
+    if (team->communicator >= graph->timeline->communicator_count) return false;
+    const struct cts_timeline_communicator *const c =
+        &graph->timeline->communicators[team->communicator];
+    const uint32_t master = c->rank_count ? c->ranks[0] : id;
+    if (master >= graph->location_count || !graph->locations[master].raw) return false;
+    place->location = master;
+    return fork_before(&graph->locations[master], team->begin_ns, &place->index);
+}
+
+static enum cts_status add_fork(struct cts_path_graph *graph, uint32_t id, uint32_t node,
+                                uint32_t from, uint32_t from_node, uint64_t from_ns,
+                                struct cts_error *error)
+{
+    struct cts_path_location *const at = &graph->locations[id];
+    if (id == from || node >= at->count || from_node == CTS_PATH_NONE ||
+        from_ns > at->time_ns[node])
+        return CTS_OK;
+    const struct cts_path_edge edge = {from_ns, from, from_node};
+    return cts_path_add_wait(at,
+                             &(struct cts_path_wait){.begin_ns = at->time_ns[node],
+                                                     .end_ns = at->time_ns[node],
+                                                     .call = node,
+                                                     .leave = node,
+                                                     .pattern = CTS_PATH_PATTERN_FORK,
+                                                     .flags = CTS_PATH_AT_CALL},
+                             &edge, 1, error);
+}
+
+/* Teams of one location: their barriers become members, their first nodes follow the fork. */
+static enum cts_status place_teams(struct process_forks *forks, uint32_t id,
+                                   struct cts_error *error)
+{
+    struct cts_path_graph *const graph = forks->graph;
+    struct cts_path_location *const at = &graph->locations[id];
+    struct cts_path_raw *const raw = at->raw;
+    struct fork_place *const places = cts_array_zeroed(raw->teams.count, sizeof *places, error);
+    if (!places) return CTS_MEMORY;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < raw->teams.count && !status; i++) {
+        const struct cts_path_team *const team = &raw->teams.items[i];
+        if (!find_fork(forks, id, team, &places[i])) {
+            places[i].location = CTS_PATH_NONE;
+            continue;
+        }
+        const struct cts_path_fork *const fork =
+            &graph->locations[places[i].location].raw->forks.items[places[i].index];
+        status =
+            add_fork(graph, id, team->node, places[i].location, fork->node, fork->time_ns, error);
+    }
+    for (size_t i = 0; i < raw->barriers.count && !status; i++) {
+        const struct cts_path_barrier *const barrier = &raw->barriers.items[i];
+        const struct fork_place place = places[barrier->team];
+        if (place.location == CTS_PATH_NONE) continue;
+        status = CTS_ARRAY_RESERVE(&raw->members, raw->members.count + 1, error);
+        if (status) break;
+        raw->members.items[raw->members.count++] = (struct cts_path_member){
+            .enter_ns = at->time_ns[barrier->call],
+            .key = 2ull << 60 | (uint64_t)place.location << 32 | place.index,
+            .order = barrier->order,
+            .location = id,
+            .call = barrier->call,
+            .done = barrier->call,
+            .root = CTS_PATH_NONE,
+            .shape = CTS_PATH_SHAPE_TEAM};
+    }
+    free(places);
+    return status;
+}
+
+/* ---- created threads ---- */
+
+struct thread_ends {
+    struct cts_map creates, ends; /* key: index + 1 in `events` */
+    CTS_PATH_LIST(struct thread_place, events);
+};
+struct thread_place {
+    uint64_t time_ns;
+    uint32_t location, node;
+};
+
+static enum cts_status note_thread_event(struct thread_ends *threads, uint32_t id,
+                                         const struct cts_path_thread_event *event,
+                                         struct cts_error *error)
+{
+    const bool create = event->kind == CTS_EVENT_THREAD_CREATE;
+    if (!create && event->kind != CTS_EVENT_THREAD_END) return CTS_OK;
+    uint64_t *const slot =
+        cts_map_at(create ? &threads->creates : &threads->ends, event->key, error);
+    if (!slot || CTS_ARRAY_RESERVE(&threads->events, threads->events.count + 1, error))
+        return CTS_MEMORY;
+    threads->events.items[threads->events.count++] =
+        (struct thread_place){event->time_ns, id, event->node};
+    *slot = threads->events.count;
+    return CTS_OK;
+}
+
+static enum cts_status follow_thread_event(struct cts_path_graph *graph,
+                                           struct thread_ends *threads, uint32_t id,
+                                           const struct cts_path_thread_event *event,
+                                           struct cts_error *error)
+{
+    const bool begin = event->kind == CTS_EVENT_THREAD_BEGIN;
+    if (!begin && event->kind != CTS_EVENT_THREAD_WAIT) return CTS_OK;
+    const uint64_t *const found =
+        cts_map_find(begin ? &threads->creates : &threads->ends, event->key);
+    if (!found || !*found || event->node == CTS_PATH_NONE) return CTS_OK;
+    const struct thread_place *const other = &threads->events.items[*found - 1];
+    if (begin)
+        return add_fork(graph, id, event->node, other->location, other->node, other->time_ns,
+                        error);
+    struct cts_path_raw *const raw = graph->locations[id].raw;
+    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
+        return CTS_MEMORY;
+    raw->dependencies.items[raw->dependencies.count++] =
+        (struct cts_path_dependency){.edge = {other->time_ns, other->location, other->node},
+                                     .call = event->node,
+                                     .pool = CTS_PATH_NONE,
+                                     .pattern = CTS_PATH_PATTERN_THREAD_JOIN};
+    return CTS_OK;
+}
+
+static enum cts_status place_threads(struct cts_path_graph *graph, uint32_t process,
+                                     struct cts_error *error)
+{
+    struct thread_ends threads = {0};
+    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
+    enum cts_status status = CTS_OK;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (uint32_t p = first; p < end && !status; p++) {
+            const uint32_t id = graph->by_process[p];
+            const struct cts_path_raw *const raw = graph->locations[id].raw;
+            for (size_t i = 0; raw && i < raw->thread_events.count && !status; i++) {
+                const struct cts_path_thread_event *const event = &raw->thread_events.items[i];
+                status = pass ? follow_thread_event(graph, &threads, id, event, error)
+                              : note_thread_event(&threads, id, event, error);
+            }
+        }
+    free(threads.events.items);
+    cts_map_release(&threads.creates);
+    cts_map_release(&threads.ends);
+    return status;
+}
+
+static enum cts_status match_process(void *state, size_t index, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = state;
+    const uint32_t process = (uint32_t)index;
+    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
+    struct process_forks forks = {.graph = graph, .process = process};
+    enum cts_status status = CTS_OK;
+    for (uint32_t p = first; p < end && !status; p++) {
+        const uint32_t id = graph->by_process[p];
+        const struct cts_path_raw *const raw = graph->locations[id].raw;
+        for (size_t i = 0; raw && i < raw->forks.count && !status; i++) {
+            if (!raw->forks.items[i].id) continue;
+            uint64_t *const slot = cts_map_at(&forks.by_id, raw->forks.items[i].id, error);
+            if (!slot)
+                status = CTS_MEMORY;
+            else
+                *slot = ((uint64_t)id << 32 | i) + 1;
+        }
+    }
+    for (uint32_t p = first; p < end && !status; p++)
+        if (graph->locations[graph->by_process[p]].raw)
+            status = place_teams(&forks, graph->by_process[p], error);
+    if (!status) status = place_threads(graph, process, error);
+    cts_map_release(&forks.by_id);
+    return status;
+}
+
+enum cts_status cts_path_match_threads(struct cts_path_graph *graph, struct cts_error *error)
+{
+    return cts_path_for_each(graph, graph->process_count, match_process, graph, error);
+}

@@ -1,0 +1,375 @@
+/* Waits of host threads for each other; and, for all locations, the order of waits, and where the
+ * path leaves. A location waits for one thing at a time: of nested calls the outer one counts, and
+ * an inner one only after it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/graph.h"
+
+const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT] = {
+#define X(name, text, help) [CTS_PATH_PATTERN_##name] = text,
+    CTS_PATH_PATTERN_MAP(X)
+#undef X
+};
+const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT] = {
+#define X(name, text, help) [CTS_PATH_PATTERN_##name] = help,
+    CTS_PATH_PATTERN_MAP(X)
+#undef X
+};
+
+enum cts_status cts_path_add_wait(struct cts_path_location *location,
+                                  const struct cts_path_wait *wait,
+                                  const struct cts_path_edge *edges, size_t edge_count,
+                                  struct cts_error *error)
+{
+    if (edge_count > CTS_PATH_EDGES_MAX) edge_count = CTS_PATH_EDGES_MAX;
+    if (CTS_ARRAY_RESERVE(&location->waits, location->waits.count + 1, error) ||
+        CTS_ARRAY_RESERVE(&location->edges, location->edges.count + edge_count, error))
+        return CTS_MEMORY;
+    struct cts_path_wait *const added = &location->waits.items[location->waits.count++];
+    *added = *wait;
+    if (wait->flags & CTS_PATH_POOLED) return CTS_OK;
+    added->first = (uint32_t)location->edges.count;
+    added->count = (uint32_t)edge_count;
+    memcpy(location->edges.items + location->edges.count, edges, edge_count * sizeof *edges);
+    location->edges.count += edge_count;
+    return CTS_OK;
+}
+
+/* ---- dependencies to waits ---- */
+
+static int by_call(const void *left, const void *right)
+{
+    const struct cts_path_dependency *const a = left, *const b = right;
+    if (a->call != b->call) return a->call < b->call ? -1 : 1;
+    if (a->pool != b->pool) return a->pool < b->pool ? -1 : 1;
+    if (a->edge.location != b->edge.location) return a->edge.location < b->edge.location ? -1 : 1;
+    return (a->edge.source_ns > b->edge.source_ns) - (a->edge.source_ns < b->edge.source_ns);
+}
+
+static void sort_dependencies(struct cts_path_raw *raw)
+{
+    struct cts_path_dependency *const items = raw->dependencies.items;
+    for (size_t i = 1; i < raw->dependencies.count; i++)
+        if (by_call(&items[i - 1], &items[i]) > 0) {
+            qsort(items, raw->dependencies.count, sizeof *items, by_call);
+            return;
+        }
+}
+
+static uint32_t leave_of(const struct cts_path_location *at, uint32_t call)
+{
+    uint32_t node = call + 1;
+    while (node < at->count && !(at->region[node] & CTS_PATH_LEAVE && at->active[node - 1] == call))
+        node++;
+    return node < at->count ? node : (uint32_t)at->count - 1;
+}
+
+static bool is_mpi(enum cts_path_pattern pattern)
+{
+    return pattern >= CTS_PATH_PATTERN_LATE_SENDER && pattern <= CTS_PATH_PATTERN_ONE_SIDED;
+}
+
+struct call {
+    struct cts_path_graph *graph;
+    struct cts_path_location *at;
+    const struct cts_path_dependency *items;
+    size_t count;
+    uint64_t enter_ns, leave_ns;
+    uint32_t leave;
+    CTS_PATH_LIST(struct cts_path_edge, edges);
+};
+
+static bool counts(const struct call *call, const struct cts_path_dependency *dependency)
+{
+    const uint64_t source_ns = dependency->edge.source_ns;
+    if (dependency->within) return source_ns > call->enter_ns && source_ns < call->leave_ns;
+    return !dependency->stayed || source_ns <= call->leave_ns;
+}
+
+static enum cts_status append_edges(struct call *call, const struct cts_path_edge *edges,
+                                    size_t count, struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(&call->edges, call->edges.count + count, error)) return CTS_MEMORY;
+    memcpy(call->edges.items + call->edges.count, edges, count * sizeof *edges);
+    call->edges.count += count;
+    return CTS_OK;
+}
+
+/* The wait of one call, of all that it depends on. */
+static enum cts_status add_call(struct call *call, struct cts_error *error)
+{
+    const struct cts_path_graph *const graph = call->graph;
+    const struct cts_path_dependency *last = NULL;
+    size_t valid = 0;
+    call->edges.count = 0;
+    for (size_t i = 0; i < call->count; i++) {
+        if (!counts(call, &call->items[i])) continue;
+        valid++;
+        if (!last || call->items[i].edge.source_ns > last->edge.source_ns) last = &call->items[i];
+    }
+    if (!last) return CTS_OK;
+    const uint64_t source_ns = last->edge.source_ns;
+    struct cts_path_wait wait = {.begin_ns = call->enter_ns,
+                                 .end_ns = call->enter_ns,
+                                 .call = call->items[0].call,
+                                 .leave = call->leave,
+                                 .pattern = last->pattern,
+                                 .flags = CTS_PATH_HOST_HOST};
+    if (is_mpi((enum cts_path_pattern)last->pattern)) wait.flags |= CTS_PATH_TRANSFER;
+    if (source_ns > call->enter_ns)
+        wait.end_ns = source_ns < call->leave_ns ? source_ns : call->leave_ns;
+    if (source_ns > call->leave_ns)
+        cts_path_warn(call->graph,
+                      last->pool == CTS_PATH_NONE ? CTS_PATH_WARNING_EARLY_RECEIVE
+                                                  : CTS_PATH_WARNING_EARLY_LEAVE,
+                      1);
+    if (valid == 1 && last->pool != CTS_PATH_NONE) {
+        wait.flags |= CTS_PATH_POOLED;
+        wait.first = last->pool;
+        return cts_path_add_wait(call->at, &wait, NULL, 0, error);
+    }
+    for (size_t i = 0; i < call->count; i++) {
+        const struct cts_path_dependency *const item = &call->items[i];
+        if (!counts(call, item)) continue;
+        const struct cts_path_pool *const pool =
+            item->pool == CTS_PATH_NONE ? NULL : &graph->pools[item->pool];
+        if (append_edges(call, pool ? graph->pool_edges + pool->first : &item->edge,
+                         pool ? pool->count : 1, error))
+            return CTS_MEMORY;
+    }
+    return cts_path_add_wait(call->at, &wait, call->edges.items, call->edges.count, error);
+}
+
+enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t location,
+                                    struct cts_error *error)
+{
+    struct call call = {.graph = graph, .at = &graph->locations[location]};
+    struct cts_path_raw *const raw = call.at->raw;
+    sort_dependencies(raw);
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < raw->dependencies.count && !status; i += call.count) {
+        call.items = &raw->dependencies.items[i];
+        call.count = 1;
+        while (i + call.count < raw->dependencies.count &&
+               call.items[call.count].call == call.items[0].call)
+            call.count++;
+        if (call.items[0].call == CTS_PATH_NONE) break; /* never completed; they sort last */
+        call.leave = leave_of(call.at, call.items[0].call);
+        call.enter_ns = call.at->time_ns[call.items[0].call];
+        call.leave_ns = call.at->time_ns[call.leave];
+        status = add_call(&call, error);
+    }
+    free(call.edges.items);
+    free(raw->dependencies.items);
+    raw->dependencies.items = NULL;
+    raw->dependencies.count = raw->dependencies.capacity = 0;
+    return status;
+}
+
+/* ---- order ---- */
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct cts_path_wait *const a = left, *const b = right;
+    if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns ? -1 : 1;
+    if (a->call != b->call) return a->call < b->call ? -1 : 1;
+    if (a->end_ns != b->end_ns) return a->end_ns < b->end_ns ? -1 : 1;
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static void sort_waits(struct cts_path_waits *waits)
+{
+    for (size_t i = 1; i < waits->count; i++)
+        if (by_begin(&waits->items[i - 1], &waits->items[i]) > 0) {
+            qsort(waits->items, waits->count, sizeof *waits->items, by_begin);
+            return;
+        }
+}
+
+static void make_disjoint(struct cts_path_waits *waits)
+{
+    uint64_t end_ns = 0;
+    for (size_t i = 0; i < waits->count; i++) {
+        struct cts_path_wait *const wait = &waits->items[i];
+        if (wait->begin_ns >= wait->end_ns) continue;
+        if (wait->begin_ns < end_ns) wait->begin_ns = end_ns < wait->end_ns ? end_ns : wait->end_ns;
+        if (wait->begin_ns < wait->end_ns) end_ns = wait->end_ns;
+    }
+}
+
+static enum cts_status add_jump(struct cts_path_location *at, uint32_t node, uint32_t index,
+                                struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(&at->jumps, at->jumps.count + 1, error)) return CTS_MEMORY;
+    at->jumps.items[at->jumps.count++] = (struct cts_path_jump){node, index};
+    return CTS_OK;
+}
+
+static int by_node(const void *left, const void *right)
+{
+    const struct cts_path_jump *const a = left, *const b = right;
+    if (a->node != b->node) return a->node < b->node ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static enum cts_status wait_jumps(struct cts_path_location *at, struct cts_error *error)
+{
+    for (size_t i = 0; i < at->waits.count; i++) {
+        const struct cts_path_wait *const wait = &at->waits.items[i];
+        if (wait->flags & CTS_PATH_NO_JUMP) continue;
+        if (wait->begin_ns == wait->end_ns && wait->pattern != CTS_PATH_PATTERN_FORK) continue;
+        const uint32_t node = wait->flags & CTS_PATH_TRANSFER ? wait->leave : wait->call;
+        if (add_jump(at, node, (uint32_t)i, error)) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+/* A device activity that followed its launch and nothing later. */
+static enum cts_status launch_jumps(struct cts_path_location *at, struct cts_error *error)
+{
+    size_t next = 0;
+    const size_t wait_jump_count = at->jumps.count;
+    uint64_t previous_ns = 0;
+    for (size_t i = 0; i < at->activities.count; i++) {
+        const struct cts_path_activity *const activity = &at->activities.items[i];
+        while (next < wait_jump_count && at->jumps.items[next].node < activity->begin) next++;
+        const bool held = next < wait_jump_count && at->jumps.items[next].node == activity->begin;
+        if (!held && activity->host != CTS_PATH_NONE &&
+            (i == 0 || activity->launched_ns > previous_ns) &&
+            add_jump(at, activity->begin, (uint32_t)i | CTS_PATH_LAUNCH, error))
+            return CTS_MEMORY;
+        if (at->time_ns[activity->end] > previous_ns) previous_ns = at->time_ns[activity->end];
+    }
+    return CTS_OK;
+}
+
+static void sort_jumps(struct cts_path_jumps *jumps)
+{
+    for (size_t i = 1; i < jumps->count; i++)
+        if (by_node(&jumps->items[i - 1], &jumps->items[i]) > 0) {
+            qsort(jumps->items, jumps->count, sizeof *jumps->items, by_node);
+            return;
+        }
+}
+
+enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
+                                struct cts_error *error)
+{
+    struct cts_path_location *const at = &graph->locations[location];
+    sort_waits(&at->waits);
+    make_disjoint(&at->waits);
+    enum cts_status status = wait_jumps(at, error);
+    if (status) return status;
+    sort_jumps(&at->jumps);
+    if (at->stream) status = launch_jumps(at, error);
+    sort_jumps(&at->jumps);
+    return status;
+}
+
+/* ---- what others need ---- */
+
+const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph, uint32_t location,
+                                             const struct cts_path_wait *wait)
+{
+    size_t count;
+    const struct cts_path_edge *const edges = cts_path_edges_of(graph, location, wait, &count);
+    const struct cts_path_edge *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct cts_path_edge *const edge = &edges[i];
+        if (edge->location == location) continue;
+        if (!best || edge->source_ns > best->source_ns ||
+            (edge->source_ns == best->source_ns &&
+             graph->locations[edge->location].order < graph->locations[best->location].order))
+            best = edge;
+    }
+    return best;
+}
+
+uint32_t cts_path_node_at(const struct cts_path_location *location, uint64_t time_ns)
+{
+    size_t low = 0, high = location->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (location->time_ns[middle] <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? (uint32_t)low - 1 : CTS_PATH_NONE;
+}
+
+struct wire_wait {
+    struct cts_path_wait wait;
+    uint32_t location, edge_count;
+};
+
+/* Lays out the waits of hosts for hosts of this process, and their edges. */
+static enum cts_status pack(const struct cts_path_graph *graph, struct wire_wait **waits,
+                            size_t *wait_count, struct cts_path_edges *edges,
+                            struct cts_error *error)
+{
+    size_t capacity = 0;
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        const struct cts_path_location *const at = &graph->locations[l];
+        for (size_t i = 0; i < at->waits.count; i++) {
+            const struct cts_path_wait *const wait = &at->waits.items[i];
+            if (!(wait->flags & CTS_PATH_HOST_HOST) || wait->begin_ns == wait->end_ns) continue;
+            const bool pooled = wait->flags & CTS_PATH_POOLED;
+            if (*wait_count == capacity &&
+                cts_array_grow((void **)waits, &capacity, *wait_count + 1, sizeof **waits, error))
+                return CTS_MEMORY;
+            if (!pooled) {
+                if (CTS_ARRAY_RESERVE(edges, edges->count + wait->count, error)) return CTS_MEMORY;
+                memcpy(edges->items + edges->count, at->edges.items + wait->first,
+                       wait->count * sizeof *edges->items);
+                edges->count += wait->count;
+            }
+            (*waits)[(*wait_count)++] =
+                (struct wire_wait){*wait, l, pooled ? 0 : (uint32_t)wait->count};
+        }
+    }
+    return CTS_OK;
+}
+
+static enum cts_status unpack(struct cts_path_graph *graph, const struct wire_wait *waits,
+                              size_t wait_count, const struct cts_path_edge *edges,
+                              struct cts_error *error)
+{
+    for (size_t i = 0; i < wait_count; i++) {
+        const uint32_t location = waits[i].location;
+        if (!cts_path_is_mine(graph, location) &&
+            cts_path_add_wait(&graph->locations[location], &waits[i].wait, edges,
+                              waits[i].edge_count, error))
+            return CTS_MEMORY;
+        edges += waits[i].edge_count;
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_path_share_waits(struct cts_path_graph *graph, struct cts_error *error)
+{
+    if (!graph->processes || graph->processes->count < 2) return CTS_OK;
+    struct wire_wait *waits = NULL;
+    size_t wait_count = 0, *wait_offsets = NULL, *edge_offsets = NULL;
+    struct cts_path_edges edges = {0};
+    void *all_waits = NULL, *all_edges = NULL;
+    enum cts_status status = pack(graph, &waits, &wait_count, &edges, error);
+    if (!status)
+        status = cts_processes_all_gather(graph->processes, waits, wait_count * sizeof *waits,
+                                          &all_waits, &wait_offsets, error);
+    if (!status)
+        status = cts_processes_all_gather(graph->processes, edges.items,
+                                          edges.count * sizeof *edges.items, &all_edges,
+                                          &edge_offsets, error);
+    const unsigned total = graph->processes->count;
+    if (!status)
+        status = unpack(graph, all_waits, wait_offsets[total] / sizeof *waits, all_edges, error);
+    free(waits);
+    free(edges.items);
+    free(all_waits);
+    free(all_edges);
+    free(wait_offsets);
+    free(edge_offsets);
+    return status;
+}

@@ -1,0 +1,188 @@
+/* Critical path, waits and blame: reads a timeline, analyses it, renders the result. Under mpirun
+ * all processes analyse and the first prints. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/path.h"
+#include "cli/verb.h"
+#include "common/buffer.h"
+#include "common/processes.h"
+#include "report/path.h"
+
+enum { ROWS_IN_TABLE = 20, API_TABLE_MAX_BYTES = 1 << 20 };
+
+struct request {
+    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    enum cts_path_sheet sheet;
+    bool has_sheet;
+    struct cts_sheet_choice choice;
+    struct cts_path_options options;
+    struct cts_buffer api_table;
+};
+
+static enum cts_status read_text(const char *path, struct cts_buffer *buffer,
+                                 struct cts_error *error)
+{
+    FILE *const file = fopen(path, "rb");
+    if (!file) return cts_fail_errno(error, errno, "cannot read '%s'", path);
+    enum cts_status status = CTS_OK;
+    char block[4096];
+    size_t got;
+    while (!status && (got = fread(block, 1, sizeof block, file)) > 0)
+        status = cts_buffer_append(buffer, block, got, error);
+    if (!status && ferror(file)) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
+    fclose(file);
+    if (!status && memchr(buffer->data, 0, buffer->size_bytes))
+        status = cts_fail(error, CTS_FORMAT, "'%s' is no text", path);
+    if (!status) status = cts_buffer_append(buffer, "", 1, error);
+    return status;
+}
+
+static bool read_weight(const struct cts_arguments *arguments, const char *name, double *weight)
+{
+    const char *const text = cts_argument(arguments, name);
+    if (!text) return true;
+    char *end;
+    *weight = strtod(text, &end);
+    if (*text && !*end && *weight >= 0 && *weight <= 1e6) return true;
+    cts_usage_error(arguments, "--%s is a number from 0 to 1000000", name);
+    return false;
+}
+
+static int parse(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const format = cts_argument(arguments, "format");
+    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
+    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
+    const char *const per = cts_argument(arguments, "per");
+    if (per) {
+        request->has_sheet = true;
+        request->sheet = cts_path_sheet_named(per);
+        if (request->sheet == CTS_PATH_SHEET_COUNT)
+            return cts_usage_error(arguments, "'%s' is nothing that --per knows", per);
+    }
+    uint64_t top = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0, threads = 0;
+    if ((cts_argument_given(arguments, "top") && !cts_argument_u64(arguments, "top", &top)) ||
+        (cts_argument_given(arguments, "threads") &&
+         !cts_argument_u64(arguments, "threads", &threads)))
+        return CTS_EXIT_USAGE;
+    request->choice.limit = (size_t)top;
+    request->choice.sort = cts_argument(arguments, "sort");
+    struct cts_path_options *const options = &request->options;
+    options->threads = (unsigned)(threads < 256 ? threads : 256);
+    options->null_stream = cts_argument(arguments, "null-stream");
+    options->direct_blame = cts_argument_given(arguments, "direct-blame");
+    options->path_weight = options->blame_weight = 1;
+    if (!read_weight(arguments, "path-weight", &options->path_weight) ||
+        !read_weight(arguments, "blame-weight", &options->blame_weight))
+        return CTS_EXIT_USAGE;
+    if (options->path_weight == 0 && options->blame_weight == 0)
+        return cts_usage_error(arguments, "one of the weights must be above 0");
+    return 0;
+}
+
+static enum cts_status render(const struct request *request, const struct cts_path_report *report,
+                              struct cts_error *error)
+{
+    if (request->format == FORMAT_JSON)
+        return cts_path_print_json(report, &request->choice, stdout, error);
+    if (request->format == FORMAT_TABLE && !request->has_sheet && !request->choice.sort)
+        return cts_path_print_summary(report, request->choice.limit, stdout, error);
+    const struct cts_sheet sheet = cts_path_sheet(report, request->sheet);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
+    if (status) return status;
+    if (request->format == FORMAT_CSV)
+        status = cts_sheet_csv(&sheet, &rows, stdout, error);
+    else
+        status = cts_sheet_table(&sheet, &rows, stdout, error);
+    free(rows.rows);
+    cts_path_print_notes(report, request->format == FORMAT_CSV ? stderr : stdout);
+    return status;
+}
+
+static enum cts_status analyze(const char *path, struct request *request,
+                               const struct cts_processes *processes, struct cts_error *error)
+{
+    struct cts_timeline timeline;
+    enum cts_status status = cts_timeline_open(path, &timeline, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    const struct cts_path_source source = cts_path_source_of(&timeline);
+    struct cts_path result;
+    request->options.processes = processes;
+    status = cts_path_analyze(&source, &request->options, &result, error);
+    if (!status && processes->rank == 0) {
+        const struct cts_path_report report = {.path = path,
+                                               .result = &result,
+                                               .path_weight = request->options.path_weight,
+                                               .blame_weight = request->options.blame_weight,
+                                               .direct_blame = request->options.direct_blame};
+        status = render(request, &report, error);
+    }
+    if (result.rows) cts_path_release(&result);
+    cts_timeline_close(&timeline);
+    return status;
+}
+
+static int run_path(const struct cts_arguments *arguments)
+{
+    struct request request = {.api_table.ceiling_bytes = API_TABLE_MAX_BYTES};
+    const int code = parse(arguments, &request);
+    if (code) return code;
+    struct cts_error error = {0};
+    struct cts_processes processes;
+    enum cts_status status = cts_processes_open(cts_library_directory(), &processes, &error);
+    if (status) return cts_report_error(arguments, &error);
+    const char *const table = cts_argument(arguments, "api-table");
+    if (table) {
+        status = read_text(table, &request.api_table, &error);
+        request.options.api_table = (const char *)request.api_table.data;
+        request.options.api_table_name = table;
+    }
+    if (cts_processes_agree(&processes, &status, &error))
+        status = analyze(arguments->positional[0], &request, &processes, &error);
+    const int result = !status               ? CTS_EXIT_OK
+                       : processes.rank == 0 ? cts_report_error(arguments, &error)
+                                             : CTS_EXIT_INPUT;
+    cts_processes_close(&processes);
+    cts_buffer_release(&request.api_table);
+    return result;
+}
+
+static const struct cts_option path_options[] = {
+    {.name = "format",
+     .argument = "table|json|csv",
+     .help = "the form of the output (default: table)"},
+    {.name = "per",
+     .argument = "activity|pattern|instance",
+     .help = "one list only: activities, patterns, or the longest waits of each"},
+    {.name = "top", .argument = "N", .help = "at most N rows (tables: 20; 0: all)"},
+    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
+    {.name = "direct-blame", .help = "blame whom a wait waits for, even if he waits himself"},
+    {.name = "path-weight", .argument = "X", .help = "weight of the path in the rating (1)"},
+    {.name = "blame-weight", .argument = "X", .help = "weight of blame in the rating (1)"},
+    {.name = "null-stream",
+     .argument = "STREAM",
+     .help = "name or number of the null stream, where the trace does not say"},
+    {.name = "api-table",
+     .argument = "FILE",
+     .help = "what more API names mean (share/ctascope/api-names.txt is built in)"},
+    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+    {0},
+};
+
+const struct cts_verb cts_verb_path = {
+    .name = "path",
+    .synopsis = "TRACE|RUN [--format table|json|csv] [options]",
+    .summary = "Shows the critical path, what waits, and who is to blame",
+    .description =
+        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with\n"
+        "--timeline) and says which activities decide the runtime, which waits there are\n"
+        "and who causes them. Several processes share the work: mpirun -n N ctascope path ...",
+    .options = path_options,
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run_path,
+};

@@ -1,0 +1,185 @@
+/* The lists of the path analysis: activities, patterns, and the worst instances of each. */
+#include <string.h>
+
+#include "report/path.h"
+
+enum { NAME_IN_TABLE = 32 };
+
+static const char *const where_names[] = {
+    [CTS_PATH_ON_HOST] = "host",
+    [CTS_PATH_ON_DEVICE] = "device",
+    [CTS_PATH_IN_MPI] = "MPI",
+    [CTS_PATH_LATENCY] = "latency",
+};
+
+enum cts_path_sheet cts_path_sheet_named(const char *text)
+{
+    static const char *const names[] = {
+#define X(name, text) [CTS_PATH_SHEET_##name] = text,
+        CTS_PATH_SHEETS(X)
+#undef X
+    };
+    for (unsigned i = 0; i < CTS_PATH_SHEET_COUNT; i++)
+        if (!strcmp(names[i], text)) return (enum cts_path_sheet)i;
+    return CTS_PATH_SHEET_COUNT;
+}
+
+const char *cts_path_location_name(const struct cts_path_report *report, uint32_t location,
+                                   char *buffer, size_t size)
+{
+    const struct cts_timeline *const timeline = report->result->timeline;
+    if (location >= timeline->location_count) return NULL;
+    const struct cts_timeline_location *const l = &timeline->locations[location];
+    const char *const name = l->name && *l->name ? l->name : "?";
+    if (l->process < timeline->group_count && report->result->process_count > 1)
+        snprintf(buffer, size, "rank %u: %s", timeline->groups[l->process].rank, name);
+    else
+        snprintf(buffer, size, "%s", name);
+    return buffer;
+}
+
+/* Long names keep their begin and their end: templates differ there. */
+static const char *shortened(const char *name, char *buffer, size_t size)
+{
+    const size_t length = strlen(name);
+    if (length < size) return name;
+    const size_t tail = size / 3, head = size - 1 - tail - 2;
+    snprintf(buffer, size, "%.*s..%s", (int)head, name, name + length - tail);
+    return buffer;
+}
+
+/* ---- activities ---- */
+
+static const struct cts_column activity_columns[] = {
+    {"activity", NULL, CTS_CELL_TEXT, false},
+    {"name", "activity", CTS_CELL_TEXT, true},
+    {"where", "where", CTS_CELL_TEXT, false},
+    {"calls", "calls", CTS_CELL_COUNT, false},
+    {"inclusive_ns", "time", CTS_CELL_TIME, false},
+    {"exclusive_ns", NULL, CTS_CELL_TIME, false},
+    {"path_ns", "on path", CTS_CELL_TIME, false},
+    {"path_share", "path%", CTS_CELL_FRACTION, false},
+    {"blame_ns", "blame", CTS_CELL_TIME, false},
+    {"blame_share", "blame%", CTS_CELL_FRACTION, false},
+    {"rating", "rating", CTS_CELL_REAL, false},
+    {"file", NULL, CTS_CELL_TEXT, false},
+    {"line", NULL, CTS_CELL_ID, false},
+};
+
+static void activity_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_path_report *const report = state;
+    const struct cts_path_row *const row = &report->result->rows[index];
+    static _Thread_local char name[NAME_IN_TABLE + 1];
+    cells[0].text = report->result->region_names[row->region];
+    cells[1].text = shortened(cells[0].text, name, sizeof name);
+    cells[2].text = where_names[row->where];
+    cells[3].number = row->calls;
+    cells[4].number = row->inclusive_ns;
+    cells[5].number = row->exclusive_ns;
+    cells[6].number = row->path_ns;
+    cells[7].real = row->path_share;
+    cells[8].number = row->blame_ns;
+    cells[9].real = row->blame_share;
+    cells[10].real = row->rating;
+    const struct cts_timeline *const timeline = report->result->timeline;
+    const bool known = row->region < timeline->region_count;
+    cells[11].text = known ? timeline->regions[row->region].file : NULL;
+    cells[12].number = known ? timeline->regions[row->region].begin_line : 0;
+}
+
+/* ---- patterns ---- */
+
+static const struct cts_column pattern_columns[] = {
+    {"pattern", "pattern", CTS_CELL_TEXT, false},
+    {"count", "waits", CTS_CELL_COUNT, false},
+    {"time_ns", "time", CTS_CELL_TIME, false},
+    {"share", "share", CTS_CELL_FRACTION, false},
+    {"longest_ns", "longest", CTS_CELL_TIME, false},
+    {"meaning", "what it is", CTS_CELL_TEXT, false},
+};
+
+static bool is_pattern(enum cts_path_pattern pattern)
+{
+    return pattern != CTS_PATH_PATTERN_FORK;
+}
+
+static size_t pattern_count(void)
+{
+    return CTS_PATH_PATTERN_COUNT - 1;
+}
+
+static void pattern_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_path_report *const report = state;
+    const struct cts_path_pattern_row *const row = &report->result->patterns[index];
+    const uint64_t all_ns = report->result->wait_ns;
+    cells[0].text = cts_path_pattern_names[row->pattern];
+    cells[1].number = row->count;
+    cells[2].number = row->time_ns;
+    cells[3].real = all_ns ? (double)row->time_ns / (double)all_ns : 0;
+    cells[4].number = row->worst_count ? row->worst[0].end_ns - row->worst[0].begin_ns : 0;
+    cells[5].text = cts_path_pattern_texts[row->pattern];
+}
+
+/* ---- instances ---- */
+
+static const struct cts_column instance_columns[] = {
+    {"pattern", "pattern", CTS_CELL_TEXT, false},
+    {"duration_ns", "waited", CTS_CELL_TIME, false},
+    {"begin_ns", "from", CTS_CELL_TIME, false},
+    {"end_ns", NULL, CTS_CELL_TIME, false},
+    {"location", "where", CTS_CELL_TEXT, false},
+    {"culprit", "for", CTS_CELL_TEXT, false},
+    {"culprit_activity", NULL, CTS_CELL_TEXT, false},
+    {"running", "which ran", CTS_CELL_TEXT, true},
+};
+
+static size_t instance_count(const struct cts_path *result)
+{
+    size_t count = 0;
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++)
+        if (is_pattern((enum cts_path_pattern)p)) count += result->patterns[p].worst_count;
+    return count;
+}
+
+static void instance_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_path_report *const report = state;
+    unsigned pattern = 0;
+    while (index >= report->result->patterns[pattern].worst_count)
+        index -= report->result->patterns[pattern++].worst_count;
+    const struct cts_path_instance *const instance =
+        &report->result->patterns[pattern].worst[index];
+    static _Thread_local char where[96], culprit[96], name[NAME_IN_TABLE + 1];
+    cells[0].text = cts_path_pattern_names[pattern];
+    cells[1].number = instance->end_ns - instance->begin_ns;
+    cells[2].number = instance->begin_ns;
+    cells[3].number = instance->end_ns;
+    cells[4].text = cts_path_location_name(report, instance->location, where, sizeof where);
+    cells[5].text = cts_path_location_name(report, instance->culprit, culprit, sizeof culprit);
+    cells[6].text = instance->culprit_region < report->result->region_count
+                        ? report->result->region_names[instance->culprit_region]
+                        : NULL;
+    cells[7].text = cells[6].text ? shortened(cells[6].text, name, sizeof name) : NULL;
+}
+
+#define SHEET(title, list, rows, function)                                                         \
+    (struct cts_sheet)                                                                             \
+    {                                                                                              \
+        .name = (title), .columns = (list), .column_count = sizeof(list) / sizeof *(list),         \
+        .row_count = (rows), .row = (function), .state = report                                    \
+    }
+
+struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_path_sheet which)
+{
+    const struct cts_path *const result = report->result;
+    switch (which) {
+    case CTS_PATH_SHEET_PATTERN:
+        return SHEET("patterns", pattern_columns, pattern_count(), pattern_row);
+    case CTS_PATH_SHEET_INSTANCE:
+        return SHEET("instances", instance_columns, instance_count(result), instance_row);
+    default:
+        return SHEET("activities", activity_columns, result->row_count, activity_row);
+    }
+}

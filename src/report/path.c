@@ -1,0 +1,214 @@
+/* The path analysis: the screenful, what it means in words, notes, JSON. */
+#include "report/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text-table.h"
+
+static const char *time_of(uint64_t time_ns)
+{
+    static _Thread_local struct cts_scaled texts[4];
+    static _Thread_local unsigned next;
+    struct cts_scaled *const text = &texts[next++ % 4];
+    *text = cts_time_text(time_ns);
+    return text->text;
+}
+
+static const char *percent_of(uint64_t part, uint64_t whole)
+{
+    static _Thread_local struct cts_scaled texts[4];
+    static _Thread_local unsigned next;
+    struct cts_scaled *const text = &texts[next++ % 4];
+    *text = cts_percent_text(part, whole);
+    return text->text;
+}
+
+void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
+{
+    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
+        if (report->result->warnings[i])
+            fprintf(file, "Note: %s %s\n", cts_count_text(report->result->warnings[i]).text,
+                    cts_path_warning_texts[i]);
+    const struct cts_timeline *const timeline = report->result->timeline;
+    for (size_t i = 0; i < timeline->warning_count; i++) {
+        fputs("Note: ", file);
+        cts_print_plain(file, timeline->warnings[i].text);
+        if (timeline->warnings[i].count > 1)
+            fprintf(file, " (%s times)", cts_count_text(timeline->warnings[i].count).text);
+        fputc('\n', file);
+    }
+}
+
+/* ---- words ---- */
+
+static const struct cts_path_row *most(const struct cts_path *result, bool blame)
+{
+    const struct cts_path_row *best = NULL;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct cts_path_row *const row = &result->rows[i];
+        const uint64_t value = blame ? row->blame_ns : row->path_ns;
+        if (value && (!best || value > (blame ? best->blame_ns : best->path_ns))) best = row;
+    }
+    return best;
+}
+
+static void print_words(const struct cts_path_report *report, FILE *file)
+{
+    const struct cts_path *const r = report->result;
+    const uint64_t *const where = r->path_where_ns;
+    fprintf(file,
+            "\nThe critical path is %s on the host, %s on devices, %s in MPI, %s latencies;\n",
+            percent_of(where[CTS_PATH_ON_HOST], r->path_ns),
+            percent_of(where[CTS_PATH_ON_DEVICE], r->path_ns),
+            percent_of(where[CTS_PATH_IN_MPI], r->path_ns),
+            percent_of(where[CTS_PATH_LATENCY], r->path_ns));
+    fprintf(file, "it changes location %s, %s of them between processes.\n",
+            cts_counted_text(r->path_jumps, "time", "times").text,
+            cts_count_text(r->path_crossings).text);
+    const struct cts_path_row *const long_row = most(r, false);
+    if (long_row)
+        fprintf(file, "Most of it is spent in '%s': %s, %s of the run.\n",
+                r->region_names[long_row->region], time_of(long_row->path_ns),
+                percent_of(long_row->path_ns, r->path_ns));
+    if (!r->wait_ns) {
+        fputs("Nothing waits.\n", file);
+        return;
+    }
+    fprintf(file, "Waiting sums to %s: %s on host threads, %s on device streams.\n",
+            time_of(r->wait_ns), time_of(r->host_wait_ns), time_of(r->device_wait_ns));
+    const struct cts_path_row *const blamed = most(r, true);
+    if (blamed)
+        fprintf(file, "Most of it is caused by '%s': %s, %s of all waiting.\n",
+                r->region_names[blamed->region], time_of(blamed->blame_ns),
+                percent_of(blamed->blame_ns, r->wait_ns));
+    if (long_row && blamed && long_row == blamed)
+        fputs("It is what to make faster first: the run and the waits both depend on it.\n", file);
+}
+
+/* ---- the screenful ---- */
+
+static void print_head(const struct cts_path_report *report, FILE *file)
+{
+    const struct cts_path *const r = report->result;
+    cts_print_plain(file, report->path);
+    fprintf(file, ": %s, %s, %s\n", cts_counted_text(r->process_count, "process", "processes").text,
+            cts_counted_text(r->stream_count, "device stream", "device streams").text,
+            cts_counted_text(r->event_count, "event", "events").text);
+    fprintf(file, "  runtime %s (first to last event)", time_of(r->path_ns));
+    if (r->mpi_path_ns)
+        fprintf(file, "; %s from MPI_Init to MPI_Finalize", time_of(r->mpi_path_ns));
+    fprintf(file, "\n  waiting %s%s\n\n", time_of(r->wait_ns),
+            report->direct_blame ? "; blame as by the paper: one step, not passed on" : "");
+}
+
+static enum cts_status print_rows(const struct cts_path_report *report, enum cts_path_sheet which,
+                                  const struct cts_sheet_choice *choice, FILE *file,
+                                  size_t *left_out, struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_path_sheet(report, which);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
+    if (status) return status;
+    if (left_out) *left_out = rows.found - rows.count;
+    status = cts_sheet_table(&sheet, &rows, file, error);
+    free(rows.rows);
+    return status;
+}
+
+/* Patterns that occurred, largest first. */
+static enum cts_status print_patterns(const struct cts_path_report *report, FILE *file,
+                                      struct cts_error *error)
+{
+    size_t count = 0;
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++)
+        count += p != CTS_PATH_PATTERN_FORK && report->result->patterns[p].count;
+    if (!count) return CTS_OK;
+    fputc('\n', file);
+    return print_rows(report, CTS_PATH_SHEET_PATTERN,
+                      &(struct cts_sheet_choice){.sort = "time_ns", .limit = count}, file, NULL,
+                      error);
+}
+
+enum cts_status cts_path_print_summary(const struct cts_path_report *report, size_t top, FILE *file,
+                                       struct cts_error *error)
+{
+    enum { WORST = 5 };
+    size_t left_out = 0;
+    print_head(report, file);
+    enum cts_status status =
+        print_rows(report, CTS_PATH_SHEET_ACTIVITY, &(struct cts_sheet_choice){.limit = top}, file,
+                   &left_out, error);
+    if (!status && left_out) fprintf(file, "  %zu more activities: --top 0 shows all\n", left_out);
+    if (!status) status = print_patterns(report, file, error);
+    if (!status && report->result->wait_ns) {
+        fputs("\n  The longest waits\n", file);
+        status = print_rows(report, CTS_PATH_SHEET_INSTANCE,
+                            &(struct cts_sheet_choice){.sort = "duration_ns", .limit = WORST}, file,
+                            NULL, error);
+    }
+    if (status) return status;
+    print_words(report, file);
+    cts_path_print_notes(report, file);
+    return CTS_OK;
+}
+
+/* ---- JSON ---- */
+
+static void json_head(const struct cts_path_report *report, struct cts_json *json)
+{
+    const struct cts_path *const r = report->result;
+    cts_json_member_string(json, "trace", report->path);
+    cts_json_member_u64(json, "processes", r->process_count);
+    cts_json_member_u64(json, "locations", r->location_count);
+    cts_json_member_u64(json, "streams", r->stream_count);
+    cts_json_member_u64(json, "events", r->event_count);
+    cts_json_member_u64(json, "first_ns", r->first_ns);
+    cts_json_member_u64(json, "last_ns", r->last_ns);
+    cts_json_member_u64(json, "path_ns", r->path_ns);
+    cts_json_member_u64(json, "mpi_path_ns", r->mpi_path_ns);
+    cts_json_member_u64(json, "path_host_ns", r->path_where_ns[CTS_PATH_ON_HOST]);
+    cts_json_member_u64(json, "path_device_ns", r->path_where_ns[CTS_PATH_ON_DEVICE]);
+    cts_json_member_u64(json, "path_mpi_ns", r->path_where_ns[CTS_PATH_IN_MPI]);
+    cts_json_member_u64(json, "path_latency_ns", r->path_where_ns[CTS_PATH_LATENCY]);
+    cts_json_member_u64(json, "path_jumps", r->path_jumps);
+    cts_json_member_u64(json, "path_crossings", r->path_crossings);
+    cts_json_member_u64(json, "wait_ns", r->wait_ns);
+    cts_json_member_u64(json, "host_wait_ns", r->host_wait_ns);
+    cts_json_member_u64(json, "device_wait_ns", r->device_wait_ns);
+    cts_json_member_u64(json, "blame_ns", r->blame_ns);
+    cts_json_member_bool(json, "direct_blame", report->direct_blame);
+}
+
+enum cts_status cts_path_print_json(const struct cts_path_report *report,
+                                    const struct cts_sheet_choice *choice, FILE *file,
+                                    struct cts_error *error)
+{
+    struct cts_json json;
+    const struct cts_sheet activities = cts_path_sheet(report, CTS_PATH_SHEET_ACTIVITY);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&activities, choice, &rows, error);
+    if (status) return status;
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    json_head(report, &json);
+    cts_sheet_json(&activities, &rows, &json);
+    free(rows.rows);
+    for (unsigned which = CTS_PATH_SHEET_PATTERN; which < CTS_PATH_SHEET_COUNT; which++) {
+        const struct cts_sheet sheet = cts_path_sheet(report, (enum cts_path_sheet)which);
+        const struct cts_sheet_rows all = cts_sheet_all(&sheet);
+        cts_sheet_json(&sheet, &all, &json);
+    }
+    cts_json_key(&json, "warnings");
+    cts_json_open_array(&json);
+    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) {
+        if (!report->result->warnings[i]) continue;
+        cts_json_open_object_row(&json);
+        cts_json_member_string(&json, "text", cts_path_warning_texts[i]);
+        cts_json_member_u64(&json, "count", report->result->warnings[i]);
+        cts_json_close_object(&json);
+    }
+    cts_json_close_array(&json);
+    cts_json_close_object(&json);
+    return cts_json_end(&json, error);
+}
