@@ -22,6 +22,7 @@
 #define NONE UINT32_MAX
 
 enum {
+    FIRST_SLOTS = 4096,
     SHARED_ACCESSES = 1 << 18, /* a launch of so many is split among the workers */
     CLUSTER = 16,              /* neighbouring CTAs whose slots are neighbours */
     PROGRESS_GROUPS = 1 << 14,
@@ -117,6 +118,7 @@ static void write_cta(struct packer *p, const struct slot *slot)
 static void write_round(struct packer *p)
 {
     size_t count = 0;
+    if (!p->slot_count) return;
     for (size_t i = 0; i < p->slot_capacity; i++)
         if (p->slots[i].first != NONE) p->sorted[count++] = p->slots[i];
     qsort(p->sorted, count, sizeof *p->sorted, by_cta);
@@ -269,6 +271,14 @@ static enum cts_status add_group(struct packer *p, const struct cts_trc_group *g
 
 /* ---- launches ---- */
 
+/* A table that a large launch has left behind would have to be gone through by each small one. */
+static enum cts_status fit_slots(struct packer *p)
+{
+    size_t wanted = FIRST_SLOTS;
+    while (wanted < 2 * p->launch->touched && wanted < p->slot_capacity) wanted *= 2;
+    return p->slot_capacity > 16 * wanted ? make_slots(p, wanted) : CTS_OK;
+}
+
 static void begin_launch(struct packer *p, size_t index, unsigned worker)
 {
     const struct cts_trc_packing *const packing = p->packing;
@@ -309,7 +319,7 @@ static enum cts_status pack_launch(struct packer *p)
                                 .at = file->bytes + p->launch->begin,
                                 .end = file->bytes + p->launch->end};
     const uint8_t *shown = walk.at, *kept = walk.at;
-    enum cts_status status = CTS_OK;
+    enum cts_status status = fit_slots(p);
     for (unsigned groups = 1; !status && cts_trc_next(&walk) == CTS_TRC_GROUP; groups++) {
         status = add_group(p, &walk.group);
         if (groups % PROGRESS_GROUPS) continue;
@@ -345,7 +355,6 @@ static enum cts_status make_arena(struct packer *p, size_t size_bytes)
 enum cts_status cts_trc_pack(const struct cts_trc_packing *packing, unsigned worker,
                              struct cts_stream *stream, struct cts_error *error)
 {
-    enum { FIRST_SLOTS = 4096 };
     struct packer packer = {.packing = packing, .stream = stream, .error = error};
     enum cts_status status = make_arena(&packer, packing->worker_bytes);
     if (!status) status = make_slots(&packer, FIRST_SLOTS);

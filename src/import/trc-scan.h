@@ -80,7 +80,7 @@ struct cts_trc_scan {
     struct cts_map kernel_of_hash, site_of_key;
 };
 
-enum { CTS_TRC_LAUNCHES_MAX = 1 << 24, CTS_TRC_SITES_MAX = 1 << 24 };
+enum { CTS_TRC_LAUNCHES_MAX = 1 << 22, CTS_TRC_SITES_MAX = 1 << 24 };
 
 CTS_MUST_CHECK enum cts_status cts_trc_scan(struct cts_trc_scan *scan,
                                             struct cts_progress *progress, struct cts_error *error);
