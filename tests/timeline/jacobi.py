@@ -1,0 +1,46 @@
+"""The Jacobi on real ranks, with different shares of its rows on the devices: calls, copies, kernels
+and messages are as many as its source says."""
+import ranks
+from ranks import number
+
+
+class Jacobi(ranks.MpiTest):
+    ITERATIONS = 8
+
+    def check(self, count, percent):
+        trace = self.record_ranks(count, "jacobi", "64", "48", str(self.ITERATIONS), str(percent))
+        for rank in range(count):
+            neighbours = (rank > 0) + (rank < count - 1)
+            counts = trace.counts(rank)
+            messages = neighbours * self.ITERATIONS
+            self.assertEqual((counts["MPI_Isend"], counts["MPI_Irecv"]), (messages, messages))
+            self.assertEqual(counts["MPI_Waitall"], self.ITERATIONS)
+            self.assertEqual(counts["MPI_Allreduce"], self.ITERATIONS + 1)
+            for kinds in (("MPI_ISEND",), ("MPI_ISEND_COMPLETE",), ("MPI_IRECV_REQUEST",),
+                          ("MPI_IRECV",)):
+                self.assertEqual(len(self.events(trace, rank, *kinds)), messages, kinds)
+            for event in self.events(trace, rank, "MPI_ISEND", "MPI_IRECV"):
+                self.assertEqual(number(event.fields["Length"]), 48 * 4)
+            on_device = self.ITERATIONS if percent else 0
+            self.assertEqual(counts["cudaLaunchKernel"], on_device)
+            self.assertEqual(len(trace.kernels("update", rank)), on_device)
+            self.assertEqual(counts["cudaStreamSynchronize"], on_device + (1 if percent else 0))
+            # two rows and the change out, two rows in; at the ends two grids in and one out
+            self.assertEqual(len(trace.copies(rank)), 5 * on_device + (3 if percent else 0))
+            self.assertEqual(len(trace.kernels("cuMemset", rank)), on_device)
+
+    def test_one_rank_on_its_device(self):
+        self.check(1, 100)
+
+    def test_two_ranks_on_the_host(self):
+        self.check(2, 0)
+
+    def test_two_ranks_half_and_half(self):
+        self.check(2, 50)
+
+    def test_four_ranks_on_their_devices(self):
+        self.check(4, 100)
+
+
+if __name__ == "__main__":
+    ranks.traces.main()
