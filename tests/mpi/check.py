@@ -2,8 +2,10 @@
 """Runs an MPI program under the wrappers with the text recorder, and checks what was recorded.
 
     check.py MPIRUN RANKS LIBRARIES TEXT_RECORDER PROGRAM [ARGUMENTS]...
+    check.py --archive CTASCOPE MPIRUN RANKS PROGRAM [ARGUMENTS]...
 
-LIBRARIES: what is preloaded, with colons. Checked, of all ranks together:
+LIBRARIES: what is preloaded, with colons. The second form records with 'ctascope record' and reads
+the archive with otf2-print. Checked, of all ranks together:
   - what the program says that it did (expect.h) is what was recorded, no more and no less
   - each thread's times do not go back, its regions nest, and all are left again
   - a communicator is the same in all of its members, which one of them lists
@@ -87,6 +89,78 @@ def read_ranks(where):
         if rank.rank in ranks:
             fail(f"two processes are rank {rank.rank}")
         ranks[rank.rank] = rank
+    return ranks
+
+
+# ---- the same of an archive, by what otf2-print says ----
+
+OPERATIONS = ("BARRIER BCAST GATHER GATHERV SCATTER SCATTERV ALLGATHER ALLGATHERV ALLTOALL "
+              "ALLTOALLV ALLTOALLW ALLREDUCE REDUCE REDUCE_SCATTER SCAN EXSCAN "
+              "REDUCE_SCATTER_BLOCK CREATE_HANDLE DESTROY_HANDLE ALLOCATE DEALLOCATE "
+              "CREATE_HANDLE_AND_ALLOCATE").split()
+KINDS = {"NON_BLOCKING_COLLECTIVE_REQUEST": "ICOLLECTIVE_REQUEST",
+         "NON_BLOCKING_COLLECTIVE_COMPLETE": "ICOLLECTIVE_COMPLETE",
+         "RMA_COLLECTIVE_BEGIN": "RMA_COLLECTIVE_BEGIN",
+         "RMA_COLLECTIVE_END": "RMA_COLLECTIVE_END"}
+ATTRIBUTES = {"Receiver": "peer", "Sender": "peer", "Tag": "tag", "Length": "bytes",
+              "Request": "request", "Sent": "sent", "Received": "received", "Bytes": "bytes",
+              "Remote": "remote", "Root": "root"}
+
+
+def otf2_print(option, anchor):
+    done = subprocess.run(["otf2-print"] + option + [anchor], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=120)
+    if done.returncode or done.stderr.strip():
+        fail(f"otf2-print complains: {done.stderr.strip() or done.returncode}")
+    return done.stdout.splitlines()
+
+
+def read_event(line):
+    kind, location, time, *rest = line.split(None, 3)
+    fields = dict(re.findall(r"([A-Z][\w ]*): ([^,{]+)", rest[0])) if rest else {}
+    event = {new: fields[old].split()[0].replace("NONE", "-1").replace("UNDEFINED", "-1")
+             for old, new in ATTRIBUTES.items() if old in fields}
+    event.update(kind=KINDS.get(kind, kind.replace("MPI_", "").replace("RMA_", "")),
+                 time=int(time), thread=location)
+    if "Region" in fields:
+        event["region"] = fields["Region"].split('"')[1]
+    if "Operation" in fields:
+        event["op"] = str(OPERATIONS.index(fields["Operation"].strip()))
+    if event["kind"] == "ACQUIRE_LOCK":
+        event["op"] = str(["EXCLUSIVE", "SHARED"].index(fields["Type"].strip()))
+    if event["kind"] == "ATOMIC":
+        event["bytes"] = event["sent"]
+    if "Communicator" in fields:
+        event["comm"] = re.search(r"<(\d+)>", fields["Communicator"]).group(1)
+    return int(location) & 0xffffffff, event
+
+
+def read_archive(anchor):
+    ranks, groups, own = collections.defaultdict(Rank), {}, set()
+    for line in otf2_print(["-G"], anchor):
+        if line.startswith("GROUP "):
+            members = line.split("Members: ")[1] if "Members: " in line else ""
+            groups[line.split()[1]] = [int(m) for m in re.findall(r"(\d+) \(", members)], \
+                "COMM_SELF" in line
+        elif line.startswith("COMM "):
+            identity, name, group = re.match(
+                r'COMM +(\d+) +Name: "(.*)" <.*Group: "[^"]*" <(\d+)>', line).groups()
+            members, is_self = groups[group]
+            if is_self:
+                own.add(identity)
+            for rank in members:
+                ranks[rank].communicators.append((identity, name, members))
+    for line in otf2_print([], anchor):
+        if not re.match(r"[A-Z_0-9]+ +\d+ +\d+", line):
+            continue
+        number, event = read_event(line)
+        rank = ranks[number]
+        if event.get("comm") in own: # the archive has one for all
+            event["comm"] += f" of {number}"
+            rank.communicators.append((event["comm"], "MPI_COMM_SELF", [number]))
+        rank.events.append(event)
+    for number, rank in ranks.items():
+        rank.rank = number
     return ranks
 
 
@@ -249,8 +323,8 @@ def check_expected(where, rank, names):
     return sum(expected.values())
 
 
-def check(where, count):
-    ranks = read_ranks(where)
+def check(where, count, ranks=None):
+    ranks = ranks or read_ranks(where)
     if sorted(ranks) != list(range(count)):
         fail(f"recorded ranks {sorted(ranks)}")
     names, members = check_communicators(ranks)
@@ -264,7 +338,24 @@ def check(where, count):
             f"{len(members)} communicators")
 
 
+def check_archive(ctascope, mpirun, count, program):
+    with tempfile.TemporaryDirectory() as where:
+        run_path, expected = os.path.join(where, "run"), os.path.join(where, "expected")
+        os.makedirs(expected)
+        environment = dict(os.environ, EXPECTED=expected, OMPI_ALLOW_RUN_AS_ROOT="1",
+                           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+        done = subprocess.run([ctascope, "record", "--timeline", "-o", run_path, "--", mpirun, "-n",
+                               str(count)] + program, env=environment, timeout=120)
+        if done.returncode:
+            fail(f"record ended with {done.returncode}")
+        ranks = read_archive(os.path.join(run_path, "timeline", "traces.otf2"))
+        print("check: " + check(where, count, ranks))
+
+
 def main():
+    if sys.argv[1] == "--archive":
+        check_archive(sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5:])
+        return
     mpirun, count, libraries, recorder = sys.argv[1:5]
     with tempfile.TemporaryDirectory() as where:
         status = run(mpirun, int(count), libraries, recorder, sys.argv[5:], where)

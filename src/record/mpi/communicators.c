@@ -140,11 +140,13 @@ static void define(struct cts_comm *info, MPI_Comm members, const struct cts_com
                    const char *name)
 {
     uint32_t *const ranks = info->position == 0 ? member_ranks(info, members) : NULL;
+    info->parent_creator = parent ? parent->creator : CTS_TIMELINE_NONE;
+    info->parent_number = parent ? parent->number_there : 0;
     info->number = cts_mpi.recorder->communicator(&(struct cts_recorder_communicator){
         .creator = info->creator,
         .number = info->number_there,
-        .parent_creator = parent ? parent->creator : CTS_TIMELINE_NONE,
-        .parent_number = parent ? parent->number_there : 0,
+        .parent_creator = info->parent_creator,
+        .parent_number = info->parent_number,
         .name = name,
         .members = ranks,
         .member_count = ranks ? info->size : 0,
@@ -260,7 +262,8 @@ static void define_inter(struct cts_comm *info, const struct cts_comm *parent)
     }
     if (place_groups(info, merged)) {
         agree(info, merged);
-        define(info, info->handle, parent, NULL);
+        /* The groups of a new intercommunicator have different parents. */
+        define(info, info->handle, parent && parent->inter ? parent : NULL, NULL);
     } else {
         free(info);
     }
@@ -333,7 +336,8 @@ void cts_comm_named(MPI_Comm comm)
     cts_mpi.recorder->communicator(&(struct cts_recorder_communicator){
         .creator = info->creator,
         .number = info->number_there,
-        .parent_creator = CTS_TIMELINE_NONE,
+        .parent_creator = info->parent_creator,
+        .parent_number = info->parent_number,
         .name = name,
     });
 }

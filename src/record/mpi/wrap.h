@@ -159,9 +159,10 @@ struct cts_comm {
     uint64_t partners;    /* with how many a collective exchanges data */
     uint32_t number;      /* the recorder's */
     uint32_t creator, number_there;
-    uint32_t position, remote_offset; /* of an intercommunicator's groups among its members */
-    uint32_t size;                    /* of all members */
-    int64_t in_degree, out_degree;    /* of its topology; -1: not asked yet */
+    uint32_t parent_creator, parent_number; /* NONE: no parent */
+    uint32_t position, remote_offset;       /* of an intercommunicator's groups among its members */
+    uint32_t size;                          /* of all members */
+    int64_t in_degree, out_degree;          /* of its topology; -1: not asked yet */
     uint32_t duplicate_count, window_count;
 };
 
