@@ -92,8 +92,7 @@ class NullStream(traces.TimelineTest):
 
 
 class Whatif(traces.TimelineTest):
-    def launches(self, *words):
-        run = "run-" + "-".join(words)
+    def launches(self, run, *words):
         done = self.record_timeline(run, traces.example("whatif"), *words)
         trace = self.trace(run)
         numbers = [int(word.rstrip(",")) for word in done.stdout.split()
@@ -105,14 +104,22 @@ class Whatif(traces.TimelineTest):
         return trace, kinds
 
     def test_what_is_optimised_changes_nothing_else(self):
-        trace, before = self.launches("2", "40", "3", "0", "4000")
-        _, after = self.launches("2", "40", "3", "4", "4000")
-        self.assertEqual([len(k) for k in before], [len(k) for k in after])
-        self.assertEqual(sum(len(k) for k in before), 40)
-        busy = [s for s in trace.streams() if s.properties.get("CUDA_STREAM_FLAGS")]
-        self.assertEqual(len(busy), 2)
-        shorter = sum(k.length for k in after[3]) / sum(k.length for k in before[3])
-        self.assertLess(shorter, 0.95)
+        least = {0: [], 4: []}
+        for attempt in range(5):
+            counts = {}
+            for optimised, lengths in least.items():
+                trace, kinds = self.launches(f"run-{optimised}-{attempt}", "2", "40", "3",
+                                             str(optimised), "1000")
+                counts[optimised] = [len(kind) for kind in kinds]
+                lengths.append(min(k.length for k in kinds[3]))
+            self.assertEqual(counts[0], counts[4])
+            self.assertEqual(sum(counts[0]), 40)
+            busy = [s for s in trace.streams() if s.properties.get("CUDA_STREAM_FLAGS")]
+            self.assertEqual(len(busy), 2)
+            # The least disturbed of all launches so far, as others use the cores too.
+            if min(least[4]) < 0.8 * min(least[0]):
+                return
+        self.fail(f"half the work is not shorter: {least}")
 
 
 if __name__ == "__main__":
