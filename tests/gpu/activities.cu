@@ -258,7 +258,8 @@ static void managed()
     expect("kernel first(float*)", 1);
 }
 
-// Every device has a stream with kernels; with two or more, a copy between the first two.
+// Every device has a stream with kernels; with two or more, copies between the first two: through the
+// host, as CUDA does it at first, and directly.
 static void devices()
 {
     int count;
@@ -275,10 +276,17 @@ static void devices()
             CHECK(cudaSetDevice(i));
             first<<<64, 64, 0, streams[i]>>>(data[i]);
         }
+    int can_reach = 0;
     if (count > 1) {
         CHECK(cudaSetDevice(0));
         CHECK(cudaMemcpyPeerAsync(data[1], 1, data[0], 0, 1 << 20, streams[0]));
-        CHECK(cudaStreamSynchronize(streams[1]));
+        CHECK(cudaStreamSynchronize(streams[0]));
+        CHECK(cudaDeviceCanAccessPeer(&can_reach, 0, 1));
+        if (can_reach) {
+            CHECK(cudaDeviceEnablePeerAccess(1, 0));
+            CHECK(cudaMemcpyPeerAsync(data[1], 1, data[0], 0, 1 << 20, streams[0]));
+            CHECK(cudaStreamSynchronize(streams[0]));
+        }
     }
     for (int i = 0; i < count; i++) {
         CHECK(cudaSetDevice(i));
@@ -286,7 +294,9 @@ static void devices()
     }
     expect("kernel first(float*)", 10 * count);
     expect("devices", count);
-    if (count > 1) expect("copy device-to-device", 1);
+    if (count > 1) expect("copy device-to-host", 1);
+    if (count > 1) expect("copy host-to-device", 1);
+    expect("copy device-to-device", can_reach);
 }
 
 static void threads()

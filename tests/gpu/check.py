@@ -22,7 +22,7 @@ SKIPPED = 77
 # the device's clock to the host's.
 CLOCK_ERROR_NS = 20000
 
-LONG_US = 150 # 2% of that is more than CUDA events' own distance from a kernel
+LONG_US = 300 # 2% of that is more than CUDA events' own distance from a kernel
 
 OWN_STATUS = {"crash": 139, "kill": 137, "quick-exit": 5, "device-fault": 3}
 CUT_OFF = {"crash", "kill", "quick-exit"}
@@ -156,7 +156,8 @@ def problems_of_correlation(timeline):
             continue
         early = max(early, call.time - enter.time)
         stream = call.attributes.get("CUDA_STREAM_REF")
-        if stream not in (None, location) and "Graph" not in call.region():
+        elsewhere = "Graph" in call.region() or "Peer" in call.region()
+        if stream not in (None, location) and not elsewhere:
             yield (f"{name} ran on {timeline.names[location]}, its call says "
                    f"{timeline.names[stream]}")
     if early > CLOCK_ERROR_NS:
