@@ -7,6 +7,7 @@
 
 #include "analyze/access/access.h"
 #include "analyze/communication/communication.h"
+#include "analyze/partition/partition.h"
 #include "cli/verb.h"
 #include "report/figures.h"
 #include "report/page.h"
@@ -38,45 +39,100 @@ out:
     return status;
 }
 
+/* What the page is made from. */
+struct material {
+    struct cts_catalogue catalogue;
+    struct cts_acc_reader *reader;
+    struct cts_comm comm;
+    struct cts_access_result access;
+    struct cts_partition partition;
+    struct cts_figures figures;
+};
+
+static void release(struct material *material)
+{
+    cts_figures_release(&material->figures);
+    cts_partition_release(&material->partition);
+    cts_access_release(&material->access);
+    cts_comm_release(&material->comm);
+    cts_acc_close(material->reader);
+    cts_catalogue_release(&material->catalogue);
+}
+
+static enum cts_status analyze_partitions(struct material *material,
+                                          const struct cts_access_source *source, unsigned threads,
+                                          struct cts_error *error)
+{
+    enum { MAPPINGS_MAX = 32 };
+    static const uint32_t counts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+    const struct cts_mapping *mappings[MAPPINGS_MAX];
+    size_t mapping_count = 0;
+    while (cts_mappings[mapping_count] && mapping_count < MAPPINGS_MAX) {
+        mappings[mapping_count] = cts_mappings[mapping_count];
+        mapping_count++;
+    }
+    const struct cts_partition_options options = {
+        .counts = counts,
+        .count_count = sizeof counts / sizeof *counts,
+        .mappings = mappings,
+        .mapping_count = mapping_count,
+        .threads = threads,
+    };
+    return cts_partition_analyze(&material->catalogue, source, &options, &material->partition,
+                                 error);
+}
+
+static enum cts_status analyze(struct material *material, const struct cts_access_source *source,
+                               unsigned threads, struct cts_error *error)
+{
+    struct cts_progress progress;
+    cts_progress_begin(&progress, stderr, "analysing", 0);
+    const struct cts_comm_options comm = {
+        .density_bins = DENSITY_BINS, .threads = threads, .progress = &progress};
+    const struct cts_access_options access = {.threads = threads};
+    enum cts_status status =
+        cts_comm_analyze(&material->catalogue, source, &comm, &material->comm, error);
+    if (!status)
+        status =
+            cts_access_analyze(&material->catalogue, source, &access, &material->access, error);
+    if (!status) status = analyze_partitions(material, source, threads, error);
+    cts_progress_end(&progress);
+    return status;
+}
+
+static enum cts_status make_figures(struct material *material, struct cts_error *error)
+{
+    struct cts_figures *const figures = &material->figures;
+    enum cts_status status = cts_figures_of_comm(figures, &material->comm, error);
+    if (!status)
+        status = cts_figures_of_comm_where(figures, &material->catalogue, &material->comm, error);
+    if (!status) status = cts_figures_of_partition(figures, &material->partition, error);
+    return status;
+}
+
 static enum cts_status report(const struct cts_arguments *arguments, const char *run,
                               const char *path, struct cts_error *error)
 {
-    struct cts_catalogue catalogue = {0};
-    struct cts_acc_reader *reader = NULL;
-    struct cts_comm comm = {0};
-    struct cts_access_result access = {0};
-    struct cts_figures figures = {0};
+    struct material material = {0};
     const char *const directory = cts_argument(arguments, "figures");
     uint64_t threads = 0;
     enum cts_status status = CTS_OK;
     if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
         return cts_fail(error, CTS_USAGE, "--threads takes a number");
-    if ((status = cts_catalogue_read(run, &catalogue, error))) goto out;
-    if ((status = cts_acc_open(run, &reader, error))) goto out;
-    const struct cts_access_source source = cts_access_source_of(reader);
-    struct cts_progress progress;
-    cts_progress_begin(&progress, stderr, "analysing", 0);
-    const struct cts_comm_options options = {
-        .density_bins = DENSITY_BINS, .threads = (unsigned)threads, .progress = &progress};
-    status = cts_comm_analyze(&catalogue, &source, &options, &comm, error);
-    const struct cts_access_options access_options = {.threads = (unsigned)threads};
-    if (!status) status = cts_access_analyze(&catalogue, &source, &access_options, &access, error);
-    cts_progress_end(&progress);
-    if (status) goto out;
-    if ((status = cts_figures_of_comm(&figures, &comm, error))) goto out;
-    if (directory && (status = cts_figures_draw(&figures, directory, error))) goto out;
+    if ((status = cts_catalogue_read(run, &material.catalogue, error))) return status;
+    if ((status = cts_acc_open(run, &material.reader, error))) goto out;
+    const struct cts_access_source source = cts_access_source_of(material.reader);
+    if ((status = analyze(&material, &source, (unsigned)threads, error))) goto out;
+    if ((status = make_figures(&material, error))) goto out;
+    if (directory && (status = cts_figures_draw(&material.figures, directory, error))) goto out;
     const struct cts_page page = {.run_path = run,
-                                  .catalogue = &catalogue,
-                                  .comm = &comm,
-                                  .access = &access,
-                                  .figures = &figures};
+                                  .catalogue = &material.catalogue,
+                                  .comm = &material.comm,
+                                  .access = &material.access,
+                                  .figures = &material.figures};
     status = write_file(&page, path, error);
 out:
-    cts_figures_release(&figures);
-    cts_comm_release(&comm);
-    cts_access_release(&access);
-    cts_acc_close(reader);
-    cts_catalogue_release(&catalogue);
+    release(&material);
     return status;
 }
 

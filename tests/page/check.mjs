@@ -47,7 +47,9 @@ for (const colorScheme of ["light", "dark"]) {
     const titles = await page.locator("h2").allTextContents();
     assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
     assert.deepEqual(titles, ["Kernels", "Who talks to whom", "What is wrong with the accesses", "Transfer sizes", "Partners of a CTA", "Volume, launch by launch",
-        "Partners, launch by launch", "CTA to CTA"]);
+        "Partners, launch by launch", "CTA to CTA", "Which variables carry it", "Which lines carry it", "How far apart in time", "Bisection",
+        "Strides of what communicates", "Who wrote what is read", "Critical volume, launch by launch", "Traffic of a launch",
+        "Traffic against partitions", "Estimated speed-up of the memory traffic", "Balance of work"]);
 
     // Tiles and tables show the analysis' own numbers.
     const tiles = await page.locator(".tile b").allTextContents();
@@ -69,10 +71,14 @@ for (const colorScheme of ["light", "dark"]) {
 
     // Every plot has marks, axes and a legend; the page needs no horizontal scrolling.
     const plots = await page.locator(".uplot").count();
-    assert.equal(plots, 4);
+    assert.equal(plots, 14);
+    assert.ok((await marks(page.locator(".boxes canvas"))) > 500, "no boxes");
     for (const canvas of await page.locator(".uplot canvas").all()) assert.ok((await marks(canvas)) > 500, "an empty plot");
     const legends = await page.locator(".u-legend").allTextContents();
     assert.ok(legends[0].includes("in transfers up to this size") && legends[1].includes("incoming"));
+    // Fits stand beside the points, and the papers' figures are named.
+    assert.match(await page.locator("#partition-scaling .u-legend").textContent(), /off [\d.]+%/);
+    assert.match(await page.locator("#partition-launches .soft").first().textContent(), /004 figure 6/);
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
 
     // The map tells what lies under the pointer: CTA 0 sends to itself in a stencil.

@@ -21,6 +21,8 @@ export interface PlotProps {
     xLabel: string;
     yLabel: string;
     xText: (value: number) => string;
+    categories?: number; // x are the names of so many; of what length at most:
+    categoryLength?: number;
     yText: (value: number) => string;
     series: Series[];
     xLog?: boolean;
@@ -107,28 +109,36 @@ export function Plot(props: PlotProps) {
             values: (_: uPlot, splits: (number | null)[]) =>
                 splits.map((value) => (value === null ? "" : text(value))),
         });
+        // Long names stand aslant; a few pixels a letter.
+        const aslant = (props.categories ?? 0) * (props.categoryLength ?? 0) * 7 > (element.clientWidth || 600) - 120;
+        const tall = Math.min(120, 30 + (props.categoryLength ?? 0) * 4.5);
         const parts = seriesOf(props, theme);
         const pad = props.kind === "bars" ? 0.6 : 0;
         const options: uPlot.Options = {
             width: element.clientWidth || 600,
-            height: props.height ?? 280,
+            height: (props.height ?? 280) + (aslant ? tall - 40 : 0),
             scales: {
                 x: props.xLog
                     ? { time: false, distr: 3, log: props.xBytes ? 2 : 10 }
                     : {
                           time: false,
-                          range: (_, low, high) => [low - pad, high + pad],
+                          range: (_, low, high) => (props.categories ? [-pad, props.categories - 1 + pad] : [low - pad, high + pad]),
                       },
                 y: props.yLog
                     ? { distr: 3 }
                     : { range: props.yRange ?? ((_, __, high) => [0, high > 0 ? high * 1.05 : 1]) },
             },
-            axes: [axis(props.xLabel, props.xText, props.xBytes), axis(props.yLabel, props.yText, props.yBytes)],
+            axes: [{
+                ...axis(props.xLabel, props.xText, props.xBytes),
+                ...(props.categories ? { splits: Array.from({ length: props.categories }, (_, i) => i) } : {}),
+                ...(aslant ? { rotate: -35, size: tall } : {}),
+            }, axis(props.yLabel, props.yText, props.yBytes)],
             bands: parts.bands,
             series: [
                 { label: props.xLabel, value: (_, value) => (value === null ? "" : props.xText(value)) },
                 ...parts.series,
             ],
+            ...(aslant ? { padding: [null, Math.min(90, tall), null, null] as uPlot.Padding } : {}),
             cursor: { drag: { x: true, y: false } },
             legend: { live: true },
         };

@@ -1,0 +1,325 @@
+/* Figures of where communication goes and comes from: halves of the grid, distances in launches,
+ * strides, variables and lines of the source. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "report/figures.h"
+
+enum { BARS_MAX = 12, DISTANCES_MAX = 16, STRIDES_MAX = 12 };
+
+/* A kernel's name up to its parameters or template arguments. */
+static int name_length(const char *name)
+{
+    const size_t length = strcspn(name, "(<");
+    return (int)(length < 32 ? length : 32);
+}
+
+static const char *kernel_name(const struct cts_catalogue *catalogue, const struct cts_comm *comm,
+                               size_t kernel)
+{
+    const uint32_t id = comm->kernels[kernel].kernel;
+    const char *const name = id < catalogue->kernel_count ? catalogue->kernels[id].name : NULL;
+    return name ? name : "?";
+}
+
+/* Indices of the largest of `count` values, by value, at most `most`. */
+static size_t largest(const uint64_t *values, size_t count, size_t most, size_t *chosen)
+{
+    size_t chosen_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!values[i]) continue;
+        size_t place = chosen_count < most ? chosen_count : most;
+        while (place && values[chosen[place - 1]] < values[i]) place--;
+        if (place == most) continue;
+        const size_t last = chosen_count < most ? chosen_count++ : most - 1;
+        memmove(chosen + place + 1, chosen + place, (last - place) * sizeof *chosen);
+        chosen[place] = i;
+    }
+    return chosen_count;
+}
+
+/* ---- bisection ---- */
+
+static enum cts_status bisection(struct cts_figures *figures, const struct cts_catalogue *catalogue,
+                                 const struct cts_comm *comm, bool relative,
+                                 struct cts_error *error)
+{
+    static const char dimensions[] = "xyz";
+    const struct cts_figure_texts texts = {
+        .name = relative ? "comm-bisection-relative" : "comm-bisection",
+        .group = "bisection",
+        .title = "Bisection",
+        .tab = relative ? "share" : "bytes",
+        .says = "Bytes of transfers that change halves when the grid is cut in two along a "
+                "dimension, by pair of kernels; the pairs with the most bytes.",
+        .source = "003 6.2.4",
+    };
+    size_t chosen[BARS_MAX];
+    uint64_t *const bytes = cts_array_zeroed(comm->kernel_pair_count, sizeof *bytes, error);
+    if (!bytes) return error->status;
+    for (size_t i = 0; i < comm->kernel_pair_count; i++)
+        if (comm->kernel_pairs[i].bisection_dimensions) bytes[i] = comm->kernel_pairs[i].bytes;
+    const size_t count = largest(bytes, comm->kernel_pair_count, BARS_MAX, chosen);
+    free(bytes);
+    if (!count) return CTS_OK;
+    struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
+    if (!figure) return error->status;
+    figure->x.label = "from kernel to kernel";
+    figure->y = (struct cts_figure_axis){.label = relative ? "share of the pair's bytes" : "bytes",
+                                         .unit = relative ? CTS_UNIT_FRACTION : CTS_UNIT_BYTES};
+    enum cts_status status = cts_figure_categories(&figure->x, count, error);
+    if (!status) status = cts_figure_room(figure, count, 3, error);
+    for (size_t d = 0; d < 3 && !status; d++)
+        status = cts_figure_name(figure, d, error, "cut along %c", dimensions[d]);
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct cts_comm_pair *const pair = &comm->kernel_pairs[chosen[i]];
+        const char *const writer = kernel_name(catalogue, comm, pair->writer);
+        const char *const reader = kernel_name(catalogue, comm, pair->reader);
+        status = cts_figure_category(&figure->x, i, error, "%.*s → %.*s", name_length(writer),
+                                     writer, name_length(reader), reader);
+        for (size_t d = 0; d < 3; d++)
+            if (pair->bisection_dimensions & 1u << d)
+                figure->series[d].values[i] =
+                    (double)pair->bisection_bytes[d] / (relative ? (double)pair->bytes : 1);
+    }
+    return status;
+}
+
+/* ---- distances ---- */
+
+/* Distances up to DISTANCES_MAX - 2 by themselves, the rest in the last bar. */
+static enum cts_status distances(struct cts_figures *figures, const struct cts_comm *comm,
+                                 struct cts_error *error)
+{
+    static const struct cts_figure_texts texts = {
+        .name = "comm-distance",
+        .group = "distance",
+        .title = "How far apart in time",
+        .says = "Launches that lie between the one that wrote and the one that reads; 0: the "
+                "directly succeeding one. Bytes count once per reader.",
+        .source = "003 6.3.2",
+    };
+    if (!comm->distance_count) return CTS_OK;
+    const uint64_t farthest = comm->distances[comm->distance_count - 1].distance;
+    const size_t count = farthest < DISTANCES_MAX ? (size_t)farthest + 1 : DISTANCES_MAX;
+    struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
+    if (!figure) return error->status;
+    figure->x.label = "launches between";
+    figure->y = (struct cts_figure_axis){.label = "bytes", .unit = CTS_UNIT_BYTES};
+    enum cts_status status = cts_figure_categories(&figure->x, count, error);
+    if (!status) status = cts_figure_room(figure, count, 1, error);
+    if (!status) status = cts_figure_name(figure, 0, error, "received");
+    for (size_t i = 0; i < count && !status; i++) {
+        figure->series[0].values[i] = 0;
+        status = cts_figure_category(&figure->x, i, error, "%zu%s", i,
+                                     farthest >= DISTANCES_MAX && i + 1 == count ? "+" : "");
+    }
+    for (size_t i = 0; i < comm->distance_count && !status; i++) {
+        const uint64_t distance = comm->distances[i].distance;
+        figure->series[0].values[distance < count ? distance : count - 1] +=
+            (double)comm->distances[i].bytes;
+    }
+    return status;
+}
+
+/* ---- strides ---- */
+
+struct stride_sum {
+    int64_t stride;
+    uint64_t counts[2]; /* loads, stores */
+};
+
+static int by_stride(const void *a, const void *b)
+{
+    const int64_t x = ((const struct stride_sum *)a)->stride;
+    const int64_t y = ((const struct stride_sum *)b)->stride;
+    return (x > y) - (x < y);
+}
+
+/* The most frequent strides of loads and of stores; the rest is one bar. */
+static enum cts_status strides(struct cts_figures *figures, const struct cts_comm *comm,
+                               bool of_lanes, struct cts_error *error)
+{
+    const struct cts_figure_texts texts = {
+        .name = of_lanes ? "comm-strides-of-lanes" : "comm-strides",
+        .group = "strides",
+        .title = "Strides of what communicates",
+        .tab = of_lanes ? "between lanes" : "between addresses",
+        .says = of_lanes
+                    ? "Distance in bytes between the addresses of consecutive active lanes, of "
+                      "accesses that communicate; the most frequent ones."
+                    : "Distance in bytes between consecutive addresses of a CTA that "
+                      "communicate; the most frequent ones.",
+        .source = "003 6.2.5",
+    };
+    static const enum cts_stride_kind kinds[2][2] = {
+        {CTS_STRIDE_LOAD_ADDRESS, CTS_STRIDE_STORE_ADDRESS},
+        {CTS_STRIDE_LOAD_LANE, CTS_STRIDE_STORE_LANE},
+    };
+    if (!comm->stride_count) return CTS_OK;
+    const struct cts_comm_kernel_strides *const all = &comm->strides[0];
+    struct stride_sum shown[2 * STRIDES_MAX];
+    size_t shown_count = 0;
+    double totals[2] = {0, 0}, covered[2] = {0, 0};
+    for (int side = 0; side < 2; side++) {
+        const enum cts_stride_kind kind = kinds[of_lanes][side];
+        uint64_t *const counts = cts_array_zeroed(all->counts[kind], sizeof *counts, error);
+        size_t chosen[STRIDES_MAX];
+        if (!counts) return error->status;
+        for (size_t i = 0; i < all->counts[kind]; i++) {
+            counts[i] = all->entries[kind][i].count;
+            totals[side] += (double)counts[i];
+        }
+        const size_t found = largest(counts, all->counts[kind], STRIDES_MAX, chosen);
+        free(counts);
+        for (size_t i = 0; i < found; i++) {
+            const struct cts_stride_entry *const entry = &all->entries[kind][chosen[i]];
+            size_t place = 0;
+            while (place < shown_count && shown[place].stride != entry->stride) place++;
+            if (place == shown_count)
+                shown[shown_count++] = (struct stride_sum){.stride = entry->stride};
+            shown[place].counts[side] = entry->count;
+            covered[side] += (double)entry->count;
+        }
+    }
+    if (!shown_count) return CTS_OK;
+    qsort(shown, shown_count, sizeof *shown, by_stride);
+    const bool rest = covered[0] < totals[0] || covered[1] < totals[1];
+    struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
+    if (!figure) return error->status;
+    figure->x.label = "stride in bytes";
+    figure->y = (struct cts_figure_axis){.label = "share of strides", .unit = CTS_UNIT_FRACTION};
+    enum cts_status status = cts_figure_categories(&figure->x, shown_count + rest, error);
+    if (!status) status = cts_figure_room(figure, shown_count + rest, 2, error);
+    if (!status) status = cts_figure_name(figure, 0, error, "loads");
+    if (!status) status = cts_figure_name(figure, 1, error, "stores");
+    for (size_t i = 0; i < shown_count && !status; i++) {
+        status = cts_figure_category(&figure->x, i, error, "%lld", (long long)shown[i].stride);
+        for (int side = 0; side < 2; side++)
+            if (totals[side] > 0)
+                figure->series[side].values[i] = (double)shown[i].counts[side] / totals[side];
+    }
+    if (rest && !status) {
+        status = cts_figure_category(&figure->x, shown_count, error, "others");
+        for (int side = 0; side < 2; side++)
+            if (totals[side] > 0)
+                figure->series[side].values[shown_count] = 1 - covered[side] / totals[side];
+    }
+    return status;
+}
+
+/* ---- variables and lines ---- */
+
+static enum cts_status name_allocation(struct cts_figure_axis *axis, size_t i,
+                                       const struct cts_catalogue *catalogue, size_t allocation,
+                                       struct cts_error *error)
+{
+    if (allocation >= catalogue->allocation_count)
+        return cts_figure_category(axis, i, error, "elsewhere");
+    const struct cts_allocation *const row = &catalogue->allocations[allocation];
+    if (row->variable) return cts_figure_category(axis, i, error, "%.24s", row->variable);
+    return cts_figure_category(axis, i, error, "0x%llx", (unsigned long long)row->address);
+}
+
+static enum cts_status allocations(struct cts_figures *figures,
+                                   const struct cts_catalogue *catalogue,
+                                   const struct cts_comm *comm, struct cts_error *error)
+{
+    static const struct cts_figure_texts texts = {
+        .name = "comm-allocations",
+        .group = "allocations",
+        .title = "Which variables carry it",
+        .says =
+            "Bytes received from earlier launches, and bytes written that a later launch reads, "
+            "by allocation; those with the most.",
+    };
+    size_t chosen[BARS_MAX];
+    uint64_t *const bytes = cts_array_zeroed(comm->allocation_count, sizeof *bytes, error);
+    if (!bytes) return error->status;
+    for (size_t i = 0; i < comm->allocation_count; i++)
+        bytes[i] =
+            comm->allocations[i].received_bytes + comm->allocations[i].communicated_out_bytes;
+    const size_t count = largest(bytes, comm->allocation_count, BARS_MAX, chosen);
+    free(bytes);
+    if (!count) return CTS_OK;
+    struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
+    if (!figure) return error->status;
+    figure->x.label = "allocation";
+    figure->y = (struct cts_figure_axis){.label = "bytes", .unit = CTS_UNIT_BYTES};
+    enum cts_status status = cts_figure_categories(&figure->x, count, error);
+    if (!status) status = cts_figure_room(figure, count, 2, error);
+    if (!status) status = cts_figure_name(figure, 0, error, "received");
+    if (!status) status = cts_figure_name(figure, 1, error, "written, read later");
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct cts_comm_allocation *const sum = &comm->allocations[chosen[i]];
+        status = name_allocation(&figure->x, i, catalogue, sum->allocation, error);
+        figure->series[0].values[i] = (double)sum->received_bytes;
+        figure->series[1].values[i] = (double)sum->communicated_out_bytes;
+    }
+    return status;
+}
+
+static enum cts_status name_site(struct cts_figure_axis *axis, size_t i,
+                                 const struct cts_catalogue *catalogue, uint32_t site,
+                                 struct cts_error *error)
+{
+    const struct cts_site *const row = &catalogue->sites[site];
+    const char *path = row->source != CTS_NONE ? catalogue->sources[row->source].path : NULL;
+    if (path && strrchr(path, '/')) path = strrchr(path, '/') + 1;
+    if (path)
+        return cts_figure_category(axis, i, error, "%.20s:%u %s", path, row->line,
+                                   cts_operation_text(row->operation));
+    return cts_figure_category(axis, i, error, "%.20s %s", row->function ? row->function : "?",
+                               cts_operation_text(row->operation));
+}
+
+static enum cts_status sites(struct cts_figures *figures, const struct cts_catalogue *catalogue,
+                             const struct cts_comm *comm, struct cts_error *error)
+{
+    static const struct cts_figure_texts texts = {
+        .name = "comm-sites",
+        .group = "sites",
+        .title = "Which lines carry it",
+        .says = "Bytes that thread accesses of a line read from earlier launches, or wrote for "
+                "later ones; the lines with the most.",
+    };
+    size_t chosen[BARS_MAX];
+    uint64_t *const bytes = cts_array_zeroed(comm->site_count, sizeof *bytes, error);
+    if (!bytes) return error->status;
+    for (size_t i = 0; i < comm->site_count; i++)
+        bytes[i] = comm->sites[i].received_access_bytes + comm->sites[i].sent_access_bytes;
+    const size_t count = largest(bytes, comm->site_count, BARS_MAX, chosen);
+    free(bytes);
+    if (!count) return CTS_OK;
+    struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
+    if (!figure) return error->status;
+    figure->x.label = "line of the source";
+    figure->y = (struct cts_figure_axis){.label = "bytes accessed", .unit = CTS_UNIT_BYTES};
+    enum cts_status status = cts_figure_categories(&figure->x, count, error);
+    if (!status) status = cts_figure_room(figure, count, 2, error);
+    if (!status) status = cts_figure_name(figure, 0, error, "read from launches before");
+    if (!status) status = cts_figure_name(figure, 1, error, "written, read later");
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct cts_comm_site_sum *const sum = &comm->sites[chosen[i]];
+        status = name_site(&figure->x, i, catalogue, sum->site, error);
+        figure->series[0].values[i] = (double)sum->received_access_bytes;
+        figure->series[1].values[i] = (double)sum->sent_access_bytes;
+    }
+    return status;
+}
+
+enum cts_status cts_figures_of_comm_where(struct cts_figures *figures,
+                                          const struct cts_catalogue *catalogue,
+                                          const struct cts_comm *comm, struct cts_error *error)
+{
+    enum cts_status status = allocations(figures, catalogue, comm, error);
+    if (!status) status = sites(figures, catalogue, comm, error);
+    if (!status) status = distances(figures, comm, error);
+    if (!status) status = bisection(figures, catalogue, comm, false, error);
+    if (!status) status = bisection(figures, catalogue, comm, true, error);
+    if (!status) status = strides(figures, comm, false, error);
+    if (!status) status = strides(figures, comm, true, error);
+    return status;
+}
