@@ -8,6 +8,7 @@
     X(export)                                                                                      \
     X(info)                                                                                        \
     X(comm)                                                                                        \
+    X(partition)                                                                                   \
     X(access)                                                                                      \
     X(path)                                                                                        \
     X(report)                                                                                      \

@@ -13,7 +13,7 @@
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS with 32-bit indices");
 
-enum { PASSES = 8, ASSIGNED_BYTES = 256 << 20 };
+enum { PASSES = 8, VERTICES_PER_PART = 16, ASSIGNED_BYTES = 256 << 20 };
 #define BALANCED 1.10 /* largest over mean number of CTAs */
 
 struct search {
@@ -78,13 +78,15 @@ static void refine(const struct search *s, uint32_t p)
 
 /* ---- candidates ---- */
 
-/* False when METIS refuses (too few vertices, no memory): then there is no such candidate. */
+/* False when METIS refuses or would complain aloud (few vertices): then there is no such candidate.
+ */
 static bool cut(const struct search *s, uint32_t p)
 {
     idx_t options[METIS_NOPTIONS];
     idx_t vertex_count = (idx_t)s->graph.vertex_count, part_count = (idx_t)p, cut_weight;
     idx_t constraint_count = (idx_t)s->graph.constraint_count;
-    if (s->graph.vertex_count < 2 * p || p < 2) return false;
+    if (p < 2 || s->graph.vertex_count / p < VERTICES_PER_PART || !s->graph.begin[vertex_count])
+        return false;
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
     options[METIS_OPTION_NUMBERING] = 0;

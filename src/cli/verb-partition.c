@@ -1,0 +1,318 @@
+/* Partitions of a run: reads it, alone or under mpirun, analyses it, renders the result. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/partition/partition.h"
+#include "cli/verb.h"
+#include "common/processes.h"
+#include "common/progress.h"
+#include "report/partition.h"
+#include "trace/acc.h"
+#include "trace/catalogue.h"
+
+enum { ROWS_IN_TABLE = 40, MAPPINGS_MAX = 16, LARGEST_DEFAULT = 64 };
+
+struct request {
+    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    bool has_sheet;
+    enum cts_partition_sheet sheet;
+    struct cts_sheet_choice choice;
+    uint64_t first, last; /* numbers of partitions */
+    bool named_counts;    /* by the user */
+    const struct cts_mapping *mappings[MAPPINGS_MAX];
+    struct cts_partition_options options;
+};
+
+static int parse_form(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const format = cts_argument(arguments, "format");
+    const char *const per = cts_argument(arguments, "per");
+    uint64_t limit;
+    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
+    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
+    limit = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0;
+    request->sheet = CTS_PARTITION_SHEET_SCALE;
+    if (per) {
+        request->sheet = cts_partition_sheet_named(per);
+        request->has_sheet = true;
+        if (request->sheet == CTS_PARTITION_SHEET_COUNT)
+            return cts_usage_error(arguments, "'%s' is nothing that --per knows", per);
+    }
+    if (cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit))
+        return CTS_EXIT_USAGE;
+    request->choice.limit = (size_t)limit;
+    request->choice.sort = cts_argument(arguments, "sort");
+    return 0;
+}
+
+/* --mapping A,B,...; without: all, and for one number of partitions the best found, too. */
+static int parse_mappings(const struct cts_arguments *arguments, struct request *request)
+{
+    struct cts_partition_options *const options = &request->options;
+    const char *rest = cts_argument(arguments, "mapping");
+    for (size_t i = 0; !rest && cts_mappings[i]; i++)
+        request->mappings[options->mapping_count++] = cts_mappings[i];
+    options->best_found = !rest && request->first == request->last;
+    while (rest && *rest) {
+        char word[32];
+        const size_t length = strcspn(rest, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, rest);
+        const struct cts_mapping *const mapping = cts_mapping_named(word);
+        if (!strcmp(word, "best-found"))
+            options->best_found = true;
+        else if (!mapping)
+            return cts_usage_error(arguments,
+                                   "'%s' is no mapping: lexicographic, colexicographic, z-order, "
+                                   "hilbert, block-cyclic or best-found",
+                                   word);
+        else if (options->mapping_count == MAPPINGS_MAX)
+            return cts_usage_error(arguments, "--mapping names too many");
+        else
+            request->mappings[options->mapping_count++] = mapping;
+        rest += length + (rest[length] == ',');
+    }
+    if (!options->mapping_count)
+        request->mappings[options->mapping_count++] = cts_mapping_named("lexicographic");
+    options->mappings = request->mappings;
+    return 0;
+}
+
+static bool parse_number(const char **text, uint64_t *value)
+{
+    char *end;
+    if (**text < '0' || **text > '9') return false;
+    *value = strtoull(*text, &end, 10);
+    *text = end;
+    return true;
+}
+
+static int parse_counts(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const one = cts_argument(arguments, "number");
+    const char *const range = cts_argument(arguments, "partitions");
+    const char *text = one ? one : range;
+    request->first = 2;
+    request->last = LARGEST_DEFAULT;
+    request->named_counts = text != NULL;
+    if (!text) return 0;
+    if (one && range)
+        return cts_usage_error(arguments, "-n and --partitions say the same thing twice");
+    bool fine = parse_number(&text, &request->first);
+    request->last = request->first;
+    if (fine && !one && !strncmp(text, "..", 2)) {
+        text += 2;
+        fine = parse_number(&text, &request->last);
+    }
+    if (!fine || *text)
+        return cts_usage_error(arguments, "'%s' is no number of partitions%s", one ? one : range,
+                               one ? "" : " or range: 2..64");
+    if (!request->first || request->last < request->first || request->last > CTS_PARTITIONS_MAX)
+        return cts_usage_error(arguments, "a program is split over 1 to %d partitions",
+                               CTS_PARTITIONS_MAX);
+    return 0;
+}
+
+/* "374G", "0.374T": bytes per second. */
+static bool parse_bandwidth(const struct cts_arguments *arguments, const char *name, double *value)
+{
+    const char *const text = cts_argument(arguments, name);
+    if (!text) return true;
+    char *end;
+    *value = strtod(text, &end);
+    const double scale = *end == 'T' ? 1e12 : *end == 'G' ? 1e9 : *end == 'M' ? 1e6 : 1;
+    if (scale != 1) end++;
+    *value *= scale;
+    if (end != text && !*end && *value > 0 && *value < 1e18) return true;
+    cts_usage_error(arguments, "--%s is bytes per second: 374G, 4.38T", name);
+    return false;
+}
+
+static int parse_model(const struct cts_arguments *arguments, struct request *request)
+{
+    struct cts_partition_options *const options = &request->options;
+    const char *const page = cts_argument(arguments, "page-size");
+    uint64_t threads = 0;
+    options->page_bytes = !page || !strcmp(page, "64K") ? 65536
+                          : !strcmp(page, "4K")         ? 4096
+                                                        : 2097152;
+    options->paper_model = cts_argument_given(arguments, "paper-model");
+    options->per_stream = cts_argument_given(arguments, "per-stream");
+    options->launch_times = cts_argument_given(arguments, "launch-times");
+    if ((cts_argument_given(arguments, "l2-size") &&
+         !cts_argument_bytes(arguments, "l2-size", &options->l2_bytes)) ||
+        (cts_argument_given(arguments, "block") &&
+         !cts_argument_u64(arguments, "block", &options->block_ctas)) ||
+        (cts_argument_given(arguments, "threads") &&
+         !cts_argument_u64(arguments, "threads", &threads)) ||
+        !parse_bandwidth(arguments, "link-bandwidth", &options->link_bytes_per_s) ||
+        !parse_bandwidth(arguments, "local-bandwidth", &options->local_bytes_per_s))
+        return CTS_EXIT_USAGE;
+    options->threads = (unsigned)(threads < 256 ? threads : 256);
+    return 0;
+}
+
+/* ---- analysing ---- */
+
+/* More partitions than any launch has CTAs leave some without work for ever: refused when asked
+ * for, left out of the default range. */
+static enum cts_status fit_counts(const struct cts_catalogue *catalogue, struct request *request,
+                                  struct cts_error *error)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < catalogue->launch_count; i++) {
+        const uint32_t *const grid = catalogue->launches[i].grid;
+        const uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
+        if (ctas > largest) largest = ctas;
+    }
+    if (!catalogue->launch_count) return cts_fail(error, CTS_FORMAT, "the run has no launches");
+    if (request->named_counts && request->last > largest)
+        return cts_fail(error, CTS_USAGE, "%llu partitions, but no launch has more than %llu CTAs",
+                        (unsigned long long)request->last, (unsigned long long)largest);
+    if (!request->named_counts && request->last > largest) request->last = largest;
+    if (request->last < request->first) request->first = request->last = 1;
+    return CTS_OK;
+}
+
+static enum cts_status analyze(const char *run_path, const struct cts_catalogue *catalogue,
+                               struct request *request, const struct cts_processes *processes,
+                               struct cts_partition *partition, struct cts_error *error)
+{
+    struct cts_acc_reader *reader;
+    enum cts_status status = cts_acc_open(run_path, &reader, error);
+    if (status) return status;
+    const struct cts_access_source source = cts_access_source_of(reader);
+    struct cts_partition_options options = request->options;
+    struct cts_progress progress;
+    uint64_t access_count = 0;
+    const size_t count = (size_t)(request->last - request->first + 1);
+    uint32_t *const counts = calloc(count, sizeof *counts);
+    for (size_t i = 0; counts && i < count; i++) counts[i] = (uint32_t)(request->first + i);
+    for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
+    options.counts = counts;
+    options.count_count = count;
+    options.processes = processes;
+    options.progress = &progress;
+    cts_progress_begin(&progress, processes->rank == 0 ? stderr : NULL, "analysing",
+                       access_count / processes->count);
+    if (!access_count)
+        status = cts_fail(error, CTS_FORMAT, "'%s' has no recorded accesses", run_path);
+    else if (!counts)
+        status = cts_fail(error, CTS_MEMORY, "no memory for %zu numbers", count);
+    else
+        status = cts_partition_analyze(catalogue, &source, &options, partition, error);
+    cts_progress_end(&progress);
+    cts_acc_close(reader);
+    free(counts);
+    return status;
+}
+
+/* ---- rendering ---- */
+
+static enum cts_status render(const struct request *request,
+                              const struct cts_partition_report *report, struct cts_error *error)
+{
+    if (request->format == FORMAT_JSON) return cts_partition_print_json(report, stdout, error);
+    if (request->format == FORMAT_TABLE && !request->has_sheet)
+        return cts_partition_print_summary(report, stdout, error);
+    const struct cts_sheet sheet = cts_partition_sheet(report, request->sheet);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
+    if (status) return status;
+    if (request->format == FORMAT_CSV) {
+        status = cts_sheet_csv(&sheet, &rows, stdout, error);
+    } else {
+        status = cts_sheet_table(&sheet, &rows, stdout, error);
+        if (!status && rows.count < rows.found)
+            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, rows.found);
+        if (!status) cts_partition_print_notes(report, stdout);
+    }
+    free(rows.rows);
+    return status;
+}
+
+static enum cts_status run_analysis(const char *run_path, struct request *request,
+                                    const struct cts_processes *processes, struct cts_error *error)
+{
+    struct cts_catalogue catalogue;
+    struct cts_partition partition = {0};
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    if (status) return status;
+    status = fit_counts(&catalogue, request, error);
+    if (!status) status = analyze(run_path, &catalogue, request, processes, &partition, error);
+    if (!status && processes->rank == 0) {
+        const struct cts_partition_answer answer = cts_partition_answer(&partition, &catalogue);
+        const struct cts_partition_report report = {.run_path = run_path,
+                                                    .catalogue = &catalogue,
+                                                    .partition = &partition,
+                                                    .answer = &answer,
+                                                    .asked_for_one =
+                                                        request->first == request->last};
+        status = render(request, &report, error);
+    }
+    cts_partition_release(&partition);
+    cts_catalogue_release(&catalogue);
+    return status;
+}
+
+static int run_partition(const struct cts_arguments *arguments)
+{
+    struct request request = {0};
+    int code = parse_form(arguments, &request);
+    if (!code) code = parse_counts(arguments, &request);
+    if (!code) code = parse_mappings(arguments, &request);
+    if (!code) code = parse_model(arguments, &request);
+    if (code) return code;
+    struct cts_error error;
+    struct cts_processes processes;
+    enum cts_status status = cts_processes_open(cts_library_directory(), &processes, &error);
+    if (status) return cts_report_error(arguments, &error);
+    status = run_analysis(arguments->positional[0], &request, &processes, &error);
+    if (status)
+        code = processes.rank == 0 ? cts_report_error(arguments, &error)
+                                   : (status == CTS_USAGE ? CTS_EXIT_USAGE : CTS_EXIT_INPUT);
+    cts_processes_close(&processes);
+    return code;
+}
+
+static const struct cts_option partition_options[] = {
+    {.name = "number",
+     .argument = "P",
+     .help = "split over P partitions (default: 2 to 64)",
+     .short_name = 'n'},
+    {.name = "partitions", .argument = "RANGE", .help = "numbers of partitions: 4, 2..64"},
+    {.name = "mapping",
+     .argument = "NAMES",
+     .help = "lexicographic, colexicographic, z-order, hilbert, block-cyclic, best-found"},
+    {.name = "per",
+     .argument = "WHAT",
+     .help = "rows: run, scale, fit, launch, partition, kernel, allocation"},
+    {.name = "format",
+     .argument = "table|json|csv",
+     .help = "the form of the output (default: table)"},
+    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
+    {.name = "limit", .argument = "N", .help = "at most N rows (tables: 40; 0: all)"},
+    {.name = "link-bandwidth", .argument = "B", .help = "bytes/s between partitions (0.374T)"},
+    {.name = "local-bandwidth", .argument = "B", .help = "bytes/s of own memory (4.38T)"},
+    {.name = "l2-size", .argument = "SIZE", .help = "show what a cache of that size holds"},
+    {.name = "page-size", .argument = "4K|64K|2M", .help = "of first-touch placement (64K)"},
+    {.name = "block", .argument = "N", .help = "CTAs per block of block-cyclic"},
+    {.name = "launch-times", .help = "recorded durations count as time of computation"},
+    {.name = "per-stream", .help = "critical sets within streams"},
+    {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
+    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+    {0},
+};
+
+const struct cts_verb cts_verb_partition = {
+    .name = "partition",
+    .synopsis = "RUN [-n P | --partitions 2..64] [--mapping NAMES] [options]",
+    .summary = "Predicts what splitting the CTAs over GPUs or dies costs",
+    .description = "Splits the grid of every launch and counts the bytes that would pass between\n"
+                   "the partitions, for mappings and numbers of them; says which are worth it.\n"
+                   "Under mpirun the work is split over the processes.",
+    .options = partition_options,
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run_partition,
+};

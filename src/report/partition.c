@@ -1,0 +1,253 @@
+/* The partition analysis: the answer in words, the screenful, notes, and JSON. */
+#include "report/partition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text-table.h"
+
+/* ---- the answer ---- */
+
+static const char *kernel_text(const struct cts_partition_report *r, size_t kernel, char *text,
+                               size_t size)
+{
+    const uint32_t id = r->partition->kernels[kernel];
+    const char *name = "?";
+    for (size_t i = 0; i < r->catalogue->kernel_count; i++)
+        if (r->catalogue->kernels[i].kernel == id && r->catalogue->kernels[i].name)
+            name = r->catalogue->kernels[i].name;
+    snprintf(text, size, "%.*s", (int)strcspn(name, "("), name);
+    return text;
+}
+
+static void print_source(const struct cts_partition_report *r, FILE *file)
+{
+    const struct cts_partition_answer *const a = r->answer;
+    const uint64_t traffic = a->scale->traffic_bytes;
+    char writer[200], reader[200];
+    fprintf(file, "  Most of the traffic (%s) was written by ",
+            cts_percent_text(a->kernel_bytes, traffic).text);
+    cts_print_plain(file, kernel_text(r, a->kernel, writer, sizeof writer));
+    fprintf(file, ", most (%s) is read by ",
+            cts_percent_text(a->reading_kernel_bytes, traffic).text);
+    cts_print_plain(file, kernel_text(r, a->reading_kernel, reader, sizeof reader));
+    const uint32_t allocation = r->partition->places[a->place].allocation;
+    if (allocation != CTS_NONE) {
+        const struct cts_allocation *const row = &r->catalogue->allocations[allocation];
+        fprintf(file, "; %s lies in '", cts_percent_text(a->place_bytes, traffic).text);
+        cts_print_plain(file, row->variable ? row->variable : "?");
+        fputc('\'', file);
+    }
+    fprintf(file, ";\n  the launch with the most is %u (%s)\n",
+            r->catalogue->launches[r->partition->launches[a->launch].index].launch,
+            cts_bytes_text(a->launch_bytes).text);
+}
+
+void cts_partition_print_answer(const struct cts_partition_report *r, FILE *file)
+{
+    const struct cts_partition_answer *const a = r->answer;
+    const struct cts_partition *const p = r->partition;
+    const struct cts_partition_scale *const s = a->scale;
+    if (a->verdict == CTS_PARTITION_NO_DATA || !s) {
+        fprintf(file, "No gain expected: the run reads and writes no global memory\n");
+        return;
+    }
+    const char *const mapping = p->mappings[s->mapping];
+    if (a->verdict == CTS_PARTITION_NO_GAIN)
+        fprintf(file,
+                "No gain expected: at best %.2f times as fast, on %u partitions (%s): what passes\n"
+                "  between them takes longer than what they save\n",
+                s->time.no_overlap_speedup, s->partition_count, mapping);
+    else
+        fprintf(file, "%s %u partitions, mapping %s: %.2f to %.2f times as fast as one\n",
+                r->asked_for_one ? "On" : "Worth it: up to", s->partition_count, mapping,
+                s->time.no_overlap_speedup, s->time.full_overlap_speedup);
+    if (!s->traffic_bytes) {
+        fprintf(file, "  Nothing passes between partitions\n");
+    } else {
+        fprintf(file, "  %s pass between partitions, %s of the GPU set%s\n",
+                cts_bytes_text(s->traffic_bytes).text,
+                cts_percent_text(s->traffic_bytes, p->sets.gpu_bytes).text,
+                s->replica_bytes < s->traffic_bytes ? "" : "; none of it twice");
+        if (s->replica_bytes < s->traffic_bytes)
+            fprintf(file, "  %s if fetched bytes are kept until they are written again\n",
+                    cts_bytes_text(s->replica_bytes).text);
+        if (p->options.l2_bytes)
+            fprintf(file, "  A cache of %s surely holds %s of it\n",
+                    cts_bytes_text(p->options.l2_bytes).text, cts_bytes_text(s->held_bytes).text);
+        print_source(r, file);
+    }
+    if (a->mapping_matters)
+        fprintf(file, "  The mapping matters: %s has %s\n", p->mappings[a->worst->mapping],
+                cts_bytes_text(a->worst->traffic_bytes).text);
+    else if (p->mapping_count > 1)
+        fprintf(file, "  The mapping hardly matters here\n");
+    if (s->touch_remote_read_bytes + s->touch_remote_write_bytes > s->traffic_bytes)
+        fprintf(file, "  First-touch placement costs more: %s read and %s written remotely%s\n",
+                cts_bytes_text(s->touch_remote_read_bytes).text,
+                cts_bytes_text(s->touch_remote_write_bytes).text,
+                a->writes_dominate ? "; writes dominate" : "");
+}
+
+/* ---- notes ---- */
+
+void cts_partition_print_notes(const struct cts_partition_report *report, FILE *file)
+{
+    const struct cts_partition *const p = report->partition;
+    if (p->options.paper_model)
+        fprintf(file,
+                "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
+    if (p->lower_bound)
+        fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
+                cts_counted_text(p->unrecorded_launches, "launch", "launches").text);
+    if (p->dropped_accesses)
+        fprintf(file, "Note: %s dropped by the recorder\n",
+                cts_counted_text(p->dropped_accesses, "access was", "accesses were").text);
+    if (p->incomplete_files)
+        fprintf(file, "Note: %s too early: the program was killed, or still runs\n",
+                cts_counted_text(p->incomplete_files, "access file ends", "access files end").text);
+    if (p->unseen_allocations)
+        fprintf(file, "Note: host writes not seen in %s\n",
+                cts_counted_text(p->unseen_allocations, "managed, pinned or mapped allocation",
+                                 "managed, pinned or mapped allocations")
+                    .text);
+    if (p->unordered_pairs)
+        fprintf(file, "Note: %s ordered by their start times alone\n",
+                cts_counted_text(p->unordered_pairs, "pair of launches and copies is",
+                                 "pairs of launches and copies are")
+                    .text);
+    const struct cts_partition_scale *const s = report->answer->scale;
+    if (s && s->idle_slots)
+        fprintf(file, "Note: partitions without a CTA, summed over launches: %s\n",
+                cts_count_text(s->idle_slots).text);
+    if (p->coarsened_ctas > 1)
+        fprintf(file, "Note: the graph for 'best found' has %s neighbouring CTAs per vertex\n",
+                cts_count_text(p->coarsened_ctas).text);
+}
+
+/* ---- the screenful ---- */
+
+static enum cts_status print_sheet(const struct cts_partition_report *report,
+                                   enum cts_partition_sheet which, const char *heading,
+                                   const struct cts_sheet_rows *rows, FILE *file,
+                                   struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_partition_sheet(report, which);
+    const struct cts_sheet_rows all = cts_sheet_all(&sheet);
+    fprintf(file, "\n%s\n", heading);
+    return cts_sheet_table(&sheet, rows ? rows : &all, file, error);
+}
+
+/* The scales that people look at: powers of two of every mapping, or all when they are few. */
+static size_t choose_scales(const struct cts_partition_report *report, size_t *rows)
+{
+    const struct cts_partition *const p = report->partition;
+    const struct cts_partition_scale *const best = report->answer->scale;
+    size_t count = 0;
+    for (size_t i = 0; i < p->scale_count; i++) {
+        const struct cts_partition_scale *const s = &p->scales[i];
+        const uint32_t n = s->partition_count;
+        const bool is_power = !(n & (n - 1));
+        const bool same_mapping = best && s->mapping == best->mapping;
+        const bool same_count = best && n == best->partition_count;
+        if (p->scale_count <= 12 || same_count || (same_mapping && is_power)) rows[count++] = i;
+    }
+    return count;
+}
+
+enum cts_status cts_partition_print_summary(const struct cts_partition_report *report, FILE *file,
+                                            struct cts_error *error)
+{
+    const struct cts_partition *const p = report->partition;
+    fprintf(file, "Partitions of '%s'\n", report->run_path);
+    cts_partition_print_answer(report, file);
+    enum cts_status status =
+        print_sheet(report, CTS_PARTITION_SHEET_RUN, "Bytes read over the run", NULL, file, error);
+    size_t *const rows = calloc(p->scale_count + 1, sizeof *rows);
+    if (!rows) return cts_fail(error, CTS_MEMORY, "no memory for a table");
+    const struct cts_sheet_rows chosen = {.rows = rows, .count = choose_scales(report, rows)};
+    if (!status && chosen.count)
+        status = print_sheet(report, CTS_PARTITION_SHEET_SCALE, "Traffic between partitions",
+                             &chosen, file, error);
+    free(rows);
+    bool any_fit = false;
+    for (size_t i = 0; i < p->mapping_count; i++) any_fit |= p->fits[i].is_known;
+    if (!status && any_fit)
+        status = print_sheet(report, CTS_PARTITION_SHEET_FIT,
+                             "Traffic against the number of partitions", NULL, file, error);
+    fputc('\n', file);
+    fprintf(file, "Times: link %.4g GB/s, local memory %.4g GB/s, pages of %s\n",
+            p->options.link_bytes_per_s / 1e9, p->options.local_bytes_per_s / 1e9,
+            cts_bytes_text(p->options.page_bytes).text);
+    cts_partition_print_notes(report, file);
+    fprintf(file, "More: --per scale, fit, launch, partition, kernel, allocation; --format json\n");
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static void write_soundness(struct cts_json *json, const struct cts_partition *p)
+{
+    cts_json_key(json, "soundness");
+    cts_json_open_object(json);
+    cts_json_member_bool(json, "lower_bound", p->lower_bound);
+    cts_json_member_u64(json, "unrecorded_launches", p->unrecorded_launches);
+    cts_json_member_u64(json, "dropped_accesses", p->dropped_accesses);
+    cts_json_member_u64(json, "incomplete_files", p->incomplete_files);
+    cts_json_member_u64(json, "unseen_allocations", p->unseen_allocations);
+    cts_json_member_u64(json, "unordered_pairs", p->unordered_pairs);
+    cts_json_close_object(json);
+}
+
+static void write_answer(struct cts_json *json, const struct cts_partition_report *report)
+{
+    static const char *const verdicts[] = {"no data", "no gain", "gain", "gain without traffic"};
+    const struct cts_partition_answer *const a = report->answer;
+    cts_json_key(json, "answer");
+    cts_json_open_object(json);
+    cts_json_member_string(json, "verdict", verdicts[a->verdict]);
+    if (a->scale) {
+        cts_json_member_string(json, "mapping", report->partition->mappings[a->scale->mapping]);
+        cts_json_member_u64(json, "partitions", a->scale->partition_count);
+        cts_json_member_double(json, "no_overlap_speedup", a->scale->time.no_overlap_speedup);
+        cts_json_member_double(json, "full_overlap_speedup", a->scale->time.full_overlap_speedup);
+        cts_json_member_bool(json, "mapping_matters", a->mapping_matters);
+    }
+    cts_json_close_object(json);
+}
+
+static void write_options(struct cts_json *json, const struct cts_partition_options *options)
+{
+    cts_json_key(json, "options");
+    cts_json_open_object(json);
+    cts_json_member_u64(json, "page_bytes", options->page_bytes);
+    cts_json_member_u64(json, "l2_bytes", options->l2_bytes);
+    cts_json_member_double(json, "link_bytes_per_s", options->link_bytes_per_s);
+    cts_json_member_double(json, "local_bytes_per_s", options->local_bytes_per_s);
+    cts_json_member_bool(json, "per_stream", options->per_stream);
+    cts_json_member_bool(json, "launch_times", options->launch_times);
+    cts_json_close_object(json);
+}
+
+enum cts_status cts_partition_print_json(const struct cts_partition_report *report, FILE *file,
+                                         struct cts_error *error)
+{
+    struct cts_json json;
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    cts_json_member_string(&json, "format", "ctascope-partition");
+    cts_json_member_u64(&json, "version", 1);
+    cts_json_member_string(&json, "run", report->run_path);
+    cts_json_member_string(&json, "model",
+                           report->partition->options.paper_model ? "paper" : "default");
+    write_options(&json, &report->partition->options);
+    write_soundness(&json, report->partition);
+    write_answer(&json, report);
+    for (int which = 0; which < CTS_PARTITION_SHEET_COUNT; which++) {
+        const struct cts_sheet sheet = cts_partition_sheet(report, (enum cts_partition_sheet)which);
+        const struct cts_sheet_rows rows = cts_sheet_all(&sheet);
+        cts_sheet_json(&sheet, &rows, &json);
+    }
+    cts_json_close_object(&json);
+    return cts_json_end(&json, error);
+}
