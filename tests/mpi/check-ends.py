@@ -2,19 +2,47 @@
 """Programs that end badly, or begin before us: their status is what it is without us, and what was
 recorded up to there is readable.
 
-    check-ends.py MPIRUN LIBRARIES TEXT_RECORDER PROGRAM"""
+    check-ends.py MPIRUN LIBRARIES TEXT_RECORDER PROGRAM
+    check-ends.py --archive CTASCOPE MPIRUN PROGRAM"""
 import os
+import subprocess
 import sys
 import tempfile
 
 import check
 
 
+def check_archives(ctascope, mpirun, program):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1")
+    for mode in ("kill", "abort"):
+        with tempfile.TemporaryDirectory() as where:
+            run_path = os.path.join(where, "run")
+            command = [mpirun, "-n", "2", program, mode]
+            bare = 5 if mode == "abort" else \
+                subprocess.run(command, env=environment, timeout=60).returncode
+            done = subprocess.run([ctascope, "record", "--timeline", "-o", run_path, "--"] + command,
+                                  env=environment, timeout=60)
+            if done.returncode != bare:
+                check.fail(f"{mode}: record ended with {done.returncode}, without it {bare}")
+            ranks = check.read_archive(os.path.join(run_path, "timeline", "traces.otf2"))
+            if sorted(ranks) != [0, 1]:
+                check.fail(f"{mode}: ranks {sorted(ranks)} in the archive")
+            for rank in ranks.values():
+                check.check_threads(rank, finished=False)
+                if not any(e["kind"] == "COLLECTIVE_END" for e in rank.events):
+                    check.fail(f"{mode}: rank {rank.rank} has no barrier")
+    print("check: statuses are the programs' own, archives are readable as far as they go")
+
+
 def main():
+    if sys.argv[1] == "--archive":
+        check_archives(*sys.argv[2:])
+        return
     mpirun, libraries, recorder, program = sys.argv[1:]
     for mode in ("exit", "kill", "abort", "late", "none", "spawned"):
         with tempfile.TemporaryDirectory() as bare, tempfile.TemporaryDirectory() as where:
-            expected = {"late": 0, "none": 7, "spawned": 0}.get(mode)
+            expected = {"late": 0, "none": 7, "spawned": 0, "abort": 5}.get(mode)
             if expected is None: # how mpirun says that a rank died is its own affair
                 expected = check.run(mpirun, 2, "", "", [program, mode], bare)
             got = check.run(mpirun, 2, libraries, recorder, [program, mode], where,
