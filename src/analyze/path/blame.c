@@ -19,10 +19,7 @@ struct booking {
 static uint32_t region_at(struct booking *b)
 {
     const struct cts_path_graph *const graph = b->graph;
-    if (b->node == CTS_PATH_NONE) return graph->pseudo + CTS_PATH_START;
-    const uint32_t active = b->at->active[b->node];
-    if (active != CTS_PATH_NONE) return b->at->region[active] & ~CTS_PATH_LEAVE;
-    return graph->pseudo + (b->at->stream ? CTS_PATH_LAUNCH_LATENCY : CTS_PATH_NO_REGION);
+    return cts_path_region_after(graph, b->at, b->node);
 }
 
 /* [from, to) lies between two nodes. The part of an MPI call behind its wait is transfer. */

@@ -31,7 +31,7 @@ enum cts_path_wait_flags {
     CTS_PATH_POOLED = 1,    /* `first` is an index in graph->pools, whose edges several share */
     CTS_PATH_TRANSFER = 2,  /* the path leaves at the leave; [source, leave) is MPI transfer */
     CTS_PATH_AT_CALL = 4,   /* the path leaves at `call` itself; [source, call) is a latency */
-    CTS_PATH_NO_JUMP = 8,   /* the path takes no notice of it (BlameSync) */
+    CTS_PATH_NO_JUMP = 8,   /* the path does not leave through it (BlameSync; clocks differ) */
     CTS_PATH_HOST_HOST = 16 /* a host thread waits for host threads */
 };
 
@@ -121,7 +121,6 @@ enum cts_path_class {
     CTS_PATH_API,     /* of a device: `api` says what */
     CTS_PATH_BARRIER, /* of OpenMP */
     CTS_PATH_TASK,    /* OMPT's implicit task: its begin on a thread */
-    CTS_PATH_FORK,    /* OMPT's parallel */
     CTS_PATH_ALL,     /* MPI_Init, MPI_Finalize: no record says that they wait for all */
     CTS_PATH_PROBE,
     CTS_PATH_WAITING, /* MPI_Wait...: completes what others began */
@@ -171,6 +170,16 @@ static inline void cts_path_warn(struct cts_path_graph *graph, enum cts_path_war
                                  uint64_t count)
 {
     if (count) __atomic_fetch_add(&graph->warnings[warning], count, __ATOMIC_RELAXED);
+}
+
+/* What runs on a location between a node (NONE: before the first) and the next. */
+static inline uint32_t cts_path_region_after(const struct cts_path_graph *graph,
+                                             const struct cts_path_location *at, uint32_t node)
+{
+    if (node != CTS_PATH_NONE && at->active[node] != CTS_PATH_NONE)
+        return at->region[at->active[node]] & ~CTS_PATH_LEAVE;
+    if (at->stream) return graph->pseudo + CTS_PATH_LAUNCH_LATENCY;
+    return graph->pseudo + (node == CTS_PATH_NONE ? CTS_PATH_START : CTS_PATH_NO_REGION);
 }
 
 /* Builds the graph of this process's ranks, with all waits and jumps. */

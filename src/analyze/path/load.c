@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/path/api.h"
 #include "analyze/path/graph.h"
 #include "common/map.h"
 
@@ -177,13 +178,20 @@ static void note_attributes(struct frame *frame, const struct cts_event_attribut
     if (present & 1u << CTS_ATTRIBUTE_RESULT) frame->failed = values[CTS_ATTRIBUTE_RESULT] != 0;
 }
 
+static bool same_meaning(uint8_t a, uint8_t b)
+{
+    const bool all_a = a == CTS_PATH_API_SYNC_DEVICE || a == CTS_PATH_API_SYNC_CONTEXT;
+    const bool all_b = b == CTS_PATH_API_SYNC_DEVICE || b == CTS_PATH_API_SYNC_CONTEXT;
+    return a == b || (all_a && all_b);
+}
+
 /* A call that calls one of the same meaning (runtime above driver) counts once: the inner one. */
 static void add_op(struct load *load, const struct frame *frame, uint32_t leave_node)
 {
     const struct cts_path_region *const region = &load->graph->regions[frame->region];
     struct cts_path_raw *const raw = load->raw;
     struct cts_path_op *const last = raw->ops.count ? &raw->ops.items[raw->ops.count - 1] : NULL;
-    if (last && last->enter > frame->node && last->api == region->api) {
+    if (last && last->enter > frame->node && same_meaning(last->api, region->api)) {
         if (last->stream == CTS_PATH_NONE) last->stream = frame->stream;
         if (!last->reference) last->reference = frame->reference;
         return;
@@ -229,6 +237,14 @@ static void add_barrier(struct load *load, uint32_t call)
 
 /* ---- enter and leave ---- */
 
+/* The id that OMPT gives a parallel region; 0: none. */
+static uint64_t parallel_id(const struct cts_event_attributes *attributes)
+{
+    return attributes && attributes->present & 1u << CTS_ATTRIBUTE_PARALLEL_REGION
+               ? attributes->values[CTS_ATTRIBUTE_PARALLEL_REGION]
+               : 0;
+}
+
 static void on_enter(struct load *load, const struct cts_timeline_event *event, uint64_t time_ns,
                      const struct cts_event_attributes *attributes)
 {
@@ -257,15 +273,13 @@ static void on_enter(struct load *load, const struct cts_timeline_event *event, 
         load->probe = frame->node;
         break;
     case CTS_PATH_TASK:
-    case CTS_PATH_FORK: {
-        const bool named = attributes && attributes->present & 1u << CTS_ATTRIBUTE_PARALLEL_REGION;
-        const uint64_t id = named ? attributes->values[CTS_ATTRIBUTE_PARALLEL_REGION] : 0;
-        if (region->kind == CTS_PATH_TASK)
-            begin_team(load, time_ns, id, CTS_PATH_NONE, frame->node);
-        else if (named)
-            (void)APPEND(load, forks, (struct cts_path_fork){time_ns, id, frame->node});
+        begin_team(load, time_ns, parallel_id(attributes), CTS_PATH_NONE, frame->node);
         break;
-    }
+    case CTS_PATH_PLAIN: /* OMPT's parallel region: it has an id, whatever its role */
+        if (parallel_id(attributes))
+            (void)APPEND(load, forks,
+                         (struct cts_path_fork){time_ns, parallel_id(attributes), frame->node});
+        break;
     default:
         break;
     }

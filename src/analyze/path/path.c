@@ -102,13 +102,9 @@ static enum cts_status share_worst(struct cts_path_graph *graph, struct pattern_
         if (instance->culprit == CTS_PATH_NONE || !cts_path_is_mine(graph, instance->culprit))
             continue;
         const struct cts_path_location *const at = &graph->locations[instance->culprit];
-        const uint32_t node = cts_path_node_at(at, instance->end_ns - 1);
-        uint32_t region = graph->pseudo + CTS_PATH_START;
-        if (node != CTS_PATH_NONE && at->active[node] != CTS_PATH_NONE)
-            region = at->region[at->active[node]] & ~CTS_PATH_LEAVE;
-        else if (node != CTS_PATH_NONE)
-            region = graph->pseudo + (at->stream ? CTS_PATH_LAUNCH_LATENCY : CTS_PATH_NO_REGION);
-        regions[i] = region + 1ull;
+        const uint32_t node =
+            cts_path_node_at(at, instance->begin_ns + (instance->end_ns - instance->begin_ns) / 2);
+        regions[i] = cts_path_region_after(graph, at, node) + 1ull;
     }
     cts_processes_reduce_u64(graph->processes, regions, count, CTS_REDUCE_MAX);
     for (size_t i = 0; i < count; i++)

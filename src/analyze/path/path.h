@@ -96,7 +96,7 @@ struct cts_path_instance {
     uint64_t begin_ns, end_ns; /* from the first event */
     uint32_t location;
     uint32_t culprit;        /* location that came last */
-    uint32_t culprit_region; /* what ran there when the wait ended; NONE: unknown */
+    uint32_t culprit_region; /* what ran there in the middle of it; NONE: unknown */
 };
 
 struct cts_path_pattern_row {

@@ -31,8 +31,9 @@ static enum cts_path_class thread_class(const struct cts_timeline_region *region
 {
     if (region->role == CTS_ROLE_BARRIER || region->role == CTS_ROLE_IMPLICIT_BARRIER)
         return CTS_PATH_BARRIER;
-    if (region->role != CTS_ROLE_PARALLEL) return CTS_PATH_PLAIN;
-    return strstr(region->name, "implicit_task") ? CTS_PATH_TASK : CTS_PATH_FORK;
+    return strstr(region->name, "implicit_task") || strstr(region->name, "implicit task")
+               ? CTS_PATH_TASK
+               : CTS_PATH_PLAIN;
 }
 
 static bool may_be_device_api(enum cts_paradigm paradigm)

@@ -119,6 +119,8 @@ static enum cts_status add_call(struct call *call, struct cts_error *error)
     if (is_mpi((enum cts_path_pattern)last->pattern)) wait.flags |= CTS_PATH_TRANSFER;
     if (source_ns > call->enter_ns)
         wait.end_ns = source_ns < call->leave_ns ? source_ns : call->leave_ns;
+    if (source_ns > call->leave_ns && is_mpi((enum cts_path_pattern)last->pattern))
+        wait.flags |= CTS_PATH_NO_JUMP; /* it cannot have been that */
     if (source_ns > call->leave_ns)
         cts_path_warn(call->graph,
                       last->pool == CTS_PATH_NONE ? CTS_PATH_WARNING_EARLY_RECEIVE

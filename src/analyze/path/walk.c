@@ -31,6 +31,8 @@ struct walk {
     struct cts_path *result;
     uint64_t jumps, crossings;
     uint64_t still; /* steps in which no time passed */
+    bool still_mpi; /* some of them through MPI */
+    bool strict;    /* only through waits of MPI whose source is earlier than their leave */
     struct cts_error *error;
     enum cts_status status;
 };
@@ -42,18 +44,6 @@ static void book_region(struct walk *walk, uint32_t region, uint64_t from_ns, ui
     if (walk->path_ns && to_ns > from_ns) walk->path_ns[region] += to_ns - from_ns;
 }
 
-static uint32_t idle_region(const struct cts_path_graph *graph, const struct cts_path_location *at)
-{
-    return graph->pseudo + (at->stream ? CTS_PATH_LAUNCH_LATENCY : CTS_PATH_NO_REGION);
-}
-
-static uint32_t region_after(const struct cts_path_graph *graph, const struct cts_path_location *at,
-                             uint32_t node)
-{
-    const uint32_t active = at->active[node];
-    return active == CTS_PATH_NONE ? idle_region(graph, at) : at->region[active] & ~CTS_PATH_LEAVE;
-}
-
 /* Time [from_ns, cursor) of a location to what ran there; the cursor's node is its last one. */
 static void book_stay(struct walk *walk, const struct cursor *cursor, uint64_t from_ns)
 {
@@ -63,7 +53,7 @@ static void book_stay(struct walk *walk, const struct cursor *cursor, uint64_t f
     for (uint32_t node = cursor->node; end_ns > from_ns; node--) {
         const uint64_t begin_ns = at->time_ns[node] > from_ns ? at->time_ns[node] : from_ns;
         if (begin_ns < end_ns) {
-            walk->path_ns[region_after(walk->graph, at, node)] += end_ns - begin_ns;
+            walk->path_ns[cts_path_region_after(walk->graph, at, node)] += end_ns - begin_ns;
             end_ns = begin_ns;
         }
         if (node == 0) break;
@@ -174,6 +164,18 @@ static bool begin_of_location(struct walk *walk, struct cursor *cursor)
     return false;
 }
 
+static bool is_mpi(const struct cts_path_location *at, const struct cts_path_jump *jump)
+{
+    return !(jump->index & CTS_PATH_LAUNCH) &&
+           at->waits.items[jump->index].flags & CTS_PATH_TRANSFER;
+}
+
+/* That many steps without time passing are a circle. */
+static uint64_t stuck_after(const struct cts_path_graph *graph)
+{
+    return 4ull * graph->location_count + 64;
+}
+
 enum step { STEP_ON, STEP_MPI, STEP_END };
 
 /* One stay and the jump at its begin. `taken`: the jump, NULL if there was none. STEP_MPI: it
@@ -184,26 +186,35 @@ static enum step go(struct walk *walk, struct cursor *cursor, const struct cts_p
     *taken = NULL;
     if (!place(graph, cursor)) return begin_of_location(walk, cursor) ? STEP_ON : STEP_END;
     const struct cts_path_location *const at = &graph->locations[cursor->location];
-    const bool stuck = walk->still > 4ull * graph->location_count + 64;
-    const ptrdiff_t index = last_jump(at, cursor, stuck);
+    const bool stuck = walk->still > stuck_after(graph);
+    ptrdiff_t index = last_jump(at, cursor, stuck);
+    struct cursor next = {0};
+    uint64_t from_ns = 0;
+    uint32_t latency = graph->pseudo + CTS_PATH_NO_REGION;
+    for (; index >= 0; index--) {
+        from_ns = departure_ns(at, &at->jumps.items[index]);
+        next = arrival(graph, cursor->location, &at->jumps.items[index], from_ns, &latency);
+        if (!walk->strict || !is_mpi(at, &at->jumps.items[index]) || next.time_ns < from_ns) break;
+    }
     if (index < 0) return begin_of_location(walk, cursor) ? STEP_ON : STEP_END;
     const struct cts_path_jump *const jump = &at->jumps.items[index];
-    const uint64_t from_ns = departure_ns(at, jump);
     book_stay(walk, cursor, from_ns);
     keep_segment(walk, cursor->location, from_ns, cursor->time_ns, CTS_PATH_NONE);
-    uint32_t latency = graph->pseudo + CTS_PATH_NO_REGION;
     const uint32_t left = cursor->location;
-    const struct cursor next = arrival(graph, left, jump, from_ns, &latency);
     book_region(walk, latency, next.time_ns, from_ns);
     keep_segment(walk, left, next.time_ns, from_ns, latency);
-    walk->still = next.time_ns < cursor->time_ns ? 0 : walk->still + 1;
+    if (next.time_ns < cursor->time_ns) {
+        walk->still = 0;
+        walk->still_mpi = false;
+    } else {
+        walk->still++;
+        walk->still_mpi |= is_mpi(at, jump);
+    }
     walk->jumps++;
     walk->crossings += graph->locations[next.location].process != graph->locations[left].process;
     *cursor = next;
     *taken = jump;
-    const bool mpi =
-        !(jump->index & CTS_PATH_LAUNCH) && at->waits.items[jump->index].flags & CTS_PATH_TRANSFER;
-    return mpi ? STEP_MPI : STEP_ON;
+    return is_mpi(at, jump) ? STEP_MPI : STEP_ON;
 }
 
 /* ---- alone ---- */
@@ -219,13 +230,15 @@ static struct cursor last_event(const struct cts_path_graph *graph)
     return (struct cursor){CTS_PATH_NONE, CTS_PATH_NONE, 0};
 }
 
-static enum cts_status walk_alone(struct walk *walk)
+/* False: waits of MPI lead in a circle. */
+static bool walk_alone(struct walk *walk)
 {
     struct cursor cursor = last_event(walk->graph);
     const struct cts_path_jump *taken;
-    while (go(walk, &cursor, &taken) != STEP_END && !walk->status) {
-    }
-    return walk->status;
+    while (go(walk, &cursor, &taken) != STEP_END && !walk->status)
+        if (walk->still > stuck_after(walk->graph) && walk->still_mpi && !walk->strict)
+            return false;
+    return true;
 }
 
 /* ---- together ---- */
@@ -246,7 +259,8 @@ struct exits {
 
 static bool is_mpi_wait(const struct cts_path_wait *wait)
 {
-    return wait->flags & CTS_PATH_TRANSFER && wait->begin_ns < wait->end_ns;
+    return wait->flags & CTS_PATH_TRANSFER && !(wait->flags & CTS_PATH_NO_JUMP) &&
+           wait->begin_ns < wait->end_ns;
 }
 
 static enum cts_status list_waits(struct exits *exits, struct cts_error *error)
@@ -371,6 +385,7 @@ struct sub_paths {
     uint64_t *path_ns; /* [parts][region_count] */
     uint64_t *counts;  /* [parts][2] */
     size_t parts;
+    bool strict;
 };
 
 static enum cts_status add_start(struct sub_paths *paths, struct cursor start,
@@ -386,7 +401,7 @@ static enum cts_status add_start(struct sub_paths *paths, struct cursor start,
 
 /* Follows the MPI path; everybody does the same and keeps what lies on own ranks. */
 static enum cts_status follow(const struct exits *exits, uint64_t first, struct sub_paths *paths,
-                              struct cts_error *error)
+                              bool *circle, struct cts_error *error)
 {
     struct cts_path_graph *const graph = exits->graph;
     const struct cursor last = last_event(graph);
@@ -397,10 +412,10 @@ static enum cts_status follow(const struct exits *exits, uint64_t first, struct 
     enum cts_status status = CTS_OK;
     if (mine == order) status = add_start(paths, last, error);
     size_t passed = 0;
+    *circle = false;
     for (uint64_t at = first; at && at != END_OF_PATH + 1ull && !status;) {
-        if (passed++ > exits->count)
-            return cts_fail(error, CTS_FORMAT,
-                            "the waits of MPI lead in a circle: the clocks of the ranks differ");
+        *circle = passed++ > exits->count;
+        if (*circle) break;
         const struct cursor source = exits->waits[at - 1].source;
         if (cts_path_is_mine(graph, source.location)) status = add_start(paths, source, error);
         at = exits->next[at - 1];
@@ -414,6 +429,7 @@ static enum cts_status walk_part(void *state, size_t part, struct cts_error *err
     struct walk walk = {.graph = paths->graph,
                         .path_ns = paths->path_ns + part * paths->graph->region_count,
                         .result = paths->parts == 1 ? paths->result : NULL,
+                        .strict = paths->strict,
                         .error = error};
     const size_t from = paths->count * part / paths->parts;
     const size_t to = paths->count * (part + 1) / paths->parts;
@@ -460,12 +476,12 @@ static void release_exits(struct exits *exits)
     free(exits->next);
 }
 
-static enum cts_status walk_together(struct walk *walk, struct cts_error *error)
+static enum cts_status walk_together(struct walk *walk, bool *circle, struct cts_error *error)
 {
     struct cts_path_graph *const graph = walk->graph;
     struct exits exits = {.graph = graph};
-    struct walk look = {.graph = graph, .error = error};
-    struct sub_paths paths = {.graph = graph, .result = walk->result};
+    struct walk look = {.graph = graph, .strict = walk->strict, .error = error};
+    struct sub_paths paths = {.graph = graph, .result = walk->result, .strict = walk->strict};
     uint64_t first = 0;
     exits.ids = cts_array_zeroed(graph->location_count, sizeof *exits.ids, error);
     exits.memo = cts_array_zeroed(graph->location_count, sizeof *exits.memo, error);
@@ -475,8 +491,9 @@ static enum cts_status walk_together(struct walk *walk, struct cts_error *error)
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     status = find_exits(&exits, &look, &first, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
-    status = follow(&exits, first, &paths, error);
+    status = follow(&exits, first, &paths, circle, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (*circle) goto out;
     status = walk_sub_paths(&paths, walk, error);
     (void)cts_processes_agree(graph->processes, &status, error);
 out:
@@ -487,15 +504,27 @@ out:
     return status;
 }
 
+static enum cts_status walk_once(struct walk *walk, bool *circle, struct cts_error *error)
+{
+    const struct cts_processes *const processes = walk->graph->processes;
+    if (processes && processes->count > 1) return walk_together(walk, circle, error);
+    *circle = !walk_alone(walk);
+    return walk->status;
+}
+
 enum cts_status cts_path_walk(struct cts_path_graph *graph, uint64_t *path_ns,
                               struct cts_path *result, struct cts_error *error)
 {
     struct walk walk = {.graph = graph, .path_ns = path_ns, .result = result, .error = error};
-    enum cts_status status;
-    if (!graph->processes || graph->processes->count < 2)
-        status = walk_alone(&walk);
-    else
-        status = walk_together(&walk, error);
+    bool circle = false;
+    enum cts_status status = walk_once(&walk, &circle, error);
+    if (!status && circle) { /* clocks are equal where they cannot be: once more, with care */
+        memset(path_ns, 0, graph->region_count * sizeof *path_ns);
+        result->segment_count = 0;
+        walk = (struct walk){
+            .graph = graph, .path_ns = path_ns, .result = result, .strict = true, .error = error};
+        status = walk_once(&walk, &circle, error);
+    }
     result->path_jumps = walk.jumps;
     result->path_crossings = walk.crossings;
     return status;

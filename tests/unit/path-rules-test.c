@@ -1,0 +1,833 @@
+/* The rules of the path analysis on traces built by hand: exact waits, blame and path. Each trace
+ * is analysed by 1, 2 and 4 processes and 1 and 3 threads, with the same result (path-fixture.h).
+ */
+#include "path-fixture.h"
+
+static void expect_pattern(const struct cts_path *result, enum cts_path_pattern pattern,
+                           uint64_t count, uint64_t time_ns)
+{
+    if (result->patterns[pattern].count != count || result->patterns[pattern].time_ns != time_ns)
+        fail_msg("%s: %llu waits of %llu ns, not %llu of %llu", cts_path_pattern_names[pattern],
+                 (unsigned long long)result->patterns[pattern].count,
+                 (unsigned long long)result->patterns[pattern].time_ns, (unsigned long long)count,
+                 (unsigned long long)time_ns);
+}
+
+static void expect_row(const struct cts_path *result, const char *name, uint64_t path_ns,
+                       uint64_t blame_ns)
+{
+    const struct cts_path_row row = row_named(result, name);
+    if (row.path_ns != path_ns || row.blame_ns != blame_ns)
+        fail_msg("'%s': path %llu, blame %llu, not %llu, %llu", name,
+                 (unsigned long long)row.path_ns, (unsigned long long)row.blame_ns,
+                 (unsigned long long)path_ns, (unsigned long long)blame_ns);
+}
+
+static void expect_warning(const struct cts_path *result, enum cts_path_warning warning,
+                           uint64_t count)
+{
+    if (result->warnings[warning] != count)
+        fail_msg("%llu %s", (unsigned long long)result->warnings[warning],
+                 cts_path_warning_texts[warning]);
+}
+
+static void expect_no_warnings(const struct cts_path *result)
+{
+    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
+        expect_warning(result, (enum cts_path_warning)i, 0);
+}
+
+static void finish(struct trace *trace, struct cts_path *result)
+{
+    cts_path_release(result);
+    trace_free(trace);
+}
+
+/* ---- devices ---- */
+
+/* main [0,100): launch [10,14), kernel [20,60), synchronise [30,64). */
+static void blame_kernel(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 14, stream);
+    trace_call(t, host, 30, 64, "cuCtxSynchronize");
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 60, "a kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
+    expect_row(&r, "a kernel", 40, 30);
+    expect_row(&r, "cuLaunchKernel", 4, 0);
+    expect_row(&r, "launch latency", 6, 0);
+    expect_row(&r, "cuCtxSynchronize", 4, 0);
+    expect_row(&r, "main", 10 + 36, 0);
+    assert_int_equal(r.wait_ns, 30);
+    assert_int_equal(row_named(&r, "main").inclusive_ns, 100);
+    assert_int_equal(row_named(&r, "main").exclusive_ns, 100 - 4 - 34);
+    assert_int_equal(row_named(&r, "a kernel").where, CTS_PATH_ON_DEVICE);
+    finish(t, &r);
+}
+
+/* The wait ends at the leave if the device's clock says that the kernel ended later. */
+static void blame_kernel_is_cut_at_the_leave(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 14, stream);
+    trace_set(trace_call(t, host, 30, 64, "cuStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF, stream);
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 70, "a kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 34);
+    expect_row(&r, "a kernel", 44, 34);
+    expect_row(&r, "cuStreamSynchronize", 0, 0);
+    finish(t, &r);
+}
+
+/* The kernel had ended: the device waits for the call, which runs on the host. */
+static void blame_sync(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    const uint32_t other = trace_stream(t, host, 8);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 14, stream);
+    trace_launch(t, host, 15, 16, other);
+    trace_call(t, host, 70, 80, "cuCtxSynchronize");
+    trace_call(t, host, 85, 88, "cuCtxSynchronize"); /* nothing new: no wait */
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 60, "a kernel");
+    trace_call(t, other, 21, 61, "a kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_SYNC, 1, 10);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 0, 0);
+    assert_int_equal(r.patterns[CTS_PATH_PATTERN_BLAME_SYNC].worst[0].location, stream);
+    assert_int_equal(r.device_wait_ns, 10);
+    expect_row(&r, "cuCtxSynchronize", 13, 10);
+    expect_row(&r, "a kernel", 0, 0);
+    finish(t, &r);
+}
+
+/* Two streams still run: they share; then the longer one has all. */
+static void streams_share_blame(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), a = trace_stream(t, host, 7);
+    const uint32_t b = trace_stream(t, host, 8);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 1, 2, a);
+    trace_launch(t, host, 3, 4, b);
+    trace_call(t, host, 10, 100, "cudaDeviceSynchronize");
+    trace_leave(t, host, 120, "main");
+    trace_call(t, a, 5, 50, "short kernel");
+    trace_call(t, b, 20, 90, "long kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 80);
+    expect_row(&r, "short kernel", 0, 20);   /* half of [10,50) */
+    expect_row(&r, "launch latency", 16, 5); /* half of [10,20) */
+    expect_row(&r, "long kernel", 70, 15 + 40);
+    expect_row(&r, "cudaDeviceSynchronize", 10, 0);
+    finish(t, &r);
+}
+
+/* A blocking copy waits for the kernel before it, not for itself. */
+static void blocking_copy(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 14, stream);
+    trace_call(t, host, 30, 90, "cuMemcpyDtoH_v2");
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 60, "a kernel");
+    trace_add(t, stream, 65, CTS_EVENT_RMA_PUT)->event.rma.matching = 42;
+    trace_add(t, stream, 85, CTS_EVENT_RMA_OP_COMPLETE_BLOCKING)->event.rma.matching = 42;
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
+    expect_row(&r, "cuMemcpyDtoH_v2", 30, 0);
+    expect_row(&r, "a kernel", 40, 30);
+    assert_int_equal(row_named(&r, "copy device to host").inclusive_ns, 20);
+    finish(t, &r);
+}
+
+/* cuMemAlloc waits only if it ends after the pending kernel. */
+static void allocation(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        struct trace *const t = trace_new();
+        const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+        trace_enter(t, host, 0, "main");
+        trace_launch(t, host, 10, 14, stream);
+        trace_call(t, host, 30, late ? 64 : 50, "cuMemAlloc_v2");
+        trace_leave(t, host, 100, "main");
+        trace_call(t, stream, 20, 60, "a kernel");
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, late, late ? 30 : 0);
+        finish(t, &r);
+    }
+}
+
+static void record(struct trace *t, uint32_t host, uint64_t time_ns, uint64_t event,
+                   uint32_t stream)
+{
+    struct trace_event *const leave = trace_call(t, host, time_ns, time_ns + 1, "cuEventRecord");
+    trace_set(leave, CTS_ATTRIBUTE_EVENT_REF, event);
+    trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, stream);
+}
+
+static void event_synchronize(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 11, stream);
+    record(t, host, 12, 99, stream);
+    trace_launch(t, host, 14, 15, stream);
+    trace_set(trace_call(t, host, 30, 64, "cuEventSynchronize"), CTS_ATTRIBUTE_EVENT_REF, 99);
+    trace_set(trace_call(t, host, 66, 67, "cuEventSynchronize"), CTS_ATTRIBUTE_EVENT_REF, 98);
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 60, "first kernel");
+    trace_call(t, stream, 61, 95, "second kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
+    expect_row(&r, "first kernel", 40, 30);
+    expect_row(&r, "second kernel", 0, 0);
+    expect_warning(&r, CTS_PATH_WARNING_UNKNOWN_EVENT, 1);
+    finish(t, &r);
+}
+
+static void query(struct trace *t, uint32_t host, uint64_t begin_ns, uint64_t end_ns,
+                  uint64_t event, unsigned result)
+{
+    struct trace_event *const leave = trace_call(t, host, begin_ns, end_ns, "cuEventQuery");
+    trace_set(leave, CTS_ATTRIBUTE_EVENT_REF, event);
+    trace_set(leave, CTS_ATTRIBUTE_RESULT, result);
+}
+
+/* Failed queries wait while the kernel is not done, if one succeeds in the end. */
+static void event_query(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 11, stream);
+    record(t, host, 12, 99, stream);
+    query(t, host, 20, 24, 99, 600);
+    query(t, host, 30, 35, 99, 600);
+    query(t, host, 58, 63, 99, 600);
+    query(t, host, 70, 72, 99, 0);
+    record(t, host, 80, 99, stream);
+    query(t, host, 82, 84, 99, 600); /* nothing ever succeeds */
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 15, 60, "a kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_EVENT_QUERY, 3, 4 + 5 + 2);
+    expect_row(&r, "a kernel", 45, 11);
+    finish(t, &r);
+}
+
+static void stream_query(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 11, stream);
+    for (unsigned i = 0; i < 3; i++) {
+        struct trace_event *const leave =
+            trace_call(t, host, 20 + 20 * i, 25 + 20 * i, "cuStreamQuery");
+        trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, stream);
+        trace_set(leave, CTS_ATTRIBUTE_RESULT, i < 2 ? 600 : 0);
+    }
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 15, 50, "a kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_STREAM_QUERY, 2, 10);
+    expect_row(&r, "a kernel", 45 - 15, 10);
+    finish(t, &r);
+}
+
+static void wait_event(struct trace *t, uint32_t host, uint64_t time_ns, uint64_t event,
+                       uint32_t stream)
+{
+    struct trace_event *const leave =
+        trace_call(t, host, time_ns, time_ns + 1, "cuStreamWaitEvent");
+    trace_set(leave, CTS_ATTRIBUTE_EVENT_REF, event);
+    trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, stream);
+}
+
+/* The second stream's kernel is held from its launch to the end of the first one's. */
+static void stream_wait(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), a = trace_stream(t, host, 7);
+    const uint32_t b = trace_stream(t, host, 8);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 12, a);
+    record(t, host, 13, 5, a);
+    wait_event(t, host, 15, 5, b);
+    trace_launch(t, host, 20, 22, b);
+    trace_call(t, host, 30, 110, "cuCtxSynchronize");
+    trace_leave(t, host, 120, "main");
+    trace_call(t, a, 14, 60, "first kernel");
+    trace_call(t, b, 63, 100, "second kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_STREAM_WAIT, 1, 60 - 22);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 70);
+    /* [22,30): the held stream's own; [30,60): half of the host's directly, half over b; then the
+     * second kernel, but for its latency */
+    expect_row(&r, "first kernel", 46, 38 + 30);
+    expect_row(&r, "second kernel", 37, 37);
+    expect_row(&r, "launch latency", 2 + 3, 3);
+    expect_row(&r, "main", 10 + 10, 0);
+    finish(t, &r);
+}
+
+/* Blame of one step stays with the stream that the host waits for. */
+static void direct_blame(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), a = trace_stream(t, host, 7);
+    const uint32_t b = trace_stream(t, host, 8);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 12, a);
+    record(t, host, 13, 5, a);
+    wait_event(t, host, 15, 5, b);
+    trace_launch(t, host, 20, 22, b);
+    trace_set(trace_call(t, host, 30, 110, "cuStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF, b);
+    trace_leave(t, host, 120, "main");
+    trace_call(t, a, 14, 60, "first kernel");
+    trace_call(t, b, 63, 100, "second kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){.direct_blame = true}, &r);
+    expect_row(&r, "first kernel", 46, 38);
+    expect_row(&r, "second kernel", 37, 37);
+    expect_row(&r, "launch latency", 5, 33);
+    finish(t, &r);
+}
+
+/* The null stream waits for the others and they for it; a non-blocking stream takes no part. */
+static void null_stream(void **state)
+{
+    (void)state;
+    for (unsigned named = 0; named < 2; named++) {
+        struct trace *const t = trace_new();
+        const uint32_t host = trace_rank(t), null = trace_stream(t, host, 7);
+        const uint32_t a = trace_stream(t, host, 13), free_stream = trace_stream(t, host, 14);
+        t->locations[null].null_stream = !named;
+        t->locations[free_stream].non_blocking = true;
+        trace_enter(t, host, 0, "main");
+        trace_launch(t, host, 1, 2, a);
+        trace_launch(t, host, 3, 4, null);
+        trace_launch(t, host, 5, 6, free_stream);
+        trace_launch(t, host, 7, 8, a);
+        trace_leave(t, host, 200, "main");
+        trace_call(t, a, 10, 40, "first kernel");
+        trace_call(t, null, 42, 80, "null kernel");
+        trace_call(t, free_stream, 11, 90, "free kernel");
+        trace_call(t, a, 85, 120, "second kernel");
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){.null_stream = named ? "7" : NULL}, &r);
+        /* null: [4,40); a again: [40,80) */
+        expect_pattern(&r, CTS_PATH_PATTERN_NULL_STREAM, 2, 36 + 40);
+        expect_row(&r, "first kernel", 0, 30);
+        expect_row(&r, "null kernel", 0, 38);
+        expect_row(&r, "launch latency", 0, 6 + 2);
+        expect_row(&r, "free kernel", 0, 0);
+        finish(t, &r);
+    }
+}
+
+/* With correlation ids order does not matter; one call may launch several activities. */
+static void correlation(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    struct trace_event *enter = trace_enter(t, host, 10, "cuGraphLaunch");
+    trace_set(enter, CTS_ATTRIBUTE_STREAM_REF, stream);
+    trace_set(enter, CTS_ATTRIBUTE_CORRELATION, 17);
+    trace_leave(t, host, 14, "cuGraphLaunch");
+    trace_call(t, host, 30, 90, "cuCtxSynchronize");
+    trace_leave(t, host, 100, "main");
+    for (unsigned i = 0; i < 3; i++) {
+        trace_set(trace_enter(t, stream, 20 + 20 * i, "a kernel"), CTS_ATTRIBUTE_CORRELATION, 17);
+        trace_leave(t, stream, 35 + 20 * i, "a kernel");
+    }
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 45);
+    expect_row(&r, "a kernel", 45, 5 + 15 + 15);
+    expect_row(&r, "launch latency", 6 + 5 + 5, 10);
+    finish(t, &r);
+}
+
+/* Runtime API above driver API: one synchronisation, one launch. */
+static void nested_api(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_enter(t, host, 8, "cudaLaunchKernel");
+    trace_launch(t, host, 10, 14, stream);
+    trace_leave(t, host, 15, "cudaLaunchKernel");
+    trace_enter(t, host, 28, "cudaDeviceSynchronize");
+    trace_call(t, host, 30, 64, "cuCtxSynchronize");
+    trace_leave(t, host, 66, "cudaDeviceSynchronize");
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 60, "a kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
+    finish(t, &r);
+}
+
+/* A record was lost: the first launch has no kernel, the second keeps its own. */
+static void lost_kernel(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 14, stream);
+    trace_call(t, host, 20, 40, "cuCtxSynchronize");
+    trace_launch(t, host, 50, 54, stream);
+    trace_call(t, host, 60, 90, "cuCtxSynchronize");
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 57, 85, "a kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_warning(&r, CTS_PATH_WARNING_LAUNCH_WITHOUT_WORK, 1);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 25);
+    expect_row(&r, "cuLaunchKernel", 8, 0);
+    finish(t, &r);
+}
+
+/* ---- MPI ---- */
+
+/* rank 0 sends at 50, rank 1 receives from 10 to 60. */
+static void late_sender(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    trace_enter(t, a, 0, "slow");
+    trace_leave(t, a, 50, "slow");
+    trace_send(t, a, 50, 55, 1, 3);
+    trace_enter(t, b, 0, "fast");
+    trace_leave(t, b, 10, "fast");
+    trace_receive(t, b, 10, 60, 0, 3);
+    trace_call(t, b, 60, 80, "after");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_SENDER, 1, 40);
+    expect_row(&r, "slow", 50, 40);
+    expect_row(&r, "MPI transfer", 10, 0);
+    expect_row(&r, "after", 20, 0);
+    expect_row(&r, "MPI_Recv", 0, 0);
+    assert_int_equal(r.path_crossings, 1);
+    assert_int_equal(r.segment_count, 3);
+    assert_int_equal(r.segments[0].location, b);
+    assert_int_equal(r.segments[2].location, a);
+    finish(t, &r);
+}
+
+/* The sender stays until the receiver comes. */
+static void late_receiver(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    trace_send(t, a, 0, 60, 1, 3);
+    trace_call(t, a, 60, 100, "after");
+    trace_call(t, b, 0, 50, "slow");
+    trace_receive(t, b, 50, 58, 0, 3);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_RECEIVER, 1, 50);
+    expect_row(&r, "slow", 50, 50);
+    expect_row(&r, "MPI transfer", 10, 0);
+    expect_row(&r, "after", 40, 0);
+    finish(t, &r);
+}
+
+/* Requests completed out of order in one Waitall; two partners share while both are late. */
+static void waitall(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t), c = trace_rank(t);
+    trace_enter(t, a, 0, "MPI_Irecv");
+    trace_message(t, a, 1, CTS_EVENT_MPI_IRECV_REQUEST, 0, 0, 71);
+    trace_leave(t, a, 2, "MPI_Irecv");
+    trace_enter(t, a, 3, "MPI_Irecv");
+    trace_message(t, a, 4, CTS_EVENT_MPI_IRECV_REQUEST, 0, 0, 72);
+    trace_leave(t, a, 5, "MPI_Irecv");
+    trace_enter(t, a, 10, "MPI_Waitall");
+    trace_message(t, a, 90, CTS_EVENT_MPI_IRECV, 2, 1, 72);
+    trace_message(t, a, 91, CTS_EVENT_MPI_IRECV, 1, 1, 71);
+    trace_leave(t, a, 95, "MPI_Waitall");
+    trace_call(t, b, 0, 50, "slow");
+    trace_send(t, b, 50, 55, 0, 1);
+    trace_call(t, c, 0, 80, "slower");
+    trace_send(t, c, 80, 85, 0, 1);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_PARTNER, 1, 70);
+    expect_row(&r, "slow", 0, 20);
+    expect_row(&r, "slower", 80, 20 + 30);
+    expect_row(&r, "MPI transfer", 15, 0);
+    finish(t, &r);
+}
+
+/* Those who wait share the blame out among those who have not come. */
+static void barrier(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    static const uint64_t arrivals[] = {10, 40, 70};
+    static const char *const names[] = {"first", "second", "third"};
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t rank = trace_rank(t);
+        trace_call(t, rank, 0, arrivals[i], names[i]);
+        trace_collective(t, rank, arrivals[i], 75 + i, 0, CTS_TIMELINE_NONE);
+    }
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_MPI_BARRIER, 2, 60 + 30);
+    expect_row(&r, "first", 0, 0);
+    expect_row(&r, "second", 0, 15);
+    expect_row(&r, "third", 70, 15 + 60);
+    expect_row(&r, "MPI_Barrier", 7, 0); /* the last to leave is the one that came last */
+    finish(t, &r);
+}
+
+static void rooted(void **state)
+{
+    (void)state;
+    for (unsigned reduce = 0; reduce < 2; reduce++) {
+        struct trace *const t = trace_new();
+        static const uint64_t arrivals[] = {40, 10, 70};
+        for (unsigned i = 0; i < 3; i++) {
+            const uint32_t rank = trace_rank(t);
+            trace_call(t, rank, 0, arrivals[i], i == 0 ? "root" : i == 1 ? "early" : "late");
+            trace_collective(t, rank, arrivals[i], 80, reduce ? 12 : 1, 0);
+        }
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        if (reduce) {
+            expect_pattern(&r, CTS_PATH_PATTERN_EARLY_ROOT, 1, 30);
+            expect_row(&r, "late", 70, 30);
+        } else {
+            expect_pattern(&r, CTS_PATH_PATTERN_LATE_ROOT, 1, 30);
+            expect_row(&r, "root", 40, 30);
+        }
+        assert_int_equal(r.wait_ns, 30);
+        finish(t, &r);
+    }
+}
+
+static void init_and_finalize(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    for (unsigned i = 0; i < 2; i++) {
+        const uint32_t rank = trace_rank(t);
+        trace_call(t, rank, 10 + 20 * i, 50, "MPI_Init");
+        trace_call(t, rank, 60 + 10 * i, 62 + 20 * i, "MPI_Finalize"); /* rank 0 does not wait */
+    }
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_INIT_FINALIZE, 1, 20);
+    expect_row(&r, "before the first event", 20, 20);
+    assert_int_equal(r.init_ns, 10);
+    assert_int_equal(r.finalize_ns, 82);
+    assert_int_equal(r.mpi_path_ns, 72);
+    finish(t, &r);
+}
+
+/* Three ranks in a row: the wait of the last is the fault of the first. */
+static void blame_moves_on(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t), c = trace_rank(t);
+    trace_call(t, a, 0, 50, "slow");
+    trace_send(t, a, 50, 52, 1, 0);
+    trace_receive(t, b, 0, 55, 0, 0);
+    trace_call(t, b, 55, 60, "between");
+    trace_send(t, b, 60, 62, 2, 0);
+    trace_receive(t, c, 0, 65, 1, 0);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_SENDER, 2, 50 + 60);
+    expect_row(&r, "slow", 50, 100);
+    expect_row(&r, "MPI transfer", 5 + 5, 5);
+    expect_row(&r, "between", 5, 5);
+    cts_path_release(&r);
+    trace_analyze(t, (struct cts_path_options){.direct_blame = true}, &r);
+    expect_row(&r, "slow", 50, 50);
+    expect_row(&r, "MPI_Recv", 0, 50);
+    expect_row(&r, "MPI transfer", 10, 5);
+    expect_row(&r, "between", 5, 5);
+    finish(t, &r);
+}
+
+/* Rank 1 waits at a barrier for rank 0, which waits for its kernel. */
+static void blame_crosses_to_a_device(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), stream = trace_stream(t, a, 7), b = trace_rank(t);
+    trace_enter(t, a, 0, "main");
+    trace_launch(t, a, 0, 2, stream);
+    trace_call(t, a, 10, 60, "cuCtxSynchronize");
+    trace_collective(t, a, 65, 70, 0, CTS_TIMELINE_NONE);
+    trace_leave(t, a, 70, "main");
+    trace_call(t, stream, 5, 55, "a kernel");
+    trace_call(t, b, 0, 20, "fast");
+    trace_collective(t, b, 20, 72, 0, CTS_TIMELINE_NONE);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_MPI_BARRIER, 1, 45);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 45);
+    expect_row(&r, "a kernel", 50, 45 + 35);
+    expect_row(&r, "cuCtxSynchronize", 5, 5);
+    expect_row(&r, "main", 5, 5);
+    expect_row(&r, "MPI transfer", 7, 0);
+    finish(t, &r);
+}
+
+/* A kernel runs across the collective: the path goes by it. */
+static void kernel_across_a_collective(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), stream = trace_stream(t, a, 7), b = trace_rank(t);
+    trace_enter(t, a, 0, "main");
+    trace_launch(t, a, 1, 3, stream);
+    trace_collective(t, a, 20, 50, 11, CTS_TIMELINE_NONE);
+    trace_call(t, a, 60, 105, "cuCtxSynchronize");
+    trace_leave(t, a, 110, "main");
+    trace_call(t, stream, 5, 100, "a kernel");
+    trace_call(t, b, 0, 45, "slow");
+    trace_collective(t, b, 45, 52, 11, CTS_TIMELINE_NONE);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_N_TO_N, 1, 25);
+    expect_row(&r, "a kernel", 95, 40);
+    expect_row(&r, "slow", 0, 25);
+    expect_row(&r, "MPI transfer", 0, 0);
+    assert_int_equal(r.path_crossings, 0);
+    finish(t, &r);
+}
+
+/* ---- threads ---- */
+
+static void openmp(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t master = trace_rank(t);
+    const uint32_t thread = trace_location(t, "OMP thread 1", CTS_LOCATION_THREAD, 0);
+    t->team_ranks[0] = master;
+    t->team_ranks[1] = thread;
+    t->communicators[1].rank_count = 2;
+    trace_enter(t, master, 0, "main");
+    for (unsigned i = 0; i < 2; i++) {
+        const uint64_t at = 100 * i;
+        trace_add(t, master, at + 10, CTS_EVENT_THREAD_FORK);
+        trace_add(t, master, at + 11, CTS_EVENT_THREAD_TEAM_BEGIN)->event.thread.communicator = 1;
+        trace_enter(t, master, at + 11, "loop");
+        trace_call(t, master, at + 30, at + 72, "!$omp implicit barrier");
+        trace_leave(t, master, at + 75, "loop");
+        trace_add(t, master, at + 76, CTS_EVENT_THREAD_TEAM_END)->event.thread.communicator = 1;
+        trace_add(t, master, at + 77, CTS_EVENT_THREAD_JOIN);
+        trace_add(t, thread, at + 15, CTS_EVENT_THREAD_TEAM_BEGIN)->event.thread.communicator = 1;
+        trace_enter(t, thread, at + 16, "long loop");
+        trace_call(t, thread, at + 70, at + 73, "!$omp implicit barrier");
+        trace_leave(t, thread, at + 74, "long loop");
+        trace_add(t, thread, at + 76, CTS_EVENT_THREAD_TEAM_END)->event.thread.communicator = 1;
+    }
+    trace_leave(t, master, 200, "main");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_OMP_BARRIER, 2, 80);
+    expect_row(&r, "long loop", 2 * 54, 80);
+    expect_row(&r, "thread start", 12, 0);
+    expect_row(&r, "!$omp implicit barrier", 4, 0);
+    expect_row(&r, "loop", 2 * 3, 0);
+    expect_row(&r, "main", 10 + 35 + 25, 0);
+    finish(t, &r);
+}
+
+/* ---- bad input ---- */
+
+static void odd_traces(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    trace_enter(t, a, 100, "main");
+    trace_leave(t, a, 110, "never entered");
+    trace_enter(t, a, 90, "back in time");
+    trace_leave(t, a, 120, "back in time");
+    trace_send(t, a, 130, 140, 1, 5);  /* nobody receives tag 5 */
+    trace_send(t, a, 145, 146, 77, 5); /* no such rank */
+    trace_add(t, a, 147, CTS_EVENT_ENTER)->event.region = 4000;
+    trace_enter(t, a, 150, "left open");
+    trace_enter(t, a, 151, "inner");
+    trace_send(t, a, 200, 205, 1, 9);
+    trace_leave(t, a, 210, "left open");                  /* closes what is inside */
+    trace_message(t, b, 99, CTS_EVENT_MPI_RECV, 0, 9, 0); /* outside any call */
+    trace_receive(t, b, 100, 150, 0, 9);                  /* before its send */
+    trace_receive(t, b, 160, 170, 0, 6);                  /* nobody sends tag 6 */
+    trace_enter(t, b, 180, "MPI_Wait");
+    trace_message(t, b, 181, CTS_EVENT_MPI_ISEND_COMPLETE, 0, 0, 4711);
+    trace_leave(t, b, 185, "MPI_Wait");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_warning(&r, CTS_PATH_WARNING_LEAVE_WITHOUT_ENTER, 1);
+    expect_warning(&r, CTS_PATH_WARNING_CLOCK_BACK, 1);
+    expect_warning(&r, CTS_PATH_WARNING_UNKNOWN_REGION, 1);
+    expect_warning(&r, CTS_PATH_WARNING_UNMATCHED_SEND, 1);
+    expect_warning(&r, CTS_PATH_WARNING_UNKNOWN_PEER, 1);
+    expect_warning(&r, CTS_PATH_WARNING_ENTER_WITHOUT_LEAVE, 2);
+    expect_warning(&r, CTS_PATH_WARNING_OUTSIDE_CALL, 1);
+    expect_warning(&r, CTS_PATH_WARNING_EARLY_RECEIVE, 1);
+    expect_warning(&r, CTS_PATH_WARNING_UNMATCHED_RECEIVE, 1);
+    expect_warning(&r, CTS_PATH_WARNING_UNMATCHED_REQUEST, 1);
+    finish(t, &r);
+}
+
+/* Clocks so far off that two ranks wait for each other: the analysis ends, sums hold. */
+static void waits_in_a_circle(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    trace_receive(t, a, 10, 50, 1, 0);
+    trace_send(t, a, 60, 62, 1, 0);
+    trace_receive(t, b, 10, 50, 0, 0);
+    trace_send(t, b, 60, 62, 0, 0);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_warning(&r, CTS_PATH_WARNING_EARLY_RECEIVE, 2);
+    assert_int_equal(r.wait_ns, 80);
+    finish(t, &r);
+}
+
+static void nothing_to_analyse(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    struct cts_path r;
+    struct cts_error error;
+    struct cts_path_source source = trace_source(t);
+    assert_int_equal(cts_path_analyze(&source, &(struct cts_path_options){0}, &r, &error),
+                     CTS_FORMAT);
+    assert_non_null(strstr(error.text, "no process"));
+    (void)trace_rank(t);
+    source = trace_source(t);
+    assert_int_equal(cts_path_analyze(&source, &(struct cts_path_options){0}, &r, &error),
+                     CTS_FORMAT);
+    assert_non_null(strstr(error.text, "no regions"));
+    trace_free(t);
+}
+
+/* A user's line comes before the built-in ones. */
+static void api_table(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 14, stream);
+    trace_call(t, host, 30, 64, "cuMyWait_v3");
+    trace_call(t, host, 70, 90, "cuCtxSynchronize");
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 60, "a kernel");
+    struct cts_path r;
+    trace_analyze(t,
+                  (struct cts_path_options){.api_table = "# mine\nsync-device cuMy*\n"
+                                                         "none cuCtxSynchronize\n"},
+                  &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_SYNC, 0, 0);
+    cts_path_release(&r);
+    const struct cts_path_source source = trace_source(t);
+    struct cts_error error;
+    const struct cts_path_options wrong = {.api_table = "launch cuA\nlunch cuB\n",
+                                           .api_table_name = "my.txt"};
+    assert_int_equal(cts_path_analyze(&source, &wrong, &r, &error), CTS_FORMAT);
+    assert_string_equal(error.text, "'my.txt' line 2: 'lunch' is no meaning");
+    trace_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blame_kernel),
+        cmocka_unit_test(blame_kernel_is_cut_at_the_leave),
+        cmocka_unit_test(blame_sync),
+        cmocka_unit_test(streams_share_blame),
+        cmocka_unit_test(blocking_copy),
+        cmocka_unit_test(allocation),
+        cmocka_unit_test(event_synchronize),
+        cmocka_unit_test(event_query),
+        cmocka_unit_test(stream_query),
+        cmocka_unit_test(stream_wait),
+        cmocka_unit_test(direct_blame),
+        cmocka_unit_test(null_stream),
+        cmocka_unit_test(correlation),
+        cmocka_unit_test(nested_api),
+        cmocka_unit_test(lost_kernel),
+        cmocka_unit_test(late_sender),
+        cmocka_unit_test(late_receiver),
+        cmocka_unit_test(waitall),
+        cmocka_unit_test(barrier),
+        cmocka_unit_test(rooted),
+        cmocka_unit_test(init_and_finalize),
+        cmocka_unit_test(blame_moves_on),
+        cmocka_unit_test(blame_crosses_to_a_device),
+        cmocka_unit_test(kernel_across_a_collective),
+        cmocka_unit_test(openmp),
+        cmocka_unit_test(odd_traces),
+        cmocka_unit_test(waits_in_a_circle),
+        cmocka_unit_test(nothing_to_analyse),
+        cmocka_unit_test(api_table),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
