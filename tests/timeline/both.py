@@ -1,5 +1,6 @@
 """Memory and time in one run, and in two of the same program: their launches are the same ones, by
-(rank, device, stream's ordinal, ordinal in the stream, kernel, grid)."""
+(rank, device, stream's ordinal, ordinal in the stream, kernel, grid). The null stream's ordinal is 0,
+the others of a device follow in the order of their creation."""
 import collections
 
 import traces
@@ -13,8 +14,9 @@ class Both(traces.TimelineTest):
         ordinals, count = {}, collections.Counter()
         for row in sorted(self.table(run, "streams"), key=lambda row: int(row["stream"])):
             device = (row["rank"], row["device"])
-            ordinals[row["stream"]] = count[device]
-            count[device] += 1
+            is_null = row["kind"] == "legacy default"
+            count[device] += not is_null
+            ordinals[row["stream"]] = 0 if is_null else count[device]
         return {(int(row["rank"]), int(row["device"]), ordinals[row["stream"]],
                  int(row["ordinal"]), kernels[row["kernel"]],
                  tuple(int(row[f"grid_{axis}"]) for axis in "xyz")): row

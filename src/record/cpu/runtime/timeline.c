@@ -7,8 +7,9 @@
  *   - activities of streams, when they have ended: kernels, memsets and functions of the host as
  *     regions, copies as RMA. They carry the correlation of the call that queued them, which the
  *     nodes of a graph share;
- *   - streams, with the order of their creation on their device as their number: the catalogue's
- *     streams of a device are in the same order, which lets launches of two recordings be matched.
+ *   - streams, numbered per device: the null stream is 0, others follow in the order of their
+ *     creation, which is that of the catalogue's rows, so that launches of two recordings can be
+ *     matched.
  *
  * The recorder is a library beside this one that is loaded when the environment asks for it, so
  * that programs that are not recorded need not have it. */
@@ -32,7 +33,7 @@ _Atomic int cts_cpu_timeline_state = CTS_TIMELINE_UNKNOWN;
 static const struct cts_recorder *recorder;
 static uint64_t opened_ns;
 static _Atomic uint64_t last_correlation;
-static uint32_t stream_count[CTS_DEVICES_MAX]; /* under the streams' lock */
+static uint32_t made_streams[CTS_DEVICES_MAX]; /* under the streams' lock */
 static __thread struct cts_call *current;      /* the thread's outermost call */
 
 enum {
@@ -241,12 +242,13 @@ void cts_cpu_timeline_synchronised(enum cts_sync_kind kind, const struct CUstrea
 void cts_cpu_timeline_stream(struct CUstream_st *stream)
 {
     if (!is_on()) return;
+    const bool is_null = stream->kind == CTS_STREAM_LEGACY;
     const struct cts_recorder_stream description = {
         .device = (uint32_t)stream->device,
         .context = (uint64_t)stream->device,
         .stream = stream->number,
-        .ordinal = stream_count[stream->device]++,
-        .null_stream = stream->kind == CTS_STREAM_LEGACY,
+        .ordinal = is_null ? 0 : ++made_streams[stream->device],
+        .null_stream = is_null,
         .non_blocking = stream->kind == CTS_STREAM_NON_BLOCKING};
     stream->log = recorder->stream(&description);
 }
