@@ -1,5 +1,8 @@
 """The Jacobi on real ranks, with different shares of its rows on the devices: calls, copies, kernels
 and messages are as many as its source says."""
+import shutil
+import unittest
+
 import ranks
 from ranks import number
 
@@ -7,8 +10,9 @@ from ranks import number
 class Jacobi(ranks.MpiTest):
     ITERATIONS = 8
 
-    def check(self, count, percent):
-        trace = self.record_ranks(count, "jacobi", "64", "48", str(self.ITERATIONS), str(percent))
+    def check(self, count, percent, mpi="openmpi"):
+        trace = self.record_ranks(count, "jacobi", "64", "48", str(self.ITERATIONS), str(percent),
+                                  mpi=mpi)
         for rank in range(count):
             neighbours = (rank > 0) + (rank < count - 1)
             counts = trace.counts(rank)
@@ -40,6 +44,10 @@ class Jacobi(ranks.MpiTest):
 
     def test_four_ranks_on_their_devices(self):
         self.check(4, 100)
+
+    @unittest.skipUnless(shutil.which("mpirun.mpich"), "MPICH is not installed")
+    def test_mpich(self):
+        self.check(3, 70, "mpich")
 
 
 if __name__ == "__main__":

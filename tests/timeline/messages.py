@@ -73,9 +73,9 @@ class Halos(ranks.MpiTest):
 class EachRankRecords(ranks.MpiTest):
     """`record` around each rank, as batch systems start programs; the last one makes the archive."""
     def test_two_ranks(self):
-        program = traces.example("late-sender", mpi=True)
+        program = traces.example("late-sender", "openmpi")
         record = [traces.support.ctascope_path, "record", "--timeline", "-o", "run", "--"]
-        self.run_(*ranks.MPIRUN, "2", *record, program, "5", "2",
+        self.run_(*ranks.MPIRUN["openmpi"], "2", *record, program, "5", "2",
                   env=traces.support.environment(**self.ENVIRONMENT))
         trace = self.trace("run")
         self.check_messages(trace)

@@ -4,7 +4,7 @@ import collections
 
 import traces
 
-MPIRUN = ["mpirun.openmpi", "--oversubscribe", "-n"]
+MPIRUN = {"openmpi": ["mpirun.openmpi", "--oversubscribe", "-n"], "mpich": ["mpirun.mpich", "-n"]}
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1,
            "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
 
@@ -18,9 +18,9 @@ def number(field):
 class MpiTest(traces.TimelineTest):
     ENVIRONMENT = {**traces.TimelineTest.ENVIRONMENT, **AS_ROOT}
 
-    def record_ranks(self, count, name, *words):
+    def record_ranks(self, count, name, *words, mpi="openmpi"):
         """`record` around mpirun; the trace of `count` ranks."""
-        done = self.record_timeline("run", *MPIRUN, str(count), traces.example(name, mpi=True),
+        done = self.record_timeline("run", *MPIRUN[mpi], str(count), traces.example(name, mpi),
                                     *words)
         self.assertIn(f"{name}: right", done.stdout)
         trace = self.trace("run")

@@ -34,16 +34,18 @@ def _header_state():
     return state
 
 
-def _mpi_flags(what):
-    done = subprocess.run(["mpicc.openmpi", f"--showme:{what}"], stdout=subprocess.PIPE, text=True,
-                          check=True)
-    return done.stdout.split()
+def _mpi_flags(wrapper):
+    """What the compiler wrapper of an MPI adds, before and behind the sources."""
+    done = subprocess.run([wrapper, "-show"], stdout=subprocess.PIPE, text=True, check=True)
+    words = done.stdout.split()[1:]
+    return ([word for word in words if word.startswith("-I")],
+            [word for word in words if word.startswith(("-L", "-l"))])
 
 
-def example(name, mpi=False):
-    """The program of examples/timeline/NAME.cu."""
+def example(name, mpi=None):
+    """The program of examples/timeline/NAME.cu; `mpi`: "openmpi" or "mpich"."""
     words = ["-O2", f"-DEXAMPLE_HEADERS={_header_state()}"]
-    before, after = (_mpi_flags("compile"), _mpi_flags("link")) if mpi else ([], [])
+    before, after = _mpi_flags(f"mpicc.{mpi}") if mpi else ([], [])
     return support.compiled(*words, *before, f"timeline/{name}.cu", *after, example=True)
 
 
