@@ -1,6 +1,9 @@
 /* The events of one location. Each callback of the library fills the one event of its pass and
  * hands it on; nothing is allocated per event.
  *
+ * Time that goes back is damage, but for locations with clock offsets: where the piece of one
+ * offset meets the next, a step back of the correction is made no step at all.
+ *
  * Ticks become ns by (ticks - global offset) * 1e9 / resolution in 128 bits; for a resolution of
  * 1e9, which most archives have, it is the difference. */
 #include <stdio.h>
@@ -15,7 +18,9 @@ struct pass {
     uint32_t location;
     cts_timeline_visit visit;
     void *state;
-    bool stopped;
+    bool stopped, went_back;
+    bool has_clock_offsets;
+    uint64_t last_ns;
     uint64_t before_offset; /* events before the global offset: given as time 0 */
     struct cts_timeline_event event;
     struct cts_event_attributes attributes;
@@ -90,6 +95,14 @@ static inline OTF2_CallbackCode give(struct pass *pass, enum cts_timeline_event_
 {
     pass->event.kind = kind;
     pass->event.time_ns = time_ns(pass, time);
+    if (__builtin_expect(pass->event.time_ns < pass->last_ns, 0)) {
+        if (!pass->has_clock_offsets) {
+            pass->went_back = true;
+            return OTF2_CALLBACK_INTERRUPT;
+        }
+        pass->event.time_ns = pass->last_ns;
+    }
+    pass->last_ns = pass->event.time_ns;
     const struct cts_event_attributes *const attributes =
         list && OTF2_AttributeList_GetNumberOfElements(list) ? gather_attributes(pass, list) : NULL;
     if (pass->visit(pass->state, pass->location, &pass->event, attributes))
@@ -674,6 +687,9 @@ static enum cts_status read_all(struct pass *pass, OTF2_EvtReader *reader, struc
     uint64_t count = 0;
     if (!code) code = OTF2_Reader_ReadAllLocalEvents(p->reader, reader, &count);
     if (pass->stopped) return CTS_OK;
+    if (pass->went_back)
+        return cts_fail(error, CTS_FORMAT, "event %llu of %llu is earlier than the one before it",
+                        (unsigned long long)count, (unsigned long long)location->event_count);
     if (code)
         return cts_otf2_fail(error, CTS_FORMAT, code, "event %llu of %llu is damaged",
                              (unsigned long long)count, (unsigned long long)location->event_count);
@@ -696,6 +712,7 @@ enum cts_status cts_timeline_read(const struct cts_timeline *timeline, uint32_t 
         .global_offset = timeline->global_offset,
         .ticks_per_second = timeline->ticks_per_second,
         .location = location,
+        .has_clock_offsets = p->has_clock_offsets[location],
         .visit = visit,
         .state = state,
     };

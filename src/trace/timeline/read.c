@@ -80,6 +80,74 @@ static enum cts_status find_anchor(const char *path, struct cts_timeline_private
     return private->directory ? CTS_OK : cts_fail(error, CTS_MEMORY, "out of memory");
 }
 
+/* The library allocates, and counts through, what the anchor file says; so that is looked at first.
+ *
+ *   OFFSET SIZE MEANING
+ *        1    1 'B' for little-endian numbers, '#' for big-endian ones
+ *        2    4 "OTF2"
+ *       12    8 size of chunks of events
+ *       20    8 size of chunks of definitions
+ *       30    8 number of locations
+ *       38    8 number of global definitions: at least two bytes each in their file
+ *       46      machine, creator and description, each ended by 0
+ *             4 number of properties: two texts each */
+enum { ANCHOR_BYTES_MAX = 1 << 20, ANCHOR_TEXTS_AT = 46 };
+
+static uint64_t anchor_number(const uint8_t *bytes, size_t at, int size)
+{
+    uint64_t number = 0;
+    for (int k = 0; k < size; k++)
+        number |= (uint64_t)bytes[at + (size_t)k] << 8 * (bytes[1] == '#' ? size - 1 - k : k);
+    return number;
+}
+
+static enum cts_status check_anchor_bytes(const struct cts_timeline_private *private,
+                                          const uint8_t *bytes, size_t length,
+                                          struct cts_error *error)
+{
+    struct stat status = {0};
+    char path[PATH_MAX];
+    if (length < ANCHOR_TEXTS_AT || memcmp(bytes + 2, "OTF2", 4) != 0)
+        return cts_fail(error, CTS_FORMAT, "it is no OTF2 archive");
+    for (size_t at = 12; at <= 20; at += 8) {
+        const uint64_t chunk_bytes = anchor_number(bytes, at, 8);
+        if (chunk_bytes < OTF2_CHUNK_SIZE_MIN || chunk_bytes > OTF2_CHUNK_SIZE_MAX)
+            return cts_fail(error, CTS_FORMAT, "byte %zu: chunks of %llu bytes are out of range",
+                            at, (unsigned long long)chunk_bytes);
+    }
+    const int path_length = snprintf(path, sizeof path, "%s.def", private->directory);
+    if (path_length < 0 || (size_t)path_length >= sizeof path || stat(path, &status))
+        return cts_fail_errno(error, errno, "its definitions '%s' cannot be read", path);
+    const uint64_t locations = anchor_number(bytes, 30, 8), all = anchor_number(bytes, 38, 8);
+    if (all > (uint64_t)status.st_size / 2 || locations > all)
+        return cts_fail(error, CTS_FORMAT,
+                        "byte 30: %llu locations and %llu definitions do not fit into '%s'",
+                        (unsigned long long)locations, (unsigned long long)all, path);
+    size_t at = ANCHOR_TEXTS_AT;
+    for (int text = 0; text < 3; text++) {
+        const uint8_t *const end = memchr(bytes + at, 0, length - at);
+        if (!end) return cts_fail(error, CTS_FORMAT, "byte %zu: a text does not end", at);
+        at = (size_t)(end - bytes) + 1;
+    }
+    if (length - at < 4 || anchor_number(bytes, at, 4) > (length - at) / 2)
+        return cts_fail(error, CTS_FORMAT, "byte %zu: more properties than fit", at);
+    return CTS_OK;
+}
+
+static enum cts_status check_anchor(const struct cts_timeline_private *private,
+                                    struct cts_error *error)
+{
+    FILE *const file = fopen(private->anchor, "rbe");
+    if (!file) return cts_fail_errno(error, errno, "it cannot be opened");
+    uint8_t *const bytes = malloc(ANCHOR_BYTES_MAX);
+    const size_t length = bytes ? fread(bytes, 1, ANCHOR_BYTES_MAX, file) : 0;
+    fclose(file);
+    const enum cts_status status = bytes ? check_anchor_bytes(private, bytes, length, error)
+                                         : cts_fail(error, CTS_MEMORY, "out of memory");
+    free(bytes);
+    return status;
+}
+
 static bool local_file_exists(const struct cts_timeline_private *private, uint64_t reference,
                               const char *kind)
 {
@@ -91,18 +159,33 @@ static bool local_file_exists(const struct cts_timeline_private *private, uint64
 
 /* ---- opening ---- */
 
+static OTF2_CallbackCode on_clock_offset(void *user, OTF2_TimeStamp time, int64_t offset,
+                                         double deviation)
+{
+    bool *const has_clock_offsets = user;
+    (void)time, (void)deviation;
+    if (offset) *has_clock_offsets = true;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 /* Reads the mapping tables and clock offsets of one location. */
-static void read_local_definitions(struct cts_timeline *timeline, uint64_t reference)
+static void read_local_definitions(struct cts_timeline *timeline, size_t location)
 {
     struct cts_timeline_private *const p = timeline->private_data;
+    const uint64_t reference = timeline->locations[location].reference;
     if (!local_file_exists(p, reference, "def")) return; /* they are optional */
     OTF2_DefReader *const reader = OTF2_Reader_GetDefReader(p->reader, reference);
     uint64_t count = 0;
     OTF2_ErrorCode code = OTF2_ERROR_INVALID_DATA;
-    if (reader) {
-        code = OTF2_Reader_ReadAllLocalDefinitions(p->reader, reader, &count);
-        OTF2_Reader_CloseDefReader(p->reader, reader);
+    OTF2_DefReaderCallbacks *const callbacks = OTF2_DefReaderCallbacks_New();
+    if (reader && callbacks) {
+        OTF2_DefReaderCallbacks_SetClockOffsetCallback(callbacks, on_clock_offset);
+        code = OTF2_Reader_RegisterDefCallbacks(p->reader, reader, callbacks,
+                                                &p->has_clock_offsets[location]);
+        if (!code) code = OTF2_Reader_ReadAllLocalDefinitions(p->reader, reader, &count);
     }
+    if (reader) OTF2_Reader_CloseDefReader(p->reader, reader);
+    if (callbacks) OTF2_DefReaderCallbacks_Delete(callbacks);
     if (code) {
         struct cts_error error;
         cts_otf2_fail(&error, CTS_FORMAT, code, "local definitions are damaged");
@@ -114,12 +197,13 @@ static enum cts_status open_local_files(struct cts_timeline *timeline, struct ct
 {
     struct cts_timeline_private *const p = timeline->private_data;
     OTF2_ErrorCode code = OTF2_SUCCESS;
+    p->has_clock_offsets = calloc(timeline->location_count + 1, sizeof *p->has_clock_offsets);
+    if (!p->has_clock_offsets) return cts_fail(error, CTS_MEMORY, "out of memory");
     for (size_t i = 0; i < timeline->location_count && !code; i++)
         code = OTF2_Reader_SelectLocation(p->reader, timeline->locations[i].reference);
     if (!code) code = OTF2_Reader_OpenDefFiles(p->reader);
     if (!code) {
-        for (size_t i = 0; i < timeline->location_count; i++)
-            read_local_definitions(timeline, timeline->locations[i].reference);
+        for (size_t i = 0; i < timeline->location_count; i++) read_local_definitions(timeline, i);
         code = OTF2_Reader_CloseDefFiles(p->reader);
     }
     if (!code) code = OTF2_Reader_OpenEvtFiles(p->reader);
@@ -151,6 +235,8 @@ static void keep_text(struct cts_timeline *timeline, OTF2_ErrorCode code, char *
 static enum cts_status open_reader(struct cts_timeline *timeline, struct cts_error *error)
 {
     struct cts_timeline_private *const p = timeline->private_data;
+    const enum cts_status anchor = check_anchor(p, error);
+    if (anchor) return anchor;
     p->reader = OTF2_Reader_Open(p->anchor);
     if (!p->reader) return cts_otf2_fail(error, CTS_FORMAT, OTF2_SUCCESS, "it is no OTF2 archive");
     OTF2_ErrorCode code = cts_otf2_lock_reader(p->reader);
@@ -210,6 +296,7 @@ void cts_timeline_close(struct cts_timeline *timeline)
             &p->locations,           &p->groups,    &p->regions, &p->communicators, &p->windows,
             &p->communicator_groups, &p->attributes};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) cts_references_release(all[i]);
+        free(p->has_clock_offsets);
         free(p->anchor);
         free(p->directory);
         free(p);

@@ -68,6 +68,7 @@ struct cts_timeline_private {
     struct cts_references locations, groups, regions, communicators, windows;
     struct cts_references communicator_groups; /* a group's reference to the communicator of it */
     struct cts_references attributes;          /* to enum cts_attribute */
+    bool *has_clock_offsets;                   /* per location */
 };
 
 /* Keeps a copy of `text` as long as the timeline lives; NULL: no memory. */
