@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "analyze/partition/partition.h"
+#include "analyze/summary/store.h"
 #include "cli/verb.h"
 #include "common/processes.h"
 #include "common/progress.h"
+#include "report/partition-who.h"
 #include "report/partition.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"
+#include "trace/summaries.h"
 
 enum { ROWS_IN_TABLE = 40, MAPPINGS_MAX = 16, LARGEST_DEFAULT = 64 };
 
@@ -255,6 +258,95 @@ static enum cts_status run_analysis(const char *run_path, struct request *reques
     return status;
 }
 
+/* ---- summaries ---- */
+
+static enum cts_status store_summaries(const char *run_path, const struct request *request,
+                                       struct cts_error *error)
+{
+    struct cts_catalogue catalogue;
+    struct cts_acc_reader *reader;
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    if (status) return status;
+    status = cts_acc_open(run_path, &reader, error);
+    if (!status) {
+        const struct cts_access_source source = cts_access_source_of(reader);
+        struct cts_progress progress;
+        uint64_t access_count = 0;
+        for (size_t i = 0; i < source.chunk_count; i++)
+            access_count += source.chunks[i].access_count;
+        cts_progress_begin(&progress, stderr, "summarising", access_count);
+        status = cts_summaries_store(run_path, &catalogue, &source, request->options.threads,
+                                     &progress, error);
+        cts_progress_end(&progress);
+        cts_acc_close(reader);
+    }
+    cts_catalogue_release(&catalogue);
+    return status;
+}
+
+static enum cts_status print_touchers(const struct request *request,
+                                      const struct cts_who_report *report, struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_who_sheet(report);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
+    if (status) return status;
+    if (request->format == FORMAT_CSV) {
+        status = cts_sheet_csv(&sheet, &rows, stdout, error);
+    } else if (request->format == FORMAT_JSON) {
+        struct cts_json json;
+        cts_json_begin(&json, stdout);
+        cts_json_open_object(&json);
+        cts_json_member_string(&json, "format", "ctascope-touchers");
+        cts_json_member_u64(&json, "version", 1);
+        cts_sheet_json(&sheet, &rows, &json);
+        cts_json_close_object(&json);
+        status = cts_json_end(&json, error);
+    } else {
+        status = cts_sheet_table(&sheet, &rows, stdout, error);
+        if (!status && rows.count < rows.found)
+            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, rows.found);
+    }
+    free(rows.rows);
+    return status;
+}
+
+static enum cts_status show_touchers(const char *run_path, uint64_t address,
+                                     const struct request *request, struct cts_error *error)
+{
+    struct cts_catalogue catalogue;
+    struct cts_toucher *touchers = NULL;
+    size_t count = 0;
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    if (status) return status;
+    status = cts_summaries_find(run_path, address, &touchers, &count, error);
+    if (!status) {
+        const struct cts_who_report report = {
+            .catalogue = &catalogue, .touchers = touchers, .count = count};
+        status = print_touchers(request, &report, error);
+    }
+    free(touchers);
+    cts_catalogue_release(&catalogue);
+    return status;
+}
+
+/* --store-summaries and --who take the place of the analysis. */
+static int run_summaries(const struct cts_arguments *arguments, const struct request *request)
+{
+    const char *const who = cts_argument(arguments, "who");
+    const char *const run_path = arguments->positional[0];
+    struct cts_error error;
+    enum cts_status status = CTS_OK;
+    char *end = NULL;
+    const uint64_t address = who ? strtoull(who, &end, 0) : 0;
+    if (who && (end == who || *end || *who == '-'))
+        return cts_usage_error(arguments, "--who takes an address: 0x7f00001000");
+    if (cts_argument_given(arguments, "store-summaries"))
+        status = store_summaries(run_path, request, &error);
+    if (!status && who) status = show_touchers(run_path, address, request, &error);
+    return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
+}
+
 static int run_partition(const struct cts_arguments *arguments)
 {
     struct request request = {0};
@@ -263,6 +355,8 @@ static int run_partition(const struct cts_arguments *arguments)
     if (!code) code = parse_mappings(arguments, &request);
     if (!code) code = parse_model(arguments, &request);
     if (code) return code;
+    if (cts_argument_given(arguments, "store-summaries") || cts_argument_given(arguments, "who"))
+        return run_summaries(arguments, &request);
     struct cts_error error;
     struct cts_processes processes;
     enum cts_status status = cts_processes_open(cts_library_directory(), &processes, &error);
@@ -300,6 +394,8 @@ static const struct cts_option partition_options[] = {
     {.name = "launch-times", .help = "recorded durations count as time of computation"},
     {.name = "per-stream", .help = "critical sets within streams"},
     {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
+    {.name = "store-summaries", .help = "store what each CTA read and wrote in run.db"},
+    {.name = "who", .argument = "ADDRESS", .help = "which CTAs touch a byte, from summaries"},
     {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
     {0},
 };
