@@ -1,0 +1,630 @@
+/* Random programs, simulated: what they do in time becomes a trace, what their parts wait for is
+ * written down on the way. A brute-force twin then spreads blame nanosecond by nanosecond and walks
+ * the path backwards over plain lists, and every number must agree: times of rows, blame in ns, the
+ * path stay by stay. Times on a location never coincide, between locations they may. */
+#include "path-fixture.h"
+
+enum { RANKS_MAX = 4, STREAMS = 2, LOCATIONS = RANKS_MAX * (1 + STREAMS), TIME_MAX = 6000 };
+enum { WAITS_MAX = 2000, TARGETS_MAX = 8, RUNS = 150 };
+
+struct dependency { /* what the path may follow and who waits */
+    uint32_t location;
+    uint64_t begin_ns, end_ns; /* waiting; empty if it did not */
+    uint64_t leaves_ns;        /* where the path leaves */
+    uint32_t targets[TARGETS_MAX];
+    uint64_t until_ns[TARGETS_MAX];
+    unsigned target_count;
+    int pool; /* collectives share a pool; -1 */
+    const char *latency;
+    bool launch; /* no wait: a device activity follows its launch */
+    uint64_t order;
+};
+
+struct twin {
+    struct trace *trace;
+    unsigned rank_count;
+    uint32_t hosts[RANKS_MAX], streams[RANKS_MAX][STREAMS];
+    uint64_t now_ns[RANKS_MAX];
+    uint64_t stream_end_ns[RANKS_MAX][STREAMS]; /* of what is launched */
+    unsigned launched[RANKS_MAX][STREAMS], synced[RANKS_MAX][STREAMS];
+    struct {
+        uint32_t stream;
+        uint64_t end_ns;
+        unsigned launched;
+    } events[RANKS_MAX];
+    struct {
+        bool any;
+        uint64_t end_ns;
+        uint32_t stream;
+    } held[RANKS_MAX][STREAMS];
+    struct dependency dependencies[WAITS_MAX];
+    size_t dependency_count;
+    int pool_count;
+    /* regions by location and time: region + 1 in force from there on; 0: as before */
+    uint32_t (*changes)[TIME_MAX];
+    bool (*changed)[TIME_MAX];
+};
+
+static uint64_t seed;
+static volatile uint64_t number_of_run;
+static unsigned random_below(unsigned limit)
+{
+    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (unsigned)((seed >> 33) % limit);
+}
+
+static struct dependency *add(struct twin *w, uint32_t location)
+{
+    assert_true(w->dependency_count < WAITS_MAX);
+    struct dependency *const d = &w->dependencies[w->dependency_count];
+    *d = (struct dependency){.location = location, .pool = -1, .order = w->dependency_count++};
+    return d;
+}
+
+static void aim(struct dependency *d, uint32_t target, uint64_t until_ns)
+{
+    for (unsigned i = 0; i < d->target_count; i++)
+        if (d->targets[i] == target) {
+            if (until_ns > d->until_ns[i]) d->until_ns[i] = until_ns;
+            return;
+        }
+    assert_true(d->target_count < TARGETS_MAX);
+    d->targets[d->target_count] = target;
+    d->until_ns[d->target_count++] = until_ns;
+}
+
+static uint64_t latest(const struct dependency *d)
+{
+    uint64_t last_ns = 0;
+    for (unsigned i = 0; i < d->target_count; i++)
+        if (d->until_ns[i] > last_ns) last_ns = d->until_ns[i];
+    return last_ns;
+}
+
+/* ---- the program ---- */
+
+static void compute(struct twin *w, unsigned rank)
+{
+    static const char *const names[] = {"alpha", "beta", "gamma"};
+    const uint64_t begin_ns = w->now_ns[rank], end_ns = begin_ns + 1 + random_below(60);
+    trace_call(w->trace, w->hosts[rank], begin_ns, end_ns, names[random_below(3)]);
+    w->now_ns[rank] = end_ns + 1 + random_below(3);
+}
+
+static void launch(struct twin *w, unsigned rank, unsigned s)
+{
+    static const char *const names[] = {"small kernel", "big kernel"};
+    const unsigned which = random_below(2);
+    const uint32_t host = w->hosts[rank], stream = w->streams[rank][s];
+    const uint64_t enter_ns = w->now_ns[rank], leave_ns = enter_ns + 1 + random_below(5);
+    trace_launch(w->trace, host, enter_ns, leave_ns, stream);
+    w->now_ns[rank] = leave_ns + 1;
+    uint64_t ready_ns = leave_ns;
+    const uint64_t previous_ns = w->stream_end_ns[rank][s];
+    if (previous_ns > ready_ns) ready_ns = previous_ns;
+    uint64_t begin_ns = ready_ns;
+    const bool held = w->held[rank][s].any;
+    if (held && w->held[rank][s].end_ns > begin_ns) begin_ns = w->held[rank][s].end_ns;
+    begin_ns += 1 + random_below(6);
+    if (held && w->held[rank][s].end_ns > ready_ns) {
+        struct dependency *const d = add(w, stream);
+        d->begin_ns = ready_ns;
+        d->end_ns = w->held[rank][s].end_ns;
+        d->leaves_ns = begin_ns;
+        d->latency = "launch latency";
+        aim(d, w->held[rank][s].stream, d->end_ns);
+    } else if (leave_ns > previous_ns) {
+        struct dependency *const d = add(w, stream);
+        d->begin_ns = d->end_ns = d->leaves_ns = begin_ns;
+        d->launch = true;
+        d->latency = "launch latency";
+        aim(d, host, leave_ns);
+    }
+    w->held[rank][s].any = false;
+    const uint64_t end_ns = begin_ns + 1 + random_below(which ? 150 : 30);
+    trace_call(w->trace, stream, begin_ns, end_ns, names[which]);
+    w->stream_end_ns[rank][s] = end_ns;
+    w->launched[rank][s]++;
+}
+
+/* A synchronisation with some streams up to some of their work. */
+static void synchronise(struct twin *w, unsigned rank, const char *name, int only, bool event)
+{
+    const uint32_t host = w->hosts[rank];
+    const uint64_t enter_ns = w->now_ns[rank];
+    struct dependency wait = {.location = host, .pool = -1};
+    unsigned fresh[STREAMS], fresh_count = 0;
+    for (unsigned s = 0; s < STREAMS; s++) {
+        if (only >= 0 && (unsigned)only != s) continue;
+        const unsigned launched = event ? w->events[rank].launched : w->launched[rank][s];
+        const uint64_t end_ns = event ? w->events[rank].end_ns : w->stream_end_ns[rank][s];
+        if (launched <= w->synced[rank][s]) continue;
+        w->synced[rank][s] = launched;
+        fresh[fresh_count++] = s;
+        aim(&wait, w->streams[rank][s], end_ns);
+    }
+    const uint64_t last_ns = latest(&wait);
+    const uint64_t leave_ns = (last_ns > enter_ns ? last_ns : enter_ns) + 1 + random_below(8);
+    struct trace_event *const leave = trace_call(w->trace, host, enter_ns, leave_ns, name);
+    if (event)
+        trace_set(leave, CTS_ATTRIBUTE_EVENT_REF, 1);
+    else if (only >= 0)
+        trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, w->streams[rank][only]);
+    w->now_ns[rank] = leave_ns + 1;
+    if (fresh_count && last_ns > enter_ns) {
+        struct dependency *const d = add(w, host);
+        const uint64_t order = d->order;
+        *d = wait;
+        d->order = order;
+        d->begin_ns = enter_ns;
+        d->end_ns = d->leaves_ns = last_ns;
+    } else if (fresh_count) { /* the device waits for the call */
+        struct dependency *const d = add(w, w->streams[rank][fresh[0]]);
+        d->begin_ns = enter_ns;
+        d->end_ns = leave_ns;
+        d->leaves_ns = UINT64_MAX;
+        /* until more is launched: only by this thread, later */
+        aim(d, host, leave_ns);
+    }
+}
+
+static void record_event(struct twin *w, unsigned rank, unsigned s)
+{
+    const uint64_t now_ns = w->now_ns[rank];
+    struct trace_event *const leave =
+        trace_call(w->trace, w->hosts[rank], now_ns, now_ns + 1, "cuEventRecord");
+    trace_set(leave, CTS_ATTRIBUTE_EVENT_REF, 1);
+    trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, w->streams[rank][s]);
+    w->events[rank].stream = w->streams[rank][s];
+    w->events[rank].launched = w->launched[rank][s];
+    w->events[rank].end_ns = w->stream_end_ns[rank][s];
+    w->now_ns[rank] += 2;
+}
+
+static int event_stream(const struct twin *w, unsigned rank)
+{
+    for (int s = 0; s < STREAMS; s++)
+        if (w->events[rank].launched && w->events[rank].stream == w->streams[rank][s]) return s;
+    return -1;
+}
+
+static void stream_wait(struct twin *w, unsigned rank, unsigned s)
+{
+    const uint64_t now_ns = w->now_ns[rank];
+    struct trace_event *const leave =
+        trace_call(w->trace, w->hosts[rank], now_ns, now_ns + 1, "cuStreamWaitEvent");
+    trace_set(leave, CTS_ATTRIBUTE_EVENT_REF, 1);
+    trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, w->streams[rank][s]);
+    w->now_ns[rank] += 2;
+    if (event_stream(w, rank) == (int)s) return;
+    if (w->held[rank][s].any && w->held[rank][s].end_ns > w->events[rank].end_ns) return;
+    w->held[rank][s].any = true;
+    w->held[rank][s].end_ns = w->events[rank].end_ns;
+    w->held[rank][s].stream = w->events[rank].stream;
+}
+
+/* A wait of a host for hosts: it leaves at `leave_ns` after what came last. */
+static void host_wait(struct twin *w, const struct dependency *wait, uint64_t enter_ns,
+                      uint64_t leave_ns)
+{
+    const uint64_t last_ns = latest(wait);
+    if (last_ns <= enter_ns) return;
+    struct dependency *const d = add(w, wait->location);
+    const uint64_t order = d->order;
+    *d = *wait;
+    d->order = order;
+    d->begin_ns = enter_ns;
+    d->end_ns = last_ns;
+    d->leaves_ns = leave_ns;
+    d->latency = "MPI transfer";
+}
+
+static void message(struct twin *w, unsigned from, unsigned to)
+{
+    const uint64_t sent_ns = w->now_ns[from], posted_ns = w->now_ns[to];
+    const bool rendezvous = random_below(2);
+    uint64_t send_leave_ns = sent_ns + 1 + random_below(4);
+    if (rendezvous && posted_ns >= send_leave_ns) send_leave_ns = posted_ns + 1 + random_below(9);
+    const uint64_t first_ns = sent_ns > posted_ns ? sent_ns : posted_ns;
+    const uint64_t receive_leave_ns = first_ns + 1 + random_below(12);
+    const unsigned tag = random_below(3);
+    trace_send(w->trace, w->hosts[from], sent_ns, send_leave_ns, to, tag);
+    trace_receive(w->trace, w->hosts[to], posted_ns, receive_leave_ns, from, tag);
+    struct dependency late_sender = {.location = w->hosts[to], .pool = -1};
+    aim(&late_sender, w->hosts[from], sent_ns);
+    host_wait(w, &late_sender, posted_ns, receive_leave_ns);
+    if (posted_ns > sent_ns && posted_ns < send_leave_ns) {
+        struct dependency late_receiver = {.location = w->hosts[from], .pool = -1};
+        aim(&late_receiver, w->hosts[to], posted_ns);
+        host_wait(w, &late_receiver, sent_ns, send_leave_ns);
+    }
+    w->now_ns[from] = send_leave_ns + 1;
+    w->now_ns[to] = receive_leave_ns + 1;
+}
+
+static void collective(struct twin *w)
+{
+    static const uint32_t operations[] = {0, 11, 1, 12};
+    const uint32_t operation = operations[random_below(4)];
+    const unsigned root = random_below(w->rank_count);
+    uint64_t enter_ns[RANKS_MAX], last_ns = 0;
+    for (unsigned r = 0; r < w->rank_count; r++) {
+        enter_ns[r] = w->now_ns[r];
+        if (enter_ns[r] > last_ns) last_ns = enter_ns[r];
+    }
+    const int pool = w->pool_count++;
+    for (unsigned r = 0; r < w->rank_count; r++) {
+        struct dependency wait = {.location = w->hosts[r], .pool = -1};
+        if (operation == 1 && r != root) aim(&wait, w->hosts[root], enter_ns[root]);
+        if (operation != 1 && (operation != 12 || r == root))
+            for (unsigned k = 0; k < w->rank_count; k++)
+                if (k != r) aim(&wait, w->hosts[k], enter_ns[k]);
+        if (operation != 1) wait.pool = pool;
+        const uint64_t until_ns = latest(&wait) > enter_ns[r] ? latest(&wait) : enter_ns[r];
+        const uint64_t leave_ns = until_ns + 1 + random_below(10);
+        trace_collective(w->trace, w->hosts[r], enter_ns[r], leave_ns, operation,
+                         operation == 1 || operation == 12 ? root : CTS_TIMELINE_NONE);
+        host_wait(w, &wait, enter_ns[r], leave_ns);
+        w->now_ns[r] = leave_ns + 1;
+    }
+}
+
+static void step(struct twin *w)
+{
+    const unsigned rank = random_below(w->rank_count), s = random_below(STREAMS);
+    switch (random_below(12)) {
+    case 0:
+    case 1:
+        compute(w, rank);
+        break;
+    case 2:
+    case 3:
+    case 4:
+        launch(w, rank, s);
+        break;
+    case 5:
+        synchronise(w, rank, "cuStreamSynchronize", (int)s, false);
+        break;
+    case 6:
+        synchronise(w, rank, "cuCtxSynchronize", -1, false);
+        break;
+    case 7:
+        record_event(w, rank, s);
+        break;
+    case 8:
+        if (event_stream(w, rank) >= 0) stream_wait(w, rank, s);
+        break;
+    case 9:
+        if (event_stream(w, rank) >= 0)
+            synchronise(w, rank, "cuEventSynchronize", event_stream(w, rank), true);
+        break;
+    case 10:
+        if (w->rank_count > 1)
+            message(w, rank, (rank + 1 + random_below(w->rank_count - 1)) % w->rank_count);
+        break;
+    default:
+        if (random_below(3) == 0) collective(w);
+        break;
+    }
+}
+
+/* ---- what runs where ---- */
+
+static void note_regions(struct twin *w)
+{
+    for (uint32_t l = 0; l < w->trace->timeline.location_count; l++) {
+        uint32_t stack[64];
+        unsigned depth = 0;
+        for (size_t i = 0; i < w->trace->events[l].count; i++) {
+            const struct cts_timeline_event *const e = &w->trace->events[l].items[i].event;
+            if (e->kind == CTS_EVENT_ENTER)
+                stack[depth++] = e->region;
+            else if (e->kind == CTS_EVENT_LEAVE)
+                depth--;
+            else
+                continue;
+            w->changes[l][e->time_ns] = depth ? stack[depth - 1] + 1 : 0;
+            w->changed[l][e->time_ns] = true;
+        }
+    }
+}
+
+/* Names what runs on a location at a nanosecond. */
+static const char *running(const struct twin *w, uint32_t l, uint64_t time_ns)
+{
+    const bool stream = w->trace->locations[l].kind == CTS_LOCATION_STREAM;
+    for (uint64_t t = time_ns + 1; t-- > 0;)
+        if (w->changed[l][t]) {
+            if (w->changes[l][t]) return w->trace->regions[w->changes[l][t] - 1].name;
+            return stream ? "launch latency" : "outside all regions";
+        }
+    return stream ? "launch latency" : "before the first event";
+}
+
+/* ---- blame, nanosecond by nanosecond ---- */
+
+struct blame {
+    const char *names[TRACE_REGIONS_MAX + 16];
+    unsigned __int128 units[TRACE_REGIONS_MAX + 16];
+    unsigned count;
+};
+
+static void blame_on(struct blame *b, const char *name, uint64_t units)
+{
+    for (unsigned i = 0; i < b->count; i++)
+        if (!strcmp(b->names[i], name)) {
+            b->units[i] += units;
+            return;
+        }
+    b->names[b->count] = name;
+    b->units[b->count++] = units;
+}
+
+/* Blame on a host in an MPI call, behind its wait, is the transfer's. */
+static const struct dependency *transfer_at(const struct twin *w, uint32_t l, uint64_t time_ns)
+{
+    for (size_t i = 0; i < w->dependency_count; i++) {
+        const struct dependency *const d = &w->dependencies[i];
+        if (d->location == l && d->latency && !strcmp(d->latency, "MPI transfer") &&
+            d->end_ns <= time_ns && time_ns < d->leaves_ns)
+            return d;
+    }
+    return NULL;
+}
+
+static const char *landing(const struct twin *w, uint32_t l, uint64_t time_ns)
+{
+    return transfer_at(w, l, time_ns) ? "MPI transfer" : running(w, l, time_ns);
+}
+
+/* Order of locations: rank by rank, host before streams; the fixture makes them so. */
+static void spread(const struct twin *w, uint64_t time_ns, bool direct, struct blame *blame)
+{
+    const struct dependency *waiting[LOCATIONS] = {0};
+    uint64_t in[LOCATIONS] = {0}, pool_in[64] = {0};
+    const struct dependency *pool_of[64] = {0};
+    int pools[64];
+    unsigned pool_count = 0;
+    const uint32_t count = (uint32_t)w->trace->timeline.location_count;
+    for (size_t i = 0; i < w->dependency_count; i++) {
+        const struct dependency *const d = &w->dependencies[i];
+        if (d->begin_ns <= time_ns && time_ns < d->end_ns) waiting[d->location] = d;
+    }
+    /* hand on in an order in which nobody is asked before all who wait for him have given */
+    bool done[LOCATIONS] = {0};
+    for (uint32_t left = count; left > 0;) {
+        bool moved = false;
+        for (uint32_t l = 0; l < count; l++) {
+            if (done[l]) continue;
+            bool awaited = false;
+            for (uint32_t k = 0; k < count && !awaited; k++) {
+                if (done[k] || !waiting[k] || k == l) continue;
+                for (unsigned i = 0; i < waiting[k]->target_count; i++)
+                    awaited |= waiting[k]->targets[i] == l && waiting[k]->until_ns[i] > time_ns;
+            }
+            if (awaited) continue;
+            /* pools all of whose members have given are shared out first */
+            for (unsigned p = 0; p < pool_count; p++) {
+                if (!pool_of[p]) continue;
+                bool open = false;
+                for (uint32_t k = 0; k < count; k++)
+                    open |= !done[k] && waiting[k] && waiting[k]->pool == pools[p];
+                if (open) continue;
+                unsigned active = 0, at = 0;
+                for (unsigned i = 0; i < pool_of[p]->target_count; i++)
+                    active += pool_of[p]->until_ns[i] > time_ns;
+                for (uint32_t k = 0; k < count; k++)
+                    for (unsigned i = 0; i < pool_of[p]->target_count; i++)
+                        if (pool_of[p]->targets[i] == k && pool_of[p]->until_ns[i] > time_ns) {
+                            in[k] += pool_in[p] / active + (at < pool_in[p] % active);
+                            at++;
+                        }
+                pool_of[p] = NULL;
+            }
+            done[l] = true;
+            left--;
+            moved = true;
+            const struct dependency *const d = waiting[l];
+            if (!d) {
+                if (in[l]) blame_on(blame, landing(w, l, time_ns), in[l]);
+                continue;
+            }
+            uint64_t amount = 1ull << 32;
+            if (!direct)
+                amount += in[l];
+            else if (in[l])
+                blame_on(blame, running(w, l, time_ns), in[l]);
+            if (d->pool >= 0) {
+                unsigned p = 0;
+                while (p < pool_count && !(pools[p] == d->pool && pool_of[p])) p++;
+                if (p == pool_count) {
+                    pools[pool_count] = d->pool;
+                    pool_of[pool_count++] = d;
+                }
+                pool_in[p] += amount;
+                continue;
+            }
+            unsigned active = 0, at = 0;
+            for (unsigned i = 0; i < d->target_count; i++) active += d->until_ns[i] > time_ns;
+            for (uint32_t k = 0; k < count; k++)
+                for (unsigned i = 0; i < d->target_count; i++)
+                    if (d->targets[i] == k && d->until_ns[i] > time_ns) {
+                        in[k] += amount / active + (at < amount % active);
+                        at++;
+                    }
+        }
+        assert_true(moved);
+    }
+}
+
+/* ---- the path, over plain lists ---- */
+
+struct stay {
+    uint32_t location;
+    uint64_t begin_ns, end_ns;
+};
+struct path {
+    struct stay stays[4 * WAITS_MAX];
+    size_t count;
+    struct blame times; /* by name, in ns */
+};
+
+static void book(struct path *path, const struct twin *w, uint32_t l, uint64_t from_ns,
+                 uint64_t to_ns, const char *latency)
+{
+    if (from_ns == to_ns) return;
+    path->stays[path->count++] = (struct stay){l, from_ns, to_ns};
+    for (uint64_t t = from_ns; t < to_ns; t++)
+        blame_on(&path->times, latency ? latency : running(w, l, t), 1);
+}
+
+static void walk(const struct twin *w, uint64_t first_ns, struct path *path)
+{
+    uint32_t l = 0;
+    uint64_t now_ns = 0;
+    for (uint32_t k = 0; k < w->trace->timeline.location_count; k++) {
+        const size_t count = w->trace->events[k].count;
+        const uint64_t last_ns = count ? w->trace->events[k].items[count - 1].event.time_ns : 0;
+        if (last_ns > now_ns) {
+            now_ns = last_ns;
+            l = k;
+        }
+    }
+    for (;;) {
+        const struct dependency *best = NULL;
+        for (size_t i = 0; i < w->dependency_count; i++) {
+            const struct dependency *const d = &w->dependencies[i];
+            if (d->location != l || d->leaves_ns > now_ns) continue;
+            if (!best || d->leaves_ns > best->leaves_ns) best = d;
+        }
+        if (!best) break;
+        book(path, w, l, best->leaves_ns, now_ns, NULL);
+        unsigned which = 0;
+        for (unsigned i = 1; i < best->target_count; i++)
+            if (best->until_ns[i] > best->until_ns[which] ||
+                (best->until_ns[i] == best->until_ns[which] &&
+                 best->targets[i] < best->targets[which]))
+                which = i;
+        book(path, w, l, best->until_ns[which], best->leaves_ns, best->latency);
+        now_ns = best->until_ns[which];
+        l = best->targets[which];
+    }
+    uint64_t begin_ns = w->trace->events[l].items[0].event.time_ns;
+    book(path, w, l, begin_ns, now_ns, NULL);
+    book(path, w, l, first_ns, begin_ns, "before the first event");
+}
+
+/* ---- comparison ---- */
+
+static void compare_path(const struct path *path, const struct cts_path *r)
+{
+    assert_int_equal(r->segment_count, path->count);
+    for (size_t i = 0; i < path->count; i++) {
+        assert_int_equal(r->segments[i].location, path->stays[i].location);
+        assert_int_equal(r->segments[i].begin_ns, path->stays[i].begin_ns);
+        assert_int_equal(r->segments[i].end_ns, path->stays[i].end_ns);
+    }
+    for (unsigned i = 0; i < path->times.count; i++)
+        assert_int_equal(row_named(r, path->times.names[i]).path_ns, path->times.units[i]);
+}
+
+static void compare_blame(const struct blame *blame, const struct cts_path *r)
+{
+    unsigned __int128 sum = 0;
+    for (uint32_t region = 0; region < r->region_count; region++) {
+        const uint64_t before_ns = (uint64_t)(sum >> 32);
+        for (unsigned i = 0; i < blame->count; i++)
+            if (!strcmp(blame->names[i], r->region_names[region])) sum += blame->units[i];
+        const uint64_t expected_ns = (uint64_t)(sum >> 32) - before_ns;
+        const uint64_t found_ns = row_named(r, r->region_names[region]).blame_ns;
+        if (expected_ns != found_ns)
+            fail_msg("blame of '%s': %llu, the twin has %llu", r->region_names[region],
+                     (unsigned long long)found_ns, (unsigned long long)expected_ns);
+    }
+    assert_int_equal((uint64_t)(sum >> 32), r->wait_ns);
+}
+
+static void simulate(struct twin *w, unsigned steps)
+{
+    w->trace = trace_new();
+    w->rank_count = 1 + random_below(RANKS_MAX);
+    for (unsigned r = 0; r < w->rank_count; r++) {
+        w->hosts[r] = trace_rank(w->trace);
+        for (unsigned s = 0; s < STREAMS; s++)
+            w->streams[r][s] = trace_stream(w->trace, w->hosts[r], 7 + s);
+        w->now_ns[r] = 1 + random_below(20);
+        trace_enter(w->trace, w->hosts[r], w->now_ns[r]++, "main");
+    }
+    for (unsigned i = 0; i < steps; i++) {
+        bool room = w->dependency_count + 16 < WAITS_MAX;
+        for (unsigned r = 0; r < w->rank_count; r++) room &= w->now_ns[r] < TIME_MAX - 1500;
+        if (!room) break;
+        step(w);
+    }
+    for (unsigned r = 0; r < w->rank_count; r++)
+        trace_leave(w->trace, w->hosts[r], w->now_ns[r] + 1 + random_below(5), "main");
+}
+
+/* Waits of a stream may meet (late synchronisation, then a hold): the later one gives way. */
+static void make_disjoint(struct twin *w)
+{
+    for (size_t i = 0; i < w->dependency_count; i++)
+        for (size_t k = 0; k < w->dependency_count; k++) {
+            struct dependency *const a = &w->dependencies[i], *const b = &w->dependencies[k];
+            if (a == b || a->location != b->location || a->begin_ns == a->end_ns ||
+                b->begin_ns == b->end_ns)
+                continue;
+            const bool meet = a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
+            if (meet) fail_msg("the simulation made waits that overlap");
+        }
+}
+
+static void run_one(uint64_t number)
+{
+    seed = number * 7919 + 17;
+    struct twin *const w = calloc(1, sizeof *w);
+    w->changes = calloc(LOCATIONS, sizeof *w->changes);
+    w->changed = calloc(LOCATIONS, sizeof *w->changed);
+    assert_true(w->changes && w->changed);
+    simulate(w, 10 + random_below(120));
+    note_regions(w);
+    make_disjoint(w);
+    for (unsigned direct = 0; direct < 2; direct++) {
+        struct cts_path r;
+        trace_analyze(w->trace, (struct cts_path_options){.direct_blame = direct}, &r);
+        for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) assert_int_equal(r.warnings[i], 0);
+        struct path *const path = calloc(1, sizeof *path);
+        walk(w, r.first_ns, path);
+        compare_path(path, &r);
+        free(path);
+        struct blame blame = {0};
+        for (uint64_t t = r.first_ns; t < r.last_ns; t++) spread(w, t, direct, &blame);
+        compare_blame(&blame, &r);
+        cts_path_release(&r);
+    }
+    trace_free(w->trace);
+    free(w->changes);
+    free(w->changed);
+    free(w);
+}
+
+static void random_programs(void **state)
+{
+    (void)state;
+    const char *const one = getenv("CTS_TWIN");
+    if (one) {
+        run_one(strtoull(one, NULL, 10));
+        return;
+    }
+    for (uint64_t i = 0; i < RUNS; i++) {
+        number_of_run = i; /* CTS_TWIN=i runs it alone */
+        run_one(i);
+    }
+    (void)number_of_run;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
