@@ -38,7 +38,6 @@ static const char *kernel_name(const struct cts_partition_report *r, uint32_t ke
 
 /* ---- the run ---- */
 
-#define X(name) {#name, NULL, CTS_CELL_COUNT, false},
 static const struct cts_column run_columns[] = {
     {"gpu_set_bytes", "GPU set", CTS_CELL_BYTES, false},
     {"host_set_bytes", "host set", CTS_CELL_BYTES, false},
@@ -52,7 +51,6 @@ static const struct cts_column run_columns[] = {
     {"launches", NULL, CTS_CELL_COUNT, false},
     {"supersteps", NULL, CTS_CELL_COUNT, false},
     {"nodes", NULL, CTS_CELL_COUNT, false},
-    {"patterns", NULL, CTS_CELL_COUNT, false},
     {"ctas_per_vertex", NULL, CTS_CELL_COUNT, false},
     {"whole_no_overlap_s", NULL, CTS_CELL_REAL, false},
     {"whole_full_overlap_s", NULL, CTS_CELL_REAL, false},
@@ -67,8 +65,7 @@ static const struct cts_column run_columns[] = {
     {"written_unique_bytes", NULL, CTS_CELL_COUNT, false},
     {"conflict_bytes", NULL, CTS_CELL_COUNT, false},
     {"accesses", NULL, CTS_CELL_COUNT, false}};
-#undef X
-enum { RUN_SUMS = 16 };
+enum { RUN_SUMS = 15 };
 
 static void run_row(const void *state, size_t row, union cts_cell *cells)
 {
@@ -87,10 +84,9 @@ static void run_row(const void *state, size_t row, union cts_cell *cells)
     cells[9].number = p->launch_count;
     cells[10].number = p->superstep_count;
     cells[11].number = p->node_count;
-    cells[12].number = p->pattern_count;
-    cells[13].number = p->coarsened_ctas;
-    cells[14].real = p->whole.time.no_overlap_s;
-    cells[15].real = p->whole.time.full_overlap_s;
+    cells[12].number = p->coarsened_ctas;
+    cells[13].real = p->whole.time.no_overlap_s;
+    cells[14].real = p->whole.time.full_overlap_s;
     for (size_t i = 0; i < CTS_PARTITION_LAUNCH_FIELD_COUNT; i++)
         cells[RUN_SUMS + i].number = ((const uint64_t *)&p->total)[i];
 }
