@@ -102,6 +102,8 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     int code = parse_per(arguments, request);
     if (!code) code = parse_numbers(arguments, request);
     request->options.paper_model = cts_argument_given(arguments, "paper-model");
+    request->options.ignore_copies = cts_argument_given(arguments, "ignore-copies");
+    request->options.per_stream = cts_argument_given(arguments, "per-stream");
     request->options.keep_ctas = request->per[CTS_COMM_SHEET_CTA];
     request->options.keep_transfers = request->per[CTS_COMM_SHEET_TRANSFER];
     request->options.top_count = TOP_TRANSFERS;
@@ -145,52 +147,76 @@ static enum cts_status render(const struct request *request, const struct cts_co
 }
 
 static enum cts_status analyze(const char *run_path, const struct cts_catalogue *catalogue,
-                               const struct request *request, struct cts_comm *comm,
-                               struct cts_error *error)
+                               const struct request *request, const struct cts_processes *processes,
+                               struct cts_comm *comm, struct cts_error *error)
 {
     struct cts_acc_reader *reader;
     enum cts_status status = cts_acc_open(run_path, &reader, error);
-    if (status) return status;
+    const bool is_open = !status;
+    if (!cts_processes_agree(processes, &status, error)) {
+        if (is_open) cts_acc_close(reader);
+        return status;
+    }
     const struct cts_access_source source = cts_access_source_of(reader);
     struct cts_comm_options options = request->options;
     struct cts_progress progress;
     uint64_t access_count = 0;
     for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
-    cts_progress_begin(&progress, stderr, "analysing", access_count);
-    options.progress = &progress;
+    cts_progress_begin(&progress, stderr, "analysing", access_count / processes->count);
+    options.progress = processes->rank ? NULL : &progress;
+    options.processes = processes;
     status = cts_comm_analyze(catalogue, &source, &options, comm, error);
     cts_progress_end(&progress);
     cts_acc_close(reader);
     return status;
 }
 
-static int run_comm(const struct cts_arguments *arguments)
+/* On every process; only the first one prints. */
+static enum cts_status analyze_and_render(const char *run_path, const struct request *request,
+                                          const struct cts_processes *processes,
+                                          struct cts_error *error)
 {
-    const char *const run_path = arguments->positional[0];
-    struct request request;
-    const int code = parse(arguments, &request);
-    if (code) return code;
-    struct cts_error error;
     struct cts_catalogue catalogue;
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
-    if (status) return cts_report_error(arguments, &error);
-    struct cts_comm comm;
-    status = analyze(run_path, &catalogue, &request, &comm, &error);
-    if (!status) {
+    struct cts_comm comm = {0};
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    const bool has_catalogue = !status;
+    if (!cts_processes_agree(processes, &status, error)) {
+        if (has_catalogue) cts_catalogue_release(&catalogue);
+        return status;
+    }
+    status = analyze(run_path, &catalogue, request, processes, &comm, error);
+    if (!status && processes->rank == 0) {
         const struct cts_comm_report report = {
             .run_path = run_path, .catalogue = &catalogue, .comm = &comm};
-        status = render(&request, &report, &error);
-        cts_comm_release(&comm);
+        status = render(request, &report, error);
     }
+    cts_comm_release(&comm);
     cts_catalogue_release(&catalogue);
-    return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
+    return status;
+}
+
+static int run_comm(const struct cts_arguments *arguments)
+{
+    struct request request;
+    struct cts_error error;
+    struct cts_processes processes;
+    const int code = parse(arguments, &request);
+    if (code) return code;
+    enum cts_status status = cts_processes_open(cts_library_directory(), &processes, &error);
+    if (status) return cts_report_error(arguments, &error);
+    status = analyze_and_render(arguments->positional[0], &request, &processes, &error);
+    const bool is_first = processes.rank == 0;
+    cts_processes_close(&processes);
+    if (!status) return CTS_EXIT_OK;
+    return is_first ? cts_report_error(arguments, &error) : CTS_EXIT_INPUT;
 }
 
 static const struct cts_option comm_options[] = {
     {.name = "per",
      .argument = "WHAT",
      .help = "rows: run, kernel, launch, cta, transfer, kernel-pair, launch-pair, "
-             "transfer-size, in-degree, out-degree, top-transfer"},
+             "transfer-size, in-degree, out-degree, top-transfer, superstep, distance, "
+             "stride, site, allocation, allocation-pair, sm"},
     {.name = "format",
      .argument = "table|json|csv",
      .help = "the form of the output (default: table)"},
@@ -198,6 +224,8 @@ static const struct cts_option comm_options[] = {
     {.name = "limit", .argument = "N", .help = "at most N rows (tables: 20; 0: all)"},
     {.name = "launch", .argument = "N", .help = "only rows of this launch, as writer or reader"},
     {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
+    {.name = "ignore-copies", .help = "no copies; what no kernel wrote is the host's"},
+    {.name = "per-stream", .help = "supersteps and distances within a stream, as in the papers"},
     {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
     {.name = "max-transfers",
      .argument = "N",

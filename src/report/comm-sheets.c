@@ -1,5 +1,6 @@
 /* The columns and rows of the communication analysis. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,9 +72,34 @@ static const char *kernel_name(const struct cts_comm_report *r, uint32_t kernel)
 
 /* ---- run, kernels, launches, CTAs ---- */
 
-static const struct cts_column run_columns[] = {{"launches", "launches", CTS_CELL_COUNT, false},
-                                                {"nodes", "CTAs", CTS_CELL_COUNT, false},
-                                                COUNT_COLUMNS};
+/* Bisection volumes; a fraction is of the transfers' bytes, and nothing where no grid has more than
+ * one CTA in the dimension. */
+#define BISECTION_COLUMNS(title_x, title_y, title_z)                                               \
+    {"bisection_x_bytes", NULL, CTS_CELL_BYTES, false},                                            \
+        {"bisection_x_fraction", title_x, CTS_CELL_FRACTION, false},                               \
+        {"bisection_y_bytes", NULL, CTS_CELL_BYTES, false},                                        \
+        {"bisection_y_fraction", title_y, CTS_CELL_FRACTION, false},                               \
+        {"bisection_z_bytes", NULL, CTS_CELL_BYTES, false},                                        \
+    {                                                                                              \
+        "bisection_z_fraction", title_z, CTS_CELL_FRACTION, false                                  \
+    }
+enum { BISECTION_CELLS = 6 };
+
+static void fill_bisection(const uint64_t bytes[3], unsigned dimensions, uint64_t all,
+                           union cts_cell *cells)
+{
+    for (unsigned d = 0; d < 3; d++) {
+        cells[2 * d].number = bytes[d];
+        cells[2 * d + 1].real = all && (dimensions >> d & 1) ? (double)bytes[d] / (double)all : NAN;
+    }
+}
+
+static const struct cts_column run_columns[] = {
+    {"launches", "launches", CTS_CELL_COUNT, false},
+    {"nodes", "CTAs", CTS_CELL_COUNT, false},
+    {"communicated_out_access_bytes", NULL, CTS_CELL_BYTES, false},
+    BISECTION_COLUMNS(NULL, NULL, NULL),
+    COUNT_COLUMNS};
 
 static void run_row(const void *state, size_t row, union cts_cell *cells)
 {
@@ -81,13 +107,18 @@ static void run_row(const void *state, size_t row, union cts_cell *cells)
     (void)row;
     cells[0].number = r->comm->launch_count;
     cells[1].number = r->comm->node_count;
-    fill_counts(&r->comm->total, cells + 2);
+    cells[2].number = r->comm->communicated_out_access_bytes;
+    fill_bisection(r->comm->bisection_bytes, r->comm->bisection_dimensions,
+                   r->comm->total.received_bytes, cells + 3);
+    fill_counts(&r->comm->total, cells + 3 + BISECTION_CELLS);
 }
 
-static const struct cts_column kernel_columns[] = {{"kernel", NULL, CTS_CELL_ID, false},
-                                                   {"name", "kernel", CTS_CELL_KERNEL, false},
-                                                   {"launches", "launches", CTS_CELL_COUNT, false},
-                                                   COUNT_COLUMNS};
+static const struct cts_column kernel_columns[] = {
+    {"kernel", NULL, CTS_CELL_ID, false},
+    {"name", "kernel", CTS_CELL_KERNEL, false},
+    {"launches", "launches", CTS_CELL_COUNT, false},
+    {"communicated_out_access_bytes", NULL, CTS_CELL_BYTES, false},
+    COUNT_COLUMNS};
 
 static void kernel_row(const void *state, size_t row, union cts_cell *cells)
 {
@@ -96,7 +127,8 @@ static void kernel_row(const void *state, size_t row, union cts_cell *cells)
     cells[0].number = kernel->kernel;
     cells[1].text = kernel_name(r, kernel->kernel);
     cells[2].number = kernel->launch_count;
-    fill_counts(&kernel->counts, cells + 3);
+    cells[3].number = kernel->communicated_out_access_bytes;
+    fill_counts(&kernel->counts, cells + 4);
 }
 
 #define DEGREE_COLUMNS(name, title)                                                                \
@@ -109,14 +141,23 @@ static void kernel_row(const void *state, size_t row, union cts_cell *cells)
     }
 
 static const struct cts_column launch_columns[] = {
-    {"launch", "launch", CTS_CELL_ID, false},   {"rank", NULL, CTS_CELL_ID, false},
-    {"superstep", NULL, CTS_CELL_ID, false},    {"ordinal", NULL, CTS_CELL_ID, false},
-    {"kernel", NULL, CTS_CELL_ID, false},       {"name", "kernel", CTS_CELL_KERNEL, false},
-    {"stream", NULL, CTS_CELL_ID, false},       {"grid_x", NULL, CTS_CELL_COUNT, false},
-    {"grid_y", NULL, CTS_CELL_COUNT, false},    {"grid_z", NULL, CTS_CELL_COUNT, false},
-    {"ctas", "CTAs", CTS_CELL_COUNT, false},    {"recorded", NULL, CTS_CELL_FLAG, false},
-    {"incomplete", NULL, CTS_CELL_FLAG, false}, DEGREE_COLUMNS("in", "in-degree"),
-    DEGREE_COLUMNS("out", "out-degree"),        COUNT_COLUMNS};
+    {"launch", "launch", CTS_CELL_ID, false},
+    {"rank", NULL, CTS_CELL_ID, false},
+    {"superstep", NULL, CTS_CELL_ID, false},
+    {"ordinal", NULL, CTS_CELL_ID, false},
+    {"kernel", NULL, CTS_CELL_ID, false},
+    {"name", "kernel", CTS_CELL_KERNEL, false},
+    {"stream", NULL, CTS_CELL_ID, false},
+    {"grid_x", NULL, CTS_CELL_COUNT, false},
+    {"grid_y", NULL, CTS_CELL_COUNT, false},
+    {"grid_z", NULL, CTS_CELL_COUNT, false},
+    {"ctas", "CTAs", CTS_CELL_COUNT, false},
+    {"recorded", NULL, CTS_CELL_FLAG, false},
+    {"incomplete", NULL, CTS_CELL_FLAG, false},
+    DEGREE_COLUMNS("in", "in-degree"),
+    DEGREE_COLUMNS("out", "out-degree"),
+    {"communicated_out_access_bytes", NULL, CTS_CELL_BYTES, false},
+    COUNT_COLUMNS};
 
 static void fill_degree(const struct cts_comm_degree *degree, union cts_cell *cells)
 {
@@ -145,7 +186,8 @@ static void fill_launch(const void *state, size_t row, union cts_cell *cells)
     cells[12].number = launch->incomplete;
     fill_degree(&launch->in_degree, cells + 13);
     fill_degree(&launch->out_degree, cells + 18);
-    fill_counts(&launch->counts, cells + 23);
+    cells[23].number = launch->communicated_out_access_bytes;
+    fill_counts(&launch->counts, cells + 24);
 }
 
 static const struct cts_column cta_columns[] = {{"launch", "launch", CTS_CELL_ID, false},
@@ -209,17 +251,44 @@ static void top_row(const void *state, size_t row, union cts_cell *cells)
     fill_transfer(r, &r->comm->top[row], cells);
 }
 
+/* What pairs of launches and of kernels have in common. */
+#define PAIR_COLUMNS                                                                               \
+    {"shape", "shape", CTS_CELL_TEXT, false}, {"transfers", "transfers", CTS_CELL_COUNT, false},   \
+        {"bytes", "bytes", CTS_CELL_BYTES, false},                                                 \
+        {"distinct_bytes", "distinct", CTS_CELL_BYTES, false},                                     \
+        {"access_bytes", NULL, CTS_CELL_BYTES, false}, {"accesses", NULL, CTS_CELL_COUNT, false},  \
+        {"senders", NULL, CTS_CELL_COUNT, false}, {"receivers", NULL, CTS_CELL_COUNT, false},      \
+        {"largest_out_degree", "max out", CTS_CELL_COUNT, false},                                  \
+        {"largest_in_degree", "max in", CTS_CELL_COUNT, false},                                    \
+        {"same_grid", NULL, CTS_CELL_FLAG, false}, BISECTION_COLUMNS("cut x", "cut y", "cut z"),   \
+    {                                                                                              \
+        "unordered", "unordered", CTS_CELL_FLAG, false                                             \
+    }
+
+static void fill_pair(const struct cts_comm_pair *pair, union cts_cell *cells)
+{
+    cells[0].text = cts_comm_shape_text(pair->shape);
+    cells[1].number = pair->transfers;
+    cells[2].number = pair->bytes;
+    cells[3].number = pair->distinct_bytes;
+    cells[4].number = pair->access_bytes;
+    cells[5].number = pair->accesses;
+    cells[6].number = pair->senders;
+    cells[7].number = pair->receivers;
+    cells[8].number = pair->largest_out_degree;
+    cells[9].number = pair->largest_in_degree;
+    cells[10].number = pair->same_grid;
+    fill_bisection(pair->bisection_bytes, pair->bisection_dimensions, pair->bytes, cells + 11);
+    cells[11 + BISECTION_CELLS].number = pair->unordered;
+}
+
 static const struct cts_column launch_pair_columns[] = {
     {"writer_launch", "from launch", CTS_CELL_ID, false},
     {"writer_kernel", "kernel", CTS_CELL_KERNEL, false},
     {"reader_launch", "to launch", CTS_CELL_ID, false},
     {"reader_kernel", "kernel", CTS_CELL_KERNEL, false},
     {"distance", "distance", CTS_CELL_COUNT, false},
-    {"transfers", "transfers", CTS_CELL_COUNT, false},
-    {"bytes", "bytes", CTS_CELL_BYTES, false},
-    {"access_bytes", NULL, CTS_CELL_BYTES, false},
-    {"accesses", "accesses", CTS_CELL_COUNT, false},
-    {"unordered", "unordered", CTS_CELL_FLAG, false}};
+    PAIR_COLUMNS};
 
 static void launch_pair_row(const void *state, size_t row, union cts_cell *cells)
 {
@@ -233,11 +302,7 @@ static void launch_pair_row(const void *state, size_t row, union cts_cell *cells
     cells[3].text = kernel_name(r, reader->kernel);
     cells[4].number =
         r->comm->launches[pair->reader].ordinal - r->comm->launches[pair->writer].ordinal - 1;
-    cells[5].number = pair->transfers;
-    cells[6].number = pair->bytes;
-    cells[7].number = pair->access_bytes;
-    cells[8].number = pair->accesses;
-    cells[9].number = pair->unordered;
+    fill_pair(pair, cells + 5);
 }
 
 static const struct cts_column kernel_pair_columns[] = {
@@ -245,11 +310,7 @@ static const struct cts_column kernel_pair_columns[] = {
     {"writer_name", "from kernel", CTS_CELL_KERNEL, false},
     {"reader_kernel", NULL, CTS_CELL_ID, false},
     {"reader_name", "to kernel", CTS_CELL_KERNEL, false},
-    {"transfers", "transfers", CTS_CELL_COUNT, false},
-    {"bytes", "bytes", CTS_CELL_BYTES, false},
-    {"access_bytes", NULL, CTS_CELL_BYTES, false},
-    {"accesses", "accesses", CTS_CELL_COUNT, false},
-    {"unordered", "unordered", CTS_CELL_FLAG, false}};
+    PAIR_COLUMNS};
 
 static void kernel_pair_row(const void *state, size_t row, union cts_cell *cells)
 {
@@ -259,11 +320,253 @@ static void kernel_pair_row(const void *state, size_t row, union cts_cell *cells
     cells[1].text = kernel_name(r, (uint32_t)cells[0].number);
     cells[2].number = r->comm->kernels[pair->reader].kernel;
     cells[3].text = kernel_name(r, (uint32_t)cells[2].number);
-    cells[4].number = pair->transfers;
-    cells[5].number = pair->bytes;
-    cells[6].number = pair->access_bytes;
-    cells[7].number = pair->accesses;
-    cells[8].number = pair->unordered;
+    fill_pair(pair, cells + 4);
+}
+
+/* ---- evolution and distances ---- */
+
+static const struct cts_column evolution_columns[] = {
+    {"launch", "launch", CTS_CELL_ID, false},
+    {"superstep", "superstep", CTS_CELL_ID, false},
+    {"name", "kernel", CTS_CELL_KERNEL, false},
+    {"stream", NULL, CTS_CELL_ID, false},
+    {"load_bytes", "loads", CTS_CELL_BYTES, false},
+    {"load_access_bytes", NULL, CTS_CELL_BYTES, false},
+    {"store_bytes", "stores", CTS_CELL_BYTES, false},
+    {"store_access_bytes", NULL, CTS_CELL_BYTES, false},
+    {"in_degree_mean", "in-degree", CTS_CELL_REAL, false},
+    {"in_degree_deviation", "+-", CTS_CELL_REAL, false},
+    {"out_degree_mean", "out-degree", CTS_CELL_REAL, false},
+    {"out_degree_deviation", "+-", CTS_CELL_REAL, false}};
+
+static void evolution_row(const void *state, size_t row, union cts_cell *cells)
+{
+    const struct cts_comm_report *const r = state;
+    const struct cts_comm_evolution *const e = &r->comm->evolution[row];
+    const struct cts_comm_launch *const launch = &r->comm->launches[e->launch];
+    const struct cts_launch *const l = launch_row(r, e->launch);
+    union cts_cell degrees[5];
+    cells[0].number = l->launch;
+    cells[1].number = launch->superstep;
+    cells[2].text = kernel_name(r, l->kernel);
+    cells[3].number = l->stream;
+    cells[4].number = e->load_bytes;
+    cells[5].number = e->load_access_bytes;
+    cells[6].number = e->store_bytes;
+    cells[7].number = e->store_access_bytes;
+    fill_degree(&launch->in_degree, degrees);
+    cells[8] = degrees[0];
+    cells[9] = degrees[1];
+    fill_degree(&launch->out_degree, degrees);
+    cells[10] = degrees[0];
+    cells[11] = degrees[1];
+}
+
+static const struct cts_column distance_columns[] = {
+    {"distance", "distance", CTS_CELL_COUNT, false},
+    {"transfers", "transfers", CTS_CELL_COUNT, false},
+    {"bytes", "bytes", CTS_CELL_BYTES, false},
+    {"access_bytes", "accessed", CTS_CELL_BYTES, false},
+    {"distinct_bytes", "distinct", CTS_CELL_BYTES, false}};
+
+static void distance_row(const void *state, size_t row, union cts_cell *cells)
+{
+    const struct cts_comm_report *const r = state;
+    const struct cts_comm_distance *const distance = &r->comm->distances[row];
+    cells[0].number = distance->distance;
+    cells[1].number = distance->transfers;
+    cells[2].number = distance->bytes;
+    cells[3].number = distance->access_bytes;
+    cells[4].number = distance->distinct_bytes;
+}
+
+/* ---- sites, allocations, multiprocessors ---- */
+
+static const struct cts_column site_columns[] = {
+    {"site", "site", CTS_CELL_ID, false},
+    {"function", NULL, CTS_CELL_KERNEL, false},
+    {"operation", "operation", CTS_CELL_TEXT, false},
+    {"variable", "variable", CTS_CELL_TEXT, false},
+    {"path", NULL, CTS_CELL_TEXT, false},
+    {"line", NULL, CTS_CELL_ID, false},
+    {"column", NULL, CTS_CELL_ID, false},
+    {"where", "where", CTS_CELL_TEXT, true},
+    {"width_bytes", "width", CTS_CELL_COUNT, false},
+    {"accesses", "accesses", CTS_CELL_COUNT, false},
+    {"access_bytes", NULL, CTS_CELL_BYTES, false},
+    {"received_accesses", NULL, CTS_CELL_COUNT, false},
+    {"received_access_bytes", "received", CTS_CELL_BYTES, false},
+    {"sent_accesses", NULL, CTS_CELL_COUNT, false},
+    {"sent_access_bytes", "sent", CTS_CELL_BYTES, false},
+    {"communicated_access_bytes", "communicated", CTS_CELL_BYTES, true}};
+
+/* "file.cu:12"; holds until the next call. */
+static const char *where_text(const char *path, uint32_t line)
+{
+    static _Thread_local char text[80];
+    if (!path) return NULL;
+    const char *const slash = strrchr(path, '/');
+    snprintf(text, sizeof text, "%.60s:%u", slash ? slash + 1 : path, line);
+    return text;
+}
+
+static void site_row(const void *state, size_t row, union cts_cell *cells)
+{
+    const struct cts_comm_report *const r = state;
+    const struct cts_comm_site_sum *const sum = &r->comm->sites[row];
+    const struct cts_site *const site = &r->catalogue->sites[sum->site];
+    const bool has_source = site->source < r->catalogue->source_count;
+    cells[0].number = sum->site;
+    cells[1].text = site->function;
+    cells[2].text = cts_operation_text(site->operation);
+    cells[3].text = site->variable;
+    cells[4].text = has_source ? r->catalogue->sources[site->source].path : NULL;
+    cells[5].number = site->line;
+    cells[6].number = site->column;
+    cells[7].text = where_text(cells[4].text, site->line);
+    cells[8].number = site->width_bytes;
+    cells[9].number = sum->accesses;
+    cells[10].number = sum->access_bytes;
+    cells[11].number = sum->received_accesses;
+    cells[12].number = sum->received_access_bytes;
+    cells[13].number = sum->sent_accesses;
+    cells[14].number = sum->sent_access_bytes;
+    cells[15].number = sum->received_access_bytes + sum->sent_access_bytes;
+}
+
+/* An allocation's name: the variable's, else the call, else its kind. */
+static const char *allocation_name(const struct cts_comm_report *r, size_t allocation)
+{
+    if (allocation == SIZE_MAX) return "(outside of all allocations)";
+    const struct cts_allocation *const a = &r->catalogue->allocations[allocation];
+    if (a->variable && *a->variable) return a->variable;
+    return a->call && *a->call ? a->call : a->kind;
+}
+
+#define ALLOCATION_COLUMNS                                                                         \
+    {"allocation", "allocation", CTS_CELL_ID, false},                                              \
+    {                                                                                              \
+        "name", "variable", CTS_CELL_TEXT, false                                                   \
+    }
+
+static void fill_allocation(const struct cts_comm_report *r, size_t allocation,
+                            union cts_cell *cells)
+{
+    cells[0].number =
+        allocation == SIZE_MAX ? CTS_NONE : r->catalogue->allocations[allocation].allocation;
+    cells[1].text = allocation_name(r, allocation);
+}
+
+static const struct cts_column allocation_columns[] = {
+    ALLOCATION_COLUMNS,
+    {"path", NULL, CTS_CELL_TEXT, false},
+    {"line", "line", CTS_CELL_ID, false},
+    {"size_bytes", "size", CTS_CELL_BYTES, false},
+    {"read_bytes", "read", CTS_CELL_BYTES, false},
+    {"written_bytes", "written", CTS_CELL_BYTES, false},
+    {"received_bytes", "received", CTS_CELL_BYTES, false},
+    {"communicated_out_bytes", "communicated", CTS_CELL_BYTES, false}};
+
+static void allocation_row(const void *state, size_t row, union cts_cell *cells)
+{
+    const struct cts_comm_report *const r = state;
+    const struct cts_comm_allocation *const sum = &r->comm->allocations[row];
+    const struct cts_allocation *const a =
+        sum->allocation == SIZE_MAX ? NULL : &r->catalogue->allocations[sum->allocation];
+    fill_allocation(r, sum->allocation, cells);
+    cells[2].text = a ? a->path : NULL;
+    cells[3].number = a ? a->line : 0;
+    cells[4].number = a ? a->size_bytes : 0;
+    cells[5].number = sum->read_bytes;
+    cells[6].number = sum->written_bytes;
+    cells[7].number = sum->received_bytes;
+    cells[8].number = sum->communicated_out_bytes;
+}
+
+static const struct cts_column allocation_pair_columns[] = {
+    ALLOCATION_COLUMNS,
+    {"writer_kernel", NULL, CTS_CELL_ID, false},
+    {"writer_name", "from kernel", CTS_CELL_KERNEL, false},
+    {"reader_kernel", NULL, CTS_CELL_ID, false},
+    {"reader_name", "to kernel", CTS_CELL_KERNEL, false},
+    {"bytes", "bytes", CTS_CELL_BYTES, false}};
+
+static void allocation_pair_row(const void *state, size_t row, union cts_cell *cells)
+{
+    const struct cts_comm_report *const r = state;
+    const struct cts_comm_allocation_pair *const pair = &r->comm->allocation_pairs[row];
+    fill_allocation(r, pair->allocation, cells);
+    cells[2].number = r->comm->kernels[pair->writer].kernel;
+    cells[3].text = kernel_name(r, (uint32_t)cells[2].number);
+    cells[4].number = r->comm->kernels[pair->reader].kernel;
+    cells[5].text = kernel_name(r, (uint32_t)cells[4].number);
+    cells[6].number = pair->bytes;
+}
+
+static const struct cts_column sm_columns[] = {
+    {"launch", "launch", CTS_CELL_ID, false}, {"name", "kernel", CTS_CELL_KERNEL, false},
+    {"device", NULL, CTS_CELL_ID, false},     {"sm", "SM", CTS_CELL_ID, false},
+    {"ctas", "CTAs", CTS_CELL_COUNT, false},  COUNT_COLUMNS};
+
+static void sm_row(const void *state, size_t row, union cts_cell *cells)
+{
+    const struct cts_comm_report *const r = state;
+    const struct cts_comm_sm *const sm = &r->comm->sms[row];
+    const struct cts_launch *const l = launch_row(r, sm->launch);
+    cells[0].number = l->launch;
+    cells[1].text = kernel_name(r, l->kernel);
+    cells[2].number = sm->device;
+    cells[3].number = sm->sm;
+    cells[4].number = sm->cta_count;
+    fill_counts(&sm->counts, cells + 5);
+}
+
+/* ---- strides ---- */
+
+static const struct cts_column stride_columns[] = {{"kernel", NULL, CTS_CELL_ID, false},
+                                                   {"name", "kernel", CTS_CELL_KERNEL, false},
+                                                   {"kind", "kind", CTS_CELL_TEXT, false},
+                                                   {"stride", NULL, CTS_CELL_REAL, false},
+                                                   {"stride_text", "stride", CTS_CELL_TEXT, true},
+                                                   {"width", NULL, CTS_CELL_COUNT, false},
+                                                   {"count", "count", CTS_CELL_COUNT, false},
+                                                   {"fraction", "share", CTS_CELL_FRACTION, false}};
+
+/* Row k of the strides of all kernels together and then of each, kind after kind. */
+static void stride_row(const void *state, size_t row, union cts_cell *cells)
+{
+    static _Thread_local char text[32];
+    const struct cts_comm_report *const r = state;
+    for (size_t i = 0; i < r->comm->stride_count; i++) {
+        const struct cts_comm_kernel_strides *const strides = &r->comm->strides[i];
+        for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++) {
+            if (row >= strides->counts[kind]) {
+                row -= strides->counts[kind];
+                continue;
+            }
+            const struct cts_stride_entry *const entry = &strides->entries[kind][row];
+            const bool is_all = strides->kernel == SIZE_MAX;
+            cells[0].number = is_all ? CTS_NONE : r->comm->kernels[strides->kernel].kernel;
+            cells[1].text = is_all ? "all" : kernel_name(r, (uint32_t)cells[0].number);
+            cells[2].text = cts_stride_kind_text((enum cts_stride_kind)kind);
+            snprintf(text, sizeof text, "%lld", (long long)entry->stride);
+            cells[3].real = (double)entry->stride; /* exact: 12 bits beyond 64 KiB */
+            cells[4].text = text;
+            cells[5].number = entry->width;
+            cells[6].number = entry->count;
+            cells[7].real = (double)entry->count / (double)strides->totals[kind];
+            return;
+        }
+    }
+}
+
+static size_t stride_rows(const struct cts_comm *comm)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < comm->stride_count; i++)
+        for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
+            count += comm->strides[i].counts[kind];
+    return count;
 }
 
 /* ---- distributions ---- */
@@ -318,6 +621,22 @@ struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_c
         return SHEET("out_degrees", degree_columns, c->out_degree_count, entry_row, c->out_degrees);
     case CTS_COMM_SHEET_TOP:
         return SHEET("top_transfers", transfer_columns, c->top_count, top_row, report);
+    case CTS_COMM_SHEET_SUPERSTEP:
+        return SHEET("evolution", evolution_columns, c->evolution_count, evolution_row, report);
+    case CTS_COMM_SHEET_DISTANCE:
+        return SHEET("distances", distance_columns, c->distance_count, distance_row, report);
+    case CTS_COMM_SHEET_SITE:
+        return SHEET("sites", site_columns, c->site_count, site_row, report);
+    case CTS_COMM_SHEET_ALLOCATION:
+        return SHEET("allocations", allocation_columns, c->allocation_count, allocation_row,
+                     report);
+    case CTS_COMM_SHEET_ALLOCATION_PAIR:
+        return SHEET("allocation_pairs", allocation_pair_columns, c->allocation_pair_count,
+                     allocation_pair_row, report);
+    case CTS_COMM_SHEET_SM:
+        return SHEET("sms", sm_columns, c->sm_count, sm_row, report);
+    case CTS_COMM_SHEET_STRIDE:
+        return SHEET("strides", stride_columns, stride_rows(c), stride_row, report);
     case CTS_COMM_SHEET_RUN:
     case CTS_COMM_SHEET_COUNT:
         break;
@@ -328,7 +647,9 @@ struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_c
 void cts_comm_launch_columns(enum cts_comm_sheet which, const char **first, const char **second)
 {
     *first = *second = NULL;
-    if (which == CTS_COMM_SHEET_LAUNCH || which == CTS_COMM_SHEET_CTA) *first = *second = "launch";
+    if (which == CTS_COMM_SHEET_LAUNCH || which == CTS_COMM_SHEET_CTA ||
+        which == CTS_COMM_SHEET_SUPERSTEP || which == CTS_COMM_SHEET_SM)
+        *first = *second = "launch";
     if (which == CTS_COMM_SHEET_TRANSFER || which == CTS_COMM_SHEET_TOP ||
         which == CTS_COMM_SHEET_LAUNCH_PAIR) {
         *first = "writer_launch";

@@ -7,6 +7,8 @@
 
 #include "common/text-table.h"
 
+enum { STRIDES_IN_JSON = 1000 };
+
 /* ---- notes ---- */
 
 static const char *count_of(uint64_t count)
@@ -31,6 +33,8 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
     if (c->paper_model)
         fprintf(file,
                 "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
+    if (c->ignore_copies)
+        fprintf(file, "Note: copies ignored; what no kernel wrote is the host's\n");
     if (!host_is_known(report))
         fprintf(file, "Note: imported trace: copies and allocations are not known; what nobody was "
                       "seen to write may be the host's\n");
@@ -183,6 +187,63 @@ static void print_degrees(const char *name, const struct cts_map_entry *degrees,
     print_line(file, name, text);
 }
 
+static void print_bisection(const struct cts_comm *c, FILE *file)
+{
+    char text[200] = "";
+    size_t length = 0;
+    for (unsigned d = 0; d < 3; d++) {
+        if (c->bisection_dimensions >> d & 1)
+            length += (size_t)snprintf(
+                text + length, sizeof text - length, "%s%c %s (%s)", d ? "  " : "", "xyz"[d],
+                cts_bytes_text(c->bisection_bytes[d]).text,
+                cts_percent_text(c->bisection_bytes[d], c->total.received_bytes).text);
+        else
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%c -", d ? "  " : "",
+                                       "xyz"[d]);
+    }
+    print_line(file, "bisection", text);
+}
+
+/* The three most frequent strides of a kind, over all kernels. */
+static void print_strides(const struct cts_comm *c, enum cts_stride_kind kind, FILE *file)
+{
+    const struct cts_comm_kernel_strides *const all = &c->strides[0];
+    char text[200] = "", name[40];
+    size_t length = 0;
+    const struct cts_stride_entry *last = NULL;
+    if (!c->stride_count || !all->totals[kind]) return;
+    for (unsigned n = 0; n < 3; n++) {
+        const struct cts_stride_entry *best = NULL;
+        for (size_t i = 0; i < all->counts[kind]; i++) {
+            const struct cts_stride_entry *const e = &all->entries[kind][i];
+            const bool is_listed =
+                last && (e->count > last->count || (e->count == last->count && e <= last));
+            if (!is_listed && (!best || e->count > best->count)) best = e;
+        }
+        if (!best) break;
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s%lld B%s %s", n ? ", " : "",
+                             (long long)best->stride, best->width > 1 ? " or so" : "",
+                             cts_percent_text(best->count, all->totals[kind]).text);
+        last = best;
+    }
+    snprintf(name, sizeof name, "%s", cts_stride_kind_text(kind));
+    snprintf(text + length, sizeof text - length, "  (%s)", name);
+    print_line(file, kind == CTS_STRIDE_LOAD_LANE ? "strides" : "", text);
+}
+
+static void print_distances(const struct cts_comm *c, FILE *file)
+{
+    char text[200] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < c->distance_count && i < 4; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s: %s", i ? ", " : "",
+                                   count_of(c->distances[i].distance),
+                                   cts_bytes_text(c->distances[i].bytes).text);
+    if (c->distance_count > 4) snprintf(text + length, sizeof text - length, ", ...");
+    if (c->distance_count) print_line(file, "by distance", text);
+}
+
 /* Some rows of a sheet under a heading; nothing when it has none. */
 static enum cts_status print_part(const struct cts_comm_report *report, enum cts_comm_sheet which,
                                   const char *heading, const char *sort, size_t limit, FILE *file,
@@ -216,16 +277,27 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
     print_sizes(c, file);
     print_degrees("in-degree", c->in_degrees, c->in_degree_count, file);
     print_degrees("out-degree", c->out_degrees, c->out_degree_count, file);
+    print_bisection(c, file);
+    print_distances(c, file);
+    for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
+        print_strides(c, (enum cts_stride_kind)kind, file);
     enum cts_status status =
         print_part(report, CTS_COMM_SHEET_KERNEL, "Kernels", "written", 12, file, error);
     if (!status)
         status = print_part(report, CTS_COMM_SHEET_KERNEL_PAIR, "From kernel to kernel", "bytes",
                             10, file, error);
     if (!status)
+        status = print_part(report, CTS_COMM_SHEET_ALLOCATION, "Allocations", "received_bytes", 5,
+                            file, error);
+    if (!status)
+        status = print_part(report, CTS_COMM_SHEET_SITE, "Memory instructions",
+                            "communicated_access_bytes", 6, file, error);
+    if (!status)
         status = print_part(report, CTS_COMM_SHEET_TOP, "Largest transfers", NULL, 5, file, error);
     fputc('\n', file);
     cts_comm_print_notes(report, file);
-    fprintf(file, "More: --per kernel, launch, cta, transfer, ...; --format json or csv\n");
+    fprintf(file, "More: --per kernel, launch, cta, transfer, superstep, stride, ...; --address A; "
+                  "--format json or csv\n");
     return status;
 }
 
@@ -292,30 +364,59 @@ static struct cts_sheet_choice choice_for(const struct cts_sheet_choice *choice,
     return own;
 }
 
+/* Strides may be many: the most frequent. */
+static enum cts_status write_strides(struct cts_json *json, const struct cts_comm_report *report,
+                                     struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_comm_sheet(report, CTS_COMM_SHEET_STRIDE);
+    const struct cts_sheet_choice choice = {.sort = "count", .limit = STRIDES_IN_JSON};
+    struct cts_sheet_rows rows;
+    const enum cts_status status = cts_sheet_choose(&sheet, &choice, &rows, error);
+    if (status) return status;
+    cts_sheet_json(&sheet, &rows, json);
+    cts_json_member_u64(json, "strides_left_out", rows.found - rows.count);
+    free(rows.rows);
+    return CTS_OK;
+}
+
 enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool with_ctas,
                                     bool with_transfers, const struct cts_sheet_choice *choice,
                                     FILE *file, struct cts_error *error)
 {
-    static const enum cts_comm_sheet always[] = {
-        CTS_COMM_SHEET_KERNEL,        CTS_COMM_SHEET_LAUNCH,
-        CTS_COMM_SHEET_KERNEL_PAIR,   CTS_COMM_SHEET_LAUNCH_PAIR,
-        CTS_COMM_SHEET_TRANSFER_SIZE, CTS_COMM_SHEET_IN_DEGREE,
-        CTS_COMM_SHEET_OUT_DEGREE,    CTS_COMM_SHEET_TOP};
+    static const enum cts_comm_sheet always[] = {CTS_COMM_SHEET_KERNEL,
+                                                 CTS_COMM_SHEET_LAUNCH,
+                                                 CTS_COMM_SHEET_KERNEL_PAIR,
+                                                 CTS_COMM_SHEET_LAUNCH_PAIR,
+                                                 CTS_COMM_SHEET_TRANSFER_SIZE,
+                                                 CTS_COMM_SHEET_IN_DEGREE,
+                                                 CTS_COMM_SHEET_OUT_DEGREE,
+                                                 CTS_COMM_SHEET_TOP,
+                                                 CTS_COMM_SHEET_SUPERSTEP,
+                                                 CTS_COMM_SHEET_DISTANCE,
+                                                 CTS_COMM_SHEET_SITE,
+                                                 CTS_COMM_SHEET_ALLOCATION,
+                                                 CTS_COMM_SHEET_ALLOCATION_PAIR,
+                                                 CTS_COMM_SHEET_SM};
     struct cts_json json;
     cts_json_begin(&json, file);
     cts_json_open_object(&json);
     cts_json_member_string(&json, "format", "ctascope-comm");
     cts_json_member_u64(&json, "version", 1);
     cts_json_member_string(&json, "run", report->run_path);
-    cts_json_member_string(&json, "model", report->comm->paper_model ? "paper" : "default");
+    cts_json_member_string(&json, "model",
+                           report->comm->paper_model     ? "paper"
+                           : report->comm->ignore_copies ? "ignore copies"
+                                                         : "default");
+    cts_json_member_bool(&json, "per_stream", report->comm->per_stream);
     cts_json_member_string(&json, "host_activity", host_is_known(report) ? "known" : "unknown");
     cts_comm_json_soundness(&json, report->comm);
     write_totals(&json, report);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) write_all(&json, report, always[i]);
-    enum cts_status status = CTS_OK;
+    enum cts_status status = write_strides(&json, report, error);
     const struct cts_sheet_choice ctas = choice_for(choice, CTS_COMM_SHEET_CTA);
     const struct cts_sheet_choice transfers = choice_for(choice, CTS_COMM_SHEET_TRANSFER);
-    if (with_ctas) status = write_chosen(&json, report, CTS_COMM_SHEET_CTA, &ctas, error);
+    if (!status && with_ctas)
+        status = write_chosen(&json, report, CTS_COMM_SHEET_CTA, &ctas, error);
     if (!status && with_transfers) {
         cts_json_member_u64(&json, "transfers_left_out", report->comm->transfers_left_out);
         status = write_chosen(&json, report, CTS_COMM_SHEET_TRANSFER, &transfers, error);

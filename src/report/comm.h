@@ -27,7 +27,14 @@ struct cts_comm_report {
     X(TRANSFER_SIZE, "transfer-size")                                                              \
     X(IN_DEGREE, "in-degree")                                                                      \
     X(OUT_DEGREE, "out-degree")                                                                    \
-    X(TOP, "top-transfer")
+    X(TOP, "top-transfer")                                                                         \
+    X(SUPERSTEP, "superstep")                                                                      \
+    X(DISTANCE, "distance")                                                                        \
+    X(STRIDE, "stride")                                                                            \
+    X(SITE, "site")                                                                                \
+    X(ALLOCATION, "allocation")                                                                    \
+    X(ALLOCATION_PAIR, "allocation-pair")                                                          \
+    X(SM, "sm")
 
 enum cts_comm_sheet {
 #define X(name, text) CTS_COMM_SHEET_##name,

@@ -197,6 +197,7 @@ struct cts_comm_kernel_strides {
     size_t kernel; /* in cts_comm.kernels; SIZE_MAX: all of them */
     struct cts_stride_entry *entries[CTS_STRIDE_KIND_COUNT]; /* by stride */
     size_t counts[CTS_STRIDE_KIND_COUNT];
+    uint64_t totals[CTS_STRIDE_KIND_COUNT]; /* of the entries' counts */
 };
 
 struct cts_comm_transfer {

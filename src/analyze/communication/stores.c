@@ -193,6 +193,14 @@ void cts_comm_stores_release(struct cts_comm_model *model)
 
 /* ---- the result ---- */
 
+static void add_totals(struct cts_comm *result)
+{
+    for (size_t i = 0; i < result->stride_count; i++)
+        for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
+            for (size_t k = 0; k < result->strides[i].counts[kind]; k++)
+                result->strides[i].totals[kind] += result->strides[i].entries[kind][k].count;
+}
+
 enum cts_status cts_comm_strides_conclude(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
@@ -217,5 +225,6 @@ enum cts_status cts_comm_strides_conclude(struct cts_comm_model *model, struct c
         cts_strides_release(&all);
         if (!result->strides[0].entries[kind]) return CTS_MEMORY;
     }
+    add_totals(result);
     return CTS_OK;
 }

@@ -1,8 +1,10 @@
 /* The bridge to one MPI: compiled by that MPI's compiler into a library of its own.
  *
- * MPI counts are ints: blocks beyond 1 GiB travel in portions. A failing call ends all processes
- * (MPI_ERRORS_ARE_FATAL, MPI's default). */
+ * MPI counts are ints: blocks beyond 1 GiB travel in portions. Waiting gives the processor away,
+ * since an analysis may run with more processes than there are cores, and MPICH does not by itself.
+ * A failing call ends all processes (MPI_ERRORS_ARE_FATAL, MPI's default). */
 #include <mpi.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "common/processes.h"
@@ -18,10 +20,22 @@ static void close_bridge(void *state)
     MPI_Finalize();
 }
 
+static void wait_for(MPI_Request *requests, int count)
+{
+    int is_done = 0;
+    for (;;) {
+        MPI_Testall(count, requests, &is_done, MPI_STATUSES_IGNORE);
+        if (is_done) return;
+        sched_yield();
+    }
+}
+
 static void barrier(void *state)
 {
+    MPI_Request request;
     (void)state;
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    wait_for(&request, 1);
 }
 
 static MPI_Op operation_of(enum cts_reduction reduction)
@@ -45,8 +59,10 @@ static void reduce_u64(void *state, uint64_t *values, size_t count, enum cts_red
     for (size_t done = 0; done < count;) {
         const size_t left = count - done;
         const int portion = (int)(left < PORTION_WORDS ? left : PORTION_WORDS);
-        MPI_Allreduce(MPI_IN_PLACE, values + done, portion, MPI_UINT64_T, operation_of(reduction),
-                      MPI_COMM_WORLD);
+        MPI_Request request;
+        MPI_Iallreduce(MPI_IN_PLACE, values + done, portion, MPI_UINT64_T, operation_of(reduction),
+                       MPI_COMM_WORLD, &request);
+        wait_for(&request, 1);
         done += (size_t)portion;
     }
 }
@@ -57,7 +73,9 @@ static void broadcast(void *state, void *data, size_t size, unsigned root)
     for (size_t done = 0; done < size;) {
         const size_t left = size - done;
         const int portion = (int)(left < PORTION_BYTES ? left : PORTION_BYTES);
-        MPI_Bcast((char *)data + done, portion, MPI_BYTE, (int)root, MPI_COMM_WORLD);
+        MPI_Request request;
+        MPI_Ibcast((char *)data + done, portion, MPI_BYTE, (int)root, MPI_COMM_WORLD, &request);
+        wait_for(&request, 1);
         done += (size_t)portion;
     }
 }
@@ -88,8 +106,11 @@ static void exchange(const char *send, size_t send_size, int to, char *receive, 
     while (send_size || receive_size) {
         const int out = (int)(send_size < PORTION_BYTES ? send_size : PORTION_BYTES);
         const int in = (int)(receive_size < PORTION_BYTES ? receive_size : PORTION_BYTES);
-        MPI_Sendrecv(send, out, MPI_BYTE, out ? to : MPI_PROC_NULL, 0, receive, in, MPI_BYTE,
-                     in ? from : MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Request requests[2];
+        MPI_Irecv(receive, in, MPI_BYTE, in ? from : MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                  &requests[0]);
+        MPI_Isend(send, out, MPI_BYTE, out ? to : MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[1]);
+        wait_for(requests, 2);
         send += out;
         send_size -= (size_t)out;
         receive += in;
