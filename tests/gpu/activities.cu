@@ -1,5 +1,5 @@
-// What the timeline of a GPU program must hold: one small program per word on the command line. Each
-// prints what it did ("expect KEY COUNT"), as check.py compares it with the archive.
+// What the timeline of a GPU program must hold: one small program per word on the command line.
+// Each prints what it did ("expect KEY COUNT"), as check.py compares it with the archive.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -22,17 +22,27 @@
         }                                                                                          \
     } while (0)
 
-static void expect(const char *key, long long count) { printf("expect %s %lld\n", key, count); }
+static void expect(const char *key, long long count)
+{
+    printf("expect %s %lld\n", key, count);
+}
 
 // ---- kernels ----
 
 __global__ void spin(long long cycles)
 {
     const long long start = clock64();
-    while (clock64() - start < cycles) {}
+    while (clock64() - start < cycles) {
+    }
 }
-__global__ void first(float *data) { data[blockIdx.x * blockDim.x + threadIdx.x] += 1.0f; }
-__global__ void second(float *data) { data[blockIdx.x * blockDim.x + threadIdx.x] *= 2.0f; }
+__global__ void first(float *data)
+{
+    data[blockIdx.x * blockDim.x + threadIdx.x] += 1.0f;
+}
+__global__ void second(float *data)
+{
+    data[blockIdx.x * blockDim.x + threadIdx.x] *= 2.0f;
+}
 template <typename T> __global__ void __launch_bounds__(64) shaped(T *data)
 {
     __shared__ T shared[64];
@@ -49,7 +59,10 @@ __global__ void cooperative(int *sum)
     grid.sync();
     if (threadIdx.x == 0) atomicAdd(&sum[1], sum[0]);
 }
-__global__ void fault(int *nowhere) { *nowhere = 1; }
+__global__ void fault(int *nowhere)
+{
+    *nowhere = 1;
+}
 __device__ float symbol[256];
 
 static long long cycles_per_us()
@@ -232,7 +245,8 @@ static void shapes()
     CHECK(cudaMalloc(&sum, 8));
     CHECK(cudaMemset(sum, 0, 8));
     void *arguments[] = {&sum};
-    CHECK(cudaLaunchCooperativeKernel((void *)cooperative, dim3(blocks), dim3(64), arguments, 0, 0));
+    CHECK(
+        cudaLaunchCooperativeKernel((void *)cooperative, dim3(blocks), dim3(64), arguments, 0, 0));
     CHECK(cudaDeviceSynchronize());
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(2);
@@ -258,8 +272,8 @@ static void managed()
     expect("kernel first(float*)", 1);
 }
 
-// Every device has a stream with kernels; with two or more, copies between the first two: through the
-// host, as CUDA does it at first, and directly.
+// Every device has a stream with kernels; with two or more, copies between the first two: through
+// the host, as CUDA does it at first, and directly.
 static void devices()
 {
     int count;
@@ -403,7 +417,8 @@ int main(int argc, char **argv)
             program.run();
             return 0;
         }
-    if (strcmp(what, "crash") == 0 || strcmp(what, "kill") == 0 || strcmp(what, "quick-exit") == 0) {
+    if (strcmp(what, "crash") == 0 || strcmp(what, "kill") == 0 ||
+        strcmp(what, "quick-exit") == 0) {
         many_then(what);
         return 0;
     }

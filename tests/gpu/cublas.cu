@@ -11,7 +11,8 @@ int main()
     float *a, *b, *c;
     const float one = 1.0f, zero = 0.0f;
     cublasHandle_t handle;
-    if (cudaMalloc(&a, N * N * 4) || cudaMalloc(&b, N * N * 4) || cudaMalloc(&c, N * N * 4)) return 1;
+    if (cudaMalloc(&a, N * N * 4) || cudaMalloc(&b, N * N * 4) || cudaMalloc(&c, N * N * 4))
+        return 1;
     if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return 2;
     cudaMemset(a, 0, N * N * 4);
     cudaMemset(b, 0, N * N * 4);

@@ -12,7 +12,8 @@
 __global__ void spin(long long cycles)
 {
     const long long start = clock64();
-    while (clock64() - start < cycles) {}
+    while (clock64() - start < cycles) {
+    }
 }
 
 int main(int argc, char **argv)

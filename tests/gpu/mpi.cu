@@ -1,12 +1,15 @@
-// Ranks in a ring: a kernel, a copy to the host, MPI, a copy back; MPI's wrappers and CUPTI record in
-// one process.
+// Ranks in a ring: a kernel, a copy to the host, MPI, a copy back; MPI's wrappers and CUPTI record
+// in one process.
 #include <cstdio>
 #include <cstdlib>
 
 #include <cuda_runtime.h>
 #include <mpi.h>
 
-__global__ void step(float *data, float add) { data[blockIdx.x * blockDim.x + threadIdx.x] += add; }
+__global__ void step(float *data, float add)
+{
+    data[blockIdx.x * blockDim.x + threadIdx.x] += add;
+}
 
 int main(int argc, char **argv)
 {

@@ -4,7 +4,10 @@
 #include <cuda_runtime.h>
 #include <cupti.h>
 
-__global__ void first(float *data) { data[threadIdx.x] += 1.0f; }
+__global__ void first(float *data)
+{
+    data[threadIdx.x] += 1.0f;
+}
 
 static void CUPTIAPI on_call(void *, CUpti_CallbackDomain, CUpti_CallbackId, const void *) {}
 

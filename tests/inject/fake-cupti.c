@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { IDS = 1024, STREAMS = 64, NULL_STREAM_ID = 7, OWN_STREAM_ID = 90 };
 
@@ -22,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *buffer;
 static size_t buffer_bytes, used_bytes, dropped_count;
 static unsigned forced_flushes;
+static pid_t user; /* a forked child has none of CUPTI's threads */
 
 static int asked(const char *variable)
 {
@@ -37,6 +39,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
     (void)state;
     *subscriber = (CUpti_SubscriberHandle)(uintptr_t)1;
     callback = function;
+    user = getpid();
     return (CUptiResult)asked("FAKE_SUBSCRIBE");
 }
 
@@ -222,6 +225,7 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
 
 CUptiResult cuptiActivityFlushAll(uint32_t flag)
 {
+    if (getpid() != user) abort();
     pthread_mutex_lock(&lock);
     forced_flushes += flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED;
     if (flag || !getenv("FAKE_KEEP")) give_up_buffer();
