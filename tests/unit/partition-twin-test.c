@@ -288,6 +288,8 @@ static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk 
         batch->s1 = calloc(RECORDS_MAX, 4);
         batch->base = calloc(RECORDS_MAX, 8);
         batch->offset_start = calloc(RECORDS_MAX, 4);
+        batch->value_start = malloc(RECORDS_MAX * 4);
+        memset(batch->value_start, 255, RECORDS_MAX * 4); /* no values */
         batch->offsets = calloc(RECORDS_MAX * 32, 4);
     }
     batch->record_count = count;
@@ -321,6 +323,7 @@ static void release_batch(struct cts_acc_batch *batch)
     free(batch->s1);
     free(batch->base);
     free(batch->offset_start);
+    free(batch->value_start);
     free(batch->offsets);
     *batch = (struct cts_acc_batch){0};
 }
