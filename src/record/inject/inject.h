@@ -59,10 +59,6 @@ struct cts_log *cts_stream_by_id(uint32_t context_id, uint32_t stream_id, uint32
 /* A stream of that context: its null stream. */
 struct cts_log *cts_stream_of_context(uint32_t context_id, uint32_t device);
 
-/* For the wrappers of libraries that are given streams (NCCL's), which find it by its name.
- * `stream` is a CUstream of the current context. Asks CUDA nothing that would break a capture. */
-__attribute__((visibility("default"))) struct cts_log *cts_cupti_stream_log(void *stream);
-
 void cts_stream_created(CUcontext context, CUstream handle);
 /* The flags that it was created with, once they are known. */
 void cts_stream_flags(CUstream handle, unsigned flags);

@@ -36,11 +36,9 @@ static size_t context_count;
 static struct cts_id_map streams; /* (context id + 1, stream id) -> struct stream * */
 static struct cts_id_map handles; /* live handle -> struct stream * */
 static _Atomic uint32_t generation = 1;
-static pthread_once_t driver_once = PTHREAD_ONCE_INIT;
 
 /* Functions of the driver; NULL where it cannot be found. */
 static CUresult (*stream_query)(CUstream);
-static CUresult (*context_current)(CUcontext *);
 static CUresult (*context_push)(CUcontext);
 static CUresult (*context_pop)(CUcontext *);
 
@@ -127,14 +125,14 @@ static void find_driver(void)
     void *const driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
     if (!driver) return;
     *(void **)&stream_query = dlsym(driver, "cuStreamQuery");
-    *(void **)&context_current = dlsym(driver, "cuCtxGetCurrent");
     *(void **)&context_push = dlsym(driver, "cuCtxPushCurrent_v2");
     *(void **)&context_pop = dlsym(driver, "cuCtxPopCurrent_v2");
 }
 
 static void learn_context(CUcontext context, uint32_t context_id)
 {
-    pthread_once(&driver_once, find_driver);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_driver);
     pthread_mutex_lock(&lock);
     struct context *const known = context_of(context_id);
     const bool missing = known && (known->device == NONE || known->null_stream_id == NONE);
@@ -234,18 +232,6 @@ struct cts_log *cts_stream_by_handle(CUcontext context, uint32_t context_id, CUs
                                     : find_named(context, context_id, handle);
     if (log) *place = (struct remembered){handle, context_id, now, per_thread, log};
     return log;
-}
-
-struct cts_log *cts_cupti_stream_log(void *stream)
-{
-    CUcontext context = NULL;
-    uint32_t context_id;
-    if (!cts_cupti.cuptiGetContextId) return NULL; /* nothing is recorded */
-    pthread_once(&driver_once, find_driver);
-    if (!context_current || context_current(&context) != CUDA_SUCCESS || !context ||
-        cts_cupti.cuptiGetContextId(context, &context_id) != CUPTI_SUCCESS)
-        return NULL;
-    return cts_stream_by_handle(context, context_id, stream, false);
 }
 
 /* The ids are asked for while the stream's own context is known: a call may name the stream while
