@@ -8,6 +8,8 @@
 #include "analyze/access/access.h"
 #include "analyze/communication/communication.h"
 #include "analyze/partition/partition.h"
+#include "analyze/path/path.h"
+#include "cli/timeline.h"
 #include "cli/verb.h"
 #include "report/figures.h"
 #include "report/page.h"
@@ -47,6 +49,10 @@ struct material {
     struct cts_access_result access;
     struct cts_partition partition;
     struct cts_figures figures;
+    bool has_run, has_accesses, has_timeline;
+    struct cts_timeline timeline;
+    struct cts_path_source source;
+    struct cts_path path;
 };
 
 static void release(struct material *material)
@@ -56,7 +62,9 @@ static void release(struct material *material)
     cts_access_release(&material->access);
     cts_comm_release(&material->comm);
     cts_acc_close(material->reader);
-    cts_catalogue_release(&material->catalogue);
+    if (material->path.rows) cts_path_release(&material->path);
+    if (material->has_timeline) cts_timeline_close(&material->timeline);
+    if (material->has_run) cts_catalogue_release(&material->catalogue);
 }
 
 static enum cts_status analyze_partitions(struct material *material,
@@ -110,28 +118,69 @@ static enum cts_status make_figures(struct material *material, struct cts_error 
     return status;
 }
 
+static enum cts_status look_at_accesses(struct material *material, const char *run,
+                                        unsigned threads, struct cts_error *error)
+{
+    enum cts_status status = cts_acc_open(run, &material->reader, error);
+    if (status) return status;
+    const struct cts_access_source source = cts_access_source_of(material->reader);
+    /* A run of time alone has nothing to say about memory. */
+    material->has_accesses = source.chunk_count || !material->has_timeline;
+    if (!material->has_accesses) return CTS_OK;
+    status = analyze(material, &source, threads, error);
+    return status ? status : make_figures(material, error);
+}
+
+static enum cts_status look_at_time(struct material *material, const char *path, unsigned threads,
+                                    struct cts_error *error)
+{
+    enum cts_status status = cts_cli_open_timeline(path, &material->timeline, error);
+    if (status) return status;
+    material->has_timeline = true;
+    material->source = cts_path_source_of(&material->timeline);
+    const struct cts_path_options options = {
+        .threads = threads, .keep_segments = true, .keep_waits = true};
+    return cts_path_analyze(&material->source, &options, &material->path, error);
+}
+
+static bool is_archive(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".otf2") == 0;
+}
+
+static enum cts_status gather(struct material *material, const char *path, unsigned threads,
+                              struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    if (is_archive(path)) return look_at_time(material, path, threads, error);
+    if ((status = cts_catalogue_read(path, &material->catalogue, error))) return status;
+    material->has_run = true;
+    if (cts_cli_has_timeline(path) && (status = look_at_time(material, path, threads, error)))
+        return status;
+    return look_at_accesses(material, path, threads, error);
+}
+
 static enum cts_status report(const struct cts_arguments *arguments, const char *run,
                               const char *path, struct cts_error *error)
 {
     struct material material = {0};
     const char *const directory = cts_argument(arguments, "figures");
     uint64_t threads = 0;
-    enum cts_status status = CTS_OK;
     if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
         return cts_fail(error, CTS_USAGE, "--threads takes a number");
-    if ((status = cts_catalogue_read(run, &material.catalogue, error))) return status;
-    if ((status = cts_acc_open(run, &material.reader, error))) goto out;
-    const struct cts_access_source source = cts_access_source_of(material.reader);
-    if ((status = analyze(&material, &source, (unsigned)threads, error))) goto out;
-    if ((status = make_figures(&material, error))) goto out;
-    if (directory && (status = cts_figures_draw(&material.figures, directory, error))) goto out;
-    const struct cts_page page = {.run_path = run,
-                                  .catalogue = &material.catalogue,
-                                  .comm = &material.comm,
-                                  .access = &material.access,
-                                  .figures = &material.figures};
-    status = write_file(&page, path, error);
-out:
+    enum cts_status status = gather(&material, run, (unsigned)threads, error);
+    if (!status && directory) status = cts_figures_draw(&material.figures, directory, error);
+    const struct cts_page page = {
+        .run_path = run,
+        .catalogue = material.has_run ? &material.catalogue : NULL,
+        .comm = material.has_accesses ? &material.comm : NULL,
+        .access = &material.access,
+        .figures = &material.figures,
+        .source = &material.source,
+        .path = material.has_timeline ? &material.path : NULL,
+    };
+    if (!status) status = write_file(&page, path, error);
     release(&material);
     return status;
 }
@@ -156,12 +205,13 @@ static const struct cts_option options[] = {
 
 const struct cts_verb cts_verb_report = {
     .name = "report",
-    .synopsis = "RUN [-o FILE.html] [--figures DIR]",
+    .synopsis = "RUN|TRACE [-o FILE.html] [--figures DIR]",
     .summary = "Writes what a run holds as one self-contained HTML page",
-    .description = "The page needs nothing but a browser: no server, no network. It shows the\n"
-                   "volumes per kernel, who communicates with whom, transfer sizes, the number of\n"
-                   "partners, the course over the launches and the map of blocks, each with the\n"
-                   "numbers behind the plot.",
+    .description =
+        "The page needs nothing but a browser: no server, no network. It shows who\n"
+        "communicates with whom and how much, what a split over several GPUs would cost,\n"
+        "what is wrong with the accesses, and, of a run recorded with --timeline or of an\n"
+        "OTF2 archive (traces.otf2), the timeline with its critical path and waits.",
     .options = options,
     .positional_min = 1,
     .positional_max = 1,

@@ -5,8 +5,10 @@
 #include "common/json.h"
 #include "report/access.h"
 #include "report/comm.h"
+#include "report/path.h"
+#include "report/timeline-page.h"
 
-enum { PAIRS_MAX = 1000, FINDINGS_MAX = 100 };
+enum { PAIRS_MAX = 1000, FINDINGS_MAX = 100, ACTIVITIES_MAX = 2000 };
 
 static const char *kernel_name(const struct cts_page *page, uint32_t kernel)
 {
@@ -18,7 +20,8 @@ static const char *kernel_name(const struct cts_page *page, uint32_t kernel)
 
 static void write_run(struct cts_json *json, const struct cts_page *page)
 {
-    const struct cts_catalogue *const catalogue = page->catalogue;
+    static const struct cts_catalogue none;
+    const struct cts_catalogue *const catalogue = page->catalogue ? page->catalogue : &none;
     cts_json_key(json, "run");
     cts_json_open_object(json);
     cts_json_member_string(json, "path", page->run_path);
@@ -106,21 +109,42 @@ static void write_findings(struct cts_json *json, const struct cts_page *page)
     cts_sheet_json(&sheet, &rows, json);
 }
 
+static void write_memory(struct cts_json *json, const struct cts_page *page)
+{
+    cts_json_member_bool(json, "paper_model", page->comm->paper_model);
+    cts_comm_json_soundness(json, page->comm);
+    write_totals(json, page->comm);
+    write_kernels(json, page);
+    write_pairs(json, page);
+    write_findings(json, page);
+    cts_figures_json(page->figures, json);
+}
+
+static enum cts_status write_time(struct cts_json *json, const struct cts_page *page,
+                                  struct cts_error *error)
+{
+    const struct cts_path_report report = {.path = page->run_path, .result = page->path};
+    const struct cts_sheet_choice choice = {.limit = ACTIVITIES_MAX};
+    cts_json_key(json, "path");
+    cts_json_open_object(json);
+    const enum cts_status status = cts_path_json_members(&report, &choice, json, error);
+    cts_json_close_object(json);
+    if (status) return status;
+    return cts_timeline_page_write(json, page->source, page->path, error);
+}
+
 enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                     struct cts_error *error)
 {
     struct cts_json json;
+    enum cts_status status = CTS_OK;
     cts_json_begin(&json, file);
     cts_json_open_object(&json);
     cts_json_member_u64(&json, "format", 1);
     write_run(&json, page);
-    cts_json_member_bool(&json, "paper_model", page->comm->paper_model);
-    cts_comm_json_soundness(&json, page->comm);
-    write_totals(&json, page->comm);
-    write_kernels(&json, page);
-    write_pairs(&json, page);
-    write_findings(&json, page);
-    cts_figures_json(page->figures, &json);
+    if (page->comm) write_memory(&json, page);
+    if (page->path) status = write_time(&json, page, error);
     cts_json_close_object(&json);
-    return cts_json_end(&json, error);
+    const enum cts_status written = cts_json_end(&json, status ? NULL : error);
+    return status ? status : written;
 }

@@ -6,14 +6,20 @@
 
 #include "analyze/access/access.h"
 #include "analyze/communication/communication.h"
+#include "analyze/path/path.h"
 #include "report/figure.h"
 
+/* What there is to show: a run with accesses, a timeline, or both. */
 struct cts_page {
-    const char *run_path; /* as the user gave it */
-    const struct cts_catalogue *catalogue;
+    const char *run_path;                  /* as the user gave it */
+    const struct cts_catalogue *catalogue; /* NULL: an OTF2 archive alone */
+    /* accesses; comm NULL: none were recorded */
     const struct cts_comm *comm;
     const struct cts_access_result *access;
     const struct cts_figures *figures;
+    /* timeline; path NULL: there is none. Analysed with keep_segments and keep_waits. */
+    const struct cts_path_source *source;
+    const struct cts_path *path;
 };
 
 /* Writes the whole page. CTS_IO when `file` cannot be written. */

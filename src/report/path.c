@@ -180,35 +180,50 @@ static void json_head(const struct cts_path_report *report, struct cts_json *jso
     cts_json_member_bool(json, "direct_blame", report->direct_blame);
 }
 
-enum cts_status cts_path_print_json(const struct cts_path_report *report,
-                                    const struct cts_sheet_choice *choice, FILE *file,
-                                    struct cts_error *error)
+enum cts_status cts_path_json_members(const struct cts_path_report *report,
+                                      const struct cts_sheet_choice *choice, struct cts_json *json,
+                                      struct cts_error *error)
 {
-    struct cts_json json;
     const struct cts_sheet activities = cts_path_sheet(report, CTS_PATH_SHEET_ACTIVITY);
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&activities, choice, &rows, error);
     if (status) return status;
-    cts_json_begin(&json, file);
-    cts_json_open_object(&json);
-    json_head(report, &json);
-    cts_sheet_json(&activities, &rows, &json);
+    json_head(report, json);
+    cts_sheet_json(&activities, &rows, json);
     free(rows.rows);
     for (unsigned which = CTS_PATH_SHEET_PATTERN; which < CTS_PATH_SHEET_COUNT; which++) {
         const struct cts_sheet sheet = cts_path_sheet(report, (enum cts_path_sheet)which);
         const struct cts_sheet_rows all = cts_sheet_all(&sheet);
-        cts_sheet_json(&sheet, &all, &json);
+        cts_sheet_json(&sheet, &all, json);
     }
-    cts_json_key(&json, "warnings");
-    cts_json_open_array(&json);
+    cts_json_key(json, "warnings");
+    cts_json_open_array(json);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) {
         if (!report->result->warnings[i]) continue;
-        cts_json_open_object_row(&json);
-        cts_json_member_string(&json, "text", cts_path_warning_texts[i]);
-        cts_json_member_u64(&json, "count", report->result->warnings[i]);
-        cts_json_close_object(&json);
+        cts_json_open_object_row(json);
+        cts_json_member_string(json, "text", cts_path_warning_texts[i]);
+        cts_json_member_u64(json, "count", report->result->warnings[i]);
+        cts_json_close_object(json);
     }
-    cts_json_close_array(&json);
+    cts_json_close_array(json);
+    return CTS_OK;
+}
+
+enum cts_status cts_path_print_json(const struct cts_path_report *report,
+                                    const struct cts_sheet_choice *choice, FILE *file,
+                                    struct cts_error *error)
+{
+    /* A choice that makes no sense is told before anything is written. */
+    const struct cts_sheet activities = cts_path_sheet(report, CTS_PATH_SHEET_ACTIVITY);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&activities, choice, &rows, error);
+    if (status) return status;
+    free(rows.rows);
+    struct cts_json json;
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    status = cts_path_json_members(report, choice, &json, error);
     cts_json_close_object(&json);
-    return cts_json_end(&json, error);
+    const enum cts_status written = cts_json_end(&json, status ? NULL : error);
+    return status ? status : written;
 }

@@ -42,6 +42,12 @@ CTS_MUST_CHECK enum cts_status cts_path_print_json(const struct cts_path_report 
                                                    const struct cts_sheet_choice *choice,
                                                    FILE *file, struct cts_error *error);
 
+/* The same as members of the open object. */
+CTS_MUST_CHECK enum cts_status cts_path_json_members(const struct cts_path_report *report,
+                                                     const struct cts_sheet_choice *choice,
+                                                     struct cts_json *json,
+                                                     struct cts_error *error);
+
 /* The name of a location, with its rank where there are several: "rank 1: CUDA[0:7]". */
 const char *cts_path_location_name(const struct cts_path_report *report, uint32_t location,
                                    char *buffer, size_t size);

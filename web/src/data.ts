@@ -1,6 +1,8 @@
 // What ctascope writes into the page (src/report/page-data.c). Volumes are bytes; *unique* counts a
 // byte once per block and launch.
 import type { Figure } from "./figure";
+import type { PathData } from "./path";
+import type { TimelineData } from "./timeline";
 
 export interface Counts {
     [field: string]: number | string | null;
@@ -26,19 +28,8 @@ export interface Finding {
     remedy: string;
 }
 
-export interface Data {
-    format: number;
-    run: {
-        path: string;
-        version: string;
-        created: string | null;
-        program: string | null;
-        arguments: string | null;
-        host: string | null;
-        recorder: string | null;
-        ranks: number;
-        device: string | null;
-    };
+// Of a run with accesses.
+export interface Memory {
     paper_model: boolean;
     soundness: {
         lower_bound: boolean;
@@ -56,6 +47,23 @@ export interface Data {
     findings: Finding[];
     findings_left_out: number;
     figures: Figure[];
+}
+
+export interface Data extends Partial<Memory> {
+    format: number;
+    run: {
+        path: string;
+        version: string;
+        created: string | null;
+        program: string | null;
+        arguments: string | null;
+        host: string | null;
+        recorder: string | null;
+        ranks: number;
+        device: string | null;
+    };
+    path?: PathData;
+    timeline?: TimelineData;
 }
 
 export function number(counts: Counts, field: string): number {

@@ -3,12 +3,14 @@
 import { render, type ComponentChildren } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { number, type Data } from "./data";
+import { number, type Data, type Memory } from "./data";
 import { FigureCards } from "./figure";
 import { bytes, count, percent } from "./format";
+import { PathSection } from "./path";
 import { Table } from "./table";
 
-const data = JSON.parse(document.getElementById("data")!.textContent!) as Data;
+const everything = JSON.parse(document.getElementById("data")!.textContent!) as Data;
+const data = everything as Memory; // used by what is shown of a run with accesses alone
 
 // A kernel's name without its parameters; the whole name on hover.
 function shortName(name: string | null): string {
@@ -113,15 +115,10 @@ function Findings() {
     );
 }
 
-function Page() {
+function MemorySection() {
     const t = data.totals, notes = soundness();
     return (
-        <main>
-            <h1>{(data.run.program ?? data.run.path).split("/").pop()}</h1>
-            <p class="soft">
-                {[data.run.arguments ?? data.run.program, data.run.host && `on ${data.run.host}`, data.run.device, data.run.created,
-                    `ctascope ${data.run.version}`].filter(Boolean).join(" · ")}
-            </p>
+        <>
             <p>{summary()}</p>
             {notes.length > 0 && <div class="warning"><ul>{notes.map((note) => <li>{note}</li>)}</ul></div>}
             <div class="tiles">
@@ -138,9 +135,23 @@ function Page() {
             <div class="cards">
                 <FigureCards figures={data.figures} />
             </div>
+        </>
+    );
+}
+
+function Page() {
+    const { run, path, timeline, totals } = everything;
+    return (
+        <main>
+            <h1>{(run.program ?? run.path).split("/").pop()}</h1>
+            <p class="soft">
+                {[run.arguments ?? run.program, run.host && `on ${run.host}`, run.device, run.created, `ctascope ${run.version}`].filter(Boolean).join(" · ")}
+            </p>
+            {path && timeline && <PathSection path={path} timeline={timeline} />}
+            {totals && <MemorySection />}
         </main>
     );
 }
 
-document.title = `ctascope: ${data.run.path}`;
+document.title = `ctascope: ${everything.run.path}`;
 render(<Page />, document.getElementById("page")!);

@@ -16,7 +16,7 @@ export interface Location {
     process: string;
     rows: number; // depth of its activities
     chunks: Chunk[];
-    waits: Chunk[]; // kind: a pattern
+    waits: { chunks: Chunk[] }; // kind: a pattern
 }
 
 export interface TimelineData {
@@ -24,7 +24,7 @@ export interface TimelineData {
     kinds: Kind[];
     patterns: string[];
     locations: Location[];
-    path: Chunk[]; // kind: an activity's or a latency's; place: the location
+    path: { chunks: Chunk[] }; // place: the location
 }
 
 interface Hit {
@@ -99,6 +99,12 @@ export function Timeline({ data }: { data: TimelineData }) {
         observer.observe(element);
         return () => observer.disconnect();
     }, []);
+    // Links of this page name a range: #t=from-to.
+    useEffect(() => {
+        const follow = () => setRange(fromHash(data.duration));
+        addEventListener("hashchange", follow);
+        return () => removeEventListener("hashchange", follow);
+    }, [data]);
     useEffect(() => {
         const timer = setTimeout(() => history.replaceState(null, "", from === 0 && to === data.duration ? "#" : `#t=${Math.round(from)}-${Math.round(to)}`), 200);
         return () => clearTimeout(timer);
@@ -183,13 +189,13 @@ export function Timeline({ data }: { data: TimelineData }) {
             }
             context.fillStyle = theme.alarm;
             const waits = (a: number, b: number) => bar(a, b, top + rows * ROW, WAITS - 2);
-            draw(lane.waits, waits, waits);
+            draw(lane.waits.chunks, waits, waits);
         });
 
         // The path: a bar above what it runs through, and a line where it goes over to another lane.
         let last: { end: number; place: number } | null = null;
         context.strokeStyle = context.fillStyle = theme.emphasis;
-        draw(data.path, (a, b, _, place) => {
+        draw(data.path.chunks, (a, b, _, place) => {
             if (tops[place] === undefined) return;
             bar(a, b, tops[place]!, PATH - 1);
             if (last && last.place !== place && xOf(a) >= LABELS) {
@@ -232,7 +238,7 @@ export function Timeline({ data }: { data: TimelineData }) {
         };
         const span = (a: number, b: number) => `${time(b - a)}, from ${time(a)} to ${time(b)}`;
         if (row >= rowsOf(index)) {
-            const wait = look(lane.waits, () => true);
+            const wait = look(lane.waits.chunks, () => true);
             if (!wait) return null;
             const place = wait.intervals.place[wait.i]!;
             const who = place ? `, for ${data.locations[place - 1]?.name ?? "?"} at ${time(wait.intervals.link[wait.i]!)} (click to see)` : "";
@@ -242,8 +248,8 @@ export function Timeline({ data }: { data: TimelineData }) {
             };
         }
         if (row < 0) {
-            const segment = look(data.path, (place) => place === index);
-            return segment && { text: `critical path: ${data.kinds[segment.intervals.kind[segment.i]!]!.name}, ${span(segment.intervals.start[segment.i]!, segment.intervals.end[segment.i]!)}` };
+            const segment = look(data.path.chunks, (place) => place === index);
+            return segment && { text: `critical path: stays here for ${span(segment.intervals.start[segment.i]!, segment.intervals.end[segment.i]!)}` };
         }
         const activity = look(lane.chunks, (place) => Math.min(place, rowsOf(index) - 1) === row);
         return activity && { text: `${data.kinds[activity.intervals.kind[activity.i]!]!.name}: ${span(activity.intervals.start[activity.i]!, activity.intervals.end[activity.i]!)}` };

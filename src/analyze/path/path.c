@@ -335,6 +335,37 @@ static enum cts_status share_segments(struct cts_path_graph *graph, struct cts_p
     return CTS_OK;
 }
 
+/* For those who draw them. */
+static enum cts_status keep_waits(const struct cts_path_graph *graph, struct cts_path *result,
+                                  struct cts_error *error)
+{
+    size_t count = 0;
+    if (!graph->options->keep_waits) return CTS_OK;
+    for (uint32_t i = 0; i < graph->location_count; i++) count += graph->locations[i].waits.count;
+    result->kept_waits = cts_array_zeroed(count, sizeof *result->kept_waits, error);
+    if (!result->kept_waits) return CTS_MEMORY;
+    for (uint32_t i = 0; i < graph->location_count; i++) {
+        if (!cts_path_is_mine(graph, i)) continue;
+        const struct cts_path_waits *const waits = &graph->locations[i].waits;
+        for (size_t w = 0; w < waits->count; w++) {
+            const struct cts_path_wait *const wait = &waits->items[w];
+            if (wait->begin_ns >= wait->end_ns || wait->pattern == CTS_PATH_PATTERN_FORK) continue;
+            const struct cts_path_edge *const edge = cts_path_binding(graph, i, wait);
+            result->kept_waits[result->kept_wait_count++] = (struct cts_path_kept_wait){
+                .begin_ns = wait->begin_ns - graph->first_ns,
+                .end_ns = wait->end_ns - graph->first_ns,
+                .culprit_ns = edge && edge->source_ns > graph->first_ns
+                                  ? edge->source_ns - graph->first_ns
+                                  : 0,
+                .location = i,
+                .pattern = wait->pattern,
+                .culprit = edge ? edge->location : CTS_PATH_NONE,
+            };
+        }
+    }
+    return CTS_OK;
+}
+
 static enum cts_status compute(struct cts_path_graph *graph, struct cts_path *result,
                                struct cts_error *error)
 {
@@ -353,6 +384,7 @@ static enum cts_status compute(struct cts_path_graph *graph, struct cts_path *re
     if (!status) status = count_all(graph, result, error);
     if (!status) find_mpi_span(graph, result);
     if (!status) status = make_rows(graph, path_ns, blame, result, error);
+    if (!status) status = keep_waits(graph, result, error);
 out:
     free(path_ns);
     free(blame);
@@ -378,6 +410,7 @@ void cts_path_release(struct cts_path *result)
     free(result->region_names);
     free(result->rows);
     free(result->segments);
+    free(result->kept_waits);
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) free(result->patterns[p].worst);
     *result = (struct cts_path){0};
 }

@@ -77,6 +77,7 @@ struct cts_path_options {
     unsigned threads;                 /* 0: one per processor */
     unsigned worst;                   /* instances kept per pattern; 0: 5 */
     bool keep_segments;
+    bool keep_waits;                       /* of this process's ranks */
     const struct cts_processes *processes; /* NULL: alone */
 };
 
@@ -113,6 +114,14 @@ struct cts_path_segment {
     uint32_t latency; /* region of the latency that led here at end_ns..., NONE */
 };
 
+/* A wait that took time. */
+struct cts_path_kept_wait {
+    uint64_t begin_ns, end_ns; /* from the first event */
+    uint64_t culprit_ns;       /* when what came last was done */
+    uint32_t location, pattern;
+    uint32_t culprit; /* location that came last; NONE: unknown */
+};
+
 struct cts_path {
     const struct cts_timeline *timeline;
     const char **region_names;
@@ -133,6 +142,8 @@ struct cts_path {
     uint64_t path_jumps, path_crossings; /* changes of location; of process */
     struct cts_path_segment *segments;   /* if kept */
     size_t segment_count, segment_capacity;
+    struct cts_path_kept_wait *kept_waits; /* if kept: by location, begin */
+    size_t kept_wait_count;
 };
 
 /* With several processes, all call it and all get the same result. */

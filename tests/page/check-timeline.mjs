@@ -1,0 +1,100 @@
+// Records the time and the memory of an example with several streams in one run, and compares what
+// the report shows of its time with what `ctascope path` says:
+//     node check-timeline.mjs CTASCOPE EXAMPLES WORK_DIRECTORY
+import { createRequire } from "node:module";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import assert from "node:assert/strict";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
+const [ctascope, examples, work] = process.argv.slice(2);
+mkdirSync(work, { recursive: true });
+const program = join(work, "pipeline"), run = join(work, "pipeline.run"), report = join(work, "report.html");
+rmSync(run, { recursive: true, force: true });
+execFileSync(ctascope, ["cc", "-O2", join(examples, "pipeline.cu"), "-o", program], { stdio: "inherit" });
+execFileSync(ctascope, ["record", "--timeline", "--memory", "-o", run, "--", program], { stdio: "inherit" });
+execFileSync(ctascope, ["report", run, "-o", report], { stdio: "inherit" });
+const path = JSON.parse(execFileSync(ctascope, ["path", run, "--format", "json"], { maxBuffer: 1 << 28 }));
+
+const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync"],
+});
+for (const colorScheme of ["light", "dark"]) {
+    const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+    const trouble = [];
+    page.on("pageerror", (error) => trouble.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
+    page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
+    await page.goto(pathToFileURL(report).href);
+    const canvas = page.locator(".timeline canvas");
+    await canvas.waitFor();
+
+    // Time comes first, memory after it.
+    const titles = await page.locator("h2").allTextContents();
+    assert.deepEqual(titles.slice(0, 2), ["Timeline", "Where to look first"]);
+    assert.ok(titles.includes("Kernels") && titles.includes("Transfer sizes"));
+
+    // The table of activities is that of `path`, in its order.
+    const card = page.locator(".card", { hasText: "Where to look first" });
+    const names = await card.locator("tbody td:first-child").allTextContents();
+    assert.deepEqual(names, path.activities.slice(0, 200).map((activity) => activity.activity));
+    await card.getByRole("tab", { name: "blame" }).click();
+    const blamed = [...path.activities].sort((a, b) => b.blame_ns - a.blame_ns)[0];
+    assert.equal(await card.locator("tbody td:first-child").first().textContent(), blamed.activity);
+
+    // A lane per location, with every colour that its activities have: pixels differ from bare ones.
+    const picture = () => canvas.evaluate((element) => {
+        const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+        const colours = new Map();
+        for (let i = 0; i < data.length; i += 4) {
+            const colour = data[i] | (data[i + 1] << 8) | (data[i + 2] << 16) | (data[i + 3] << 24);
+            colours.set(colour, (colours.get(colour) ?? 0) + 1);
+        }
+        return { marks: data.length / 4 - Math.max(...colours.values()), text: [...data.slice(0, 400000)].join() };
+    });
+    await page.waitForTimeout(200); // chunks are unpacked beside the drawing
+    const whole = await picture();
+    assert.ok(whole.marks > 5000, "an empty timeline");
+
+    // The wheel zooms, and the address says to what; the way back is a button.
+    await canvas.scrollIntoViewIfNeeded();
+    const box = await canvas.boundingBox();
+    await page.mouse.move(box.x + 700, box.y + 60);
+    for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -200);
+    await page.waitForTimeout(400);
+    const hash = await page.evaluate(() => location.hash);
+    const [, from, to] = /^#t=(\d+)-(\d+)$/.exec(hash).map(Number);
+    assert.ok(from > 0 && to > from && to < path.path_ns, hash);
+    assert.notEqual((await picture()).text, whole.text);
+    await page.getByRole("button", { name: "everything" }).click();
+    await page.waitForTimeout(300);
+    assert.equal((await picture()).text, whole.text);
+
+    // Pointing at the first row of the first lane names what runs there; searching dims the rest.
+    await page.mouse.move(box.x + 900, box.y + 38);
+    await page.waitForTimeout(100);
+    const tip = await page.locator(".tip").textContent().catch(() => "");
+    if (tip) assert.ok(/, from .* to /.test(tip), tip);
+    await page.getByRole("searchbox").fill("no such activity");
+    await page.waitForTimeout(150);
+    assert.notEqual((await picture()).text, whole.text);
+    await page.getByRole("searchbox").fill("");
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
+    await page.screenshot({ path: join(work, `${colorScheme}.png`), fullPage: true });
+    assert.deepEqual(trouble, []);
+    await page.close();
+}
+
+// A link with a range opens at it.
+const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+const half = Math.floor(path.path_ns / 2);
+await page.goto(`${pathToFileURL(report).href}#t=0-${half}`);
+await page.waitForTimeout(400);
+assert.equal(await page.evaluate(() => location.hash), `#t=0-${half}`);
+await browser.close();
+console.log("the timeline, the path and the waits are those of the analysis");
