@@ -11,8 +11,8 @@
 
 #include "inject.h"
 
-/* CUPTI of CUDA 11.6 is the first with cuptiActivityRegisterTimestampCallback. */
-enum { VERSION_MIN = 16 };
+/* CUDA 11.6, the first with cuptiActivityRegisterTimestampCallback. */
+enum { VERSION_MIN = 17 };
 
 struct search {
     char path[512];
