@@ -1,9 +1,11 @@
 /* Communication between CTAs: reads a run, analyses it, renders the result. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/communication/communication.h"
+#include "analyze/communication/query.h"
 #include "cli/verb.h"
 #include "common/progress.h"
 #include "report/comm.h"
@@ -20,6 +22,8 @@ struct request {
     bool has_launch;
     struct cts_sheet_choice choice;
     struct cts_comm_options options;
+    bool has_range; /* --address: */
+    uint64_t start, end;
 };
 
 static bool parse_format(const struct cts_arguments *arguments, struct request *request)
@@ -94,12 +98,47 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
     return 0;
 }
 
+/* One number at *text, decimal or 0x hexadecimal, and moves on. */
+static bool read_address(const char **text, uint64_t *value)
+{
+    char *end;
+    errno = 0;
+    if (**text < '0' || **text > '9') return false;
+    *value = strtoull(*text, &end, 0);
+    const bool is_good = !errno && end != *text;
+    *text = end;
+    return is_good;
+}
+
+/* --address A, A:BYTES or A-END; an exit code, 0 for fine. */
+static int parse_range(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *text = cts_argument(arguments, "address");
+    uint64_t more = 1;
+    if (!text) return 0;
+    request->has_range = true;
+    bool is_good = read_address(&text, &request->start);
+    const char between = *text;
+    if (is_good && (between == ':' || between == '-')) {
+        text++;
+        is_good = read_address(&text, &more);
+    }
+    if (is_good && between == '-')
+        request->end = more;
+    else if (is_good)
+        is_good = !__builtin_add_overflow(request->start, more, &request->end);
+    if (!is_good || *text || request->end <= request->start)
+        return cts_usage_error(arguments, "--address is A, A:BYTES or A-END, in decimal or 0x...");
+    return 0;
+}
+
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
     *request = (struct request){0};
     if (!parse_format(arguments, request))
         return cts_usage_error(arguments, "--format is table, json or csv");
     int code = parse_per(arguments, request);
+    if (!code) code = parse_range(arguments, request);
     if (!code) code = parse_numbers(arguments, request);
     request->options.paper_model = cts_argument_given(arguments, "paper-model");
     request->options.ignore_copies = cts_argument_given(arguments, "ignore-copies");
@@ -111,6 +150,55 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
         request->options.top_count = request->choice.limit;
     return code;
 }
+
+/* ---- operations on a range ---- */
+
+static enum cts_status print_range(const struct request *request,
+                                   const struct cts_comm_range_report *report,
+                                   struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_comm_range_sheet(report);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
+    if (status) return status;
+    if (request->format == FORMAT_CSV)
+        status = cts_sheet_csv(&sheet, &rows, stdout, error);
+    else if (request->format == FORMAT_JSON)
+        status = cts_comm_print_range_json(report, &rows, stdout, error);
+    else
+        status = cts_comm_print_range(report, &rows, stdout, error);
+    free(rows.rows);
+    return status;
+}
+
+static enum cts_status ask(const char *run_path, const struct request *request,
+                           struct cts_error *error)
+{
+    struct cts_catalogue catalogue;
+    struct cts_acc_reader *reader;
+    struct cts_query query;
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    if (status) return status;
+    status = cts_acc_open(run_path, &reader, error);
+    if (!status) {
+        const struct cts_access_source source = cts_access_source_of(reader);
+        status = cts_comm_query(&catalogue, &source, request->start, request->end, &query, error);
+        cts_acc_close(reader);
+    }
+    if (!status) {
+        const struct cts_comm_range_report report = {.run_path = run_path,
+                                                     .catalogue = &catalogue,
+                                                     .query = &query,
+                                                     .start = request->start,
+                                                     .end = request->end};
+        status = print_range(request, &report, error);
+        cts_query_release(&query);
+    }
+    cts_catalogue_release(&catalogue);
+    return status;
+}
+
+/* ---- the analysis ---- */
 
 static enum cts_status render_sheet(const struct request *request,
                                     const struct cts_comm_report *report, struct cts_error *error)
@@ -204,7 +292,10 @@ static int run_comm(const struct cts_arguments *arguments)
     if (code) return code;
     enum cts_status status = cts_processes_open(cts_library_directory(), &processes, &error);
     if (status) return cts_report_error(arguments, &error);
-    status = analyze_and_render(arguments->positional[0], &request, &processes, &error);
+    if (request.has_range)
+        status = processes.rank ? CTS_OK : ask(arguments->positional[0], &request, &error);
+    else
+        status = analyze_and_render(arguments->positional[0], &request, &processes, &error);
     const bool is_first = processes.rank == 0;
     cts_processes_close(&processes);
     if (!status) return CTS_EXIT_OK;
@@ -226,6 +317,9 @@ static const struct cts_option comm_options[] = {
     {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
     {.name = "ignore-copies", .help = "no copies; what no kernel wrote is the host's"},
     {.name = "per-stream", .help = "supersteps and distances within a stream, as in the papers"},
+    {.name = "address",
+     .argument = "RANGE",
+     .help = "instead: who read and wrote A, A:BYTES or A-END"},
     {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
     {.name = "max-transfers",
      .argument = "N",

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/communication/communication.h"
+#include "analyze/communication/query.h"
 #include "common/json.h"
 #include "report/sheet.h"
 
@@ -63,6 +64,21 @@ CTS_MUST_CHECK enum cts_status cts_comm_print_json(const struct cts_comm_report 
                                                    bool with_ctas, bool with_transfers,
                                                    const struct cts_sheet_choice *choice,
                                                    FILE *file, struct cts_error *error);
+
+/* Operations on a range of addresses, as rows, a table with totals, and one JSON object. */
+struct cts_comm_range_report {
+    const char *run_path;
+    const struct cts_catalogue *catalogue;
+    const struct cts_query *query;
+    uint64_t start, end;
+};
+struct cts_sheet cts_comm_range_sheet(const struct cts_comm_range_report *report);
+CTS_MUST_CHECK enum cts_status cts_comm_print_range(const struct cts_comm_range_report *report,
+                                                    const struct cts_sheet_rows *rows, FILE *file,
+                                                    struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_comm_print_range_json(const struct cts_comm_range_report *report,
+                                                         const struct cts_sheet_rows *rows,
+                                                         FILE *file, struct cts_error *error);
 
 /* How far the numbers can be trusted, as the member "soundness" of the open object. */
 void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *comm);

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "analyze/communication/communication.h"
+#include "analyze/communication/query.h"
 
 enum {
     REGION_BYTES = 1200, /* of global memory that programs use */
@@ -348,11 +349,25 @@ static void cut_chunks(struct program *p, unsigned launch, unsigned file)
             if (in_order && more) break; /* the rest goes on in the next chunk */
         }
         if (!count) continue;
+        uint64_t least = UINT64_MAX, most = 0; /* lane addresses in global memory */
+        for (unsigned i = 0; i < count; i++) {
+            const struct chunk_record at = p->contents[chunk][i];
+            const struct record *const r = &body->ctas[at.cta].records[at.record];
+            unsigned active = 0;
+            for (unsigned lane = 0; r->space == CTS_SPACE_GLOBAL && lane < 32; lane++) {
+                if (!(r->mask >> lane & 1)) continue;
+                const uint64_t address = lane_address(r, lane, active++);
+                if (address < least) least = address;
+                if (address > most) most = address;
+            }
+        }
         p->content_counts[chunk] = count;
         p->chunks[chunk] = (struct cts_acc_chunk){.launch = p->launches[launch].launch,
                                                   .file = file,
                                                   .first_cta = first,
                                                   .last_cta = last,
+                                                  .first_address = least,
+                                                  .last_address = most,
                                                   .offset_bytes = chunk,
                                                   .record_count = count};
         p->chunk_count++;
@@ -1302,9 +1317,9 @@ static struct cts_comm_pair pair_of(const struct twin *t, unsigned from, unsigne
         if (a[d] > 1 || b[d] > 1) pair.bisection_dimensions |= (uint8_t)(1 << d);
     }
     for (unsigned w = 0; w < t->node_count; w++)
-        for (unsigned r = 0; r < t->node_count; r++) {
+        for (unsigned r = 0; t->nodes[w].order == from && r < t->node_count; r++) {
             const uint64_t bytes = t->edges[w][r].bytes;
-            if (!bytes || t->nodes[w].order != from || t->nodes[r].order != to) continue;
+            if (!bytes || t->nodes[r].order != to) continue;
             const uint32_t x = t->nodes[w].cta, y = t->nodes[r].cta;
             const uint32_t p[3] = {x % a[0], x / a[0] % a[1], x / a[0] / a[1]};
             const uint32_t q[3] = {y % b[0], y / b[0] % b[1], y / b[0] / b[1]};
@@ -1580,6 +1595,55 @@ static void check_result(const struct twin *t, const struct cts_comm *c,
     check_strides(t, c);
 }
 
+/* Operations on some range, by looking at every thread access. */
+static void check_query(const struct program *p)
+{
+    const struct cts_access_source source = {.chunks = p->chunks,
+                                             .chunk_count = p->chunk_count,
+                                             .state = p,
+                                             .read = read_chunk,
+                                             .release = release_batch};
+    const uint64_t start = region + below(REGION_BYTES), end = start + 1 + below(40);
+    struct cts_query query;
+    struct cts_error error;
+    assert_int_equal(cts_comm_query(&p->catalogue, &source, start, end, &query, &error), CTS_OK);
+    size_t row = 0;
+    uint64_t reads = 0, written_bytes = 0;
+    for (unsigned l = 0; l < p->catalogue.launch_count; l++)
+        for (unsigned c = 0; c < p->bodies[l].cta_count; c++)
+            for (unsigned site = 0; site < SITES; site++) {
+                const struct cta *const cta = &p->bodies[l].ctas[c];
+                uint64_t accesses = 0, bytes = 0;
+                for (unsigned k = 0; k < cta->record_count; k++) {
+                    const struct record *const r = &cta->records[k];
+                    unsigned active = 0;
+                    if (r->site != site || r->space != CTS_SPACE_GLOBAL) continue;
+                    for (unsigned lane = 0; lane < 32; lane++) {
+                        if (!(r->mask >> lane & 1)) continue;
+                        const uint64_t address = lane_address(r, lane, active++);
+                        uint64_t inside = 0;
+                        for (unsigned i = 0; i < p->sites[site].width_bytes; i++)
+                            inside += address + i >= start && address + i < end;
+                        accesses += inside > 0;
+                        bytes += inside;
+                    }
+                }
+                if (!accesses) continue;
+                assert_true(row < query.row_count);
+                assert_int_equal(query.rows[row].launch, p->launches[l].launch);
+                assert_int_equal(query.rows[row].cta, c);
+                assert_int_equal(query.rows[row].site, site);
+                assert_int_equal(query.rows[row].accesses, accesses);
+                assert_int_equal(query.rows[row++].bytes, bytes);
+                if (p->sites[site].operation != CTS_STORE) reads += accesses;
+                if (p->sites[site].operation != CTS_LOAD) written_bytes += bytes;
+            }
+    assert_int_equal(query.row_count, row);
+    assert_int_equal(query.reads, reads);
+    assert_int_equal(query.written_bytes, written_bytes);
+    cts_query_release(&query);
+}
+
 static void check_program(uint64_t seed)
 {
     static struct program program;
@@ -1603,7 +1667,8 @@ static void check_program(uint64_t seed)
     run_twin(&program, &options, &twin);
     check_result(&twin, &result, &options);
     cts_comm_release(&result);
-    if (chance(25)) check_processes(&program, &twin, &options, 2 + below(3));
+    check_query(&program);
+    if (chance(15)) check_processes(&program, &twin, &options, 2 + below(3));
 }
 
 static uint64_t current_program;
