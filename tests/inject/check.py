@@ -30,6 +30,7 @@ CASES = {
     "overhead": ("overhead", {}, r"CUPTI itself took 3000 us for resources \(1x\)", True),
     "unended": ("overhead", {}, "had not ended when the program did: 1", True),
     "forks": ("forks", {}, None, True),
+    "threads": ("threads", {}, None, True),
     "dropped": ("many", {"CTASCOPE_CUPTI_BUFFERS": "1", "FAKE_KEEP": "1"}, "LOST", True),
     "bounded": ("many", {"CTASCOPE_CUPTI_BUFFERS": "2", "CTASCOPE_CUDA_CALLS": "driver"}, None, True),
     "bad-buffers": ("plain", {"CTASCOPE_CUPTI_BUFFERS": "0"},

@@ -181,10 +181,10 @@ static size_t size_of(const CUpti_Activity *record)
 static void give_up_buffer(void)
 {
     uint8_t *const full = buffer;
-    const size_t bytes = used_bytes;
+    const size_t bytes = used_bytes, all_bytes = buffer_bytes;
     buffer = NULL;
     pthread_mutex_unlock(&lock);
-    if (full) complete(NULL, 0, full, buffer_bytes, bytes);
+    if (full) complete(NULL, 0, full, all_bytes, bytes);
     pthread_mutex_lock(&lock);
 }
 

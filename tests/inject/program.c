@@ -1,6 +1,7 @@
 /* Plays CUDA for the GPU recorder: loads it as the driver does, and gives it calls and records
  * through a CUPTI that is none. Says what it did as the programs of tests/gpu do. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
     fake_call(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##name, CUPTI_API_##site,      \
               parameters, result, CONTEXT(1), correlation)
 
-static uint32_t correlation;
+static _Atomic uint32_t correlation;
 static char kernel_name[] = "_Z5firstPf";
 
 static void expect(const char *key, int count)
@@ -34,12 +35,12 @@ static uint32_t launch(CUstream stream)
 {
     const cudaLaunchKernel_v7000_params runtime = {.stream = (cudaStream_t)stream};
     const cuLaunchKernel_params driver = {.hStream = stream};
-    correlation++;
-    RUNTIME(cudaLaunchKernel_v7000, ENTER, &runtime, 0, correlation);
-    DRIVER(cuLaunchKernel, ENTER, &driver, 0, correlation);
-    DRIVER(cuLaunchKernel, EXIT, &driver, 0, correlation);
-    RUNTIME(cudaLaunchKernel_v7000, EXIT, &runtime, 0, correlation);
-    return correlation;
+    const uint32_t own = ++correlation;
+    RUNTIME(cudaLaunchKernel_v7000, ENTER, &runtime, 0, own);
+    DRIVER(cuLaunchKernel, ENTER, &driver, 0, own);
+    DRIVER(cuLaunchKernel, EXIT, &driver, 0, own);
+    RUNTIME(cudaLaunchKernel_v7000, EXIT, &runtime, 0, own);
+    return own;
 }
 
 static void create_stream(CUstream stream, uint32_t id, unsigned flags)
@@ -275,6 +276,33 @@ static void many(void)
     expect("kernel first(float*)", LAUNCHES);
 }
 
+/* Threads with streams of their own, while records are delivered. */
+static void *launch_many(void *index)
+{
+    enum { LAUNCHES = 500, PAUSE_NS = 100000 };
+    const uintptr_t number = (uintptr_t)index;
+    for (int i = 0; i < LAUNCHES; i++) {
+        launched_kernel((uint32_t)(13 + number), STREAM(1 + number));
+        if (i % 10 == 0) nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+    return NULL;
+}
+
+static void threads(void)
+{
+    enum { THREADS = 4 };
+    pthread_t running[THREADS];
+    for (uintptr_t i = 0; i < THREADS; i++)
+        create_stream(STREAM(1 + i), (uint32_t)(13 + i), CU_STREAM_NON_BLOCKING);
+    for (uintptr_t i = 0; i < THREADS; i++)
+        pthread_create(&running[i], NULL, launch_many, (void *)i);
+    for (int i = 0; i < THREADS; i++) pthread_join(running[i], NULL);
+    expect("kernel first(float*)", 2000);
+    expect("streams", THREADS);
+    expect("non-blocking streams", THREADS);
+    expect("threads", 1 + THREADS);
+}
+
 /* The child does not touch CUPTI, whose threads it has not. */
 static void forks(void)
 {
@@ -321,6 +349,7 @@ int main(int argc, char **argv)
                     {"without-records", without_records},
                     {"many", many},
                     {"forks", forks},
+                    {"threads", threads},
                     {"speed", speed}};
     const char *const injected = getenv("CUDA_INJECTION64_PATH");
     void *const library = injected ? dlopen(injected, RTLD_NOW) : NULL;
