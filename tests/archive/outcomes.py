@@ -1,0 +1,92 @@
+"""record --timeline: its status, its last line, and what can be read afterwards."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+CTASCOPE, PROGRAM, LIBRARY = sys.argv[1:4]
+
+
+class Outcomes(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.run_path = os.path.join(self.directory.name, "run")
+        self.command = [CTASCOPE, "record", "--timeline", "-o", self.run_path, "--"]
+
+    def tearDown(self):
+        self.directory.cleanup()
+
+    def record(self, *words):
+        return subprocess.run([*self.command, PROGRAM, LIBRARY, *words], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def timeline(self):
+        done = subprocess.run([CTASCOPE, "info", "--format", "json", self.run_path], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def check(self):
+        done = subprocess.run([CTASCOPE, "dump", "--timeline", "--check", self.run_path], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_the_program_ends_well(self):
+        done = self.record("well", "1000")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"^ctascope record: '.*': timeline of 1 process, 5 locations, "
+                                      r"8,000 events, [0-9.]+ KiB\n$")
+        run = self.timeline()
+        self.assertEqual(run["timeline"]["kinds"], {"ENTER": 4000, "LEAVE": 4000})
+        self.assertEqual(run["ranks"][0]["recorder"], "timeline")
+        self.check()
+        left = sorted(os.listdir(self.run_path))
+        self.assertEqual(left, ["rank-0", "run.db", "timeline"])
+
+    def test_the_program_crashes(self):
+        done = self.record("crash")
+        self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
+        self.assertIn("; incomplete, 1 process was cut off", done.stderr)
+        self.assertEqual(self.timeline()["timeline"]["kinds"], {"ENTER": 101, "LEAVE": 101})
+        self.check()
+
+    def test_nothing_is_recorded(self):
+        done = self.record("nothing")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("no timeline recorded: no recorder ran in", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertFalse(os.path.exists(self.run_path))
+
+    def test_record_is_killed(self):
+        process = subprocess.Popen([*self.command, PROGRAM, LIBRARY, "for-ever"],
+                                   stderr=subprocess.PIPE, start_new_session=True)
+        logs = os.path.join(self.run_path, "rank-0", "timeline", "0.log")
+        for _ in range(600):
+            if os.path.exists(logs):
+                break
+            time.sleep(0.05)
+        time.sleep(0.2)
+        busy = subprocess.run([CTASCOPE, "dump", "--timeline", "--check", self.run_path], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertIn("is still being recorded", busy.stderr)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        self.assertGreater(self.timeline()["timeline"]["events"], 1000)
+        self.check()
+
+    def test_the_size_limit(self):
+        self.command[3:3] = ["--max-size", "1M"]
+        done = self.record("well", "100000")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"; LOST [0-9,]+ events; failure: the timeline reached its "
+                                      r"size limit of 1048576 bytes")
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.check()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
