@@ -141,6 +141,37 @@ static void streams_share_blame(void **state)
     finish(t, &r);
 }
 
+/* Of two that end at once the lower stream leads the path, of two ranks the lower rank. */
+static void ties(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), low = trace_stream(t, a, 7), high = trace_stream(t, a, 8);
+    const uint32_t b = trace_rank(t), c = trace_rank(t);
+    trace_enter(t, a, 0, "main");
+    trace_launch(t, a, 1, 2, high);
+    trace_launch(t, a, 3, 4, low);
+    trace_call(t, a, 10, 60, "cudaDeviceSynchronize");
+    trace_leave(t, a, 60, "main");
+    trace_collective(t, a, 70, 95, 0, CTS_TIMELINE_NONE);
+    trace_call(t, low, 5, 50, "low kernel");
+    trace_call(t, high, 6, 50, "high kernel");
+    trace_call(t, b, 0, 80, "lower");
+    trace_collective(t, b, 80, 95, 0, CTS_TIMELINE_NONE);
+    trace_call(t, c, 0, 80, "higher");
+    trace_collective(t, c, 80, 95, 0, CTS_TIMELINE_NONE);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_row(&r, "lower", 80, 5);
+    expect_row(&r, "higher", 0, 5);
+    cts_path_release(&r);
+    t->events[b].count = t->events[c].count = 0; /* rank 0 alone */
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_row(&r, "low kernel", 45, 20);
+    expect_row(&r, "high kernel", 0, 20);
+    finish(t, &r);
+}
+
 /* A blocking copy waits for the kernel before it, not for itself. */
 static void blocking_copy(void **state)
 {
@@ -803,6 +834,7 @@ int main(void)
         cmocka_unit_test(blame_kernel_is_cut_at_the_leave),
         cmocka_unit_test(blame_sync),
         cmocka_unit_test(streams_share_blame),
+        cmocka_unit_test(ties),
         cmocka_unit_test(blocking_copy),
         cmocka_unit_test(allocation),
         cmocka_unit_test(event_synchronize),

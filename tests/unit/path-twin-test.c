@@ -27,6 +27,7 @@ struct twin {
     uint64_t now_ns[RANKS_MAX];
     uint64_t stream_end_ns[RANKS_MAX][STREAMS]; /* of what is launched */
     unsigned launched[RANKS_MAX][STREAMS], synced[RANKS_MAX][STREAMS];
+    uint64_t begins_ns[RANKS_MAX][STREAMS][WAITS_MAX]; /* of activities */
     struct {
         uint32_t stream;
         uint64_t end_ns;
@@ -124,7 +125,7 @@ static void launch(struct twin *w, unsigned rank, unsigned s)
     const uint64_t end_ns = begin_ns + 1 + random_below(which ? 150 : 30);
     trace_call(w->trace, stream, begin_ns, end_ns, names[which]);
     w->stream_end_ns[rank][s] = end_ns;
-    w->launched[rank][s]++;
+    w->begins_ns[rank][s][w->launched[rank][s]++] = begin_ns;
 }
 
 /* A synchronisation with some streams up to some of their work. */
@@ -163,7 +164,11 @@ static void synchronise(struct twin *w, unsigned rank, const char *name, int onl
         d->begin_ns = enter_ns;
         d->end_ns = leave_ns;
         d->leaves_ns = UINT64_MAX;
-        /* until more is launched: only by this thread, later */
+        const unsigned known = w->synced[rank][fresh[0]];
+        if (known < w->launched[rank][fresh[0]]) { /* or until the stream goes on */
+            const uint64_t next_ns = w->begins_ns[rank][fresh[0]][known];
+            if (next_ns < d->end_ns) d->end_ns = next_ns > enter_ns ? next_ns : enter_ns;
+        }
         aim(d, host, leave_ns);
     }
 }

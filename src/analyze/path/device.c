@@ -138,8 +138,8 @@ static enum cts_status host_wait(struct replay *r, uint32_t location, uint32_t e
     return cts_path_add_wait(at, &wait, r->edges.items, r->edges.count, error);
 }
 
-/* The device idles until the call returns or somebody launches more: once per device, on the
- * lowest stream that the call synchronised. */
+/* The device idles until the call returns or the stream goes on: once per device, on the lowest
+ * stream that the call synchronised. */
 static enum cts_status device_waits(struct replay *r, const struct cts_path_call *call,
                                     struct cts_error *error)
 {
@@ -159,8 +159,8 @@ static enum cts_status device_waits(struct replay *r, const struct cts_path_call
         if (!lowest) continue;
         struct cts_path_location *const at = &r->graph->locations[stream->location];
         uint64_t end_ns = leave_ns;
-        if (stream->launched < at->activities.count) {
-            const uint64_t next_ns = at->time_ns[at->activities.items[stream->launched].begin];
+        if (mark.launched < at->activities.count) {
+            const uint64_t next_ns = at->time_ns[at->activities.items[mark.launched].begin];
             if (next_ns < end_ns) end_ns = next_ns > enter_ns ? next_ns : enter_ns;
         }
         const struct cts_path_wait wait = {.begin_ns = enter_ns,
