@@ -361,6 +361,39 @@ static void n_body_is_all_to_all(void **state)
     free_script(s);
 }
 
+/* Two partitions read the same 1024 bytes of each other twice: between, and in both launches, each
+ * touches 2 * 2048 bytes, and a cache holds them from that size on, not below. */
+static void a_cache_holds_what_fits(void **state)
+{
+    enum { EACH = 256, HALF_BYTES = EACH * 4 };
+    struct script *const s = new_script();
+    static const uint32_t two[] = {2};
+    (void)state;
+    const uint32_t first = launch(s, 0, 2, 1);
+    for (uint32_t i = 0; i < 2; i++) touch(s, first, i, STORE, a + i * HALF_BYTES, EACH);
+    for (uint32_t twice = 0; twice < 2; twice++) {
+        const uint32_t k = launch(s, 1, 2, 1);
+        for (uint32_t i = 0; i < 2; i++) touch(s, k, i, LOAD, a, 2 * EACH);
+    }
+    const struct cts_access_source source = source_of(s);
+    for (uint64_t short_by = 0; short_by < 2; short_by++) {
+        struct cts_partition result;
+        struct cts_error error;
+        const struct cts_partition_options options = {.counts = two,
+                                                      .count_count = 1,
+                                                      .mappings = cts_mappings,
+                                                      .mapping_count = 1,
+                                                      .l2_bytes = 4 * HALF_BYTES - short_by};
+        assert_int_equal(cts_partition_analyze(&s->catalogue, &source, &options, &result, &error),
+                         CTS_OK);
+        assert_int_equal(result.scales[0].traffic_bytes, 4 * HALF_BYTES);
+        assert_int_equal(result.scales[0].replica_bytes, 2 * HALF_BYTES);
+        assert_int_equal(result.scales[0].held_bytes, short_by ? 0 : 2 * HALF_BYTES);
+        cts_partition_release(&result);
+    }
+    free_script(s);
+}
+
 /* Two products, E = (A B) D, a tile of the result per CTA: rows of the first factor stay in slabs
  * of rows, and travel to all of a row where columns are cut. */
 static void chained_products_like_rows(void **state)
@@ -510,6 +543,7 @@ int main(void)
         cmocka_unit_test(the_higher_cta_wins_a_conflict),
         cmocka_unit_test(a_stencil_sends_two_rows_of_halo_for_each_cut),
         cmocka_unit_test(n_body_is_all_to_all),
+        cmocka_unit_test(a_cache_holds_what_fits),
         cmocka_unit_test(chained_products_like_rows),
         cmocka_unit_test(a_transpose_keeps_a_share_of_one_in_p),
         cmocka_unit_test(partitions_may_be_empty),

@@ -243,11 +243,11 @@ static void make_program(struct program *p)
             (struct cts_allocation){.allocation = i,
                                     .op = below(calls),
                                     .address = region + start,
-                                    .size_bytes = chance(20) ? 60000 : 1 + below(BYTES),
+                                    .size_bytes = chance(50) ? 60000 : 1 + below(BYTES),
                                     .kind = "device",
                                     .variable = i & 1 ? "a" : "b"};
         p->allocations[i].freed_op =
-            chance(50) ? UINT64_MAX : p->allocations[i].op + 1 + below(2 * calls);
+            chance(30) ? UINT64_MAX : p->allocations[i].op + 1 + below(2 * calls);
         c->allocation_count++;
     }
     for (unsigned i = 0; i < calls; i++) {
