@@ -1,0 +1,140 @@
+/* Two launches of a million CTAs in which every CTA reads from several far away: sums and degrees
+ * stay exact, memory stays small, and the density map is binned. Records are made when they are
+ * asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/communication/communication.h"
+
+enum { CTAS = 1 << 20, READ = 4, CHUNK_CTAS = 1 << 14, CHUNKS = CTAS / CHUNK_CTAS, BINS = 64 };
+static const uint64_t base = UINT64_C(0x7f0000000000);
+
+static uint32_t source_of(uint32_t cta, uint32_t k)
+{
+    return (cta * 5 + k * (CTAS / READ) + 77) % CTAS; /* 5 is odd: every CTA has READ readers */
+}
+
+/* Launch 0: CTA c stores word c. Launch 1: CTA c loads READ words of others. */
+static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
+                                  struct cts_acc_batch *batch, struct cts_error *error)
+{
+    (void)state;
+    (void)error;
+    if (!batch->cta) {
+        batch->cta = calloc(CHUNK_CTAS, sizeof *batch->cta);
+        batch->site = calloc(CHUNK_CTAS, sizeof *batch->site);
+        batch->mask = calloc(CHUNK_CTAS, sizeof *batch->mask);
+        batch->warp = calloc(CHUNK_CTAS, sizeof *batch->warp);
+        batch->space = calloc(CHUNK_CTAS, sizeof *batch->space);
+        batch->pattern = calloc(CHUNK_CTAS, sizeof *batch->pattern);
+        batch->row_lanes = calloc(CHUNK_CTAS, sizeof *batch->row_lanes);
+        batch->s0 = calloc(CHUNK_CTAS, sizeof *batch->s0);
+        batch->s1 = calloc(CHUNK_CTAS, sizeof *batch->s1);
+        batch->base = calloc(CHUNK_CTAS, sizeof *batch->base);
+        batch->offset_start = calloc(CHUNK_CTAS, sizeof *batch->offset_start);
+        batch->value_start = calloc(CHUNK_CTAS, sizeof *batch->value_start);
+        batch->offsets = calloc((size_t)CHUNK_CTAS * READ, sizeof *batch->offsets);
+    }
+    batch->launch = chunk->launch;
+    batch->record_count = CHUNK_CTAS;
+    for (uint32_t i = 0; i < CHUNK_CTAS; i++) {
+        const uint32_t cta = chunk->first_cta + i;
+        batch->cta[i] = cta;
+        batch->site[i] = chunk->launch;
+        batch->space[i] = CTS_SPACE_GLOBAL;
+        batch->value_start[i] = UINT32_MAX;
+        batch->mask[i] = chunk->launch ? (1u << READ) - 1 : 1;
+        batch->pattern[i] = chunk->launch ? CTS_PATTERN_LIST : CTS_PATTERN_UNIFORM;
+        batch->base[i] = base + (chunk->launch ? 0 : 4 * (uint64_t)cta);
+        batch->offset_start[i] = i * READ;
+        for (uint32_t k = 0; k < READ; k++) batch->offsets[i * READ + k] = 4 * source_of(cta, k);
+    }
+    return CTS_OK;
+}
+
+static void release_batch(struct cts_acc_batch *batch)
+{
+    free(batch->cta);
+    free(batch->site);
+    free(batch->mask);
+    free(batch->warp);
+    free(batch->space);
+    free(batch->pattern);
+    free(batch->row_lanes);
+    free(batch->s0);
+    free(batch->s1);
+    free(batch->base);
+    free(batch->offset_start);
+    free(batch->value_start);
+    free(batch->offsets);
+}
+
+static void a_million_ctas_with_partners_everywhere(void **state)
+{
+    (void)state;
+    static struct cts_acc_chunk chunks[2 * CHUNKS];
+    for (uint32_t i = 0; i < 2 * CHUNKS; i++)
+        chunks[i] = (struct cts_acc_chunk){.launch = i / CHUNKS,
+                                           .offset_bytes = i,
+                                           .first_cta = i % CHUNKS * CHUNK_CTAS,
+                                           .last_cta = i % CHUNKS * CHUNK_CTAS + CHUNK_CTAS - 1,
+                                           .record_count = CHUNK_CTAS};
+    struct cts_site sites[] = {
+        {.site = 0, .operation = CTS_STORE, .space = CTS_SPACE_GLOBAL, .width_bytes = 4},
+        {.site = 1, .operation = CTS_LOAD, .space = CTS_SPACE_GLOBAL, .width_bytes = 4}};
+    struct cts_launch launches[2];
+    for (uint32_t i = 0; i < 2; i++)
+        launches[i] = (struct cts_launch){.launch = i,
+                                          .op = 1 + i,
+                                          .grid = {1024, CTAS / 1024, 1},
+                                          .block = {32, 1, 1},
+                                          .recorded = "all",
+                                          .start_ns = 1 + i,
+                                          .end_ns = 2 + i};
+    const struct cts_catalogue catalogue = {
+        .launches = launches, .launch_count = 2, .sites = sites, .site_count = 2};
+    const struct cts_access_source source = {
+        .chunks = chunks, .chunk_count = 2 * CHUNKS, .read = read_chunk, .release = release_batch};
+    const struct cts_comm_options options = {
+        .threads = 2, .density_bins = BINS, .keep_transfers = true, .transfer_max = 1000};
+    struct cts_comm c;
+    struct cts_error error = {0};
+    if (cts_comm_analyze(&catalogue, &source, &options, &c, &error)) fail_msg("%s", error.text);
+    const uint64_t transfers = (uint64_t)CTAS * READ;
+    assert_int_equal(c.total.received_transfers, transfers);
+    assert_int_equal(c.total.received_bytes, 4 * transfers);
+    assert_int_equal(c.total.communicated_out_bytes, 4 * (uint64_t)CTAS);
+    assert_int_equal(c.transfer_count, 1000);
+    assert_int_equal(c.transfers_left_out, transfers - 1000);
+    assert_int_equal(c.launches[1].in_degree.smallest, READ);
+    assert_int_equal(c.launches[1].in_degree.largest, READ);
+    assert_int_equal(c.launches[0].out_degree.smallest, READ);
+    assert_int_equal(c.launches[0].out_degree.largest, READ);
+    assert_int_equal(c.launch_pair_count, 1);
+    assert_int_equal(c.launch_pairs[0].senders, CTAS);
+    assert_int_equal(c.launch_pairs[0].distinct_bytes, 4 * (uint64_t)CTAS);
+    assert_int_equal(c.launch_pairs[0].shape, CTS_COMM_SHAPE_MIXED);
+    assert_int_equal(c.density.bin_count, BINS);
+    uint64_t sum = 0, bytes = 0;
+    for (unsigned i = 0; i < BINS * BINS; i++) {
+        sum += c.density.cells[2 * i];
+        bytes += c.density.cells[2 * i + 1];
+    }
+    assert_int_equal(sum, transfers);
+    assert_int_equal(bytes, 4 * transfers);
+    assert_true(c.peak_shadow_bytes < 3 * 4 * (uint64_t)CTAS);
+    assert_true(c.peak_set_bytes < 200 * (uint64_t)CTAS);
+    cts_comm_release(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_million_ctas_with_partners_everywhere)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
