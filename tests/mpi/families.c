@@ -548,9 +548,20 @@ static void errors(void)
     expect_made(world);
     name(comm, "errors");
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* MPICH asks this of a Waitall */
     if (MPI_Send(out, 1, MPI_INT, count + 5, 1, comm) == MPI_SUCCESS) abort();
     if (MPI_Isend(out, 1, MPI_INT, count + 5, 1, comm, &request) == MPI_SUCCESS) abort();
     if (MPI_Bcast(out, 1, MPI_INT, count + 5, comm) == MPI_SUCCESS) abort();
+    /* A message that is too long for its receive. */
+    MPI_Request requests[2];
+    MPI_Irecv(in, 1, MPI_INT, previous, 666, comm, &requests[0]);
+    MPI_Isend(out, 4, MPI_INT, next, 666, comm, &requests[1]);
+    if (MPI_Wait(&requests[0], MPI_STATUS_IGNORE) == MPI_SUCCESS) abort();
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    expect("IRECV_REQUEST");
+    expect_message("ISEND", "errors", next, 666, 16);
+    expect("ISEND_COMPLETE");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     ring(comm, "errors");
     let_go(&comm, "errors");
 }
