@@ -400,6 +400,7 @@ static void intercommunicators(void)
     MPI_Sendrecv(out, 2, MPI_INT, partner, 8, in, 2, MPI_INT, partner, 8, inter, MPI_STATUS_IGNORE);
     expect("INTER SEND partner=%d tag=8 bytes=8", partner);
     MPI_Bcast(out, 2, MPI_INT, odd ? 0 : place ? MPI_PROC_NULL : MPI_ROOT, inter);
+    MPI_Bcast(out, 2, MPI_INT, !odd ? 0 : place ? MPI_PROC_NULL : MPI_ROOT, inter);
     MPI_Intercomm_merge(inter, odd, &merged);
     name(merged, "merged");
     ring(merged, "merged");
