@@ -165,7 +165,7 @@ static bool open_process(void)
     if (!wanted || strcmp(wanted, "1") != 0 || !run_path || !session || !*session) return false;
     if (!make_directory(run_path)) return false;
     p->max_size_bytes = limit ? strtoull(limit, NULL, 10) : 0;
-    p->log_count = p->thread_count = 0;
+    p->log_count = p->refused_count = 0;
     atomic_store(&p->size_bytes, 0);
     p->definitions = (struct cts_log){0};
     atomic_store(&p->state, CTS_ON);

@@ -40,7 +40,7 @@ struct cts_recorder_process {
     struct cts_log definitions;
     uint64_t *kept; /* definitions that a forked child needs as well */
     size_t kept_count, kept_capacity;
-    uint32_t log_count, thread_count;
+    uint32_t log_count, refused_count; /* logs made; locations that had to do without one */
     struct cts_log *_Atomic logs;
 };
 extern struct cts_recorder_process cts_recorder_process;

@@ -83,6 +83,19 @@ static bool is_on(void)
 
 /* ---- logs ---- */
 
+static void write_text(unsigned type, uint32_t high, const char *text, bool kept)
+{
+    struct cts_recorder_process *const p = &cts_recorder_process;
+    const int errnum = errno;
+    struct cts_definition d;
+    d.count = 1;
+    cts_definition_text(&d, text);
+    pthread_mutex_lock(&p->lock);
+    cts_definition_write(&d, type, high, kept);
+    pthread_mutex_unlock(&p->lock);
+    errno = errnum;
+}
+
 static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder_stream *stream)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
@@ -92,8 +105,13 @@ static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder
     if (stream) log->stream = *stream;
     pthread_mutex_lock(&p->lock);
     bool made = false;
-    if (atomic_load(&p->state) == CTS_ON && p->log_count < LOGS_MAX)
+    const bool on = atomic_load(&p->state) == CTS_ON;
+    if (on && p->log_count < LOGS_MAX)
         made = cts_log_create(log, kind, p->log_count);
+    else if (on && p->refused_count++ == 0)
+        write_text(CTS_RECORD_MESSAGE, 1,
+                   "the process has too many threads and streams; later ones are not recorded",
+                   false);
     if (made) {
         p->log_count++;
         log->next = atomic_load(&p->logs);
@@ -125,19 +143,6 @@ static struct cts_log *this_thread(void)
 }
 
 /* ---- definitions ---- */
-
-static void write_text(unsigned type, uint32_t high, const char *text, bool kept)
-{
-    struct cts_recorder_process *const p = &cts_recorder_process;
-    const int errnum = errno;
-    struct cts_definition d;
-    d.count = 1;
-    cts_definition_text(&d, text);
-    pthread_mutex_lock(&p->lock);
-    cts_definition_write(&d, type, high, kept);
-    pthread_mutex_unlock(&p->lock);
-    errno = errnum;
-}
 
 static uint32_t region(const struct cts_timeline_region *region)
 {
