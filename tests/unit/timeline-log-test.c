@@ -439,6 +439,43 @@ static void test_all_kinds_reach_the_archive(void **unused)
     cts_timeline_close(&timeline);
 }
 
+/* ---- overlap, and a parent's log after a fork ---- */
+
+static void record_overlap(void)
+{
+    const struct cts_recorder_stream wanted = {.ordinal = CTS_TIMELINE_NONE};
+    struct cts_log *const stream = recorder->stream(&wanted), *const log = recorder->this_thread();
+    const uint64_t start_ns = recorder->now_ns();
+    for (uint32_t i = 0; i < 100; i++) {
+        const struct cts_recorder_activity activity = {
+            .start_ns = start_ns + i * 100, .end_ns = start_ns + i * 100 + (i % 2 ? 10 : 150)};
+        recorder->activity(stream, &activity);
+    }
+    (void)region("overlap", CTS_PARADIGM_CUDA);
+    recorder->enter(log, 0);
+    if (fork() == 0) {
+        for (int i = 0; i < 3; i++) recorder->leave(log, 0); /* must not reach the parent's log */
+        _exit(0);
+    }
+    wait(NULL);
+    _exit(0);
+}
+
+static void test_overlap_and_a_log_after_fork(void **unused)
+{
+    (void)unused;
+    struct cts_timeline timeline;
+    remove_content(run_path);
+    assert_int_equal(in_child(record_overlap, 0), 0);
+    const struct cts_assembly assembly = assemble();
+    assert_int_equal(assembly.overlap_count, 50);
+    assert_int_equal(assembly.moved_count, 0);
+    assert_int_equal(assembly.unmatched_count, 0);
+    open_run(&timeline);
+    assert_int_equal(read_location(&timeline, 1).enters, 100);
+    cts_timeline_close(&timeline);
+}
+
 /* ---- sorting ---- */
 
 struct sorted {
@@ -559,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_size_limit),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_damaged_logs),
+        cmocka_unit_test(test_overlap_and_a_log_after_fork),
         cmocka_unit_test(test_sorting_in_parts),
         cmocka_unit_test(test_clock_correction),
     };
