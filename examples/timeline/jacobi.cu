@@ -13,6 +13,7 @@
 // jacobi [ROWS = 256] [COLUMNS = 256] [ITERATIONS = 100] [DEVICE_PERCENT = 100]
 #include "world.h"
 #include <cmath>
+#include <ctascope/record.h>
 #include <cstring>
 #include <vector>
 
@@ -173,8 +174,10 @@ static int solve(const World &world, const Shape &shape, int iterations, Grids &
     int iteration = 0;
     for (float all = HOT; iteration < iterations && all > TOLERANCE; iteration++) {
         if (shape.device_rows) launch(device, shape);
+        cts_region_begin("update on the host");
         float change =
             update_on_host(host.next, host.now, shape.device_rows + 1, shape.rows, shape.columns);
+        cts_region_end();
         if (shape.device_rows) change = fmaxf(change, fetch(device, shape, host.next));
         exchange_halos(world, shape, host.next);
         if (shape.device_rows) supply(device, shape, host.next);
@@ -195,6 +198,7 @@ static bool is_right(const Shape &shape, int total_rows, int iterations, const f
         if (shape.first_row == 0) printf("not compared: too large\n");
         return true;
     }
+    cts_region_begin("solution on one processor");
     const Shape whole = {total_rows, shape.columns, 0, 0};
     std::vector<float> one((size_t)(total_rows + 2) * shape.columns), other;
     set_start(one.data(), whole);
@@ -208,6 +212,7 @@ static bool is_right(const Shape &shape, int total_rows, int iterations, const f
     bool right = true;
     for (size_t i = shape.columns; i < (size_t)(shape.rows + 1) * shape.columns; i++)
         right &= fabsf(result[i] - expected[i]) < 1e-3f;
+    cts_region_end();
     return right;
 }
 

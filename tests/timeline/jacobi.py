@@ -1,5 +1,6 @@
 """The Jacobi on real ranks, with different shares of its rows on the devices: calls, copies, kernels
 and messages are as many as its source says."""
+import json
 import shutil
 import unittest
 
@@ -44,6 +45,21 @@ class Jacobi(ranks.MpiTest):
 
     def test_four_ranks_on_their_devices(self):
         self.check(4, 100)
+
+    def path_of(self, percent):
+        """Time on the critical path by activity; all of it is booked, and so is all blame."""
+        shutil.rmtree("run", ignore_errors=True)
+        self.record_ranks(2, "jacobi", "1024", "1024", "20", str(percent))
+        found = json.loads(self.ctascope("path", "run", "--format", "json").stdout)
+        self.assertEqual(sum(row["path_ns"] for row in found["activities"]), found["path_ns"])
+        self.assertEqual(sum(row["blame_ns"] for row in found["activities"]), found["wait_ns"])
+        return {row["activity"].split("(")[0]: row["path_ns"] for row in found["activities"]}
+
+    def test_who_has_the_rows_is_on_the_path(self):
+        path = self.path_of(10)
+        self.assertGreater(path["update on the host"], 2 * path.get("update", 0))
+        path = self.path_of(90)
+        self.assertGreater(path["update"], path["update on the host"])
 
     @unittest.skipUnless(shutil.which("mpirun.mpich"), "MPICH is not installed")
     def test_mpich(self):

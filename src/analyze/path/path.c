@@ -158,6 +158,7 @@ static enum cts_path_where where_of(const struct cts_path_graph *graph, uint32_t
         case CTS_PATH_COPY_DTOD:
             return CTS_PATH_ON_DEVICE;
         case CTS_PATH_FLUSH:
+        case CTS_PATH_NO_REGION: /* code of the host that nobody named */
             return CTS_PATH_ON_HOST;
         default:
             return CTS_PATH_LATENCY;
