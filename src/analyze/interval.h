@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/array.h"
+#include "common/array.h"
 #include "common/error.h"
 
 struct cts_interval {

@@ -24,8 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/array.h"
-#include "analyze/map.h"
+#include "common/array.h"
+#include "common/map.h"
 
 enum { STREAMS_MAX = 4096 }; /* clocks take its square */
 

@@ -18,7 +18,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "analyze/array.h"
+#include "common/array.h"
 
 enum {
     PAGE_BITS = 12,

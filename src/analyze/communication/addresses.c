@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/array.h"
+#include "common/array.h"
 
 enum { UNITE_FROM = 1 << 16 };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "analyze/communication/model.h"
-#include "analyze/parallel.h"
+#include "common/parallel.h"
 
 enum { WIDTH_MAX = 1 << 26 };
 

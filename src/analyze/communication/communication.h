@@ -12,7 +12,7 @@
 
 #include "analyze/communication/density.h"
 #include "analyze/communication/strides.h"
-#include "analyze/map.h"
+#include "common/map.h"
 #include "analyze/source.h"
 #include "common/error.h"
 #include "common/processes.h"

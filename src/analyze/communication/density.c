@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/array.h"
+#include "common/array.h"
 
 enum cts_status cts_comm_density_init(struct cts_comm_density *density, uint64_t cta_count,
                                       uint32_t bin_max, struct cts_error *error)

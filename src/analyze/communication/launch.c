@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/communication/model.h"
-#include "analyze/parallel.h"
+#include "common/parallel.h"
 
 #define NO_CTA UINT64_MAX
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/array.h"
-#include "analyze/map.h"
+#include "common/array.h"
+#include "common/map.h"
 
 struct asking {
     const struct cts_catalogue *catalogue;

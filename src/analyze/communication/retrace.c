@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "analyze/communication/model.h"
-#include "analyze/parallel.h"
+#include "common/parallel.h"
 
 /* ---- a CTA ---- */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/array.h"
+#include "common/array.h"
 
 const char *cts_stride_kind_text(enum cts_stride_kind kind)
 {
