@@ -52,6 +52,14 @@ struct cts_path_activity {
     uint64_t launched_ns; /* leave of the launch, or begin if that is earlier */
 };
 
+/* How a kernel was launched; cta_count 0: unknown. */
+struct cts_path_config {
+    uint64_t cta_count;
+    uint32_t threads;   /* of a CTA */
+    uint32_t registers; /* of a thread */
+    uint64_t shared_bytes;
+};
+
 /* A place where the path leaves a location: a wait, or the launch of an activity. By node. */
 struct cts_path_jump {
     uint32_t node;
@@ -75,6 +83,10 @@ struct cts_path_activities {
     struct cts_path_activity *items;
     size_t count, capacity;
 };
+struct cts_path_configs { /* by activity; the list ends with the last one that is known */
+    struct cts_path_config *items;
+    size_t count, capacity;
+};
 
 struct cts_path_location {
     uint64_t *time_ns;
@@ -88,6 +100,7 @@ struct cts_path_location {
     struct cts_path_edges edges;
     struct cts_path_jumps jumps;
     struct cts_path_activities activities;
+    struct cts_path_configs configs;
     struct cts_path_raw *raw; /* what was read; gone when the graph is complete */
 };
 

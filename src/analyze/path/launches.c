@@ -246,7 +246,7 @@ static enum cts_status join_rest(struct cts_path_device *device, enum work work,
                 rest.items[rest.count++] = (struct left_over){at->time_ns[activity->begin], s, a};
         }
     }
-    if (!status && device->stream_count > 1)
+    if (!status && device->stream_count > 1 && rest.count > 1)
         qsort(rest.items, rest.count, sizeof *rest.items, by_begin);
     size_t head = 0;
     for (size_t i = 0; i < rest.count && !status; i++) {

@@ -245,6 +245,37 @@ static uint64_t parallel_id(const struct cts_event_attributes *attributes)
                : 0;
 }
 
+static uint64_t size_of(const struct cts_event_attributes *attributes, enum cts_attribute x)
+{
+    uint64_t size = 1;
+    for (unsigned i = 0; i < 3; i++)
+        if (attributes->present & 1u << (x + i)) size *= (uint32_t)attributes->values[x + i];
+    return size;
+}
+
+static uint32_t value_of(const struct cts_event_attributes *attributes, enum cts_attribute name)
+{
+    return attributes->present & 1u << name ? (uint32_t)attributes->values[name] : 0;
+}
+
+/* A kernel that says its grid: what-if shares the device by it. */
+static void note_config(struct load *load, uint32_t activity,
+                        const struct cts_event_attributes *attributes)
+{
+    struct cts_path_configs *const list = &load->location->configs;
+    if (CTS_ARRAY_RESERVE(list, activity + 1ul, load->error)) {
+        load->status = CTS_MEMORY;
+        return;
+    }
+    while (list->count < activity) list->items[list->count++] = (struct cts_path_config){0};
+    list->items[list->count++] = (struct cts_path_config){
+        .cta_count = size_of(attributes, CTS_ATTRIBUTE_GRID_X),
+        .threads = (uint32_t)size_of(attributes, CTS_ATTRIBUTE_BLOCK_X),
+        .registers = value_of(attributes, CTS_ATTRIBUTE_REGISTERS),
+        .shared_bytes = (uint64_t)value_of(attributes, CTS_ATTRIBUTE_STATIC_SHARED) +
+                        value_of(attributes, CTS_ATTRIBUTE_DYNAMIC_SHARED)};
+}
+
 static void on_enter(struct load *load, const struct cts_timeline_event *event, uint64_t time_ns,
                      const struct cts_event_attributes *attributes)
 {
@@ -257,6 +288,8 @@ static void on_enter(struct load *load, const struct cts_timeline_event *event, 
     if (load->location->stream) {
         if (attributes && attributes->present & 1u << CTS_ATTRIBUTE_CORRELATION)
             frame->reference = attributes->values[CTS_ATTRIBUTE_CORRELATION];
+        if (attributes && attributes->present & 1u << CTS_ATTRIBUTE_GRID_X)
+            note_config(load, frame->activity, attributes);
         if (frame->reference || load->raw->correlations.count) {
             while (load->raw->correlations.count < frame->activity)
                 if (!APPEND(load, correlations, 0)) return;

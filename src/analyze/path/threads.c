@@ -52,7 +52,9 @@ static bool find_fork(struct process_forks *forks, uint32_t id, const struct cts
     const struct cts_timeline_communicator *const c =
         &graph->timeline->communicators[team->communicator];
     const uint32_t master = c->rank_count ? c->ranks[0] : id;
-    if (master >= graph->location_count || !graph->locations[master].raw) return false;
+    if (master >= graph->location_count || !graph->locations[master].raw ||
+        graph->locations[master].process != forks->process)
+        return false;
     place->location = master;
     return fork_before(&graph->locations[master], team->begin_ns, &place->index);
 }

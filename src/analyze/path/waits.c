@@ -31,7 +31,8 @@ enum cts_status cts_path_add_wait(struct cts_path_location *location,
     if (wait->flags & CTS_PATH_POOLED) return CTS_OK;
     added->first = (uint32_t)location->edges.count;
     added->count = (uint32_t)edge_count;
-    memcpy(location->edges.items + location->edges.count, edges, edge_count * sizeof *edges);
+    if (edge_count)
+        memcpy(location->edges.items + location->edges.count, edges, edge_count * sizeof *edges);
     location->edges.count += edge_count;
     return CTS_OK;
 }
@@ -91,7 +92,7 @@ static enum cts_status append_edges(struct call *call, const struct cts_path_edg
                                     size_t count, struct cts_error *error)
 {
     if (CTS_ARRAY_RESERVE(&call->edges, call->edges.count + count, error)) return CTS_MEMORY;
-    memcpy(call->edges.items + call->edges.count, edges, count * sizeof *edges);
+    if (count) memcpy(call->edges.items + call->edges.count, edges, count * sizeof *edges);
     call->edges.count += count;
     return CTS_OK;
 }
@@ -215,12 +216,18 @@ static int by_node(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static enum cts_status wait_jumps(struct cts_path_location *at, struct cts_error *error)
+static enum cts_status wait_jumps(const struct cts_path_graph *graph, uint32_t location,
+                                  struct cts_error *error)
 {
+    struct cts_path_location *const at = &graph->locations[location];
     for (size_t i = 0; i < at->waits.count; i++) {
-        const struct cts_path_wait *const wait = &at->waits.items[i];
+        struct cts_path_wait *const wait = &at->waits.items[i];
         if (wait->flags & CTS_PATH_NO_JUMP) continue;
         if (wait->begin_ns == wait->end_ns && wait->pattern != CTS_PATH_PATTERN_FORK) continue;
+        if (!cts_path_binding(graph, location, wait)) { /* for nobody but itself */
+            wait->flags |= CTS_PATH_NO_JUMP;
+            continue;
+        }
         const uint32_t node = wait->flags & CTS_PATH_TRANSFER ? wait->leave : wait->call;
         if (add_jump(at, node, (uint32_t)i, error)) return CTS_MEMORY;
     }
@@ -261,7 +268,7 @@ enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
     struct cts_path_location *const at = &graph->locations[location];
     sort_waits(&at->waits);
     make_disjoint(&at->waits);
-    enum cts_status status = wait_jumps(at, error);
+    enum cts_status status = wait_jumps(graph, location, error);
     if (status) return status;
     sort_jumps(&at->jumps);
     if (at->stream) status = launch_jumps(at, error);
@@ -321,7 +328,7 @@ static enum cts_status pack(const struct cts_path_graph *graph, struct wire_wait
             if (*wait_count == capacity &&
                 cts_array_grow((void **)waits, &capacity, *wait_count + 1, sizeof **waits, error))
                 return CTS_MEMORY;
-            if (!pooled) {
+            if (!pooled && wait->count) {
                 if (CTS_ARRAY_RESERVE(edges, edges->count + wait->count, error)) return CTS_MEMORY;
                 memcpy(edges->items + edges->count, at->edges.items + wait->first,
                        wait->count * sizeof *edges->items);

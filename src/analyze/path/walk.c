@@ -119,7 +119,6 @@ static struct cursor arrival(const struct cts_path_graph *graph, uint32_t locati
     }
     const struct cts_path_wait *const wait = &at->waits.items[jump->index];
     const struct cts_path_edge *const edge = cts_path_binding(graph, location, wait);
-    if (!edge) return (struct cursor){location, jump->node, from_ns};
     *latency = graph->pseudo + (wait->flags & CTS_PATH_TRANSFER          ? CTS_PATH_MPI_TRANSFER
                                 : wait->pattern == CTS_PATH_PATTERN_FORK ? CTS_PATH_THREAD_START
                                                                          : CTS_PATH_LAUNCH_LATENCY);
