@@ -493,6 +493,27 @@ static void late_sender(void **state)
     finish(t, &r);
 }
 
+/* Ranks of an inter-communicator are those of the other group. */
+static void inter_communicator(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    uint32_t left[] = {a}, right[] = {b};
+    t->communicators[0].ranks = left;
+    t->communicators[0].rank_count = 1;
+    t->communicators[0].remote_ranks = right;
+    t->communicators[0].remote_count = 1;
+    trace_call(t, a, 0, 50, "slow");
+    trace_send(t, a, 50, 55, 0, 3);
+    trace_receive(t, b, 10, 60, 0, 3);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_SENDER, 1, 40);
+    finish(t, &r);
+}
+
 /* The sender stays until the receiver comes. */
 static void late_receiver(void **state)
 {
@@ -847,6 +868,7 @@ int main(void)
         cmocka_unit_test(nested_api),
         cmocka_unit_test(lost_kernel),
         cmocka_unit_test(late_sender),
+        cmocka_unit_test(inter_communicator),
         cmocka_unit_test(late_receiver),
         cmocka_unit_test(waitall),
         cmocka_unit_test(barrier),

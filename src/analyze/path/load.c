@@ -436,8 +436,17 @@ static uint32_t peer_location(struct load *load, uint32_t communicator, uint32_t
     if (communicator < timeline->communicator_count) {
         const struct cts_timeline_communicator *const c = &timeline->communicators[communicator];
         if (c->self) return load->id;
-        if (rank < c->rank_count && c->ranks[rank] < load->graph->location_count)
-            return c->ranks[rank];
+        const uint32_t *ranks = c->ranks;
+        uint32_t count = c->rank_count;
+        if (c->remote_ranks) { /* the peer is in the group that this location is not in */
+            bool local = false;
+            for (uint32_t i = 0; i < c->rank_count && !local; i++) local = c->ranks[i] == load->id;
+            if (local) {
+                ranks = c->remote_ranks;
+                count = c->remote_count;
+            }
+        }
+        if (rank < count && ranks[rank] < load->graph->location_count) return ranks[rank];
     }
     return CTS_PATH_NONE;
 }
