@@ -14,12 +14,22 @@ struct booking {
     unsigned __int128 *blame;
     uint32_t node; /* the last one at or before where we are; NONE */
     size_t wait;   /* the first that does not end its transfer before where we are */
+    unsigned __int128
+        *by_node; /* [nodes + 1]: of what begins there, last: before the first; NULL */
 };
 
 static uint32_t region_at(struct booking *b)
 {
     const struct cts_path_graph *const graph = b->graph;
     return cts_path_region_after(graph, b->at, b->node);
+}
+
+/* The node at which what runs now began. */
+static size_t begin_of(const struct booking *b)
+{
+    if (b->node == CTS_PATH_NONE) return b->at->count;
+    const uint32_t active = b->at->active[b->node];
+    return active == CTS_PATH_NONE ? b->node : active;
 }
 
 /* [from, to) lies between two nodes. The part of an MPI call behind its wait is transfer. */
@@ -40,14 +50,17 @@ static void book_run(struct booking *b, uint64_t from_ns, uint64_t to_ns, uint64
             b->at->active[b->node] == wait->call && wait->end_ns < to_ns)
             transfer_ns = to_ns - (wait->end_ns > from_ns ? wait->end_ns : from_ns);
     }
+    if (b->by_node) b->by_node[begin_of(b)] += (unsigned __int128)density * (to_ns - from_ns);
     b->blame[region_at(b)] += (unsigned __int128)density * (to_ns - from_ns - transfer_ns);
     b->blame[b->graph->pseudo + CTS_PATH_MPI_TRANSFER] += (unsigned __int128)density * transfer_ns;
 }
 
 static void book(const struct cts_path_graph *graph, const struct cts_path_location *at,
-                 const struct cts_path_pieces *pieces, unsigned __int128 *blame)
+                 const struct cts_path_pieces *pieces, unsigned __int128 *blame,
+                 unsigned __int128 *by_node)
 {
-    struct booking b = {.graph = graph, .at = at, .blame = blame, .node = CTS_PATH_NONE};
+    struct booking b = {
+        .graph = graph, .at = at, .blame = blame, .node = CTS_PATH_NONE, .by_node = by_node};
     for (size_t i = 0; i + 1 < pieces->count; i++) {
         const uint64_t end_ns = pieces->items[i + 1].time_ns;
         const uint64_t density = pieces->items[i].density;
@@ -66,6 +79,70 @@ static void book(const struct cts_path_graph *graph, const struct cts_path_locat
             now_ns = until_ns;
         }
     }
+}
+
+/* ---- keeping who got it ---- */
+
+static enum cts_status keep(struct cts_path_blames *list, uint64_t time_ns, unsigned __int128 blame,
+                            struct cts_error *error)
+{
+    if (!blame) return CTS_OK;
+    if (CTS_ARRAY_RESERVE(list, list->count + 1, error)) return CTS_MEMORY;
+    list->items[list->count++] = (struct cts_path_blame_at){
+        .time_ns = time_ns, .blame_ns = (uint64_t)(blame >> 32), .fraction = (uint32_t)blame};
+    return CTS_OK;
+}
+
+static enum cts_status book_and_keep(struct cts_path_graph *graph, uint32_t location,
+                                     const struct cts_path_pieces *pieces, unsigned __int128 *blame,
+                                     struct cts_error *error)
+{
+    const struct cts_path_location *const at = &graph->locations[location];
+    if (!graph->kept_blames || !pieces->count) {
+        book(graph, at, pieces, blame, NULL);
+        return CTS_OK;
+    }
+    unsigned __int128 *const by_node = cts_array_zeroed(at->count + 1, sizeof *by_node, error);
+    if (!by_node) return CTS_MEMORY;
+    book(graph, at, pieces, blame, by_node);
+    struct cts_path_blames *const list = &graph->kept_blames[location];
+    enum cts_status status = keep(list, 0, by_node[at->count], error);
+    for (size_t i = 0; i < at->count && !status; i++)
+        status = keep(list, at->time_ns[i] - graph->first_ns, by_node[i], error);
+    free(by_node);
+    return status;
+}
+
+/* Cumulative floor over the locations by order, and over each one's list. Of the locations before
+ * only the fractions of a ns matter. */
+enum cts_status cts_path_round_blames(struct cts_path_graph *graph, struct cts_error *error)
+{
+    if (!graph->options->keep_blames) return CTS_OK;
+    uint64_t *const fractions = cts_array_zeroed(graph->location_count, sizeof *fractions, error);
+    enum cts_status status = fractions ? CTS_OK : CTS_MEMORY;
+    if (!cts_processes_agree(graph->processes, &status, error)) {
+        free(fractions);
+        return status;
+    }
+    for (uint32_t l = 0; l < graph->location_count; l++)
+        for (size_t i = 0; i < graph->kept_blames[l].count; i++)
+            fractions[l] += graph->kept_blames[l].items[i].fraction;
+    cts_processes_reduce_u64(graph->processes, fractions, graph->location_count, CTS_REDUCE_SUM);
+    uint64_t sum = 0;
+    for (uint32_t order = 0; order < graph->location_count; order++) {
+        const uint32_t l = graph->by_process[order];
+        uint64_t now = sum;
+        for (size_t i = 0; i < graph->kept_blames[l].count; i++) {
+            struct cts_path_blame_at *const item = &graph->kept_blames[l].items[i];
+            now += item->fraction;
+            item->blame_ns += now >> 32;
+            item->fraction = 0;
+            now = (uint32_t)now;
+        }
+        sum = (uint32_t)(sum + fractions[l]);
+    }
+    free(fractions);
+    return CTS_OK;
 }
 
 /* ---- process by process ---- */
@@ -94,7 +171,7 @@ static enum cts_status blame_process(void *state, size_t process, struct cts_err
                                          .landed = landed};
     if (!status) status = cts_path_sweep(&sweep, error);
     for (uint32_t i = first; i < end && !status; i++)
-        book(graph, &graph->locations[graph->by_process[i]], &landed[i - first], blame);
+        status = book_and_keep(graph, graph->by_process[i], &landed[i - first], blame, error);
     if (!status) {
         pthread_mutex_lock(&blaming->lock);
         for (uint32_t i = 0; i < graph->region_count; i++) blaming->blame[i] += blame[i];

@@ -169,8 +169,9 @@ struct cts_path_graph {
     size_t pool_edge_count;
     uint64_t first_ns, last_ns; /* of all events */
     uint64_t event_count;
-    uint64_t *warnings;        /* [CTS_PATH_WARNING_COUNT], of this process */
-    struct cts_path_row *rows; /* [region_count]: calls and times, of this process */
+    uint64_t *warnings;                  /* [CTS_PATH_WARNING_COUNT], of this process */
+    struct cts_path_row *rows;           /* [region_count]: calls and times, of this process */
+    struct cts_path_blames *kept_blames; /* [location_count]: filled by cts_path_blame(); NULL */
 };
 
 static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t location)
@@ -359,5 +360,11 @@ CTS_MUST_CHECK enum cts_status cts_path_walk(struct cts_path_graph *graph, uint6
 /* Blame in ns * 2^32: added to blame[region_count], of this process's ranks. */
 CTS_MUST_CHECK enum cts_status cts_path_blame(struct cts_path_graph *graph,
                                               unsigned __int128 *blame, struct cts_error *error);
+/* The kept blames in whole ns, so that their sum is that of all blame. */
+CTS_MUST_CHECK enum cts_status cts_path_round_blames(struct cts_path_graph *graph,
+                                                     struct cts_error *error);
+/* What devices do and do not do (idle.c): result->devices, of all processes. */
+CTS_MUST_CHECK enum cts_status cts_path_devices(struct cts_path_graph *graph,
+                                                struct cts_path *result, struct cts_error *error);
 
 #endif

@@ -361,9 +361,29 @@ static enum cts_status keep_waits(const struct cts_path_graph *graph, struct cts
                 .location = i,
                 .pattern = wait->pattern,
                 .culprit = edge ? edge->location : CTS_PATH_NONE,
+                .region = CTS_PATH_NONE,
             };
+            if (wait->call == CTS_PATH_NONE) continue;
+            struct cts_path_kept_wait *const kept =
+                &result->kept_waits[result->kept_wait_count - 1];
+            kept->region = graph->locations[i].region[wait->call] & ~CTS_PATH_LEAVE;
+            kept->leave_ns = graph->locations[i].time_ns[wait->leave] - graph->first_ns;
         }
     }
+    return CTS_OK;
+}
+
+static enum cts_status prepare_blames(struct cts_path_graph *graph, struct cts_path *result,
+                                      struct cts_error *error)
+{
+    if (!graph->options->keep_blames) return CTS_OK;
+    result->location_count = graph->location_count;
+    result->kept_blames =
+        cts_array_zeroed(graph->location_count, sizeof *result->kept_blames, error);
+    if (!result->kept_blames) return CTS_MEMORY;
+    for (uint32_t i = 0; i < graph->location_count; i++)
+        result->kept_blames[i].mine = cts_path_is_mine(graph, i);
+    graph->kept_blames = result->kept_blames;
     return CTS_OK;
 }
 
@@ -373,11 +393,15 @@ static enum cts_status compute(struct cts_path_graph *graph, struct cts_path *re
     uint64_t *const path_ns = cts_array_zeroed(graph->region_count, sizeof *path_ns, error);
     unsigned __int128 *const blame = cts_array_zeroed(graph->region_count, sizeof *blame, error);
     enum cts_status status = path_ns && blame ? CTS_OK : CTS_MEMORY;
+    if (!status) status = prepare_blames(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     status = cts_path_walk(graph, path_ns, result, error);
     if (!status) status = share_segments(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     status = cts_path_blame(graph, blame, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    status = cts_path_round_blames(graph, error);
+    if (!status) status = cts_path_devices(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     status = find_patterns(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
@@ -412,6 +436,10 @@ void cts_path_release(struct cts_path *result)
     free(result->rows);
     free(result->segments);
     free(result->kept_waits);
+    for (uint32_t i = 0; i < result->location_count && result->kept_blames; i++)
+        free(result->kept_blames[i].items);
+    free(result->kept_blames);
+    free(result->devices);
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) free(result->patterns[p].worst);
     *result = (struct cts_path){0};
 }

@@ -78,6 +78,7 @@ struct cts_path_options {
     unsigned worst;                   /* instances kept per pattern; 0: 5 */
     bool keep_segments;
     bool keep_waits;                       /* of this process's ranks */
+    bool keep_blames;                      /* likewise */
     const struct cts_processes *processes; /* NULL: alone */
 };
 
@@ -120,6 +121,39 @@ struct cts_path_kept_wait {
     uint64_t culprit_ns;       /* when what came last was done */
     uint32_t location, pattern;
     uint32_t culprit; /* location that came last; NONE: unknown */
+    uint32_t region;  /* of the call or the device activity that waits; NONE: no call (BlameSync) */
+    uint64_t leave_ns; /* when that ends */
+};
+
+/* The blame of what began on a location at a time: of an activity all that lands on it until it
+ * ends, less what it calls; of a gap between activities what lands in there. Sums over all
+ * locations are cts_path.blame_ns, to the ns. */
+struct cts_path_blame_at {
+    uint64_t time_ns; /* from the first event */
+    uint64_t blame_ns;
+    uint32_t fraction; /* in 2^-32 ns; what is left while it is computed */
+};
+struct cts_path_blames {
+    struct cts_path_blame_at *items; /* by time */
+    size_t count, capacity;
+    bool mine; /* this process holds the location */
+};
+
+/* A device of a rank: all its streams together. Activities without duration are left out. */
+struct cts_path_device_row {
+    uint32_t rank;
+    uint32_t device; /* its number; NONE: the trace does not say */
+    uint32_t stream_count;
+    uint32_t process, group; /* dense index of the process; of its accelerator group, or NONE */
+    uint64_t activity_count;
+    uint64_t span_ns;           /* from its first activity to the end of its last */
+    uint64_t startup_ns;        /* from the first event of its rank to its first activity */
+    uint64_t idle_ns;           /* of the span: nothing runs */
+    uint64_t busy_ns[3];        /* of the span: one activity, two, more run at once */
+    uint64_t copy_ns;           /* time of copies */
+    uint64_t copy_alone_ns;     /* of it: no kernel of another stream runs */
+    uint64_t copy_missed_ns;    /* of it: could have been behind a kernel that came later */
+    uint64_t copy_missed_count; /* copies with such time */
 };
 
 struct cts_path {
@@ -144,6 +178,9 @@ struct cts_path {
     size_t segment_count, segment_capacity;
     struct cts_path_kept_wait *kept_waits; /* if kept: by location, begin */
     size_t kept_wait_count;
+    struct cts_path_blames *kept_blames; /* [location_count], if kept */
+    struct cts_path_device_row *devices; /* by rank, device */
+    size_t device_count;
 };
 
 /* With several processes, all call it and all get the same result. */
