@@ -1,4 +1,5 @@
-/* Whoever loads the recorder first, there is one: dlopen() of the same file gives the same. */
+/* Whoever loads the recorder first, there is one: by its name, which is found wherever the file
+ * that the first one took lies (a program may have been compiled by another copy of ctascope). */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ static get_recorder *load_from_beside(void)
     const int length = snprintf(path, sizeof(path), "%.*s/libctascope_timeline.so",
                                 directory ? directory : 1, directory ? self.dli_fname : ".");
     if (length < 0 || (size_t)length >= sizeof(path)) return NULL;
-    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen("libctascope_timeline.so", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+    if (!library) library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return library ? (get_recorder *)dlsym(library, "cts_recorder_get") : NULL;
 }
 

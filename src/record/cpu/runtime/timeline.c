@@ -57,7 +57,11 @@ static const struct cts_recorder *load(char *reason, size_t reason_bytes)
     const char *const slash = strrchr(own.dli_fname, '/');
     const int folder = slash ? (int)(slash + 1 - own.dli_fname) : 0;
     snprintf(path, sizeof path, "%.*slibctascope_timeline.so", folder, own.dli_fname);
-    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    /* One recorder per process: another part, of another copy of ctascope even, may have loaded it.
+     */
+    const int mode = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
+    void *library = dlopen("libctascope_timeline.so", mode | RTLD_NOLOAD);
+    if (!library) library = dlopen(path, mode);
     const struct cts_recorder *(*get)(void) = NULL;
     if (library) *(void **)&get = dlsym(library, "cts_recorder_get");
     if (!get) {
