@@ -18,7 +18,7 @@ export interface Intervals {
 }
 
 export const BINS = 256;
-const KEPT = 96; // unpacked chunks kept, all lanes together
+const KEPT = 400; // unpacked chunks kept, all lanes together: more than a screen shows
 
 async function inflate(text: string): Promise<Uint8Array> {
     const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));

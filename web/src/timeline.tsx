@@ -32,7 +32,8 @@ interface Hit {
     to?: { location: number; at: number }; // a wait's culprit
 }
 
-const LABELS = 168, AXIS = 26, ROW = 13, PATH = 5, WAITS = 6, GAP = 8, ROWS_MAX = 5, CLOSE_UP = 3;
+const LABELS = 168, AXIS = 26, ROW = 13, PATH = 5, WAITS = 6, GAP = 8, ROWS_MAX = 5;
+const CLOSE_UP = 3; // intervals a pixel, up to which they are drawn one by one
 const CLASSES: Kind["class"][] = ["host", "mpi", "api", "synchronise", "kernel", "copy", "openmp", "latency", "other"];
 const CLASS_NAMES: Record<Kind["class"], string> = {
     host: "host code", mpi: "MPI", api: "CUDA calls", synchronise: "synchronisation", kernel: "kernels", copy: "copies", openmp: "OpenMP",
@@ -124,7 +125,7 @@ export function Timeline({ data }: { data: TimelineData }) {
             const inView = chunksIn(chunks, from, to);
             for (const chunk of inView) {
                 const wide = (chunk.end - chunk.start) * scale;
-                const close = inView.length <= CLOSE_UP || wide > 4 * BINS || chunk.count < 2 * BINS;
+                const close = chunk.count < wide * CLOSE_UP || chunk.count < 2 * BINS;
                 const intervals = close ? intervalsOf(chunk, arrived) : null;
                 if (intervals) {
                     for (let i = 0; i < intervals.count; i++)
