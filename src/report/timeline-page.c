@@ -4,6 +4,7 @@
  * known only later. */
 #include "report/timeline-page.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,18 @@ static bool contains(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
+/* cuLaunchKernel, cudaMemcpy, hipMalloc, clFinish; but cull() and cudgel() are somebody's own. */
+static bool is_api_name(const char *name)
+{
+    static const char *const prefixes[] = {"cuda", "cu", "hip", "cl"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        const size_t length = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], length) == 0 && isupper((unsigned char)name[length]))
+            return true;
+    }
+    return false;
+}
+
 static const char *class_of(const struct cts_timeline_region *region)
 {
     const char *const name = region->name ? region->name : "";
@@ -58,8 +71,8 @@ static const char *class_of(const struct cts_timeline_region *region)
         return "openmp";
     case CTS_PARADIGM_CUDA:
     case CTS_PARADIGM_OPENCL:
-        if (region->role != CTS_ROLE_WRAPPER && region->role != CTS_ROLE_DATA_TRANSFER)
-            return contains(name, "emset") ? "copy" : "kernel";
+        if (strcmp(name, "cuMemset") == 0) return "copy"; /* as it stands on streams */
+        if (!is_api_name(name) && region->role != CTS_ROLE_WRAPPER) return "kernel";
         return contains(name, "Synchronize") || contains(name, "Query") ||
                        contains(name, "WaitEvent")
                    ? "synchronise"

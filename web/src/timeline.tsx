@@ -51,6 +51,12 @@ function stepOf(span: number, most: number): number {
     return power * ([1, 2, 5, 10].find((factor) => factor * power >= least * 0.999999) ?? 10);
 }
 
+// A time on the axis, with as many digits as tell neighbouring ticks apart.
+function tickText(t: number, step: number, to: number): string {
+    const [scale, unit] = to >= 1e9 ? [1e9, "s"] : to >= 1e6 ? [1e6, "ms"] : to >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+    return `${(t / scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9)))} ${unit}`;
+}
+
 function fromHash(duration: number): [number, number] {
     const found = /t=(\d+)-(\d+)/.exec(location.hash);
     const from = Number(found?.[1]), to = Number(found?.[2]);
@@ -156,7 +162,7 @@ export function Timeline({ data }: { data: TimelineData }) {
             context.moveTo(xOf(t), AXIS - 4);
             context.lineTo(xOf(t), height);
             context.stroke();
-            if (xOf(t) > LABELS + 24 && xOf(t) < width - 24) context.fillText(time(t), xOf(t), 14);
+            if (xOf(t) > LABELS + 24 && xOf(t) < width - 24) context.fillText(tickText(t, step, to), xOf(t), 14);
         }
 
         data.locations.forEach((lane, index) => {
