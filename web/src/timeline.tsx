@@ -173,7 +173,7 @@ export function Timeline({ data }: { data: TimelineData }) {
             context.fillText(lane.name.slice(0, 24), 14, top + 10);
             if (index === 0 || data.locations[index - 1]!.process !== lane.process) {
                 context.fillRect(4, tops[index]! - 2, LABELS - 12, 1);
-                if (rows > 1) context.fillText(lane.process.slice(0, 26), 6, top + 10 + ROW);
+                context.fillText(lane.process.slice(0, 26), 6, top + 10 + ROW);
             }
             const alpha = (kind: number) => (found && !found.has(kind) ? 0.15 : 1);
             const labels: [number, number, number, string][] = [];
