@@ -9,6 +9,8 @@
 #include "cli/verb.h"
 #include "common/buffer.h"
 #include "common/processes.h"
+#include "report/path-chrome.h"
+#include "report/path-otf2.h"
 #include "report/path.h"
 
 enum { ROWS_IN_TABLE = 20, API_TABLE_MAX_BYTES = 1 << 20 };
@@ -20,6 +22,7 @@ struct request {
     struct cts_sheet_choice choice;
     struct cts_path_options options;
     struct cts_buffer api_table;
+    const char *enriched, *chrome; /* where to; NULL: not asked for */
 };
 
 static enum cts_status read_text(const char *path, struct cts_buffer *buffer,
@@ -74,6 +77,10 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     options->threads = (unsigned)(threads < 256 ? threads : 256);
     options->null_stream = cts_argument(arguments, "null-stream");
     options->direct_blame = cts_argument_given(arguments, "direct-blame");
+    request->enriched = cts_argument(arguments, "enriched");
+    request->chrome = cts_argument(arguments, "chrome");
+    options->keep_segments = options->keep_waits = request->enriched || request->chrome;
+    options->keep_blames = request->enriched != NULL;
     options->path_weight = options->blame_weight = 1;
     if (!read_weight(arguments, "path-weight", &options->path_weight) ||
         !read_weight(arguments, "blame-weight", &options->blame_weight))
@@ -103,6 +110,35 @@ static enum cts_status render(const struct request *request, const struct cts_pa
     return status;
 }
 
+/* Timelines for other tools; what was written is said on stderr. */
+static enum cts_status write_timelines(const struct request *request,
+                                       const struct cts_path_source *source,
+                                       const struct cts_path *result, struct cts_error *error)
+{
+    const struct cts_processes *const processes = request->options.processes;
+    enum cts_status status = CTS_OK;
+    if (request->enriched) {
+        struct cts_path_enriched counts;
+        status = cts_path_write_enriched(source, result, request->enriched,
+                                         request->options.threads, processes, &counts, error);
+        if (!status && processes->rank == 0)
+            fprintf(stderr,
+                    "Wrote '%s/traces.otf2': %llu events and %llu values of metrics; %llu events "
+                    "left out (metrics, parameters, unknown ones)\n",
+                    request->enriched, (unsigned long long)counts.event_count,
+                    (unsigned long long)counts.metric_count,
+                    (unsigned long long)counts.left_out_count);
+    }
+    if (!status && request->chrome) {
+        uint64_t event_count = 0;
+        status = cts_path_write_chrome(source, result, request->chrome, &event_count, error);
+        if (!status)
+            fprintf(stderr, "Wrote '%s': %llu events\n", request->chrome,
+                    (unsigned long long)event_count);
+    }
+    return status;
+}
+
 static enum cts_status analyze(const char *path, struct request *request,
                                const struct cts_processes *processes, struct cts_error *error)
 {
@@ -113,6 +149,7 @@ static enum cts_status analyze(const char *path, struct request *request,
     struct cts_path result;
     request->options.processes = processes;
     status = cts_path_analyze(&source, &request->options, &result, error);
+    if (!status) status = write_timelines(request, &source, &result, error);
     if (!status && processes->rank == 0) {
         const struct cts_path_report report = {.path = path,
                                                .result = &result,
@@ -141,6 +178,9 @@ static int run_path(const struct cts_arguments *arguments)
         request.options.api_table = (const char *)request.api_table.data;
         request.options.api_table_name = table;
     }
+    if (!status && request.chrome && processes.count > 1)
+        status =
+            cts_fail(&error, CTS_USAGE, "--chrome writes from one process: run it without mpirun");
     if (cts_processes_agree(&processes, &status, &error))
         status = analyze(arguments->positional[0], &request, &processes, &error);
     const int result = !status               ? CTS_EXIT_OK
@@ -169,6 +209,12 @@ static const struct cts_option path_options[] = {
     {.name = "api-table",
      .argument = "FILE",
      .help = "what more API names mean (share/ctascope/api-names.txt is built in)"},
+    {.name = "enriched",
+     .argument = "DIR",
+     .help = "also write DIR/traces.otf2: the trace with path, blame and waits as metrics"},
+    {.name = "chrome",
+     .argument = "FILE.json[.gz]",
+     .help = "also write a trace for ui.perfetto.dev, with path and waits"},
     {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
     {0},
 };

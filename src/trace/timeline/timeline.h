@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/processes.h"
 
 #define CTS_TIMELINE_NONE UINT32_MAX
 
@@ -296,6 +297,9 @@ struct cts_timeline_writer_options {
     const char *name;      /* of the anchor file without .otf2: "traces" */
     const struct cts_timeline_metric *metrics;
     size_t metric_count;
+    /* Several processes write one archive together: each location is written, and ended, by one of
+     * them, even if it has no event; creating and finishing are collective. NULL: alone. */
+    const struct cts_processes *processes;
 };
 CTS_MUST_CHECK enum cts_status
 cts_timeline_create(const struct cts_timeline_writer_options *options,

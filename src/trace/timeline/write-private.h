@@ -19,4 +19,8 @@ struct cts_definitions_to_write {
 OTF2_ErrorCode cts_write_definitions(OTF2_GlobalDefWriter *writer,
                                      const struct cts_definitions_to_write *what);
 
+/* The library's collective operations by our processes. */
+OTF2_ErrorCode cts_otf2_set_collectives(OTF2_Archive *archive,
+                                        const struct cts_processes *processes);
+
 #endif

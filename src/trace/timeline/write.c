@@ -22,6 +22,7 @@ struct location_state {
 
 struct cts_timeline_writer {
     OTF2_Archive *archive;
+    const struct cts_processes *processes;
     const struct cts_timeline *definitions;
     struct cts_timeline_metric *metrics;
     size_t metric_count;
@@ -89,7 +90,7 @@ static enum cts_status open_archive(struct cts_timeline_writer *writer,
     OTF2_ErrorCode code = cts_otf2_lock_archive(writer->archive);
     if (!code) code = OTF2_Archive_SetFlushCallbacks(writer->archive, &flush_callbacks, NULL);
     if (!code) code = OTF2_Archive_SetMemoryCallbacks(writer->archive, &memory_callbacks, NULL);
-    if (!code) code = OTF2_Archive_SetSerialCollectiveCallbacks(writer->archive);
+    if (!code) code = cts_otf2_set_collectives(writer->archive, writer->processes);
     if (!code) code = OTF2_Archive_SetCreator(writer->archive, "ctascope " CTASCOPE_VERSION);
     if (!code && writer->definitions->description)
         code = OTF2_Archive_SetDescription(writer->archive, writer->definitions->description);
@@ -118,6 +119,7 @@ enum cts_status cts_timeline_create(const struct cts_timeline_writer_options *op
     if (!writer) return cts_fail(error, CTS_MEMORY, "out of memory");
     cts_otf2_catch_errors();
     writer->definitions = definitions;
+    writer->processes = options->processes;
     writer->metric_count = options->metric_count;
     writer->states = calloc(definitions->location_count + 1, sizeof *writer->states);
     writer->metrics = calloc(options->metric_count + 1, sizeof *writer->metrics);
@@ -416,10 +418,16 @@ enum cts_status cts_timeline_end_location(struct cts_timeline_writer *writer, ui
 
 /* ---- the end ---- */
 
+static bool is_alone(const struct cts_timeline_writer *writer)
+{
+    return !writer->processes || writer->processes->count < 2;
+}
+
 static OTF2_ErrorCode write_local_definitions(struct cts_timeline_writer *writer)
 {
     OTF2_ErrorCode code = OTF2_Archive_OpenDefFiles(writer->archive);
     for (size_t i = 0; i < writer->definitions->location_count && !code; i++) {
+        if (!writer->states[i].ended) continue; /* another process's */
         OTF2_DefWriter *const local =
             OTF2_Archive_GetDefWriter(writer->archive, writer->definitions->locations[i].reference);
         code = local ? OTF2_Archive_CloseDefWriter(writer->archive, local)
@@ -432,25 +440,26 @@ static enum cts_status end_all(struct cts_timeline_writer *writer, struct cts_er
 {
     enum cts_status status = CTS_OK;
     for (uint32_t i = 0; i < writer->definitions->location_count && !status; i++)
-        status = cts_timeline_end_location(writer, i, error);
+        if (is_alone(writer) || writer->states[i].writer)
+            status = cts_timeline_end_location(writer, i, error);
     return status;
 }
 
-enum cts_status cts_timeline_finish(struct cts_timeline_writer *writer, struct cts_error *error)
+/* Each location's count is known to the process that wrote it; the first writes the definitions. */
+static OTF2_ErrorCode write_global_definitions(struct cts_timeline_writer *writer)
 {
-    if (!writer) return CTS_OK;
-    cts_otf2_catch_errors();
     uint64_t duration_ns = 0;
-    enum cts_status status = end_all(writer, error);
+    const size_t count = writer->definitions->location_count;
+    uint64_t *const counts = calloc(count + 1, sizeof *counts);
+    if (!counts) return OTF2_ERROR_MEM_FAULT;
+    for (size_t i = 0; i < count; i++) {
+        counts[i] = writer->states[i].event_count;
+        if (writer->states[i].last_ns > duration_ns) duration_ns = writer->states[i].last_ns;
+    }
+    cts_processes_reduce_u64(writer->processes, counts, count, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(writer->processes, &duration_ns, 1, CTS_REDUCE_MAX);
     OTF2_ErrorCode code = OTF2_SUCCESS;
-    if (!status) code = OTF2_Archive_CloseEvtFiles(writer->archive);
-    if (!status && !code) code = write_local_definitions(writer);
-    if (!status && !code) {
-        uint64_t *const counts = calloc(writer->definitions->location_count + 1, sizeof *counts);
-        for (size_t i = 0; counts && i < writer->definitions->location_count; i++) {
-            counts[i] = writer->states[i].event_count;
-            if (writer->states[i].last_ns > duration_ns) duration_ns = writer->states[i].last_ns;
-        }
+    if (is_alone(writer) || writer->processes->rank == 0) {
         const struct cts_definitions_to_write what = {
             .definitions = writer->definitions,
             .event_counts = counts,
@@ -459,14 +468,34 @@ enum cts_status cts_timeline_finish(struct cts_timeline_writer *writer, struct c
             .metric_count = writer->metric_count,
         };
         OTF2_GlobalDefWriter *const global = OTF2_Archive_GetGlobalDefWriter(writer->archive);
-        code = global && counts ? cts_write_definitions(global, &what) : OTF2_ERROR_MEM_FAULT;
+        code = global ? cts_write_definitions(global, &what) : OTF2_ERROR_MEM_FAULT;
         if (!code) code = OTF2_Archive_CloseGlobalDefWriter(writer->archive, global);
-        free(counts);
     }
+    free(counts);
+    return code;
+}
+
+/* Together the processes go on or stop: the next step waits for all of them. */
+static void agree(const struct cts_timeline_writer *writer, enum cts_status *status,
+                  OTF2_ErrorCode code, struct cts_error *error)
+{
+    if (!*status && code)
+        *status = cts_otf2_fail(error, CTS_IO, code, "cannot write '%s'", writer->path);
+    (void)cts_processes_agree(writer->processes, status, error);
+}
+
+enum cts_status cts_timeline_finish(struct cts_timeline_writer *writer, struct cts_error *error)
+{
+    if (!writer) return CTS_OK;
+    cts_otf2_catch_errors();
+    enum cts_status status = end_all(writer, error);
+    agree(writer, &status, OTF2_SUCCESS, error);
+    if (!status) agree(writer, &status, OTF2_Archive_CloseEvtFiles(writer->archive), error);
+    if (!status) agree(writer, &status, write_local_definitions(writer), error);
+    if (!status) agree(writer, &status, write_global_definitions(writer), error);
     const OTF2_ErrorCode closed = OTF2_Archive_Close(writer->archive);
-    if (!code) code = closed;
-    if (!status && code)
-        status = cts_otf2_fail(error, CTS_IO, code, "cannot write '%s'", writer->path);
+    if (!status && closed)
+        status = cts_otf2_fail(error, CTS_IO, closed, "cannot write '%s'", writer->path);
     free_writer(writer);
     return status;
 }
