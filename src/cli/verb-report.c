@@ -176,6 +176,7 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
         .catalogue = material.has_run ? &material.catalogue : NULL,
         .comm = material.has_accesses ? &material.comm : NULL,
         .access = &material.access,
+        .partition = &material.partition,
         .figures = &material.figures,
         .source = &material.source,
         .path = material.has_timeline ? &material.path : NULL,

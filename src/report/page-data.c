@@ -2,9 +2,12 @@
  * Long lists are cut, which the page says (fields `..._left_out`). */
 #include "report/page.h"
 
+#include <stdlib.h>
+
 #include "common/json.h"
 #include "report/access.h"
 #include "report/comm.h"
+#include "report/partition.h"
 #include "report/path.h"
 #include "report/timeline-page.h"
 
@@ -109,6 +112,26 @@ static void write_findings(struct cts_json *json, const struct cts_page *page)
     cts_sheet_json(&sheet, &rows, json);
 }
 
+/* What to do about partitions, in the words of `ctascope partition`. */
+static void write_answer(struct cts_json *json, const struct cts_page *page)
+{
+    const struct cts_partition_answer answer =
+        cts_partition_answer(page->partition, page->catalogue);
+    const struct cts_partition_report report = {.run_path = page->run_path,
+                                                .catalogue = page->catalogue,
+                                                .partition = page->partition,
+                                                .answer = &answer};
+    char *text = NULL;
+    size_t text_bytes = 0;
+    FILE *const memory = open_memstream(&text, &text_bytes);
+    if (memory) {
+        cts_partition_print_answer(&report, memory);
+        fclose(memory);
+    }
+    cts_json_member_string(json, "partition_answer", text);
+    free(text);
+}
+
 static void write_memory(struct cts_json *json, const struct cts_page *page)
 {
     cts_json_member_bool(json, "paper_model", page->comm->paper_model);
@@ -117,6 +140,7 @@ static void write_memory(struct cts_json *json, const struct cts_page *page)
     write_kernels(json, page);
     write_pairs(json, page);
     write_findings(json, page);
+    write_answer(json, page);
     cts_figures_json(page->figures, json);
 }
 

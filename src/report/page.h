@@ -6,6 +6,7 @@
 
 #include "analyze/access/access.h"
 #include "analyze/communication/communication.h"
+#include "analyze/partition/partition.h"
 #include "analyze/path/path.h"
 #include "report/figure.h"
 
@@ -16,6 +17,7 @@ struct cts_page {
     /* accesses; comm NULL: none were recorded */
     const struct cts_comm *comm;
     const struct cts_access_result *access;
+    const struct cts_partition *partition;
     const struct cts_figures *figures;
     /* timeline; path NULL: there is none. Analysed with keep_segments and keep_waits. */
     const struct cts_path_source *source;

@@ -46,6 +46,7 @@ export interface Memory {
     kernel_pairs_left_out: number;
     findings: Finding[];
     findings_left_out: number;
+    partition_answer: string | null; // lines
     figures: Figure[];
 }
 

@@ -120,6 +120,8 @@ function MemorySection() {
     return (
         <>
             <p>{summary()}</p>
+            {data.partition_answer && <p>Split over several GPUs: {data.partition_answer.trim().split("\n").map((line) => line.trim().replace(/;$/, "")).join("; ")}.</p>}
+            {data.findings.length > 0 && <p>Worst access: {data.findings[0]!.finding} at {data.findings[0]!.place ?? "?"} in {shortName(data.findings[0]!.kernel)}: {data.findings[0]!.evidence}.</p>}
             {notes.length > 0 && <div class="warning"><ul>{notes.map((note) => <li>{note}</li>)}</ul></div>}
             <div class="tiles">
                 <Tile value={count(number(t, "launches"))} label="kernel launches" />
