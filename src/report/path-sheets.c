@@ -1,4 +1,4 @@
-/* The lists of the path analysis: activities, patterns, and the worst instances of each. */
+/* The lists of the path analysis: activities, patterns, the worst instances of each, devices. */
 #include <string.h>
 
 #include "report/path.h"
@@ -164,6 +164,57 @@ static void instance_row(const void *state, size_t index, union cts_cell *cells)
     cells[7].text = cells[6].text ? shortened(cells[6].text, name, sizeof name) : NULL;
 }
 
+/* ---- devices ---- */
+
+static const struct cts_column device_columns[] = {
+    {"rank", NULL, CTS_CELL_ID, false},
+    {"device", NULL, CTS_CELL_TEXT, false},
+    {"name", "device", CTS_CELL_TEXT, true},
+    {"streams", "streams", CTS_CELL_COUNT, false},
+    {"activities", "activities", CTS_CELL_COUNT, false},
+    {"startup_ns", "start-up", CTS_CELL_TIME, false},
+    {"span_ns", "in use for", CTS_CELL_TIME, false},
+    {"idle_ns", NULL, CTS_CELL_TIME, false},
+    {"idle_share", "idle", CTS_CELL_FRACTION, false},
+    {"one_ns", NULL, CTS_CELL_TIME, false},
+    {"one_share", "1 runs", CTS_CELL_FRACTION, false},
+    {"two_ns", NULL, CTS_CELL_TIME, false},
+    {"two_share", "2 run", CTS_CELL_FRACTION, false},
+    {"more_ns", NULL, CTS_CELL_TIME, false},
+    {"more_share", "3+ run", CTS_CELL_FRACTION, false},
+    {"copy_ns", "copies", CTS_CELL_TIME, false},
+    {"copy_alone_ns", "alone", CTS_CELL_TIME, false},
+    {"copy_missed_ns", "missed", CTS_CELL_TIME, false},
+    {"copy_missed_count", NULL, CTS_CELL_COUNT, false},
+};
+
+static void device_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_path_report *const report = state;
+    const struct cts_path_device_row *const row = &report->result->devices[index];
+    const double span_ns = row->span_ns ? (double)row->span_ns : 1;
+    static _Thread_local char device[16], name[48];
+    cells[0].number = row->rank;
+    cells[1].text = row->device == CTS_TIMELINE_NONE ? NULL : device;
+    snprintf(device, sizeof device, "%u", row->device);
+    cells[2].text = name;
+    snprintf(name, sizeof name, "rank %u: %s%s", row->rank,
+             cells[1].text ? "device " : "its device", cells[1].text ? device : "");
+    cells[3].number = row->stream_count;
+    cells[4].number = row->activity_count;
+    cells[5].number = row->startup_ns;
+    cells[6].number = row->span_ns;
+    const uint64_t times_ns[] = {row->idle_ns, row->busy_ns[0], row->busy_ns[1], row->busy_ns[2]};
+    for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
+        cells[7 + 2 * i].number = times_ns[i];
+        cells[8 + 2 * i].real = (double)times_ns[i] / span_ns;
+    }
+    cells[15].number = row->copy_ns;
+    cells[16].number = row->copy_alone_ns;
+    cells[17].number = row->copy_missed_ns;
+    cells[18].number = row->copy_missed_count;
+}
+
 #define SHEET(title, list, rows, function)                                                         \
     (struct cts_sheet)                                                                             \
     {                                                                                              \
@@ -179,6 +230,8 @@ struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_p
         return SHEET("patterns", pattern_columns, pattern_count(), pattern_row);
     case CTS_PATH_SHEET_INSTANCE:
         return SHEET("instances", instance_columns, instance_count(result), instance_row);
+    case CTS_PATH_SHEET_DEVICE:
+        return SHEET("devices", device_columns, result->device_count, device_row);
     default:
         return SHEET("activities", activity_columns, result->row_count, activity_row);
     }

@@ -130,6 +130,23 @@ static enum cts_status print_patterns(const struct cts_path_report *report, FILE
                       error);
 }
 
+/* The devices that idle longest. */
+static enum cts_status print_devices(const struct cts_path_report *report, FILE *file,
+                                     struct cts_error *error)
+{
+    enum { DEVICES = 8 };
+    if (!report->result->device_count) return CTS_OK;
+    size_t left_out = 0;
+    fputs("\n  Devices\n", file);
+    const enum cts_status status = print_rows(
+        report, CTS_PATH_SHEET_DEVICE,
+        &(struct cts_sheet_choice){
+            .sort = report->result->device_count > DEVICES ? "idle_ns" : NULL, .limit = DEVICES},
+        file, &left_out, error);
+    if (!status && left_out) fprintf(file, "  %zu more devices: --per device\n", left_out);
+    return status;
+}
+
 enum cts_status cts_path_print_summary(const struct cts_path_report *report, size_t top, FILE *file,
                                        struct cts_error *error)
 {
@@ -147,6 +164,7 @@ enum cts_status cts_path_print_summary(const struct cts_path_report *report, siz
                             &(struct cts_sheet_choice){.sort = "duration_ns", .limit = WORST}, file,
                             NULL, error);
     }
+    if (!status) status = print_devices(report, file, error);
     if (status) return status;
     print_words(report, file);
     cts_path_print_notes(report, file);

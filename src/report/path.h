@@ -20,7 +20,8 @@ struct cts_path_report {
 #define CTS_PATH_SHEETS(X)                                                                         \
     X(ACTIVITY, "activity")                                                                        \
     X(PATTERN, "pattern")                                                                          \
-    X(INSTANCE, "instance")
+    X(INSTANCE, "instance")                                                                        \
+    X(DEVICE, "device")
 enum cts_path_sheet {
 #define X(name, text) CTS_PATH_SHEET_##name,
     CTS_PATH_SHEETS(X)

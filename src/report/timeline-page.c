@@ -284,8 +284,8 @@ static enum cts_status write_path(struct cts_json *json, const struct cts_timeli
     enum cts_status status = CTS_OK;
     for (size_t i = result->segment_count; i-- > 0 && !status;) {
         const struct cts_path_segment *const segment = &result->segments[i];
-        const struct cts_lane_interval interval = {.start_ns = segment->begin_ns,
-                                                   .end_ns = segment->end_ns,
+        const struct cts_lane_interval interval = {.start_ns = segment->begin_ns - result->first_ns,
+                                                   .end_ns = segment->end_ns - result->first_ns,
                                                    .kind = (uint32_t)timeline->region_count +
                                                            EXTRA_PATH,
                                                    .place = segment->location};

@@ -398,9 +398,22 @@ static inline void assert_same_result(const struct cts_path *a, const struct cts
             assert_int_equal(x->culprit_region, y->culprit_region);
         }
     }
+    assert_int_equal(a->device_count, b->device_count);
+    if (a->device_count)
+        assert_memory_equal(a->devices, b->devices, a->device_count * sizeof *a->devices);
     assert_int_equal(a->segment_count, b->segment_count);
     if (a->segment_count)
         assert_memory_equal(a->segments, b->segments, a->segment_count * sizeof *a->segments);
+}
+
+/* What each activity of this process's ranks has to answer for, if that was kept. */
+static inline uint64_t kept_blame_ns(const struct cts_path *result)
+{
+    uint64_t sum_ns = 0;
+    for (uint32_t l = 0; l < result->location_count && result->kept_blames; l++)
+        for (size_t i = 0; i < result->kept_blames[l].count; i++)
+            sum_ns += result->kept_blames[l].items[i].blame_ns;
+    return sum_ns;
 }
 
 /* The same analysis by `count` processes gives the same result on each. */
@@ -418,11 +431,14 @@ static inline void assert_same_on_processes(const struct cts_path_source *source
         pthread_create(&runs[p].thread, NULL, fake_thread, &runs[p]);
     }
     for (unsigned p = 0; p < count; p++) pthread_join(runs[p].thread, NULL);
+    uint64_t blame_ns = 0;
     for (unsigned p = 0; p < count; p++) {
         if (runs[p].status) fail_msg("process %u: %s", p, runs[p].error.text);
         assert_same_result(expected, &runs[p].result);
+        blame_ns += kept_blame_ns(&runs[p].result);
         cts_path_release(&runs[p].result);
     }
+    if (options->keep_blames) assert_int_equal(blame_ns, expected->blame_ns);
     pthread_barrier_destroy(&board.barrier);
 }
 
@@ -449,10 +465,11 @@ static inline void trace_analyze(struct trace *trace, struct cts_path_options op
 {
     const struct cts_path_source source = trace_source(trace);
     struct cts_error error;
-    options.keep_segments = true;
+    options.keep_segments = options.keep_blames = true;
     options.threads = 1;
     if (cts_path_analyze(&source, &options, result, &error)) fail_msg("%s", error.text);
     assert_invariants(result);
+    assert_int_equal(kept_blame_ns(result), result->blame_ns);
     options.threads = 3;
     struct cts_path again;
     if (cts_path_analyze(&source, &options, &again, &error)) fail_msg("%s", error.text);
