@@ -227,7 +227,11 @@ int cts_parse_arguments(const struct cts_verb *verb, int argument_count, char **
                         const char **values, char **positional, struct cts_arguments *arguments,
                         bool *help)
 {
-    *arguments = (struct cts_arguments){.verb = verb, .values = values, .positional = positional};
+    *arguments = (struct cts_arguments){.verb = verb,
+                                        .values = values,
+                                        .positional = positional,
+                                        .given_count = argument_count,
+                                        .given = argument_list};
     *help = false;
     for (int i = 0; i < CTS_OPTIONS_MAX; i++) values[i] = NULL;
     if (verb->raw) {
@@ -268,6 +272,29 @@ const char *cts_argument(const struct cts_arguments *arguments, const char *name
     for (size_t i = 0; i < cts_option_count(arguments->verb); i++)
         if (strcmp(arguments->verb->options[i].name, name) == 0)
             return arguments->values ? arguments->values[i] : NULL;
+    return NULL;
+}
+
+const char *cts_argument_next(const struct cts_arguments *arguments, const char *name, int *at)
+{
+    while (*at < arguments->given_count) {
+        const char *const text = arguments->given[(*at)++];
+        if (strcmp(text, "--") == 0) *at = arguments->given_count;
+        if (strncmp(text, "--", 2) != 0) continue;
+        const size_t length = strcspn(text + 2, "=");
+        const bool wanted = strlen(name) == length && strncmp(text + 2, name, length) == 0;
+        if (text[2 + length] == '=') {
+            if (wanted) return text + 2 + length + 1;
+            continue;
+        }
+        for (const struct cts_option *o = arguments->verb->options; o->name; o++)
+            if (o->argument && strlen(o->name) == length &&
+                strncmp(text + 2, o->name, length) == 0 && *at < arguments->given_count) {
+                const char *const value = arguments->given[(*at)++];
+                if (wanted) return value;
+                break;
+            }
+    }
     return NULL;
 }
 

@@ -36,6 +36,8 @@ struct cts_arguments {
     const char *const *values; /* per option: NULL when not given; "" for a flag that was given */
     int positional_count;
     char *const *positional;
+    int given_count; /* all arguments as they were given */
+    char *const *given;
 };
 
 struct cts_verb {
@@ -56,6 +58,10 @@ extern const struct cts_verb *const cts_verbs[];
 
 /* The value of option `name` (which must be in the verb's table), or NULL when not given. */
 const char *cts_argument(const struct cts_arguments *arguments, const char *name);
+
+/* The values of an option that may be given several times, in their order; *at is 0 before the
+ * first. NULL: no more. */
+const char *cts_argument_next(const struct cts_arguments *arguments, const char *name, int *at);
 
 /* Parses a whole decimal number; prints usage trouble to stderr and returns false when it is none.
  */

@@ -11,6 +11,7 @@
     X(partition)                                                                                   \
     X(access)                                                                                      \
     X(path)                                                                                        \
+    X(whatif)                                                                                      \
     X(report)                                                                                      \
     X(dump)                                                                                        \
     X(doctor)                                                                                      \

@@ -1,0 +1,546 @@
+/* From the graph to bounds: one pass over the waits of each location and the activities of each
+ * stream.
+ *
+ *      enter e        latest source s        leave l
+ *        |--- waiting ----|------- tail ------|
+ *        |-- own --|
+ *
+ * A call that waited leaves at max(e + own, s + tail); own is what a call of its name costs that
+ * waits for nothing. A call that did not wait has own = l - e, and the tail, should its source come
+ * later than recorded, of calls that waited. A blocking copy keeps its duration, as its copy on the
+ * device bounds its leave. A wait ends at the first node at or after its source, which is the leave
+ * unless other calls are nested in the call. */
+#include "analyze/path/whatif-plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/api.h"
+
+/* ---- nodes ---- */
+
+static uint32_t leave_of(const struct cts_path_location *at, uint32_t call)
+{
+    uint32_t node = call + 1;
+    while (node < at->count && !(at->region[node] & CTS_PATH_LEAVE && at->active[node - 1] == call))
+        node++;
+    return node < at->count ? node : (uint32_t)at->count - 1;
+}
+
+static uint32_t region_of(const struct cts_path_location *at, uint32_t node)
+{
+    return at->region[node] & ~CTS_PATH_LEAVE;
+}
+
+static void place_edge(const struct cts_path_graph *graph, struct cts_path_edge *edge)
+{
+    const struct cts_path_location *const at = &graph->locations[edge->location];
+    if (edge->node == CTS_PATH_NONE || edge->node >= at->count)
+        edge->node = cts_path_node_at(at, edge->source_ns);
+}
+
+static void place_edges(struct cts_path_graph *graph)
+{
+    for (uint32_t l = 0; l < graph->location_count; l++)
+        for (size_t i = 0; i < graph->locations[l].edges.count; i++)
+            place_edge(graph, &graph->locations[l].edges.items[i]);
+    for (size_t i = 0; i < graph->pool_edge_count; i++) place_edge(graph, &graph->pool_edges[i]);
+}
+
+static uint64_t latest_of(const struct cts_path_graph *graph, uint32_t location,
+                          const struct cts_path_wait *wait)
+{
+    if (wait->flags & CTS_PATH_POOLED) return graph->pools[wait->first].latest_ns;
+    size_t count;
+    const struct cts_path_edge *const edges = cts_path_edges_of(graph, location, wait, &count);
+    uint64_t latest_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].source_ns > latest_ns) latest_ns = edges[i].source_ns;
+    return latest_ns;
+}
+
+/* ---- what calls cost ---- */
+
+enum meaning { PLAIN, SYNCHRONISES, POLLS, COPIES };
+
+static enum meaning meaning_of(const struct cts_path_graph *graph, uint32_t region)
+{
+    if (graph->regions[region].kind != CTS_PATH_API) return PLAIN;
+    switch (graph->regions[region].api) {
+    case CTS_PATH_API_SYNC_DEVICE:
+    case CTS_PATH_API_SYNC_CONTEXT:
+    case CTS_PATH_API_SYNC_STREAM:
+    case CTS_PATH_API_SYNC_EVENT:
+    case CTS_PATH_API_ALLOC:
+        return SYNCHRONISES;
+    case CTS_PATH_API_QUERY_STREAM:
+    case CTS_PATH_API_QUERY_EVENT:
+        return POLLS;
+    case CTS_PATH_API_COPY:
+    case CTS_PATH_API_MEMSET:
+        return COPIES;
+    default:
+        return PLAIN;
+    }
+}
+
+static void note_least(uint64_t *least, uint64_t value)
+{
+    if (value < *least) *least = value;
+}
+
+/* Synchronisations and queries without a wait: the cheapest there are. */
+static void note_free_calls(struct cts_whatif_plan *plan, const struct cts_path_location *at,
+                            const bool *waits)
+{
+    for (uint32_t node = 0; node + 1 < at->count; node++) {
+        if (at->region[node] & CTS_PATH_LEAVE || waits[node]) continue;
+        const uint32_t region = region_of(at, node);
+        const enum meaning meaning = meaning_of(plan->graph, region);
+        if (meaning != SYNCHRONISES && meaning != POLLS) continue;
+        if (at->region[node + 1] != (region | CTS_PATH_LEAVE)) continue;
+        note_least(&plan->least_free_ns[region], at->time_ns[node + 1] - at->time_ns[node]);
+    }
+}
+
+static bool is_host_wait(const struct cts_path_location *at, const struct cts_path_wait *wait)
+{
+    return !at->stream && wait->call != CTS_PATH_NONE && wait->pattern != CTS_PATH_PATTERN_FORK;
+}
+
+static bool is_poll(const struct cts_path_wait *wait)
+{
+    return wait->pattern == CTS_PATH_PATTERN_EVENT_QUERY ||
+           wait->pattern == CTS_PATH_PATTERN_STREAM_QUERY;
+}
+
+/* A query that failed has its awaited end behind it, or was not told in time. */
+static bool has_failed(const struct cts_path_location *at, const struct cts_path_wait *wait,
+                       uint64_t latest_ns)
+{
+    return is_poll(wait) && latest_ns > at->time_ns[wait->leave];
+}
+
+static enum cts_status note_costs(struct cts_whatif_plan *plan, uint32_t location,
+                                  struct cts_error *error)
+{
+    const struct cts_path_location *const at = &plan->graph->locations[location];
+    if (at->stream) return CTS_OK;
+    bool *const waits = cts_array_zeroed(at->count, sizeof *waits, error);
+    if (!waits) return CTS_MEMORY;
+    for (size_t i = 0; i < at->waits.count; i++) {
+        const struct cts_path_wait *const wait = &at->waits.items[i];
+        if (!is_host_wait(at, wait)) continue;
+        waits[wait->call] = true;
+        const uint32_t region = region_of(at, wait->call);
+        const uint64_t latest_ns = latest_of(plan->graph, location, wait);
+        const uint64_t enter_ns = at->time_ns[wait->call], leave_ns = at->time_ns[wait->leave];
+        if (has_failed(at, wait, latest_ns)) continue;
+        if (latest_ns <= enter_ns)
+            note_least(&plan->least_free_ns[region], leave_ns - enter_ns);
+        else
+            note_least(&plan->least_tail_ns[region],
+                       latest_ns < leave_ns ? leave_ns - latest_ns : 0);
+    }
+    note_free_calls(plan, at, waits);
+    free(waits);
+    return CTS_OK;
+}
+
+static void take_profile(struct cts_whatif_plan *plan)
+{
+    for (size_t i = 0; i < plan->options->cost_count; i++)
+        for (uint32_t r = 0; r < plan->graph->region_count; r++)
+            if (!strcmp(plan->graph->regions[r].name, plan->options->costs[i].name))
+                plan->least_free_ns[r] = plan->options->costs[i].cost_ns;
+}
+
+/* ---- rules of host nodes ---- */
+
+static enum cts_status add_rule(struct cts_whatif_place *place, struct cts_whatif_rule rule,
+                                struct cts_error *error)
+{
+    if (place->rule_count == place->rule_capacity &&
+        cts_array_grow((void **)&place->rules, &place->rule_capacity, place->rule_count + 1,
+                       sizeof *place->rules, error))
+        return CTS_MEMORY;
+    place->rules[place->rule_count++] = rule;
+    return CTS_OK;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What the call costs at least, of its duration. */
+static uint64_t own_of(const struct cts_whatif_plan *plan, uint32_t region, uint64_t tail_ns,
+                       uint64_t duration_ns)
+{
+    const enum meaning meaning = meaning_of(plan->graph, region);
+    if (meaning == COPIES) return least(tail_ns, duration_ns);
+    uint64_t cost_ns = plan->least_free_ns[region];
+    if (cost_ns == UINT64_MAX) cost_ns = meaning == PLAIN ? tail_ns : plan->least_tail_ns[region];
+    return least(cost_ns, duration_ns);
+}
+
+static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location, uint32_t index,
+                                 struct cts_error *error)
+{
+    const struct cts_path_location *const at = &plan->graph->locations[location];
+    const struct cts_path_wait *const wait = &at->waits.items[index];
+    const uint64_t *const t = at->time_ns;
+    const uint32_t region = region_of(at, wait->call);
+    const uint64_t latest_ns = latest_of(plan->graph, location, wait);
+    const uint64_t enter_ns = t[wait->call], leave_ns = t[wait->leave];
+    const bool waited = latest_ns > enter_ns, pooled = wait->flags & CTS_PATH_POOLED;
+    struct cts_whatif_rule rule = {.node = wait->leave,
+                                   .wait = index,
+                                   .kind = CTS_WHATIF_WAIT,
+                                   .transfer = wait->flags & CTS_PATH_TRANSFER && waited,
+                                   .own_tail = pooled && !waited};
+    if (has_failed(at, wait, latest_ns)) {
+        rule.kind = CTS_WHATIF_POLL;
+        rule.own_ns = leave_ns - t[wait->leave - 1];
+        return add_rule(&plan->places[location], rule, error);
+    }
+    if (waited)
+        while (rule.node > wait->call + 1 && t[rule.node - 1] >= latest_ns) rule.node--;
+    const uint64_t node_ns = t[rule.node], before_ns = t[rule.node - 1];
+    const uint64_t duration_ns = leave_ns - enter_ns;
+    const bool nested = rule.node != wait->call + 1 || wait->leave != rule.node;
+    rule.tail_ns = (int64_t)(node_ns - latest_ns); /* negative: clocks differ */
+    if (waited) {
+        const uint64_t tail_ns = rule.tail_ns > 0 ? (uint64_t)rule.tail_ns : 0;
+        rule.own_ns = nested ? least(tail_ns, node_ns - before_ns)
+                             : own_of(plan, region, tail_ns, duration_ns);
+    } else {
+        rule.own_ns = node_ns - before_ns;
+        uint64_t usual_ns = plan->least_tail_ns[region];
+        if (usual_ns == UINT64_MAX || pooled) usual_ns = duration_ns;
+        if (rule.tail_ns > (int64_t)usual_ns) rule.tail_ns = (int64_t)usual_ns;
+    }
+    if (pooled && !nested) rule.own_ns = 0; /* its own coming is one of the pool's */
+    return add_rule(&plan->places[location], rule, error);
+}
+
+/* The first thing that a thread does in a team, or at all, follows its fork: it idled before. */
+static enum cts_status fork_rule(struct cts_whatif_plan *plan, uint32_t location, uint32_t index,
+                                 struct cts_error *error)
+{
+    const struct cts_path_location *const at = &plan->graph->locations[location];
+    const struct cts_path_wait *const wait = &at->waits.items[index];
+    const uint64_t latest_ns = latest_of(plan->graph, location, wait);
+    const uint32_t node = wait->call;
+    const bool idle = !node || at->active[node - 1] == CTS_PATH_NONE;
+    return add_rule(
+        &plan->places[location],
+        (struct cts_whatif_rule){.node = node,
+                                 .wait = index,
+                                 .kind = CTS_WHATIF_WAIT,
+                                 .own_ns = idle ? 0 : at->time_ns[node] - at->time_ns[node - 1],
+                                 .tail_ns = (int64_t)(at->time_ns[node] - latest_ns)},
+        error);
+}
+
+/* The leave of a blocking copy is not before the end of its copy. */
+static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
+                                  struct cts_error *error)
+{
+    const struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_location *const at = &graph->locations[stream];
+    for (size_t i = 0; i < at->activities.count; i++) {
+        const struct cts_path_activity *const activity = &at->activities.items[i];
+        if (activity->host == CTS_PATH_NONE) continue;
+        const struct cts_path_location *const host = &graph->locations[activity->host];
+        if (meaning_of(graph, region_of(host, activity->launch)) != COPIES) continue;
+        const uint32_t leave = leave_of(host, activity->launch);
+        const uint64_t begin_ns = at->time_ns[activity->begin], end_ns = at->time_ns[activity->end];
+        const uint64_t enter_ns = host->time_ns[activity->launch];
+        const uint64_t leave_ns = host->time_ns[leave];
+        if (begin_ns < enter_ns || end_ns > leave_ns) continue;
+        const uint64_t before_ns = host->time_ns[leave - 1];
+        uint64_t own_ns = leave_ns - before_ns;
+        const uint64_t from_ns = begin_ns > before_ns ? begin_ns : before_ns;
+        if (end_ns > from_ns) own_ns -= end_ns - from_ns;
+        if (add_rule(&plan->places[activity->host],
+                     (struct cts_whatif_rule){.node = leave,
+                                              .kind = CTS_WHATIF_AFTER,
+                                              .location = stream,
+                                              .wait = activity->end,
+                                              .own_ns = own_ns,
+                                              .tail_ns = (int64_t)(leave_ns - end_ns)},
+                     error))
+            return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+/* A thread that nothing says the begin of begins where its process's master is then. */
+static enum cts_status start_rule(struct cts_whatif_plan *plan, uint32_t location,
+                                  struct cts_error *error)
+{
+    const struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_location *const at = &graph->locations[location];
+    const uint32_t master = graph->by_process[graph->process_first[at->process]];
+    const struct cts_path_location *const host = &graph->locations[master];
+    if (!at->count || master == location || host->stream) return CTS_OK;
+    for (size_t i = 0; i < at->waits.count; i++)
+        if (at->waits.items[i].pattern == CTS_PATH_PATTERN_FORK && at->waits.items[i].call == 0)
+            return CTS_OK;
+    const uint32_t node = cts_path_node_at(host, at->time_ns[0]);
+    if (node == CTS_PATH_NONE) return CTS_OK;
+    return add_rule(
+        &plan->places[location],
+        (struct cts_whatif_rule){.kind = CTS_WHATIF_AFTER,
+                                 .location = master,
+                                 .wait = node,
+                                 .tail_ns = (int64_t)(at->time_ns[0] - host->time_ns[node])},
+        error);
+}
+
+/* Polls in a row: what lies between two of them, nothing else being called, is polling. */
+static enum cts_status gap_rules(struct cts_whatif_plan *plan, uint32_t location,
+                                 struct cts_error *error)
+{
+    const struct cts_path_location *const at = &plan->graph->locations[location];
+    struct cts_whatif_place *const place = &plan->places[location];
+    const size_t count = place->rule_count;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t node = place->rules[i].node;
+        if (place->rules[i].kind != CTS_WHATIF_POLL || node + 1 >= at->count) continue;
+        if (at->region[node + 1] != region_of(at, node)) continue;
+        if (add_rule(place,
+                     (struct cts_whatif_rule){.node = node + 1,
+                                              .kind = CTS_WHATIF_GAP,
+                                              .own_ns = at->time_ns[node + 1] - at->time_ns[node]},
+                     error))
+            return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+static int by_node(const void *left, const void *right)
+{
+    const struct cts_whatif_rule *const a = left, *const b = right;
+    if (a->node != b->node) return a->node < b->node ? -1 : 1;
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+    return (a->wait > b->wait) - (a->wait < b->wait);
+}
+
+/* What a blocking copy waits for bounds its copy, and that the leave: the call's own wait says no
+ * more, so that a shorter copy makes a shorter call. */
+static void leave_to_copy(struct cts_whatif_place *place)
+{
+    for (size_t i = 1; i < place->rule_count; i++) {
+        const struct cts_whatif_rule *const copy = &place->rules[i];
+        if (copy->kind != CTS_WHATIF_AFTER) continue;
+        for (size_t k = i; k-- > 0 && place->rules[k].node == copy->node;)
+            if (place->rules[k].tail_ns > copy->tail_ns) place->rules[k].tail_ns = copy->tail_ns;
+    }
+}
+
+static enum cts_status make_rules(struct cts_whatif_plan *plan, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = plan->graph;
+    enum cts_status status = CTS_OK;
+    for (uint32_t l = 0; l < graph->location_count && !status; l++) {
+        const struct cts_path_location *const at = &graph->locations[l];
+        if (at->stream) {
+            status = copy_rules(plan, l, error);
+            continue;
+        }
+        status = start_rule(plan, l, error);
+        for (uint32_t w = 0; w < at->waits.count && !status; w++) {
+            const struct cts_path_wait *const wait = &at->waits.items[w];
+            if (wait->pattern == CTS_PATH_PATTERN_FORK)
+                status = fork_rule(plan, l, w, error);
+            else if (is_host_wait(at, wait) && wait->leave > wait->call)
+                status = wait_rule(plan, l, w, error);
+        }
+        if (!status) status = gap_rules(plan, l, error);
+    }
+    for (uint32_t l = 0; l < graph->location_count && !status; l++) {
+        if (!plan->places[l].rule_count) continue;
+        qsort(plan->places[l].rules, plan->places[l].rule_count, sizeof *plan->places[l].rules,
+              by_node);
+        leave_to_copy(&plan->places[l]);
+    }
+    return status;
+}
+
+/* ---- device activities ---- */
+
+static void bound_by_launch(const struct cts_path_graph *graph, uint64_t begin_ns,
+                            const struct cts_path_activity *activity, struct cts_whatif_work *work)
+{
+    const struct cts_path_location *const host = &graph->locations[activity->host];
+    const uint32_t leave = leave_of(host, activity->launch);
+    work->launch = host->time_ns[leave] <= begin_ns ? leave : activity->launch;
+    work->launch_tail_ns = (int64_t)(begin_ns - host->time_ns[work->launch]);
+}
+
+/* The one before, unless the two overlap: then one that had ended. */
+static void bound_by_previous(const struct cts_path_location *at, uint32_t index,
+                              struct cts_whatif_work *work)
+{
+    enum { LOOK_BACK = 16 };
+    const uint64_t begin_ns = at->time_ns[at->activities.items[index].begin];
+    for (uint32_t back = 1; back <= index && back <= LOOK_BACK; back++) {
+        const uint64_t end_ns = at->time_ns[at->activities.items[index - back].end];
+        if (end_ns > begin_ns) continue;
+        work->previous = index - back;
+        work->previous_tail_ns = (int64_t)(begin_ns - end_ns);
+        return;
+    }
+}
+
+static void find_binding(struct cts_whatif_work *work)
+{
+    int64_t best_ns = INT64_MAX;
+    work->binding = CTS_WHATIF_BY_NOTHING;
+    if (work->launch != CTS_PATH_NONE) {
+        work->binding = CTS_WHATIF_BY_LAUNCH;
+        best_ns = work->launch_tail_ns;
+    }
+    if (work->previous != CTS_PATH_NONE && work->previous_tail_ns <= best_ns) {
+        work->binding = CTS_WHATIF_BY_PREVIOUS;
+        best_ns = work->previous_tail_ns;
+    }
+    if (work->wait != CTS_PATH_NONE && work->wait_tail_ns <= best_ns)
+        work->binding = CTS_WHATIF_BY_WAIT;
+}
+
+static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t location,
+                                   struct cts_error *error)
+{
+    struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_location *const at = &graph->locations[location];
+    struct cts_whatif_work *const works =
+        cts_array_zeroed(at->activities.count, sizeof *works, error);
+    uint32_t *const wait_at = cts_array_zeroed(at->count, sizeof *wait_at, error);
+    plan->places[location].work = works;
+    if (!works || !wait_at) {
+        free(wait_at);
+        return CTS_MEMORY;
+    }
+    for (uint32_t w = 0; w < at->waits.count; w++)
+        if (at->waits.items[w].call != CTS_PATH_NONE) wait_at[at->waits.items[w].call] = w + 1;
+    for (uint32_t i = 0; i < at->activities.count; i++) {
+        const struct cts_path_activity *const activity = &at->activities.items[i];
+        struct cts_whatif_work *const work = &works[i];
+        const uint64_t begin_ns = at->time_ns[activity->begin];
+        *work = (struct cts_whatif_work){
+            .launch = CTS_PATH_NONE, .previous = CTS_PATH_NONE, .wait = CTS_PATH_NONE};
+        if (activity->host != CTS_PATH_NONE) bound_by_launch(graph, begin_ns, activity, work);
+        bound_by_previous(at, i, work);
+        if (wait_at[activity->begin]) {
+            const uint32_t wait = wait_at[activity->begin] - 1;
+            const uint64_t latest_ns = latest_of(graph, location, &at->waits.items[wait]);
+            if (latest_ns <= begin_ns) { /* else it did not wait for that */
+                work->wait = wait;
+                work->wait_tail_ns = (int64_t)(begin_ns - latest_ns);
+            }
+        }
+        find_binding(work);
+        plan->activity_count++;
+        plan->configured_count += i < at->configs.count && at->configs.items[i].cta_count;
+    }
+    free(wait_at);
+    return CTS_OK;
+}
+
+static int by_value(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int64_t *tail_of(struct cts_whatif_work *work, unsigned bound)
+{
+    return bound == CTS_WHATIF_BY_LAUNCH     ? &work->launch_tail_ns
+           : bound == CTS_WHATIF_BY_PREVIOUS ? &work->previous_tail_ns
+                                             : &work->wait_tail_ns;
+}
+
+/* The tails of bounds that were not the last one become the usual ones of those that were: their
+ * lower quartile. */
+static enum cts_status usual_tails(struct cts_whatif_plan *plan, unsigned bound,
+                                   struct cts_error *error)
+{
+    const struct cts_path_graph *const graph = plan->graph;
+    int64_t *const tails = cts_array_zeroed(plan->activity_count, sizeof *tails, error);
+    if (!tails) return CTS_MEMORY;
+    size_t count = 0;
+    int64_t usual_ns = INT64_MAX;
+    for (unsigned pass = 0; pass < 2; pass++) {
+        for (uint32_t l = 0; l < graph->location_count; l++)
+            for (size_t i = 0; plan->places[l].work && i < graph->locations[l].activities.count;
+                 i++) {
+                struct cts_whatif_work *const work = &plan->places[l].work[i];
+                int64_t *const tail_ns = tail_of(work, bound);
+                if (pass == 0 && work->binding == bound) tails[count++] = *tail_ns;
+                if (pass == 0 || *tail_ns <= usual_ns) continue;
+                if (work->binding == bound) work->extra_ns = *tail_ns - usual_ns;
+                *tail_ns = usual_ns;
+            }
+        if (pass || !count) break;
+        qsort(tails, count, sizeof *tails, by_value);
+        usual_ns = tails[count / 4];
+    }
+    free(tails);
+    return CTS_OK;
+}
+
+static enum cts_status make_streams(struct cts_whatif_plan *plan, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (uint32_t l = 0; l < plan->graph->location_count && !status; l++)
+        if (plan->graph->locations[l].stream) status = make_stream(plan, l, error);
+    for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING && !status; bound++)
+        status = usual_tails(plan, bound, error);
+    return status;
+}
+
+/* ---- all ---- */
+
+enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan, struct cts_path_graph *graph,
+                                     const struct cts_whatif_options *options,
+                                     struct cts_error *error)
+{
+    *plan = (struct cts_whatif_plan){.graph = graph, .options = options};
+    plan->places = cts_array_zeroed(graph->location_count, sizeof *plan->places, error);
+    plan->least_free_ns = cts_array_zeroed(graph->region_count, sizeof(uint64_t), error);
+    plan->least_tail_ns = cts_array_zeroed(graph->region_count, sizeof(uint64_t), error);
+    if (!plan->places || !plan->least_free_ns || !plan->least_tail_ns) return CTS_MEMORY;
+    memset(plan->least_free_ns, 0xFF, graph->region_count * sizeof(uint64_t));
+    memset(plan->least_tail_ns, 0xFF, graph->region_count * sizeof(uint64_t));
+    place_edges(graph);
+    enum cts_status status = CTS_OK;
+    for (uint32_t l = 0; l < graph->location_count && !status; l++) {
+        plan->places[l].base = plan->node_count;
+        plan->node_count += graph->locations[l].count;
+        status = note_costs(plan, l, error);
+    }
+    take_profile(plan);
+    if (!status) status = make_rules(plan, error);
+    if (!status) status = make_streams(plan, error);
+    if (!status && !options->free_overlap) status = cts_whatif_share(plan, error);
+    return status;
+}
+
+void cts_whatif_plan_release(struct cts_whatif_plan *plan)
+{
+    for (uint32_t l = 0; plan->places && l < plan->graph->location_count; l++) {
+        free(plan->places[l].rules);
+        free(plan->places[l].work);
+    }
+    free(plan->places);
+    free(plan->kernels);
+    free(plan->devices);
+    free(plan->by_device);
+    free(plan->least_free_ns);
+    free(plan->least_tail_ns);
+    *plan = (struct cts_whatif_plan){0};
+}

@@ -1,0 +1,116 @@
+/* What a projection needs to know of the graph, made once and read by all projections at once.
+ *
+ * Every dependency becomes a bound: a node is not before (time of what it depends on) + tail, where
+ * the tail is what lay between the two in the recording, or less. A node's time is the largest of
+ * its bounds. All tails and own times are at most what was recorded and one of them is equal, so
+ * that unaltered durations give the recorded times, exactly. */
+#ifndef CTS_ANALYZE_PATH_WHATIF_PLAN_H
+#define CTS_ANALYZE_PATH_WHATIF_PLAN_H
+
+#include "analyze/path/graph.h"
+#include "analyze/path/whatif.h"
+
+enum cts_whatif_rule_kind {
+    CTS_WHATIF_WAIT,  /* after the edges of a wait */
+    CTS_WHATIF_AFTER, /* after one node: a copy's end, where a thread began */
+    CTS_WHATIF_POLL,  /* the leave of a failed query */
+    CTS_WHATIF_GAP,   /* the enter of a query right behind a failed one */
+};
+
+/* How a host node depends on more than the node before it. Several may stand at one node. */
+struct cts_whatif_rule {
+    uint32_t node;
+    uint32_t wait;     /* index in the location's waits; AFTER: source node */
+    uint32_t location; /* AFTER: of the source */
+    uint8_t kind;
+    bool transfer;   /* the tail is MPI transfer */
+    bool own_tail;   /* the tail is the call's own time */
+    uint64_t own_ns; /* of the interval before the node, without waiting */
+    int64_t tail_ns; /* POLL: what the awaited end must be earlier by than the query's enter */
+};
+
+/* A device activity. Each bound is usable if its source is there. */
+struct cts_whatif_work {
+    uint32_t launch;   /* node on the host; NONE */
+    uint32_t previous; /* activity of the stream that it follows; NONE */
+    uint32_t wait;     /* index in the stream's waits; NONE */
+    uint8_t binding;   /* enum cts_whatif_bound: which one came last in the recording */
+    bool queues;       /* it waited for room in the recording, or for a kernel's last CTAs */
+    bool forced;       /* it began without room: the model is wrong there and lets it */
+    bool on_device;    /* its time depends on what runs beside it: an index in `kernels` */
+    uint32_t kernel;
+    int64_t launch_tail_ns, previous_tail_ns, wait_tail_ns; /* the usual ones, or less */
+    int64_t extra_ns; /* what the binding one's tail is longer in the recording */
+};
+enum cts_whatif_bound {
+    CTS_WHATIF_BY_LAUNCH,
+    CTS_WHATIF_BY_PREVIOUS,
+    CTS_WHATIF_BY_WAIT,
+    CTS_WHATIF_BY_NOTHING
+};
+
+/* A kernel on a device that is shared. Room is in 1/CTS_WHATIF_ROOM of the device, rates in
+ * 1/CTS_WHATIF_RATE of the speed that it has alone. */
+#define CTS_WHATIF_ROOM (1u << 24)
+#define CTS_WHATIF_RATE (1u << 16)
+struct cts_whatif_kernel {
+    uint32_t location, activity;
+    uint32_t device;
+    uint32_t room, need; /* of all its CTAs (at most all), of one */
+    uint64_t ready_ns;   /* in the recording, by the usual latencies */
+    uint64_t gap_ns;     /* queues: from the room being free to the begin */
+    uint32_t blocker;    /* queues: begins when this kernel has only `lead` to do; NONE */
+    uint64_t lead;
+    uint64_t work; /* ns * RATE */
+};
+
+struct cts_whatif_shared_device {
+    uint32_t process, device;
+    uint32_t first, count; /* in by_device */
+    uint32_t saturation;   /* load = room * this / 16 */
+};
+
+struct cts_whatif_place { /* per location */
+    size_t base;          /* of its nodes in a projection's times */
+    struct cts_whatif_rule *rules;
+    size_t rule_count, rule_capacity;
+    struct cts_whatif_work *work; /* per activity */
+};
+
+struct cts_whatif_plan {
+    struct cts_path_graph *graph;
+    const struct cts_whatif_options *options;
+    struct cts_whatif_place *places;
+    size_t node_count;
+    struct cts_whatif_kernel *kernels;
+    size_t kernel_count, kernel_capacity;
+    struct cts_whatif_shared_device *devices;
+    uint32_t device_count;
+    uint32_t *by_device;                     /* kernels of each device */
+    uint64_t *least_free_ns, *least_tail_ns; /* per region: of calls that wait for nothing, after
+                                                the awaited; UINT64_MAX: none */
+    uint64_t activity_count, configured_count;
+};
+
+/* Edges without a node get one. */
+CTS_MUST_CHECK enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan,
+                                                    struct cts_path_graph *graph,
+                                                    const struct cts_whatif_options *options,
+                                                    struct cts_error *error);
+void cts_whatif_plan_release(struct cts_whatif_plan *plan);
+
+/* Which kernels share a device, and how much work each is: fills kernels and devices. */
+CTS_MUST_CHECK enum cts_status cts_whatif_share(struct cts_whatif_plan *plan,
+                                                struct cts_error *error);
+/* Nobody shares anything. */
+void cts_whatif_unshare(struct cts_whatif_plan *plan);
+
+/* time + a signed distance, at least 0. */
+static inline uint64_t cts_whatif_add(uint64_t time_ns, int64_t distance_ns)
+{
+    if (distance_ns >= 0) return time_ns + (uint64_t)distance_ns;
+    const uint64_t less = (uint64_t)-distance_ns;
+    return time_ns > less ? time_ns - less : 0;
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* The room of a device: kernels get it in the order of their coming, the later ones what the
+ * earlier left over. A kernel progresses in proportion to the room it has of what it wants; and if
+ * what runs together saturates the device, all slow down alike. Integers only: the same calls give
+ * the same progress. */
+#include "analyze/path/whatif-room.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void cts_whatif_room_advance(struct cts_whatif_room *room, uint64_t now_ns)
+{
+    if (now_ns <= room->now_ns) return;
+    for (size_t i = 0; i < room->running.count; i++)
+        room->running.items[i].done += room->running.items[i].rate * (now_ns - room->now_ns);
+    room->now_ns = now_ns;
+}
+
+void cts_whatif_room_grant(struct cts_whatif_room *room, const struct cts_whatif_plan *plan)
+{
+    uint32_t left = CTS_WHATIF_ROOM;
+    uint64_t load = 0;
+    for (size_t i = 0; i < room->running.count; i++) {
+        struct cts_whatif_running *const running = &room->running.items[i];
+        const uint32_t wanted = plan->kernels[running->kernel].room;
+        running->grant = wanted < left ? wanted : left;
+        left -= running->grant;
+        if (!running->begun) continue;
+        const uint64_t share = (uint64_t)running->grant * room->saturation / 16;
+        load += share < CTS_WHATIF_ROOM ? share : CTS_WHATIF_ROOM;
+    }
+    for (size_t i = 0; i < room->running.count; i++) {
+        struct cts_whatif_running *const running = &room->running.items[i];
+        const uint32_t wanted = plan->kernels[running->kernel].room;
+        uint64_t rate = (uint64_t)running->grant * CTS_WHATIF_RATE / wanted;
+        if (load > CTS_WHATIF_ROOM) rate = rate * CTS_WHATIF_ROOM / load;
+        running->rate = !running->begun ? 0 : rate ? (uint32_t)rate : 1;
+    }
+    room->free = left;
+    room->version++;
+}
+
+enum cts_status cts_whatif_room_admit(struct cts_whatif_room *room, uint32_t kernel, bool begun,
+                                      struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(&room->running, room->running.count + 1, error)) return CTS_MEMORY;
+    room->running.items[room->running.count++] =
+        (struct cts_whatif_running){.kernel = kernel, .begun = begun};
+    return CTS_OK;
+}
+
+struct cts_whatif_running *cts_whatif_room_find(struct cts_whatif_room *room, uint32_t kernel)
+{
+    for (size_t i = 0; i < room->running.count; i++)
+        if (room->running.items[i].kernel == kernel) return &room->running.items[i];
+    return NULL;
+}
+
+void cts_whatif_room_remove(struct cts_whatif_room *room, size_t index)
+{
+    memmove(&room->running.items[index], &room->running.items[index + 1],
+            (room->running.count - index - 1) * sizeof *room->running.items);
+    room->running.count--;
+}
+
+bool cts_whatif_room_unqueue(struct cts_whatif_room *room, uint32_t kernel)
+{
+    for (size_t i = 0; i < room->queue.count; i++) {
+        if (room->queue.items[i] != kernel) continue;
+        memmove(&room->queue.items[i], &room->queue.items[i + 1],
+                (room->queue.count - i - 1) * sizeof *room->queue.items);
+        room->queue.count--;
+        return true;
+    }
+    return false;
+}
+
+void cts_whatif_room_release(struct cts_whatif_room *room)
+{
+    free(room->running.items);
+    free(room->queue.items);
+    *room = (struct cts_whatif_room){0};
+}
+
+/* ---- events ---- */
+
+static bool before(const struct cts_whatif_event *a, const struct cts_whatif_event *b)
+{
+    if (a->time_ns != b->time_ns) return a->time_ns < b->time_ns;
+    if (a->kind != b->kind) return a->kind < b->kind;
+    return a->id < b->id;
+}
+
+enum cts_status cts_whatif_push(struct cts_whatif_events *events, struct cts_whatif_event event,
+                                struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(events, events->count + 1, error)) return CTS_MEMORY;
+    size_t at = events->count++;
+    for (; at && before(&event, &events->items[(at - 1) / 2]); at = (at - 1) / 2)
+        events->items[at] = events->items[(at - 1) / 2];
+    events->items[at] = event;
+    return CTS_OK;
+}
+
+struct cts_whatif_event cts_whatif_pop(struct cts_whatif_events *events)
+{
+    const struct cts_whatif_event first = events->items[0];
+    const struct cts_whatif_event last = events->items[--events->count];
+    size_t at = 0;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= events->count) break;
+        if (child + 1 < events->count && before(&events->items[child + 1], &events->items[child]))
+            child++;
+        if (!before(&events->items[child], &last)) break;
+        events->items[at] = events->items[child];
+        at = child;
+    }
+    if (events->count) events->items[at] = last;
+    return first;
+}

@@ -1,0 +1,298 @@
+/* Projections: reads a timeline, alters durations of activities, renders what becomes of the run.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/whatif.h"
+#include "cli/verb.h"
+#include "common/buffer.h"
+#include "report/whatif.h"
+
+enum { ROWS_IN_TABLE = 15, TEXT_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };
+
+struct request {
+    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    enum cts_whatif_sheet sheet;
+    bool has_sheet;
+    struct cts_sheet_choice choice;
+    struct cts_whatif_options options;
+    struct cts_whatif_change changes[CHANGES_MAX];
+    struct cts_whatif_cost costs[COSTS_MAX];
+    char *names[CHANGES_MAX]; /* own */
+    struct cts_buffer profile, api_table;
+};
+
+/* ---- changes ---- */
+
+/* "rank 3: NAME" names a rank; the rest is the activity. */
+static const char *take_rank(const char *text, uint32_t *rank)
+{
+    *rank = CTS_WHATIF_ALL;
+    if (strncmp(text, "rank ", 5) != 0 || text[5] < '0' || text[5] > '9') return text;
+    char *end;
+    errno = 0;
+    const unsigned long number = strtoul(text + 5, &end, 10);
+    if (*end != ':' || errno || number >= CTS_WHATIF_ALL) return text;
+    *rank = (uint32_t)number;
+    end++;
+    while (*end == ' ') end++;
+    return end;
+}
+
+static int add_change(const struct cts_arguments *arguments, struct request *request,
+                      const char *text, bool scaled)
+{
+    if (request->options.change_count == CHANGES_MAX)
+        return cts_usage_error(arguments, "more than %d changes", CHANGES_MAX);
+    struct cts_whatif_change *const change = &request->changes[request->options.change_count];
+    char *const name = strdup(text);
+    if (!name) return cts_usage_error(arguments, "out of memory");
+    request->names[request->options.change_count++] = name;
+    change->factor = 0;
+    change->activity = take_rank(name, &change->rank);
+    if (scaled) {
+        char *const equals = strrchr(name, '=');
+        char *end = NULL;
+        if (equals) change->factor = strtod(equals + 1, &end);
+        if (!equals || !equals[1] || *end || !(change->factor >= 0) || change->factor > 1e6)
+            return cts_usage_error(
+                arguments, "'--scale %s': not NAME=FACTOR with a factor from 0 to 1000000", text);
+        *equals = 0;
+    }
+    if (!*change->activity)
+        return cts_usage_error(arguments, "'%s': the name of the activity is missing", text);
+    return 0;
+}
+
+static int add_changes(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const names[] = {"scale", "remove"};
+    request->options.changes = request->changes;
+    for (unsigned i = 0; i < 2; i++) {
+        int at = 0;
+        const char *text;
+        while ((text = cts_argument_next(arguments, names[i], &at))) {
+            const int code = add_change(arguments, request, text, i == 0);
+            if (code) return code;
+        }
+    }
+    return 0;
+}
+
+/* ---- the device ---- */
+
+static int read_u32(const struct cts_arguments *arguments, const char *name, uint32_t *value)
+{
+    uint64_t number;
+    if (!cts_argument_given(arguments, name)) return 0;
+    if (!cts_argument_u64(arguments, name, &number)) return CTS_EXIT_USAGE;
+    if (number < 1 || number > 1u << 24)
+        return cts_usage_error(arguments, "--%s is a number from 1 to %u", name, 1u << 24);
+    *value = (uint32_t)number;
+    return 0;
+}
+
+static int read_device(const struct cts_arguments *arguments, struct cts_whatif_device *device)
+{
+    *device = cts_whatif_default_device();
+    int code = read_u32(arguments, "sm-count", &device->sm_count);
+    if (!code) code = read_u32(arguments, "sm-threads", &device->threads);
+    if (!code) code = read_u32(arguments, "sm-ctas", &device->ctas);
+    if (!code) code = read_u32(arguments, "sm-registers", &device->registers);
+    if (!code && cts_argument_given(arguments, "sm-shared") &&
+        !cts_argument_bytes(arguments, "sm-shared", &device->shared_bytes))
+        code = CTS_EXIT_USAGE;
+    return code;
+}
+
+static int parse(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const format = cts_argument(arguments, "format");
+    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
+    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
+    const char *const per = cts_argument(arguments, "per");
+    uint64_t top = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0, threads = 0;
+    if ((cts_argument_given(arguments, "top") && !cts_argument_u64(arguments, "top", &top)) ||
+        (cts_argument_given(arguments, "threads") &&
+         !cts_argument_u64(arguments, "threads", &threads)))
+        return CTS_EXIT_USAGE;
+    request->choice =
+        (struct cts_sheet_choice){.limit = (size_t)top, .sort = cts_argument(arguments, "sort")};
+    request->options.targets = cts_argument_given(arguments, "targets");
+    request->options.free_overlap = cts_argument_given(arguments, "free-overlap");
+    request->options.path.threads = (unsigned)(threads < 256 ? threads : 256);
+    request->options.path.null_stream = cts_argument(arguments, "null-stream");
+    int code = add_changes(arguments, request);
+    if (!code) code = read_device(arguments, &request->options.device);
+    if (code) return code;
+    if (!request->options.change_count && !request->options.targets)
+        return cts_usage_error(arguments, "nothing to change: --scale, --remove or --targets");
+    request->sheet =
+        request->options.change_count ? CTS_WHATIF_SHEET_ACTIVITY : CTS_WHATIF_SHEET_TARGET;
+    request->has_sheet = per != NULL;
+    if (per) request->sheet = cts_whatif_sheet_named(per);
+    return 0;
+}
+
+/* ---- files ---- */
+
+static enum cts_status read_text(const char *path, struct cts_buffer *buffer,
+                                 struct cts_error *error)
+{
+    FILE *const file = fopen(path, "rb");
+    if (!file) return cts_fail_errno(error, errno, "cannot read '%s'", path);
+    enum cts_status status = CTS_OK;
+    char block[4096];
+    size_t got;
+    while (!status && (got = fread(block, 1, sizeof block, file)) > 0)
+        status = cts_buffer_append(buffer, block, got, error);
+    if (!status && ferror(file)) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
+    fclose(file);
+    if (!status && memchr(buffer->data, 0, buffer->size_bytes))
+        status = cts_fail(error, CTS_FORMAT, "'%s' is no text", path);
+    if (!status) status = cts_buffer_append(buffer, "", 1, error);
+    return status;
+}
+
+/* Lines NAME=NANOSECONDS; empty ones and those that begin with '#' say nothing. */
+static enum cts_status read_profile(const char *path, struct request *request,
+                                    struct cts_error *error)
+{
+    enum cts_status status = read_text(path, &request->profile, error);
+    if (status) return status;
+    request->options.costs = request->costs;
+    char *line = (char *)request->profile.data;
+    for (unsigned number = 1; line; number++) {
+        char *const end = strchr(line, '\n');
+        if (end) *end = 0;
+        if (*line && *line != '#') {
+            char *const equals = strrchr(line, '=');
+            char *rest = NULL;
+            errno = 0;
+            const unsigned long long cost_ns = equals ? strtoull(equals + 1, &rest, 10) : 0;
+            if (!equals || equals == line || equals[1] < '0' || equals[1] > '9' || errno ||
+                (*rest && strcmp(rest, "\r") != 0))
+                return cts_fail(error, CTS_FORMAT, "'%s' line %u: not NAME=NANOSECONDS", path,
+                                number);
+            if (request->options.cost_count == COSTS_MAX)
+                return cts_fail(error, CTS_LIMIT, "'%s' has more than %d costs", path, COSTS_MAX);
+            *equals = 0;
+            request->costs[request->options.cost_count++] = (struct cts_whatif_cost){line, cost_ns};
+        }
+        line = end ? end + 1 : NULL;
+    }
+    return CTS_OK;
+}
+
+/* ---- the verb ---- */
+
+static enum cts_status render(const struct request *request, const struct cts_whatif_report *report,
+                              struct cts_error *error)
+{
+    if (request->format == FORMAT_JSON)
+        return cts_whatif_print_json(report, &request->choice, stdout, error);
+    if (request->format == FORMAT_TABLE && !request->has_sheet && !request->choice.sort)
+        return cts_whatif_print_summary(report, request->choice.limit, stdout, error);
+    const struct cts_sheet sheet = cts_whatif_sheet(report, request->sheet);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
+    if (status) return status;
+    if (request->format == FORMAT_CSV)
+        status = cts_sheet_csv(&sheet, &rows, stdout, error);
+    else
+        status = cts_sheet_table(&sheet, &rows, stdout, error);
+    free(rows.rows);
+    cts_whatif_print_notes(report, request->format == FORMAT_CSV ? stderr : stdout);
+    return status;
+}
+
+static enum cts_status project(const char *path, struct request *request, struct cts_error *error)
+{
+    struct cts_timeline timeline;
+    enum cts_status status = cts_timeline_open(path, &timeline, error);
+    if (status) return status;
+    const struct cts_path_source source = cts_path_source_of(&timeline);
+    struct cts_whatif result;
+    status = cts_whatif_analyze(&source, &request->options, &result, error);
+    if (!status) {
+        const struct cts_whatif_report report = {
+            .path = path, .result = &result, .changed = request->options.change_count > 0};
+        status = render(request, &report, error);
+        if (request->options.targets && request->format == FORMAT_TABLE)
+            fprintf(stderr, "%llu projections in %.2f s\n",
+                    (unsigned long long)result.notes.projections, result.notes.seconds);
+        cts_whatif_release(&result);
+    }
+    cts_timeline_close(&timeline);
+    return status;
+}
+
+static int run_whatif(const struct cts_arguments *arguments)
+{
+    struct request *const request = calloc(1, sizeof *request);
+    struct cts_error error = {0};
+    if (!request) return CTS_EXIT_INPUT;
+    request->profile.ceiling_bytes = request->api_table.ceiling_bytes = TEXT_MAX_BYTES;
+    int code = parse(arguments, request);
+    enum cts_status status = CTS_OK;
+    const char *const profile = cts_argument(arguments, "profile");
+    const char *const table = cts_argument(arguments, "api-table");
+    if (!code && profile) status = read_profile(profile, request, &error);
+    if (!code && !status && table) {
+        status = read_text(table, &request->api_table, &error);
+        request->options.path.api_table = (const char *)request->api_table.data;
+        request->options.path.api_table_name = table;
+    }
+    if (!code && !status) status = project(arguments->positional[0], request, &error);
+    if (status) code = cts_report_error(arguments, &error);
+    for (size_t i = 0; i < request->options.change_count; i++) free(request->names[i]);
+    cts_buffer_release(&request->profile);
+    cts_buffer_release(&request->api_table);
+    free(request);
+    return code;
+}
+
+static const struct cts_option whatif_options[] = {
+    {.name = "scale",
+     .argument = "NAME=FACTOR",
+     .help = "an activity takes FACTOR of its time; 'rank 3: NAME=0.5'; repeatable"},
+    {.name = "remove", .argument = "NAME", .help = "an activity takes no time; repeatable"},
+    {.name = "targets", .help = "what each activity would gain, 2x faster and without time"},
+    {.name = "format",
+     .argument = "table|json|csv",
+     .help = "the form of the output (default: table)"},
+    {.name = "per", .argument = "activity|rank|pattern|wait|target", .help = "one list only"},
+    {.name = "top", .argument = "N", .help = "at most N rows (tables: 15; 0: all)"},
+    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
+    {.name = "free-overlap", .help = "kernels of different streams do not share the device"},
+    {.name = "sm-count", .argument = "N", .help = "SMs of the device (132)"},
+    {.name = "sm-threads", .argument = "N", .help = "threads that an SM holds (2048)"},
+    {.name = "sm-ctas", .argument = "N", .help = "CTAs that an SM holds (32)"},
+    {.name = "sm-registers", .argument = "N", .help = "registers of an SM (65536)"},
+    {.name = "sm-shared", .argument = "SIZE", .help = "shared memory of an SM (228K)"},
+    {.name = "profile",
+     .argument = "FILE",
+     .help = "what calls cost at least, NAME=NANOSECONDS a line"},
+    {.name = "null-stream",
+     .argument = "STREAM",
+     .help = "name or number of the null stream, where the trace does not say"},
+    {.name = "api-table", .argument = "FILE", .help = "what more API names mean"},
+    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+    {0},
+};
+
+const struct cts_verb cts_verb_whatif = {
+    .name = "whatif",
+    .synopsis = "TRACE|RUN --scale NAME=FACTOR | --remove NAME | --targets [options]",
+    .summary = "Projects the runtime with activities made faster or slower",
+    .description =
+        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with\n"
+        "--timeline), alters the time of the activities named and says what becomes of the\n"
+        "run: its length, each rank's, the critical path, waits that come and go.",
+    .options = whatif_options,
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run_whatif,
+};

@@ -1,0 +1,340 @@
+/* Projections: the lists, the screenful and JSON. */
+#include "report/whatif.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/text-table.h"
+
+enum { NAME_IN_TABLE = 32 };
+
+enum cts_whatif_sheet cts_whatif_sheet_named(const char *text)
+{
+    static const char *const names[] = {
+#define X(name, text) [CTS_WHATIF_SHEET_##name] = text,
+        CTS_WHATIF_SHEETS(X)
+#undef X
+    };
+    for (unsigned i = 0; i < CTS_WHATIF_SHEET_COUNT; i++)
+        if (!strcmp(names[i], text)) return (enum cts_whatif_sheet)i;
+    return CTS_WHATIF_SHEET_COUNT;
+}
+
+static const char *shortened(const char *name, char *buffer, size_t size)
+{
+    if (strlen(name) < size) return name;
+    snprintf(buffer, size, "%.*s..", (int)size - 3, name);
+    return buffer;
+}
+
+/* before / after - 1 would be unbounded; this is the part of the time that is gone. */
+static double gain(uint64_t before_ns, uint64_t after_ns)
+{
+    return before_ns ? ((double)before_ns - (double)after_ns) / (double)before_ns : NAN;
+}
+
+/* ---- lists ---- */
+
+static const struct cts_column activity_columns[] = {
+    {"activity", NULL, CTS_CELL_TEXT, false},
+    {"name", "activity", CTS_CELL_TEXT, true},
+    {"path_before_ns", "on path", CTS_CELL_TIME, false},
+    {"share_before", "path%", CTS_CELL_FRACTION, false},
+    {"path_after_ns", "then", CTS_CELL_TIME, false},
+    {"share_after", "path%", CTS_CELL_FRACTION, false},
+};
+
+static void activity_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_whatif_report *const report = state;
+    const struct cts_whatif *const r = report->result;
+    const struct cts_whatif_row *const row = &r->rows[index];
+    static _Thread_local char name[NAME_IN_TABLE + 1];
+    cells[0].text = r->region_names[row->region];
+    cells[1].text = shortened(cells[0].text, name, sizeof name);
+    cells[2].number = row->before_ns;
+    cells[3].real = r->before_ns ? (double)row->before_ns / (double)r->before_ns : NAN;
+    cells[4].number = row->after_ns;
+    cells[5].real = r->after_ns ? (double)row->after_ns / (double)r->after_ns : NAN;
+}
+
+static const struct cts_column rank_columns[] = {
+    {"rank", "rank", CTS_CELL_ID, false},
+    {"before_ns", "ends at", CTS_CELL_TIME, false},
+    {"after_ns", "then", CTS_CELL_TIME, false},
+    {"gain", "gain", CTS_CELL_FRACTION, false},
+};
+
+static void rank_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_whatif_report *const report = state;
+    const struct cts_whatif_rank *const rank = &report->result->ranks[index];
+    cells[0].number = rank->rank;
+    cells[1].number = rank->before_ns;
+    cells[2].number = rank->after_ns;
+    cells[3].real = gain(rank->before_ns, rank->after_ns);
+}
+
+static const struct cts_column pattern_columns[] = {
+    {"pattern", "pattern", CTS_CELL_TEXT, false}, {"before_count", "waits", CTS_CELL_COUNT, false},
+    {"before_ns", "time", CTS_CELL_TIME, false},  {"after_count", "then", CTS_CELL_COUNT, false},
+    {"after_ns", "time", CTS_CELL_TIME, false},   {"appeared", "new", CTS_CELL_COUNT, false},
+    {"vanished", "gone", CTS_CELL_COUNT, false},
+};
+
+static const struct cts_whatif_pattern *nth_pattern(const struct cts_whatif *result, size_t index)
+{
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++)
+        if ((result->patterns[p].before_count || result->patterns[p].after_count) && index-- == 0)
+            return &result->patterns[p];
+    return NULL;
+}
+
+static size_t pattern_count(const struct cts_whatif *result)
+{
+    size_t count = 0;
+    while (nth_pattern(result, count)) count++;
+    return count;
+}
+
+static void pattern_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_whatif_report *const report = state;
+    const struct cts_whatif_pattern *const pattern = nth_pattern(report->result, index);
+    cells[0].text = cts_path_pattern_names[pattern->pattern];
+    cells[1].number = pattern->before_count;
+    cells[2].number = pattern->before_ns;
+    cells[3].number = pattern->after_count;
+    cells[4].number = pattern->after_ns;
+    cells[5].number = pattern->appeared;
+    cells[6].number = pattern->vanished;
+}
+
+static const struct cts_column wait_columns[] = {
+    {"pattern", "pattern", CTS_CELL_TEXT, false},  {"rank", "rank", CTS_CELL_ID, false},
+    {"location", "where", CTS_CELL_TEXT, false},   {"begin_ns", "from", CTS_CELL_TIME, false},
+    {"before_ns", "waited", CTS_CELL_TIME, false}, {"after_ns", "then", CTS_CELL_TIME, false},
+};
+
+static void wait_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_whatif_report *const report = state;
+    const struct cts_whatif_wait *const wait = &report->result->waits[index];
+    const struct cts_timeline *const timeline = report->result->timeline;
+    const struct cts_timeline_location *const at = &timeline->locations[wait->location];
+    cells[0].text = cts_path_pattern_names[wait->pattern];
+    cells[1].number = at->process < timeline->group_count ? timeline->groups[at->process].rank : 0;
+    cells[2].text = at->name;
+    cells[3].number = wait->begin_ns;
+    cells[4].number = wait->before_ns;
+    cells[5].number = wait->after_ns;
+}
+
+static const struct cts_column target_columns[] = {
+    {"activity", NULL, CTS_CELL_TEXT, false},        {"name", "activity", CTS_CELL_TEXT, true},
+    {"calls", "calls", CTS_CELL_COUNT, false},       {"exclusive_ns", "time", CTS_CELL_TIME, false},
+    {"path_ns", "on path", CTS_CELL_TIME, false},    {"half_ns", "2x faster", CTS_CELL_TIME, false},
+    {"half_gain", "gain", CTS_CELL_FRACTION, false}, {"none_ns", "no time", CTS_CELL_TIME, false},
+    {"none_gain", "gain", CTS_CELL_FRACTION, false},
+};
+
+static void target_row(const void *state, size_t index, union cts_cell *cells)
+{
+    const struct cts_whatif_report *const report = state;
+    const struct cts_whatif *const r = report->result;
+    const struct cts_whatif_target *const target = &r->targets[index];
+    static _Thread_local char name[NAME_IN_TABLE + 1];
+    cells[0].text = r->region_names[target->region];
+    cells[1].text = shortened(cells[0].text, name, sizeof name);
+    cells[2].number = target->calls;
+    cells[3].number = target->exclusive_ns;
+    cells[4].number = target->path_ns;
+    cells[5].number = target->half_ns;
+    cells[6].real = gain(r->before_ns, target->half_ns);
+    cells[7].number = target->none_ns;
+    cells[8].real = gain(r->before_ns, target->none_ns);
+}
+
+#define SHEET(title, list, rows, function)                                                         \
+    (struct cts_sheet)                                                                             \
+    {                                                                                              \
+        .name = (title), .columns = (list), .column_count = sizeof(list) / sizeof *(list),         \
+        .row_count = (rows), .row = (function), .state = report                                    \
+    }
+
+struct cts_sheet cts_whatif_sheet(const struct cts_whatif_report *report,
+                                  enum cts_whatif_sheet which)
+{
+    const struct cts_whatif *const r = report->result;
+    switch (which) {
+    case CTS_WHATIF_SHEET_RANK:
+        return SHEET("ranks", rank_columns, r->rank_count, rank_row);
+    case CTS_WHATIF_SHEET_PATTERN:
+        return SHEET("patterns", pattern_columns, pattern_count(r), pattern_row);
+    case CTS_WHATIF_SHEET_WAIT:
+        return SHEET("waits", wait_columns, r->wait_count, wait_row);
+    case CTS_WHATIF_SHEET_TARGET:
+        return SHEET("targets", target_columns, r->target_count, target_row);
+    default:
+        return SHEET("activities", activity_columns, r->row_count, activity_row);
+    }
+}
+
+/* ---- the screenful ---- */
+
+static const char *time_of(uint64_t time_ns)
+{
+    static _Thread_local struct cts_scaled texts[4];
+    static _Thread_local unsigned next;
+    struct cts_scaled *const text = &texts[next++ % 4];
+    *text = cts_time_text(time_ns);
+    return text->text;
+}
+
+static void print_head(const struct cts_whatif_report *report, FILE *file)
+{
+    const struct cts_whatif *const r = report->result;
+    cts_print_plain(file, report->path);
+    fprintf(file, ": %s, %s, %s\n", cts_counted_text(r->process_count, "process", "processes").text,
+            cts_counted_text(r->stream_count, "device stream", "device streams").text,
+            cts_counted_text(r->event_count, "event", "events").text);
+    fprintf(file, "  runtime %s (first to last event)", time_of(r->before_ns));
+    if (report->changed) {
+        const double change = -100 * gain(r->before_ns, r->after_ns);
+        fprintf(file, ", projected %s (%+.2f%%)", time_of(r->after_ns),
+                isnan(change) || change == 0 ? 0 : change);
+    }
+    fputc('\n', file);
+}
+
+static enum cts_status print_list(const struct cts_whatif_report *report,
+                                  enum cts_whatif_sheet which, const char *title,
+                                  const struct cts_sheet_choice *choice, FILE *file,
+                                  struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_whatif_sheet(report, which);
+    if (!sheet.row_count) return CTS_OK;
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
+    if (status) return status;
+    fprintf(file, "\n  %s\n", title);
+    status = cts_sheet_table(&sheet, &rows, file, error);
+    if (!status && rows.found > rows.count)
+        fprintf(file, "  %zu more: --per %s --top 0\n", rows.found - rows.count,
+                which == CTS_WHATIF_SHEET_TARGET ? "target"
+                : which == CTS_WHATIF_SHEET_RANK ? "rank"
+                : which == CTS_WHATIF_SHEET_WAIT ? "wait"
+                                                 : "activity");
+    free(rows.rows);
+    return status;
+}
+
+void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
+{
+    const struct cts_whatif *const r = report->result;
+    const struct cts_whatif_notes *const n = &r->notes;
+    if (n->shared)
+        fprintf(file, "Note: %s share their device; %s waited for room; saturation %.2f\n",
+                cts_counted_text(n->shared, "kernel", "kernels").text,
+                cts_count_text(n->queued).text, n->saturation);
+    if (n->share_rejected)
+        fputs("Note: the model of shared devices does not reproduce this recording: kernels "
+              "overlap freely\n",
+              file);
+    if (n->missed)
+        fprintf(file, "Note: unaltered, %s would not have the recorded times\n",
+                cts_counted_text(n->missed, "event", "events").text);
+    if (n->broken)
+        fprintf(file, "Note: %s in a circle left out: clocks differ\n",
+                cts_counted_text(n->broken, "dependency", "dependencies").text);
+    if (n->target_left)
+        fprintf(file, "Note: %s not tried, none of them with more than %s in all\n",
+                cts_counted_text(n->target_left, "activity", "activities").text,
+                time_of(n->target_left_ns));
+    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
+        if (r->warnings[i])
+            fprintf(file, "Note: %s %s\n", cts_count_text(r->warnings[i]).text,
+                    cts_path_warning_texts[i]);
+}
+
+enum cts_status cts_whatif_print_summary(const struct cts_whatif_report *report, size_t top,
+                                         FILE *file, struct cts_error *error)
+{
+    enum { RANKS = 16, WAITS = 8 };
+    const struct cts_sheet_choice few = {.limit = top};
+    print_head(report, file);
+    enum cts_status status = CTS_OK;
+    if (report->changed) {
+        status =
+            print_list(report, CTS_WHATIF_SHEET_ACTIVITY, "The critical path", &few, file, error);
+        if (!status && report->result->rank_count > 1)
+            status = print_list(report, CTS_WHATIF_SHEET_RANK, "Ranks",
+                                &(struct cts_sheet_choice){.limit = RANKS}, file, error);
+        if (!status)
+            status = print_list(report, CTS_WHATIF_SHEET_PATTERN, "Waits",
+                                &(struct cts_sheet_choice){0}, file, error);
+        if (!status)
+            status = print_list(report, CTS_WHATIF_SHEET_WAIT, "Waits that change most",
+                                &(struct cts_sheet_choice){.limit = WAITS}, file, error);
+    }
+    if (!status)
+        status =
+            print_list(report, CTS_WHATIF_SHEET_TARGET, "What to make faster", &few, file, error);
+    if (status) return status;
+    fputc('\n', file);
+    cts_whatif_print_notes(report, file);
+    return CTS_OK;
+}
+
+/* ---- JSON ---- */
+
+static void json_notes(const struct cts_whatif *r, struct cts_json *json)
+{
+    const struct cts_whatif_notes *const n = &r->notes;
+    cts_json_key(json, "notes");
+    cts_json_open_object(json);
+    cts_json_member_u64(json, "missed_events", n->missed);
+    cts_json_member_u64(json, "broken_circles", n->broken);
+    cts_json_member_u64(json, "device_activities", n->kernels);
+    cts_json_member_u64(json, "configured_kernels", n->configured);
+    cts_json_member_u64(json, "shared_kernels", n->shared);
+    cts_json_member_u64(json, "queued_kernels", n->queued);
+    cts_json_key(json, "saturation");
+    cts_json_double(json, n->saturation);
+    cts_json_member_bool(json, "share_rejected", n->share_rejected);
+    cts_json_member_u64(json, "targets_left", n->target_left);
+    cts_json_member_u64(json, "projections", n->projections);
+    cts_json_close_object(json);
+}
+
+enum cts_status cts_whatif_print_json(const struct cts_whatif_report *report,
+                                      const struct cts_sheet_choice *choice, FILE *file,
+                                      struct cts_error *error)
+{
+    const struct cts_whatif *const r = report->result;
+    const enum cts_whatif_sheet first =
+        report->changed ? CTS_WHATIF_SHEET_ACTIVITY : CTS_WHATIF_SHEET_TARGET;
+    const struct cts_sheet sheet = cts_whatif_sheet(report, first);
+    struct cts_sheet_rows chosen;
+    const enum cts_status status = cts_sheet_choose(&sheet, choice, &chosen, error);
+    if (status) return status;
+    struct cts_json json;
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    cts_json_member_string(&json, "trace", report->path);
+    cts_json_member_u64(&json, "processes", r->process_count);
+    cts_json_member_u64(&json, "events", r->event_count);
+    cts_json_member_u64(&json, "runtime_ns", r->before_ns);
+    if (report->changed) cts_json_member_u64(&json, "projected_ns", r->after_ns);
+    for (unsigned which = 0; which < CTS_WHATIF_SHEET_COUNT; which++) {
+        const struct cts_sheet list = cts_whatif_sheet(report, (enum cts_whatif_sheet)which);
+        const struct cts_sheet_rows all = cts_sheet_all(&list);
+        if (which == CTS_WHATIF_SHEET_TARGET ? r->target_count > 0 : report->changed)
+            cts_sheet_json(&list, which == first ? &chosen : &all, &json);
+    }
+    json_notes(r, &json);
+    cts_json_close_object(&json);
+    free(chosen.rows);
+    return cts_json_end(&json, error);
+}
