@@ -13,6 +13,13 @@
 
 #include "report/figure.h"
 
+/* Fonts are found once and kept until the process ends. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig";
+}
+
 static uint64_t state = 88172645463325252ULL;
 static uint64_t random_u64(void)
 {
