@@ -22,15 +22,14 @@ static void join_rows(struct cts_copy_rows *rows)
 }
 
 /* Where the last byte of a side ends; false when it passes the end of memory. */
-static bool find_end(const struct cts_copy_rows *rows, const struct cts_copy_side *side,
-                     uint64_t *end)
+static bool find_end(const struct cts_copy_rows *rows, struct cts_copy_side *side)
 {
     uint64_t planes, lines, sum;
     return !__builtin_mul_overflow(rows->depth - 1, side->slice, &planes) &&
            !__builtin_mul_overflow(rows->height - 1, side->pitch, &lines) &&
            !__builtin_add_overflow(planes, lines, &sum) &&
            !__builtin_add_overflow(sum, rows->width, &sum) &&
-           !__builtin_add_overflow(sum, side->start, end);
+           !__builtin_add_overflow(sum, side->start, &side->end);
 }
 
 enum cts_status cts_copy_rows_of(const struct cts_copy *copy, bool with_source,
@@ -40,16 +39,16 @@ enum cts_status cts_copy_rows_of(const struct cts_copy *copy, bool with_source,
         .width = copy->width_bytes,
         .height = copy->height,
         .depth = copy->depth,
-        .to = {copy->destination, copy->destination_pitch, copy->destination_slice},
-        .from = {copy->source, copy->source_pitch, copy->source_slice}};
+        .to = {copy->destination, copy->destination_pitch, copy->destination_slice, 0},
+        .from = {copy->source, copy->source_pitch, copy->source_slice, 0}};
     if (!with_source) rows->from = rows->to;
-    uint64_t to_end, from_end, lines, bytes;
+    uint64_t lines, bytes;
     if (!rows->width || !rows->height || !rows->depth) return CTS_OK;
     if (__builtin_mul_overflow(rows->height, rows->depth, &lines) ||
-        __builtin_mul_overflow(lines, rows->width, &bytes) || !find_end(rows, &rows->to, &to_end) ||
-        !find_end(rows, &rows->from, &from_end))
+        __builtin_mul_overflow(lines, rows->width, &bytes) || !find_end(rows, &rows->to) ||
+        !find_end(rows, &rows->from))
         return cts_fail(error, CTS_FORMAT, "copy %u passes the end of memory", copy->copy);
-    rows->overlapping = rows->to.start < from_end && rows->from.start < to_end;
+    rows->overlapping = rows->to.start < rows->from.end && rows->from.start < rows->to.end;
     join_rows(rows);
     if (rows->height > ROWS_MAX || rows->depth > ROWS_MAX / rows->height)
         return cts_fail(error, CTS_FORMAT, "copy %u has %llu x %llu rows", copy->copy,

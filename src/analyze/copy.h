@@ -10,6 +10,7 @@
 
 struct cts_copy_side {
     uint64_t start, pitch, slice; /* bytes from row to row, from plane to plane */
+    uint64_t end;                 /* of the last row */
 };
 
 /* Rows that follow one another without a gap on both sides are one row here. */

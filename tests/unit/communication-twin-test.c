@@ -1523,11 +1523,31 @@ static void all_gather(void *state, const void *mine, void *all, const size_t *s
     meet(state);
 }
 
+static void all_to_all(void *state, const void *send, const size_t *send_sizes, void *receive,
+                       const size_t *receive_sizes)
+{
+    struct member *const m = state;
+    struct team *const team = m->team;
+    char *at = receive;
+    team->sent[m->processes.rank] = send;
+    team->sizes[m->processes.rank] = send_sizes;
+    meet(state);
+    for (unsigned i = 0; i < team->count; i++) {
+        const char *from = team->sent[i];
+        for (unsigned k = 0; k < m->processes.rank; k++) from += team->sizes[i][k];
+        assert_int_equal(team->sizes[i][m->processes.rank], receive_sizes[i]);
+        if (receive_sizes[i]) memcpy(at, from, receive_sizes[i]);
+        at += receive_sizes[i];
+    }
+    meet(state);
+}
+
 static const struct cts_processes_operations team_operations = {.version = CTS_PROCESSES_VERSION,
                                                                 .barrier = meet,
                                                                 .reduce_u64 = reduce,
                                                                 .broadcast = broadcast,
-                                                                .all_gather = all_gather};
+                                                                .all_gather = all_gather,
+                                                                .all_to_all = all_to_all};
 
 static enum cts_status analyze(const struct program *p, const struct cts_comm_options *options,
                                struct cts_comm *result, struct cts_error *error)
@@ -1659,7 +1679,8 @@ static void check_program(uint64_t seed)
                                              .top_count = below(12),
                                              .density_bins = 1 + below(5),
                                              .threads = 1 + below(3),
-                                             .set_bytes = chance(10) ? 48 : 0};
+                                             .set_bytes = chance(10) ? 48 : 0,
+                                             .region_bits = chance(80) ? 4 + below(7) : 0};
     struct cts_comm result;
     struct cts_error error = {0};
     if (analyze(&program, &options, &result, &error))
@@ -1668,7 +1689,7 @@ static void check_program(uint64_t seed)
     check_result(&twin, &result, &options);
     cts_comm_release(&result);
     check_query(&program);
-    if (chance(15)) check_processes(&program, &twin, &options, 2 + below(3));
+    if (chance(4)) check_processes(&program, &twin, &options, 2 + below(3));
 }
 
 static uint64_t current_program;

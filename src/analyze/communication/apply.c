@@ -23,6 +23,7 @@ struct applying {
     struct cts_comm_model *model;
     struct cts_comm_worker *worker;
     uint32_t first_node; /* of the launch */
+    bool counts;         /* what is counted once this process counts at the place at hand */
     /* communicated bytes of one writing launch, not yet added up */
     size_t writer_launch;
     uint64_t bytes, unseen_bytes;
@@ -37,7 +38,7 @@ static bool is_mine(const struct applying *a, uint64_t address)
 static void flush(struct applying *a)
 {
     struct cts_comm_counts *const counts = &a->model->result->launches[a->writer_launch].counts;
-    if (a->again_bytes + a->bytes && cts_comm_is_first(a->model)) {
+    if (a->again_bytes + a->bytes) {
         cts_comm_pair_use(a->worker, a->writer_launch);
         a->worker->pairs[a->writer_launch].sum.distinct_bytes += a->again_bytes + a->bytes;
     }
@@ -67,10 +68,24 @@ static void mark_places(struct applying *a, uint64_t start, uint64_t stop)
     }
 }
 
+/* Bytes of one writer that are read for the first time. */
+static void count_marked(struct applying *a, uint64_t start, uint64_t end, uint32_t writer)
+{
+    struct cts_comm_model *const model = a->model;
+    const size_t launch = turn_to(a, writer);
+    const uint64_t unseen =
+        model->unseen.count ? cts_intervals_overlap(&model->unseen, start, end) : 0;
+    writer &= CTS_WRITER_MASK;
+    a->bytes += end - start;
+    a->unseen_bytes += unseen;
+    mark_places(a, start, end);
+    CTS_COMM_CTA_ADD(model, launch, writer, communicated_out_bytes, end - start);
+    CTS_COMM_CTA_ADD(model, launch, writer, unseen_communicated_out_bytes, unseen);
+}
+
 /* Marks [start, stop) of one block. */
 static enum cts_status mark(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
 {
-    struct cts_comm_model *const model = a->model;
     (void)node;
     for (uint64_t at = start; at < stop;) {
         uint32_t writer;
@@ -79,16 +94,7 @@ static enum cts_status mark(struct applying *a, uint64_t start, uint64_t stop, u
             const enum cts_status status = cts_shadow_set(
                 &a->worker->view, at, end, writer | CTS_WRITER_READ, &a->worker->error);
             if (status) return status;
-            const size_t launch = turn_to(a, writer);
-            const uint64_t unseen =
-                model->unseen.count ? cts_intervals_overlap(&model->unseen, at, end) : 0;
-            a->bytes += end - at;
-            a->unseen_bytes += unseen;
-            mark_places(a, at, end);
-            if (cts_comm_is_first(model)) {
-                CTS_COMM_CTA_ADD(model, launch, writer, communicated_out_bytes, end - at);
-                CTS_COMM_CTA_ADD(model, launch, writer, unseen_communicated_out_bytes, unseen);
-            }
+            if (a->counts) count_marked(a, at, end, writer);
         }
         at = end;
     }
@@ -100,6 +106,7 @@ static enum cts_status mark(struct applying *a, uint64_t start, uint64_t stop, u
 static enum cts_status unmark(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
 {
     (void)node;
+    if (!a->counts) return CTS_OK;
     for (uint64_t at = start; at < stop;) {
         uint32_t writer;
         const uint64_t end = cts_shadow_run(&a->worker->view, at, stop, &writer);
@@ -118,6 +125,7 @@ static enum cts_status unmark(struct applying *a, uint64_t start, uint64_t stop,
 static enum cts_status mark_again(struct applying *a, uint64_t start, uint64_t stop, uint32_t node)
 {
     (void)node;
+    if (!a->counts) return CTS_OK;
     for (uint64_t at = start; at < stop;) {
         uint32_t writer;
         const uint64_t end = cts_shadow_run(&a->worker->view, at, stop, &writer);
@@ -132,6 +140,7 @@ static enum cts_status mark_again(struct applying *a, uint64_t start, uint64_t s
 static enum cts_status add_shared(struct applying *a, struct cts_intervals *list, uint64_t start,
                                   uint64_t end)
 {
+    if (!a->counts) return CTS_OK;
     const enum cts_status status = cts_intervals_add(list, start, end, &a->worker->error);
     if (status || list->count < SHARED_MAX) return status;
     return cts_intervals_normalise(list, &a->worker->error);
@@ -215,23 +224,49 @@ static enum cts_status for_items(struct applying *a, const struct cts_set_item *
     return CTS_OK;
 }
 
-/* The kinds of sets, as other processes send them. */
-enum set_kind { MARKS, REREADS, STORES, ATOMICS };
+/* The same, region by region, of those that this process follows. */
+static enum cts_status for_followed(struct applying *a, const struct cts_set_item *items,
+                                    size_t count, item_function act)
+{
+    const struct cts_comm_regions *const regions = &a->model->regions;
+    const struct cts_comm_region *region = NULL;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; !status && i < count; i++) {
+        const uint64_t last = items[i].start + (items[i].length_bytes - 1);
+        if (i + AHEAD < count && is_mine(a, items[i + AHEAD].start))
+            cts_shadow_prefetch(&a->worker->view, items[i + AHEAD].start);
+        for (uint64_t at = items[i].start; !status && at <= last;) {
+            const uint64_t region_last = cts_comm_region_last(regions, at);
+            const uint64_t end = region_last < last ? region_last + 1 : last + 1;
+            if (!region || region->key != at >> regions->bits)
+                region = cts_comm_region_find(regions, at);
+            if (region && region->followed && is_mine(a, at)) {
+                a->counts = region->owner == regions->processes->rank;
+                status = act(a, at, end, items[i].node);
+            }
+            at = end;
+        }
+    }
+    return status;
+}
 
 /* The same for the sets of one kind of all threads and processes. */
-static enum cts_status for_all(struct applying *a, enum set_kind kind, item_function act)
+static enum cts_status for_all(struct applying *a, enum cts_comm_set kind, item_function act)
 {
     const struct cts_comm_model *const model = a->model;
-    const struct cts_processes *const processes = model->options.processes;
+    const unsigned process_count = model->remotes ? model->options.processes->count : 0;
+    enum cts_status (*const go)(struct applying *, const struct cts_set_item *, size_t,
+                                item_function) =
+        cts_comm_has_regions(model) ? for_followed : for_items;
     enum cts_status status = CTS_OK;
+    a->counts = true;
     for (unsigned i = 0; !status && i < model->worker_count; i++) {
-        const struct cts_comm_worker *const worker = &model->workers[i];
-        const struct cts_sets *const sets[] = {&worker->marks, &worker->rereads, &worker->stores,
-                                               &worker->atomics};
-        status = for_items(a, sets[kind]->items, sets[kind]->count, act);
+        size_t count;
+        const struct cts_set_item *const items = cts_comm_set_of(&model->workers[i], kind, &count);
+        status = go(a, items, count, act);
     }
-    for (unsigned i = 0; !status && model->remotes && i < processes->count; i++)
-        status = for_items(a, model->remotes[i].items[kind], model->remotes[i].counts[kind], act);
+    for (unsigned i = 0; !status && i < process_count; i++)
+        status = go(a, model->remotes[i].items[kind], model->remotes[i].counts[kind], act);
     return status;
 }
 
@@ -239,9 +274,9 @@ static enum cts_status apply_claims(struct applying *a)
 {
     struct cts_comm_worker *const worker = a->worker;
     worker->shared.count = worker->conflicts.count = 0;
-    enum cts_status status = for_all(a, ATOMICS, claim_atomic);
+    enum cts_status status = for_all(a, CTS_COMM_ATOMICS, claim_atomic);
     if (!status) status = cts_intervals_normalise(&worker->shared, &worker->error);
-    if (!status) status = for_all(a, STORES, claim_store);
+    if (!status) status = for_all(a, CTS_COMM_STORES, claim_store);
     if (!status) status = cts_intervals_normalise(&worker->conflicts, &worker->error);
     return status;
 }
@@ -253,9 +288,9 @@ void cts_comm_apply(void *state, unsigned worker_index)
     const struct cts_comm_launch *const launch = &model->result->launches[model->launch];
     struct applying a = {
         .model = model, .worker = worker, .first_node = (uint32_t)launch->first_node};
-    enum cts_status status = for_all(&a, REREADS, unmark);
-    if (!status) status = for_all(&a, REREADS, mark_again);
-    if (!status) status = for_all(&a, MARKS, mark);
+    enum cts_status status = for_all(&a, CTS_COMM_REREADS, unmark);
+    if (!status) status = for_all(&a, CTS_COMM_REREADS, mark_again);
+    if (!status) status = for_all(&a, CTS_COMM_MARKS, mark);
     flush(&a);
     if (!status) status = apply_claims(&a);
     if (!status)
@@ -295,8 +330,8 @@ void cts_comm_apply_retrace(void *state, unsigned worker_index)
 {
     struct cts_comm_model *const model = state;
     struct applying a = {.model = model, .worker = &model->workers[worker_index]};
-    enum cts_status status = for_all(&a, STORES, kill);
-    if (!status) status = for_all(&a, ATOMICS, kill);
-    if (!status) status = for_all(&a, MARKS, revive);
+    enum cts_status status = for_all(&a, CTS_COMM_STORES, kill);
+    if (!status) status = for_all(&a, CTS_COMM_ATOMICS, kill);
+    if (!status) status = for_all(&a, CTS_COMM_MARKS, revive);
     a.worker->status = status;
 }

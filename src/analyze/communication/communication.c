@@ -328,6 +328,7 @@ static enum cts_status change_rank(struct cts_comm_model *model, struct cts_erro
     cts_shadow_free(model->shadow);
     for (unsigned k = 0; k < model->worker_count; k++) model->workers[k].view.shadow = NULL;
     model->shadow = cts_shadow_new(error);
+    cts_comm_regions_clear(&model->regions);
     return model->shadow ? CTS_OK : CTS_MEMORY;
 }
 
@@ -356,8 +357,11 @@ static enum cts_status walk(struct cts_comm_model *model, struct cts_error *erro
         if (step->kind == CTS_STEP_LAUNCH) {
             status = run_launch(model, status, error);
             model->launch++;
-        } else if (!status) {
-            status = take_step(model, step, error);
+        } else {
+            if (step->kind == CTS_STEP_COPY)
+                status = cts_comm_follow_source(model, &model->catalogue->copies[step->index],
+                                                status, error);
+            if (!status) status = take_step(model, step, error);
         }
         if (status && !model->options.processes) return status;
     }
@@ -591,6 +595,7 @@ static void release_worker(struct cts_comm_worker *worker)
     free(worker->written);
     free(worker->written_sites);
     free(worker->place_sums);
+    cts_map_release(&worker->touched);
     cts_map_release(&worker->place_pairs);
     for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
         cts_strides_release(&worker->strides[kind]);
@@ -620,8 +625,7 @@ static void release_model(struct cts_comm_model *model)
     free(model->node_sms);
     free(model->sm_order);
     free(model->places.items);
-    free(model->remotes);
-    free(model->remote_block);
+    cts_comm_exchange_release(model);
     cts_order_release(&model->order);
     cts_shadow_free(model->shadow);
     free(model->sites);
@@ -667,6 +671,8 @@ static enum cts_status analyze_as(const struct cts_catalogue *catalogue,
                                    .restricted = restricted};
     if (model.options.processes && model.options.processes->count == 1)
         model.options.processes = NULL;
+    model.regions.processes = model.options.processes;
+    model.regions.bits = options->region_bits ? options->region_bits : CTS_COMM_REGION_BITS;
     model.transfer_room = options->transfer_max ? options->transfer_max : CTS_COMM_TRANSFER_MAX;
     const enum cts_status status = analyze(&model, error);
     release_model(&model);

@@ -3,19 +3,7 @@
 #include <string.h>
 
 #include "analyze/communication/model.h"
-
-/* More rows than any real copy has: beyond, a catalogue is damaged. */
-#define ROWS_MAX (UINT64_C(1) << 28)
-
-/* One side of a copy: rows of width bytes. */
-struct plane {
-    uint64_t start, pitch, slice;
-};
-
-struct geometry {
-    uint64_t width, height, depth;
-    struct plane to, from;
-};
+#include "analyze/copy.h"
 
 bool cts_comm_is_host_visible(const struct cts_allocation *allocation)
 {
@@ -23,75 +11,32 @@ bool cts_comm_is_host_visible(const struct cts_allocation *allocation)
     return !strcmp(kind, "managed") || !strcmp(kind, "pinned") || !strcmp(kind, "mapped");
 }
 
-/* Rows that follow one another without a gap on both sides become one. */
-static void join_rows(struct geometry *g)
-{
-    if (g->height == 1 || (g->to.pitch == g->width && g->from.pitch == g->width)) {
-        const uint64_t rows = g->height;
-        g->width *= rows;
-        g->height = g->depth;
-        g->to.pitch = g->to.slice;
-        g->from.pitch = g->from.slice;
-        g->depth = 1;
-    }
-    if (g->depth == 1 && g->height > 1 && g->to.pitch == g->width && g->from.pitch == g->width) {
-        g->width *= g->height;
-        g->height = 1;
-    }
-}
-
-/* Where the last byte of a side ends; false when it passes the end of memory. */
-static bool extent(const struct geometry *g, const struct plane *plane, uint64_t *end)
-{
-    uint64_t planes, rows, sum;
-    return !__builtin_mul_overflow(g->depth - 1, plane->slice, &planes) &&
-           !__builtin_mul_overflow(g->height - 1, plane->pitch, &rows) &&
-           !__builtin_add_overflow(planes, rows, &sum) &&
-           !__builtin_add_overflow(sum, g->width, &sum) &&
-           !__builtin_add_overflow(sum, plane->start, end);
-}
-
-/* `with_source` false: a memset, whose source fields mean nothing. */
-static enum cts_status read_geometry(const struct cts_copy *copy, bool with_source,
-                                     struct geometry *g, struct cts_error *error)
-{
-    *g = (struct geometry){
-        .width = copy->width_bytes,
-        .height = copy->height,
-        .depth = copy->depth,
-        .to = {copy->destination, copy->destination_pitch, copy->destination_slice},
-        .from = {copy->source, copy->source_pitch, copy->source_slice}};
-    if (!with_source) g->from = g->to;
-    uint64_t end, rows, bytes;
-    if (!g->width || !g->height || !g->depth) return CTS_OK;
-    if (__builtin_mul_overflow(g->height, g->depth, &rows) ||
-        __builtin_mul_overflow(rows, g->width, &bytes) || !extent(g, &g->to, &end) ||
-        !extent(g, &g->from, &end))
-        return cts_fail(error, CTS_FORMAT, "copy %u passes the end of memory", copy->copy);
-    join_rows(g);
-    if (g->height > ROWS_MAX || g->depth > ROWS_MAX / g->height)
-        return cts_fail(error, CTS_FORMAT, "copy %u has %llu x %llu rows", copy->copy,
-                        (unsigned long long)copy->height, (unsigned long long)copy->depth);
-    return CTS_OK;
-}
-
-static uint64_t row_start(const struct plane *plane, uint64_t z, uint64_t y)
-{
-    return plane->start + z * plane->slice + y * plane->pitch;
-}
-
-static enum cts_status fill_rows(struct cts_comm_model *model, const struct geometry *g,
+static enum cts_status fill_rows(struct cts_comm_model *model, const struct cts_copy_rows *g,
                                  uint32_t writer, struct cts_error *error)
 {
     for (uint64_t z = 0; z < g->depth; z++) {
         for (uint64_t y = 0; y < g->height; y++) {
-            const uint64_t start = row_start(&g->to, z, y);
+            const uint64_t start = cts_copy_row_start(&g->to, z, y);
             const enum cts_status status =
                 cts_shadow_fill(model->shadow, start, start + g->width, writer, error);
             if (status) return status;
         }
     }
     return CTS_OK;
+}
+
+/* How many bytes of [start, end) are this process's to count. */
+static uint64_t bytes_counted_here(const struct cts_comm_model *model, uint64_t start, uint64_t end)
+{
+    uint64_t bytes = 0;
+    if (!cts_comm_has_regions(model)) return end - start;
+    for (uint64_t at = start, stop; at < end; at = stop) {
+        const uint64_t last = cts_comm_region_last(&model->regions, at);
+        const struct cts_comm_region *const region = cts_comm_region_find(&model->regions, at);
+        stop = last < end - 1 ? last + 1 : end;
+        if (region && region->owner == model->options.processes->rank) bytes += stop - at;
+    }
+    return bytes;
 }
 
 /* The host reads [start, stop): a column of its own for who wrote it. */
@@ -105,20 +50,20 @@ static void read_range(struct cts_comm_model *model, struct cts_shadow_view *vie
         writer &= CTS_WRITER_MASK;
         if (writer >= CTS_WRITER_FIRST_NODE) {
             const size_t launch = cts_comm_launch_of(model->result, writer, &hint);
-            model->result->launches[launch].counts.host_read_bytes += end - at;
-            if (cts_comm_is_first(model))
-                CTS_COMM_CTA_ADD(model, launch, writer, host_read_bytes, end - at);
+            const uint64_t bytes = bytes_counted_here(model, at, end);
+            model->result->launches[launch].counts.host_read_bytes += bytes;
+            CTS_COMM_CTA_ADD(model, launch, writer, host_read_bytes, bytes);
         }
         at = end;
     }
 }
 
 static void read_rows(struct cts_comm_model *model, struct cts_shadow_view *view,
-                      const struct geometry *g)
+                      const struct cts_copy_rows *g)
 {
     for (uint64_t z = 0; z < g->depth; z++) {
         for (uint64_t y = 0; y < g->height; y++) {
-            const uint64_t start = row_start(&g->from, z, y);
+            const uint64_t start = cts_copy_row_start(&g->from, z, y);
             read_range(model, view, start, start + g->width);
         }
     }
@@ -141,8 +86,10 @@ static enum cts_status put_runs(struct cts_comm_model *model, struct runs *runs,
     for (size_t i = 0; !status && i < runs->count; i++) {
         const struct run *const run = &runs->items[i];
         status = cts_shadow_fill(model->shadow, run->start, run->end, run->writer, error);
-        if ((run->writer & CTS_WRITER_MASK) >= CTS_WRITER_FIRST_NODE)
-            model->result->carried_bytes += run->end - run->start;
+        if ((run->writer & CTS_WRITER_MASK) < CTS_WRITER_FIRST_NODE) continue;
+        model->result->carried_bytes += run->end - run->start;
+        if (!status && model->options.processes)
+            status = cts_comm_own(model, run->start, run->end, error);
     }
     runs->count = 0;
     return status;
@@ -175,20 +122,16 @@ static enum cts_status carry_row(struct cts_comm_model *model, struct cts_shadow
 }
 
 static enum cts_status carry(struct cts_comm_model *model, struct cts_shadow_view *view,
-                             const struct geometry *g, struct cts_error *error)
+                             const struct cts_copy_rows *g, struct cts_error *error)
 {
-    uint64_t to_end = 0, from_end = 0;
-    extent(g, &g->to, &to_end);
-    extent(g, &g->from, &from_end);
-    const bool overlapping = g->to.start < from_end && g->from.start < to_end;
     struct runs runs = {0};
     enum cts_status status = CTS_OK;
     for (uint64_t z = 0; !status && z < g->depth; z++) {
         for (uint64_t y = 0; !status && y < g->height; y++) {
-            const uint64_t start = row_start(&g->from, z, y);
+            const uint64_t start = cts_copy_row_start(&g->from, z, y);
             const struct cts_interval from = {start, start + g->width};
-            status =
-                carry_row(model, view, &from, row_start(&g->to, z, y), overlapping, &runs, error);
+            status = carry_row(model, view, &from, cts_copy_row_start(&g->to, z, y), g->overlapping,
+                               &runs, error);
         }
     }
     if (!status) status = put_runs(model, &runs, error);
@@ -196,15 +139,32 @@ static enum cts_status carry(struct cts_comm_model *model, struct cts_shadow_vie
     return status;
 }
 
+static bool carries(const struct cts_copy *copy)
+{
+    return copy->kind && (!strcmp(copy->kind, "DtoD") || !strcmp(copy->kind, "PtoP"));
+}
+
+enum cts_status cts_comm_follow_source(struct cts_comm_model *model, const struct cts_copy *copy,
+                                       enum cts_status status, struct cts_error *error)
+{
+    struct cts_copy_rows rows;
+    if (!cts_comm_has_regions(model) || !carries(copy) || model->options.paper_model ||
+        model->options.ignore_copies)
+        return status;
+    if (cts_copy_rows_of(copy, true, &rows, NULL) || !rows.width || !rows.height || !rows.depth)
+        return status; /* what is wrong cts_comm_copy() says */
+    return cts_comm_follow_everywhere(model, rows.from.start, rows.from.end, status, error);
+}
+
 enum cts_status cts_comm_copy(struct cts_comm_model *model, const struct cts_copy *copy,
                               struct cts_error *error)
 {
     const char *const kind = copy->kind ? copy->kind : "";
     const bool is_memset = !strcmp(kind, "memset");
-    struct geometry g;
+    struct cts_copy_rows g;
     is_memset ? model->result->memset_count++ : model->result->copy_count++;
     if (model->options.paper_model || model->options.ignore_copies) return CTS_OK;
-    const enum cts_status status = read_geometry(copy, !is_memset, &g, error);
+    const enum cts_status status = cts_copy_rows_of(copy, !is_memset, &g, error);
     if (status || !g.width || !g.height || !g.depth) return status;
     struct cts_shadow_view *const view = &model->workers[0].view;
     if (view->shadow != model->shadow) *view = (struct cts_shadow_view){.shadow = model->shadow};
@@ -214,7 +174,7 @@ enum cts_status cts_comm_copy(struct cts_comm_model *model, const struct cts_cop
         read_rows(model, view, &g);
         return fill_rows(model, &g, CTS_WRITER_HOST, error); /* it may be mapped memory */
     }
-    if (!strcmp(kind, "DtoD") || !strcmp(kind, "PtoP")) return carry(model, view, &g, error);
+    if (carries(copy)) return carry(model, view, &g, error);
     return cts_fail(error, CTS_FORMAT, "copy %u has the unknown kind '%s'", copy->copy, kind);
 }
 
@@ -265,7 +225,7 @@ static enum cts_status uncarry_row(struct cts_comm_model *model, struct cts_shad
     return cts_shadow_fill(model->shadow, to, to + width, CTS_WRITER_NOBODY, error);
 }
 
-static enum cts_status uncarry(struct cts_comm_model *model, const struct geometry *g,
+static enum cts_status uncarry(struct cts_comm_model *model, const struct cts_copy_rows *g,
                                struct cts_error *error)
 {
     struct cts_shadow_view view = {.shadow = model->shadow};
@@ -273,8 +233,8 @@ static enum cts_status uncarry(struct cts_comm_model *model, const struct geomet
     enum cts_status status = CTS_OK;
     for (uint64_t z = g->depth; !status && z-- > 0;)
         for (uint64_t y = g->height; !status && y-- > 0;)
-            status = uncarry_row(model, &view, row_start(&g->to, z, y), row_start(&g->from, z, y),
-                                 g->width, &runs, error);
+            status = uncarry_row(model, &view, cts_copy_row_start(&g->to, z, y),
+                                 cts_copy_row_start(&g->from, z, y), g->width, &runs, error);
     for (size_t i = 0; !status && i < runs.count; i++)
         status = cts_shadow_fill(model->shadow, runs.items[i].start, runs.items[i].end,
                                  CTS_WRITER_HOST, error);
@@ -286,11 +246,11 @@ static enum cts_status uncopy(struct cts_comm_model *model, const struct cts_cop
                               struct cts_error *error)
 {
     const char *const kind = copy->kind ? copy->kind : "";
-    struct geometry g;
+    struct cts_copy_rows g;
     if (model->options.ignore_copies) return CTS_OK;
-    const enum cts_status status = read_geometry(copy, strcmp(kind, "memset") != 0, &g, error);
+    const enum cts_status status = cts_copy_rows_of(copy, strcmp(kind, "memset") != 0, &g, error);
     if (status || !g.width || !g.height || !g.depth) return status;
-    if (!strcmp(kind, "DtoD") || !strcmp(kind, "PtoP")) return uncarry(model, &g, error);
+    if (carries(copy)) return uncarry(model, &g, error);
     return fill_rows(model, &g, CTS_WRITER_NOBODY, error);
 }
 

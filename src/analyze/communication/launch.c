@@ -375,27 +375,31 @@ static void note_peaks(struct cts_comm_model *model)
         model->result->peak_shadow_bytes = shadow_bytes;
 }
 
-enum cts_status cts_comm_read_launch(struct cts_comm_model *model, struct cts_error *error)
+/* `status`: as in cts_comm_run_launch. */
+enum cts_status cts_comm_read_launch(struct cts_comm_model *model, enum cts_status status,
+                                     struct cts_error *error)
 {
     const size_t index = model->result->launches[model->launch].index;
-    enum cts_status status = prepare(model, error);
+    if (!status) status = prepare(model, error);
     if (!status) status = collect_chunks(model, index, error);
+    if (!status) cts_comm_share_out(model, index);
+    if (cts_comm_has_regions(model)) status = cts_comm_follow_launch(model, status, error);
     if (status) return status;
-    cts_comm_share_out(model, index);
     const size_t groups = model->group_count;
     cts_parallel(groups < model->worker_count ? (unsigned)groups : model->worker_count, read_groups,
                  model);
     return cts_comm_first_failure(model, error);
 }
 
-static enum cts_status read_forward(struct cts_comm_model *model, struct cts_error *error)
+static enum cts_status read_forward(struct cts_comm_model *model, enum cts_status status,
+                                    struct cts_error *error)
 {
     const size_t index = model->result->launches[model->launch].index;
     const struct cts_launch *const row = &model->catalogue->launches[index];
-    enum cts_status status = find_unseen(model, row, error);
+    if (!status) status = find_unseen(model, row, error);
     if (!status) status = cts_comm_find_places(model, row, error);
     if (!status) status = cts_comm_sms_find(model, error);
-    return status ? status : cts_comm_read_launch(model, error);
+    return cts_comm_read_launch(model, status, error);
 }
 
 /* `status`: whether all went well so far; the processes learn of a failure here, where they meet.
@@ -403,7 +407,7 @@ static enum cts_status read_forward(struct cts_comm_model *model, struct cts_err
 enum cts_status cts_comm_run_launch(struct cts_comm_model *model, enum cts_status status,
                                     struct cts_error *error)
 {
-    if (!status) status = read_forward(model, error);
+    status = read_forward(model, status, error);
     if (!cts_processes_agree(model->options.processes, &status, error)) return status;
     status = cts_comm_exchange(model, error);
     if (!status) {

@@ -8,6 +8,7 @@
 
 #include "analyze/communication/addresses.h"
 #include "analyze/communication/communication.h"
+#include "analyze/communication/regions.h"
 #include "analyze/communication/sets.h"
 #include "analyze/shadow.h"
 #include "analyze/interval.h"
@@ -145,17 +146,35 @@ struct cts_comm_worker {
     struct cts_comm_transfers transfers; /* of the current launch */
     uint64_t transfers_left_out;
     uint64_t record_count;
-    size_t last_launch; /* of a node that was looked up */
+    size_t last_launch;     /* of a node that was looked up */
+    struct cts_map touched; /* regions of the current launch (regions.c) */
 };
 
 struct cts_comm_range {
     uint32_t first, last; /* inclusive; first > last: none */
 };
 
+/* The kinds of sets that a launch leaves. */
+enum cts_comm_set {
+    CTS_COMM_MARKS,
+    CTS_COMM_REREADS,
+    CTS_COMM_STORES,
+    CTS_COMM_ATOMICS,
+    CTS_COMM_SET_COUNT
+};
+
 /* Sets of another process; they lie in the model's remote_block. */
 struct cts_comm_remote {
-    const struct cts_set_item *items[4]; /* marks, rereads, stores, atomics */
-    size_t counts[4];
+    const struct cts_set_item *items[CTS_COMM_SET_COUNT];
+    size_t counts[CTS_COMM_SET_COUNT];
+};
+
+/* Sets for another process. */
+struct cts_comm_outgoing {
+    struct {
+        struct cts_set_item *items;
+        size_t count, capacity;
+    } sets[CTS_COMM_SET_COUNT];
 };
 
 struct cts_comm_model {
@@ -192,7 +211,9 @@ struct cts_comm_model {
     struct cts_shadow *winners;  /* retracing a launch with contended bytes: who won them */
     uint64_t first_cta, end_cta; /* this process's */
     void *remote_block;
-    struct cts_comm_remote *remotes; /* what other processes found in this launch, by process */
+    struct cts_comm_remote *remotes;    /* what other processes found in this launch, by process */
+    struct cts_comm_outgoing *outgoing; /* the other way */
+    struct cts_comm_regions regions;    /* of the current rank; unused where there is one process */
     struct {
         struct cts_comm_place *items;
         size_t count, capacity;
@@ -256,9 +277,15 @@ CTS_MUST_CHECK enum cts_status cts_comm_host_access(struct cts_comm_model *model
 /* Whether the CPU can write the allocation without a copy. */
 bool cts_comm_is_host_visible(const struct cts_allocation *allocation);
 
+/* Processes: before cts_comm_copy() all of them learn what a copy will carry. */
+CTS_MUST_CHECK enum cts_status cts_comm_follow_source(struct cts_comm_model *model,
+                                                      const struct cts_copy *copy,
+                                                      enum cts_status status,
+                                                      struct cts_error *error);
+
 /* launch.c, for passes of other kinds: the records of the launch are read by all threads. */
-CTS_MUST_CHECK enum cts_status cts_comm_read_launch(struct cts_comm_model *model,
-                                                    struct cts_error *error);
+CTS_MUST_CHECK enum cts_status
+cts_comm_read_launch(struct cts_comm_model *model, enum cts_status status, struct cts_error *error);
 enum cts_status cts_comm_first_failure(const struct cts_comm_model *model, struct cts_error *error);
 
 /* places.c: where the allocations lie that are alive at a launch. */
@@ -321,11 +348,38 @@ struct cts_address_filter cts_comm_live_filter(struct cts_comm_worker *worker);
 CTS_MUST_CHECK enum cts_status
 cts_comm_untake(struct cts_comm_model *model, const struct cts_step *step, struct cts_error *error);
 
-/* processes.c: a process reads the records of its CTAs; what they wrote and read all get to know.
- */
+/* regions.c; `status` as in cts_comm_run_launch. Follows what this process's CTAs of the launch,
+ * whose chunks are collected, will read. */
+CTS_MUST_CHECK enum cts_status cts_comm_follow_launch(struct cts_comm_model *model,
+                                                      enum cts_status status,
+                                                      struct cts_error *error);
+/* All processes follow all regions of [start, end) that have an owner. */
+CTS_MUST_CHECK enum cts_status cts_comm_follow_everywhere(struct cts_comm_model *model,
+                                                          uint64_t start, uint64_t end,
+                                                          enum cts_status status,
+                                                          struct cts_error *error);
+/* Regions of [start, end) without an owner, of which all processes know alike, get one. */
+CTS_MUST_CHECK enum cts_status cts_comm_own(struct cts_comm_model *model, uint64_t start,
+                                            uint64_t end, struct cts_error *error);
+
+/* exchange.c: a process reads the records of its CTAs; what they wrote and read those get to know
+ * who follow the regions. */
+static inline const struct cts_set_item *cts_comm_set_of(const struct cts_comm_worker *worker,
+                                                         enum cts_comm_set kind, size_t *count)
+{
+    const struct cts_sets *const sets[CTS_COMM_SET_COUNT] = {[CTS_COMM_MARKS] = &worker->marks,
+                                                             [CTS_COMM_REREADS] = &worker->rereads,
+                                                             [CTS_COMM_STORES] = &worker->stores,
+                                                             [CTS_COMM_ATOMICS] = &worker->atomics};
+    *count = sets[kind]->count;
+    return sets[kind]->items;
+}
 void cts_comm_share_out(struct cts_comm_model *model, size_t launch_index);
 CTS_MUST_CHECK enum cts_status cts_comm_exchange(struct cts_comm_model *model,
                                                  struct cts_error *error);
+void cts_comm_exchange_release(struct cts_comm_model *model);
+
+/* processes.c: the results of all processes, together. */
 CTS_MUST_CHECK enum cts_status cts_comm_merge(struct cts_comm_model *model,
                                               struct cts_error *error);
 
@@ -361,6 +415,12 @@ size_t cts_comm_launch_of(const struct cts_comm *result, uint32_t node, size_t *
             __atomic_fetch_add(&(model)->result->sms[(row) - 1].counts.field, (amount),            \
                                __ATOMIC_RELAXED);                                                  \
     } while (0)
+
+/* Whether processes follow regions: backwards all of them know all. */
+static inline bool cts_comm_has_regions(const struct cts_comm_model *model)
+{
+    return model->options.processes && model->mode == CTS_COMM_FORWARD;
+}
 
 /* Whether this process counts what all of them know alike. */
 static inline bool cts_comm_is_first(const struct cts_comm_model *model)

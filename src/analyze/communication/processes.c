@@ -1,15 +1,8 @@
-/* One analysis on several processes (common/processes.h).
+/* Putting together what the processes of one analysis found (exchange.c says how they share it).
  *
- * Each launch's CTAs are cut into as many ranges as there are processes, with about as many records
- * in each by the index of chunks, and a process decodes the chunks that may have CTAs of its range.
- * It looks them up in a shadow memory of the whole address space, finds their transfers (a transfer
- * belongs to its reader, so that no pair is found twice) and then tells the others what its CTAs
- * wrote and read, as sets of intervals; every process then brings its shadow memory up to date. So
- * what costs time, a look-up per access, is shared out, and what is exchanged is as small as the
- * sets. At the end sums, distributions and lists are put together.
- *
- * What all processes find alike (what was read later, write conflicts, what copies do) the first of
- * them counts. */
+ * A transfer belongs to its reader, so that no pair is found twice; what concerns bytes belongs to
+ * the owner of their region; what all processes find alike the first of them counts. So most
+ * results are sums. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,156 +12,6 @@ static unsigned process_count(const struct cts_comm_model *model)
 {
     return model->options.processes ? model->options.processes->count : 1;
 }
-
-/* ---- sharing out ---- */
-
-/* Records of CTAs below `cta`, as if each chunk had equally many per CTA. */
-static uint64_t records_below(const struct cts_acc_chunk *chunks, size_t count, uint64_t cta)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct cts_acc_chunk *const chunk = &chunks[i];
-        if (cta <= chunk->first_cta) continue;
-        const uint64_t ctas = (uint64_t)chunk->last_cta - chunk->first_cta + 1;
-        const uint64_t below = cta - chunk->first_cta < ctas ? cta - chunk->first_cta : ctas;
-        sum += (uint64_t)((unsigned __int128)chunk->record_count * below / ctas);
-    }
-    return sum;
-}
-
-/* The first CTA of share `share` of `count`. */
-static uint64_t cut(const struct cts_acc_chunk *chunks, size_t chunk_count, uint64_t cta_count,
-                    unsigned share, unsigned count)
-{
-    const uint64_t all = records_below(chunks, chunk_count, cta_count);
-    const uint64_t wanted = (uint64_t)((unsigned __int128)all * share / count);
-    uint64_t low = 0, high = cta_count;
-    if (share == 0) return 0;
-    if (share == count) return UINT64_MAX;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (records_below(chunks, chunk_count, middle) < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-void cts_comm_share_out(struct cts_comm_model *model, size_t launch_index)
-{
-    const struct cts_processes *const processes = model->options.processes;
-    const size_t begin = model->chunk_begin[launch_index], end = model->chunk_end[launch_index];
-    const struct cts_acc_chunk *const chunks = model->source->chunks + begin;
-    const uint64_t cta_count = model->result->launches[model->launch].cta_count;
-    model->first_cta = 0;
-    model->end_cta = UINT64_MAX;
-    if (process_count(model) == 1) return;
-    model->first_cta = cut(chunks, end - begin, cta_count, processes->rank, processes->count);
-    model->end_cta = cut(chunks, end - begin, cta_count, processes->rank + 1, processes->count);
-}
-
-/* ---- exchanging what a launch did ---- */
-
-enum { SET_KINDS = 4, HEADER_WORDS = 6 };
-
-struct sender {
-    uint32_t node, degree;
-};
-
-static const struct cts_sets *set_of(const struct cts_comm_worker *worker, unsigned kind)
-{
-    const struct cts_sets *const sets[SET_KINDS] = {&worker->marks, &worker->rereads,
-                                                    &worker->stores, &worker->atomics};
-    return sets[kind];
-}
-
-/* header: how many items of each kind, and senders; then the items; then the senders. */
-static char *pack(const struct cts_comm_model *model, size_t *size_bytes, struct cts_error *error)
-{
-    uint64_t header[HEADER_WORDS] = {0};
-    for (unsigned i = 0; i < model->worker_count; i++) {
-        for (unsigned kind = 0; kind < SET_KINDS; kind++)
-            header[kind] += set_of(&model->workers[i], kind)->count;
-        header[SET_KINDS] += model->workers[i].senders.count;
-    }
-    *size_bytes = sizeof header + (header[SET_KINDS] + 1) / 2 * 2 * sizeof(struct sender);
-    for (unsigned kind = 0; kind < SET_KINDS; kind++)
-        *size_bytes += header[kind] * sizeof(struct cts_set_item);
-    char *const block = cts_array_zeroed(*size_bytes, 1, error);
-    if (!block) return NULL;
-    memcpy(block, header, sizeof header);
-    char *at = block + sizeof header;
-    for (unsigned kind = 0; kind < SET_KINDS; kind++) {
-        for (unsigned i = 0; i < model->worker_count; i++) {
-            const struct cts_sets *const sets = set_of(&model->workers[i], kind);
-            if (sets->count) memcpy(at, sets->items, sets->count * sizeof *sets->items);
-            at += sets->count * sizeof *sets->items;
-        }
-    }
-    for (unsigned i = 0; i < model->worker_count; i++) {
-        for (size_t k = 0; k < model->workers[i].senders.count; k++) {
-            const uint32_t node = model->workers[i].senders.items[k];
-            const struct sender sender = {node,
-                                          model->launch_out_degrees[node - CTS_WRITER_FIRST_NODE]};
-            memcpy(at, &sender, sizeof sender);
-            at += sizeof sender;
-        }
-    }
-    return block;
-}
-
-static enum cts_status unpack(struct cts_comm_model *model, unsigned process, const char *block,
-                              struct cts_error *error)
-{
-    struct cts_comm_remote *const remote = &model->remotes[process];
-    struct cts_comm_worker *const first = &model->workers[0];
-    const uint64_t *const header = (const uint64_t *)(const void *)block;
-    const char *at = block + HEADER_WORDS * sizeof *header;
-    for (unsigned kind = 0; kind < SET_KINDS; kind++) {
-        remote->items[kind] = (const struct cts_set_item *)(const void *)at;
-        remote->counts[kind] = (size_t)header[kind];
-        at += header[kind] * sizeof(struct cts_set_item);
-    }
-    const struct sender *const senders = (const struct sender *)(const void *)at;
-    for (uint64_t i = 0; i < header[SET_KINDS]; i++) {
-        uint32_t *const degree =
-            &model->launch_out_degrees[senders[i].node - CTS_WRITER_FIRST_NODE];
-        if (!*degree) {
-            if (CTS_ARRAY_RESERVE(&first->senders, first->senders.count + 1, error))
-                return CTS_MEMORY;
-            first->senders.items[first->senders.count++] = senders[i].node;
-        }
-        *degree += senders[i].degree;
-    }
-    return CTS_OK;
-}
-
-enum cts_status cts_comm_exchange(struct cts_comm_model *model, struct cts_error *error)
-{
-    const struct cts_processes *const processes = model->options.processes;
-    if (process_count(model) == 1) return CTS_OK;
-    size_t size_bytes = 0;
-    size_t *offsets = NULL;
-    char *const mine = pack(model, &size_bytes, error);
-    enum cts_status status = mine ? CTS_OK : CTS_MEMORY;
-    free(model->remote_block);
-    model->remote_block = NULL;
-    if (!model->remotes)
-        model->remotes = cts_array_zeroed(processes->count, sizeof *model->remotes, error);
-    if (!model->remotes) status = CTS_MEMORY;
-    if (cts_processes_agree(processes, &status, error))
-        status = cts_processes_all_gather(processes, mine, size_bytes, &model->remote_block,
-                                          &offsets, error);
-    free(mine);
-    for (unsigned i = 0; !status && i < processes->count; i++)
-        if (i != processes->rank)
-            status = unpack(model, i, (const char *)model->remote_block + offsets[i], error);
-    free(offsets);
-    return status;
-}
-
-/* ---- putting the results together ---- */
 
 /* All processes' items of a list, in a new array. */
 static void *gather_list(const struct cts_comm_model *model, const void *items, size_t item_bytes,
@@ -229,15 +72,10 @@ out:
     return status;
 }
 
-/* Sums by launch; what all processes know alike is the first one's. */
+/* Sums by launch. */
 static enum cts_status merge_launches(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
-    for (size_t i = 0; !cts_comm_is_first(model) && i < result->launch_count; i++) {
-        struct cts_comm_counts *const counts = &result->launches[i].counts;
-        counts->communicated_out_bytes = counts->unseen_communicated_out_bytes =
-            counts->host_read_bytes = counts->conflict_bytes = counts->atomic_shared_bytes = 0;
-    }
     return merge_rows(model, result->launches, result->launch_count, sizeof *result->launches,
                       offsetof(struct cts_comm_launch, counts), CTS_COMM_FIELD_COUNT + 1, error);
 }
@@ -389,8 +227,6 @@ static enum cts_status merge_places(struct cts_comm_model *model, struct cts_err
 {
     struct cts_comm_allocation *const sums = model->workers[0].place_sums;
     const size_t count = model->catalogue->allocation_count + 1;
-    for (size_t i = 0; !cts_comm_is_first(model) && i < count; i++)
-        sums[i].communicated_out_bytes = 0;
     return merge_rows(model, sums, count, sizeof *sums,
                       offsetof(struct cts_comm_allocation, read_bytes), 4, error);
 }

@@ -70,7 +70,7 @@ static enum cts_status pass(struct cts_comm_model *model, enum cts_comm_mode mod
     model->mode = mode;
     model->shadow = shadow;
     for (unsigned i = 0; i < model->worker_count; i++) model->workers[i].view.shadow = NULL;
-    if (!status) status = cts_comm_read_launch(model, error);
+    status = cts_comm_read_launch(model, status, error);
     if (!cts_processes_agree(model->options.processes, &status, error)) return status;
     status = cts_comm_exchange(model, error);
     if (status) return status;

@@ -132,34 +132,38 @@ static enum cts_status book_whole(struct cts_comm_model *model, size_t index,
     return CTS_OK;
 }
 
-/* What all processes together know of the launches: bytes that were written, strides dropped. */
-static void sum_up(struct cts_comm_model *model, uint64_t *written, uint64_t *dropped)
+/* What the processes know of a launch, together. */
+struct known {
+    uint64_t written_bytes, read_bytes, dropped, contended; /* the last two: by how many */
+};
+_Static_assert(sizeof(struct known) == 4 * sizeof(uint64_t), "they are added up as words");
+
+static void sum_up(struct cts_comm_model *model, struct known *known)
 {
     const size_t count = model->result->launch_count;
-    for (size_t i = 0; i < count; i++) {
-        written[i] = model->stores[i].written_bytes;
-        dropped[i] = model->stores[i].dropped;
-    }
-    cts_processes_reduce_u64(model->options.processes, written, count, CTS_REDUCE_SUM);
-    cts_processes_reduce_u64(model->options.processes, dropped, count, CTS_REDUCE_OR);
+    for (size_t i = 0; i < count; i++)
+        known[i] = (struct known){model->stores[i].written_bytes,
+                                  model->result->launches[i].counts.communicated_out_bytes,
+                                  model->stores[i].dropped, model->stores[i].contended};
+    cts_processes_reduce_u64(model->options.processes, (uint64_t *)known, 4 * count,
+                             CTS_REDUCE_SUM);
+    for (size_t i = 0; i < count; i++) model->stores[i].contended = known[i].contended > 0;
 }
 
 enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
     const size_t count = result->launch_count;
-    uint64_t *const written = cts_array_zeroed(count, sizeof *written, error);
-    uint64_t *const dropped = cts_array_zeroed(count, sizeof *dropped, error);
+    struct known *const known = cts_array_zeroed(count, sizeof *known, error);
     bool *const wanted = cts_array_zeroed(count, sizeof *wanted, error);
-    enum cts_status status = written && dropped && wanted ? CTS_OK : CTS_MEMORY;
+    enum cts_status status = known && wanted ? CTS_OK : CTS_MEMORY;
     if (!cts_processes_agree(model->options.processes, &status, error)) goto out;
-    sum_up(model, written, dropped);
+    sum_up(model, known);
     for (size_t i = 0; !status && i < count; i++) {
         const struct cts_comm_stores *const stores = &model->stores[i];
-        const uint64_t read_bytes = result->launches[i].counts.communicated_out_bytes;
-        const bool is_whole =
-            !stores->contended && !stores->carried && !dropped[i] && read_bytes == written[i];
-        if (!read_bytes) continue;
+        const bool is_whole = !stores->contended && !stores->carried && !known[i].dropped &&
+                              known[i].read_bytes == known[i].written_bytes;
+        if (!known[i].read_bytes) continue;
         if (is_whole)
             status = book_whole(model, i, error);
         else
@@ -169,8 +173,7 @@ enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model, struct cts
     if (!cts_processes_agree(model->options.processes, &status, error)) goto out;
     if (result->retraced_launches) status = cts_comm_retrace(model, wanted, error);
 out:
-    free(written);
-    free(dropped);
+    free(known);
     free(wanted);
     return status;
 }
