@@ -141,3 +141,8 @@ void cts_preload_recorders(const char *program)
     inject("CUDA_INJECTION64_PATH", "libctascope_cupti.so");
     inject("NVTX_INJECTION64_PATH", "libctascope_nvtx.so");
 }
+
+void cts_inject_memory_recorder(void)
+{
+    inject("CUDA_INJECTION64_PATH", "libctascope_memory.so");
+}

@@ -7,4 +7,8 @@
  * program's MPI. */
 void cts_preload_recorders(const char *program);
 
+/* Sets CUDA_INJECTION64_PATH to the recorder of memory accesses of programs on a GPU, if it is
+ * there. Programs for the CPU device do not look at it. */
+void cts_inject_memory_recorder(void);
+
 #endif

@@ -70,7 +70,7 @@ struct variable_of_option {
 static const struct variable_of_option plain_options[] = {
     {"kernel-name", "CTASCOPE_KERNEL_NAME"},   {"launch-skip", "CTASCOPE_LAUNCH_SKIP"},
     {"launch-count", "CTASCOPE_LAUNCH_COUNT"}, {"cta-sample", "CTASCOPE_CTA_SAMPLE"},
-    {"threads", "CTASCOPE_WORKERS"},
+    {"threads", "CTASCOPE_WORKERS"},           {"spaces", "CTASCOPE_SPACES"},
 };
 static const struct variable_of_option flag_options[] = {
     {"values", "CTASCOPE_VALUES"},
@@ -135,9 +135,59 @@ static bool wants_memory(const struct cts_arguments *arguments)
     return cts_argument_given(arguments, "memory") || !wants_timeline(arguments);
 }
 
+/* An option that is a size goes into the environment as a number. */
+static bool set_size(const struct cts_arguments *arguments, const char *option,
+                     const char *variable)
+{
+    uint64_t bytes = 0;
+    char text[24];
+    if (!cts_argument_given(arguments, option)) return true;
+    if (!cts_argument_bytes(arguments, option, &bytes)) return false;
+    snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
+    setenv(variable, text, 1);
+    return true;
+}
+
+static bool check_ring_size(const struct cts_arguments *arguments)
+{
+    const uint64_t least_bytes = 64 << 10, most_bytes = (uint64_t)1 << 36;
+    uint64_t bytes = least_bytes;
+    if (!cts_argument_given(arguments, "ring-size")) return true;
+    if (!cts_argument_bytes(arguments, "ring-size", &bytes)) return false;
+    if (bytes >= least_bytes && bytes <= most_bytes) return true;
+    cts_usage_error(arguments, "'--ring-size %s': not in 64K .. 64G",
+                    cts_argument(arguments, "ring-size"));
+    return false;
+}
+
+/* "global" and what else, as the recorder takes it. */
+static bool check_spaces(const struct cts_arguments *arguments)
+{
+    const char *const spaces = cts_argument(arguments, "spaces");
+    bool global = false;
+    for (const char *at = spaces; at && *at;) {
+        const size_t length = strcspn(at, ",");
+        const bool is_global = length == 6 && strncmp(at, "global", length) == 0;
+        if (!is_global && !(length == 6 && strncmp(at, "shared", length) == 0) &&
+            !(length == 5 && strncmp(at, "local", length) == 0)) {
+            cts_usage_error(arguments, "'--spaces %s': no list of global, shared, local", spaces);
+            return false;
+        }
+        global = global || is_global;
+        at += length;
+        at += *at == ',';
+    }
+    if (spaces && !global)
+        cts_usage_error(arguments, "'--spaces %s': global memory is always recorded; name it, too",
+                        spaces);
+    return !spaces || global;
+}
+
 static bool set_environment(const struct cts_arguments *arguments)
 {
-    if (!check_numbers(arguments) || !check_kernel_name(arguments)) return false;
+    if (!check_numbers(arguments) || !check_kernel_name(arguments) || !check_ring_size(arguments) ||
+        !check_spaces(arguments))
+        return false;
     for (size_t i = 0; i < sizeof plain_options / sizeof *plain_options; i++) {
         const char *const value = cts_argument(arguments, plain_options[i].option);
         if (value) setenv(plain_options[i].variable, value, 1);
@@ -145,18 +195,15 @@ static bool set_environment(const struct cts_arguments *arguments)
     for (size_t i = 0; i < sizeof flag_options / sizeof *flag_options; i++)
         if (cts_argument_given(arguments, flag_options[i].option))
             setenv(flag_options[i].variable, "1", 1);
-    if (cts_argument_given(arguments, "max-size")) {
-        uint64_t bytes = 0;
-        char text[24];
-        if (!cts_argument_bytes(arguments, "max-size", &bytes)) return false;
-        snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
-        setenv("CTASCOPE_MAX_SIZE", text, 1);
-    }
+    if (!set_size(arguments, "max-size", "CTASCOPE_MAX_SIZE") ||
+        !set_size(arguments, "ring-size", "CTASCOPE_RING_SIZE"))
+        return false;
     if (wants_timeline(arguments)) {
         setenv("CTASCOPE_TIMELINE", "1", 1);
         cts_preload_recorders(arguments->positional[0]);
     } else {
         unsetenv("CTASCOPE_TIMELINE");
+        cts_inject_memory_recorder(); /* a process has room for one: with a timeline, CUPTI's */
     }
     if (wants_memory(arguments))
         unsetenv("CTASCOPE_ACCESSES");
@@ -291,15 +338,19 @@ static int report_not_started(const struct cts_arguments *arguments, int errnum)
 /* Why a run holds no access, in one line; false when it holds some. */
 static bool explain_nothing(const struct cts_catalogue *catalogue,
                             const struct cts_run_summary *summary, const char *program,
-                            struct cts_error *error)
+                            bool with_timeline, struct cts_error *error)
 {
     if (summary->records) return false;
     const uint64_t launches = summary->launches;
-    if (!catalogue->rank_count)
+    if (!catalogue->rank_count && with_timeline)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "no accesses recorded: on a GPU memory and timeline are two recordings, one "
+                 "with --memory and one with --timeline");
+    else if (!catalogue->rank_count)
         cts_fail(
             error, CTS_UNSUPPORTED,
-            "nothing recorded: no recorder ran in '%s': it called no CUDA function, or was not "
-            "compiled with 'ctascope cc'",
+            "nothing recorded: no recorder ran in '%s': it called no CUDA function, or was neither "
+            "compiled with 'ctascope cc' nor runs on a GPU that this ctascope can record",
             program);
     else if (summary->failure)
         cts_fail(error, CTS_IO, "nothing recorded: %s", summary->failure);
@@ -354,8 +405,8 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
     struct cts_run_summary summary = {0};
     enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
     if (!status) status = cts_run_summarise(run_path, &catalogue, &summary, &error);
-    const bool failed =
-        status || explain_nothing(&catalogue, &summary, arguments->positional[0], &error);
+    const bool failed = status || explain_nothing(&catalogue, &summary, arguments->positional[0],
+                                                  wants_timeline(arguments), &error);
     if (failed)
         cts_report_error(arguments, &error);
     else
@@ -481,7 +532,15 @@ static const struct cts_option record_options[] = {
     {.name = "values", .help = "keep the values loaded and stored (cc --values)"},
     {.name = "host-accesses",
      .help = "the CPU's own accesses to managed memory (cc --host-accesses)"},
-    {.name = "threads", .argument = "N", .help = "worker threads of the CPU device"},
+    {.name = "threads",
+     .argument = "N",
+     .help = "worker threads of the CPU device; on a GPU, threads that write records"},
+    {.name = "spaces",
+     .argument = "LIST",
+     .help = "on a GPU: of global, shared, local (default: global,shared)"},
+    {.name = "ring-size",
+     .argument = "SIZE",
+     .help = "on a GPU: host memory between kernels and threads (default: 256M)"},
     {.name = "deterministic", .help = "run CTAs one after the other, in order"},
     {0},
 };
@@ -491,8 +550,9 @@ const struct cts_verb cts_verb_record = {
     .synopsis = "[OPTIONS] [-o RUN] [--] PROGRAM [ARGUMENTS]",
     .summary = "Runs a program and records its memory accesses or its timeline",
     .description =
-        "For memory accesses the program must have been compiled with 'ctascope cc'; --timeline\n"
-        "takes any program. On a GPU they are two recordings, since one distorts the other; with\n"
+        "For memory accesses the program runs on a GPU, or was compiled with 'ctascope cc';\n"
+        "--timeline takes any program. On a GPU they are two recordings, since one distorts the "
+        "other; with\n"
         "'ctascope cc --device=cpu' one can hold both. Ends with the program's own status (128 + "
         "N\n"
         "when signal N killed it), or 125 when the program succeeded and nothing was recorded or\n"

@@ -52,9 +52,6 @@ CTS_MUST_CHECK enum cts_status cts_stream_create(struct cts_collector *collector
 /* Flushes, writes the footer and frees. */
 void cts_stream_destroy(struct cts_stream *stream);
 
-/* Keeps the first failure of all. */
-void cts_collector_fail(struct cts_collector *collector, const struct cts_error *error);
-
 /* Whether `byte_count` more may be written; they count as written then. */
 CTS_MUST_CHECK bool cts_collector_reserve(struct cts_collector *collector, uint64_t byte_count);
 void cts_collector_unreserve(struct cts_collector *collector, uint64_t byte_count);

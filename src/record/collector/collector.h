@@ -41,6 +41,9 @@ struct cts_catalogue_writer *cts_collector_catalogue(struct cts_collector *colle
 /* The first failure while recording, or NULL. */
 const struct cts_error *cts_collector_failure(const struct cts_collector *collector);
 
+/* Keeps a failure, unless there has been one. */
+void cts_collector_fail(struct cts_collector *collector, const struct cts_error *error);
+
 /* A stream of warp records with its own access file. Owned by the collector. */
 CTS_MUST_CHECK enum cts_status cts_collector_stream(struct cts_collector *collector,
                                                     struct cts_stream **stream,
@@ -62,6 +65,10 @@ enum { CTS_STREAM_VALUE_WORDS_MAX = 16 };
 void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
                     uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
                     const uint64_t *values);
+
+/* Appends one warp record whose pattern is known: `access` without launch, CTA, offsets and values,
+ * of any pattern but a list, as cts_stream_add() would have recognised it. */
+void cts_stream_add_pattern(struct cts_stream *stream, const struct cts_access *access);
 
 /* The fast path of the CPU device: `slot_count` rows of 32 lane addresses, 0 = lane not active,
  * as K.row_rec leaves them (record/abi.h). Appends one record per row that has an active lane, in

@@ -30,6 +30,10 @@ struct cts_environment {
     bool profile_from_start;
     bool accesses; /* false: rows and accesses are not recorded even with a run path */
     bool timeline;
+    /* of programs on a GPU (record/inject/memory) */
+    uint64_t ring_bytes;   /* 0: the recorder's choice */
+    const char *spaces;    /* a list; NULL: the recorder's choice */
+    const char *sanitizer; /* path of the Sanitizer's library; NULL: it is looked for */
 };
 
 /* Fills all fields: defaults where a variable is unset or bad. The first bad one is described. */

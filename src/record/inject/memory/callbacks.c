@@ -1,0 +1,302 @@
+/* Which callbacks there are and where they go. A callback that comes while another one of the same
+ * thread runs is caused by our own calls and is left alone. */
+#include <stdatomic.h>
+
+#include "memory.h"
+
+#include <generated_cuda_meta.h> /* needs what sanitizer.h defines */
+
+__thread struct cts_api_call cts_api_call;
+static __thread bool inside;
+static _Atomic bool stopped;
+
+/* ---- API calls ---- */
+
+/* What matters of a call of the driver's or the runtime's API. */
+enum call_kind {
+    CALL_ALLOCATES,
+    CALL_ALLOCATES_PINNED, /* with flags that may map it */
+    CALL_CREATES_STREAM,
+    CALL_CREATES_STREAM_WITH_PRIORITY,
+    CALL_DEVICE_SYNC,
+    CALL_STREAM_SYNC,
+    CALL_STREAM_QUERY,
+    CALL_EVENT_SYNC,
+    CALL_EVENT_QUERY,
+    CALL_PROFILER_START,
+    CALL_PROFILER_STOP,
+};
+struct call {
+    Sanitizer_CallbackId id;
+    enum call_kind kind;
+};
+
+#define DRIVER(name)  SANITIZER_CBID_DRIVER_API_##name
+#define RUNTIME(name) SANITIZER_CBID_RUNTIME_API_##name
+static const struct call driver_calls[] = {
+    {DRIVER(cuMemAlloc_v2), CALL_ALLOCATES},
+    {DRIVER(cuMemAllocPitch_v2), CALL_ALLOCATES},
+    {DRIVER(cuMemAllocHost_v2), CALL_ALLOCATES},
+    {DRIVER(cuMemHostAlloc), CALL_ALLOCATES_PINNED},
+    {DRIVER(cuMemAllocManaged), CALL_ALLOCATES},
+    {DRIVER(cuMemAllocAsync), CALL_ALLOCATES},
+    {DRIVER(cuMemAllocAsync_ptsz), CALL_ALLOCATES},
+    {DRIVER(cuMemAllocFromPoolAsync), CALL_ALLOCATES},
+    {DRIVER(cuMemAllocFromPoolAsync_ptsz), CALL_ALLOCATES},
+    {DRIVER(cuStreamCreate), CALL_CREATES_STREAM},
+    {DRIVER(cuStreamCreateWithPriority), CALL_CREATES_STREAM_WITH_PRIORITY},
+    {DRIVER(cuCtxSynchronize), CALL_DEVICE_SYNC},
+    {DRIVER(cuCtxSynchronize_v2), CALL_DEVICE_SYNC},
+    {DRIVER(cuStreamSynchronize), CALL_STREAM_SYNC},
+    {DRIVER(cuStreamSynchronize_ptsz), CALL_STREAM_SYNC},
+    {DRIVER(cuStreamQuery), CALL_STREAM_QUERY},
+    {DRIVER(cuStreamQuery_ptsz), CALL_STREAM_QUERY},
+    {DRIVER(cuEventSynchronize), CALL_EVENT_SYNC},
+    {DRIVER(cuEventQuery), CALL_EVENT_QUERY},
+    {DRIVER(cuProfilerStart), CALL_PROFILER_START},
+    {DRIVER(cuProfilerStop), CALL_PROFILER_STOP},
+};
+static const struct call runtime_calls[] = {
+    {RUNTIME(cudaMalloc), CALL_ALLOCATES},
+    {RUNTIME(cudaMallocPitch), CALL_ALLOCATES},
+    {RUNTIME(cudaMallocHost), CALL_ALLOCATES},
+    {RUNTIME(cudaMalloc3D), CALL_ALLOCATES},
+    {RUNTIME(cudaMallocManaged), CALL_ALLOCATES},
+    {RUNTIME(cudaMallocAsync), CALL_ALLOCATES},
+    {RUNTIME(cudaMallocAsync_ptsz), CALL_ALLOCATES},
+    {RUNTIME(cudaMallocFromPoolAsync), CALL_ALLOCATES},
+    {RUNTIME(cudaMallocFromPoolAsync_ptsz), CALL_ALLOCATES},
+    {RUNTIME(cudaHostAlloc), CALL_ALLOCATES_PINNED},
+};
+#undef DRIVER
+#undef RUNTIME
+enum { DRIVER_CALLS = sizeof driver_calls / sizeof *driver_calls };
+enum { RUNTIME_CALLS = sizeof runtime_calls / sizeof *runtime_calls };
+
+static const struct call *find_call(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id)
+{
+    const bool is_driver = domain == SANITIZER_CB_DOMAIN_DRIVER_API;
+    const struct call *const calls = is_driver ? driver_calls : runtime_calls;
+    const size_t count = is_driver ? DRIVER_CALLS : RUNTIME_CALLS;
+    for (size_t i = 0; i < count; i++)
+        if (calls[i].id == id) return calls + i;
+    return NULL;
+}
+
+static void begin_call(const struct call *call, const Sanitizer_CallbackData *data)
+{
+    const void *const parameters = data->functionParams;
+    switch (call->kind) {
+    case CALL_ALLOCATES:
+    case CALL_ALLOCATES_PINNED:
+        if (cts_api_call.allocating) break; /* the runtime's name stays */
+        cts_api_call.allocating = data->functionName;
+        /* both of cudaHostAlloc and cuMemHostAlloc: pointer, size, flags; 2 maps in both */
+        cts_api_call.is_mapped =
+            call->kind == CALL_ALLOCATES_PINNED &&
+            ((const cuMemHostAlloc_params *)parameters)->Flags & CU_MEMHOSTALLOC_DEVICEMAP;
+        break;
+    case CALL_CREATES_STREAM:
+    case CALL_CREATES_STREAM_WITH_PRIORITY: {
+        const bool has_priority = call->kind == CALL_CREATES_STREAM_WITH_PRIORITY;
+        const cuStreamCreateWithPriority_params *const create = parameters;
+        cts_api_call.creates_stream = true;
+        cts_api_call.non_blocking = (create->flags & CU_STREAM_NON_BLOCKING) != 0;
+        cts_api_call.priority = has_priority ? create->priority : 0;
+        break;
+    }
+    case CALL_PROFILER_START:
+        break;
+    case CALL_PROFILER_STOP:
+        if (!cts_memory.environment.profile_from_start) cts_launches_switch(false);
+        break;
+    default:
+        cts_memory_sync_begin();
+    }
+}
+
+static void end_call(const struct call *call, bool by_driver, const Sanitizer_CallbackData *data)
+{
+    const int32_t result =
+        data->functionReturnValue ? *(const int32_t *)data->functionReturnValue : 0;
+    /* the stream or event is the first parameter */
+    const CUstream *const stream = data->functionParams;
+    const uint64_t event = stream ? (uint64_t)(uintptr_t)*stream : 0;
+    switch (call->kind) {
+    case CALL_ALLOCATES:
+    case CALL_ALLOCATES_PINNED:
+        if (cts_api_call.allocating == data->functionName || !by_driver)
+            cts_api_call.allocating = NULL;
+        break;
+    case CALL_CREATES_STREAM:
+    case CALL_CREATES_STREAM_WITH_PRIORITY:
+        cts_api_call.creates_stream = false;
+        break;
+    case CALL_DEVICE_SYNC:
+        cts_memory_sync_end("device sync", data->context, NULL, 0, result);
+        break;
+    case CALL_STREAM_SYNC:
+        cts_memory_sync_end("stream sync", data->context, stream, 0, result);
+        break;
+    case CALL_STREAM_QUERY:
+        cts_memory_sync_end("stream query", data->context, stream, 0, result);
+        break;
+    case CALL_EVENT_SYNC:
+        cts_memory_sync_end("event sync", data->context, NULL, event, result);
+        break;
+    case CALL_EVENT_QUERY:
+        cts_memory_sync_end("event query", data->context, NULL, event, result);
+        break;
+    case CALL_PROFILER_START:
+        cts_launches_switch(true);
+        break;
+    case CALL_PROFILER_STOP:
+        break;
+    }
+}
+
+static void on_call(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id,
+                    const Sanitizer_CallbackData *data)
+{
+    const struct call *const call = find_call(domain, id);
+    if (!call) return;
+    if (data->callbackSite == SANITIZER_API_ENTER)
+        begin_call(call, data);
+    else
+        end_call(call, domain == SANITIZER_CB_DOMAIN_DRIVER_API, data);
+}
+
+/* ---- the other domains ---- */
+
+static void on_resource(Sanitizer_CallbackId id, const void *data)
+{
+    const Sanitizer_ResourceContextData *const context = data;
+    const Sanitizer_ResourceMemoryData *const memory = data;
+    switch (id) {
+    case SANITIZER_CBID_RESOURCE_CONTEXT_CREATION_FINISHED:
+        cts_context_created(context->context, context->device);
+        break;
+    case SANITIZER_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
+        cts_context_destroyed(context->context);
+        break;
+    case SANITIZER_CBID_RESOURCE_STREAM_CREATED:
+        cts_memory_stream_created(data);
+        break;
+    case SANITIZER_CBID_RESOURCE_STREAM_DESTROY_STARTING:
+        cts_memory_stream_destroyed(data);
+        break;
+    case SANITIZER_CBID_RESOURCE_MODULE_LOADED:
+        cts_module_loaded(data);
+        break;
+    case SANITIZER_CBID_RESOURCE_MODULE_UNLOAD_STARTING:
+        cts_module_unloaded(data);
+        break;
+    case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC:
+    case SANITIZER_CBID_RESOURCE_MEMORY_ALLOC_ASYNC:
+        cts_memory_allocated(memory, false);
+        break;
+    case SANITIZER_CBID_RESOURCE_HOST_MEMORY_ALLOC:
+        cts_memory_allocated(memory, true);
+        break;
+    case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_FREE:
+    case SANITIZER_CBID_RESOURCE_HOST_MEMORY_FREE:
+    case SANITIZER_CBID_RESOURCE_MEMORY_FREE_ASYNC:
+        cts_memory_freed(memory->address);
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_node(const Sanitizer_GraphNodeLaunchData *node)
+{
+    if (node->isGraphUpload) return;
+    switch (node->nodeType) {
+    case CU_GRAPH_NODE_TYPE_KERNEL:
+        cts_launch_begin(&node->launchData, true);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        cts_memory_copied(&node->memcpyData);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEMSET:
+        cts_memory_set(&node->memsetData);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
+        cts_memory_allocated(&node->memAllocData, false);
+        break;
+    case CU_GRAPH_NODE_TYPE_MEM_FREE:
+        cts_memory_freed(node->memFreeAddress);
+        break;
+    default:
+        break;
+    }
+}
+
+static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, const void *data)
+{
+    switch (domain) {
+    case SANITIZER_CB_DOMAIN_DRIVER_API:
+    case SANITIZER_CB_DOMAIN_RUNTIME_API:
+        on_call(domain, id, data);
+        break;
+    case SANITIZER_CB_DOMAIN_RESOURCE:
+        on_resource(id, data);
+        break;
+    case SANITIZER_CB_DOMAIN_LAUNCH:
+        if (id == SANITIZER_CBID_LAUNCH_BEGIN) cts_launch_begin(data, false);
+        break;
+    case SANITIZER_CB_DOMAIN_MEMCPY:
+        if (id == SANITIZER_CBID_MEMCPY_STARTING) cts_memory_copied(data);
+        break;
+    case SANITIZER_CB_DOMAIN_MEMSET:
+        if (id == SANITIZER_CBID_MEMSET_STARTING) cts_memory_set(data);
+        break;
+    case SANITIZER_CB_DOMAIN_GRAPHS:
+        if (id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) on_node(data);
+        break;
+    case SANITIZER_CB_DOMAIN_EVENTS:
+        if (id == SANITIZER_CBID_EVENTS_RECORD) cts_memory_event(data, "event record");
+        if (id == SANITIZER_CBID_EVENTS_STREAM_WAIT) cts_memory_event(data, "stream wait");
+        break;
+    default:
+        break;
+    }
+}
+
+static void on_callback(void *unused, Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id,
+                        const void *data)
+{
+    (void)unused;
+    if (inside || !data || atomic_load_explicit(&stopped, memory_order_relaxed)) return;
+    inside = true;
+    dispatch(domain, id, data);
+    inside = false;
+}
+
+void cts_callbacks_stop(void)
+{
+    atomic_store(&stopped, true);
+}
+
+enum cts_status cts_callbacks_start(struct cts_error *error)
+{
+    static const Sanitizer_CallbackDomain domains[] = {
+        SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CB_DOMAIN_LAUNCH, SANITIZER_CB_DOMAIN_MEMCPY,
+        SANITIZER_CB_DOMAIN_MEMSET,   SANITIZER_CB_DOMAIN_GRAPHS, SANITIZER_CB_DOMAIN_EVENTS};
+    Sanitizer_SubscriberHandle subscriber;
+    SanitizerResult result = cts_sanitizer.sanitizerSubscribe(&subscriber, on_callback, NULL);
+    if (result == SANITIZER_ERROR_MAX_LIMIT_REACHED)
+        return cts_fail(error, CTS_UNSUPPORTED,
+                        "another tool uses the Sanitizer in this program, and it serves one");
+    for (size_t i = 0; result == SANITIZER_SUCCESS && i < sizeof domains / sizeof *domains; i++)
+        result = cts_sanitizer.sanitizerEnableDomain(1, subscriber, domains[i]);
+    for (size_t i = 0; result == SANITIZER_SUCCESS && i < DRIVER_CALLS; i++)
+        result = cts_sanitizer.sanitizerEnableCallback(
+            1, subscriber, SANITIZER_CB_DOMAIN_DRIVER_API, driver_calls[i].id);
+    for (size_t i = 0; result == SANITIZER_SUCCESS && i < RUNTIME_CALLS; i++)
+        result = cts_sanitizer.sanitizerEnableCallback(
+            1, subscriber, SANITIZER_CB_DOMAIN_RUNTIME_API, runtime_calls[i].id);
+    if (result == SANITIZER_SUCCESS) return CTS_OK;
+    return cts_fail(error, CTS_UNSUPPORTED, "'%s' refuses: %s", cts_sanitizer.path,
+                    cts_sanitizer_text(result));
+}

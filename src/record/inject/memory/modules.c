@@ -1,0 +1,471 @@
+/* Modules, the kernels that are launched, and the sites that records name.
+ *
+ * A module's cubin is read when it is loaded; it gets rows when a kernel of it is launched first
+ * (libraries load thousands of kernels and run a few). A record has the low bits of an
+ * instruction's address; the kernel that it lies in, and so the site, are found among the address
+ * ranges of the kernels that ran. Functions that are called lie in ranges of their own or inside
+ * the kernel's. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/array.h"
+#include "common/map.h"
+#include "cubin.h"
+#include "memory.h"
+#include "trace/access.h"
+
+enum { SOURCE_TEXT_MAX_BYTES = 1 << 20 };
+#define PC_MASK (((uint32_t)1 << CTS_RING_PC_BITS) - 1)
+
+struct module {
+    CUmodule handle; /* NULL: unloaded */
+    CUcontext context;
+    struct cts_cubin cubin;
+    uint32_t id;       /* in the catalogue; CTS_NONE: no row yet */
+    uint32_t *sources; /* per file of the cubin; CTS_NONE: no row yet */
+    bool is_patched, cannot_patch, has_functions;
+};
+
+struct kernel {
+    struct cts_memory_kernel known;
+    CUfunction handle; /* NULL: unloaded */
+    struct module *module;
+};
+
+struct range { /* of instructions */
+    uint32_t first, count;
+    struct module *module;
+    const struct cts_cubin_function *function; /* NULL: not in the cubin */
+    char *name;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t patching = PTHREAD_MUTEX_INITIALIZER; /* the Sanitizer asks for that */
+static struct {
+    struct module **items;
+    size_t count, capacity;
+} modules;
+static struct {
+    struct kernel *items;
+    size_t count, capacity;
+} kernels;
+static struct {
+    struct range *items;
+    size_t count, capacity;
+} ranges;                               /* by first */
+static struct cts_map kernel_by_handle; /* index plus one */
+static struct cts_map site_by_key;      /* id plus one */
+
+/* ---- names ---- */
+
+static char *demangled(const char *name)
+{
+    static char *(*demangle)(const char *, char *, size_t *, int *);
+    if (!demangle) { /* the same for every thread */
+        void *const library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+        if (library) *(void **)&demangle = dlsym(library, "__cxa_demangle");
+    }
+    int status = 0;
+    char *const text =
+        demangle && strncmp(name, "_Z", 2) == 0 ? demangle(name, NULL, NULL, &status) : NULL;
+    if (!text) return strdup(name);
+    /* the name of a template begins with what it returns, which sources do not show */
+    if (strncmp(text, "void ", 5) == 0) memmove(text, text + 5, strlen(text + 5) + 1);
+    return text;
+}
+
+static bool is_selected(const char *name, const char *mangled)
+{
+    static const char prefix[] = "regex:";
+    const char *const wanted = cts_memory.environment.kernel_name;
+    if (!wanted) return true;
+    const size_t length = strlen(wanted);
+    if (strncmp(wanted, prefix, sizeof prefix - 1) == 0) {
+        regex_t expression;
+        if (regcomp(&expression, wanted + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB))
+            return false;
+        const bool matches = regexec(&expression, name, 0, NULL, 0) == 0;
+        regfree(&expression);
+        return matches;
+    }
+    return strcmp(name, wanted) == 0 || strcmp(mangled, wanted) == 0 ||
+           (strncmp(name, wanted, length) == 0 && (name[length] == '(' || name[length] == '<'));
+}
+
+/* ---- modules ---- */
+
+static struct module *find_module(CUmodule handle)
+{
+    for (size_t i = modules.count; i-- > 0;)
+        if (modules.items[i]->handle == handle) return modules.items[i];
+    return NULL;
+}
+
+static struct module *add_module(CUmodule handle, CUcontext context, const char *image,
+                                 size_t image_bytes)
+{
+    struct module *const module = calloc(1, sizeof *module);
+    if (!module) return NULL;
+    struct cts_error error;
+    module->handle = handle;
+    module->context = context;
+    module->id = CTS_NONE;
+    if (image && cts_cubin_read(image, image_bytes, &module->cubin, &error))
+        cts_memory_say("warning", "%s; its kernels have no source lines", error.text);
+    const size_t files = module->cubin.file_count;
+    module->sources = malloc((files + 1) * sizeof *module->sources);
+    for (size_t i = 0; module->sources && i < files; i++) module->sources[i] = CTS_NONE;
+    pthread_mutex_lock(&lock);
+    const bool kept =
+        module->sources && CTS_ARRAY_RESERVE(&modules, modules.count + 1, NULL) == CTS_OK;
+    if (kept) modules.items[modules.count++] = module;
+    pthread_mutex_unlock(&lock);
+    if (kept) return module;
+    cts_cubin_release(&module->cubin);
+    free(module->sources);
+    free(module);
+    return NULL;
+}
+
+void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
+{
+    (void)add_module(data->module, data->context, data->pCubin, data->cubinSize);
+    if (!cts_memory.defer) (void)cts_module_patch(data->module, true);
+}
+
+/* What its code was is forgotten: another module may get its addresses. */
+void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
+{
+    (void)cts_ring_drain(cts_memory.consumers, 10000);
+    pthread_mutex_lock(&lock);
+    struct module *const module = find_module(data->module);
+    for (size_t i = 0; module && i < kernels.count; i++)
+        if (kernels.items[i].module == module && kernels.items[i].handle) {
+            uint64_t *const place =
+                cts_map_at(&kernel_by_handle, (uint64_t)(uintptr_t)kernels.items[i].handle, NULL);
+            if (place) *place = 0;
+            kernels.items[i].handle = NULL;
+        }
+    size_t kept = 0;
+    for (size_t i = 0; module && i < ranges.count; i++) {
+        struct range *const range = ranges.items + i;
+        if (range->module != module) {
+            ranges.items[kept++] = *range;
+            continue;
+        }
+        for (size_t s = 0; s < site_by_key.capacity; s++) {
+            const uint32_t pc = (uint32_t)(site_by_key.entries[s].key >> 8);
+            if (site_by_key.used[s] && ((pc - range->first) & PC_MASK) < range->count)
+                site_by_key.entries[s].value = 0;
+        }
+        free(range->name);
+    }
+    if (module) {
+        ranges.count = kept;
+        module->handle = NULL;
+        module->is_patched = false;
+    }
+    pthread_mutex_unlock(&lock);
+    (void)cts_ring_drain(cts_memory.consumers, 10000); /* and their caches */
+}
+
+/* Under the lock. */
+static void make_module_row(struct module *module)
+{
+    char sum[17];
+    if (module->id != CTS_NONE) return;
+    module->id = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_MODULE, 1);
+    snprintf(sum, sizeof sum, "%016llx", (unsigned long long)module->cubin.checksum);
+    const struct cts_module row = {
+        .module = module->id,
+        .rank = cts_memory.rank,
+        .name = module->cubin.file_count ? module->cubin.files[0] : "cubin",
+        .checksum = sum,
+        .flags = cts_memory.local ? 2 : 0,
+    };
+    cts_catalogue_add_module(cts_memory.catalogue, &row);
+}
+
+static char *read_text(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) || !S_ISREG(info.st_mode) || info.st_size > SOURCE_TEXT_MAX_BYTES)
+        return NULL;
+    FILE *const file = fopen(path, "rbe");
+    char *const text = file ? malloc((size_t)info.st_size + 1) : NULL;
+    const size_t size = text ? fread(text, 1, (size_t)info.st_size, file) : 0;
+    if (text) text[size] = 0;
+    if (file) fclose(file);
+    return text;
+}
+
+static bool is_of_toolkit(const char *path)
+{
+    return strstr(path, "/cuda") && strstr(path, "/include/");
+}
+
+/* Under the lock. */
+static uint32_t source_of(struct module *module, uint32_t file)
+{
+    if (file >= module->cubin.file_count) return CTS_NONE;
+    if (module->sources[file] == CTS_NONE) {
+        const char *const path = module->cubin.files[file];
+        char *const text = is_of_toolkit(path) ? NULL : read_text(path);
+        module->sources[file] = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SOURCE, 1);
+        const struct cts_source row = {
+            .source = module->sources[file], .module = module->id, .path = path, .text = text};
+        cts_catalogue_add_source(cts_memory.catalogue, &row);
+        free(text);
+    }
+    return module->sources[file];
+}
+
+/* ---- patching ---- */
+
+static bool say_once(const char *what, SanitizerResult result)
+{
+    static bool said;
+    if (!said)
+        cts_memory_say("error", "no accesses are recorded: %s: %s", what,
+                       cts_sanitizer_text(result));
+    said = true;
+    return false;
+}
+
+static bool put_patches(CUmodule module)
+{
+    static const struct {
+        Sanitizer_InstructionId id;
+        const char *patch, *without_shared; /* where shared memory is not recorded */
+    } more[] = {
+        {SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "cts_patch_shared", NULL},
+        {SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, "cts_patch_matrix", NULL},
+        {SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "cts_patch_copy_both", "cts_patch_copy"},
+        {SANITIZER_INSTRUCTION_BULK_COPY_GLOBAL_TO_SHARED, "cts_patch_bulk_load",
+         "cts_patch_bulk_load"},
+        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_GLOBAL, "cts_patch_bulk_store",
+         "cts_patch_bulk_store"},
+        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL, "cts_patch_bulk_reduction",
+         "cts_patch_bulk_reduction"},
+    };
+    const struct cts_sanitizer *const s = &cts_sanitizer;
+    const SanitizerResult result =
+        s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, module,
+                                      cts_memory.empty ? "cts_patch_empty" : "cts_patch_global");
+    if (result != SANITIZER_SUCCESS)
+        return say_once("the patches do not fit this Sanitizer", result);
+    if (cts_memory.empty) {
+        if (cts_memory.shared)
+            (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, module,
+                                                "cts_patch_empty");
+        return true;
+    }
+    if (cts_memory.local)
+        (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, module,
+                                            "cts_patch_local");
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        const char *const patch = cts_memory.shared ? more[i].patch : more[i].without_shared;
+        /* what this architecture does not have is refused, rightly */
+        if (patch) (void)s->sanitizerPatchInstructions(more[i].id, module, patch);
+    }
+    return true;
+}
+
+static bool patch(struct module *module)
+{
+    SanitizerResult result = SANITIZER_SUCCESS;
+    if (cts_context_wants_patches(module->context))
+        result = cts_sanitizer.sanitizerAddPatches(cts_memory.patches, module->context);
+    if (result != SANITIZER_SUCCESS)
+        return say_once("the Sanitizer does not take the patches", result);
+    if (!put_patches(module->handle)) return false;
+    result = cts_sanitizer.sanitizerPatchModule(module->handle);
+    if (result == SANITIZER_SUCCESS) return true;
+    return say_once("the Sanitizer cannot patch a module", result);
+}
+
+bool cts_module_patch(CUmodule handle, bool patched)
+{
+    pthread_mutex_lock(&lock);
+    struct module *module = find_module(handle);
+    pthread_mutex_unlock(&lock);
+    if (!module) return !patched;
+    if (module->is_patched == patched) return true;
+    pthread_mutex_lock(&patching);
+    bool done = module->is_patched == patched;
+    if (!done && patched && !module->cannot_patch) {
+        done = patch(module);
+        module->cannot_patch = !done;
+    } else if (!done && !patched) {
+        done = cts_sanitizer.sanitizerUnpatchModule(handle) == SANITIZER_SUCCESS;
+    }
+    if (done) module->is_patched = patched;
+    pthread_mutex_unlock(&patching);
+    return done;
+}
+
+/* ---- kernels ---- */
+
+static void add_range(struct module *module, const char *name, uint64_t pc, uint64_t bytes)
+{
+    const struct range range = {
+        .first = (uint32_t)(pc >> CTS_RING_PC_SHIFT) & PC_MASK,
+        .count = (uint32_t)(bytes >> CTS_RING_PC_SHIFT),
+        .module = module,
+        .function = cts_cubin_find(&module->cubin, name),
+        .name = demangled(name),
+    };
+    pthread_mutex_lock(&lock);
+    if (range.name && CTS_ARRAY_RESERVE(&ranges, ranges.count + 1, NULL) == CTS_OK) {
+        size_t at = ranges.count++;
+        for (; at && ranges.items[at - 1].first > range.first; at--)
+            ranges.items[at] = ranges.items[at - 1];
+        ranges.items[at] = range;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void find_range(struct module *module, const char *name)
+{
+    uint64_t pc = 0, bytes = 0;
+    if (cts_sanitizer.sanitizerGetFunctionPcAndSize(module->handle, name, &pc, &bytes) ==
+        SANITIZER_SUCCESS)
+        add_range(module, name, pc, bytes);
+}
+
+/* Functions that kernels call have no registers of their own in .nv.info of older toolkits, and
+ * cannot be told from kernels for sure; all of a small module are looked up. */
+static void find_functions(struct module *module, const char *kernel)
+{
+    enum { FUNCTIONS_MAX = 64 };
+    if (module->has_functions || module->cubin.function_count > FUNCTIONS_MAX) return;
+    module->has_functions = true;
+    for (size_t i = 0; i < module->cubin.function_count; i++) {
+        const char *const name = module->cubin.functions[i].name;
+        if (strcmp(name, kernel) != 0) find_range(module, name);
+    }
+}
+
+static bool add_kernel(const Sanitizer_LaunchData *launch, struct module *module,
+                       struct cts_memory_kernel *known)
+{
+    char *const name = demangled(launch->functionName);
+    const struct cts_cubin_function *const function =
+        cts_cubin_find(&module->cubin, launch->functionName);
+    if (!name) return false;
+    pthread_mutex_lock(&lock);
+    uint64_t *const place =
+        cts_map_at(&kernel_by_handle, (uint64_t)(uintptr_t)launch->function, NULL);
+    const bool fits = place && CTS_ARRAY_RESERVE(&kernels, kernels.count + 1, NULL) == CTS_OK;
+    if (fits) {
+        make_module_row(module);
+        const struct cts_cubin_line *const line = cts_cubin_line_at(&module->cubin, function, 0);
+        const struct cts_kernel row = {
+            .kernel = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_KERNEL, 1),
+            .module = module->id,
+            .name = name,
+            .mangled = launch->functionName,
+            .source = line ? source_of(module, line->file) : CTS_NONE,
+            .line = line ? line->line : 0,
+            .static_shared_bytes = function ? function->static_shared_bytes : 0,
+            .registers = function ? function->registers : 0,
+            .instrumented = true,
+        };
+        cts_catalogue_add_kernel(cts_memory.catalogue, &row);
+        *known = (struct cts_memory_kernel){
+            .id = row.kernel,
+            .is_selected = is_selected(name, launch->functionName),
+            .by_warp = function && !function->may_have_barriers,
+        };
+        kernels.items[kernels.count++] = (struct kernel){*known, launch->function, module};
+        *place = kernels.count;
+    }
+    pthread_mutex_unlock(&lock);
+    free(name);
+    return fits;
+}
+
+struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch)
+{
+    struct cts_memory_kernel known = {.id = CTS_NONE};
+    pthread_mutex_lock(&lock);
+    const uint64_t *const place =
+        cts_map_find(&kernel_by_handle, (uint64_t)(uintptr_t)launch->function);
+    const bool found = place && *place;
+    if (found) known = kernels.items[*place - 1].known;
+    struct module *module = found ? NULL : find_module(launch->module);
+    pthread_mutex_unlock(&lock);
+    if (found) return known;
+    if (!module) module = add_module(launch->module, launch->context, NULL, 0);
+    if (!module || !launch->functionName || !add_kernel(launch, module, &known)) return known;
+    find_range(module, launch->functionName);
+    find_functions(module, launch->functionName);
+    return known;
+}
+
+/* ---- sites ---- */
+
+static const struct range *range_of(uint32_t pc)
+{
+    size_t low = 0, high = ranges.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ranges.items[middle].first <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct range *const range = low ? ranges.items + low - 1 : NULL;
+    return range && pc - range->first < range->count ? range : NULL;
+}
+
+static uint32_t add_site(const struct range *range, const struct cts_ring_record *record)
+{
+    static const uint8_t operations[4] = {CTS_LOAD, CTS_STORE, CTS_ATOMIC_OTHER, CTS_ATOMIC_OTHER};
+    static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
+                                      CTS_SPACE_GLOBAL};
+    const uint64_t offset_bytes = (uint64_t)(record->pc - range->first) << CTS_RING_PC_SHIFT;
+    const struct cts_cubin_line *const line =
+        cts_cubin_line_at(&range->module->cubin, range->function, offset_bytes);
+    char function[1024];
+    make_module_row(range->module);
+    if (line) /* else the place in the function is all there is */
+        snprintf(function, sizeof function, "%s", range->name);
+    else
+        snprintf(function, sizeof function, "%.1000s+0x%llx", range->name,
+                 (unsigned long long)offset_bytes);
+    const struct cts_site row = {
+        .site = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SITE, 1),
+        .module = range->module->id,
+        .function = function,
+        .operation = operations[record->operation],
+        .space = spaces[record->space],
+        .width_bytes = 1u << record->width_log2,
+        .source = line ? source_of(range->module, line->file) : CTS_NONE,
+        .line = line ? line->line : 0,
+    };
+    cts_catalogue_add_site(cts_memory.catalogue, &row);
+    return row.site;
+}
+
+uint32_t cts_module_site(void *unused, const struct cts_ring_record *record)
+{
+    (void)unused;
+    const uint64_t key = (uint64_t)record->pc << 8 | (uint64_t)record->space |
+                         (uint64_t)record->operation << 2 | (uint64_t)record->width_log2 << 4;
+    uint32_t site = CTS_NONE;
+    pthread_mutex_lock(&lock);
+    const struct range *const range = range_of(record->pc);
+    uint64_t *const place = range ? cts_map_at(&site_by_key, key, NULL) : NULL;
+    if (place) {
+        if (!*place) *place = (uint64_t)add_site(range, record) + 1;
+        site = (uint32_t)(*place - 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return site;
+}

@@ -1,0 +1,205 @@
+/* The life of the memory recorder inside a program: the driver loads this library when CUDA is
+ * initialised (CUDA_INJECTION64_PATH) and calls InitializeInjection; accesses are recorded until
+ * the program exits.
+ *
+ * Nothing here may change what the program does: what fails becomes the run's failure, and the
+ * program goes on unrecorded. At exit, work that is still queued gets a while to end; the
+ * threads that empty the ring go on if it does not, since kernels that find no room wait. A forked
+ * child cannot use its parent's CUDA: there, this library is off. */
+#include <pthread.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "memory.h"
+
+enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, END_WAIT_S = 10, END_DRAIN_MS = 60000 };
+
+struct cts_memory cts_memory;
+static pid_t recorded_pid;
+
+#pragma GCC visibility push(default)
+int InitializeInjection(void);
+#pragma GCC visibility pop
+
+uint64_t cts_memory_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+uint64_t cts_memory_op(void)
+{
+    return cts_catalogue_next_op(cts_memory.catalogue);
+}
+
+void cts_memory_say(const char *severity, const char *format, ...)
+{
+    char text[900];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    cts_catalogue_add_message(cts_memory.catalogue, severity, text);
+    if (strcmp(severity, "error") != 0) return;
+    struct cts_error error;
+    cts_fail(&error, CTS_UNSUPPORTED, "%s", text);
+    cts_collector_fail(cts_memory.collector, &error);
+}
+
+/* ---- the end ---- */
+
+static bool wait_for_work(void)
+{
+    const struct timespec moment = {.tv_nsec = NS_PER_MS};
+    const uint64_t start_ns = cts_memory_now_ns();
+    while (cts_contexts_are_busy()) {
+        if (cts_memory_now_ns() - start_ns > (uint64_t)END_WAIT_S * NS_PER_S) return false;
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
+static void tell_loss(uint64_t lost)
+{
+    if (lost)
+        cts_memory_say("error", "%llu records of unknown launches or instructions were lost",
+                       (unsigned long long)lost);
+}
+
+static void finish(void)
+{
+    if (getpid() != recorded_pid) return;
+    cts_callbacks_stop();
+    if (!wait_for_work()) {
+        (void)cts_ring_drain(cts_memory.consumers, END_DRAIN_MS);
+        cts_launches_finish(false);
+        cts_memory_say("warning",
+                       "work was still running %d s after the end of the program; its "
+                       "records are incomplete",
+                       END_WAIT_S);
+        (void)cts_catalogue_flush(cts_memory.catalogue, NULL);
+        return;
+    }
+    uint64_t lost = 0;
+    cts_ring_stop(cts_memory.consumers, &lost);
+    cts_memory.consumers = NULL;
+    tell_loss(lost);
+    cts_launches_finish(true);
+    (void)cts_collector_close(cts_memory.collector, NULL); /* a failure is in the catalogue */
+}
+
+static void in_forked_child(void)
+{
+    cts_callbacks_stop();
+}
+
+/* ---- the begin ---- */
+
+/* A list of spaces: "global", "global,shared", ... */
+static enum cts_status read_spaces(struct cts_error *error)
+{
+    static const struct {
+        const char *name;
+        bool *place;
+    } known[] = {{"global", &cts_memory.global},
+                 {"shared", &cts_memory.shared},
+                 {"local", &cts_memory.local}};
+    const char *at = cts_memory.environment.spaces;
+    if (!at) at = "global,shared";
+    while (*at) {
+        const size_t length = strcspn(at, ",");
+        size_t i = 0;
+        while (i < 3 && (strlen(known[i].name) != length || strncmp(at, known[i].name, length)))
+            i++;
+        if (i == 3)
+            return cts_fail(error, CTS_USAGE,
+                            "CTASCOPE_SPACES='%.100s' is no list of global, shared, local",
+                            cts_memory.environment.spaces);
+        *known[i].place = true;
+        at += length;
+        at += *at == ',';
+    }
+    if (!cts_memory.global)
+        return cts_fail(error, CTS_USAGE,
+                        "CTASCOPE_SPACES: global memory is always recorded; "
+                        "name it, too");
+    return CTS_OK;
+}
+
+static enum cts_status check_expression(struct cts_error *error)
+{
+    static const char prefix[] = "regex:";
+    const char *const name = cts_memory.environment.kernel_name;
+    if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) return CTS_OK;
+    regex_t expression;
+    const int code = regcomp(&expression, name + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB);
+    if (code == 0) {
+        regfree(&expression);
+        return CTS_OK;
+    }
+    char reason[128];
+    regerror(code, &expression, reason, sizeof reason);
+    return cts_fail(error, CTS_USAGE,
+                    "CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression: %s", name, reason);
+}
+
+static enum cts_status start_recording(bool discard, struct cts_error *error)
+{
+    const struct cts_environment *const environment = &cts_memory.environment;
+    static const struct cts_ring_names names = {
+        .launch = cts_launch_of_number, .site = cts_module_site, .counts = cts_launch_counts};
+    enum cts_status status = read_spaces(error);
+    if (!status) status = check_expression(error);
+    if (!status) status = cts_sanitizer_open(environment->sanitizer, error);
+    if (!status) status = cts_patches_read(&cts_memory.patches, error);
+    if (!status)
+        status = cts_ring_start(cts_memory.collector, environment->worker_count, discard, &names,
+                                &cts_memory.consumers, error);
+    if (status) return status;
+    cts_memory.defer = environment->kernel_name || environment->launch_skip ||
+                       environment->launch_count != UINT64_MAX || !environment->profile_from_start;
+    cts_launches_switch(environment->profile_from_start);
+    status = cts_callbacks_start(error);
+    if (!status) return CTS_OK;
+    cts_ring_stop(cts_memory.consumers, NULL);
+    return status;
+}
+
+static void start(void)
+{
+    struct cts_error error;
+    struct cts_environment *const environment = &cts_memory.environment;
+    const enum cts_status read = cts_environment_read(environment, &error);
+    const char *const mode = getenv("CTASCOPE_MEMORY_MODE"); /* for measurements */
+    if (!environment->run_path || !environment->accesses) return;
+    struct cts_error opening;
+    const struct cts_collector_options options = {.run_path = environment->run_path,
+                                                  .max_size_bytes = environment->max_size_bytes,
+                                                  .recorder = "inject"};
+    if (cts_collector_open(&options, &cts_memory.collector, &opening)) return;
+    cts_memory.catalogue = cts_collector_catalogue(cts_memory.collector);
+    cts_memory.rank = cts_catalogue_rank(cts_memory.catalogue);
+    cts_memory.empty = mode && strcmp(mode, "empty") == 0;
+    recorded_pid = getpid();
+    if (read || start_recording(mode && strcmp(mode, "discard") == 0, &error)) {
+        cts_memory_say("error", "%s", error.text);
+        (void)cts_collector_close(cts_memory.collector, NULL);
+        return;
+    }
+    atexit(finish);
+    pthread_atfork(NULL, NULL, in_forked_child);
+}
+
+/* CUDA takes 0 for a failure; ours are no business of the program's. */
+int InitializeInjection(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, start);
+    return 1;
+}

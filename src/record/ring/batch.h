@@ -1,0 +1,55 @@
+/* A batch of records between the bins and the collector. Private to the ring. */
+#ifndef CTS_RING_BATCH_H
+#define CTS_RING_BATCH_H
+
+#include "record/ring/consumer.h"
+
+enum { CTS_BATCH_RECORDS = 1 << 15, CTS_BATCH_OFFSETS = 1 << 18, CTS_BATCH_SITES = 1 << 12 };
+
+/* A bin as its consumer sees it. */
+struct cts_ring_source {
+    const uint32_t *slots;
+    uint64_t *tail_at;
+    uint64_t tail;
+    uint32_t slots_log2;
+    uint64_t ready_since_ns; /* when its first record was seen to wait; 0: none waits */
+};
+
+struct cts_batch_site {
+    uint64_t key; /* 0: empty */
+    uint32_t site;
+};
+
+struct cts_batch {
+    const struct cts_ring_names *names;
+    struct cts_stream *stream; /* NULL: records are discarded */
+    struct cts_ring_record *records;
+    uint32_t *first_offsets; /* of the lists; per record */
+    int32_t *offsets;
+    uint64_t *keys, *other_keys;
+    uint32_t *order, *other_order;
+    struct cts_batch_site *sites; /* a cache */
+    uint32_t count, offset_count;
+    uint32_t launch_number, launch; /* whose records the stream holds; number CTS_NONE: nobody's */
+    uint64_t lost;                  /* records of no launch or site */
+};
+
+CTS_MUST_CHECK enum cts_status cts_batch_init(struct cts_batch *batch, struct cts_error *error);
+void cts_batch_release(struct cts_batch *batch);
+
+/* Whether the slot at a position has been written. */
+bool cts_ring_source_is_ready(const struct cts_ring_source *source, uint64_t position);
+
+/* Takes complete records out of a bin, at most `most`, until one is not complete or the batch is
+ * full; tells the producers. Returns how many. */
+uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source, uint32_t most);
+bool cts_batch_is_full(const struct cts_batch *batch);
+
+/* Hands all records to the collector, CTA by CTA; the batch is empty afterwards. */
+void cts_batch_feed(struct cts_batch *batch);
+
+/* Writes what the stream holds, and tells the counts of its launch. */
+void cts_batch_settle(struct cts_batch *batch);
+void cts_batch_forget_sites(struct cts_batch *batch);
+
+#endif

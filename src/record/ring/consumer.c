@@ -1,0 +1,326 @@
+/* The threads that empty bins. Each has its bins, a batch and a stream of the collector.
+ *
+ * A bin is emptied when a quarter of it is waiting (seen by a look at the slot there), or when
+ * something has been waiting for a while: large batches make large pieces of CTAs, and those are
+ * stored best. Orders to all threads (drain, a changed list of bins, the end) are one number, which
+ * each thread answers when it has done what was asked. */
+#include "consumer.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "batch.h"
+#include "common/array.h"
+#include "common/parallel.h"
+
+enum {
+    THREADS_MAX = 64,
+    NS_PER_MS = 1000000,
+    NS_PER_S = 1000000000,
+    WAIT_MAX_NS = 2 * NS_PER_MS, /* a record waits no longer for others */
+    PAUSE_NS = 50000,            /* when there is nothing to do */
+    QUIET_NS = 100 * NS_PER_MS,  /* then what the stream holds is written */
+};
+
+struct consumer {
+    struct cts_ring_consumers *all;
+    uint32_t index;
+    pthread_t thread;
+    struct cts_batch batch;
+    struct cts_ring_source *sources; /* own bins; changed by the thread itself */
+    size_t source_count, source_capacity;
+    uint64_t order_seen, busy_ns;
+    atomic_uint_fast64_t order_done;
+};
+
+struct ring_entry {
+    struct cts_ring_bins bins;
+};
+
+struct cts_ring_consumers {
+    struct cts_ring_names names;
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    struct ring_entry *rings; /* under the lock */
+    size_t ring_count, ring_capacity;
+    atomic_uint_fast64_t order;
+    atomic_bool ending;
+    uint32_t count;
+    struct consumer *consumers;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* ---- the list of bins ---- */
+
+static const struct cts_ring_source *find_source(const struct consumer *consumer,
+                                                 const uint32_t *slots)
+{
+    for (size_t i = 0; i < consumer->source_count; i++)
+        if (consumer->sources[i].slots == slots) return consumer->sources + i;
+    return NULL;
+}
+
+/* Bins that stay keep their place; under the lock. Without memory for the list, it stays as it is,
+ * which cts_ring_add_bins has ruled out. */
+static void renew_sources(struct consumer *consumer)
+{
+    const struct cts_ring_consumers *const all = consumer->all;
+    size_t count = 0;
+    for (size_t r = 0; r < all->ring_count; r++)
+        for (uint32_t b = consumer->index; b < all->rings[r].bins.bin_count; b += all->count)
+            count++;
+    struct cts_ring_source *const sources = calloc(count + 1, sizeof *sources);
+    if (!sources) return;
+    count = 0;
+    for (size_t r = 0; r < all->ring_count; r++) {
+        const struct cts_ring_bins *const bins = &all->rings[r].bins;
+        for (uint32_t b = consumer->index; b < bins->bin_count; b += all->count) {
+            const uint32_t *const slots =
+                bins->slots + ((size_t)b << bins->slots_log2) * CTS_RING_SLOT_WORDS;
+            const struct cts_ring_source *const old = find_source(consumer, slots);
+            sources[count++] = old ? *old
+                                   : (struct cts_ring_source){
+                                         .slots = slots,
+                                         .tail_at = bins->tails + (size_t)b * CTS_RING_TAIL_STRIDE,
+                                         .slots_log2 = bins->slots_log2};
+        }
+    }
+    free(consumer->sources);
+    consumer->sources = sources;
+    consumer->source_count = count;
+}
+
+/* ---- a thread ---- */
+
+static void feed_if_full(struct consumer *consumer)
+{
+    if (cts_batch_is_full(&consumer->batch)) cts_batch_feed(&consumer->batch);
+}
+
+/* Takes all that is complete, as far as it was there when it began: a producer that goes on does
+ * not keep it. */
+static bool empty_source(struct consumer *consumer, struct cts_ring_source *source)
+{
+    uint32_t rest = (uint32_t)1 << source->slots_log2, taken;
+    bool any = false;
+    do {
+        taken = cts_batch_take(&consumer->batch, source, rest);
+        feed_if_full(consumer);
+        rest -= taken;
+        any = any || taken;
+    } while (taken && rest);
+    source->ready_since_ns = 0;
+    return any;
+}
+
+static bool is_due(struct cts_ring_source *source, uint64_t time_ns)
+{
+    if (!cts_ring_source_is_ready(source, source->tail)) return false;
+    const uint64_t quarter = (uint64_t)1 << (source->slots_log2 - 2);
+    if (cts_ring_source_is_ready(source, source->tail + quarter)) return true;
+    if (!source->ready_since_ns) source->ready_since_ns = time_ns;
+    return time_ns - source->ready_since_ns >= WAIT_MAX_NS;
+}
+
+/* One look at all bins; false: there was nothing to do. */
+static bool serve(struct consumer *consumer, bool everything)
+{
+    const uint64_t time_ns = now_ns();
+    bool any = false;
+    for (size_t i = 0; i < consumer->source_count; i++) {
+        struct cts_ring_source *const source = consumer->sources + i;
+        if (everything || is_due(source, time_ns)) any = empty_source(consumer, source) || any;
+    }
+    if (consumer->batch.count) cts_batch_feed(&consumer->batch);
+    if (any) consumer->busy_ns = time_ns;
+    return any;
+}
+
+static void follow_order(struct consumer *consumer, uint64_t order)
+{
+    struct cts_ring_consumers *const all = consumer->all;
+    (void)serve(consumer, true);
+    cts_batch_settle(&consumer->batch);
+    cts_batch_forget_sites(&consumer->batch);
+    pthread_mutex_lock(&all->lock);
+    renew_sources(consumer);
+    consumer->order_seen = order;
+    atomic_store(&consumer->order_done, order);
+    pthread_cond_broadcast(&all->answered);
+    pthread_mutex_unlock(&all->lock);
+}
+
+static void *consume(void *state)
+{
+    struct consumer *const consumer = state;
+    struct cts_ring_consumers *const all = consumer->all;
+    const struct timespec pause = {.tv_nsec = PAUSE_NS};
+    for (;;) {
+        const bool ending = atomic_load(&all->ending);
+        const uint64_t order = atomic_load(&all->order);
+        if (order != consumer->order_seen) follow_order(consumer, order);
+        if (ending) return NULL;
+        if (serve(consumer, false)) continue;
+        if (consumer->batch.launch_number != CTS_NONE && now_ns() - consumer->busy_ns > QUIET_NS)
+            cts_batch_settle(&consumer->batch);
+        nanosleep(&pause, NULL);
+    }
+}
+
+/* ---- orders ---- */
+
+static bool have_all_done(struct cts_ring_consumers *all, uint64_t order)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (atomic_load(&all->consumers[i].order_done) < order) return false;
+    return true;
+}
+
+bool cts_ring_drain(struct cts_ring_consumers *all, uint32_t timeout_ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += timeout_ms / 1000;
+    until.tv_nsec += (long)(timeout_ms % 1000) * NS_PER_MS;
+    if (until.tv_nsec >= NS_PER_S) {
+        until.tv_sec++;
+        until.tv_nsec -= NS_PER_S;
+    }
+    pthread_mutex_lock(&all->lock);
+    const uint64_t order = atomic_fetch_add(&all->order, 1) + 1;
+    bool in_time = true;
+    while (in_time && !have_all_done(all, order))
+        in_time = pthread_cond_timedwait(&all->answered, &all->lock, &until) == 0;
+    const bool done = have_all_done(all, order);
+    pthread_mutex_unlock(&all->lock);
+    return done;
+}
+
+enum { CHANGE_TIMEOUT_MS = 60000 };
+
+enum cts_status cts_ring_add_bins(struct cts_ring_consumers *all, const struct cts_ring_bins *bins,
+                                  struct cts_error *error)
+{
+    pthread_mutex_lock(&all->lock);
+    const enum cts_status status =
+        all->ring_count < all->ring_capacity
+            ? CTS_OK
+            : cts_array_grow((void **)&all->rings, &all->ring_capacity, all->ring_count + 1,
+                             sizeof *all->rings, error);
+    if (!status) all->rings[all->ring_count++].bins = *bins;
+    pthread_mutex_unlock(&all->lock);
+    if (status) return status;
+    if (cts_ring_drain(all, CHANGE_TIMEOUT_MS)) return CTS_OK;
+    return cts_fail(error, CTS_IO, "the threads that record do not answer");
+}
+
+void cts_ring_remove_bins(struct cts_ring_consumers *all, const uint32_t *slots)
+{
+    pthread_mutex_lock(&all->lock);
+    for (size_t r = 0; r < all->ring_count; r++)
+        if (all->rings[r].bins.slots == slots) {
+            all->rings[r] = all->rings[--all->ring_count];
+            break;
+        }
+    pthread_mutex_unlock(&all->lock);
+    (void)cts_ring_drain(all, CHANGE_TIMEOUT_MS);
+}
+
+/* ---- life ---- */
+
+static void release(struct cts_ring_consumers *all)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        cts_batch_release(&all->consumers[i].batch);
+        free(all->consumers[i].sources);
+    }
+    pthread_cond_destroy(&all->answered);
+    pthread_mutex_destroy(&all->lock);
+    free(all->rings);
+    free(all->consumers);
+    free(all);
+}
+
+static void end_threads(struct cts_ring_consumers *all, uint32_t count)
+{
+    atomic_store(&all->ending, true);
+    for (uint32_t i = 0; i < count; i++) pthread_join(all->consumers[i].thread, NULL);
+}
+
+static enum cts_status start_thread(struct cts_ring_consumers *all, uint32_t index,
+                                    struct cts_collector *collector, struct cts_error *error)
+{
+    struct consumer *const consumer = all->consumers + index;
+    consumer->all = all;
+    consumer->index = index;
+    consumer->batch.names = &all->names;
+    enum cts_status status = cts_batch_init(&consumer->batch, error);
+    consumer->batch.names = &all->names;
+    if (!status && collector)
+        status = cts_collector_stream(collector, &consumer->batch.stream, error);
+    if (status) return status;
+    sigset_t every, before; /* the program's signals are for its own threads */
+    sigfillset(&every);
+    pthread_sigmask(SIG_SETMASK, &every, &before);
+    const int errnum = pthread_create(&consumer->thread, NULL, consume, consumer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (errnum) return cts_fail(error, CTS_IO, "no thread to record with");
+    pthread_setname_np(consumer->thread, "ctascope-ring");
+    return CTS_OK;
+}
+
+enum cts_status cts_ring_start(struct cts_collector *collector, uint32_t count, bool discard,
+                               const struct cts_ring_names *names, struct cts_ring_consumers **out,
+                               struct cts_error *error)
+{
+    *out = NULL;
+    struct cts_ring_consumers *const all = calloc(1, sizeof *all);
+    if (!all) return cts_fail(error, CTS_MEMORY, "no memory for the threads that record");
+    all->names = *names;
+    all->count = cts_thread_count(count);
+    if (all->count > THREADS_MAX) all->count = THREADS_MAX;
+    all->consumers = calloc(all->count, sizeof *all->consumers);
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&all->answered, &attributes);
+    pthread_condattr_destroy(&attributes);
+    enum cts_status status =
+        all->consumers
+            ? CTS_OK
+            : cts_fail(error, CTS_MEMORY, "no memory for %u threads", (unsigned)all->count);
+    uint32_t started = 0;
+    while (!status && started < all->count) {
+        status = start_thread(all, started, discard ? NULL : collector, error);
+        if (!status) started++;
+    }
+    if (status) {
+        end_threads(all, started);
+        if (!all->consumers) all->count = 0;
+        release(all);
+        return status;
+    }
+    *out = all;
+    return CTS_OK;
+}
+
+void cts_ring_stop(struct cts_ring_consumers *all, uint64_t *lost)
+{
+    if (lost) *lost = 0;
+    if (!all) return;
+    (void)cts_ring_drain(all, CHANGE_TIMEOUT_MS);
+    end_threads(all, all->count);
+    for (uint32_t i = 0; lost && i < all->count; i++) *lost += all->consumers[i].batch.lost;
+    release(all);
+}

@@ -1,0 +1,62 @@
+/* The consumers' side of the ring: threads that take records out of bins, put them in the order of
+ * launches and CTAs, and hand each CTA's piece to the collector. They wait for nobody but
+ * producers, and call nothing of CUDA. */
+#ifndef CTS_RING_CONSUMER_H
+#define CTS_RING_CONSUMER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "record/collector/collector.h"
+#include "record/ring/ring.h"
+
+/* What the records' numbers mean; the recorder's. Called by consumer threads, several at a time. */
+struct cts_ring_names {
+    void *state;
+    /* The catalogue's id of a launch number. `by_warp`: the order of warps within a CTA does not
+     * matter. False: unknown; its records are counted as lost. */
+    bool (*launch)(void *state, uint32_t number, uint32_t *launch, bool *by_warp);
+    /* The catalogue's id of the site of a record (pc, space, operation, width). CTS_NONE: unknown.
+     */
+    uint32_t (*site)(void *state, const struct cts_ring_record *record);
+    /* Counts of a launch since they were last told. */
+    void (*counts)(void *state, uint32_t number, const struct cts_stream_counts *counts);
+};
+
+struct cts_ring_consumers;
+
+/* The bins of one ring, in memory that lives until they are removed. */
+struct cts_ring_bins {
+    uint32_t *slots; /* bin_count * 2^slots_log2 slots; zero */
+    uint64_t *tails; /* bin_count, CTS_RING_TAIL_STRIDE words apart; zero */
+    uint32_t bin_count;
+    uint32_t slots_log2;
+};
+enum { CTS_RING_TAIL_STRIDE = 16 };
+
+/* Starts `count` threads (0: as many as there are processors, within reason), each with a stream of
+ * its own. `discard`: records are taken out and forgotten (for measurements). */
+CTS_MUST_CHECK enum cts_status cts_ring_start(struct cts_collector *collector, uint32_t count,
+                                              bool discard, const struct cts_ring_names *names,
+                                              struct cts_ring_consumers **consumers,
+                                              struct cts_error *error);
+
+/* Adds bins; the threads share them so that a bin is always served by the same one. */
+CTS_MUST_CHECK enum cts_status cts_ring_add_bins(struct cts_ring_consumers *consumers,
+                                                 const struct cts_ring_bins *bins,
+                                                 struct cts_error *error);
+
+/* Returns when every record that was complete at the call has been handed on, and every cache of
+ * what names->site said is empty. False: not within `timeout_ms`. */
+bool cts_ring_drain(struct cts_ring_consumers *consumers, uint32_t timeout_ms);
+
+/* Drained bins that no producer writes to any more. */
+void cts_ring_remove_bins(struct cts_ring_consumers *consumers, const uint32_t *slots);
+
+/* Takes out what is complete, ends the threads and frees. Counts of records whose launch or site
+ * was unknown come back in *lost, if not NULL. */
+void cts_ring_stop(struct cts_ring_consumers *consumers, uint64_t *lost);
+
+#endif

@@ -1,0 +1,154 @@
+/* The ring between the GPU's producers and the host's consumers: its words in memory. Plain C that
+ * nvcc compiles too.
+ *
+ * A ring has bins. A bin is an array of 2^n slots of 32 bytes in memory that both sides see, and is
+ * used round and round: position p of a bin is slot p mod 2^n in lap p div 2^n. A producer reserves
+ * the slots of a whole warp record at once, by adding to the bin's head, and writes them when the
+ * consumers' tail has come near enough; it never waits for another producer. The consumer of a bin
+ * reads in order.
+ *
+ * How the consumer knows that a slot has been written: bit 31 of each of its eight words is the
+ * parity of the lap, and every word is written in every lap. So neither a fence nor a flag is
+ * needed, words may arrive in any order, and a slot is complete when all of them show the parity of
+ * this lap. Memory is zeroed at first: lap 0 writes 1.
+ *
+ * A record that is affine, two-level affine or uniform is one slot. A list has slots of eight
+ * offsets behind it: signed, 31 bits, in the order of the lanes; what is left of the last slot is
+ * filled up. */
+#ifndef CTS_RING_H
+#define CTS_RING_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define CTS_RING_INLINE __device__ __forceinline__
+#else
+#define CTS_RING_INLINE static inline
+#endif
+
+enum {
+    CTS_RING_SLOT_BYTES = 32,
+    CTS_RING_SLOT_WORDS = 8,
+    CTS_RING_SLOT_OFFSETS = 8,
+    CTS_RING_RECORD_SLOTS_MAX = 5, /* a list of 32 lanes */
+    CTS_RING_LAUNCHES = 1 << 20,   /* numbers of launches, used again and again */
+    CTS_RING_PC_SHIFT = 4,         /* instructions are 16 bytes */
+    CTS_RING_PC_BITS = 28,
+    CTS_RING_BASE_BITS = 52,
+};
+
+/* As enum cts_operation, enum cts_space and enum cts_pattern, in two bits each. */
+enum cts_ring_operation { CTS_RING_LOAD, CTS_RING_STORE, CTS_RING_ATOMIC };
+enum cts_ring_space { CTS_RING_GLOBAL, CTS_RING_SHARED, CTS_RING_LOCAL };
+enum cts_ring_pattern { CTS_RING_UNIFORM, CTS_RING_AFFINE, CTS_RING_TWO_LEVEL, CTS_RING_LIST };
+
+/* A warp record. `base` as struct cts_access has it; of a list, the address of its first lane. */
+struct cts_ring_record {
+    uint64_t base;
+    uint32_t mask, cta;
+    int32_t s0, s1;
+    uint32_t pc;     /* of the instruction, bits 4 to 31 of its address */
+    uint32_t launch; /* number modulo CTS_RING_LAUNCHES */
+    uint8_t warp;    /* linear thread of the CTA / 32 */
+    uint8_t row_lanes;
+    uint8_t pattern, space, operation;
+    uint8_t width_log2; /* of the bytes per lane */
+};
+
+/* A slot, as stored; bit 31 of each word is the parity:
+ *
+ *   word  bits 0 to 30
+ *   0     base 0..30
+ *   1     base 31..51 in 0..20; width_log2 21..23, space 24..25, operation 26..27, pattern 28..29,
+ *         bit 31 of the mask in 30
+ *   2     mask 0..30
+ *   3     cta 0..30
+ *   4     s0 0..30
+ *   5     pc in 0..27; bit 31 of cta, s0 and s1 in 28, 29 and 30
+ *   6     s1 0..30
+ *   7     launch in 0..19, warp 20..24, row_lanes 25..29 */
+struct cts_ring_words {
+    uint32_t w[CTS_RING_SLOT_WORDS];
+};
+
+#define CTS_RING_PARITY 0x80000000u
+
+/* The parity bit of a position. */
+CTS_RING_INLINE uint32_t cts_ring_parity(uint64_t position, uint32_t slots_log2)
+{
+    return ((uint32_t)(position >> slots_log2) & 1u) ? 0u : CTS_RING_PARITY;
+}
+
+/* Slots of a record whose list has so many lanes; 0: no list. */
+CTS_RING_INLINE uint32_t cts_ring_slots(uint32_t list_lanes)
+{
+    return 1u + (list_lanes + CTS_RING_SLOT_OFFSETS - 1) / CTS_RING_SLOT_OFFSETS;
+}
+
+CTS_RING_INLINE struct cts_ring_words cts_ring_pack(const struct cts_ring_record *record,
+                                                    uint32_t parity)
+{
+    const uint32_t low = ~CTS_RING_PARITY;
+    const uint32_t s0 = (uint32_t)record->s0, s1 = (uint32_t)record->s1;
+    struct cts_ring_words words;
+    words.w[0] = ((uint32_t)record->base & low) | parity;
+    words.w[1] = ((uint32_t)(record->base >> 31) & 0x1fffffu) | (uint32_t)record->width_log2 << 21 |
+                 (uint32_t)record->space << 24 | (uint32_t)record->operation << 26 |
+                 (uint32_t)record->pattern << 28 | record->mask >> 31 << 30 | parity;
+    words.w[2] = (record->mask & low) | parity;
+    words.w[3] = (record->cta & low) | parity;
+    words.w[4] = (s0 & low) | parity;
+    words.w[5] = record->pc | record->cta >> 31 << 28 | s0 >> 31 << 29 | s1 >> 31 << 30 | parity;
+    words.w[6] = (s1 & low) | parity;
+    words.w[7] =
+        record->launch | (uint32_t)record->warp << 20 | (uint32_t)record->row_lanes << 25 | parity;
+    return words;
+}
+
+CTS_RING_INLINE void cts_ring_unpack(const struct cts_ring_words *words,
+                                     struct cts_ring_record *record)
+{
+    const uint32_t low = ~CTS_RING_PARITY;
+    const uint32_t *const w = words->w;
+    const uint64_t base = (w[0] & low) | (uint64_t)(w[1] & 0x1fffffu) << 31;
+    record->base = (uint64_t)((int64_t)(base << 12) >> 12); /* may be below 0: lane 0 need not be */
+    record->width_log2 = (uint8_t)(w[1] >> 21 & 7);
+    record->space = (uint8_t)(w[1] >> 24 & 3);
+    record->operation = (uint8_t)(w[1] >> 26 & 3);
+    record->pattern = (uint8_t)(w[1] >> 28 & 3);
+    record->mask = (w[2] & low) | (w[1] >> 30 & 1) << 31;
+    record->cta = (w[3] & low) | (w[5] >> 28 & 1) << 31;
+    record->s0 = (int32_t)((w[4] & low) | (w[5] >> 29 & 1) << 31);
+    record->s1 = (int32_t)((w[6] & low) | (w[5] >> 30 & 1) << 31);
+    record->pc = w[5] & 0xfffffffu;
+    record->launch = w[7] & (CTS_RING_LAUNCHES - 1);
+    record->warp = (uint8_t)(w[7] >> 20 & 31);
+    record->row_lanes = (uint8_t)(w[7] >> 25 & 31);
+}
+
+/* An offset of a list: 31 bits, signed. */
+CTS_RING_INLINE uint32_t cts_ring_pack_offset(int32_t offset, uint32_t parity)
+{
+    return ((uint32_t)offset & ~CTS_RING_PARITY) | parity;
+}
+CTS_RING_INLINE int32_t cts_ring_unpack_offset(uint32_t word)
+{
+    return (int32_t)(word << 1) >> 1;
+}
+
+/* What producers know of a bin. On a GPU this is device memory, since atomics over the bus are
+ * slow; the tail is read over the bus only when the one known here is too old. */
+struct cts_ring_bin {
+    uint64_t head;        /* position behind the last reservation */
+    uint64_t known_tail;  /* no later than the tail */
+    uint64_t slots;       /* address of the slots */
+    uint64_t tail;        /* address of the consumer's tail, a uint64_t */
+    uint64_t padding[12]; /* bins are in lines of their own */
+};
+
+#ifndef __CUDACC__
+_Static_assert(sizeof(struct cts_ring_words) == CTS_RING_SLOT_BYTES, "a slot");
+_Static_assert(sizeof(struct cts_ring_bin) == 128, "a line");
+#endif
+
+#endif

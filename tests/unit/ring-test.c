@@ -1,0 +1,363 @@
+/* The ring: producers on CPU threads, with the code that the patches are made of, against a model.
+ * What arrives in the access files is what was sent, nothing lost, and in each warp's order; small
+ * bins make producers wait and positions wrap round many times. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "acc-random.h"
+#include "record/ring/batch.h"
+#include "record/ring/consumer.h"
+#include "record/ring/producer.h"
+
+enum { THREADS = 4, CTAS = 24, RECORDS_OF_CTA = 300, SITES = 8, LAUNCHES = 3 };
+
+/* ---- names ---- */
+
+struct told {
+    atomic_uint_fast64_t records[LAUNCHES], accesses[LAUNCHES];
+    bool by_warp;
+    uint32_t unknown; /* a launch that nobody knows */
+};
+
+static bool launch_of(void *state, uint32_t number, uint32_t *launch, bool *by_warp)
+{
+    const struct told *const told = state;
+    if (number == told->unknown || number >= LAUNCHES) return false;
+    *launch = number + 100;
+    *by_warp = told->by_warp;
+    return true;
+}
+
+static uint32_t site_of(void *state, const struct cts_ring_record *record)
+{
+    (void)state;
+    return record->pc < SITES ? record->pc : CTS_NONE;
+}
+
+static void count(void *state, uint32_t number, const struct cts_stream_counts *counts)
+{
+    struct told *const told = state;
+    atomic_fetch_add(&told->records[number], counts->records);
+    atomic_fetch_add(&told->accesses[number], counts->accesses);
+}
+
+/* ---- what is sent ---- */
+
+static uint32_t hash(uint32_t x)
+{
+    x ^= x >> 16;
+    x *= 0x7feb352du;
+    x ^= x >> 15;
+    x *= 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+/* The record number `i` of a CTA, as the collector keeps it: its pattern depends on `i`. */
+static struct cts_ring_record record_of(uint32_t launch, uint32_t cta, uint32_t i,
+                                        int32_t offsets[CTS_WARP_LANES])
+{
+    const uint32_t random = hash(launch * 1000003u + cta * 65537u + i);
+    struct cts_ring_record record = {
+        .base = (uint64_t)cta << 20 | (uint64_t)i << 8,
+        .mask = i % 5 ? UINT32_MAX : random | 1,
+        .cta = cta,
+        .pc = i % SITES,
+        .launch = launch,
+        .warp = (uint8_t)(random % 7),
+        .pattern = (uint8_t)(random >> 8 & 3),
+        .width_log2 = 2,
+    };
+    if (record.pattern == CTS_RING_AFFINE) record.s0 = i % 3 ? 4 : -4;
+    if (record.pattern == CTS_RING_AFFINE && i % 3 == 0) record.base += 1 << 16;
+    if (record.pattern == CTS_RING_TWO_LEVEL) {
+        record.s0 = 4;
+        record.s1 = 4096;
+        record.row_lanes = 16;
+        record.mask = UINT32_MAX;
+    }
+    if (record.pattern == CTS_RING_LIST)
+        for (uint32_t l = 0; l < CTS_WARP_LANES; l++)
+            offsets[l] = (int32_t)(hash(random + l) % 100000) - (l ? 20000 : 0);
+    if (record.pattern == CTS_RING_LIST) offsets[0] = 0, record.base += 1 << 18;
+    return record;
+}
+
+static void addresses_of(const struct cts_ring_record *record, const int32_t *offsets,
+                         uint64_t addresses[CTS_WARP_LANES])
+{
+    uint32_t k = 0;
+    for (uint32_t l = 0; l < CTS_WARP_LANES; l++) {
+        const uint32_t w = record->row_lanes ? record->row_lanes : CTS_WARP_LANES;
+        addresses[l] = 0;
+        if (!(record->mask >> l & 1)) continue;
+        addresses[l] = record->pattern == CTS_RING_LIST
+                           ? record->base + (uint64_t)(int64_t)offsets[k++]
+                           : record->base + (uint64_t)((int64_t)record->s0 * (l % w)) +
+                                 (uint64_t)((int64_t)record->s1 * (l / w));
+    }
+}
+
+/* ---- producers ---- */
+
+struct ring {
+    struct cts_ring_bins bins;
+    struct cts_ring_bin *heads;
+};
+
+static void make_ring(struct ring *ring, uint32_t bin_count, uint32_t slots_log2)
+{
+    const size_t slots = (size_t)bin_count << slots_log2;
+    ring->bins =
+        (struct cts_ring_bins){.slots = aligned_alloc(64, slots * CTS_RING_SLOT_BYTES),
+                               .tails = calloc(bin_count, CTS_RING_TAIL_STRIDE * sizeof(uint64_t)),
+                               .bin_count = bin_count,
+                               .slots_log2 = slots_log2};
+    ring->heads = calloc(bin_count, sizeof *ring->heads);
+    assert_non_null(ring->bins.slots);
+    memset(ring->bins.slots, 0, slots * CTS_RING_SLOT_BYTES);
+    for (uint32_t b = 0; b < bin_count; b++) {
+        ring->heads[b].slots =
+            (uintptr_t)(ring->bins.slots + ((size_t)b << slots_log2) * CTS_RING_SLOT_WORDS);
+        ring->heads[b].tail = (uintptr_t)(ring->bins.tails + (size_t)b * CTS_RING_TAIL_STRIDE);
+    }
+}
+
+static void free_ring(struct ring *ring)
+{
+    free(ring->bins.slots);
+    free(ring->bins.tails);
+    free(ring->heads);
+}
+
+static void send(const struct ring *ring, uint32_t bin_index, const struct cts_ring_record *record,
+                 const int32_t *offsets)
+{
+    struct cts_ring_bin *const bin = ring->heads + bin_index;
+    const uint32_t log2 = ring->bins.slots_log2;
+    const uint32_t lanes =
+        record->pattern == CTS_RING_LIST ? (uint32_t)__builtin_popcount(record->mask) : 0;
+    const uint64_t position = cts_ring_reserve(bin, cts_ring_slots(lanes), log2);
+    cts_ring_store(bin, position, log2, record);
+    for (uint32_t k = lanes; k-- > 0;) /* in no particular order, as on a GPU */
+        cts_ring_store_offset(bin, position, log2, k, offsets[k]);
+    if (lanes) cts_ring_fill_offsets(bin, position, log2, lanes);
+}
+
+struct producer {
+    const struct ring *ring;
+    uint32_t index;
+    pthread_t thread;
+};
+
+/* A CTA belongs to one bin, and to one thread: what a warp does has an order. */
+static void *produce(void *state)
+{
+    const struct producer *const producer = state;
+    int32_t offsets[CTS_WARP_LANES];
+    for (uint32_t launch = 0; launch < LAUNCHES; launch++)
+        for (uint32_t i = 0; i < RECORDS_OF_CTA; i++)
+            for (uint32_t cta = producer->index; cta < CTAS; cta += THREADS) {
+                const struct cts_ring_record record = record_of(launch, cta, i, offsets);
+                send(producer->ring, cta % producer->ring->bins.bin_count, &record, offsets);
+            }
+    return NULL;
+}
+
+/* ---- what arrived ---- */
+
+struct seen {
+    uint32_t next[LAUNCHES][CTAS][8]; /* the last record of each warp, plus one */
+    uint32_t next_of_cta[LAUNCHES][CTAS];
+    uint64_t records;
+    bool by_warp;
+};
+
+/* The next record of the warp (or of the CTA), if it is this one. */
+static void check_access(struct seen *seen, const struct cts_access *access)
+{
+    const uint32_t launch = access->launch - 100, cta = access->cta;
+    int32_t offsets[CTS_WARP_LANES];
+    uint64_t expected[CTS_WARP_LANES], addresses[CTS_WARP_LANES] = {0};
+    assert_true(launch < LAUNCHES && cta < CTAS && access->warp < 8);
+    uint32_t *const next =
+        seen->by_warp ? &seen->next[launch][cta][access->warp] : &seen->next_of_cta[launch][cta];
+    struct cts_ring_record record;
+    do { /* sorted by warp, what the others sent lies elsewhere */
+        assert_true(*next < RECORDS_OF_CTA);
+        record = record_of(launch, cta, (*next)++, offsets);
+    } while (seen->by_warp && record.warp != access->warp);
+    assert_int_equal(record.warp, access->warp);
+    addresses_of(&record, offsets, expected);
+    cts_access_addresses(access, addresses);
+    assert_int_equal(access->mask, record.mask);
+    assert_int_equal(access->site, record.pc);
+    assert_int_equal(access->space, CTS_SPACE_GLOBAL);
+    for (uint32_t l = 0; l < CTS_WARP_LANES; l++)
+        if (record.mask >> l & 1) assert_int_equal(addresses[l], expected[l]);
+    seen->records++;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct cts_acc_chunk *const x = a, *const y = b;
+    if (x->file != y->file) return x->file < y->file ? -1 : 1;
+    return (x->offset_bytes > y->offset_bytes) - (x->offset_bytes < y->offset_bytes);
+}
+
+/* All records, as they were written. */
+static void read_run(const char *run_path, struct seen *seen)
+{
+    struct cts_acc_reader *reader = NULL;
+    struct cts_acc_batch batch = {0};
+    struct cts_error error = {0};
+    size_t chunk_count;
+    if (cts_acc_open(run_path, &reader, &error)) fail_msg("%s", error.text);
+    const struct cts_acc_chunk *const borrowed = cts_acc_chunks(reader, &chunk_count);
+    struct cts_acc_chunk *const chunks = malloc((chunk_count + 1) * sizeof *chunks);
+    assert_non_null(chunks);
+    memcpy(chunks, borrowed, chunk_count * sizeof *chunks);
+    qsort(chunks, chunk_count, sizeof *chunks, by_place);
+    for (size_t c = 0; c < chunk_count; c++) {
+        if (cts_acc_read(reader, chunks + c, &batch, &error)) fail_msg("%s", error.text);
+        for (size_t i = 0; i < batch.record_count; i++) {
+            const struct cts_access access = cts_acc_record(&batch, i);
+            check_access(seen, &access);
+        }
+    }
+    cts_acc_batch_release(&batch);
+    cts_acc_close(reader);
+    free(chunks);
+}
+
+/* ---- the tests ---- */
+
+static void run_ring(uint32_t bin_count, uint32_t slots_log2, uint32_t consumer_count,
+                     struct told *told)
+{
+    struct fixture fixture;
+    struct ring ring;
+    struct producer producers[THREADS];
+    struct cts_ring_consumers *consumers = NULL;
+    struct cts_error error = {0};
+    uint64_t lost = 0;
+    const struct cts_ring_names names = {told, launch_of, site_of, count};
+    fixture_make(&fixture);
+    struct cts_collector *const collector =
+        fixture_collector(&fixture, (struct cts_collector_options){0});
+    make_ring(&ring, bin_count, slots_log2);
+    if (cts_ring_start(collector, consumer_count, false, &names, &consumers, &error) ||
+        cts_ring_add_bins(consumers, &ring.bins, &error))
+        fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        producers[i] = (struct producer){.ring = &ring, .index = i};
+        assert_int_equal(pthread_create(&producers[i].thread, NULL, produce, producers + i), 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) pthread_join(producers[i].thread, NULL);
+    assert_true(cts_ring_drain(consumers, 60000));
+    for (uint32_t b = 0; b < bin_count; b++) /* all that was reserved has been taken */
+        assert_int_equal(ring.bins.tails[b * CTS_RING_TAIL_STRIDE], ring.heads[b].head);
+    cts_ring_remove_bins(consumers, ring.bins.slots);
+    free_ring(&ring);
+    cts_ring_stop(consumers, &lost);
+    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
+    const uint64_t of_launch = (uint64_t)CTAS * RECORDS_OF_CTA;
+    const bool all_known = told->unknown >= LAUNCHES;
+    assert_int_equal(lost, all_known ? 0 : of_launch);
+    struct seen seen = {.by_warp = told->by_warp};
+    read_run(fixture.run_path, &seen);
+    assert_int_equal(seen.records, (all_known ? LAUNCHES : LAUNCHES - 1) * of_launch);
+    for (uint32_t l = 0; l < LAUNCHES; l++)
+        assert_int_equal(told->records[l], l == told->unknown ? 0 : of_launch);
+    fixture_remove(&fixture);
+}
+
+/* 64 slots: a list has five, so that producers wait and lists wrap round all the time. */
+static void test_small_bins_lose_nothing(void **state)
+{
+    (void)state;
+    struct told told = {.unknown = UINT32_MAX};
+    run_ring(3, 6, 2, &told);
+}
+
+static void test_order_of_each_warp_when_sorted_by_warp(void **state)
+{
+    (void)state;
+    struct told told = {.unknown = UINT32_MAX, .by_warp = true};
+    run_ring(5, 9, 3, &told);
+}
+
+static void test_large_bins(void **state)
+{
+    (void)state;
+    struct told told = {.unknown = UINT32_MAX};
+    run_ring(2, 15, 4, &told);
+}
+
+static void test_records_of_unknown_launches_are_counted(void **state)
+{
+    (void)state;
+    struct told told = {.unknown = 1};
+    run_ring(4, 8, 2, &told);
+}
+
+static void test_a_slot_is_what_was_packed(void **state)
+{
+    (void)state;
+    const struct cts_ring_record cases[] = {
+        {.base = 0x7f0c45e00000,
+         .mask = UINT32_MAX,
+         .cta = UINT32_MAX,
+         .s0 = INT32_MIN,
+         .s1 = INT32_MAX,
+         .pc = (1u << CTS_RING_PC_BITS) - 1,
+         .launch = CTS_RING_LAUNCHES - 1,
+         .warp = 31,
+         .row_lanes = 31,
+         .pattern = CTS_RING_LIST,
+         .space = CTS_RING_LOCAL,
+         .operation = CTS_RING_ATOMIC,
+         .width_log2 = 7},
+        {.base = (uint64_t)-4096, .mask = 1u << 31, .s0 = -1, .s1 = -128, .cta = 1u << 31},
+        {.base = ((uint64_t)1 << 51) - 1, .mask = 1, .pattern = CTS_RING_TWO_LEVEL, .row_lanes = 2},
+        {0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (uint32_t lap = 0; lap < 2; lap++) {
+            const uint32_t parity = cts_ring_parity((uint64_t)lap << 6, 6);
+            const struct cts_ring_words words = cts_ring_pack(&cases[i], parity);
+            struct cts_ring_record record = {0};
+            for (int w = 0; w < CTS_RING_SLOT_WORDS; w++)
+                assert_int_equal(words.w[w] & CTS_RING_PARITY, lap ? 0 : CTS_RING_PARITY);
+            cts_ring_unpack(&words, &record);
+            assert_int_equal(record.base, cases[i].base);
+            assert_int_equal(record.mask, cases[i].mask);
+            assert_int_equal(record.cta, cases[i].cta);
+            assert_int_equal(record.s0, cases[i].s0);
+            assert_int_equal(record.s1, cases[i].s1);
+            assert_int_equal(record.pc, cases[i].pc);
+            assert_int_equal(record.launch, cases[i].launch);
+            assert_int_equal(record.warp, cases[i].warp);
+            assert_int_equal(record.row_lanes, cases[i].row_lanes);
+            assert_int_equal(record.pattern, cases[i].pattern);
+            assert_int_equal(record.space, cases[i].space);
+            assert_int_equal(record.operation, cases[i].operation);
+            assert_int_equal(record.width_log2, cases[i].width_log2);
+        }
+    for (int32_t offset = -(1 << 30); offset < (1 << 30) - 777777; offset += 777777) {
+        assert_int_equal(cts_ring_unpack_offset(cts_ring_pack_offset(offset, 0)), offset);
+        assert_int_equal(cts_ring_unpack_offset(cts_ring_pack_offset(offset, CTS_RING_PARITY)),
+                         offset);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_slot_is_what_was_packed),
+        cmocka_unit_test(test_small_bins_lose_nothing),
+        cmocka_unit_test(test_order_of_each_warp_when_sorted_by_warp),
+        cmocka_unit_test(test_large_bins),
+        cmocka_unit_test(test_records_of_unknown_launches_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
