@@ -42,6 +42,7 @@ def check_metrics(text, report):
             sums[name] += value
         else:
             assert value == 1 - level.get(key, 0), (line, "the level does not change")
+            assert value == 0 or begin_ns.get(key) != time_ns, (line, "it had just ended")
             if value == 0:
                 sums[name] += time_ns - begin_ns[key]
         level[key], begin_ns[key] = value, time_ns
