@@ -20,13 +20,6 @@ static const char *count_of(uint64_t count)
     return text->text;
 }
 
-/* Importers say when a trace knew nothing of what the host did. */
-static bool host_is_known(const struct cts_comm_report *report)
-{
-    const char *const host = cts_catalogue_get(report->catalogue, "host_activity");
-    return !host || strcmp(host, "unknown") != 0;
-}
-
 void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
@@ -35,7 +28,7 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
                 "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
     if (c->ignore_copies)
         fprintf(file, "Note: copies ignored; what no kernel wrote is the host's\n");
-    if (!host_is_known(report))
+    if (!cts_catalogue_knows_host(report->catalogue))
         fprintf(file, "Note: imported trace: copies and allocations are not known; what nobody was "
                       "seen to write may be the host's\n");
     if (c->lower_bound)
@@ -408,7 +401,8 @@ enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool w
                            : report->comm->ignore_copies ? "ignore copies"
                                                          : "default");
     cts_json_member_bool(&json, "per_stream", report->comm->per_stream);
-    cts_json_member_string(&json, "host_activity", host_is_known(report) ? "known" : "unknown");
+    cts_json_member_string(&json, "host_activity",
+                           cts_catalogue_knows_host(report->catalogue) ? "known" : "unknown");
     cts_comm_json_soundness(&json, report->comm);
     write_totals(&json, report);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) write_all(&json, report, always[i]);

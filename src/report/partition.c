@@ -97,6 +97,9 @@ void cts_partition_print_notes(const struct cts_partition_report *report, FILE *
     if (p->options.paper_model)
         fprintf(file,
                 "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
+    if (!cts_catalogue_knows_host(report->catalogue))
+        fprintf(file, "Note: imported trace: copies and allocations are not known; what nobody was "
+                      "seen to write may be the host's\n");
     if (p->lower_bound)
         fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
                 cts_counted_text(p->unrecorded_launches, "launch", "launches").text);
@@ -240,6 +243,8 @@ enum cts_status cts_partition_print_json(const struct cts_partition_report *repo
     cts_json_member_string(&json, "run", report->run_path);
     cts_json_member_string(&json, "model",
                            report->partition->options.paper_model ? "paper" : "default");
+    cts_json_member_string(&json, "host_activity",
+                           cts_catalogue_knows_host(report->catalogue) ? "known" : "unknown");
     write_options(&json, &report->partition->options);
     write_soundness(&json, report->partition);
     write_answer(&json, report);

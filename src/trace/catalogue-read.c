@@ -616,3 +616,9 @@ const char *cts_catalogue_get(const struct cts_catalogue *catalogue, const char 
         if (strcmp(p->keys[i].key, key) == 0) return p->keys[i].value;
     return NULL;
 }
+
+bool cts_catalogue_knows_host(const struct cts_catalogue *catalogue)
+{
+    const char *const host = cts_catalogue_get(catalogue, "host_activity");
+    return !host || strcmp(host, "unknown") != 0;
+}

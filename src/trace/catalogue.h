@@ -275,5 +275,7 @@ const char *cts_catalogue_key(const struct cts_catalogue *catalogue, size_t i, c
 
 /* The value of a key of table `run`, or NULL. */
 const char *cts_catalogue_get(const struct cts_catalogue *catalogue, const char *key);
+/* False when the run was imported from a trace that knew nothing of what the host did. */
+bool cts_catalogue_knows_host(const struct cts_catalogue *catalogue);
 
 #endif
