@@ -63,6 +63,7 @@ void cts_comm_regions_release(struct cts_comm_regions *regions)
 
 /* ---- which regions a launch touches ---- */
 
+#define NOT_ONE UINT64_MAX
 enum { READS = 1, WRITES = 2, SEEN_BITS = 8, FAR = 1 << 22 };
 
 struct scan {
@@ -70,6 +71,7 @@ struct scan {
     unsigned use, bits;
     uint64_t width;
     struct cts_map *touched;       /* key -> READS, WRITES */
+    uint64_t *last_keys;           /* by site: the region of its last record */
     uint64_t seen[1 << SEEN_BITS]; /* the last ones: key * 4 + use */
 };
 
@@ -132,7 +134,36 @@ static enum cts_status note_lanes(struct scan *s, const struct cts_acc_batch *ba
     }
 }
 
-/* Damage is left for the reading to find. */
+/* The distance from the base to the farthest lane, active or not, where no lane is below the base;
+ * else UINT64_MAX. */
+static inline uint64_t extent_of(const struct cts_acc_batch *batch, size_t i)
+{
+    const int64_t s0 = batch->s0[i], s1 = batch->s1[i], lanes = batch->row_lanes[i];
+    switch (batch->pattern[i]) {
+    case CTS_PATTERN_UNIFORM:
+        return 0;
+    case CTS_PATTERN_AFFINE:
+        return s0 < 0 ? UINT64_MAX : (uint64_t)(s0 * (CTS_WARP_LANES - 1));
+    case CTS_PATTERN_TWO_LEVEL:
+        if (s0 < 0 || s1 < 0 || lanes < 1) return UINT64_MAX;
+        return (uint64_t)(s0 * (lanes - 1) + s1 * ((CTS_WARP_LANES - 1) / lanes));
+    default:
+        return UINT64_MAX;
+    }
+}
+
+/* The one region that record i lies in, NOT_ONE when it is not plain that there is one. */
+static inline uint64_t only_key(const struct scan *s, const struct cts_acc_batch *batch, size_t i,
+                                uint32_t width)
+{
+    const uint64_t base = batch->base[i], extent = extent_of(batch, i);
+    uint64_t end;
+    if (extent == UINT64_MAX || __builtin_add_overflow(base, extent + width, &end)) return NOT_ONE;
+    return base >> s->bits == (end - 1) >> s->bits ? base >> s->bits : NOT_ONE;
+}
+
+/* Most records lie in the region of their site's last one. Damage is left for the reading to find.
+ */
 static enum cts_status scan_batch(struct scan *s)
 {
     const struct cts_comm_model *const model = s->worker->model;
@@ -143,9 +174,13 @@ static enum cts_status scan_batch(struct scan *s)
             !batch->mask[i] || batch->cta[i] < model->first_cta || batch->cta[i] >= model->end_cta)
             continue;
         static const unsigned uses[CTS_COMM_CLASS_COUNT] = {READS, WRITES, READS | WRITES};
-        s->use = uses[model->sites[site].class];
         s->width = model->sites[site].width_bytes;
-        if (s->width && note_lanes(s, batch, i)) return CTS_MEMORY;
+        if (!s->width) continue;
+        const uint64_t key = only_key(s, batch, i, (uint32_t)s->width);
+        if (key != NOT_ONE && s->last_keys[site] == key) continue;
+        s->use = uses[model->sites[site].class];
+        s->last_keys[site] = key;
+        if (note_lanes(s, batch, i)) return CTS_MEMORY;
     }
     return CTS_OK;
 }
@@ -156,8 +191,11 @@ static void scan_chunks(void *state, unsigned worker_index)
     struct cts_comm_worker *const worker = &model->workers[worker_index];
     struct scan scan = {.worker = worker, .bits = model->regions.bits, .touched = &worker->touched};
     const struct cts_access_source *const source = model->source;
-    worker->status = CTS_OK;
+    const size_t site_count = model->catalogue->site_count;
+    scan.last_keys = cts_array_zeroed(site_count, sizeof *scan.last_keys, &worker->error);
+    worker->status = scan.last_keys ? CTS_OK : CTS_MEMORY;
     memset(scan.seen, 0xff, sizeof scan.seen);
+    if (scan.last_keys) memset(scan.last_keys, 0xff, site_count * sizeof *scan.last_keys);
     while (!worker->status) {
         const size_t next = __atomic_fetch_add(&model->next_group, 1, __ATOMIC_RELAXED);
         if (next >= model->chunk_count) break;
@@ -167,6 +205,7 @@ static void scan_chunks(void *state, unsigned worker_index)
         if (!source->read(source->state, chunk, &worker->batch, &ignored))
             worker->status = scan_batch(&scan);
     }
+    free(scan.last_keys);
 }
 
 /* ---- asking for regions ---- */
