@@ -202,7 +202,7 @@ static enum cts_status read_batch(struct cts_comm_worker *worker, const struct c
         if (!status && in_order && (cta < wanted->after.first || cta > wanted->after.last))
             status = close_state(worker, worker->open_index);
         if (status) return status;
-        worker->record_count += end - begin;
+        if (model->mode == CTS_COMM_FORWARD) worker->record_count += end - begin;
     }
     return CTS_OK;
 }
