@@ -4,12 +4,13 @@
 // runs is what a projection of the first has to predict. Kernel k_i does i * WORK steps of a chain
 // of dependent multiplications in each of its threads; its few blocks leave room for others.
 // whatif [STREAMS = 1] [KERNELS = 100] [SEED = 1] [OPTIMISED = 0 (none) .. 5] [WORK = 500000]
+//        [BLOCKS = 8] [REPEATS = 1]
 #include "../common.h"
 #include <chrono>
 #include <cstring>
 #include <vector>
 
-static const int BLOCKS = 8, THREADS = 128, KINDS = 5;
+static const int THREADS = 128, KINDS = 5;
 
 __device__ static inline void steps(float *out, int count)
 {
@@ -56,50 +57,76 @@ static int optimised_kernel(int argc, char **argv)
     return kernel;
 }
 
-int main(int argc, char **argv)
+struct Run {
+    int rounds, blocks, optimised, work;
+    uint64_t seed;
+    std::vector<cudaStream_t> streams;
+    std::vector<float *> data;
+    int launches[KINDS], waits;
+};
+
+// What is measured; ms.
+static double run_rounds(Run &run)
 {
-    const int stream_count = argument(argc, argv, 1, 1), rounds = argument(argc, argv, 2, 100);
+    const int stream_count = (int)run.streams.size();
     Random random;
-    random.state = (uint64_t)argument(argc, argv, 3, 1);
-    const int optimised = optimised_kernel(argc, argv), work = argument(argc, argv, 5, 500000);
-
-    std::vector<float> ones(BLOCKS * THREADS, 1);
-    std::vector<cudaStream_t> streams(stream_count);
-    std::vector<float *> data(stream_count);
-    for (int s = 0; s < stream_count; s++) {
-        CHECK(cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking));
-        data[s] = device_copy(ones.data(), ones.size());
-    }
-    // The first launch of a kernel may load its code; not part of the experiment.
-    for (int k = 0; k < KINDS; k++) kernels[k]<<<BLOCKS, THREADS>>>(data[0], 1);
-    CHECK(cudaDeviceSynchronize());
-
-    int launches[KINDS] = {0}, waits = 0;
+    random.state = run.seed;
+    for (int &count : run.launches) count = 0;
+    run.waits = 0;
     const auto start = std::chrono::steady_clock::now();
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < run.rounds; round++) {
         const int k = (int)(random.next() % KINDS), s = (int)(random.next() % stream_count);
         const bool wait = random.next() % 4 == 0;
         const int waited = (int)(random.next() % stream_count);
-        const int count = (k + 1) * work / (k + 1 == optimised ? 2 : 1);
-        kernels[k]<<<BLOCKS, THREADS, 0, streams[s]>>>(data[s], count);
-        launches[k]++;
+        const int count = (k + 1) * run.work / (k + 1 == run.optimised ? 2 : 1);
+        kernels[k]<<<run.blocks, THREADS, 0, run.streams[s]>>>(run.data[s], count);
+        run.launches[k]++;
         if (!wait) continue;
-        CHECK(cudaStreamSynchronize(streams[waited]));
-        waits++;
+        CHECK(cudaStreamSynchronize(run.streams[waited]));
+        run.waits++;
     }
     CHECK(cudaDeviceSynchronize());
-    const double ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+        .count();
+}
+
+int main(int argc, char **argv)
+{
+    const int stream_count = argument(argc, argv, 1, 1);
+    Run run;
+    run.rounds = argument(argc, argv, 2, 100);
+    run.seed = (uint64_t)argument(argc, argv, 3, 1);
+    run.optimised = optimised_kernel(argc, argv);
+    run.work = argument(argc, argv, 5, 500000);
+    run.blocks = argument(argc, argv, 6, 8);
+    const int repeats = argument(argc, argv, 7, 1);
+
+    std::vector<float> ones((size_t)run.blocks * THREADS, 1);
+    run.streams.resize(stream_count);
+    run.data.resize(stream_count);
+    for (int s = 0; s < stream_count; s++) {
+        CHECK(cudaStreamCreateWithFlags(&run.streams[s], cudaStreamNonBlocking));
+        run.data[s] = device_copy(ones.data(), ones.size());
+    }
+    // The first launch of a kernel may load its code; not part of the experiment.
+    for (int k = 0; k < KINDS; k++) kernels[k]<<<run.blocks, THREADS>>>(run.data[0], 1);
+    CHECK(cudaDeviceSynchronize());
+
+    double ms = 0;
+    for (int repeat = 0; repeat < repeats; repeat++) {
+        ms = run_rounds(run);
+        if (repeats > 1) printf("repeat %d: %.3f ms\n", repeat, ms);
+    }
     bool right = true;
     for (int s = 0; s < stream_count; s++) {
         std::vector<float> result(ones.size());
-        CHECK(cudaMemcpy(result.data(), data[s], result.size() * sizeof(float),
+        CHECK(cudaMemcpy(result.data(), run.data[s], result.size() * sizeof(float),
                          cudaMemcpyDeviceToHost));
         for (float value : result) right &= value > 0.999f && value < 1.001f;
-        CHECK(cudaFree(data[s]));
-        CHECK(cudaStreamDestroy(streams[s]));
+        CHECK(cudaFree(run.data[s]));
+        CHECK(cudaStreamDestroy(run.streams[s]));
     }
-    printf("launches %d %d %d %d %d, waits %d, %.3f ms\n", launches[0], launches[1], launches[2],
-           launches[3], launches[4], waits, ms);
+    printf("launches %d %d %d %d %d, waits %d, %.3f ms\n", run.launches[0], run.launches[1],
+           run.launches[2], run.launches[3], run.launches[4], run.waits, ms);
     return verdict("whatif", right);
 }

@@ -464,33 +464,43 @@ static int64_t *tail_of(struct cts_whatif_work *work, unsigned bound)
                                              : &work->wait_tail_ns;
 }
 
-/* The tails of bounds that were not the last one become the usual ones of those that were: their
- * lower quartile. */
-static enum cts_status usual_tails(struct cts_whatif_plan *plan, unsigned bound,
-                                   struct cts_error *error)
+/* The usual tail of a bound: the lower quartile of those of activities that it came last for. */
+static enum cts_status usual_tail(const struct cts_whatif_plan *plan, unsigned bound,
+                                  int64_t *usual_ns, struct cts_error *error)
 {
     const struct cts_path_graph *const graph = plan->graph;
     int64_t *const tails = cts_array_zeroed(plan->activity_count, sizeof *tails, error);
     if (!tails) return CTS_MEMORY;
     size_t count = 0;
-    int64_t usual_ns = INT64_MAX;
-    for (unsigned pass = 0; pass < 2; pass++) {
-        for (uint32_t l = 0; l < graph->location_count; l++)
-            for (size_t i = 0; plan->places[l].work && i < graph->locations[l].activities.count;
-                 i++) {
-                struct cts_whatif_work *const work = &plan->places[l].work[i];
-                int64_t *const tail_ns = tail_of(work, bound);
-                if (pass == 0 && work->binding == bound) tails[count++] = *tail_ns;
-                if (pass == 0 || *tail_ns <= usual_ns) continue;
-                if (work->binding == bound) work->extra_ns = *tail_ns - usual_ns;
-                *tail_ns = usual_ns;
-            }
-        if (pass || !count) break;
+    for (uint32_t l = 0; l < graph->location_count; l++)
+        for (size_t i = 0; plan->places[l].work && i < graph->locations[l].activities.count; i++)
+            if (plan->places[l].work[i].binding == bound)
+                tails[count++] = *tail_of(&plan->places[l].work[i], bound);
+    if (count) {
         qsort(tails, count, sizeof *tails, by_value);
-        usual_ns = tails[count / 4];
+        *usual_ns = tails[count / 4];
     }
     free(tails);
     return CTS_OK;
+}
+
+/* Tails become the usual ones; the bound that is then the latest came last, and has the rest. */
+static void shorten_tails(struct cts_whatif_work *work, const int64_t *usual_ns)
+{
+    const bool there[] = {[CTS_WHATIF_BY_LAUNCH] = work->launch != CTS_PATH_NONE,
+                          [CTS_WHATIF_BY_PREVIOUS] = work->previous != CTS_PATH_NONE,
+                          [CTS_WHATIF_BY_WAIT] = work->wait != CTS_PATH_NONE};
+    int64_t least_ns = INT64_MAX;
+    for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING; bound++) {
+        int64_t *const tail_ns = tail_of(work, bound);
+        if (!there[bound]) continue;
+        const int64_t extra_ns = *tail_ns > usual_ns[bound] ? *tail_ns - usual_ns[bound] : 0;
+        *tail_ns -= extra_ns;
+        if (extra_ns > least_ns) continue;
+        least_ns = extra_ns;
+        work->binding = (uint8_t)bound;
+        work->extra_ns = extra_ns;
+    }
 }
 
 static enum cts_status make_streams(struct cts_whatif_plan *plan, struct cts_error *error)
@@ -498,8 +508,15 @@ static enum cts_status make_streams(struct cts_whatif_plan *plan, struct cts_err
     enum cts_status status = CTS_OK;
     for (uint32_t l = 0; l < plan->graph->location_count && !status; l++)
         if (plan->graph->locations[l].stream) status = make_stream(plan, l, error);
-    for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING && !status; bound++)
-        status = usual_tails(plan, bound, error);
+    int64_t usual_ns[CTS_WHATIF_BY_NOTHING];
+    for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING && !status; bound++) {
+        usual_ns[bound] = INT64_MAX;
+        status = usual_tail(plan, bound, &usual_ns[bound], error);
+    }
+    for (uint32_t l = 0; l < plan->graph->location_count && !status; l++)
+        for (size_t i = 0; plan->places[l].work && i < plan->graph->locations[l].activities.count;
+             i++)
+            shorten_tails(&plan->places[l].work[i], usual_ns);
     return status;
 }
 

@@ -59,7 +59,7 @@ static enum cts_status unknown_name(const struct cts_path_graph *graph, const ch
         if (!graph->rows[r].calls) continue;
         unsigned d = distance(wanted, name);
         if (strcasestr(name, wanted)) d = 0;
-        if (d > strlen(wanted) / 2 + 1) continue;
+        if (d > strlen(wanted) / 3 + 1) continue;
         unsigned at = NEAR_MAX;
         while (at > 0 && (!near[at - 1] || d < far[at - 1])) at--;
         if (at == NEAR_MAX) continue;
