@@ -67,7 +67,7 @@ struct cts_whatif_kernel {
 struct cts_whatif_shared_device {
     uint32_t process, device;
     uint32_t first, count; /* in by_device */
-    uint32_t saturation;   /* load = room * this / 16 */
+    uint32_t interference; /* 1/16: a kernel is 1 + this * the room of others slower */
 };
 
 struct cts_whatif_place { /* per location */

@@ -1,7 +1,7 @@
 /* The room of a device: kernels get it in the order of their coming, the later ones what the
- * earlier left over. A kernel progresses in proportion to the room it has of what it wants; and if
- * what runs together saturates the device, all slow down alike. Integers only: the same calls give
- * the same progress. */
+ * earlier left over. A kernel progresses in proportion to the room it has of what it wants, and is
+ * slowed down by the room that others have beside it: 1 + interference * their room times. Integers
+ * only: the same calls give the same progress. */
 #include "analyze/path/whatif-room.h"
 
 #include <stdlib.h>
@@ -17,22 +17,23 @@ void cts_whatif_room_advance(struct cts_whatif_room *room, uint64_t now_ns)
 
 void cts_whatif_room_grant(struct cts_whatif_room *room, const struct cts_whatif_plan *plan)
 {
+    const uint64_t alone = 16ull * CTS_WHATIF_ROOM;
     uint32_t left = CTS_WHATIF_ROOM;
-    uint64_t load = 0;
+    uint64_t taken = 0; /* by kernels that run */
     for (size_t i = 0; i < room->running.count; i++) {
         struct cts_whatif_running *const running = &room->running.items[i];
         const uint32_t wanted = plan->kernels[running->kernel].room;
         running->grant = wanted < left ? wanted : left;
         left -= running->grant;
         if (!running->begun) continue;
-        const uint64_t share = (uint64_t)running->grant * room->saturation / 16;
-        load += share < CTS_WHATIF_ROOM ? share : CTS_WHATIF_ROOM;
+        taken += running->grant;
     }
     for (size_t i = 0; i < room->running.count; i++) {
         struct cts_whatif_running *const running = &room->running.items[i];
         const uint32_t wanted = plan->kernels[running->kernel].room;
         uint64_t rate = (uint64_t)running->grant * CTS_WHATIF_RATE / wanted;
-        if (load > CTS_WHATIF_ROOM) rate = rate * CTS_WHATIF_ROOM / load;
+        if (running->begun)
+            rate = rate * alone / (alone + (taken - running->grant) * room->interference);
         running->rate = !running->begun ? 0 : rate ? (uint32_t)rate : 1;
     }
     room->free = left;

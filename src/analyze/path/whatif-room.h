@@ -14,7 +14,7 @@ struct cts_whatif_running {
 };
 
 struct cts_whatif_room {
-    uint32_t saturation;
+    uint32_t interference;
     uint64_t now_ns;
     uint64_t version; /* counts changes of rates */
     uint32_t free;

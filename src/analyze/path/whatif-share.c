@@ -4,8 +4,8 @@
  * began while others had the room, shortly before one of them ended, took the place of that one's
  * last CTAs: it begins when as much of that one is left to do.
  *
- * How many CTAs saturate a device is nowhere written: the saturation is chosen under which launches
- * of the same kernel with the same grid have the most equal work. */
+ * How much kernels slow each other down is nowhere written: the interference is chosen under which
+ * launches of the same kernel with the same grid have the most equal work. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +146,7 @@ static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_err
             d++;
         if (d == plan->device_count)
             plan->devices[plan->device_count++] =
-                (struct cts_whatif_shared_device){at->process, number, 0, 0, 16};
+                (struct cts_whatif_shared_device){at->process, number, 0, 0, 0};
         device_of[l] = d + 1;
         streams[d]++;
     }
@@ -320,7 +320,7 @@ static enum cts_status measure(struct measure *m)
     return status;
 }
 
-/* ---- saturation ---- */
+/* ---- interference ---- */
 
 /* How unequal the work of like kernels is: the mean square deviation, relative to the mean. */
 static double unevenness(const struct cts_whatif_plan *plan, const struct measure *m)
@@ -376,8 +376,8 @@ static int by_begin(const void *left, const void *right, void *state)
 static enum cts_status fit_device(struct cts_whatif_plan *plan,
                                   struct cts_whatif_shared_device *device, struct cts_error *error)
 {
-    static const uint32_t candidates[] = {16, 20,  24,  32,  40,  48,  64, 80,
-                                          96, 128, 160, 192, 256, 384, 512};
+    static const uint32_t candidates[] = {0,  4,  8,  12, 16,  20,  24,  32, 40,
+                                          48, 64, 80, 96, 128, 192, 256, 512};
     enum { CANDIDATES = sizeof candidates / sizeof *candidates };
     uint32_t *const list = plan->by_device + device->first;
     struct measure m = {.plan = plan, .device = device, .count = device->count, .error = error};
@@ -387,15 +387,15 @@ static enum cts_status fit_device(struct cts_whatif_plan *plan,
     enum cts_status status = CTS_OK;
     double best = 0;
     for (size_t i = 0; i < CANDIDATES && !status; i++) {
-        m.room.saturation = candidates[i];
+        m.room.interference = candidates[i];
         status = measure(&m);
         const double uneven = unevenness(plan, &m);
-        if (i && uneven >= 0.9 * best) continue;
+        if (i && uneven >= 0.98 * best) continue;
         best = uneven;
-        device->saturation = candidates[i];
+        device->interference = candidates[i];
     }
     m.count = device->count;
-    m.room.saturation = device->saturation;
+    m.room.interference = device->interference;
     return status ? status : measure(&m);
 }
 

@@ -77,7 +77,7 @@ struct cts_whatif_notes {
     uint64_t configured;  /* of them: kernels that say their grid */
     uint64_t shared;      /* of them: on devices whose room the model shares */
     uint64_t queued;      /* of them: waited for room in the recording */
-    double saturation;    /* the largest of all devices; 1: none */
+    double interference;  /* the largest of all devices; 0: none */
     bool share_rejected;  /* the sharing model did not reproduce the recording: free overlap */
     uint64_t target_left; /* activities not tried, and how much time the largest of them has */
     uint64_t target_left_ns;
