@@ -40,148 +40,25 @@ static enum cts_status describe_sites(struct cts_comm_model *model, struct cts_e
     return CTS_OK;
 }
 
-struct by_id {
-    uint32_t id;
-    size_t index;
-};
-
-static int compare_ids(const void *left, const void *right)
-{
-    const struct by_id *const a = left, *const b = right;
-    return (a->id > b->id) - (a->id < b->id);
-}
-
-/* Whether access files may know launches that the catalogue does not: it is written a moment later
- * than they are, by a program that was cut off, still runs, or could not write all of it. */
-static bool may_be_behind(const struct cts_catalogue *catalogue)
-{
-    for (size_t i = 0; i < catalogue->rank_count; i++)
-        if (!catalogue->ranks[i].end_ns || catalogue->ranks[i].failure) return true;
-    return false;
-}
-
-/* Chunks of launches below `launch` that are nobody's: passed over, or damage. */
-static enum cts_status skip_chunks(struct cts_comm_model *model, uint64_t launch, size_t *chunk,
-                                   struct cts_error *error)
-{
-    const struct cts_access_source *const source = model->source;
-    const bool fine = may_be_behind(model->catalogue);
-    while (*chunk < source->chunk_count && source->chunks[*chunk].launch < launch) {
-        const uint32_t stray = source->chunks[*chunk].launch;
-        if (!fine)
-            return cts_fail(error, CTS_FORMAT,
-                            "access file %u has records of launch %u, which the catalogue does not "
-                            "have",
-                            source->chunks[*chunk].file, stray);
-        model->result->unrecorded_launches++;
-        while (*chunk < source->chunk_count && source->chunks[*chunk].launch == stray) ++*chunk;
-    }
-    return CTS_OK;
-}
-
-/* Which chunks belong to which launch; both are walked by launch id. */
-static enum cts_status assign_chunks(struct cts_comm_model *model, struct cts_error *error)
-{
-    const struct cts_catalogue *const catalogue = model->catalogue;
-    const struct cts_access_source *const source = model->source;
-    const size_t count = catalogue->launch_count;
-    struct by_id *const ids = cts_array_zeroed(count, sizeof *ids, error);
-    model->chunk_begin = cts_array_zeroed(count, sizeof *model->chunk_begin, error);
-    model->chunk_end = cts_array_zeroed(count, sizeof *model->chunk_end, error);
-    enum cts_status status = ids && model->chunk_begin && model->chunk_end ? CTS_OK : CTS_MEMORY;
-    for (size_t i = 0; !status && i < count; i++)
-        ids[i] = (struct by_id){catalogue->launches[i].launch, i};
-    if (!status) qsort(ids, count, sizeof *ids, compare_ids);
-    size_t chunk = 0;
-    for (size_t i = 0; !status && i < count; i++) {
-        status = skip_chunks(model, ids[i].id, &chunk, error);
-        model->chunk_begin[ids[i].index] = chunk;
-        while (chunk < source->chunk_count && source->chunks[chunk].launch == ids[i].id) chunk++;
-        model->chunk_end[ids[i].index] = chunk;
-    }
-    if (!status) status = skip_chunks(model, UINT64_MAX, &chunk, error);
-    free(ids);
-    return status;
-}
-
-static bool is_recorded(const struct cts_launch *row)
-{
-    return !row->recorded || strcmp(row->recorded, "none") != 0;
-}
-
-static const struct cts_rank *find_rank(const struct cts_catalogue *catalogue, uint32_t rank)
-{
-    for (size_t i = 0; i < catalogue->rank_count; i++)
-        if (catalogue->ranks[i].rank == rank) return &catalogue->ranks[i];
-    return NULL;
-}
-
-static const struct cts_kernel *find_kernel(const struct cts_catalogue *catalogue, uint32_t kernel)
-{
-    size_t low = 0, high = catalogue->kernel_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (catalogue->kernels[middle].kernel < kernel)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < catalogue->kernel_count && catalogue->kernels[low].kernel == kernel
-               ? &catalogue->kernels[low]
-               : NULL;
-}
-
-/* Something of the launch is missing: CTAs or accesses left out, a kernel without instrumentation,
- * or a program that ended while it ran. */
-static bool is_incomplete(const struct cts_catalogue *catalogue, const struct cts_launch *row)
-{
-    const struct cts_rank *const rank = find_rank(catalogue, row->rank);
-    const struct cts_kernel *const kernel = find_kernel(catalogue, row->kernel);
-    return (row->recorded && strcmp(row->recorded, "all") != 0) || row->dropped_accesses ||
-           (kernel && !kernel->instrumented) || (rank && !rank->end_ns && !row->end_ns);
-}
-
-static enum cts_status count_ctas(const struct cts_launch *row, uint64_t *count,
-                                  struct cts_error *error)
-{
-    uint64_t plane;
-    if (__builtin_mul_overflow((uint64_t)row->grid[0], row->grid[1], &plane) ||
-        __builtin_mul_overflow(plane, row->grid[2], count))
-        return cts_fail(error, CTS_FORMAT, "launch %u has a grid of %u x %u x %u CTAs", row->launch,
-                        row->grid[0], row->grid[1], row->grid[2]);
-    return CTS_OK;
-}
-
 /* Launches in their order, and their nodes. */
 static enum cts_status number_launches(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
-    const struct cts_catalogue *const catalogue = model->catalogue;
-    result->launches = cts_array_zeroed(catalogue->launch_count, sizeof *result->launches, error);
+    const struct cts_summary_plan *const plan = &model->plan;
+    result->launches = cts_array_zeroed(plan->launch_count, sizeof *result->launches, error);
     if (!result->launches) return CTS_MEMORY;
-    uint64_t node = CTS_WRITER_FIRST_NODE;
-    for (size_t i = 0; i < model->order.step_count; i++) {
-        const struct cts_step *const step = &model->order.steps[i];
-        if (step->kind != CTS_STEP_LAUNCH) continue;
-        const struct cts_launch *const row = &catalogue->launches[step->index];
-        struct cts_comm_launch *const launch = &result->launches[result->launch_count++];
-        *launch = (struct cts_comm_launch){.index = step->index,
-                                           .superstep = step->superstep,
-                                           .ordinal = step->launch_ordinal,
-                                           .first_node = node,
-                                           .incomplete = is_incomplete(catalogue, row)};
-        const enum cts_status status = count_ctas(row, &launch->cta_count, error);
-        if (status) return status;
-        launch->counted =
-            is_recorded(row) || model->chunk_begin[step->index] < model->chunk_end[step->index];
-        result->unrecorded_launches += launch->incomplete;
-        if (!launch->counted) continue;
-        if (launch->cta_count > CTS_WRITER_MASK - node)
-            return cts_fail(error, CTS_LIMIT, "the launches up to %u have over %d CTAs together",
-                            row->launch, CTS_WRITER_MASK);
-        node += launch->cta_count;
+    for (size_t i = 0; i < plan->launch_count; i++) {
+        const struct cts_summary_launch *const from = &plan->launches[i];
+        result->launches[i] = (struct cts_comm_launch){.index = from->index,
+                                                       .superstep = from->superstep,
+                                                       .ordinal = from->ordinal,
+                                                       .cta_count = from->cta_count,
+                                                       .first_node = from->first_node,
+                                                       .counted = from->counted,
+                                                       .incomplete = from->incomplete};
     }
-    result->node_count = node - CTS_WRITER_FIRST_NODE;
+    result->launch_count = plan->launch_count;
+    result->node_count = plan->node_count;
     model->out_degrees = cts_array_zeroed(result->node_count, sizeof *model->out_degrees, error);
     model->launch_out_degrees =
         cts_array_zeroed(result->node_count, sizeof *model->launch_out_degrees, error);
@@ -260,29 +137,24 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
 static void judge_soundness(struct cts_comm_model *model)
 {
     struct cts_comm *const result = model->result;
-    const struct cts_catalogue *const catalogue = model->catalogue;
-    for (size_t i = 0; i < catalogue->rank_count; i++)
-        result->dropped_accesses += catalogue->ranks[i].dropped_accesses;
-    for (size_t i = 0; i < catalogue->skipped_count; i++)
-        result->skipped_instructions += catalogue->skipped[i].count;
-    const char *const key =
-        catalogue->private_data ? cts_catalogue_get(catalogue, "host_accesses") : NULL;
-    model->host_seen = catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
-    for (size_t i = 0; i < catalogue->allocation_count; i++)
-        result->unseen_allocations += !model->host_seen && !model->options.paper_model &&
-                                      cts_comm_is_host_visible(&catalogue->allocations[i]);
-    result->incomplete_files = model->source->incomplete_count;
-    result->unordered_pairs = model->order.unordered_pairs;
-    result->superstep_count = model->order.superstep_count;
-    result->lower_bound =
-        result->unrecorded_launches || result->dropped_accesses || result->incomplete_files;
+    const struct cts_summary_plan *const plan = &model->plan;
+    for (size_t i = 0; i < model->catalogue->skipped_count; i++)
+        result->skipped_instructions += model->catalogue->skipped[i].count;
+    model->host_seen = plan->host_seen;
+    result->unrecorded_launches = plan->unrecorded_launches;
+    result->dropped_accesses = plan->dropped_accesses;
+    result->incomplete_files = plan->incomplete_files;
+    result->unseen_allocations = model->options.paper_model ? 0 : plan->unseen_allocations;
+    result->unordered_pairs = plan->order.unordered_pairs;
+    result->superstep_count = plan->order.superstep_count;
+    result->lower_bound = plan->lower_bound;
 }
 
 static enum cts_status set_up(struct cts_comm_model *model, struct cts_error *error)
 {
-    enum cts_status status = cts_order_build(model->catalogue, &model->order, error);
+    enum cts_status status =
+        cts_summary_plan_make(model->catalogue, model->source, &model->plan, error);
     if (!status) status = describe_sites(model, error);
-    if (!status) status = assign_chunks(model, error);
     if (!status) status = number_launches(model, error);
     if (!status) status = set_up_stores(model, error);
     if (!status) status = set_up_workers(model, error);
@@ -344,9 +216,9 @@ static enum cts_status walk(struct cts_comm_model *model, struct cts_error *erro
     enum cts_status status = CTS_OK;
     uint64_t carried_bytes = 0;
     size_t first_launch = 0;
-    for (size_t i = 0; i < model->order.step_count; i++) {
-        const struct cts_step *const step = &model->order.steps[i];
-        const bool is_new_rank = i == 0 || step->rank != model->order.steps[i - 1].rank;
+    for (size_t i = 0; i < model->plan.order.step_count; i++) {
+        const struct cts_step *const step = &model->plan.order.steps[i];
+        const bool is_new_rank = i == 0 || step->rank != model->plan.order.steps[i - 1].rank;
         if (is_new_rank && model->result->carried_bytes > carried_bytes)
             note_carried(model, first_launch);
         if (is_new_rank) {
@@ -626,11 +498,9 @@ static void release_model(struct cts_comm_model *model)
     free(model->sm_order);
     free(model->places.items);
     cts_comm_exchange_release(model);
-    cts_order_release(&model->order);
+    cts_summary_plan_release(&model->plan);
     cts_shadow_free(model->shadow);
     free(model->sites);
-    free(model->chunk_begin);
-    free(model->chunk_end);
     free(model->out_degrees);
     free(model->pairs.items);
     free(model->transfers.items);

@@ -52,10 +52,11 @@ static uint64_t cut(const struct cts_acc_chunk *chunks, size_t chunk_count, uint
     return low;
 }
 
-void cts_comm_share_out(struct cts_comm_model *model, size_t launch_index)
+void cts_comm_share_out(struct cts_comm_model *model)
 {
     const struct cts_processes *const processes = model->options.processes;
-    const size_t begin = model->chunk_begin[launch_index], end = model->chunk_end[launch_index];
+    const struct cts_summary_launch *const planned = &model->plan.launches[model->launch];
+    const size_t begin = planned->chunk_begin, end = planned->chunk_end;
     const struct cts_acc_chunk *const chunks = model->source->chunks + begin;
     const uint64_t cta_count = model->result->launches[model->launch].cta_count;
     model->first_cta = 0;

@@ -77,10 +77,10 @@ static enum cts_status make_groups(struct cts_comm_model *model, size_t chunk_co
     return CTS_OK;
 }
 
-static enum cts_status collect_chunks(struct cts_comm_model *model, size_t launch_index,
-                                      struct cts_error *error)
+static enum cts_status collect_chunks(struct cts_comm_model *model, struct cts_error *error)
 {
-    const size_t begin = model->chunk_begin[launch_index], end = model->chunk_end[launch_index];
+    const struct cts_summary_launch *const planned = &model->plan.launches[model->launch];
+    const size_t begin = planned->chunk_begin, end = planned->chunk_end;
     if (end - begin > model->chunk_capacity &&
         cts_array_grow((void **)&model->chunks, &model->chunk_capacity, end - begin,
                        sizeof *model->chunks, error))
@@ -379,10 +379,9 @@ static void note_peaks(struct cts_comm_model *model)
 enum cts_status cts_comm_read_launch(struct cts_comm_model *model, enum cts_status status,
                                      struct cts_error *error)
 {
-    const size_t index = model->result->launches[model->launch].index;
     if (!status) status = prepare(model, error);
-    if (!status) status = collect_chunks(model, index, error);
-    if (!status) cts_comm_share_out(model, index);
+    if (!status) status = collect_chunks(model, error);
+    if (!status) cts_comm_share_out(model);
     if (cts_comm_has_regions(model)) status = cts_comm_follow_launch(model, status, error);
     if (status) return status;
     const size_t groups = model->group_count;

@@ -12,7 +12,7 @@
 #include "analyze/communication/sets.h"
 #include "analyze/shadow.h"
 #include "analyze/interval.h"
-#include "analyze/order.h"
+#include "analyze/summary/summary.h"
 
 enum cts_comm_class { CTS_COMM_READ, CTS_COMM_STORE, CTS_COMM_ATOMIC, CTS_COMM_CLASS_COUNT };
 
@@ -182,11 +182,9 @@ struct cts_comm_model {
     const struct cts_access_source *source;
     struct cts_comm_options options;
     struct cts_comm *result;
-    struct cts_order order;
+    struct cts_summary_plan plan; /* its launches are the result's, one by one */
     struct cts_shadow *shadow;
     struct cts_comm_site *sites;
-    size_t *chunk_begin; /* by index in catalogue->launches: its chunks in the source */
-    size_t *chunk_end;
     enum cts_comm_mode mode;
     uint32_t *out_degrees;          /* by node, from CTS_WRITER_FIRST_NODE */
     uint32_t *launch_out_degrees;   /* the same, towards the current launch */
@@ -374,7 +372,7 @@ static inline const struct cts_set_item *cts_comm_set_of(const struct cts_comm_w
     *count = sets[kind]->count;
     return sets[kind]->items;
 }
-void cts_comm_share_out(struct cts_comm_model *model, size_t launch_index);
+void cts_comm_share_out(struct cts_comm_model *model);
 CTS_MUST_CHECK enum cts_status cts_comm_exchange(struct cts_comm_model *model,
                                                  struct cts_error *error);
 void cts_comm_exchange_release(struct cts_comm_model *model);

@@ -166,7 +166,7 @@ enum cts_status cts_comm_pairs_gather(struct cts_comm_model *model, struct cts_e
     for (size_t i = 0; i < first->pairs_used_count; i++) {
         struct cts_comm_pair_sum *const pair = &first->pairs[first->pairs_used[i]];
         pair->sum.unordered =
-            !cts_order_precedes(&model->order, result->launches[pair->sum.writer].index,
+            !cts_order_precedes(&model->plan.order, result->launches[pair->sum.writer].index,
                                 result->launches[pair->sum.reader].index);
         model->pairs.items[model->pairs.count++] = pair->sum;
         pair->used = false;

@@ -129,7 +129,7 @@ static enum cts_status retrace_rank(struct cts_comm_model *model, size_t begin, 
     enum cts_status status = live ? CTS_OK : CTS_MEMORY;
     size_t launch = launch_end;
     for (size_t i = end; i-- > begin && launch > first_wanted;) {
-        const struct cts_step *const step = &model->order.steps[i];
+        const struct cts_step *const step = &model->plan.order.steps[i];
         model->shadow = live;
         if (step->kind != CTS_STEP_LAUNCH) {
             if (!status) status = cts_comm_untake(model, step, error);
@@ -150,8 +150,8 @@ static enum cts_status retrace_rank(struct cts_comm_model *model, size_t begin, 
 enum cts_status cts_comm_retrace(struct cts_comm_model *model, const bool *wanted,
                                  struct cts_error *error)
 {
-    const struct cts_step *const steps = model->order.steps;
-    const size_t step_count = model->order.step_count;
+    const struct cts_step *const steps = model->plan.order.steps;
+    const size_t step_count = model->plan.order.step_count;
     enum cts_status status = CTS_OK;
     cts_shadow_free(model->shadow);
     model->shadow = NULL;

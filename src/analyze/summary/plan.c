@@ -26,14 +26,27 @@ static enum cts_status describe_sites(struct cts_summary_plan *plan, struct cts_
     return CTS_OK;
 }
 
+static const struct cts_kernel *find_kernel(const struct cts_catalogue *catalogue, uint32_t kernel)
+{
+    size_t low = 0, high = catalogue->kernel_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (catalogue->kernels[middle].kernel < kernel)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < catalogue->kernel_count && catalogue->kernels[low].kernel == kernel
+               ? &catalogue->kernels[low]
+               : NULL;
+}
+
 /* Something of the launch is missing: CTAs or accesses left out, a kernel without instrumentation,
  * or a program that ended while it ran. */
 static bool is_incomplete(const struct cts_catalogue *catalogue, const struct cts_launch *row)
 {
     const struct cts_rank *const rank = cts_catalogue_find_rank(catalogue, row->rank);
-    const struct cts_kernel *kernel = NULL;
-    for (size_t i = 0; i < catalogue->kernel_count && !kernel; i++)
-        if (catalogue->kernels[i].kernel == row->kernel) kernel = &catalogue->kernels[i];
+    const struct cts_kernel *const kernel = find_kernel(catalogue, row->kernel);
     return (row->recorded && strcmp(row->recorded, "all") != 0) || row->dropped_accesses ||
            (kernel && !kernel->instrumented) || (rank && !rank->end_ns && !row->end_ns);
 }
@@ -159,8 +172,8 @@ static void judge_soundness(struct cts_summary_plan *plan)
         plan->dropped_accesses += catalogue->ranks[i].dropped_accesses;
     const char *const key =
         catalogue->private_data ? cts_catalogue_get(catalogue, "host_accesses") : NULL;
-    const bool host_seen = catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
-    for (size_t i = 0; i < catalogue->allocation_count && !host_seen; i++) {
+    plan->host_seen = catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
+    for (size_t i = 0; i < catalogue->allocation_count && !plan->host_seen; i++) {
         const char *const kind = catalogue->allocations[i].kind;
         plan->unseen_allocations += kind && (!strcmp(kind, "managed") || !strcmp(kind, "pinned") ||
                                              !strcmp(kind, "mapped"));

@@ -48,6 +48,7 @@ struct cts_summary_plan {
     uint64_t dropped_accesses;    /* by the recorder, of the whole run */
     uint64_t incomplete_files;    /* access files that end too early */
     uint64_t unseen_allocations;  /* managed, pinned or mapped, and no CPU accesses recorded */
+    bool host_seen;               /* CPU accesses were recorded */
     bool lower_bound;             /* something is missing: last writers may be wrong */
 };
 
