@@ -296,10 +296,12 @@ static int run_comm(const struct cts_arguments *arguments)
         status = processes.rank ? CTS_OK : ask(arguments->positional[0], &request, &error);
     else
         status = analyze_and_render(arguments->positional[0], &request, &processes, &error);
-    const bool is_first = processes.rank == 0;
+    /* Told before any process ends: mpirun ends all with the first that fails. */
+    const int result = !status               ? CTS_EXIT_OK
+                       : processes.rank == 0 ? cts_report_error(arguments, &error)
+                                             : CTS_EXIT_INPUT;
     cts_processes_close(&processes);
-    if (!status) return CTS_EXIT_OK;
-    return is_first ? cts_report_error(arguments, &error) : CTS_EXIT_INPUT;
+    return result;
 }
 
 static const struct cts_option comm_options[] = {

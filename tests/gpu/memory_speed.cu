@@ -1,5 +1,5 @@
-// Kernels whose recording is timed: memory_speed KERNEL LAUNCHES prints ms per launch, after a launch
-// that is not counted. Sizes: 16M elements; matrices of 1024; 16k bodies.
+// Kernels whose recording is timed: memory_speed KERNEL LAUNCHES prints ms per launch, after a
+// launch that is not counted. Sizes: 16M elements; matrices of 1024; 16k bodies.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -91,11 +91,16 @@ int main(int argc, char **argv)
     std::chrono::steady_clock::time_point start;
     for (int i = 0; i <= launches; i++) {
         if (i == 1) start = std::chrono::steady_clock::now();
-        if (!strcmp(kernel, "add")) add<<<n / 256, 256>>>(a, b, c, n);
-        else if (!strcmp(kernel, "reduce")) reduce<<<n / 256, 256>>>(a, sums, n);
-        else if (!strcmp(kernel, "gather")) gather<<<n / 256, 256>>>(a, from, c, n);
-        else if (!strcmp(kernel, "multiply")) multiply<<<dim3(64, 64), dim3(16, 16)>>>(a, b, c, 1024);
-        else if (!strcmp(kernel, "bodies")) bodies<<<64, 256>>>((float4 *)a, (float4 *)c, 16384);
+        if (!strcmp(kernel, "add"))
+            add<<<n / 256, 256>>>(a, b, c, n);
+        else if (!strcmp(kernel, "reduce"))
+            reduce<<<n / 256, 256>>>(a, sums, n);
+        else if (!strcmp(kernel, "gather"))
+            gather<<<n / 256, 256>>>(a, from, c, n);
+        else if (!strcmp(kernel, "multiply"))
+            multiply<<<dim3(64, 64), dim3(16, 16)>>>(a, b, c, 1024);
+        else if (!strcmp(kernel, "bodies"))
+            bodies<<<64, 256>>>((float4 *)a, (float4 *)c, 16384);
         check(cudaGetLastError());
         if (i == 0 || i == launches) check(cudaDeviceSynchronize());
     }
