@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/path/path.h"
+#include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/buffer.h"
 #include "common/processes.h"
@@ -143,7 +144,12 @@ static enum cts_status analyze(const char *path, struct request *request,
                                const struct cts_processes *processes, struct cts_error *error)
 {
     struct cts_timeline timeline;
-    enum cts_status status = cts_timeline_open(path, &timeline, error);
+    /* The first process makes the archive of a run whose `record` was killed; the others find it.
+     */
+    enum cts_status status = CTS_OK;
+    if (processes->rank == 0) status = cts_cli_open_timeline(path, &timeline, error);
+    cts_processes_barrier(processes);
+    if (processes->rank != 0) status = cts_timeline_open(path, &timeline, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     const struct cts_path_source source = cts_path_source_of(&timeline);
     struct cts_path result;

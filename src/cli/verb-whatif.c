@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/path/whatif.h"
+#include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/buffer.h"
 #include "report/whatif.h"
@@ -211,7 +212,7 @@ static enum cts_status render(const struct request *request, const struct cts_wh
 static enum cts_status project(const char *path, struct request *request, struct cts_error *error)
 {
     struct cts_timeline timeline;
-    enum cts_status status = cts_timeline_open(path, &timeline, error);
+    enum cts_status status = cts_cli_open_timeline(path, &timeline, error);
     if (status) return status;
     const struct cts_path_source source = cts_path_source_of(&timeline);
     struct cts_whatif result;
