@@ -13,4 +13,10 @@ compile activities -lcuda & compile launches '' & compile cublas -lcublas &
 compile subscriber "-lcupti -lcuda -L$(dirname "$(command -v nvcc)")/../extras/CUPTI/lib64" &
 command -v mpicxx >/dev/null && compile mpi '-ccbin mpicxx' &
 wait
-for program in activities launches cublas subscriber; do test -x "$programs/$program"; done
+compile memory_cases -lineinfo & compile memory_speed -lineinfo &
+for example in vectoradd stencil2d histogram transpose nbody reduction; do
+    nvcc ${CTASCOPE_NVCC_FLAGS--arch=native} -O3 -lineinfo -std=c++17 -I"$sources/../../include" \
+        "$sources/../../examples/$example.cu" -o "$programs/$example" &
+done
+wait
+for program in activities launches cublas subscriber memory_cases vectoradd; do test -x "$programs/$program"; done

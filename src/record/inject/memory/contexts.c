@@ -1,7 +1,8 @@
 /* Contexts, and the ring of each: pinned host memory that its kernels write to, and the control in
- * device memory. A ring is made at the first launch that is recorded, with the Sanitizer's own
- * allocation calls and in the launch's own stream: a stream of ours, created in a callback, could
- * deadlock the driver. The host memory of a ring is never given back while the program runs. */
+ * device memory. A ring is made when the first module is loaded, before there is any launch, with
+ * the Sanitizer's own calls and in the null stream: a stream of ours, created in a callback, could
+ * deadlock the driver, and so does waiting in a launch's callback for the stream of the launch. The
+ * host memory of a ring is never given back while the program runs. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,8 +135,7 @@ static struct shape shape_of(CUdevice device)
 }
 
 /* Copies the control to the device; the copy is done when this returns. */
-static SanitizerResult write_control(uint64_t address, const struct cts_ring_bins *bins,
-                                     Sanitizer_StreamHandle stream)
+static SanitizerResult write_control(uint64_t address, const struct cts_ring_bins *bins)
 {
     const size_t bytes = CTS_MEMORY_BINS_AT + bins->bin_count * sizeof(struct cts_ring_bin);
     uint8_t *const image = calloc(1, bytes);
@@ -153,14 +153,13 @@ static SanitizerResult write_control(uint64_t address, const struct cts_ring_bin
         memcpy(image + CTS_MEMORY_BINS_AT + b * sizeof bin, &bin, sizeof bin);
     }
     SanitizerResult result = cts_sanitizer.sanitizerMemcpyHostToDeviceAsync(
-        (void *)(uintptr_t)address, image, bytes, stream);
-    if (result == SANITIZER_SUCCESS) result = cts_sanitizer.sanitizerStreamSynchronize(stream);
+        (void *)(uintptr_t)address, image, bytes, NULL);
+    if (result == SANITIZER_SUCCESS) result = cts_sanitizer.sanitizerStreamSynchronize(NULL);
     free(image);
     return result;
 }
 
-static SanitizerResult make_ring(struct context *context, CUcontext handle,
-                                 Sanitizer_StreamHandle stream, const char **what)
+static SanitizerResult make_ring(struct context *context, CUcontext handle, const char **what)
 {
     const struct shape shape = shape_of(context->device);
     const size_t slots_bytes = ((size_t)shape.bin_count << shape.slots_log2) * CTS_RING_SLOT_BYTES;
@@ -182,7 +181,7 @@ static SanitizerResult make_ring(struct context *context, CUcontext handle,
     context->control =
         ((uintptr_t)device + CTS_RING_LAUNCHES - 1) & ~(uint64_t)(CTS_RING_LAUNCHES - 1);
     *what = "the ring's control";
-    result = write_control(context->control, &bins, stream);
+    result = write_control(context->control, &bins);
     if (result != SANITIZER_SUCCESS) return result;
     *what = "the threads of the ring";
     if (cts_ring_add_bins(cts_memory.consumers, &bins, NULL)) return SANITIZER_ERROR_UNKNOWN;
@@ -190,7 +189,7 @@ static SanitizerResult make_ring(struct context *context, CUcontext handle,
     return SANITIZER_SUCCESS;
 }
 
-uint64_t cts_context_control(CUcontext handle, Sanitizer_StreamHandle stream)
+uint64_t cts_context_control(CUcontext handle)
 {
     pthread_mutex_lock(&lock);
     struct context *const context = handle ? find(handle) : NULL;
@@ -199,7 +198,7 @@ uint64_t cts_context_control(CUcontext handle, Sanitizer_StreamHandle stream)
     pthread_mutex_lock(&context->making);
     if (context->state == RING_NONE) {
         const char *what = "";
-        const SanitizerResult result = make_ring(context, handle, stream, &what);
+        const SanitizerResult result = make_ring(context, handle, &what);
         context->state = result == SANITIZER_SUCCESS ? RING_MADE : RING_FAILED;
         if (result != SANITIZER_SUCCESS)
             cts_memory_say("error", "no accesses are recorded on device %d: %s: %s",

@@ -227,8 +227,7 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, bool is_node)
     const bool wanted = is_wanted(&kernel);
     const bool patched = wanted || !cts_memory.defer ? cts_module_patch(data->module, true)
                                                      : !cts_module_patch(data->module, false);
-    const uint64_t control =
-        wanted && patched ? cts_context_control(data->context, data->hStream) : 0;
+    const uint64_t control = wanted && patched ? cts_context_control(data->context) : 0;
     const bool recorded = control && take_number(&entry, &number);
     entry.row.recorded = !recorded                               ? "none"
                          : cts_memory.environment.cta_sample > 1 ? "sample"

@@ -28,7 +28,7 @@ struct module {
     struct cts_cubin cubin;
     uint32_t id;       /* in the catalogue; CTS_NONE: no row yet */
     uint32_t *sources; /* per file of the cubin; CTS_NONE: no row yet */
-    bool is_patched, cannot_patch, has_functions;
+    bool is_patched, cannot_patch;
 };
 
 struct kernel {
@@ -135,6 +135,7 @@ static struct module *add_module(CUmodule handle, CUcontext context, const char 
 void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
 {
     (void)add_module(data->module, data->context, data->pCubin, data->cubinSize);
+    if (!cts_memory.empty) (void)cts_context_control(data->context); /* before any launch */
     if (!cts_memory.defer) (void)cts_module_patch(data->module, true);
 }
 
@@ -330,25 +331,14 @@ static void add_range(struct module *module, const char *name, uint64_t pc, uint
     pthread_mutex_unlock(&lock);
 }
 
+/* Of the kernel that is launched alone: asking for one that is not loaded yet waits for ever here.
+ */
 static void find_range(struct module *module, const char *name)
 {
     uint64_t pc = 0, bytes = 0;
     if (cts_sanitizer.sanitizerGetFunctionPcAndSize(module->handle, name, &pc, &bytes) ==
         SANITIZER_SUCCESS)
         add_range(module, name, pc, bytes);
-}
-
-/* Functions that kernels call have no registers of their own in .nv.info of older toolkits, and
- * cannot be told from kernels for sure; all of a small module are looked up. */
-static void find_functions(struct module *module, const char *kernel)
-{
-    enum { FUNCTIONS_MAX = 64 };
-    if (module->has_functions || module->cubin.function_count > FUNCTIONS_MAX) return;
-    module->has_functions = true;
-    for (size_t i = 0; i < module->cubin.function_count; i++) {
-        const char *const name = module->cubin.functions[i].name;
-        if (strcmp(name, kernel) != 0) find_range(module, name);
-    }
 }
 
 static bool add_kernel(const Sanitizer_LaunchData *launch, struct module *module,
@@ -404,12 +394,12 @@ struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch)
     if (!module) module = add_module(launch->module, launch->context, NULL, 0);
     if (!module || !launch->functionName || !add_kernel(launch, module, &known)) return known;
     find_range(module, launch->functionName);
-    find_functions(module, launch->functionName);
     return known;
 }
 
 /* ---- sites ---- */
 
+/* The range that an instruction lies in, or else the one before it, or any. */
 static const struct range *range_of(uint32_t pc)
 {
     size_t low = 0, high = ranges.count;
@@ -420,8 +410,7 @@ static const struct range *range_of(uint32_t pc)
         else
             high = middle;
     }
-    const struct range *const range = low ? ranges.items + low - 1 : NULL;
-    return range && pc - range->first < range->count ? range : NULL;
+    return low ? ranges.items + low - 1 : ranges.count ? ranges.items : NULL;
 }
 
 static uint32_t add_site(const struct range *range, const struct cts_ring_record *record)
@@ -430,11 +419,15 @@ static uint32_t add_site(const struct range *range, const struct cts_ring_record
     static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
                                       CTS_SPACE_GLOBAL};
     const uint64_t offset_bytes = (uint64_t)(record->pc - range->first) << CTS_RING_PC_SHIFT;
+    const bool is_inside = record->pc - range->first < range->count;
     const struct cts_cubin_line *const line =
-        cts_cubin_line_at(&range->module->cubin, range->function, offset_bytes);
+        is_inside ? cts_cubin_line_at(&range->module->cubin, range->function, offset_bytes) : NULL;
     char function[1024];
     make_module_row(range->module);
-    if (line) /* else the place in the function is all there is */
+    if (!is_inside)
+        snprintf(function, sizeof function, "function at 0x%llx",
+                 (unsigned long long)record->pc << CTS_RING_PC_SHIFT);
+    else if (line) /* else the place in the function is all there is */
         snprintf(function, sizeof function, "%s", range->name);
     else
         snprintf(function, sizeof function, "%.1000s+0x%llx", range->name,

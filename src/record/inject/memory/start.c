@@ -21,6 +21,7 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, END_WAIT_S = 10, END_DRAIN_MS
 
 struct cts_memory cts_memory;
 static pid_t recorded_pid;
+static bool is_discarding; /* for measurements */
 
 #pragma GCC visibility push(default)
 int InitializeInjection(void);
@@ -72,6 +73,18 @@ static void tell_loss(uint64_t lost)
                        (unsigned long long)lost);
 }
 
+/* Silence has a reason, too. */
+static void tell_nothing(void)
+{
+    const uint64_t launches = cts_launches_recorded();
+    const struct cts_stream_counts counts = cts_collector_counts(cts_memory.collector);
+    if (launches && !cts_memory.empty && !counts.records && !counts.dropped_records)
+        cts_memory_say("error",
+                       "no access of %llu launches arrived: they accessed no memory, or the driver "
+                       "had no device memory left for the patched code and ran them without",
+                       (unsigned long long)launches);
+}
+
 static void finish(void)
 {
     if (getpid() != recorded_pid) return;
@@ -90,6 +103,7 @@ static void finish(void)
     cts_ring_stop(cts_memory.consumers, &lost);
     cts_memory.consumers = NULL;
     tell_loss(lost);
+    if (!is_discarding) tell_nothing();
     cts_launches_finish(true);
     (void)cts_collector_close(cts_memory.collector, NULL); /* a failure is in the catalogue */
 }
@@ -186,8 +200,9 @@ static void start(void)
     cts_memory.catalogue = cts_collector_catalogue(cts_memory.collector);
     cts_memory.rank = cts_catalogue_rank(cts_memory.catalogue);
     cts_memory.empty = mode && strcmp(mode, "empty") == 0;
+    is_discarding = mode && strcmp(mode, "discard") == 0;
     recorded_pid = getpid();
-    if (read || start_recording(mode && strcmp(mode, "discard") == 0, &error)) {
+    if (read || start_recording(is_discarding, &error)) {
         cts_memory_say("error", "%s", error.text);
         (void)cts_collector_close(cts_memory.collector, NULL);
         return;
