@@ -1533,10 +1533,11 @@ static void all_to_all(void *state, const void *send, const size_t *send_sizes, 
     team->sizes[m->processes.rank] = send_sizes;
     meet(state);
     for (unsigned i = 0; i < team->count; i++) {
-        const char *from = team->sent[i];
-        for (unsigned k = 0; k < m->processes.rank; k++) from += team->sizes[i][k];
+        size_t before = 0;
+        for (unsigned k = 0; k < m->processes.rank; k++) before += team->sizes[i][k];
         assert_int_equal(team->sizes[i][m->processes.rank], receive_sizes[i]);
-        if (receive_sizes[i]) memcpy(at, from, receive_sizes[i]);
+        if (!receive_sizes[i]) continue;
+        memcpy(at, (const char *)team->sent[i] + before, receive_sizes[i]);
         at += receive_sizes[i];
     }
     meet(state);

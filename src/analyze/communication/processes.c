@@ -57,6 +57,7 @@ static enum cts_status merge_rows(const struct cts_comm_model *model, void *item
                                   struct cts_error *error)
 {
     const size_t row_bytes = word_count * sizeof(uint64_t);
+    if (!count) return CTS_OK; /* on all processes alike */
     char *const rows = cts_array_zeroed(count, row_bytes, error);
     enum cts_status status = rows ? CTS_OK : CTS_MEMORY;
     if (!cts_processes_agree(model->options.processes, &status, error)) goto out;
