@@ -99,15 +99,9 @@ static enum cts_status render(const struct request *request, const struct cts_pa
     if (request->format == FORMAT_TABLE && !request->has_sheet && !request->choice.sort)
         return cts_path_print_summary(report, request->choice.limit, stdout, error);
     const struct cts_sheet sheet = cts_path_sheet(report, request->sheet);
-    struct cts_sheet_rows rows;
-    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
-    if (status) return status;
-    if (request->format == FORMAT_CSV)
-        status = cts_sheet_csv(&sheet, &rows, stdout, error);
-    else
-        status = cts_sheet_table(&sheet, &rows, stdout, error);
-    free(rows.rows);
-    cts_path_print_notes(report, request->format == FORMAT_CSV ? stderr : stdout);
+    const bool as_csv = request->format == FORMAT_CSV;
+    const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
+    if (!status) cts_path_print_notes(report, as_csv ? stderr : stdout);
     return status;
 }
 

@@ -283,6 +283,19 @@ void cts_sheet_json_row(const struct cts_sheet *sheet, size_t row, struct cts_js
         if (!sheet->columns[k].table_only) write_json_cell(json, &sheet->columns[k], &cells[k]);
 }
 
+enum cts_status cts_sheet_print(const struct cts_sheet *sheet,
+                                const struct cts_sheet_choice *choice, bool as_csv, FILE *file,
+                                struct cts_error *error)
+{
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(sheet, choice, &rows, error);
+    if (status) return status;
+    status = as_csv ? cts_sheet_csv(sheet, &rows, file, error)
+                    : cts_sheet_table(sheet, &rows, file, error);
+    free(rows.rows);
+    return status;
+}
+
 void cts_sheet_json(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
                     struct cts_json *json)
 {

@@ -81,6 +81,10 @@ CTS_MUST_CHECK enum cts_status cts_sheet_table(const struct cts_sheet *sheet,
 CTS_MUST_CHECK enum cts_status cts_sheet_csv(const struct cts_sheet *sheet,
                                              const struct cts_sheet_rows *rows, FILE *file,
                                              struct cts_error *error);
+/* The rows that `choice` names, as CSV or as a table. */
+CTS_MUST_CHECK enum cts_status cts_sheet_print(const struct cts_sheet *sheet,
+                                               const struct cts_sheet_choice *choice, bool as_csv,
+                                               FILE *file, struct cts_error *error);
 /* As the member `sheet->name` of the open object: a list of one object per row. */
 void cts_sheet_json(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
                     struct cts_json *json);
