@@ -4,7 +4,9 @@
 // runs is what a projection of the first has to predict. Kernel k_i does i * WORK steps of a chain
 // of dependent multiplications in each of its threads; its few blocks leave room for others.
 // whatif [STREAMS = 1] [KERNELS = 100] [SEED = 1] [OPTIMISED = 0 (none) .. 5] [WORK = 500000]
-//        [BLOCKS = 8] [REPEATS = 1]
+//        [BLOCKS = 8] [REPEATS = 1] [COMPARE = 0 (no) .. 5]
+// With COMPARE a repetition with kernel COMPARE at half its work goes before each: a drift of the
+// device's clock is then in both.
 #include "../common.h"
 #include <chrono>
 #include <cstring>
@@ -46,10 +48,10 @@ typedef void (*Kernel)(float *, int);
 static const Kernel kernels[KINDS] = {k_1, k_2, k_3, k_4, k_5};
 
 // 0 is a number of its own here.
-static int optimised_kernel(int argc, char **argv)
+static int kernel_argument(int argc, char **argv, int index)
 {
-    if (argc <= 4 || strcmp(argv[4], "0") == 0) return 0;
-    const int kernel = argument(argc, argv, 4, 0);
+    if (argc <= index || strcmp(argv[index], "0") == 0) return 0;
+    const int kernel = argument(argc, argv, index, 0);
     if (kernel > KINDS) {
         fprintf(stderr, "whatif: there is no kernel %d\n", kernel);
         exit(2);
@@ -96,10 +98,11 @@ int main(int argc, char **argv)
     Run run;
     run.rounds = argument(argc, argv, 2, 100);
     run.seed = (uint64_t)argument(argc, argv, 3, 1);
-    run.optimised = optimised_kernel(argc, argv);
+    run.optimised = kernel_argument(argc, argv, 4);
     run.work = argument(argc, argv, 5, 500000);
     run.blocks = argument(argc, argv, 6, 8);
     const int repeats = argument(argc, argv, 7, 1);
+    const int compared = kernel_argument(argc, argv, 8), recorded = run.optimised;
 
     std::vector<float> ones((size_t)run.blocks * THREADS, 1);
     run.streams.resize(stream_count);
@@ -114,6 +117,11 @@ int main(int argc, char **argv)
 
     double ms = 0;
     for (int repeat = 0; repeat < repeats; repeat++) {
+        if (compared) {
+            run.optimised = compared;
+            printf("compared %d: %.3f ms\n", repeat, run_rounds(run));
+            run.optimised = recorded;
+        }
         ms = run_rounds(run);
         if (repeats > 1) printf("repeat %d: %.3f ms\n", repeat, ms);
     }
