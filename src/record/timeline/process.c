@@ -40,7 +40,8 @@ void cts_definition_text(struct cts_definition *definition, const char *text)
         definition->count++;
         return;
     }
-    size_t bytes = strnlen(text, CTS_LOG_TEXT_BYTES_MAX);
+    size_t bytes = strlen(text);
+    if (bytes > CTS_LOG_TEXT_BYTES_MAX) bytes = CTS_LOG_TEXT_BYTES_MAX;
     if (bytes > (size_t)(left - 1) * 8) bytes = (size_t)(left - 1) * 8;
     const uint32_t words = (uint32_t)((bytes + 7) / 8);
     *at = bytes;

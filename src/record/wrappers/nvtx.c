@@ -187,7 +187,7 @@ static void copy_message(char *to, const struct attributes *attributes)
 
 static uint32_t region_of(const struct domain *domain, const char *text)
 {
-    char name[2 * TEXT_BYTES];
+    char name[2 * TEXT_BYTES + 2];
     if (domain) snprintf(name, sizeof(name), "%s: %s", domain->name, text);
     return recorder->region(&(struct cts_timeline_region){.name = domain ? name : text,
                                                           .file = "NVTX",
