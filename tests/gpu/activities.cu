@@ -74,41 +74,79 @@ static long long cycles_per_us()
 
 // ---- programs ----
 
-// Kernels of several lengths, each between two events. They are queued behind a longer one, so that
-// what the events measure is not how fast they were launched.
+// How long kernels are, told in two other ways than by the recorder: by CUDA events and by
+// themselves.
+//
+// Events around one kernel also count what lies between an event and a kernel, about 4 us. Events
+// around N and around 2N kernels, one behind the other, differ by N kernels and N gaps between two
+// kernels. All of a batch is queued behind a kernel that waits for the host, so that it never waits
+// for being launched. `batch US N: NS` gives the events' time around N kernels of US microseconds,
+// `kernel US: NS` a kernel's own first to last look at the device's clock, in the order of
+// launches.
+__global__ void wait_for_host(const volatile int *go)
+{
+    while (!*go) {
+    }
+}
+enum { TIMED_CTAS = 4 };
+__global__ void timed(long long cycles, unsigned long long *looks)
+{
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    if (threadIdx.x == 0) looks[2 * blockIdx.x] = now;
+    const long long start = clock64();
+    while (clock64() - start < cycles) {
+    }
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    if (threadIdx.x == 0) looks[2 * blockIdx.x + 1] = now;
+}
+
+static unsigned long long own_ns(const unsigned long long *looks)
+{
+    unsigned long long first = looks[0], last = looks[1];
+    for (int cta = 1; cta < TIMED_CTAS; cta++) {
+        if (looks[2 * cta] < first) first = looks[2 * cta];
+        if (looks[2 * cta + 1] > last) last = looks[2 * cta + 1];
+    }
+    return last - first;
+}
+
 static void times()
 {
-    enum { KINDS = 8, ROUNDS = 20 };
-    static const int us[KINDS] = {0, 5, 20, 50, 150, 300, 1000, 3000};
+    enum { KINDS = 10, SIZES = 3, ROUNDS = 7, LARGEST = 64, LOOKS = 2 * TIMED_CTAS };
+    static const int us[KINDS] = {0, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
+    static const int sizes[SIZES] = {1, LARGEST / 2, LARGEST};
     const long long cycles = cycles_per_us();
-    cudaEvent_t before[KINDS * ROUNDS], after[KINDS * ROUNDS];
+    unsigned long long *looks, host_looks[LARGEST * LOOKS];
+    volatile int *go;
+    cudaEvent_t before, after;
     cudaStream_t stream;
-    float *data;
-    CHECK(cudaMalloc(&data, 4096));
+    int launches = 0;
+    CHECK(cudaMalloc(&looks, sizeof host_looks));
+    CHECK(cudaMallocHost((void **)&go, sizeof *go));
     CHECK(cudaStreamCreate(&stream));
-    for (int i = 0; i < KINDS * ROUNDS; i++) {
-        CHECK(cudaEventCreate(&before[i]));
-        CHECK(cudaEventCreate(&after[i]));
-    }
-    spin<<<1, 32, 0, stream>>>(1000);
-    CHECK(cudaStreamSynchronize(stream));
-    for (int i = 0; i < KINDS * ROUNDS; i++) {
-        if (i % 8 == 0) first<<<1, 32, 0, stream>>>(data);
-        if (i % 8 == 0) spin<<<1, 32, 0, stream>>>(500 * cycles);
-        CHECK(cudaEventRecord(before[i], stream));
-        spin<<<4, 32, 0, stream>>>(us[i % KINDS] * cycles);
-        CHECK(cudaEventRecord(after[i], stream));
-        if (i % 8 == 7) CHECK(cudaStreamSynchronize(stream));
-    }
-    CHECK(cudaDeviceSynchronize());
-    for (int i = 0; i < KINDS * ROUNDS; i++) {
+    CHECK(cudaEventCreate(&before));
+    CHECK(cudaEventCreate(&after));
+    for (int i = 0; i < ROUNDS * KINDS * SIZES; i++) {
+        const int length = us[i / SIZES % KINDS], size = sizes[i % SIZES];
+        *go = 0;
+        wait_for_host<<<1, 1, 0, stream>>>((const int *)go);
+        CHECK(cudaEventRecord(before, stream));
+        for (int k = 0; k < size; k++)
+            timed<<<TIMED_CTAS, 32, 0, stream>>>(length * cycles, looks + k * LOOKS);
+        CHECK(cudaEventRecord(after, stream));
+        *go = 1;
+        CHECK(cudaStreamSynchronize(stream));
         float ms;
-        CHECK(cudaEventElapsedTime(&ms, before[i], after[i]));
-        printf("timed %d %d us: %.0f\n", i, us[i % KINDS], ms * 1e6);
+        CHECK(cudaEventElapsedTime(&ms, before, after));
+        CHECK(cudaMemcpy(host_looks, looks, sizeof host_looks, cudaMemcpyDeviceToHost));
+        printf("batch %d %d: %.0f\n", length, size, ms * 1e6);
+        for (int k = 0; k < size; k++)
+            printf("kernel %d: %llu\n", length, own_ns(host_looks + k * LOOKS));
+        launches += size;
     }
-    expect("kernel first(float*)", KINDS * ROUNDS / 8);
-    expect("kernel spin(long long)", KINDS * ROUNDS + KINDS * ROUNDS / 8 + 1);
-    expect("calls cuEventRecord", 2 * KINDS * ROUNDS);
+    expect("kernel-named timed(", launches);
+    expect("calls cuEventRecord", 2 * ROUNDS * KINDS * SIZES);
 }
 
 static void copies()

@@ -22,8 +22,6 @@ SKIPPED = 77
 # the device's clock to the host's.
 CLOCK_ERROR_NS = 20000
 
-LONG_US = 300 # 2% of that is more than CUDA events' own distance from a kernel
-
 OWN_STATUS = {"crash": 139, "kill": 137, "quick-exit": 5, "device-fault": 3}
 CUT_OFF = {"crash", "kill", "quick-exit"}
 PYTHON = {"training": "training.py", "triton": "triton_kernel.py", "profiled": "profiled.py",
@@ -245,30 +243,81 @@ def count_of(timeline, key):
     sys.exit(f"check.py: unknown key '{key}'")
 
 
-def compare_times(timeline, output):
-    """Kernel times against those that CUDA events gave: within 2%, or 1 us. The events stand some
-    time away from the kernel, however short it is; of kernels that are not much longer than that,
-    it is taken off, as empty kernels show it."""
-    timed = [(int(us), float(ns)) for us, ns in
-             re.findall(r"^timed \d+ (\d+) us: (\S+)$", output, re.M)]
-    kernels = [leave.time - enter.time for _, name, enter, leave in timeline.activities()
-               if name == "spin(long long)" and enter.attributes["CTASCOPE_GRID_X"] == 4]
-    if len(kernels) != len(timed):
-        yield f"{len(kernels)} kernels, {len(timed)} times"
+Batch = collections.namedtuple("Batch", "us size events kernels own")
+
+
+def batches_of(output):
+    """What the program measured: events around a batch, and the device's clock inside its kernels."""
+    batches = []
+    for word, us, size, ns in re.findall(r"^(batch|kernel) (\d+)(?: (\d+))?: (\d+)$", output, re.M):
+        if word == "batch":
+            batches.append(Batch(int(us), int(size), int(ns), [], []))
+        else:
+            batches[-1].own.append(int(ns))
+    return batches
+
+
+def slope(batches, us, time_of):
+    """Of kernels of a length: the time of one more in a batch."""
+    sizes = sorted({batch.size for batch in batches})[-2:]
+    small, large = (statistics.median(time_of(batch) for batch in batches
+                                      if (batch.us, batch.size) == (us, size)) for size in sizes)
+    return (large - small) / (sizes[1] - sizes[0])
+
+
+def compare_times(timeline, output, unrecorded):
+    """Kernel times against CUDA events around batches of the same launches, and against the
+    kernels' own looks at the clock: within 2%, or 1 us. One more in a batch is a kernel and the gap
+    before it, for the events as in the timeline; beside an empty kernel, the gap falls out."""
+    batches, alone = batches_of(output), batches_of(unrecorded)
+    kernels = sorted((enter.time, leave.time) for _, name, enter, leave in timeline.activities()
+                     if name.startswith("timed("))
+    if len(kernels) != sum(batch.size for batch in batches):
+        yield f"{len(kernels)} kernels, {sum(batch.size for batch in batches)} were launched"
         return
-    pairs = collections.defaultdict(list)
-    for kernel, (us, event) in zip(kernels, timed):
-        pairs[us].append((kernel, event))
-    distance = statistics.median(event - kernel for kernel, event in pairs[0])
-    print(f"times: events stand {distance:.0f} ns from an empty kernel")
-    for us, values in sorted(pairs.items()):
-        off = distance if us < LONG_US else 0
-        worst = max(values, key=lambda pair: abs(pair[1] - off - pair[0]))
-        print(f"times: {us:5} us: kernel {statistics.median(k for k, _ in values):.0f} ns, events "
-              f"{statistics.median(e for _, e in values):.0f} ns; largest difference "
-              f"{abs(worst[1] - off - worst[0]):.0f} ns{' beyond those' if off else ''}")
-        if abs(worst[1] - off - worst[0]) > max(0.02 * worst[1], 1000):
-            yield f"kernel of {us} us: {worst[0]} ns, by CUDA events {worst[1]:.0f} ns"
+    for batch in batches:
+        batch.kernels.extend(kernels[:batch.size])
+        del kernels[:batch.size]
+    print("times: ns, medians. kernel: as recorded; own: by the clock inside it; gap: to the next; "
+          "period: kernel and gap, as recorded, by events, and by events of a run without recorder;"
+          " around one: events around one kernel, less the kernel")
+    print("times:      us   kernel      own    gap    period    events   without  around one")
+    empty = None
+    for us in sorted({batch.us for batch in batches}):
+        empty, problems = compare_length(us, batches, alone, empty)
+        yield from problems
+
+
+def compare_length(us, batches, alone, empty):
+    """`empty`: kernel and events' time of the shortest; returns it, and what is wrong."""
+    own_batches = [batch for batch in batches if batch.us == us]
+    median = statistics.median
+    kernel = median(end - start for batch in own_batches for start, end in batch.kernels)
+    own = median(ns for batch in own_batches for ns in batch.own)
+    gap = median(batch.kernels[i + 1][0] - batch.kernels[i][1]
+                 for batch in own_batches for i in range(batch.size - 1))
+    around = median(batch.events - (batch.kernels[0][1] - batch.kernels[0][0])
+                    for batch in own_batches if batch.size == 1)
+    period = slope(batches, us, lambda batch: batch.kernels[-1][1] - batch.kernels[0][0])
+    events = slope(batches, us, lambda batch: batch.events)
+    without = slope(alone, us, lambda batch: batch.events)
+    print(f"times: {us:7} {kernel:8.0f} {own:8.0f} {gap:6.0f} {period:9.0f} {events:9.0f} "
+          f"{without:9.0f} {around:11.0f}")
+    empty = empty or (kernel, events)
+    problems = []
+    for what, ours, theirs in (("kernel and gap, by events", period, events),
+                               ("beyond an empty one, by events", kernel - empty[0],
+                                events - empty[1]),
+                               ("kernel, by its own clock", kernel, own),
+                               ("kernel and gap, by events without recorder", period, without)):
+        if abs(ours - theirs) > max(0.02 * theirs, 1000):
+            problems.append(f"kernel of {us} us: {what}: {ours:.0f} ns, not {theirs:.0f} ns")
+    for batch in own_batches:
+        for (start, end), ns in zip(batch.kernels, batch.own):
+            if abs(end - start - ns) > max(0.02 * ns, 1000):
+                problems.append(f"kernel of {us} us: one took {end - start} ns, by its own clock "
+                                f"{ns} ns")
+    return empty, problems
 
 
 # ---- running ----
@@ -322,7 +371,9 @@ def check(case, options, where):
         if seen < int(count) if key == "at-least-kernels" else seen != int(count):
             problems.append(f"'{key}' is {seen}, should be {count}")
     if case == "times":
-        problems += list(compare_times(timeline, done.stdout))[:10]
+        unrecorded = subprocess.run([os.path.join(options.programs, "activities"), "times"],
+                                    stdout=subprocess.PIPE, text=True, timeout=300, check=True)
+        problems += list(compare_times(timeline, done.stdout, unrecorded.stdout))[:10]
     return problems
 
 
