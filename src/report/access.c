@@ -71,7 +71,7 @@ static void finding_row(const void *state, size_t row, union cts_cell *cells)
     const struct cts_finding *const finding = &report->result->findings[row];
     const struct cts_access_site *const site = &report->result->sites[finding->site];
     const struct cts_site *const words = &report->catalogue->sites[site->site];
-    cts_finding_evidence(report->result, finding, evidence, sizeof evidence);
+    cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
     *cells++ = (union cts_cell){.text = cts_finding_text(finding->kind)};
     *cells++ = (union cts_cell){.text = kernel_name(report, site->kernel)};
     *cells++ = (union cts_cell){.text = place_text(report, site->site)};
@@ -205,7 +205,7 @@ static void print_findings(const struct cts_access_report *report, FILE *file)
         const char *const place = place_text(report, site->site);
         const char *const kernel = kernel_name(report, site->kernel);
         char evidence[300];
-        cts_finding_evidence(r, finding, evidence, sizeof evidence);
+        cts_finding_evidence(report->catalogue, r, finding, evidence, sizeof evidence);
         fprintf(file, "%3zu. %s: %s%s%s in %.*s, %s\n", i + 1, cts_finding_text(finding->kind),
                 cts_operation_text(words->operation), words->variable ? " of " : "",
                 words->variable ? words->variable : "", kernel ? cts_kernel_name_length(kernel) : 1,

@@ -1,9 +1,12 @@
-/* How kernels use memory: the cost of every request against its ideal, by static instruction, and
- * what is wrong with it (docs/access.md).
+/* How kernels use memory: the cost of every request against its ideal, by static instruction, how
+ * often bytes are asked for again, and what is wrong with it (docs/access.md).
  *
  * Sums are by kernel and site (and, on request, by launch): a site in a function that several
  * kernels call has a row for each. All counts are exact and do not depend on the number of threads.
- */
+ *
+ * Distinct bytes, of the accesses of a site: `distinct_bytes` counts a byte once a request, the
+ * others once a warp, CTA or launch; each is added up over all of those. Shared memory is a CTA's
+ * own and local memory a thread's, so that a launch's distinct bytes are those of its CTAs. */
 #ifndef CTS_ACCESS_H
 #define CTS_ACCESS_H
 
@@ -19,17 +22,20 @@
 #include "trace/catalogue.h"
 
 #define CTS_ACCESS_FIELDS(X)                                                                       \
-    X(requests)             /* executions by a warp */                                             \
-    X(accesses)             /* by a lane */                                                        \
-    X(live_lanes)           /* lanes that the requests' warps have */                              \
-    X(partial_requests)     /* with fewer active lanes than that */                                \
-    X(requested_bytes)      /* accesses times width */                                             \
-    X(distinct_bytes)       /* of each request, added up */                                        \
-    X(sectors)              /* global and local memory: of 32 bytes, */                            \
-    X(ideal_sectors)        /*   and as few as the distinct bytes fit into */                      \
-    X(lines)                /*   of 128 bytes */                                                   \
-    X(dense_excess_sectors) /* beyond the ideal, of requests whose lanes lie side by side */       \
-    X(wavefronts)           /* shared memory */                                                    \
+    X(requests)              /* executions by a warp */                                            \
+    X(accesses)              /* by a lane */                                                       \
+    X(live_lanes)            /* lanes that the requests' warps have */                             \
+    X(partial_requests)      /* with fewer active lanes than that */                               \
+    X(requested_bytes)       /* accesses times width */                                            \
+    X(distinct_bytes)        /* of each request, added up */                                       \
+    X(warp_distinct_bytes)   /* of each warp, */                                                   \
+    X(cta_distinct_bytes)    /* each CTA */                                                        \
+    X(launch_distinct_bytes) /* and each launch */                                                 \
+    X(sectors)               /* global and local memory: of 32 bytes, */                           \
+    X(ideal_sectors)         /*   and as few as the distinct bytes fit into */                     \
+    X(lines)                 /*   of 128 bytes */                                                  \
+    X(dense_excess_sectors)  /* beyond the ideal, of requests whose lanes lie side by side */      \
+    X(wavefronts)            /* shared memory */                                                   \
     X(ideal_wavefronts)                                                                            \
     X(conflict_requests)  /* with a bank of which two words are wanted */                          \
     X(same_address_lanes) /* atomics: lanes beyond the first at the busiest address */             \
@@ -63,7 +69,11 @@ struct cts_access_site {
  * sectors, since a wavefront moves up to four. */
 double cts_access_cost(const struct cts_access_counts *counts);
 
+/* Those that make results wrong come first. */
 #define CTS_FINDINGS(X)                                                                            \
+    X(OUTSIDE, "access outside allocations")                                                       \
+    X(UNINITIALISED, "uninitialised read")                                                         \
+    X(RACE, "possible race")                                                                       \
     X(BANK_CONFLICT, "bank conflicts")                                                             \
     X(STRUCT_STRIDE, "array of structs")                                                           \
     X(STRIDED, "strided access")                                                                   \
@@ -80,6 +90,33 @@ enum cts_finding_kind {
         CTS_FINDING_KIND_COUNT
 };
 const char *cts_finding_text(enum cts_finding_kind kind);
+/* Whether a finding of this kind makes results wrong, and not only slow: it has no share. */
+static inline bool cts_finding_is_fault(enum cts_finding_kind kind)
+{
+    return kind <= CTS_FINDING_RACE;
+}
+
+/* One access by one thread. */
+struct cts_access_example {
+    bool known;
+    size_t launch;        /* index in catalogue->launches */
+    uint32_t cta, thread; /* x fastest; thread: in its CTA */
+    uint32_t site;        /* catalogue id */
+    uint64_t address;
+};
+
+/* What a finding that makes results wrong consists of, summed over launches. */
+struct cts_access_fault {
+    uint64_t accesses, bytes; /* thread accesses to such bytes; such bytes, each once a launch */
+    uint64_t launch_count;
+    struct cts_access_example example; /* of the first such launch: the lowest address, then CTA */
+    struct cts_access_example other;   /* race: of the lowest other CTA that touches the byte */
+    size_t allocation; /* that has the byte, index in catalogue->allocations, or is nearest to it
+                          (outside); SIZE_MAX: none */
+    int64_t distance_bytes; /* outside: from the end of the allocation on (0 at its end), negative:
+                               before its start */
+    bool is_freed;          /* outside: it had been freed; no distance */
+};
 
 /* Sites of one kernel and line that do the same to the same variable (of an unrolled loop, say) are
  * one finding. */
@@ -93,12 +130,28 @@ struct cts_finding {
     uint32_t worst_ways;
     uint32_t field_bytes, struct_bytes, used_bytes; /* array of structs; used: by all sites of the
                                                        kernel that walk the variable alike */
+    struct cts_access_fault fault;                  /* of kinds that make results wrong */
+};
+
+/* What a launch did to an allocation of global memory; each byte counts for the allocation that it
+ * lies in. */
+struct cts_access_allocation {
+    size_t launch;     /* index in catalogue->launches */
+    size_t allocation; /* in catalogue->allocations; SIZE_MAX: outside of all */
+    uint64_t accesses, requested_bytes;
+    uint64_t request_distinct_bytes, warp_distinct_bytes, cta_distinct_bytes;
+    uint64_t launch_distinct_bytes, read_bytes, written_bytes; /* distinct in the launch */
 };
 
 struct cts_access_options {
-    bool per_launch;     /* sites of each launch apart */
+    bool per_launch;     /* sites of each launch apart; no findings */
+    bool costs_only;     /* requests alone: no reuse, no allocations, no faults */
+    const bool *wanted;  /* by index in catalogue->launches; NULL: all. Others are not read, */
+    bool history;        /*   but, with this, for what they write: else reads of memory that nobody
+                              wrote are not looked for, since others may have written it */
     unsigned bank_bytes; /* 4 or 8; 0: 4 */
     unsigned threads;    /* 0: one per processor */
+    uint64_t memory_bytes; /* bit sets of a launch beyond this go to a temporary file; 0: 1 GiB */
     struct cts_progress *progress;
 };
 
@@ -107,8 +160,16 @@ struct cts_access_result {
     size_t site_count;
     struct cts_finding *findings; /* by waste, largest first; none with per_launch */
     size_t finding_count;
+    struct cts_access_allocation *allocations; /* by launch, allocation */
+    size_t allocation_count;
     uint64_t record_count, access_count;
     uint64_t dropped_accesses, incomplete_files, unrecorded_launches;
+    uint64_t unseen_allocations; /* managed, pinned or mapped, whose host writes were not seen:
+                                    their reads count as initialised */
+    uint64_t unwatched_launches; /* in which reads of memory that nobody wrote were not looked for,
+                                    since something before is not known */
+    bool no_allocations;         /* imported: accesses outside of them are not looked for */
+    uint64_t peak_set_bytes;     /* of bit sets and shadow memory */
     bool packed_lanes; /* imported: lanes are no threads, so that nothing of this means anything */
 };
 
@@ -119,13 +180,14 @@ CTS_MUST_CHECK enum cts_status cts_access_analyze(const struct cts_catalogue *ca
                                                   struct cts_error *error);
 void cts_access_release(struct cts_access_result *result);
 
-/* findings.c: fills result->findings from result->sites. */
+/* findings.c: fills result->findings from result->sites, after those that are there already. */
 CTS_MUST_CHECK enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
                                                struct cts_access_result *result,
                                                struct cts_error *error);
 
 /* A finding's evidence and remedy, one sentence each. */
-void cts_finding_evidence(const struct cts_access_result *result, const struct cts_finding *finding,
+void cts_finding_evidence(const struct cts_catalogue *catalogue,
+                          const struct cts_access_result *result, const struct cts_finding *finding,
                           char *text, size_t text_bytes);
 const char *cts_finding_remedy(const struct cts_finding *finding);
 

@@ -16,16 +16,6 @@
 static const double share_min = 0.01;
 enum { STRUCT_BYTES_MAX = 1024 };
 
-const char *cts_finding_text(enum cts_finding_kind kind)
-{
-    static const char *const texts[] = {
-#define X(name, text) text,
-        CTS_FINDINGS(X)
-#undef X
-    };
-    return kind < CTS_FINDING_KIND_COUNT ? texts[kind] : "?";
-}
-
 struct findings {
     struct cts_finding *items;
     size_t count, capacity;
@@ -226,92 +216,4 @@ enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
     result->findings = search.found.items;
     result->finding_count = search.found.count;
     return status;
-}
-
-/* ---- in words ---- */
-
-static double per_request(uint64_t sum, const struct cts_access_counts *counts)
-{
-    return counts->requests ? (double)sum / (double)counts->requests : 0;
-}
-
-void cts_finding_evidence(const struct cts_access_result *result, const struct cts_finding *finding,
-                          char *text, size_t text_bytes)
-{
-    const struct cts_access_site *const site = &result->sites[finding->site];
-    const struct cts_access_counts *const counts = &finding->counts;
-    switch (finding->kind) {
-    case CTS_FINDING_BANK_CONFLICT:
-        snprintf(
-            text, text_bytes,
-            "%.2f wavefronts a request where %.2f would do; up to %u words of one bank at once",
-            per_request(counts->wavefronts, counts), per_request(counts->ideal_wavefronts, counts),
-            site->worst_ways);
-        return;
-    case CTS_FINDING_STRUCT_STRIDE:
-        snprintf(
-            text, text_bytes,
-            "lanes are %u bytes apart and take %u of them (the kernel uses %u); %.2f sectors a "
-            "request where %.2f would do",
-            finding->struct_bytes, finding->field_bytes, finding->used_bytes,
-            per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
-        return;
-    case CTS_FINDING_STRIDED:
-        snprintf(
-            text, text_bytes,
-            "lanes are most often %lld bytes apart; %.2f sectors a request where %.2f would do",
-            (long long)site->stride_bytes, per_request(counts->sectors, counts),
-            per_request(counts->ideal_sectors, counts));
-        return;
-    case CTS_FINDING_SCATTERED:
-    case CTS_FINDING_MISALIGNED:
-        snprintf(text, text_bytes, "%.2f sectors a request where %.2f would do",
-                 per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
-        return;
-    case CTS_FINDING_FEW_LANES:
-        snprintf(text, text_bytes, "%.1f of %.1f lanes take part on average",
-                 per_request(counts->accesses, counts), per_request(counts->live_lanes, counts));
-        return;
-    case CTS_FINDING_ATOMIC_CONTENTION:
-        snprintf(text, text_bytes,
-                 "%.1f lanes of a request on average wait for another at the same address",
-                 per_request(counts->same_address_lanes, counts));
-        return;
-    case CTS_FINDING_LOCAL_MEMORY:
-        snprintf(text, text_bytes, "%llu sectors of local memory",
-                 (unsigned long long)counts->sectors);
-        return;
-    case CTS_FINDING_KIND_COUNT:
-        break;
-    }
-    snprintf(text, text_bytes, "?");
-}
-
-const char *cts_finding_remedy(const struct cts_finding *finding)
-{
-    switch (finding->kind) {
-    case CTS_FINDING_BANK_CONFLICT:
-        return "pad the rows of the shared array by one element, or swizzle its index";
-    case CTS_FINDING_STRUCT_STRIDE:
-        return finding->used_bytes >= finding->struct_bytes
-                   ? "load the struct as a whole (16 bytes a lane), or keep each field in an array "
-                     "of its own"
-                   : "keep each field in an array of its own, so that unused ones stay behind";
-    case CTS_FINDING_STRIDED:
-        return "let neighbouring lanes take neighbouring elements: swap loops or indices, or go "
-               "through shared memory";
-    case CTS_FINDING_SCATTERED:
-        return "sort or group what is indexed, so that lanes of a warp meet in a sector";
-    case CTS_FINDING_MISALIGNED:
-        return "let each warp begin at a multiple of 32 bytes: pad rows, or shift the index";
-    case CTS_FINDING_FEW_LANES:
-        return "compact the work, so that warps are full or idle, instead of masking lanes";
-    case CTS_FINDING_ATOMIC_CONTENTION:
-        return "combine within the warp or in shared memory first, and let one lane do the atomic";
-    case CTS_FINDING_LOCAL_MEMORY:
-        return "index local arrays by constants (unrolled loops), or spend more registers";
-    case CTS_FINDING_KIND_COUNT:
-        break;
-    }
-    return "?";
 }

@@ -1,0 +1,226 @@
+/* Findings in words: their names, evidence and remedies, a sentence each. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/access/access.h"
+
+const char *cts_finding_text(enum cts_finding_kind kind)
+{
+    static const char *const texts[] = {
+#define X(name, text) text,
+        CTS_FINDINGS(X)
+#undef X
+    };
+    return kind < CTS_FINDING_KIND_COUNT ? texts[kind] : "?";
+}
+
+/* ---- faults ---- */
+
+struct words {
+    char text[160];
+};
+
+/* "thread 3 of CTA 7 in launch 2 at 0x7f00" */
+static struct words example_words(const struct cts_catalogue *catalogue,
+                                  const struct cts_access_example *example)
+{
+    struct words words = {"?"};
+    if (example->known)
+        snprintf(words.text, sizeof words.text,
+                 "thread %" PRIu32 " of CTA %" PRIu32 " in launch %" PRIu32 " at 0x%" PRIx64,
+                 example->thread, example->cta, catalogue->launches[example->launch].launch,
+                 example->address);
+    return words;
+}
+
+/* "'d_a'", or "allocation 4" where the variable is not known. */
+static struct words allocation_words(const struct cts_catalogue *catalogue, size_t index)
+{
+    struct words words = {"no allocation"};
+    if (index >= catalogue->allocation_count) return words;
+    const struct cts_allocation *const a = &catalogue->allocations[index];
+    if (a->variable)
+        snprintf(words.text, sizeof words.text, "'%.80s' (%" PRIu64 " bytes)", a->variable,
+                 a->size_bytes);
+    else
+        snprintf(words.text, sizeof words.text, "allocation %" PRIu32 " (%" PRIu64 " bytes)",
+                 a->allocation, a->size_bytes);
+    return words;
+}
+
+static void outside_evidence(const struct cts_catalogue *catalogue,
+                             const struct cts_access_fault *fault, char *text, size_t text_bytes)
+{
+    const struct words where = allocation_words(catalogue, fault->allocation);
+    const struct words example = example_words(catalogue, &fault->example);
+    if (fault->is_freed)
+        snprintf(text, text_bytes,
+                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: in %s, freed before",
+                 fault->accesses, fault->bytes, example.text, where.text);
+    else if (fault->allocation == SIZE_MAX)
+        snprintf(text, text_bytes,
+                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: nothing is allocated",
+                 fault->accesses, fault->bytes, example.text);
+    else if (fault->distance_bytes < 0)
+        snprintf(text, text_bytes,
+                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: %" PRIu64
+                 " bytes before %s",
+                 fault->accesses, fault->bytes, example.text, -(uint64_t)fault->distance_bytes,
+                 where.text);
+    else
+        snprintf(text, text_bytes,
+                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: %" PRId64
+                 " bytes past the end of %s",
+                 fault->accesses, fault->bytes, example.text, fault->distance_bytes, where.text);
+}
+
+static void uninitialised_evidence(const struct cts_catalogue *catalogue,
+                                   const struct cts_access_fault *fault, bool shared, char *text,
+                                   size_t text_bytes)
+{
+    const struct words where = allocation_words(catalogue, fault->allocation);
+    const struct words example = example_words(catalogue, &fault->example);
+    if (shared)
+        snprintf(text, text_bytes,
+                 "%" PRIu64 " reads of %" PRIu64
+                 " bytes of shared memory that their CTA had not written; %s",
+                 fault->accesses, fault->bytes, example.text);
+    else
+        snprintf(text, text_bytes,
+                 "%" PRIu64 " reads of %" PRIu64
+                 " bytes of %s that no kernel, copy, memset or host had written; %s",
+                 fault->accesses, fault->bytes, where.text, example.text);
+}
+
+static void race_evidence(const struct cts_catalogue *catalogue,
+                          const struct cts_access_fault *fault, char *text, size_t text_bytes)
+{
+    const struct words where = allocation_words(catalogue, fault->allocation);
+    const struct words example = example_words(catalogue, &fault->example);
+    const struct cts_access_example *const other = &fault->other;
+    char second[160] = "";
+    if (other->known) {
+        const struct cts_site *const site = &catalogue->sites[other->site];
+        snprintf(second, sizeof second,
+                 ", also thread %" PRIu32 " of CTA %" PRIu32 " (%s, line %u)", other->thread,
+                 other->cta, cts_operation_text(site->operation), site->line);
+    }
+    const struct cts_launch *const launch =
+        fault->example.known ? &catalogue->launches[fault->example.launch] : NULL;
+    snprintf(text, text_bytes,
+             "%" PRIu64 " bytes of %s that several CTAs of a launch touch and one stores; %s%s; %s",
+             fault->bytes, where.text, example.text, second,
+             launch && launch->cooperative ? "the launch is cooperative: a barrier of the grid may "
+                                             "order them"
+                                           : "which comes first is not known");
+}
+
+/* ---- costs ---- */
+
+static double per_request(uint64_t sum, const struct cts_access_counts *counts)
+{
+    return counts->requests ? (double)sum / (double)counts->requests : 0;
+}
+
+void cts_finding_evidence(const struct cts_catalogue *catalogue,
+                          const struct cts_access_result *result, const struct cts_finding *finding,
+                          char *text, size_t text_bytes)
+{
+    const struct cts_access_site *const site = &result->sites[finding->site];
+    const struct cts_access_counts *const counts = &finding->counts;
+    switch (finding->kind) {
+    case CTS_FINDING_OUTSIDE:
+        outside_evidence(catalogue, &finding->fault, text, text_bytes);
+        return;
+    case CTS_FINDING_UNINITIALISED:
+        uninitialised_evidence(catalogue, &finding->fault, site->space == CTS_SPACE_SHARED, text,
+                               text_bytes);
+        return;
+    case CTS_FINDING_RACE:
+        race_evidence(catalogue, &finding->fault, text, text_bytes);
+        return;
+    case CTS_FINDING_BANK_CONFLICT:
+        snprintf(
+            text, text_bytes,
+            "%.2f wavefronts a request where %.2f would do; up to %u words of one bank at once",
+            per_request(counts->wavefronts, counts), per_request(counts->ideal_wavefronts, counts),
+            site->worst_ways);
+        return;
+    case CTS_FINDING_STRUCT_STRIDE:
+        snprintf(
+            text, text_bytes,
+            "lanes are %u bytes apart and take %u of them (the kernel uses %u); %.2f sectors a "
+            "request where %.2f would do",
+            finding->struct_bytes, finding->field_bytes, finding->used_bytes,
+            per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
+        return;
+    case CTS_FINDING_STRIDED:
+        snprintf(
+            text, text_bytes,
+            "lanes are most often %lld bytes apart; %.2f sectors a request where %.2f would do",
+            (long long)site->stride_bytes, per_request(counts->sectors, counts),
+            per_request(counts->ideal_sectors, counts));
+        return;
+    case CTS_FINDING_SCATTERED:
+    case CTS_FINDING_MISALIGNED:
+        snprintf(text, text_bytes, "%.2f sectors a request where %.2f would do",
+                 per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
+        return;
+    case CTS_FINDING_FEW_LANES:
+        snprintf(text, text_bytes, "%.1f of %.1f lanes take part on average",
+                 per_request(counts->accesses, counts), per_request(counts->live_lanes, counts));
+        return;
+    case CTS_FINDING_ATOMIC_CONTENTION:
+        snprintf(text, text_bytes,
+                 "%.1f lanes of a request on average wait for another at the same address",
+                 per_request(counts->same_address_lanes, counts));
+        return;
+    case CTS_FINDING_LOCAL_MEMORY:
+        snprintf(text, text_bytes, "%llu sectors of local memory",
+                 (unsigned long long)counts->sectors);
+        return;
+    case CTS_FINDING_KIND_COUNT:
+        break;
+    }
+    snprintf(text, text_bytes, "?");
+}
+
+const char *cts_finding_remedy(const struct cts_finding *finding)
+{
+    switch (finding->kind) {
+    case CTS_FINDING_OUTSIDE:
+        return finding->fault.is_freed ? "free the memory only after the kernels that use it"
+                                       : "check the index against the size, also in the last CTA, "
+                                         "and the size of the allocation";
+    case CTS_FINDING_UNINITIALISED:
+        return "set the bytes before they are read: a memset or copy, or for shared memory a store "
+               "and a barrier";
+    case CTS_FINDING_RACE:
+        return "give each byte one CTA, use atomics, or split the kernel where one part needs the "
+               "other's results";
+    case CTS_FINDING_BANK_CONFLICT:
+        return "pad the rows of the shared array by one element, or swizzle its index";
+    case CTS_FINDING_STRUCT_STRIDE:
+        return finding->used_bytes >= finding->struct_bytes
+                   ? "load the struct as a whole (16 bytes a lane), or keep each field in an array "
+                     "of its own"
+                   : "keep each field in an array of its own, so that unused ones stay behind";
+    case CTS_FINDING_STRIDED:
+        return "let neighbouring lanes take neighbouring elements: swap loops or indices, or go "
+               "through shared memory";
+    case CTS_FINDING_SCATTERED:
+        return "sort or group what is indexed, so that lanes of a warp meet in a sector";
+    case CTS_FINDING_MISALIGNED:
+        return "let each warp begin at a multiple of 32 bytes: pad rows, or shift the index";
+    case CTS_FINDING_FEW_LANES:
+        return "compact the work, so that warps are full or idle, instead of masking lanes";
+    case CTS_FINDING_ATOMIC_CONTENTION:
+        return "combine within the warp or in shared memory first, and let one lane do the atomic";
+    case CTS_FINDING_LOCAL_MEMORY:
+        return "index local arrays by constants (unrolled loops), or spend more registers";
+    case CTS_FINDING_KIND_COUNT:
+        break;
+    }
+    return "?";
+}
