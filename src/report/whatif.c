@@ -235,9 +235,11 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
     const struct cts_whatif *const r = report->result;
     const struct cts_whatif_notes *const n = &r->notes;
     if (n->shared)
-        fprintf(file, "Note: %s share their device; %s waited for room; interference %.2f\n",
-                cts_counted_text(n->shared, "kernel", "kernels").text,
-                cts_count_text(n->queued).text, n->interference);
+        fprintf(
+            file,
+            "Note: %s share their device; %s waited for room; interference %.2f, overtaking %.2f\n",
+            cts_counted_text(n->shared, "kernel", "kernels").text, cts_count_text(n->queued).text,
+            n->interference, n->overtaking);
     if (n->share_rejected)
         fputs("Note: the model of shared devices does not reproduce this recording: kernels "
               "overlap freely\n",
@@ -302,6 +304,8 @@ static void json_notes(const struct cts_whatif *r, struct cts_json *json)
     cts_json_member_u64(json, "queued_kernels", n->queued);
     cts_json_key(json, "interference");
     cts_json_double(json, n->interference);
+    cts_json_key(json, "overtaking");
+    cts_json_double(json, n->overtaking);
     cts_json_member_bool(json, "share_rejected", n->share_rejected);
     cts_json_member_u64(json, "targets_left", n->target_left);
     cts_json_member_u64(json, "projections", n->projections);

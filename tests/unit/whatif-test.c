@@ -280,6 +280,41 @@ static void sharing(void **state)
     trace_free(trace);
 }
 
+/* Kernels that each fill the device, long and short in turns on three streams. Each begins when the
+ * one before has half of its work left; from then to that one's end it has a quarter of the room.
+ * So a long one (300) is alone for 130, mixed for 200, and its successor (120) then has 70 left: 10
+ * alone, 80 mixed. The device is never idle: what the short ones do less is gained, all of it. */
+static void mixed_ends(void **state)
+{
+    (void)state;
+    enum { PAIRS = 12, LONG = 300, SHORT = 120, UNIT = 1000 };
+    struct trace *const trace = trace_new();
+    const uint32_t host = trace_rank(trace);
+    uint32_t streams[3];
+    for (unsigned s = 0; s < 3; s++) streams[s] = trace_stream(trace, host, s + 1);
+    for (unsigned k = 0; k < 2 * PAIRS; k++) trace_launch(trace, host, k, k + 1, streams[k % 3]);
+    uint64_t begin_ns = 2 * PAIRS, end_ns = 0;
+    for (unsigned k = 0; k < 2 * PAIRS; k++) {
+        const uint64_t alone = k % 2 ? 10 : k ? 130 : 150, mixed = k % 2 ? 80 : 200;
+        const uint64_t before = k % 2 ? 200 : k ? 80 : 0; /* mixed with the one before */
+        const bool is_last = k == 2 * PAIRS - 1;
+        end_ns = begin_ns + (before + alone + (is_last ? 60 : mixed)) * UNIT;
+        configured(trace, streams[k % 3], begin_ns, end_ns, k % 2 ? "short" : "long", 264);
+        begin_ns += (before + alone) * UNIT;
+    }
+    trace_call(trace, host, 2 * PAIRS, end_ns + 5, "cuCtxSynchronize");
+    const struct cts_whatif_change half = {"short", CTS_WHATIF_ALL, 0.5};
+    struct cts_whatif result = project(trace, &half, 1, false);
+    assert_false(result.notes.share_rejected);
+    assert_true(result.notes.overtaking == 0.5);
+    assert_true(result.notes.interference == 0);
+    const double gain = (double)(result.before_ns - result.after_ns) / UNIT;
+    if (gain < PAIRS * SHORT / 2 * 0.97 || gain > PAIRS * SHORT / 2 * 1.03)
+        fail_msg("gain %f, not %d", gain, PAIRS * SHORT / 2);
+    cts_whatif_release(&result);
+    trace_free(trace);
+}
+
 /* ---- bad input ---- */
 
 static void expect_error(const struct cts_whatif_options *options, const char *text)
@@ -663,8 +698,9 @@ int main(void)
         cmocka_unit_test(synchronisation), cmocka_unit_test(targets),
         cmocka_unit_test(stream_wait),     cmocka_unit_test(null_stream),
         cmocka_unit_test(polls),           cmocka_unit_test(blocking_copy),
-        cmocka_unit_test(sharing),         cmocka_unit_test(bad_input),
-        cmocka_unit_test(random_programs), cmocka_unit_test(shared_identity),
+        cmocka_unit_test(sharing),         cmocka_unit_test(mixed_ends),
+        cmocka_unit_test(bad_input),       cmocka_unit_test(random_programs),
+        cmocka_unit_test(shared_identity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,6 +68,8 @@ struct cts_whatif_shared_device {
     uint32_t process, device;
     uint32_t first, count; /* in by_device */
     uint32_t interference; /* 1/16: a kernel is 1 + this * the room of others slower */
+    uint32_t overtaking;   /* 1/16: how much of the room goes by what kernels want where they want
+                              more than there is; the rest goes to those that came first */
 };
 
 struct cts_whatif_place { /* per location */

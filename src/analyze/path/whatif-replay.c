@@ -618,6 +618,7 @@ enum cts_status cts_whatif_replay(struct cts_whatif_replay *replay, struct cts_e
     memset(replay->time_ns, 0xFF, plan->node_count * sizeof *replay->time_ns);
     for (uint32_t d = 0; d < plan->device_count && !status; d++) {
         run.rooms[d].interference = plan->devices[d].interference;
+        run.rooms[d].overtaking = plan->devices[d].overtaking;
         run.rooms[d].free = CTS_WHATIF_ROOM;
     }
     for (uint32_t i = graph->location_count; i-- > 0 && !status;) list(&run, graph->by_process[i]);

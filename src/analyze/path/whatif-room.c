@@ -1,7 +1,10 @@
 /* The room of a device: kernels get it in the order of their coming, the later ones what the
- * earlier left over. A kernel progresses in proportion to the room it has of what it wants, and is
- * slowed down by the room that others have beside it: 1 + interference * their room times. Integers
- * only: the same calls give the same progress. */
+ * earlier left over. Kernels that run although they want more than all of it are mixed at their
+ * ends: the CTAs of the first leave one by one, and those of the next take their places. Of such
+ * kernels a part of the room, the overtaking, goes to each by what it wants. A kernel progresses in
+ * proportion to the room it has of what it wants, and is slowed down by the room that others have
+ * beside it: 1 + interference * their room times. Integers only: the same calls give the same
+ * progress. */
 #include "analyze/path/whatif-room.h"
 
 #include <stdlib.h>
@@ -15,11 +18,29 @@ void cts_whatif_room_advance(struct cts_whatif_room *room, uint64_t now_ns)
     room->now_ns = now_ns;
 }
 
+/* Mixes what kernels that run have by their order with what they would have by their wishes; how
+ * much they have together. */
+static uint64_t overtake(struct cts_whatif_room *room, const struct cts_whatif_plan *plan,
+                         uint64_t taken, uint64_t in_demand)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < room->running.count; i++) {
+        struct cts_whatif_running *const running = &room->running.items[i];
+        if (!running->begun) continue;
+        const uint64_t fair = plan->kernels[running->kernel].room * taken / in_demand;
+        running->grant = (uint32_t)((running->grant * (uint64_t)(16 - room->overtaking) +
+                                     fair * room->overtaking) /
+                                    16);
+        sum += running->grant;
+    }
+    return sum;
+}
+
 void cts_whatif_room_grant(struct cts_whatif_room *room, const struct cts_whatif_plan *plan)
 {
     const uint64_t alone = 16ull * CTS_WHATIF_ROOM;
     uint32_t left = CTS_WHATIF_ROOM;
-    uint64_t taken = 0; /* by kernels that run */
+    uint64_t taken = 0, in_demand = 0; /* by kernels that run */
     for (size_t i = 0; i < room->running.count; i++) {
         struct cts_whatif_running *const running = &room->running.items[i];
         const uint32_t wanted = plan->kernels[running->kernel].room;
@@ -27,7 +48,10 @@ void cts_whatif_room_grant(struct cts_whatif_room *room, const struct cts_whatif
         left -= running->grant;
         if (!running->begun) continue;
         taken += running->grant;
+        in_demand += wanted;
     }
+    if (in_demand > CTS_WHATIF_ROOM && room->overtaking)
+        taken = overtake(room, plan, taken, in_demand);
     for (size_t i = 0; i < room->running.count; i++) {
         struct cts_whatif_running *const running = &room->running.items[i];
         const uint32_t wanted = plan->kernels[running->kernel].room;
@@ -79,7 +103,8 @@ void cts_whatif_room_release(struct cts_whatif_room *room)
 {
     free(room->running.items);
     free(room->queue.items);
-    *room = (struct cts_whatif_room){0};
+    *room = (struct cts_whatif_room){.interference = room->interference,
+                                     .overtaking = room->overtaking};
 }
 
 /* ---- events ---- */

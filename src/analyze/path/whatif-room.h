@@ -14,7 +14,7 @@ struct cts_whatif_running {
 };
 
 struct cts_whatif_room {
-    uint32_t interference;
+    uint32_t interference, overtaking; /* as struct cts_whatif_shared_device has them */
     uint64_t now_ns;
     uint64_t version; /* counts changes of rates */
     uint32_t free;
@@ -32,6 +32,7 @@ CTS_MUST_CHECK enum cts_status cts_whatif_room_admit(struct cts_whatif_room *roo
 struct cts_whatif_running *cts_whatif_room_find(struct cts_whatif_room *room, uint32_t kernel);
 void cts_whatif_room_remove(struct cts_whatif_room *room, size_t index);
 bool cts_whatif_room_unqueue(struct cts_whatif_room *room, uint32_t kernel);
+/* Empty again; the parameters stay. */
 void cts_whatif_room_release(struct cts_whatif_room *room);
 
 /* Events in the order of time, kind, id. */

@@ -4,8 +4,9 @@
  * began while others had the room, shortly before one of them ended, took the place of that one's
  * last CTAs: it begins when as much of that one is left to do.
  *
- * How much kernels slow each other down is nowhere written: the interference is chosen under which
- * launches of the same kernel with the same grid have the most equal work. */
+ * How much kernels slow each other down, and how those that want more than all the room divide it,
+ * is nowhere written: that overtaking and then that interference are chosen under which launches of
+ * the same kernel with the same grid have the most equal work. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_err
             d++;
         if (d == plan->device_count)
             plan->devices[plan->device_count++] =
-                (struct cts_whatif_shared_device){at->process, number, 0, 0, 0};
+                (struct cts_whatif_shared_device){.process = at->process, .device = number};
         device_of[l] = d + 1;
         streams[d]++;
     }
@@ -320,7 +321,7 @@ static enum cts_status measure(struct measure *m)
     return status;
 }
 
-/* ---- interference ---- */
+/* ---- overtaking and interference ---- */
 
 /* How unequal the work of like kernels is: the mean square deviation, relative to the mean. */
 static double unevenness(const struct cts_whatif_plan *plan, const struct measure *m)
@@ -373,30 +374,43 @@ static int by_begin(const void *left, const void *right, void *state)
     return (i > k) - (i < k);
 }
 
+/* Tries the candidates for *parameter, one of m's room; the one under which work is most equal
+ * stays in it. A later candidate has to be better by some. */
+static enum cts_status fit(struct measure *m, uint32_t *parameter, const uint32_t *candidates,
+                           size_t count)
+{
+    uint32_t chosen = candidates[0];
+    double best = 0;
+    for (size_t i = 0; i < count; i++) {
+        *parameter = candidates[i];
+        if (measure(m)) return CTS_MEMORY;
+        const double uneven = unevenness(m->plan, m);
+        if (i && uneven >= 0.98 * best) continue;
+        best = uneven;
+        chosen = candidates[i];
+    }
+    *parameter = chosen;
+    return CTS_OK;
+}
+
 static enum cts_status fit_device(struct cts_whatif_plan *plan,
                                   struct cts_whatif_shared_device *device, struct cts_error *error)
 {
-    static const uint32_t candidates[] = {0,  4,  8,  12, 16,  20,  24,  32, 40,
-                                          48, 64, 80, 96, 128, 192, 256, 512};
-    enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+    static const uint32_t overtaking[] = {0, 2, 4, 6, 7, 8, 9, 10, 12, 14, 16};
+    static const uint32_t interference[] = {0,  4,  8,  12, 16,  20,  24,  32, 40,
+                                            48, 64, 80, 96, 128, 192, 256, 512};
     uint32_t *const list = plan->by_device + device->first;
     struct measure m = {.plan = plan, .device = device, .count = device->count, .error = error};
     if (m.count > FIT_KERNELS_MAX) m.count = FIT_KERNELS_MAX;
     qsort_r(list, device->count, sizeof *list, by_begin, plan);
     qsort_r(list, m.count, sizeof *list, like_kernels, plan);
-    enum cts_status status = CTS_OK;
-    double best = 0;
-    for (size_t i = 0; i < CANDIDATES && !status; i++) {
-        m.room.interference = candidates[i];
-        status = measure(&m);
-        const double uneven = unevenness(plan, &m);
-        if (i && uneven >= 0.98 * best) continue;
-        best = uneven;
-        device->interference = candidates[i];
-    }
+    if (fit(&m, &m.room.overtaking, overtaking, sizeof overtaking / sizeof *overtaking) ||
+        fit(&m, &m.room.interference, interference, sizeof interference / sizeof *interference))
+        return CTS_MEMORY;
+    device->overtaking = m.room.overtaking;
+    device->interference = m.room.interference;
     m.count = device->count;
-    m.room.interference = device->interference;
-    return status ? status : measure(&m);
+    return measure(&m);
 }
 
 enum cts_status cts_whatif_share(struct cts_whatif_plan *plan, struct cts_error *error)

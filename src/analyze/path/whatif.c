@@ -599,14 +599,17 @@ static void note_plan(const struct cts_whatif_plan *plan, struct cts_whatif_note
     notes->kernels = plan->activity_count;
     notes->configured = plan->configured_count;
     notes->shared = plan->kernel_count;
-    notes->interference = 0;
+    notes->interference = notes->overtaking = 0;
     notes->queued = 0;
     for (size_t i = 0; i < plan->kernel_count; i++)
         notes->queued +=
             plan->places[plan->kernels[i].location].work[plan->kernels[i].activity].queues;
-    for (uint32_t d = 0; d < plan->device_count; d++)
+    for (uint32_t d = 0; d < plan->device_count; d++) {
         if (plan->devices[d].interference / 16.0 > notes->interference)
             notes->interference = plan->devices[d].interference / 16.0;
+        if (plan->devices[d].overtaking / 16.0 > notes->overtaking)
+            notes->overtaking = plan->devices[d].overtaking / 16.0;
+    }
 }
 
 static enum cts_status describe(const struct cts_path_graph *graph, struct cts_whatif *result,

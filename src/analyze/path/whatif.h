@@ -78,6 +78,7 @@ struct cts_whatif_notes {
     uint64_t shared;      /* of them: on devices whose room the model shares */
     uint64_t queued;      /* of them: waited for room in the recording */
     double interference;  /* the largest of all devices; 0: none */
+    double overtaking;    /* likewise */
     bool share_rejected;  /* the sharing model did not reproduce the recording: free overlap */
     uint64_t target_left; /* activities not tried, and how much time the largest of them has */
     uint64_t target_left_ns;
