@@ -22,6 +22,10 @@ SKIPPED = 77
 # the device's clock to the host's.
 CLOCK_ERROR_NS = 20000
 
+# What a kernel's region says of its launches, in that order; launches say what differs.
+SHAPE = ["CTASCOPE_" + key for key in ("GRID_X", "GRID_Y", "GRID_Z", "BLOCK_X", "BLOCK_Y", "BLOCK_Z",
+                                       "REGISTERS", "STATIC_SHARED", "DYNAMIC_SHARED")]
+
 OWN_STATUS = {"crash": 139, "kill": 137, "quick-exit": 5, "device-fault": 3}
 CUT_OFF = {"crash", "kill", "quick-exit"}
 PYTHON = {"training": "training.py", "triton": "triton_kernel.py", "profiled": "profiled.py",
@@ -46,7 +50,7 @@ class Timeline:
     """Definitions and events, read from otf2-print's text."""
 
     def __init__(self, anchor):
-        self.names, self.process, self.events = {}, {}, []
+        self.names, self.process, self.shapes, self.events = {}, {}, {}, []
         self.properties = collections.defaultdict(dict)
         self.read_definitions(self.print(anchor, "-G"))
         self.read_events(self.print(anchor))
@@ -68,6 +72,11 @@ class Timeline:
             if found:
                 self.names[int(found[1])] = found[2]
                 self.process[int(found[1])] = int(found[3])
+            found = re.match(r'REGION +\d+ +Name: "(.*?)" <\d+>.*Descr.: "launch: grid (\d+)x(\d+)x'
+                             r'(\d+), block (\d+)x(\d+)x(\d+), registers (\d+), static shared (\d+), '
+                             r'dynamic shared (\d+)"', line)
+            if found:
+                self.shapes[found[1]] = dict(zip(SHAPE, map(int, found.groups()[1:])))
             found = re.match(r'LOCATION_PROPERTY.*Location: ".*" <(\d+)>, Name: "([^"]*)".*'
                              r'Value: "([^"]*)"', line)
             if found:
@@ -83,6 +92,9 @@ class Timeline:
             found = re.match(r"([A-Z_]+) +(\d+) +(\d+) *(.*)", line)
             if found:
                 self.events.append(Event(found[1], int(found[2]), int(found[3]), found[4]))
+        for event in self.events:
+            if event.kind == "ENTER":
+                event.attributes = self.shapes.get(event.region(), {}) | event.attributes
 
     def correlation(self, event):
         """Of a call or an activity, unique in the archive; None."""

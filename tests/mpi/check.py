@@ -132,12 +132,15 @@ def read_event(line):
         event["bytes"] = event["sent"]
     if "Communicator" in fields:
         event["comm"] = re.search(r"<(\d+)>", fields["Communicator"]).group(1)
-    return int(location) & 0xffffffff, event
+    return location, event
 
 
 def read_archive(anchor):
-    ranks, groups, own = collections.defaultdict(Rank), {}, set()
+    ranks, groups, own, rank_of = collections.defaultdict(Rank), {}, set(), {}
     for line in otf2_print(["-G"], anchor):
+        found = re.match(r'LOCATION +(\d+) .*Group: "MPI Rank (\d+)"', line)
+        if found:
+            rank_of[found[1]] = int(found[2])
         if line.startswith("GROUP "):
             members = line.split("Members: ")[1] if "Members: " in line else ""
             groups[line.split()[1]] = [int(m) for m in re.findall(r"(\d+) \(", members)], \
@@ -153,7 +156,8 @@ def read_archive(anchor):
     for line in otf2_print([], anchor):
         if not re.match(r"[A-Z_0-9]+ +\d+ +\d+", line):
             continue
-        number, event = read_event(line)
+        location, event = read_event(line)
+        number = rank_of[location]
         rank = ranks[number]
         if event.get("comm") in own: # the archive has one for all
             event["comm"] += f" of {number}"

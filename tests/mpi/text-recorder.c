@@ -296,10 +296,11 @@ static void unused_stream(struct cts_log *log)
     (void)log;
 }
 
-static void device(uint32_t number, const char *name)
+static void device(uint32_t number, const char *name, const char *kind)
 {
     (void)number;
     (void)name;
+    (void)kind;
 }
 
 static void activity(struct cts_log *log, const struct cts_recorder_activity *what)

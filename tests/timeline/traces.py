@@ -56,6 +56,21 @@ def program(name, *words):
 
 # ---- archives ----
 
+SHAPE = re.compile(r"launch: grid (\d+)x(\d+)x(\d+), block (\d+)x(\d+)x(\d+), registers (\d+), "
+                   r"static shared (\d+), dynamic shared (\d+)")
+SHAPE_NAMES = [f"CTASCOPE_{name}" for name in (
+    "GRID_X", "GRID_Y", "GRID_Z", "BLOCK_X", "BLOCK_Y", "BLOCK_Z", "REGISTERS", "STATIC_SHARED",
+    "DYNAMIC_SHARED")]
+
+
+def with_shape(attributes, description):
+    """A launch's attributes with those that its kernel's region says for all."""
+    match = SHAPE.fullmatch(description)
+    if match:
+        for name, value in zip(SHAPE_NAMES, match.groups()):
+            attributes.setdefault(name, int(value))
+
+
 Event = collections.namedtuple("Event", "kind time fields attributes")
 
 
@@ -208,6 +223,11 @@ class Trace:
             fields = {key: _plain(value) for key, value in FIELD.findall(match[4])}
             last = Event(match[1], int(match[3]), fields, {})
             self.locations[int(match[2])].events.append(last)
+        for location in self.locations.values():
+            for event in location.events:
+                if event.kind == "ENTER":
+                    region = self.regions[event.fields["Region"]]
+                    with_shape(event.attributes, region["Descr."])
 
     def streams(self, rank=None):
         return sorted((one for one in self.locations.values()
@@ -217,7 +237,7 @@ class Trace:
     def threads(self, rank=None):
         return sorted((one for one in self.locations.values()
                        if one.kind == "CPU_THREAD" and rank in (None, one.rank)),
-                      key=lambda one: (one.rank, one.number >> 32))
+                      key=lambda one: (one.rank, one.number))
 
     def calls(self, pattern=None, rank=None):
         """Activities of all threads (of a rank) in order of their starts."""

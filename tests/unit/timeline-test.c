@@ -91,6 +91,9 @@ static struct cts_timeline make_definitions(void)
             .paradigm = (enum cts_paradigm)(i % CTS_PARADIGM_OTHER),
             .role = (enum cts_region_role)(i % CTS_ROLE_OTHER),
         };
+        if (regions[i].paradigm == CTS_PARADIGM_CUDA && i > CTS_PARADIGM_CUDA)
+            regions[i].shape = (struct cts_timeline_shape){
+                .values = {UINT32_MAX - i, 1, i, 256, 1, i % 2 + 1, 32, i % 20, 1024}};
     }
     communicators[0] = (struct cts_timeline_communicator){.name = "MPI_COMM_WORLD",
                                                           .paradigm = CTS_PARADIGM_MPI,
@@ -270,6 +273,27 @@ static void random_attributes(struct cts_event_attributes *a)
     }
 }
 
+/* A launch of a kernel whose region has a shape: one that knows none, or one whose values are often
+ * the region's, and present as the reader gives them: but for ones and zeros that go without
+ * saying. */
+static void random_shape(struct record *r)
+{
+    static const uint32_t unsaid[CTS_SHAPE_COUNT] = {0, 1, 1, 0, 1, 1, 0, 0, 0};
+    if (r->event.kind != CTS_EVENT_ENTER || !regions[r->event.region].shape.values[0]) return;
+    if (!below(4)) {
+        r->attributes.present &= ~(1u << CTS_ATTRIBUTE_GRID_X);
+        return;
+    }
+    for (uint32_t i = 0; i < CTS_SHAPE_COUNT; i++) {
+        const uint32_t id = CTS_ATTRIBUTE_GRID_X + i;
+        const uint32_t own = i == 0 ? 1 + below(1000) : below(3);
+        const uint32_t value = below(3) ? regions[r->event.region].shape.values[i] : own;
+        r->attributes.values[id] = value;
+        r->attributes.present &= ~(1u << id);
+        if (value != unsaid[i]) r->attributes.present |= 1u << id;
+    }
+}
+
 static void make_records(uint64_t seed)
 {
     state = seed;
@@ -283,6 +307,7 @@ static void make_records(uint64_t seed)
             r->event.kind = (enum cts_timeline_event_kind)below(CTS_EVENT_OTHER);
             random_members(&r->event);
             random_attributes(&r->attributes);
+            random_shape(r);
         }
     }
 }
@@ -498,6 +523,7 @@ static void check_definitions(const struct cts_timeline *t)
         assert_int_equal(t->regions[i].end_line, regions[i].end_line);
         assert_int_equal(t->regions[i].paradigm, regions[i].paradigm);
         assert_int_equal(t->regions[i].role, regions[i].role);
+        assert_memory_equal(&t->regions[i].shape, &regions[i].shape, sizeof regions[i].shape);
     }
     check_communicators(t);
     assert_int_equal(t->windows[1].communicator, 2);

@@ -238,7 +238,7 @@ static void read_definition(const CUpti_Activity *record)
     } else if (record->kind == CUPTI_ACTIVITY_KIND_DEVICE) {
         const CUpti_ActivityDevice4 *const device = (const CUpti_ActivityDevice4 *)record;
         if (device->isCudaVisible && device->name)
-            cts_inject_recorder->device(device->id, device->name);
+            cts_inject_recorder->device(device->id, device->name, "gpu");
     }
 }
 

@@ -18,7 +18,6 @@ struct conversion {
     uint32_t location;
     uint64_t last_ns;       /* of what was written; relative to the global offset */
     uint64_t busy_until_ns; /* of a stream */
-    uint64_t copy_count;
     uint64_t written;
     bool has_window;
     CTS_LIST(uint32_t) open; /* regions, innermost last */
@@ -214,23 +213,12 @@ static void set(struct cts_event_attributes *attributes, enum cts_attribute id, 
 /* The launch's shape; extents of 1 and sizes of 0 go without saying (docs/timeline.md). */
 static void set_shape(struct cts_event_attributes *attributes, uint32_t present, const uint64_t *w)
 {
-    const struct {
-        enum cts_attribute id;
-        uint32_t value, default_value;
-    } all[] = {
-        {CTS_ATTRIBUTE_GRID_X, (uint32_t)w[5], UINT32_MAX},
-        {CTS_ATTRIBUTE_GRID_Y, (uint32_t)(w[5] >> 32), 1},
-        {CTS_ATTRIBUTE_GRID_Z, (uint32_t)w[6], 1},
-        {CTS_ATTRIBUTE_BLOCK_X, (uint32_t)(w[6] >> 32), UINT32_MAX},
-        {CTS_ATTRIBUTE_BLOCK_Y, (uint32_t)w[7], 1},
-        {CTS_ATTRIBUTE_BLOCK_Z, (uint32_t)(w[7] >> 32), 1},
-        {CTS_ATTRIBUTE_REGISTERS, (uint32_t)(w[3] >> 32), UINT32_MAX},
-        {CTS_ATTRIBUTE_STATIC_SHARED, (uint32_t)w[8], 0},
-        {CTS_ATTRIBUTE_DYNAMIC_SHARED, (uint32_t)(w[8] >> 32), 0},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (present >> all[i].id & 1 && all[i].value != all[i].default_value)
-            set(attributes, all[i].id, all[i].value);
+    static const uint32_t unsaid[CTS_SHAPE_COUNT] = {UINT32_MAX, 1, 1, UINT32_MAX, 1, 1, 0, 0, 0};
+    struct cts_timeline_shape shape;
+    cts_activity_shape(w, &shape);
+    for (unsigned i = 0; i < CTS_SHAPE_COUNT; i++)
+        if (present >> (CTS_ATTRIBUTE_GRID_X + i) & 1 && shape.values[i] != unsaid[i])
+            set(attributes, (enum cts_attribute)(CTS_ATTRIBUTE_GRID_X + i), shape.values[i]);
 }
 
 static enum cts_status put_activity(struct conversion *c, const uint64_t *w, uint64_t start_ns,
@@ -263,6 +251,7 @@ static uint32_t other_end(const struct conversion *c, uint32_t kind, uint64_t so
     return kind == CTS_COPY_PEER ? c->log->cuda_rank : 0;
 }
 
+/* Copies of a stream do not overlap: the number that matches begin and end can be the same, 0. */
 static enum cts_status put_copy(struct conversion *c, const uint64_t *w, uint64_t start_ns,
                                 uint64_t end_ns, struct cts_error *error)
 {
@@ -275,13 +264,11 @@ static enum cts_status put_copy(struct conversion *c, const uint64_t *w, uint64_
     event.rma.window = c->process->cuda_window;
     event.rma.remote = other_end(c, kind, w[5]);
     event.rma.bytes = w[3];
-    event.rma.matching = ++c->copy_count;
     if (w[4]) set(&attributes, CTS_ATTRIBUTE_CORRELATION, w[4]);
     if (!status) status = put(c, &event, &attributes, error);
     struct cts_timeline_event completion = {.time_ns = end_ns,
                                             .kind = CTS_EVENT_RMA_OP_COMPLETE_BLOCKING};
     completion.rma.window = event.rma.window;
-    completion.rma.matching = event.rma.matching;
     return status ? status : put(c, &completion, NULL, error);
 }
 

@@ -53,6 +53,7 @@ struct cts_process_message {
 struct cts_process_device {
     uint32_t device;
     char *name;
+    bool is_cpu; /* the CPU device, else a GPU */
 };
 
 struct cts_log_process {
@@ -104,6 +105,12 @@ void cts_log_process_release(struct cts_log_process *process);
 
 /* Makes the archive's definitions of all processes. */
 CTS_MUST_CHECK enum cts_status cts_unify(struct cts_assembler *assembler, struct cts_error *error);
+
+/* Of an activity's record, zeros where it says none. */
+void cts_activity_shape(const uint64_t *words, struct cts_timeline_shape *shape);
+/* Finds the shapes of kernels: their first launches'. */
+CTS_MUST_CHECK enum cts_status cts_find_shapes(struct cts_assembler *assembler,
+                                               struct cts_error *error);
 
 /* Local time to rank 0's, by the readings of the clocks. */
 uint64_t cts_correct_time(const struct cts_log_process *process, uint64_t local_ns);

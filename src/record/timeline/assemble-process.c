@@ -132,7 +132,12 @@ static bool take_named(struct cts_log_process *p, const uint64_t *w, uint32_t co
     if (type == CTS_RECORD_DEVICE) {
         struct cts_process_device *const device =
             ITEM(p->devices, (uint32_t)p->devices.count, NULL);
-        if (device) *device = (struct cts_process_device){.device = high, .name = text};
+        char *kind = NULL;
+        const bool is_cpu =
+            cts_log_take_text(w, count, &at, &kind) && kind && strcmp(kind, "cpu") == 0;
+        free(kind);
+        if (device)
+            *device = (struct cts_process_device){.device = high, .name = text, .is_cpu = is_cpu};
         return device;
     }
     const uint64_t *const log = cts_map_find(&p->log_of_index, high);

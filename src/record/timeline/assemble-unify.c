@@ -3,7 +3,7 @@
  *   groups:        MPI ranks in their order (one that left no log has an empty master, so that
  *                  ranks stay ranks), then other processes
  *   locations:     per process the main thread, other threads, streams;
- *                  reference = (place in the process << 32) | the process's number
+ *                  reference = their place in that order, since small numbers take less room
  *   regions:       equal ones once
  *   communicators: the world first; by (creator, number) elsewhere; MPI_COMM_SELF once; per process
  *                  with streams one of CUDA's, whose rank 0 is the host
@@ -116,14 +116,12 @@ static size_t locations_of(const struct cts_log_process *p)
     return count;
 }
 
-static bool add_location(struct cts_assembler *a, uint32_t number, uint32_t group, uint32_t process,
-                         uint32_t log, const char *name)
+static bool add_location(struct cts_assembler *a, uint32_t group, uint32_t process, uint32_t log,
+                         const char *name)
 {
     struct cts_timeline *const t = &a->timeline;
-    uint32_t place = 0;
-    for (size_t i = t->location_count; i > 0 && t->locations[i - 1].group == group; i--) place++;
     t->locations[t->location_count] = (struct cts_timeline_location){
-        .reference = (uint64_t)place << 32 | number,
+        .reference = t->location_count,
         .name = name,
         .kind = CTS_LOCATION_THREAD,
         .group = group,
@@ -138,13 +136,12 @@ static bool add_location(struct cts_assembler *a, uint32_t number, uint32_t grou
     return name != NULL;
 }
 
-static bool add_stream(struct cts_assembler *a, uint32_t number, uint32_t group, uint32_t process,
-                       uint32_t log)
+static bool add_stream(struct cts_assembler *a, uint32_t group, uint32_t process, uint32_t log)
 {
     const struct cts_log_header *const h = &a->processes.items[process].logs.items[log].header;
     char *name = NULL;
     if (asprintf(&name, "CUDA[%u:%u]", h->device, h->ordinal) < 0) return false;
-    if (!add_location(a, number, group, process, log, keep(a, name))) return false;
+    if (!add_location(a, group, process, log, keep(a, name))) return false;
     struct cts_timeline_location *const location =
         &a->timeline.locations[a->timeline.location_count - 1];
     location->kind = CTS_LOCATION_STREAM;
@@ -165,16 +162,15 @@ static bool add_locations(struct cts_assembler *a, uint32_t process, uint32_t gr
         if (p->logs.items[i].header.kind == CTS_LOG_THREAD && p->logs.items[i].header.tid == p->pid)
             master = i;
     const char *const given = master == CTS_TIMELINE_NONE ? NULL : p->logs.items[master].name;
-    if (!add_location(a, p->number, group, process, master, given ? given : "Master thread"))
-        return false;
+    if (!add_location(a, group, process, master, given ? given : "Master thread")) return false;
     for (uint32_t i = 0; i < p->logs.count; i++) {
         const struct cts_location_log *const log = &p->logs.items[i];
         bool sound = true;
         if (i == master) continue;
         if (log->header.kind == CTS_LOG_STREAM)
-            sound = add_stream(a, p->number, group, process, i);
+            sound = add_stream(a, group, process, i);
         else
-            sound = add_location(a, p->number, group, process, i,
+            sound = add_location(a, group, process, i,
                                  log->name ? log->name : keep_numbered(a, "Thread %u", thread));
         thread += log->header.kind == CTS_LOG_THREAD;
         if (!sound) return false;
@@ -204,8 +200,7 @@ static bool add_group(struct cts_assembler *a, uint32_t process, uint32_t mpi_ra
     if (p) p->group = group;
     if (!name) return false;
     return p ? add_locations(a, process, group)
-             : add_location(a, mpi_rank, group, CTS_TIMELINE_NONE, CTS_TIMELINE_NONE,
-                            "Master thread");
+             : add_location(a, group, CTS_TIMELINE_NONE, CTS_TIMELINE_NONE, "Master thread");
 }
 
 static bool add_groups(struct cts_assembler *a, uint32_t size)

@@ -180,7 +180,7 @@ static enum cts_status note(const struct cts_assembler *a, struct cts_error *err
                     (struct cts_device){.rank = p->catalogue_rank,
                                         .device = p->devices.items[k].device,
                                         .name = p->devices.items[k].name,
-                                        .kind = "gpu"};
+                                        .kind = p->devices.items[k].is_cpu ? "cpu" : "gpu"};
         }
         for (size_t k = 0; k < p->messages.count && !status; k++) {
             const uint32_t level = p->messages.items[k].level;
@@ -234,6 +234,7 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
                         a->run_path, a->processes.count);
     delete_directory(AT_FDCWD, beside, 0);
     status = cts_unify(a, error);
+    if (!status) status = cts_find_shapes(a, error);
     if (!status) status = write_archive(a, beside, threads, error);
     if (!status && access(database, F_OK) == 0) status = note(a, error);
     if (!status && rename(beside, place))

@@ -83,17 +83,23 @@ static bool is_on(void)
 
 /* ---- logs ---- */
 
-static void write_text(unsigned type, uint32_t high, const char *text, bool kept)
+static void write_texts(unsigned type, uint32_t high, const char *const *texts, unsigned count,
+                        bool kept)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
     const int errnum = errno;
     struct cts_definition d;
     d.count = 1;
-    cts_definition_text(&d, text);
+    for (unsigned i = 0; i < count; i++) cts_definition_text(&d, texts[i]);
     pthread_mutex_lock(&p->lock);
     cts_definition_write(&d, type, high, kept);
     pthread_mutex_unlock(&p->lock);
     errno = errnum;
+}
+
+static void write_text(unsigned type, uint32_t high, const char *text, bool kept)
+{
+    write_texts(type, high, &text, 1, kept);
 }
 
 static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder_stream *stream)
@@ -190,9 +196,10 @@ static void stream_destroyed(struct cts_log *log)
     pthread_mutex_unlock(&cts_recorder_process.lock);
 }
 
-static void device(uint32_t number, const char *name)
+static void device(uint32_t number, const char *name, const char *kind)
 {
-    if (is_on_now() && name) write_text(CTS_RECORD_DEVICE, number, name, true);
+    const char *const texts[] = {name, kind};
+    if (is_on_now() && name) write_texts(CTS_RECORD_DEVICE, number, texts, 2, true);
 }
 
 static uint32_t communicator(const struct cts_recorder_communicator *wanted)

@@ -79,7 +79,7 @@ struct cts_recorder {
     void (*name_thread)(const char *name);
     struct cts_log *(*stream)(const struct cts_recorder_stream *stream);
     void (*stream_destroyed)(struct cts_log *stream); /* its numbers may be used again */
-    void (*device)(uint32_t device, const char *name);
+    void (*device)(uint32_t device, const char *name, const char *kind); /* "cpu" or "gpu" */
     /* Returns the number by which this process's events name the communicator; defining it again
      * (with members, when they are known) gives the same one. Likewise a window. */
     uint32_t (*communicator)(const struct cts_recorder_communicator *communicator);
@@ -111,7 +111,7 @@ struct cts_recorder {
     /* The process ends in an orderly way: logs are cut to their length. Later calls do nothing. */
     void (*finish)(void);
 };
-enum { CTS_RECORDER_VERSION = 1 };
+enum { CTS_RECORDER_VERSION = 2 };
 
 /* The process's recorder; never NULL. */
 const struct cts_recorder *cts_recorder_get(void);

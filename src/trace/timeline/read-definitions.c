@@ -25,7 +25,7 @@ struct raw_node {
     uint32_t reference, name;
 };
 struct raw_region {
-    uint32_t reference, name, canonical_name, file, begin_line, end_line;
+    uint32_t reference, name, canonical_name, description, file, begin_line, end_line;
     OTF2_Paradigm paradigm;
     OTF2_RegionRole role;
 };
@@ -159,8 +159,9 @@ static OTF2_CallbackCode on_region(void *user, OTF2_RegionRef self, OTF2_StringR
                                    uint32_t end_line)
 {
     struct loader *const loader = user;
-    (void)description, (void)flags;
-    ADD(loader, region, self, name, canonical_name, file, begin_line, end_line, paradigm, role);
+    (void)flags;
+    ADD(loader, region, self, name, canonical_name, description, file, begin_line, end_line,
+        paradigm, role);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -421,6 +422,9 @@ static void resolve_regions(struct loader *loader)
             .paradigm = cts_paradigm_of_otf2(raw->paradigm),
             .role = cts_role_of_otf2(raw->role),
         };
+        const char *const description = text_of(loader, raw->description);
+        if (description && raw->paradigm == OTF2_PARADIGM_CUDA)
+            (void)cts_shape_parse(description, &t->regions[i].shape);
     }
 }
 

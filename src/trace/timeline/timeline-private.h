@@ -43,6 +43,18 @@ OTF2_Paradigm cts_paradigm_to_otf2(enum cts_paradigm paradigm);
 enum cts_region_role cts_role_of_otf2(OTF2_RegionRole role);
 OTF2_RegionRole cts_role_to_otf2(enum cts_region_role role);
 
+/* ---- shapes of launches (shapes.c) ---- */
+
+enum { CTS_SHAPE_TEXT_MAX = 200 };
+void cts_shape_describe(const struct cts_timeline_shape *shape, char *text, size_t text_bytes);
+/* Of a description; false, and nothing changed: it is another one. */
+bool cts_shape_parse(const char *text, struct cts_timeline_shape *shape);
+/* An ENTER's attributes as the archive has them, where its region has a shape; and back. */
+void cts_shape_leave_out(const struct cts_timeline_shape *shape,
+                         struct cts_event_attributes *attributes);
+void cts_shape_fill_in(const struct cts_timeline_shape *shape,
+                       struct cts_event_attributes *attributes);
+
 /* ---- errors ---- */
 
 /* Makes the library tell us, not the terminal, what went wrong; the text is kept per thread. */

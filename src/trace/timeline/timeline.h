@@ -88,11 +88,21 @@ enum cts_region_role {
     CTS_ROLE_OTHER,
 };
 
+/* Of launches of a kernel: grid, block, registers per thread, static and dynamic shared bytes, in
+ * the order of their attributes. A grid of 0: not known. */
+enum { CTS_SHAPE_COUNT = 9 };
+struct cts_timeline_shape {
+    uint32_t values[CTS_SHAPE_COUNT];
+};
+
 struct cts_timeline_region {
     const char *name, *canonical_name, *file; /* canonical_name, file: may be NULL */
     uint32_t begin_line, end_line;
     enum cts_paradigm paradigm;
     enum cts_region_role role;
+    /* Of a kernel: what most of its launches have, so that the archive says it once. For who
+     * writes; events that are read have all their attributes. */
+    struct cts_timeline_shape shape;
 };
 
 /* A communicator. `ranks[i]`: index in locations of its member i (masters for MPI; host and streams
@@ -194,6 +204,8 @@ enum cts_attribute {
 #undef X
         CTS_ATTRIBUTE_COUNT
 };
+_Static_assert(CTS_ATTRIBUTE_DYNAMIC_SHARED - CTS_ATTRIBUTE_GRID_X + 1 == CTS_SHAPE_COUNT,
+               "a shape is the attributes from the grid to shared memory");
 extern const char *const cts_attribute_names[CTS_ATTRIBUTE_COUNT];
 
 /* The attributes of one event: values[i] belongs to attribute ids[i]. STREAM_REF and QUEUE_REF hold

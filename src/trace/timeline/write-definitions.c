@@ -23,15 +23,17 @@ static const char *const attribute_descriptions[CTS_ATTRIBUTE_COUNT] = {
     [CTS_ATTRIBUTE_QUEUE_REF] = "Referenced OpenCL queue",
     [CTS_ATTRIBUTE_PARALLEL_REGION] = "OpenMP parallel region",
     [CTS_ATTRIBUTE_CORRELATION] = "Joins a launch and what it launched",
-    [CTS_ATTRIBUTE_GRID_X] = "Grid size in x",
-    [CTS_ATTRIBUTE_GRID_Y] = "Grid size in y; absent: 1",
-    [CTS_ATTRIBUTE_GRID_Z] = "Grid size in z; absent: 1",
-    [CTS_ATTRIBUTE_BLOCK_X] = "Block size in x",
-    [CTS_ATTRIBUTE_BLOCK_Y] = "Block size in y; absent: 1",
-    [CTS_ATTRIBUTE_BLOCK_Z] = "Block size in z; absent: 1",
-    [CTS_ATTRIBUTE_REGISTERS] = "Registers per thread",
-    [CTS_ATTRIBUTE_STATIC_SHARED] = "Static shared memory in bytes; absent: 0",
-    [CTS_ATTRIBUTE_DYNAMIC_SHARED] = "Dynamic shared memory in bytes; absent: 0",
+    [CTS_ATTRIBUTE_GRID_X] = "Grid size in x; absent: as the region says",
+    [CTS_ATTRIBUTE_GRID_Y] = "Grid size in y; absent: as the region says, else 1",
+    [CTS_ATTRIBUTE_GRID_Z] = "Grid size in z; absent: as the region says, else 1",
+    [CTS_ATTRIBUTE_BLOCK_X] = "Block size in x; absent: as the region says",
+    [CTS_ATTRIBUTE_BLOCK_Y] = "Block size in y; absent: as the region says, else 1",
+    [CTS_ATTRIBUTE_BLOCK_Z] = "Block size in z; absent: as the region says, else 1",
+    [CTS_ATTRIBUTE_REGISTERS] = "Registers per thread; absent: as the region says, else 0",
+    [CTS_ATTRIBUTE_STATIC_SHARED] =
+        "Static shared memory in bytes; absent: as the region says, else 0",
+    [CTS_ATTRIBUTE_DYNAMIC_SHARED] =
+        "Dynamic shared memory in bytes; absent: as the region says, else 0",
     [CTS_ATTRIBUTE_COMMUNICATOR] = "NCCL communicator",
     [CTS_ATTRIBUTE_BYTES] = "Bytes",
     [CTS_ATTRIBUTE_WAITING_TIME] = "Waiting time in ns",
@@ -48,6 +50,7 @@ struct output {
         uint32_t reference;
     } *known; /* open addressing, by text */
     size_t known_count, known_capacity;
+    void *shape_texts; /* known strings lie in it */
 };
 
 static uint64_t hash_text(const char *text)
@@ -205,13 +208,24 @@ static void write_regions(struct output *o)
 {
     const struct cts_timeline *const t = o->what->definitions;
     const OTF2_StringRef none = string(o, "");
+    char(*const texts)[CTS_SHAPE_TEXT_MAX] = calloc(t->region_count + 1, sizeof *texts);
+    o->shape_texts = texts;
+    if (!texts) {
+        o->code = OTF2_ERROR_MEM_FAULT;
+        return;
+    }
     for (uint32_t i = 0; i < t->region_count; i++) {
         const struct cts_timeline_region *const region = &t->regions[i];
         const OTF2_StringRef name = string(o, region->name ? region->name : "");
         const OTF2_StringRef canonical =
             region->canonical_name ? string(o, region->canonical_name) : name;
         const OTF2_StringRef file = region->file ? string(o, region->file) : OTF2_UNDEFINED_STRING;
-        WRITE(o, Region, i, name, canonical, none, cts_role_to_otf2(region->role),
+        OTF2_StringRef description = none;
+        if (region->shape.values[0]) {
+            cts_shape_describe(&region->shape, texts[i], sizeof texts[i]);
+            description = string(o, texts[i]);
+        }
+        WRITE(o, Region, i, name, canonical, description, cts_role_to_otf2(region->role),
               cts_paradigm_to_otf2(region->paradigm), OTF2_REGION_FLAG_NONE, file,
               region->begin_line, region->end_line);
     }
@@ -418,5 +432,6 @@ OTF2_ErrorCode cts_write_definitions(OTF2_GlobalDefWriter *writer,
     write_attributes(&output);
     write_metrics(&output);
     free(output.known);
+    free(output.shape_texts);
     return output.code;
 }

@@ -342,6 +342,16 @@ static OTF2_ErrorCode write_event(const struct cts_timeline_writer *writer, OTF2
     }
 }
 
+/* What goes without saying on this event; NULL. */
+static const struct cts_timeline_shape *shape_of(const struct cts_timeline_writer *writer,
+                                                 const struct cts_timeline_event *event)
+{
+    if (event->kind != CTS_EVENT_ENTER || event->region >= writer->definitions->region_count)
+        return NULL;
+    const struct cts_timeline_region *const region = &writer->definitions->regions[event->region];
+    return region->shape.values[0] && region->paradigm == CTS_PARADIGM_CUDA ? &region->shape : NULL;
+}
+
 enum cts_status cts_timeline_write(struct cts_timeline_writer *writer, uint32_t location,
                                    const struct cts_timeline_event *event,
                                    const struct cts_event_attributes *attributes,
@@ -359,6 +369,13 @@ enum cts_status cts_timeline_write(struct cts_timeline_writer *writer, uint32_t 
             (unsigned long long)(state->last_ns - event->time_ns));
     OTF2_ErrorCode code = OTF2_SUCCESS;
     OTF2_AttributeList *list = NULL;
+    struct cts_event_attributes shortened;
+    const struct cts_timeline_shape *const shape = shape_of(writer, event);
+    if (shape) {
+        shortened = attributes ? *attributes : (struct cts_event_attributes){.present = 0};
+        cts_shape_leave_out(shape, &shortened);
+        attributes = &shortened;
+    }
     if (attributes && attributes->present) {
         list = state->list;
         code = add_attributes(writer, list, attributes);

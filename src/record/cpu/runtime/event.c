@@ -11,6 +11,7 @@
 
 struct CUevent_st {
     struct CUevent_st *next; /* all events */
+    uint64_t number;         /* from 1, in the order of creation: what recordings call it */
     int device;
     unsigned flags;
     struct cts_point point; /* stream NULL: never recorded */
@@ -20,6 +21,7 @@ struct CUevent_st {
 };
 
 static struct CUevent_st *events; /* under the streams' lock */
+static uint64_t event_number;
 
 /* The event behind a handle, or NULL; with the lock held. */
 static struct CUevent_st *resolve(cudaEvent_t handle)
@@ -27,6 +29,13 @@ static struct CUevent_st *resolve(cudaEvent_t handle)
     struct CUevent_st *event = events;
     while (event && event != handle) event = event->next;
     return event;
+}
+
+/* 0: there is no such event. */
+static uint64_t number_of(cudaEvent_t handle)
+{
+    const struct CUevent_st *const event = resolve(handle);
+    return event ? event->number : 0;
 }
 
 static void forget(struct CUevent_st *event)
@@ -51,6 +60,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *handle, unsigned int flags)
     event->flags = flags;
     event->device = cts_current_device();
     cts_streams_lock();
+    event->number = ++event_number;
     event->next = events;
     events = event;
     cts_streams_unlock();
@@ -95,7 +105,7 @@ static cudaError_t record(struct CUevent_st *event, struct CUstream_st *stream)
     struct cts_mark *const mark = cts_mark_new();
     if (!mark) return cudaErrorMemoryAllocation;
     struct cts_work work = {.kind = CTS_WORK_EVENT,
-                            .event = {cts_mark_retain(mark), (uint64_t)event}};
+                            .event = {cts_mark_retain(mark), event->number}};
     const cudaError_t error = cts_stream_append(stream, &work, NULL, 0, CTS_ASYNCHRONOUS);
     if (error != cudaSuccess) {
         cts_mark_release(mark);
@@ -148,7 +158,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle)
     cudaError_t error = take_point(handle, &point);
     if (error == cudaSuccess && !cts_point_is_reached(&point)) error = cudaErrorNotReady;
     if (error == cudaSuccess) error = cts_sticky(cts_current_device());
-    cts_record_sync_end(&trace, CTS_SYNC_EVENT_QUERY, point.stream, (uint64_t)handle, error);
+    cts_record_sync_end(&trace, CTS_SYNC_EVENT_QUERY, point.stream, number_of(handle), error);
     cts_point_release(&point);
     cts_streams_unlock();
     return cts_return(error);
@@ -165,7 +175,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle)
         cts_point_wait(&point);
         error = cts_sticky(cts_current_device());
     }
-    cts_record_sync_end(&trace, CTS_SYNC_EVENT, point.stream, (uint64_t)handle, error);
+    cts_record_sync_end(&trace, CTS_SYNC_EVENT, point.stream, number_of(handle), error);
     cts_point_release(&point);
     cts_streams_unlock();
     return cts_return(error);
@@ -210,7 +220,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, 
         struct cts_work work = {.kind = CTS_WORK_NOTHING};
         error = cts_stream_append(stream, &work, &event->point, 1, CTS_ASYNCHRONOUS);
     }
-    cts_record_sync_end(&trace, CTS_SYNC_STREAM_WAIT, stream, (uint64_t)handle, error);
+    cts_record_sync_end(&trace, CTS_SYNC_STREAM_WAIT, stream, event ? event->number : 0, error);
     cts_streams_unlock();
     return cts_return(error);
 }

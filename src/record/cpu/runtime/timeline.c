@@ -95,7 +95,7 @@ void cts_cpu_timeline_start(void)
         return;
     }
     for (int device = 0; device < cts_device_count(); device++)
-        recorder->device((uint32_t)device, "ctascope CPU device");
+        recorder->device((uint32_t)device, "ctascope CPU device", "cpu");
     opened_ns = recorder->now_ns();
     atexit(drain_at_exit);
     atomic_store_explicit(&cts_cpu_timeline_state, CTS_TIMELINE_ON, memory_order_release);
