@@ -9,14 +9,14 @@
 
 #include <cmocka.h>
 
-#include "record/inject/memory/cubin.c" /* the library around it needs the Sanitizer's headers */
+#include "record/inject/cubin/cubin.h"
 
-static uint8_t *read_fixture(size_t *size)
+static uint8_t *read_fixture(const char *name, size_t *size)
 {
     char path[4096];
     const char *const slash = strrchr(__FILE__, '/');
-    snprintf(path, sizeof path, "%.*s/../fixtures/cubin/kernels.cubin", (int)(slash - __FILE__),
-             __FILE__);
+    snprintf(path, sizeof path, "%.*s/../fixtures/cubin/%s", (int)(slash - __FILE__), __FILE__,
+             name);
     FILE *const file = fopen(path, "rb");
     if (!file) fail_msg("cannot open '%s'", path);
     uint8_t *const bytes = malloc(1 << 20);
@@ -32,7 +32,7 @@ static void test_functions_and_lines(void **state)
     size_t size;
     struct cts_cubin cubin;
     struct cts_error error = {0};
-    uint8_t *const bytes = read_fixture(&size);
+    uint8_t *const bytes = read_fixture("kernels.cubin", &size);
     if (cts_cubin_read(bytes, size, &cubin, &error)) fail_msg("%s", error.text);
     assert_int_equal(cubin.function_count, 2);
     const struct cts_cubin_function *const plain = cts_cubin_find(&cubin, "_Z5plainPKfPf");
@@ -59,11 +59,88 @@ static void test_functions_and_lines(void **state)
     free(bytes);
 }
 
-static void test_damaged_ones_harm_nobody(void **state)
+/* inlined.cubin: calls that were inlined, a function that was not, instructions that are marked. */
+static void expect_calls(const struct cts_cubin *cubin, const struct cts_cubin_line *line,
+                         const char *expected)
+{
+    char text[200] = "";
+    for (uint32_t c = line->call; c != CTS_CUBIN_NONE; c = cubin->calls[c].parent) {
+        const size_t length = strlen(text);
+        snprintf(text + length, sizeof text - length, "%s %u;",
+                 cts_cubin_callee(cubin, cubin->calls + c), cubin->calls[c].line);
+    }
+    assert_string_equal(text, expected);
+}
+
+static void test_inlined_calls(void **state)
 {
     (void)state;
     size_t size;
-    uint8_t *const bytes = read_fixture(&size);
+    struct cts_cubin cubin;
+    struct cts_error error = {0};
+    uint8_t *const bytes = read_fixture("inlined.cubin", &size);
+    if (cts_cubin_read(bytes, size, &cubin, &error)) fail_msg("%s", error.text);
+    assert_int_equal(cubin.capability, 90);
+    assert_false(cubin.launches_kernels);
+    const struct cts_cubin_function *const first = cts_cubin_find(&cubin, "_Z5firstPKfPf");
+    assert_non_null(first);
+    unsigned inlined = 0, own = 0, outside = 0;
+    for (uint64_t offset = 0; offset < 0x200; offset += 16) {
+        const struct cts_cubin_line *const line = cts_cubin_line_at(&cubin, first, offset);
+        const struct cts_cubin_part *const part = cts_cubin_part_at(&cubin, first, offset);
+        if (!line) continue;
+        if (line->line == 4) expect_calls(&cubin, line, "_Z5innerPKfi 8;_Z6middlePKfi 17;");
+        if (line->line == 17) expect_calls(&cubin, line, "");
+        if (line->line == 12) assert_string_equal(part ? part->name : "none", "_Z7outsidePKfi");
+        if (line->line <= 8 || line->line >= 15) assert_null(part);
+        inlined += line->line == 4;
+        own += line->line == 17;
+        outside += line->line == 12;
+    }
+    assert_true(inlined > 0 && own > 0 && outside > 0);
+    cts_cubin_release(&cubin);
+    free(bytes);
+}
+
+static void test_marked_instructions(void **state)
+{
+    (void)state;
+    size_t size, code_bytes;
+    struct cts_cubin cubin;
+    uint8_t *const bytes = read_fixture("inlined.cubin", &size);
+    assert_int_equal(cts_cubin_read(bytes, size, &cubin, NULL), CTS_OK);
+    const struct cts_cubin_function *const second = cts_cubin_find(&cubin, "_Z6secondPKfPfPjy");
+    assert_non_null(second);
+    char text[100] = "";
+    for (uint64_t offset = 0; offset < 0x400; offset += 16) {
+        const struct cts_sass *const sass = cts_cubin_mark_at(&cubin, second, offset);
+        const size_t length = strlen(text);
+        if (sass)
+            snprintf(text + length, sizeof text - length, "%d %d;", sass->kind, sass->operation);
+    }
+    assert_string_equal(text, "6 0;1 7;1 10;"); /* a texture fetch, a maximum, compare-and-swap */
+    const uint8_t *const code = cts_cubin_code(bytes, size, second, &code_bytes);
+    assert_non_null(code);
+    assert_true(code_bytes % 16 == 0 && code + code_bytes <= bytes + size);
+    cts_cubin_release(&cubin);
+    free(bytes);
+}
+
+static void look_at(const struct cts_cubin *cubin, const struct cts_cubin_function *function,
+                    uint64_t offset)
+{
+    const struct cts_cubin_line *const line = cts_cubin_line_at(cubin, function, offset);
+    for (uint32_t c = line ? line->call : CTS_CUBIN_NONE; c != CTS_CUBIN_NONE;
+         c = cubin->calls[c].parent)
+        (void)strlen(cts_cubin_callee(cubin, cubin->calls + c));
+    (void)cts_cubin_mark_at(cubin, function, offset);
+    (void)cts_cubin_part_at(cubin, function, offset);
+}
+
+static void damage(const char *name)
+{
+    size_t size;
+    uint8_t *const bytes = read_fixture(name, &size);
     uint32_t random = 1;
     for (int round = 0; round < 3000; round++) {
         random = random * 1664525u + 1013904223u;
@@ -79,7 +156,7 @@ static void test_damaged_ones_harm_nobody(void **state)
         struct cts_error error;
         if (cts_cubin_read(copy, part, &cubin, &error) == CTS_OK) {
             for (size_t f = 0; f < cubin.function_count; f++)
-                (void)cts_cubin_line_at(&cubin, &cubin.functions[f], random % 4096);
+                look_at(&cubin, &cubin.functions[f], random % 4096);
             cts_cubin_release(&cubin);
         }
         free(copy);
@@ -87,10 +164,19 @@ static void test_damaged_ones_harm_nobody(void **state)
     free(bytes);
 }
 
+static void test_damaged_ones_harm_nobody(void **state)
+{
+    (void)state;
+    damage("kernels.cubin");
+    damage("inlined.cubin");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions_and_lines),
+        cmocka_unit_test(test_inlined_calls),
+        cmocka_unit_test(test_marked_instructions),
         cmocka_unit_test(test_damaged_ones_harm_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,9 @@ enum call_kind {
     CALL_EVENT_QUERY,
     CALL_PROFILER_START,
     CALL_PROFILER_STOP,
+    CALL_LAUNCH,
+    CALL_LAUNCH_COOPERATIVE,
+    CALL_LAUNCH_EXTENDED,
 };
 struct call {
     Sanitizer_CallbackId id;
@@ -55,6 +58,12 @@ static const struct call driver_calls[] = {
     {DRIVER(cuEventQuery), CALL_EVENT_QUERY},
     {DRIVER(cuProfilerStart), CALL_PROFILER_START},
     {DRIVER(cuProfilerStop), CALL_PROFILER_STOP},
+    {DRIVER(cuLaunchKernel), CALL_LAUNCH},
+    {DRIVER(cuLaunchKernel_ptsz), CALL_LAUNCH},
+    {DRIVER(cuLaunchCooperativeKernel), CALL_LAUNCH_COOPERATIVE},
+    {DRIVER(cuLaunchCooperativeKernel_ptsz), CALL_LAUNCH_COOPERATIVE},
+    {DRIVER(cuLaunchKernelEx), CALL_LAUNCH_EXTENDED},
+    {DRIVER(cuLaunchKernelEx_ptsz), CALL_LAUNCH_EXTENDED},
 };
 static const struct call runtime_calls[] = {
     {RUNTIME(cudaMalloc), CALL_ALLOCATES},
@@ -83,6 +92,27 @@ static const struct call *find_call(Sanitizer_CallbackDomain domain, Sanitizer_C
     return NULL;
 }
 
+static struct cts_launch_shape extended_shape(const CUlaunchConfig *config)
+{
+    if (!config) return (struct cts_launch_shape){0};
+    struct cts_launch_shape shape = {.dynamic_shared_bytes = config->sharedMemBytes};
+    for (unsigned i = 0; i < config->numAttrs && config->attrs; i++)
+        if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            shape.cooperative = config->attrs[i].value.cooperative != 0;
+    return shape;
+}
+
+static struct cts_launch_shape shape_of(enum call_kind kind, const void *parameters)
+{
+    if (kind == CALL_LAUNCH_EXTENDED)
+        return extended_shape(((const cuLaunchKernelEx_params *)parameters)->config);
+    /* those of cuLaunchCooperativeKernel begin as these do */
+    return (struct cts_launch_shape){
+        ((const cuLaunchKernel_params *)parameters)->sharedMemBytes,
+        kind == CALL_LAUNCH_COOPERATIVE,
+    };
+}
+
 static void begin_call(const struct call *call, const Sanitizer_CallbackData *data)
 {
     const void *const parameters = data->functionParams;
@@ -109,6 +139,11 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
         break;
     case CALL_PROFILER_STOP:
         if (!cts_memory.environment.profile_from_start) cts_launches_switch(false);
+        break;
+    case CALL_LAUNCH:
+    case CALL_LAUNCH_COOPERATIVE:
+    case CALL_LAUNCH_EXTENDED:
+        cts_api_call.launch = shape_of(call->kind, parameters);
         break;
     default:
         cts_memory_sync_begin();
@@ -151,6 +186,11 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
         cts_launches_switch(true);
         break;
     case CALL_PROFILER_STOP:
+        break;
+    case CALL_LAUNCH:
+    case CALL_LAUNCH_COOPERATIVE:
+    case CALL_LAUNCH_EXTENDED:
+        cts_api_call.launch = (struct cts_launch_shape){0};
         break;
     }
 }
@@ -211,9 +251,10 @@ static void on_resource(Sanitizer_CallbackId id, const void *data)
 static void on_node(const Sanitizer_GraphNodeLaunchData *node)
 {
     if (node->isGraphUpload) return;
+    const struct cts_launch_shape shape = cts_graph_shape(node->node);
     switch (node->nodeType) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        cts_launch_begin(&node->launchData, true);
+        cts_launch_begin(&node->launchData, &shape, true);
         break;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         cts_memory_copied(&node->memcpyData);
@@ -243,7 +284,7 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         on_resource(id, data);
         break;
     case SANITIZER_CB_DOMAIN_LAUNCH:
-        if (id == SANITIZER_CBID_LAUNCH_BEGIN) cts_launch_begin(data, false);
+        if (id == SANITIZER_CBID_LAUNCH_BEGIN) cts_launch_begin(data, &cts_api_call.launch, false);
         break;
     case SANITIZER_CB_DOMAIN_MEMCPY:
         if (id == SANITIZER_CBID_MEMCPY_STARTING) cts_memory_copied(data);
@@ -253,6 +294,8 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         break;
     case SANITIZER_CB_DOMAIN_GRAPHS:
         if (id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) on_node(data);
+        if (id == SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATED)
+            cts_graph_instantiated(((const Sanitizer_GraphExecData *)data)->graph);
         break;
     case SANITIZER_CB_DOMAIN_EVENTS:
         if (id == SANITIZER_CBID_EVENTS_RECORD) cts_memory_event(data, "event record");

@@ -183,7 +183,9 @@ static bool is_wanted(const struct cts_memory_kernel *kernel)
            number - environment->launch_skip < environment->launch_count;
 }
 
-static struct cts_launch row_of(const Sanitizer_LaunchData *data, uint32_t kernel, bool is_node)
+static struct cts_launch row_of(const Sanitizer_LaunchData *data,
+                                const struct cts_launch_shape *shape, uint32_t kernel,
+                                bool is_node)
 {
     const CUcontext context = is_node ? data->apiContext : data->context;
     const uint32_t stream =
@@ -201,6 +203,8 @@ static struct cts_launch row_of(const Sanitizer_LaunchData *data, uint32_t kerne
         .grid = {data->gridDim_x, data->gridDim_y, data->gridDim_z},
         .block = {data->blockDim_x, data->blockDim_y, data->blockDim_z},
         .call_ns = time_ns,
+        .dynamic_shared_bytes = shape->dynamic_shared_bytes,
+        .cooperative = shape->cooperative,
         .start_ns = time_ns,
     };
 }
@@ -214,11 +218,12 @@ static void set_user(const Sanitizer_LaunchData *data, uint64_t user)
                        cts_sanitizer_text(result));
 }
 
-void cts_launch_begin(const Sanitizer_LaunchData *data, bool is_node)
+void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_shape *shape,
+                      bool is_node)
 {
     const struct cts_memory_kernel kernel = cts_module_kernel(data);
     if (kernel.id == CTS_NONE) return; /* no memory */
-    struct entry entry = {.row = row_of(data, kernel.id, is_node),
+    struct entry entry = {.row = row_of(data, shape, kernel.id, is_node),
                           .context = is_node ? data->apiContext : data->context,
                           .stream = is_node ? data->hApiStream : data->hStream,
                           .is_used = true,

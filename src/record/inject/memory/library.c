@@ -60,6 +60,9 @@ static enum cts_status find_driver(struct cts_error *error)
         return cts_fail(error, CTS_UNSUPPORTED, "the driver has no %s", NAME_OF(name));
     CTS_DRIVER_FUNCTIONS(X)
 #undef X
+#define X(name) *(void **)&cts_sanitizer.name = dlsym(library, NAME_OF(name));
+    CTS_DRIVER_MORE_FUNCTIONS(X)
+#undef X
     return CTS_OK;
 }
 

@@ -41,10 +41,19 @@
     X(cuCtxPopCurrent)                                                                             \
     X(cuStreamQuery)
 
+/* NULL where the driver is too old for them. */
+#define CTS_DRIVER_MORE_FUNCTIONS(X)                                                               \
+    X(cuGraphGetNodes)                                                                             \
+    X(cuGraphNodeGetType)                                                                          \
+    X(cuGraphKernelNodeGetParams)                                                                  \
+    X(cuGraphKernelNodeGetAttribute)                                                               \
+    X(cuGraphChildGraphNodeGetGraph)
+
 struct cts_sanitizer {
 #define X(name) __typeof__(name) *name;
     CTS_SANITIZER_FUNCTIONS(X)
     CTS_DRIVER_FUNCTIONS(X)
+    CTS_DRIVER_MORE_FUNCTIONS(X)
 #undef X
     char path[512];
 };
@@ -82,6 +91,12 @@ CTS_MUST_CHECK enum cts_status cts_callbacks_start(struct cts_error *error);
 /* From here on callbacks do nothing. */
 void cts_callbacks_stop(void);
 
+/* What a launch's own callback does not tell. */
+struct cts_launch_shape {
+    uint32_t dynamic_shared_bytes;
+    bool cooperative;
+};
+
 /* What the calling thread is doing, as its API callbacks told. */
 struct cts_api_call {
     const char *allocating; /* the function that allocates; NULL: none */
@@ -90,6 +105,7 @@ struct cts_api_call {
     int32_t priority;
     uint64_t sync_op, sync_start_ns; /* of the synchronisation it is in */
     uint32_t sync_launches;          /* launches at its begin */
+    struct cts_launch_shape launch;  /* that it makes */
 };
 extern __thread struct cts_api_call cts_api_call;
 
@@ -106,6 +122,13 @@ uint64_t cts_context_control(CUcontext context);
 bool cts_contexts_are_busy(void);
 
 /* ---- streams, allocations, copies, events (rows.c) ---- */
+/* ---- graphs (graphs.c) ---- */
+
+/* Notes the shapes of a graph's launches when it is instantiated. */
+void cts_graph_instantiated(CUgraph graph);
+/* Of a node that is launched; zeros: not known. */
+struct cts_launch_shape cts_graph_shape(CUgraphNode node);
+
 
 struct cts_memory_stream {
     CUcontext context;
@@ -149,8 +172,8 @@ uint32_t cts_module_site(void *unused, const struct cts_ring_record *record);
 
 /* ---- launches (launches.c) ---- */
 
-/* `graph_stream`: of a node, where the graph was launched. */
-void cts_launch_begin(const Sanitizer_LaunchData *launch, bool is_node);
+void cts_launch_begin(const Sanitizer_LaunchData *launch, const struct cts_launch_shape *shape,
+                      bool is_node);
 void cts_launches_switch(bool on); /* cudaProfilerStart, cudaProfilerStop */
 uint32_t cts_launches_begun(void);
 /* Launches before `number` of a context, and of a stream of it (CTS_NONE: all), have ended. */

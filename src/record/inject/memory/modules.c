@@ -15,39 +15,20 @@
 
 #include "common/array.h"
 #include "common/map.h"
-#include "cubin.h"
-#include "memory.h"
-#include "trace/access.h"
+#include "modules.h"
 
 enum { SOURCE_TEXT_MAX_BYTES = 1 << 20 };
-#define PC_MASK (((uint32_t)1 << CTS_RING_PC_BITS) - 1)
-
-struct module {
-    CUmodule handle; /* NULL: unloaded */
-    CUcontext context;
-    struct cts_cubin cubin;
-    uint32_t id;       /* in the catalogue; CTS_NONE: no row yet */
-    uint32_t *sources; /* per file of the cubin; CTS_NONE: no row yet */
-    bool is_patched, cannot_patch;
-};
 
 struct kernel {
     struct cts_memory_kernel known;
     CUfunction handle; /* NULL: unloaded */
-    struct module *module;
-};
-
-struct range { /* of instructions */
-    uint32_t first, count;
-    struct module *module;
-    const struct cts_cubin_function *function; /* NULL: not in the cubin */
-    char *name;
+    struct cts_memory_module *module;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t patching = PTHREAD_MUTEX_INITIALIZER; /* the Sanitizer asks for that */
 static struct {
-    struct module **items;
+    struct cts_memory_module **items;
     size_t count, capacity;
 } modules;
 static struct {
@@ -55,7 +36,7 @@ static struct {
     size_t count, capacity;
 } kernels;
 static struct {
-    struct range *items;
+    struct cts_code_range *items;
     size_t count, capacity;
 } ranges;                               /* by first */
 static struct cts_map kernel_by_handle; /* index plus one */
@@ -63,7 +44,7 @@ static struct cts_map site_by_key;      /* id plus one */
 
 /* ---- names ---- */
 
-static char *demangled(const char *name)
+char *cts_memory_demangled(const char *name)
 {
     static char *(*demangle)(const char *, char *, size_t *, int *);
     if (!demangle) { /* the same for every thread */
@@ -99,17 +80,27 @@ static bool is_selected(const char *name, const char *mangled)
 
 /* ---- modules ---- */
 
-static struct module *find_module(CUmodule handle)
+static struct cts_memory_module *find_module(CUmodule handle)
 {
     for (size_t i = modules.count; i-- > 0;)
         if (modules.items[i]->handle == handle) return modules.items[i];
     return NULL;
 }
 
-static struct module *add_module(CUmodule handle, CUcontext context, const char *image,
+/* Of modules without source lines. */
+static void keep_image(struct cts_memory_module *module, const char *image, size_t image_bytes)
+{
+    if (!image || module->cubin.line_count || !cts_disassembly_is_wanted(image_bytes)) return;
+    module->image = malloc(image_bytes);
+    if (!module->image) return;
+    memcpy(module->image, image, image_bytes);
+    module->image_bytes = image_bytes;
+}
+
+static struct cts_memory_module *add_module(CUmodule handle, CUcontext context, const char *image,
                                  size_t image_bytes)
 {
-    struct module *const module = calloc(1, sizeof *module);
+    struct cts_memory_module *const module = calloc(1, sizeof *module);
     if (!module) return NULL;
     struct cts_error error;
     module->handle = handle;
@@ -125,7 +116,10 @@ static struct module *add_module(CUmodule handle, CUcontext context, const char 
         module->sources && CTS_ARRAY_RESERVE(&modules, modules.count + 1, NULL) == CTS_OK;
     if (kept) modules.items[modules.count++] = module;
     pthread_mutex_unlock(&lock);
-    if (kept) return module;
+    if (kept) {
+        keep_image(module, image, image_bytes);
+        return module;
+    }
     cts_cubin_release(&module->cubin);
     free(module->sources);
     free(module);
@@ -144,7 +138,7 @@ void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
 {
     (void)cts_ring_drain(cts_memory.consumers, 10000);
     pthread_mutex_lock(&lock);
-    struct module *const module = find_module(data->module);
+    struct cts_memory_module *const module = find_module(data->module);
     for (size_t i = 0; module && i < kernels.count; i++)
         if (kernels.items[i].module == module && kernels.items[i].handle) {
             uint64_t *const place =
@@ -154,14 +148,14 @@ void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
         }
     size_t kept = 0;
     for (size_t i = 0; module && i < ranges.count; i++) {
-        struct range *const range = ranges.items + i;
+        struct cts_code_range *const range = ranges.items + i;
         if (range->module != module) {
             ranges.items[kept++] = *range;
             continue;
         }
         for (size_t s = 0; s < site_by_key.capacity; s++) {
             const uint32_t pc = (uint32_t)(site_by_key.entries[s].key >> 8);
-            if (site_by_key.used[s] && ((pc - range->first) & PC_MASK) < range->count)
+            if (site_by_key.used[s] && ((pc - range->first) & CTS_PC_MASK) < range->count)
                 site_by_key.entries[s].value = 0;
         }
         free(range->name);
@@ -176,7 +170,7 @@ void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
 }
 
 /* Under the lock. */
-static void make_module_row(struct module *module)
+void cts_module_make_row(struct cts_memory_module *module)
 {
     char sum[17];
     if (module->id != CTS_NONE) return;
@@ -205,18 +199,18 @@ static char *read_text(const char *path)
     return text;
 }
 
-static bool is_of_toolkit(const char *path)
+bool cts_memory_is_of_toolkit(const char *path)
 {
     return strstr(path, "/cuda") && strstr(path, "/include/");
 }
 
 /* Under the lock. */
-static uint32_t source_of(struct module *module, uint32_t file)
+uint32_t cts_module_source(struct cts_memory_module *module, uint32_t file)
 {
     if (file >= module->cubin.file_count) return CTS_NONE;
     if (module->sources[file] == CTS_NONE) {
         const char *const path = module->cubin.files[file];
-        char *const text = is_of_toolkit(path) ? NULL : read_text(path);
+        char *const text = cts_memory_is_of_toolkit(path) ? NULL : read_text(path);
         module->sources[file] = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SOURCE, 1);
         const struct cts_source row = {
             .source = module->sources[file], .module = module->id, .path = path, .text = text};
@@ -277,7 +271,7 @@ static bool put_patches(CUmodule module)
     return true;
 }
 
-static bool patch(struct module *module)
+static bool patch(struct cts_memory_module *module)
 {
     SanitizerResult result = SANITIZER_SUCCESS;
     if (cts_context_wants_patches(module->context))
@@ -293,7 +287,7 @@ static bool patch(struct module *module)
 bool cts_module_patch(CUmodule handle, bool patched)
 {
     pthread_mutex_lock(&lock);
-    struct module *module = find_module(handle);
+    struct cts_memory_module *module = find_module(handle);
     pthread_mutex_unlock(&lock);
     if (!module) return !patched;
     if (module->is_patched == patched) return true;
@@ -312,14 +306,14 @@ bool cts_module_patch(CUmodule handle, bool patched)
 
 /* ---- kernels ---- */
 
-static void add_range(struct module *module, const char *name, uint64_t pc, uint64_t bytes)
+static void add_range(struct cts_memory_module *module, const char *name, uint64_t pc, uint64_t bytes)
 {
-    const struct range range = {
-        .first = (uint32_t)(pc >> CTS_RING_PC_SHIFT) & PC_MASK,
+    const struct cts_code_range range = {
+        .first = (uint32_t)(pc >> CTS_RING_PC_SHIFT) & CTS_PC_MASK,
         .count = (uint32_t)(bytes >> CTS_RING_PC_SHIFT),
         .module = module,
         .function = cts_cubin_find(&module->cubin, name),
-        .name = demangled(name),
+        .name = cts_memory_demangled(name),
     };
     pthread_mutex_lock(&lock);
     if (range.name && CTS_ARRAY_RESERVE(&ranges, ranges.count + 1, NULL) == CTS_OK) {
@@ -333,7 +327,7 @@ static void add_range(struct module *module, const char *name, uint64_t pc, uint
 
 /* Of the kernel that is launched alone: asking for one that is not loaded yet waits for ever here.
  */
-static void find_range(struct module *module, const char *name)
+static void find_range(struct cts_memory_module *module, const char *name)
 {
     uint64_t pc = 0, bytes = 0;
     if (cts_sanitizer.sanitizerGetFunctionPcAndSize(module->handle, name, &pc, &bytes) ==
@@ -341,10 +335,10 @@ static void find_range(struct module *module, const char *name)
         add_range(module, name, pc, bytes);
 }
 
-static bool add_kernel(const Sanitizer_LaunchData *launch, struct module *module,
+static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_module *module,
                        struct cts_memory_kernel *known)
 {
-    char *const name = demangled(launch->functionName);
+    char *const name = cts_memory_demangled(launch->functionName);
     const struct cts_cubin_function *const function =
         cts_cubin_find(&module->cubin, launch->functionName);
     if (!name) return false;
@@ -353,20 +347,21 @@ static bool add_kernel(const Sanitizer_LaunchData *launch, struct module *module
         cts_map_at(&kernel_by_handle, (uint64_t)(uintptr_t)launch->function, NULL);
     const bool fits = place && CTS_ARRAY_RESERVE(&kernels, kernels.count + 1, NULL) == CTS_OK;
     if (fits) {
-        make_module_row(module);
+        cts_module_make_row(module);
         const struct cts_cubin_line *const line = cts_cubin_line_at(&module->cubin, function, 0);
         const struct cts_kernel row = {
             .kernel = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_KERNEL, 1),
             .module = module->id,
             .name = name,
             .mangled = launch->functionName,
-            .source = line ? source_of(module, line->file) : CTS_NONE,
+            .source = line ? cts_module_source(module, line->file) : CTS_NONE,
             .line = line ? line->line : 0,
             .static_shared_bytes = function ? function->static_shared_bytes : 0,
             .registers = function ? function->registers : 0,
             .instrumented = true,
         };
         cts_catalogue_add_kernel(cts_memory.catalogue, &row);
+        cts_module_tell_unrecorded(module, function, name);
         *known = (struct cts_memory_kernel){
             .id = row.kernel,
             .is_selected = is_selected(name, launch->functionName),
@@ -388,7 +383,7 @@ struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch)
         cts_map_find(&kernel_by_handle, (uint64_t)(uintptr_t)launch->function);
     const bool found = place && *place;
     if (found) known = kernels.items[*place - 1].known;
-    struct module *module = found ? NULL : find_module(launch->module);
+    struct cts_memory_module *module = found ? NULL : find_module(launch->module);
     pthread_mutex_unlock(&lock);
     if (found) return known;
     if (!module) module = add_module(launch->module, launch->context, NULL, 0);
@@ -400,7 +395,7 @@ struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch)
 /* ---- sites ---- */
 
 /* The range that an instruction lies in, or else the one before it, or any. */
-static const struct range *range_of(uint32_t pc)
+static const struct cts_code_range *range_of(uint32_t pc)
 {
     size_t low = 0, high = ranges.count;
     while (low < high) {
@@ -413,39 +408,6 @@ static const struct range *range_of(uint32_t pc)
     return low ? ranges.items + low - 1 : ranges.count ? ranges.items : NULL;
 }
 
-static uint32_t add_site(const struct range *range, const struct cts_ring_record *record)
-{
-    static const uint8_t operations[4] = {CTS_LOAD, CTS_STORE, CTS_ATOMIC_OTHER, CTS_ATOMIC_OTHER};
-    static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
-                                      CTS_SPACE_GLOBAL};
-    const uint64_t offset_bytes = (uint64_t)(record->pc - range->first) << CTS_RING_PC_SHIFT;
-    const bool is_inside = record->pc - range->first < range->count;
-    const struct cts_cubin_line *const line =
-        is_inside ? cts_cubin_line_at(&range->module->cubin, range->function, offset_bytes) : NULL;
-    char function[1024];
-    make_module_row(range->module);
-    if (!is_inside)
-        snprintf(function, sizeof function, "function at 0x%llx",
-                 (unsigned long long)record->pc << CTS_RING_PC_SHIFT);
-    else if (line) /* else the place in the function is all there is */
-        snprintf(function, sizeof function, "%s", range->name);
-    else
-        snprintf(function, sizeof function, "%.1000s+0x%llx", range->name,
-                 (unsigned long long)offset_bytes);
-    const struct cts_site row = {
-        .site = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SITE, 1),
-        .module = range->module->id,
-        .function = function,
-        .operation = operations[record->operation],
-        .space = spaces[record->space],
-        .width_bytes = 1u << record->width_log2,
-        .source = line ? source_of(range->module, line->file) : CTS_NONE,
-        .line = line ? line->line : 0,
-    };
-    cts_catalogue_add_site(cts_memory.catalogue, &row);
-    return row.site;
-}
-
 uint32_t cts_module_site(void *unused, const struct cts_ring_record *record)
 {
     (void)unused;
@@ -453,10 +415,10 @@ uint32_t cts_module_site(void *unused, const struct cts_ring_record *record)
                          (uint64_t)record->operation << 2 | (uint64_t)record->width_log2 << 4;
     uint32_t site = CTS_NONE;
     pthread_mutex_lock(&lock);
-    const struct range *const range = range_of(record->pc);
+    const struct cts_code_range *const range = range_of(record->pc);
     uint64_t *const place = range ? cts_map_at(&site_by_key, key, NULL) : NULL;
     if (place) {
-        if (!*place) *place = (uint64_t)add_site(range, record) + 1;
+        if (!*place) *place = (uint64_t)cts_module_add_site(range, record) + 1;
         site = (uint32_t)(*place - 1);
     }
     pthread_mutex_unlock(&lock);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "memory.h"
+#include "modules.h"
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, END_WAIT_S = 10, END_DRAIN_MS = 60000 };
 
@@ -105,6 +105,7 @@ static void finish(void)
     tell_loss(lost);
     if (!is_discarding) tell_nothing();
     cts_launches_finish(true);
+    cts_disassembly_finish();
     (void)cts_collector_close(cts_memory.collector, NULL); /* a failure is in the catalogue */
 }
 

@@ -1,0 +1,395 @@
+/* Cubins are ELF: a section .text.NAME per kernel or function that is called; .nv.info and
+ * .nv.info.NAME with attributes (format, number, then a value or a size and bytes); .nv.shared.NAME
+ * as large as the static shared memory; with -lineinfo, line tables (cubin-lines.c). Functions that
+ * are called and not shared lie in the section of the kernel and have a symbol there,
+ * $KERNEL$FUNCTION. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "record/inject/cubin/elf.h"
+
+enum {
+    SECTIONS_MAX = 1 << 20,
+    ATTRIBUTE_BARRIERS = 0x4c,
+    ATTRIBUTE_REGISTERS = 0x2f,
+    FORMAT_SIZED = 4,
+    RESERVED_SHARED_BYTES = 1024, /* by the system, from Hopper on, counted in .nv.shared */
+};
+
+/* ---- sections ---- */
+
+struct cts_cursor cts_elf_content(const struct cts_elf *elf, const Elf64_Shdr *section)
+{
+    if (!section || section->sh_type == SHT_NOBITS || section->sh_offset > elf->bytes ||
+        section->sh_size > elf->bytes - section->sh_offset)
+        return cts_cursor_of(elf->image, 0);
+    return cts_cursor_of(elf->image + section->sh_offset, section->sh_size);
+}
+
+const char *cts_elf_text(const struct cts_elf *elf, const Elf64_Shdr *strings, uint64_t offset)
+{
+    const struct cts_cursor all = cts_elf_content(elf, strings);
+    const size_t bytes = cts_cursor_left(&all);
+    if (offset >= bytes || !memchr(all.at + offset, 0, bytes - offset)) return "";
+    return (const char *)all.at + offset;
+}
+
+static const char *name_of(const struct cts_elf *elf, const Elf64_Shdr *section)
+{
+    return cts_elf_text(elf, elf->names, section->sh_name);
+}
+
+bool cts_elf_symbol(const struct cts_elf *elf, uint64_t index, Elf64_Sym *symbol)
+{
+    const struct cts_cursor all = cts_elf_content(elf, elf->symbols);
+    if (index >= cts_cursor_left(&all) / sizeof *symbol) return false;
+    memcpy(symbol, all.at + index * sizeof *symbol, sizeof *symbol);
+    return true;
+}
+
+static enum cts_status open_elf(struct cts_elf *elf, struct cts_error *error)
+{
+    Elf64_Ehdr header;
+    if (elf->bytes < sizeof header || memcmp(elf->image, ELFMAG, SELFMAG) != 0)
+        return cts_fail(error, CTS_FORMAT, "the module is no cubin");
+    memcpy(&header, elf->image, sizeof header);
+    const uint64_t count = header.e_shnum;
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr) ||
+        count == 0 || count > SECTIONS_MAX || header.e_shoff > elf->bytes ||
+        count * sizeof(Elf64_Shdr) > elf->bytes - header.e_shoff || header.e_shstrndx >= count)
+        return cts_fail(error, CTS_FORMAT, "the module's sections are not where its header says");
+    Elf64_Shdr *const sections = malloc(count * sizeof *sections);
+    if (!sections) return cts_fail(error, CTS_MEMORY, "no memory for a module's sections");
+    memcpy(sections, elf->image + header.e_shoff, count * sizeof *sections);
+    elf->sections = sections;
+    elf->section_count = count;
+    elf->names = sections + header.e_shstrndx;
+    for (size_t i = 0; i < count; i++)
+        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < count) {
+            elf->symbols = sections + i;
+            elf->symbol_names = sections + sections[i].sh_link;
+        }
+    Elf64_Sym symbol;
+    for (uint64_t i = 0; cts_elf_symbol(elf, i, &symbol) && !elf->reserves_shared; i++)
+        elf->reserves_shared = strcmp(cts_elf_text(elf, elf->symbol_names, symbol.st_name),
+                                      ".nv.reservedSmem.offset0") == 0;
+    return CTS_OK;
+}
+
+static const char *behind(const char *text, const char *prefix)
+{
+    const size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 && text[length] ? text + length : NULL;
+}
+
+const Elf64_Shdr *cts_elf_section(const struct cts_elf *elf, const char *name)
+{
+    for (size_t i = 0; i < elf->section_count; i++)
+        if (strcmp(name_of(elf, elf->sections + i), name) == 0) return elf->sections + i;
+    return NULL;
+}
+
+/* ---- functions ---- */
+
+static enum cts_status add_functions(const struct cts_elf *elf, struct cts_cubin *cubin,
+                                     struct cts_error *error)
+{
+    cubin->functions = calloc(elf->section_count, sizeof *cubin->functions);
+    if (!cubin->functions) return cts_fail(error, CTS_MEMORY, "no memory for a module's functions");
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const char *const name = behind(name_of(elf, elf->sections + i), ".text.");
+        if (!name) continue;
+        struct cts_cubin_function *const function = cubin->functions + cubin->function_count;
+        function->name = strdup(name);
+        if (!function->name) return cts_fail(error, CTS_MEMORY, "no memory for a function's name");
+        function->section = (uint32_t)i;
+        function->may_have_barriers = true; /* until .nv.info says otherwise */
+        cubin->function_count++;
+    }
+    return CTS_OK;
+}
+
+static struct cts_cubin_function *function_named(struct cts_cubin *cubin, const char *name)
+{
+    for (size_t i = 0; i < cubin->function_count; i++)
+        if (strcmp(cubin->functions[i].name, name) == 0) return cubin->functions + i;
+    return NULL;
+}
+
+/* The attributes of .nv.info, one after the other. */
+struct attribute {
+    uint8_t format, number;
+    uint16_t value;             /* or the size */
+    struct cts_cursor contents; /* where it has a size */
+};
+
+static bool next_attribute(struct cts_cursor *cursor, struct attribute *attribute)
+{
+    if (cts_cursor_left(cursor) < 4) return false;
+    attribute->format = cts_cursor_u8(cursor);
+    attribute->number = cts_cursor_u8(cursor);
+    attribute->value = cts_cursor_u16(cursor);
+    if (attribute->format != FORMAT_SIZED) return true;
+    const uint8_t *const bytes = cts_cursor_bytes(cursor, attribute->value);
+    if (bytes) attribute->contents = cts_cursor_of(bytes, attribute->value);
+    return bytes != NULL;
+}
+
+static void read_kernel_info(struct cts_cursor cursor, const Elf64_Shdr *text,
+                             struct cts_cubin_function *function)
+{
+    struct attribute attribute;
+    function->may_have_barriers = (text->sh_flags >> 20 & 0x7f) != 0; /* older images */
+    while (next_attribute(&cursor, &attribute))
+        if (attribute.number == ATTRIBUTE_BARRIERS && attribute.value)
+            function->may_have_barriers = true;
+    if (cts_cursor_left(&cursor)) function->may_have_barriers = true; /* not understood */
+}
+
+static void read_registers(const struct cts_elf *elf, struct cts_cursor cursor,
+                           struct cts_cubin *cubin)
+{
+    struct attribute attribute;
+    Elf64_Sym symbol;
+    while (next_attribute(&cursor, &attribute)) {
+        if (attribute.number != ATTRIBUTE_REGISTERS || attribute.format != FORMAT_SIZED) continue;
+        const uint32_t index = cts_cursor_u32(&attribute.contents);
+        const uint32_t registers = cts_cursor_u32(&attribute.contents);
+        if (attribute.contents.overflow || !cts_elf_symbol(elf, index, &symbol)) continue;
+        struct cts_cubin_function *const function =
+            function_named(cubin, cts_elf_text(elf, elf->symbol_names, symbol.st_name));
+        if (function) function->registers = registers;
+    }
+}
+
+static void read_infos(const struct cts_elf *elf, struct cts_cubin *cubin)
+{
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const Elf64_Shdr *const section = elf->sections + i;
+        const char *const name = name_of(elf, section);
+        const char *const of_info = behind(name, ".nv.info.");
+        const char *const of_shared = behind(name, ".nv.shared.");
+        struct cts_cubin_function *function = of_info     ? function_named(cubin, of_info)
+                                              : of_shared ? function_named(cubin, of_shared)
+                                                          : NULL;
+        if (function && of_info)
+            read_kernel_info(cts_elf_content(elf, section), elf->sections + function->section,
+                             function);
+        if (function && of_shared && section->sh_size <= UINT32_MAX) {
+            function->static_shared_bytes = (uint32_t)section->sh_size;
+            if (elf->reserves_shared && section->sh_size >= RESERVED_SHARED_BYTES)
+                function->static_shared_bytes -= RESERVED_SHARED_BYTES;
+        }
+        if (strcmp(name, ".nv.info") == 0)
+            read_registers(elf, cts_elf_content(elf, section), cubin);
+    }
+}
+
+/* ---- code ---- */
+
+static uint32_t function_of_section(const struct cts_cubin *cubin, uint32_t section)
+{
+    for (size_t f = 0; f < cubin->function_count; f++)
+        if (cubin->functions[f].section == section) return (uint32_t)f;
+    return CTS_CUBIN_NONE;
+}
+
+static bool add_part(struct cts_cubin *cubin, const struct cts_cubin_part *part, const char *name)
+{
+    if (cubin->part_count == cubin->part_capacity &&
+        cts_array_grow((void **)&cubin->parts, &cubin->part_capacity, cubin->part_count + 1,
+                       sizeof *cubin->parts, NULL))
+        return false;
+    struct cts_cubin_part *const place = cubin->parts + cubin->part_count;
+    *place = *part;
+    place->name = strdup(name);
+    cubin->part_count += place->name != NULL;
+    return place->name != NULL;
+}
+
+/* Parts, by their symbols; and whether functions of the runtime are there that launch kernels. */
+static void read_symbols(const struct cts_elf *elf, struct cts_cubin *cubin)
+{
+    static const char *const launchers[] = {"cudaLaunchDevice", "cudaCDP2LaunchDevice",
+                                            "cudaGraphLaunch", "cudaCDP2GraphLaunch"};
+    Elf64_Sym symbol;
+    for (uint64_t i = 0; cts_elf_symbol(elf, i, &symbol); i++) {
+        const char *const name = cts_elf_text(elf, elf->symbol_names, symbol.st_name);
+        for (size_t l = 0; l < sizeof launchers / sizeof *launchers; l++)
+            if (strncmp(name, launchers[l], strlen(launchers[l])) == 0)
+                cubin->launches_kernels = true;
+        const char *const inner = *name == '$' ? strchr(name + 1, '$') : NULL;
+        if (!inner || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
+        const struct cts_cubin_part part = {.function = function_of_section(cubin, symbol.st_shndx),
+                                            .offset_bytes = (uint32_t)symbol.st_value,
+                                            .size_bytes = (uint32_t)symbol.st_size};
+        if (part.function != CTS_CUBIN_NONE && !add_part(cubin, &part, inner + 1)) return;
+    }
+}
+
+static bool add_mark(struct cts_cubin *cubin, uint64_t offset_bytes, struct cts_sass sass)
+{
+    if (cubin->mark_count == cubin->mark_capacity &&
+        cts_array_grow((void **)&cubin->marks, &cubin->mark_capacity, cubin->mark_count + 1,
+                       sizeof *cubin->marks, NULL))
+        return false;
+    cubin->marks[cubin->mark_count++] =
+        (struct cts_cubin_mark){.offset_bytes = (uint32_t)offset_bytes, .sass = sass};
+    return true;
+}
+
+/* The compute capability, 10 times: in the low byte of the flags, or in the next one since ABI 8.
+ */
+static uint32_t capability(const struct cts_elf *elf)
+{
+    Elf64_Ehdr header;
+    memcpy(&header, elf->image, sizeof header);
+    return header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+}
+
+static void read_code(const struct cts_elf *elf, struct cts_cubin *cubin)
+{
+    cubin->capability = capability(elf);
+    if (cubin->capability < 70) return; /* instructions have another form */
+    for (size_t f = 0; f < cubin->function_count; f++) {
+        struct cts_cubin_function *const function = cubin->functions + f;
+        struct cts_cursor code = cts_elf_content(elf, elf->sections + function->section);
+        const size_t bytes = cts_cursor_left(&code);
+        function->first_mark = (uint32_t)cubin->mark_count;
+        for (size_t at = 0; at + CTS_SASS_BYTES <= bytes && at <= UINT32_MAX;
+             at += CTS_SASS_BYTES) {
+            uint64_t words[2];
+            memcpy(words, code.at + at, sizeof words);
+            const struct cts_sass sass = cts_sass_of(words[0], words[1]);
+            if (sass.kind && !add_mark(cubin, at, sass)) return;
+        }
+        function->mark_count = (uint32_t)(cubin->mark_count - function->first_mark);
+    }
+}
+
+/* ---- all ---- */
+
+/* FNV-1a over words of eight bytes. */
+static uint64_t checksum_of(const uint8_t *bytes, size_t byte_count)
+{
+    uint64_t hash = 0xCBF29CE484222325u ^ byte_count;
+    while (byte_count) {
+        uint64_t word = 0;
+        const size_t part = byte_count < sizeof word ? byte_count : sizeof word;
+        memcpy(&word, bytes, part);
+        hash = (hash ^ word) * 0x100000001B3u;
+        hash ^= hash >> 29;
+        bytes += part;
+        byte_count -= part;
+    }
+    return hash;
+}
+
+enum cts_status cts_cubin_read(const void *image, size_t image_bytes, struct cts_cubin *cubin,
+                               struct cts_error *error)
+{
+    struct cts_elf elf = {.image = image, .bytes = image_bytes};
+    *cubin = (struct cts_cubin){.checksum = checksum_of(image, image_bytes)};
+    enum cts_status status = open_elf(&elf, error);
+    if (!status) status = add_functions(&elf, cubin, error);
+    if (!status) {
+        read_infos(&elf, cubin);
+        read_symbols(&elf, cubin);
+        read_code(&elf, cubin);
+        cts_cubin_read_lines(&elf, cubin);
+    }
+    free(elf.sections);
+    if (status) cts_cubin_release(cubin);
+    return status;
+}
+
+void cts_cubin_release(struct cts_cubin *cubin)
+{
+    for (size_t i = 0; i < cubin->function_count; i++) free(cubin->functions[i].name);
+    for (size_t i = 0; i < cubin->file_count; i++) free(cubin->files[i]);
+    for (size_t i = 0; i < cubin->part_count; i++) free(cubin->parts[i].name);
+    free(cubin->parts);
+    free(cubin->marks);
+    free(cubin->calls);
+    free(cubin->strings);
+    free(cubin->functions);
+    free(cubin->files);
+    free(cubin->lines);
+    *cubin = (struct cts_cubin){0};
+}
+
+const struct cts_cubin_function *cts_cubin_find(const struct cts_cubin *cubin, const char *name)
+{
+    for (size_t i = 0; i < cubin->function_count; i++)
+        if (strcmp(cubin->functions[i].name, name) == 0) return cubin->functions + i;
+    return NULL;
+}
+
+const struct cts_cubin_line *cts_cubin_line_at(const struct cts_cubin *cubin,
+                                               const struct cts_cubin_function *function,
+                                               uint64_t offset_bytes)
+{
+    if (!function || !function->line_count) return NULL;
+    const struct cts_cubin_line *const lines = cubin->lines + function->first_line;
+    size_t low = 0, high = function->line_count; /* the last row at or before the instruction */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (lines[middle].offset_bytes <= offset_bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && lines[low - 1].line && lines[low - 1].file != UINT32_MAX ? lines + low - 1 : NULL;
+}
+
+const struct cts_sass *cts_cubin_mark_at(const struct cts_cubin *cubin,
+                                         const struct cts_cubin_function *function,
+                                         uint64_t offset_bytes)
+{
+    if (!function) return NULL;
+    const struct cts_cubin_mark *const marks = cubin->marks + function->first_mark;
+    size_t low = 0, high = function->mark_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (marks[middle].offset_bytes == offset_bytes) return &marks[middle].sass;
+        if (marks[middle].offset_bytes < offset_bytes)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+const struct cts_cubin_part *cts_cubin_part_at(const struct cts_cubin *cubin,
+                                               const struct cts_cubin_function *function,
+                                               uint64_t offset_bytes)
+{
+    for (size_t i = 0; function && i < cubin->part_count; i++) {
+        const struct cts_cubin_part *const part = cubin->parts + i;
+        if (cubin->functions + part->function == function && offset_bytes >= part->offset_bytes &&
+            offset_bytes - part->offset_bytes < part->size_bytes)
+            return part;
+    }
+    return NULL;
+}
+
+const char *cts_cubin_callee(const struct cts_cubin *cubin, const struct cts_cubin_call *call)
+{
+    return call->callee_name < cubin->strings_bytes ? cubin->strings + call->callee_name : "";
+}
+
+const void *cts_cubin_code(const void *image, size_t image_bytes,
+                           const struct cts_cubin_function *function, size_t *code_bytes)
+{
+    struct cts_elf elf = {.image = image, .bytes = image_bytes};
+    const uint8_t *code = NULL;
+    *code_bytes = 0;
+    if (open_elf(&elf, NULL) == CTS_OK && function->section < elf.section_count) {
+        const struct cts_cursor all = cts_elf_content(&elf, elf.sections + function->section);
+        code = all.at;
+        *code_bytes = cts_cursor_left(&all);
+    }
+    free(elf.sections);
+    return *code_bytes ? code : NULL;
+}

@@ -1,0 +1,148 @@
+/* Sites: what a record's instruction is and where it stands in the source. The line is that of the
+ * innermost call that is the user's: code of the toolkit's headers was inlined there. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "modules.h"
+#include "trace/access.h"
+
+/* ---- places in the source ---- */
+
+struct place {
+    uint32_t file, line; /* line 0: unknown */
+    uint32_t call;       /* where that was inlined */
+};
+
+static bool is_users(const struct cts_cubin *cubin, uint32_t file)
+{
+    return file < cubin->file_count && !cts_memory_is_of_toolkit(cubin->files[file]);
+}
+
+static struct place place_of(const struct cts_cubin *cubin, const struct cts_cubin_line *line)
+{
+    if (!line) return (struct place){0};
+    struct place place = {line->file, line->line, line->call};
+    while (!is_users(cubin, place.file) && place.call != CTS_CUBIN_NONE) {
+        const struct cts_cubin_call *const call = cubin->calls + place.call;
+        place = (struct place){call->file, call->line, call->parent};
+    }
+    if (is_users(cubin, place.file)) return place;
+    return (struct place){line->file, line->line, line->call}; /* all is the toolkit's */
+}
+
+/* "file:line:0 function <- ..." for each call, the outermost last, as the plugin writes it; column
+ * 0: unknown. The caller frees; NULL: no call. */
+static char *inlined_at(const struct cts_cubin *cubin, const struct place *place,
+                        const char *outermost)
+{
+    char *text = NULL;
+    size_t text_bytes = 0;
+    FILE *const out = place->call != CTS_CUBIN_NONE ? open_memstream(&text, &text_bytes) : NULL;
+    if (!out) return NULL;
+    for (uint32_t c = place->call; c != CTS_CUBIN_NONE; c = cubin->calls[c].parent) {
+        const struct cts_cubin_call *const call = cubin->calls + c;
+        const char *const caller = call->parent != CTS_CUBIN_NONE
+                                       ? cts_cubin_callee(cubin, cubin->calls + call->parent)
+                                       : outermost;
+        char *const name = cts_memory_demangled(caller);
+        fprintf(out, "%s%s:%u:0 %s", c == place->call ? "" : " <- ",
+                call->file < cubin->file_count ? cubin->files[call->file] : "?", call->line,
+                name ? name : caller);
+        free(name);
+    }
+    fclose(out);
+    return text;
+}
+
+/* ---- sites ---- */
+
+/* The function that the instruction is in, and where it has no line, its place there. */
+static void name_function(const struct cts_code_range *range, uint64_t offset_bytes, bool is_inside,
+                          bool has_line, char *text, size_t text_bytes)
+{
+    const struct cts_cubin_part *const part =
+        is_inside ? cts_cubin_part_at(&range->module->cubin, range->function, offset_bytes) : NULL;
+    char *const name = part ? cts_memory_demangled(part->name) : NULL;
+    const uint64_t within = part ? offset_bytes - part->offset_bytes : offset_bytes;
+    if (!is_inside)
+        snprintf(text, text_bytes, "function at 0x%llx",
+                 ((unsigned long long)range->first << CTS_RING_PC_SHIFT) + offset_bytes);
+    else if (has_line)
+        snprintf(text, text_bytes, "%s", name ? name : range->name);
+    else
+        snprintf(text, text_bytes, "%.1000s+0x%llx", name ? name : range->name,
+                 (unsigned long long)within);
+    free(name);
+}
+
+static uint8_t operation_of(const struct cts_ring_record *record, const struct cts_sass *sass)
+{
+    static const uint8_t operations[4] = {CTS_LOAD, CTS_STORE, CTS_ATOMIC_OTHER, CTS_ATOMIC_OTHER};
+    const uint8_t operation = operations[record->operation & 3];
+    return operation == CTS_ATOMIC_OTHER && sass && sass->kind == CTS_SASS_ATOMIC ? sass->operation
+                                                                                  : operation;
+}
+
+uint32_t cts_module_add_site(const struct cts_code_range *range,
+                             const struct cts_ring_record *record)
+{
+    static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
+                                      CTS_SPACE_GLOBAL};
+    struct cts_memory_module *const module = range->module;
+    const uint64_t offset_bytes = (uint64_t)(record->pc - range->first) << CTS_RING_PC_SHIFT;
+    const bool is_inside = record->pc - range->first < range->count;
+    const struct cts_cubin_function *const function = is_inside ? range->function : NULL;
+    const struct place place =
+        place_of(&module->cubin, cts_cubin_line_at(&module->cubin, function, offset_bytes));
+    char *const calls = place.line ? inlined_at(&module->cubin, &place, function->name) : NULL;
+    char name[1024];
+    cts_module_make_row(module);
+    name_function(range, offset_bytes, is_inside, place.line != 0, name, sizeof name);
+    const struct cts_site row = {
+        .site = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SITE, 1),
+        .module = module->id,
+        .function = name,
+        .operation =
+            operation_of(record, cts_cubin_mark_at(&module->cubin, function, offset_bytes)),
+        .space = spaces[record->space & 3],
+        .width_bytes = 1u << record->width_log2,
+        .source = place.line ? cts_module_source(module, place.file) : CTS_NONE,
+        .line = place.line,
+        .inlined_at = calls,
+    };
+    cts_catalogue_add_site(cts_memory.catalogue, &row);
+    if (!place.line && is_inside) cts_disassembly_add(range, &row, offset_bytes);
+    free(calls);
+    return row.site;
+}
+
+/* ---- what is not recorded ---- */
+
+static void add_skipped(const struct cts_memory_module *module, const char *what,
+                        const char *reason, uint64_t count)
+{
+    const struct cts_skipped row = {
+        .module = module->id, .what = what, .reason = reason, .source = CTS_NONE, .count = count};
+    cts_catalogue_add_skipped(cts_memory.catalogue, &row);
+}
+
+void cts_module_tell_unrecorded(struct cts_memory_module *module,
+                                const struct cts_cubin_function *function, const char *name)
+{
+    const struct cts_cubin *const cubin = &module->cubin;
+    uint64_t counts[CTS_SASS_KIND_COUNT] = {0};
+    for (uint32_t i = 0; function && i < function->mark_count; i++)
+        counts[cubin->marks[function->first_mark + i].sass.kind]++;
+    for (int kind = 0; kind < CTS_SASS_KIND_COUNT; kind++) {
+        const char *reason, *const what = cts_sass_unrecorded(kind, &reason);
+        char text[600];
+        if (!counts[kind] || !what) continue;
+        snprintf(text, sizeof text, "%s in %.500s", what, name);
+        add_skipped(module, text, reason, counts[kind]);
+    }
+    if (!cubin->launches_kernels || module->told_launches) return;
+    module->told_launches = true;
+    add_skipped(module, "launches made by kernels",
+                "what kernels launch is not followed (dynamic parallelism)", 1);
+}
