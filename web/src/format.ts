@@ -37,3 +37,14 @@ export function short(value: number): string {
 export function percent(share: number | null): string {
     return share === null || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(1)} %`;
 }
+
+// A kernel's name without its parameters; the whole name on hover.
+export function shortName(name: string | null): string {
+    if (!name) return "?";
+    let depth = 0;
+    for (let i = name.length - 1; name.endsWith(")") && i > 0; i--) {
+        if (name[i] === ")") depth++;
+        if (name[i] === "(" && --depth === 0) return name.slice(0, i);
+    }
+    return name;
+}

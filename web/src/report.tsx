@@ -1,145 +1,13 @@
 // The report page: a summary on top, then one card a question, each with a plot and the table behind
 // it.
-import { render, type ComponentChildren } from "preact";
+import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { number, type Data, type Memory } from "./data";
-import { FigureCards } from "./figure";
-import { bytes, count, percent } from "./format";
+import type { Data, Memory } from "./data";
+import { MemorySection } from "./memory";
 import { PathSection } from "./path";
-import { Table } from "./table";
 
 const everything = JSON.parse(document.getElementById("data")!.textContent!) as Data;
-const data = everything as Memory; // used by what is shown of a run with accesses alone
-
-// A kernel's name without its parameters; the whole name on hover.
-function shortName(name: string | null): string {
-    if (!name) return "?";
-    let depth = 0;
-    for (let i = name.length - 1; name.endsWith(")") && i > 0; i--) {
-        if (name[i] === ")") depth++;
-        if (name[i] === "(" && --depth === 0) return name.slice(0, i);
-    }
-    return name;
-}
-
-function Kernel({ name }: { name: string | null }) {
-    return <code title={name ?? ""}>{shortName(name)}</code>;
-}
-
-function Card(props: { title: string; says: string; children: ComponentChildren; table?: ComponentChildren }) {
-    return (
-        <section class="card">
-            <h2>{props.title}</h2>
-            <p class="soft">{props.says}</p>
-            {props.children}
-            {props.table && (
-                <details>
-                    <summary>The numbers</summary>
-                    {props.table}
-                </details>
-            )}
-        </section>
-    );
-}
-
-function Tile({ value, label }: { value: string; label: string }) {
-    return <div class="tile"><b>{value}</b><span>{label}</span></div>;
-}
-
-function soundness(): string[] {
-    const s = data.soundness, notes: string[] = [];
-    const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`;
-    if (s.unrecorded_launches)
-        notes.push(`Lower bound: ${plural(s.unrecorded_launches, "launch was", "launches were")} not recorded in full.`);
-    if (s.dropped_accesses) notes.push(`${plural(s.dropped_accesses, "access", "accesses")} dropped by the recorder.`);
-    if (s.incomplete_files) notes.push(`${plural(s.incomplete_files, "access file ends", "access files end")} too early: the program was killed.`);
-    if (s.skipped_instructions) notes.push(`${plural(s.skipped_instructions, "instruction", "instructions")} could not be instrumented.`);
-    if (s.unseen_allocations) notes.push(`Host writes to ${plural(s.unseen_allocations, "managed or mapped allocation", "managed or mapped allocations")} were not seen; they are left out of the ratios.`);
-    if (s.unordered_transfers) notes.push(`${plural(s.unordered_transfers, "transfer", "transfers")} between launches that nothing orders but their recorded start.`);
-    if (data.paper_model) notes.push("Paper model: copies and frees are not followed.");
-    return notes;
-}
-
-// The busiest pair of kernels and what dominates, in two sentences.
-function summary(): string {
-    const t = data.totals, received = number(t, "received_bytes");
-    if (!number(t, "launches")) return "No kernel was launched.";
-    if (!received)
-        return "No CTA read what a CTA of an earlier launch wrote: the launches do not communicate through global memory.";
-    const pair = data.kernel_pairs.reduce((a, b) => (b.bytes > a.bytes ? b : a));
-    const degree = number(t, "received_transfers") / Math.max(1, number(t, "nodes"));
-    return `${percent(number(t, "ratio_communicated_bytes") / Math.max(1, number(t, "ratio_written_bytes")))} of what the kernels wrote was read by a later launch. ` +
-        `Most of it, ${bytes(pair.bytes)}, went from ${shortName(pair.writer)} to ${shortName(pair.reader)}; a CTA of a launch received from ${count(Math.round(degree * 10) / 10)} CTAs on average.`;
-}
-
-function Volumes() {
-    const rows = data.kernels.map((k) => [
-        <Kernel name={k["name"] as string | null} />, count(number(k, "launches")),
-        bytes(number(k, "global_read_unique_bytes")), bytes(number(k, "global_written_unique_bytes")),
-        bytes(number(k, "received_bytes")), bytes(number(k, "communicated_out_bytes")),
-        percent(number(k, "communicated_out_bytes") / number(k, "global_written_unique_bytes")),
-        bytes(number(k, "from_host_bytes")), bytes(number(k, "host_read_bytes")),
-    ]);
-    return (
-        <Card title="Kernels" says="Bytes of global memory, each counted once per CTA (thread block) and launch. Received: last written by a kernel. Communicated: written, and read by a later launch before it was overwritten.">
-            <Table columns={[{ title: "kernel", text: true }, { title: "launches" }, { title: "read" }, { title: "written" },
-                { title: "received" }, { title: "communicated" }, { title: "of written" }, { title: "from host" }, { title: "read by host" }]} rows={rows} />
-        </Card>
-    );
-}
-
-function Pairs() {
-    const pairs = [...data.kernel_pairs].sort((a, b) => b.bytes - a.bytes);
-    if (!pairs.length) return null;
-    return (
-        <Card title="Who talks to whom" says="Transfers, added up by the kernel that wrote and the kernel that read.">
-            <Table columns={[{ title: "writer", text: true }, { title: "reader", text: true }, { title: "transfers" }, { title: "bytes" }, { title: "bytes accessed" }]}
-                rows={pairs.map((p) => [<Kernel name={p.writer} />, <Kernel name={p.reader} />, count(p.transfers), bytes(p.bytes), bytes(p.access_bytes)])} />
-            {data.kernel_pairs_left_out > 0 && <p class="soft">{count(data.kernel_pairs_left_out)} more pairs are left out.</p>}
-        </Card>
-    );
-}
-
-function Findings() {
-    const rows = data.findings.map((f) => [
-        <b>{f.finding}</b>, <><code>{f.place ?? "?"}</code><br /><span class="soft">{f.operation}{f.variable && <> of <code>{f.variable}</code></>}</span></>,
-        <Kernel name={f.kernel} />, percent(f.share), <span class="wrap">{f.evidence}</span>, <span class="wrap">{f.remedy}</span>,
-    ]);
-    if (!rows.length) return null;
-    return (
-        <Card title="What is wrong with the accesses" says="Requests that cost more than their bytes need, the costliest first. At most: the part of the kernel's memory traffic that could go away.">
-            <Table columns={[{ title: "finding", text: true }, { title: "where", text: true }, { title: "kernel", text: true }, { title: "at most" },
-                { title: "evidence", text: true }, { title: "remedy", text: true }]} rows={rows} left={data.findings_left_out} />
-        </Card>
-    );
-}
-
-function MemorySection() {
-    const t = data.totals, notes = soundness();
-    return (
-        <>
-            <p>{summary()}</p>
-            {data.partition_answer && <p>Split over several GPUs: {data.partition_answer.trim().split("\n").map((line) => line.trim().replace(/;$/, "")).join("; ")}.</p>}
-            {data.findings.length > 0 && <p>Worst access: {data.findings[0]!.finding} at {data.findings[0]!.place ?? "?"} in {shortName(data.findings[0]!.kernel)}: {data.findings[0]!.evidence}.</p>}
-            {notes.length > 0 && <div class="warning"><ul>{notes.map((note) => <li>{note}</li>)}</ul></div>}
-            <div class="tiles">
-                <Tile value={count(number(t, "launches"))} label="kernel launches" />
-                <Tile value={bytes(number(t, "global_read_unique_bytes"))} label="read, each byte once per CTA" />
-                <Tile value={bytes(number(t, "global_written_unique_bytes"))} label="written, each byte once per CTA" />
-                <Tile value={percent(number(t, "ratio_communicated_bytes") / number(t, "ratio_written_bytes"))} label="of written bytes communicated" />
-                <Tile value={count(number(t, "received_transfers"))} label="transfers between CTAs" />
-                <Tile value={bytes(number(t, "conflict_bytes"))} label="in write conflicts" />
-            </div>
-            <Volumes />
-            <Pairs />
-            <Findings />
-            <div class="cards">
-                <FigureCards figures={data.figures} />
-            </div>
-        </>
-    );
-}
 
 function Page() {
     const { run, path, timeline, totals } = everything;
@@ -150,7 +18,7 @@ function Page() {
                 {[run.arguments ?? run.program, run.host && `on ${run.host}`, run.device, run.created, `ctascope ${run.version}`].filter(Boolean).join(" · ")}
             </p>
             {path && timeline && <PathSection path={path} timeline={timeline} />}
-            {totals && <MemorySection />}
+            {totals && <MemorySection data={everything as Memory} />}
         </main>
     );
 }
