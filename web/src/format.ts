@@ -41,6 +41,7 @@ export function percent(share: number | null): string {
 // A kernel's name without its parameters; the whole name on hover.
 export function shortName(name: string | null): string {
     if (!name) return "?";
+    name = name.replace(/^void /, ""); // a template's name says what it returns
     let depth = 0;
     for (let i = name.length - 1; name.endsWith(")") && i > 0; i--) {
         if (name[i] === ")") depth++;

@@ -1,0 +1,194 @@
+// A piece of memory, cell by cell: reads blue, writes orange, both half of each. Lanes that are
+// pointed at, selected or pinned are outlined over it; cells that are pointed at ask who touched
+// them. Wheel: zoom. Drag: select bytes. Click: select a cell's bytes. Double click: all again.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { bytes, count } from "../format";
+import { useAsk } from "./ask";
+import { Canvas, type Brush } from "./canvas";
+import { bytesOf, cellOf, gather, gridOf, zoomed, type Grid } from "./grid-layout";
+import { kindOf, marksOf, useModel, type Mark } from "./model";
+import { addressText, placeText, pointText } from "./places";
+import { blend, cssOf, inksOf, mix, most, strength } from "./paint";
+import { hex, type Range, type Shape } from "./state";
+
+export interface Region extends Range {
+    name: string;
+    element: number; // bytes
+    allocation: number | null;
+}
+const GUTTER = 70, TOP = 16, TOUCHES = 256, ASK_AFTER_MS = 50;
+
+export function AddressGrid({ region, window, shape, width, height, unit }: { region: Region; window: Range; shape: Shape; width: number; height: number; unit: number }) {
+    const model = useModel(), { launch, state } = model;
+    const grid = useMemo(() => gridOf(window.first, window.last, shape, region.element, Math.max(80, width - (GUTTER + 10) * unit), Math.max(40, height - (TOP + 4) * unit), unit),
+        [window.first, window.last, shape.kind, shape.pitch, region.element, width, height, unit]);
+    const density = useAsk(`${launch.launch}|${window.space}`, `density|${window.first}|${window.last}|${grid.cells}|${JSON.stringify(state.filter)}`,
+        (signal) => model.source.density(launch.launch, state.filter, window.space, window.first, window.first + grid.cells * grid.cellBytes - 1, grid.cells, signal));
+    const sums = useMemo(() => {
+        const data = density.data;
+        if (!data) return null;
+        const reads = gather(grid, data.first, data.cellBytes, data.reads), writes = gather(grid, data.first, data.cellBytes, data.writes);
+        return { reads, writes, mostReads: most(reads), mostWrites: most(writes) };
+    }, [density.data, grid]);
+    const dots = useRef<HTMLCanvasElement | null>(null);
+    const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
+    const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
+    const asked = useRef<{ control: AbortController; timer: number } | null>(null);
+    const left = GUTTER * unit, top = TOP * unit;
+
+    const paintCells = ({ context, theme }: Brush) => {
+        const inks = inksOf(theme), rows = Math.ceil(grid.rows / grid.merge), { cellWidth: cw, cellHeight: ch } = grid;
+        const big = cw >= 5 && ch >= 5, pad = big ? 1 * unit : 0;
+        if (!big) {
+            const image = (dots.current ??= document.createElement("canvas"));
+            image.width = grid.columns;
+            image.height = rows;
+            const ink = image.getContext("2d")!, data = ink.createImageData(grid.columns, rows);
+            for (let i = 0; i < rows * grid.columns; i++) {
+                const [r, g, b] = sums ? blend(inks, sums.reads[i]!, sums.writes[i]!, sums.mostReads, sums.mostWrites) : inks.paper;
+                data.data.set([r, g, b, 255], 4 * i);
+            }
+            ink.putImageData(data, 0, 0);
+            context.imageSmoothingEnabled = false;
+            context.drawImage(image, left, top, grid.columns * cw, rows * ch);
+            return;
+        }
+        for (let row = 0; row < rows; row++)
+            for (let column = 0; column < grid.columns; column++) {
+                if (!bytesOf(grid, { column, row })) break;
+                const i = row * grid.columns + column, x = left + column * cw, y = top + row * ch;
+                const r = sums ? strength(sums.reads[i]!, sums.mostReads) : 0, w = sums ? strength(sums.writes[i]!, sums.mostWrites) : 0;
+                context.fillStyle = cssOf(r ? mix(inks.paper, inks.read, r) : w ? mix(inks.paper, inks.write, w) : inks.paper);
+                context.fillRect(x, y, cw - pad, ch - pad);
+                if (r && w) {
+                    context.fillStyle = cssOf(mix(inks.paper, inks.write, w));
+                    context.beginPath();
+                    context.moveTo(x + cw - pad, y);
+                    context.lineTo(x + cw - pad, y + ch - pad);
+                    context.lineTo(x, y + ch - pad);
+                    context.fill();
+                }
+            }
+    };
+    const outline = ({ context, theme, small }: Brush, mark: Mark) => {
+        const styles = { hover: [theme.emphasis, 2.5], selected: [theme.emphasis, 1.25], pin: [theme.palette[3]!, 2], bytes: [theme.emphasis, 2] } as const;
+        const [colour, thick] = styles[mark.kind], { cellWidth: cw, cellHeight: ch } = grid;
+        if (mark.last < grid.first || mark.first > grid.last) return;
+        const a = cellOf(grid, Math.max(mark.first, grid.first)), b = cellOf(grid, Math.min(mark.last, grid.last));
+        context.strokeStyle = context.fillStyle = colour;
+        context.lineWidth = thick * unit;
+        for (let row = a.row; row <= Math.min(b.row, a.row + 400); row++) {
+            const from = row === a.row ? a.column : 0, to = row === b.row ? b.column : grid.columns - 1;
+            const x = left + from * cw, y = top + row * ch, wide = Math.max(3 * unit, (to - from + 1) * cw - unit), tall = Math.max(3 * unit, ch - unit);
+            if (cw < 4 || ch < 4) context.fillRect(x - unit, y - unit, Math.max(wide, 3 * unit), Math.max(tall, 3 * unit));
+            else context.strokeRect(x + unit / 2, y + unit / 2, wide - unit, tall - unit);
+            if (mark.label && row === a.row && cw >= 9) {
+                context.font = small;
+                context.textAlign = "center";
+                context.fillRect(x, y, Math.min(cw - unit, 11 * unit), Math.min(ch - unit, 12 * unit));
+                context.fillStyle = theme.background;
+                context.fillText(mark.label, x + Math.min(cw - unit, 11 * unit) / 2, y + Math.min(ch - unit, 12 * unit) / 2 + 0.5);
+                context.textAlign = "left";
+            }
+        }
+    };
+    const rulers = ({ context, theme, small }: Brush) => {
+        const rows = Math.ceil(grid.rows / grid.merge), every = Math.max(1, Math.ceil((14 * unit) / grid.cellHeight)), elements = region.element;
+        context.font = small;
+        context.fillStyle = theme.text;
+        context.textAlign = "right";
+        for (let row = 0; row < rows; row += every) {
+            const offset = grid.first + row * grid.merge * grid.pitch - region.first;
+            const text = shape.kind === "matrix" || shape.kind === "structs" ? (grid.pitch && offset % grid.pitch === 0 ? `${shape.kind === "matrix" ? "row " : "["}${count(offset / grid.pitch)}${shape.kind === "matrix" ? "" : "]"}` : `+${count(offset)} B`) :
+                `[${count(Math.floor(offset / elements))}]`;
+            context.fillText(text, left - 8 * unit, top + row * grid.cellHeight + Math.max(grid.cellHeight / 2, 5 * unit));
+        }
+        context.textAlign = "left";
+        const per = Math.max(1, Math.ceil((34 * unit) / grid.cellWidth));
+        for (let column = 0; column < grid.columns; column += per) {
+            const at = column * grid.cellBytes;
+            context.fillText(shape.kind === "structs" ? `+${at}` : count(at / elements), left + column * grid.cellWidth + unit, top - 7 * unit);
+        }
+    };
+    const draw = (brush: Brush) => {
+        paintCells(brush);
+        rulers(brush);
+        const marks = marksOf(model, window.space);
+        for (const kind of ["selected", "bytes", "pin", "hover"] as const) marks.filter((mark) => mark.kind === kind).forEach((mark) => outline(brush, mark));
+        if (drag) outline(brush, { first: Math.min(drag.from, drag.to), last: Math.max(drag.from, drag.to), label: "", kind: "bytes", lane: null });
+    };
+    const at = (x: number, y: number) => bytesOf(grid, { column: Math.floor((x - left) / grid.cellWidth), row: Math.floor((y - top) / grid.cellHeight) });
+    const leave = () => {
+        setTip(null);
+        if (asked.current) {
+            clearTimeout(asked.current.timer);
+            asked.current.control.abort();
+            asked.current = null;
+        }
+        if (model.hover.get()?.from === "addresses") model.hover.set(null);
+    };
+    useEffect(() => leave, [launch.launch]);
+    const shown = useRef(-1);
+    const move = (x: number, y: number) => {
+        const under = at(x, y);
+        if (drag) return under && setDrag({ from: drag.from, to: under[0] >= drag.from ? under[1] : under[0] });
+        if (!under) return (shown.current = -1), leave();
+        if (shown.current === under[0] && tip) return setTip({ ...tip, x, y });
+        shown.current = under[0];
+        leave();
+        const cell = cellOf(grid, under[0]), i = cell.row * grid.columns + cell.column;
+        const reads = sums?.reads[i] ?? 0, writes = sums?.writes[i] ?? 0, size = under[1] - under[0] + 1;
+        const name = `${addressText(launch, window.space, under[0])}${grid.cellBytes > region.element ? ` and on, ${bytes(size * grid.merge)}` : ""}`;
+        const told = `${hex(under[0])}: ${reads ? `read by ${count(reads)} lanes` : ""}${reads && writes ? ", " : ""}${writes ? `written by ${count(writes)}` : ""}${reads || writes ? "" : "not touched"}`;
+        setTip({ x, y, lines: [name, told] });
+        const hover = { from: "addresses", record: null, lane: null, bytes: { space: window.space, first: under[0], last: under[1] }, touches: null, touchCount: 0, text: `${name}, ${told}` };
+        model.hover.set(hover);
+        if (!reads && !writes) return;
+        const control = new AbortController();
+        const timer = setTimeout(() => {
+            model.source.touching(launch.launch, state.filter, window.space, under[0], under[1], TOUCHES, control.signal).then((found) => {
+                if (control.signal.aborted) return;
+                const who = found.rows.slice(0, 4).map((t) => `${model.sites.get(t.site)?.operation ?? "access"}: CTA ${pointText(t.cta, launch.grid)}, warp ${t.warp}, lane ${t.lane}, ${placeText(model.run, model.sites.get(t.site))}`);
+                setTip((old) => old && { ...old, lines: [name, told, ...who, ...(found.total > who.length ? [`and ${count(found.total - who.length)} more`] : [])] });
+                model.hover.set({ ...hover, touches: found.rows, touchCount: found.total });
+            }, () => undefined);
+        }, ASK_AFTER_MS) as unknown as number;
+        asked.current = { control, timer };
+    };
+    const select = (first: number, last: number) => {
+        const touches = model.hover.get()?.touches ?? [], record = touches.length === 1 ? touches[0]! : null;
+        model.set({ bytes: { space: window.space, first, last }, ...(record ? { record: record.index, lane: record.lane } : {}) });
+    };
+    const touchedCells = sums ? sums.reads.reduce((n, value, i) => n + (value || sums.writes[i] ? 1 : 0), 0) : 0;
+    return (
+        <>
+            <Canvas class="grid" cursor="crosshair" draw={draw} redraw={(paint) => model.hover.watch(paint)}
+                label={`${region.name}: ${count(grid.columns)} columns by ${count(Math.ceil(grid.rows / grid.merge))} rows of ${count(grid.cellBytes)} B, ${count(touchedCells)} cells touched`}
+                onMove={move} onLeave={() => { shown.current = -1; leave(); }}
+                onDown={(x, y) => { const under = at(x, y); if (under) setDrag({ from: under[0], to: under[1] }); }}
+                onUp={() => {
+                    if (drag) select(Math.min(drag.from, drag.to), Math.max(drag.from, drag.to));
+                    setDrag(null);
+                }}
+                onDouble={() => model.set({ window: { space: region.space, first: region.first, last: region.last } })}
+                onWheel={(x, y, event) => {
+                    event.preventDefault();
+                    const under = at(x, y), quantum = quantumOf(grid, shape, region);
+                    const [first, last] = zoomed(window.first, window.last, under ? under[0] : (window.first + window.last) / 2, event.deltaY > 0 ? 2 : 0.5, region, quantum);
+                    model.set({ window: { space: region.space, first, last } });
+                }} />
+            {density.error && <p class="nothing">{density.error}</p>}
+            {tip && <Tip x={tip.x} y={tip.y} width={width} unit={unit} lines={tip.lines} colours={(model.hover.get()?.touches ?? []).slice(0, 4).map((t) => kindOf(model, t.site))} />}
+        </>
+    );
+}
+
+export const quantumOf = (grid: Pick<Grid, "pitch">, shape: Shape, region: Region) => (shape.kind === "array" ? region.element * 16 : Math.max(1, shape.pitch || grid.pitch));
+
+export function Tip({ x, y, width, unit, lines, colours }: { x: number; y: number; width: number; unit: number; lines: string[]; colours?: string[] }) {
+    return (
+        <div class="tip" style={{ left: `${Math.max(4, Math.min(x + 14, width - 360 * unit))}px`, top: `${y + 16 * unit}px` }}>
+            {lines.map((line, i) => <div class={i ? "soft" : ""}>{i >= 2 && colours?.[i - 2] && <i class={`dot ${colours[i - 2]}`} />}{line}</div>)}
+        </div>
+    );
+}

@@ -1,0 +1,202 @@
+// The page: it holds the state and the URL together, fetches what every part needs (run, launch,
+// the selected and the pinned records, findings), and puts the parts where they stand.
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { messageOf, useAsk } from "./ask";
+import { FilterPanel } from "./filters";
+import { GroupPanel } from "./groups";
+import { Help, Tour } from "./help";
+import { Inspector } from "./inspector";
+import { firstLaunch, repair } from "./keep";
+import { useKeys } from "./keys";
+import { ModelContext, type Hover, type Model } from "./model";
+import { siteIndex } from "./places";
+import { Panes } from "./panes";
+import { fetchOne, type One } from "./records";
+import type { RunInfo, Source } from "./source";
+import { type State } from "./state";
+import { StatusLine } from "./status";
+import { Store, useStore } from "./store";
+import { TimelineStrip } from "./strip";
+import { TopBar } from "./topbar";
+import { decode, encode } from "./url";
+
+// The state, which the fragment of the URL follows and, when a link or the way back changes it, leads.
+function useUrlState(say: (notice: string) => void): [State, (change: Partial<State>) => void] {
+    const [store] = useState(() => {
+        const { state, problems } = decode(location.hash);
+        problems.forEach(say);
+        return new Store(state);
+    });
+    const state = useStore(store);
+    const timer = useRef(0);
+    const shown = useRef(location.hash);
+    useEffect(() => {
+        const follow = () => {
+            if (location.hash === shown.current) return;
+            shown.current = location.hash;
+            const { state: read, problems } = decode(location.hash);
+            problems.forEach(say);
+            store.set(read);
+        };
+        addEventListener("hashchange", follow);
+        addEventListener("popstate", follow);
+        return () => {
+            removeEventListener("hashchange", follow);
+            removeEventListener("popstate", follow);
+        };
+    }, []);
+    const set = (change: Partial<State>) => {
+        const before = store.get(), next = { ...before, ...change };
+        store.set(next);
+        // What a person would want to go back to is a step of the history; the rest replaces it.
+        const step = (change.launch !== undefined && before.launch !== null && change.launch !== before.launch) || (change.view !== undefined && change.view !== before.view);
+        const write = () => {
+            shown.current = encode(store.get()) || "#";
+            history.replaceState(null, "", shown.current);
+        };
+        clearTimeout(timer.current);
+        if (step) history.pushState(null, "", (shown.current = encode(next) || "#"));
+        else timer.current = setTimeout(write, 120) as unknown as number;
+    };
+    return [state, set];
+}
+
+function Whole({ title, text, action }: { title: string; text: string; action?: () => void }) {
+    return (
+        <div class="whole">
+            <h1>{title}</h1>
+            <p>{text}</p>
+            {action && <button class="primary" onClick={action}>Try again</button>}
+        </div>
+    );
+}
+
+export function App({ source }: { source: Source }) {
+    const run = useAsk("run", "run", () => source.run());
+    if (run.error) return <Whole title="The run cannot be read" text={run.error} action={run.retry} />;
+    if (!run.data) return <div class="whole"><p class="soft working">Opening the run</p></div>;
+    if (!run.data.recordedLaunchCount)
+        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds ${run.data.launchCount} launches, but none with its accesses. Record them with: ctascope record --memory -- PROGRAM`} />;
+    return <RunPage source={source} run={run.data} />;
+}
+
+// The selected and pinned records, each fetched once.
+function useRecordsOf(source: Source, launch: number | null, indices: number[], gone: (index: number) => void): Map<number, One> {
+    const [have, setHave] = useState<{ launch: number | null; records: Map<number, One> }>({ launch: null, records: new Map() });
+    const records = have.launch === launch ? have.records : new Map<number, One>();
+    const key = indices.join(",");
+    useEffect(() => {
+        const control = new AbortController();
+        if (launch === null) return;
+        for (const index of new Set(indices)) {
+            if (records.has(index)) continue;
+            fetchOne(source, launch, index, control.signal).then((one) => {
+                if (control.signal.aborted) return;
+                if (!one) return gone(index);
+                setHave((old) => ({ launch, records: new Map(old.launch === launch ? old.records : []).set(index, one) }));
+            }, () => control.signal.aborted || gone(index));
+        }
+        return () => control.abort();
+    }, [launch, key]);
+    return records;
+}
+
+function RunPage({ source, run }: { source: Source; run: RunInfo }) {
+    const [notices, setNotices] = useState<string[]>([]);
+    const say = (notice: string) => setNotices((old) => (old.includes(notice) ? old : [...old, notice].slice(-4)));
+    const [state, set] = useUrlState(say);
+    const [overlay, setOverlay] = useState<"help" | "tour" | null>(() => (seenTour() ? null : "tour"));
+    const hover = useMemo(() => new Store<Hover | null>(null), []);
+    const sites = useMemo(() => siteIndex(run), [run]);
+
+    useEffect(() => {
+        if (state.launch === null) firstLaunch(source, run).then((launch) => launch !== null && set({ launch }), (error) => say(messageOf(error)));
+    }, [state.launch]);
+    const launch = useAsk("launch", state.launch === null ? null : `${state.launch}`, (signal) => source.launch(state.launch!, signal));
+    const current = launch.data && launch.data.launch === state.launch ? launch.data : null;
+    useEffect(() => {
+        if (!launch.error || state.launch === null) return;
+        say(`Launch ${state.launch} cannot be shown: ${launch.error}`);
+        firstLaunch(source, run).then((first) => first !== null && first !== state.launch && set({ launch: first, record: null, lane: null, pins: [], bytes: null, window: null, order: null, compare: null }), () => undefined);
+    }, [launch.error]);
+    // A link may name what this run does not have.
+    useEffect(() => {
+        if (!current) return;
+        const { change, problems } = repair(state, run, current);
+        problems.forEach(say);
+        if (change) set(change);
+        hover.set(null);
+    }, [current]);
+
+    const findings = useAsk(state.wholeRun ? "run" : state.launch, current ? "findings" : null, (signal) => source.findings(state.wholeRun ? null : current!.launch, signal));
+    const indices = [...(state.record === null ? [] : [state.record]), ...state.pins.map((pin) => pin.index)];
+    const records = useRecordsOf(source, current ? current.launch : null, indices, (index) => {
+        say(`Record ${index} does not exist in launch ${current?.launch}; the selection was left out.`);
+        set({
+            pins: state.pins.filter((pin) => pin.index !== index),
+            ...(state.record === index ? { record: null, lane: null } : {}),
+        });
+    });
+    const last = useRef<Model | null>(null);
+    const model = useMemo<Model | null>(() => {
+        if (!current) return null;
+        return {
+            source, run, sites, launch: current, state, set, say, hover,
+            openLaunch: (id, change) => set({ launch: id, record: null, lane: null, pins: [], bytes: null, window: null, order: null, compare: null, ...change }),
+            selected: state.record === null ? null : records.get(state.record) ?? null,
+            pinned: state.pins.map((pin) => records.get(pin.index) ?? null),
+            findings: findings.data,
+        };
+    }, [current, state, records, findings.data, source, run]);
+    if (model) last.current = model;
+    const shown = model ?? last.current; // while another launch is on its way, the last one stays
+    useKeys(shown, overlay, setOverlay);
+
+    if (!shown) {
+        return launch.error ? <Whole title="The launch cannot be read" text={launch.error} action={launch.retry} /> :
+            <div class="whole"><p class="soft working">Opening a launch</p></div>;
+    }
+    return (
+        <ModelContext.Provider value={shown}>
+            <div class={`view ${model ? "" : "stale"}`}>
+                <TopBar onHelp={() => setOverlay("help")} />
+                <TimelineStrip />
+                {notices.length > 0 && (
+                    <div class="notices" role="alert">
+                        <ul>{notices.map((notice) => <li>{notice}</li>)}</ul>
+                        <button onClick={() => setNotices([])} aria-label="Dismiss the notices">×</button>
+                    </div>
+                )}
+                <div class="body">
+                    <aside class="left" aria-label="Filters and groups">
+                        <FilterPanel />
+                        <GroupPanel />
+                    </aside>
+                    <Panes />
+                    <aside class="right" aria-label="Selection">
+                        <Inspector />
+                    </aside>
+                </div>
+                <StatusLine />
+            </div>
+            {overlay === "help" && <Help onClose={() => setOverlay(null)} onTour={() => setOverlay("tour")} />}
+            {overlay === "tour" && <Tour onClose={() => (rememberTour(), setOverlay(null))} />}
+        </ModelContext.Provider>
+    );
+}
+
+// A page opened from a file may have no storage.
+function seenTour(): boolean {
+    try {
+        return localStorage.getItem("ctascope-tour") === "seen";
+    } catch {
+        return true;
+    }
+}
+function rememberTour(): void {
+    try {
+        localStorage.setItem("ctascope-tour", "seen");
+    } catch {
+        // then it comes again
+    }
+}

@@ -1,0 +1,21 @@
+// The report's part on communication and partitions, made at first demand.
+import "uplot/dist/uPlot.min.css";
+import { MemorySection } from "../memory";
+import { useAsk } from "./ask";
+import { useModel } from "./model";
+import { Empty, Failed, Head } from "./parts";
+
+export function CommunicationView() {
+    const model = useModel();
+    const answer = useAsk("run", model.run.hasCommunication ? "communication" : null, (signal) => model.source.communication(signal));
+    if (!model.run.hasCommunication) return <Empty title="No communication in this run.">No launch read what an earlier one wrote to global memory.</Empty>;
+    return (
+        <>
+            <Head><b>Communication</b> <span class="soft">of the whole run: who reads what whom wrote, and what a split over several GPUs would cost</span></Head>
+            <div class="communication scrolled">
+                {answer.error && <Failed answer={answer} />}
+                {answer.data ? <MemorySection data={answer.data} /> : !answer.error && <p class="soft working pad">Following every byte from its writer to its readers</p>}
+            </div>
+        </>
+    );
+}

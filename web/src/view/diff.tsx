@@ -1,0 +1,70 @@
+// This run beside another: findings that are gone, new or changed, and the kernels' totals.
+import { useState } from "preact/hooks";
+import { count, shortName } from "../format";
+import { useAsk } from "./ask";
+import { useModel } from "./model";
+import { Choice, Empty, Failed, Head } from "./parts";
+import type { DiffRow } from "./source";
+
+const TONES: Record<DiffRow["change"], string> = { new: "poor", gone: "good", changed: "fair", same: "" };
+const plain = (field: string) => field.replace(/_/g, " ");
+
+export function DiffView() {
+    const model = useModel();
+    const [which, setWhich] = useState<DiffRow["change"] | "all">("all"), [text, setText] = useState("");
+    const answer = useAsk("run", model.run.otherRun ? "diff" : null, () => model.source.diff());
+    if (!model.run.otherRun) return <Empty title="One run only.">Open two to compare them: <code>ctascope view RUN OTHER</code></Empty>;
+    const all = answer.data?.rows ?? [], wanted = text.trim().toLowerCase();
+    const rows = all.filter((r) => (which === "all" ? r.change !== "same" || !!wanted : r.change === which) && (!wanted || [r.finding, r.place, r.variable, r.kernel].some((t) => t?.toLowerCase().includes(wanted))));
+    const many = (change: DiffRow["change"]) => all.filter((r) => r.change === change).length;
+    return (
+        <>
+            <Head tools={<>
+                <Choice label="Which findings" value={which} onChoose={setWhich} options={[["all", "differences"], ["new", `new ${many("new")}`], ["gone", `gone ${many("gone")}`], ["changed", `changed ${many("changed")}`], ["same", `same ${many("same")}`]]} />
+                <input type="search" placeholder="Find" aria-label="Find a difference" value={text} onInput={(event) => setText(event.currentTarget.value)} />
+            </>}>
+                <b>Against</b> <code title={model.run.otherRun}>{model.run.otherRun.split("/").filter(Boolean).pop()}</code>
+            </Head>
+            <div class="scrolled diff">
+                {answer.error && <Failed answer={answer} />}
+                {!answer.data && !answer.error && <p class="soft working pad">Comparing the runs</p>}
+                {answer.data && !rows.length && <Empty title={which === "all" && !wanted ? "The findings are the same in both runs." : "None of these."} />}
+                {rows.length > 0 && (
+                    <table>
+                        <thead><tr><th class="text" /><th class="text">finding</th><th class="text">where</th><th class="text">before</th><th class="text">now</th></tr></thead>
+                        <tbody>
+                            {rows.map((r) => (
+                                <tr>
+                                    <td class="text"><span class={`tone ${TONES[r.change]}`}>{r.change}</span></td><td class="text"><b>{r.finding}</b></td>
+                                    <td class="text">{r.place ?? "?"}{r.variable && <> <code>{r.variable}</code></>}<br /><span class="soft">{shortName(r.kernel)}</span></td>
+                                    <td class="text"><span class="wrap">{r.before ?? "–"}</span></td><td class="text"><span class="wrap">{r.after ?? "–"}</span></td>
+                                </tr>
+                            ))}
+                        </tbody>
+                    </table>
+                )}
+                {!!answer.data?.kernels.length && (
+                    <>
+                        <h3>Kernels</h3>
+                        <table>
+                            <thead><tr><th class="text">kernel</th><th class="text">what</th><th>before</th><th>now</th><th>change</th></tr></thead>
+                            <tbody>
+                                {answer.data.kernels.flatMap((k) => Object.keys(k.after ?? k.before ?? {}).map((field, i) => {
+                                    const before = k.before?.[field] ?? null, after = k.after?.[field] ?? null;
+                                    const change = before && after !== null ? after / before - 1 : null;
+                                    return (
+                                        <tr>
+                                            <td class="text">{i === 0 && <code title={k.kernel}>{shortName(k.kernel)}</code>}</td><td class="text">{plain(field)}</td>
+                                            <td>{before === null ? "–" : count(before)}</td><td>{after === null ? "–" : count(after)}</td>
+                                            <td>{change === null ? "–" : change === 0 ? "same" : `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %`}</td>
+                                        </tr>
+                                    );
+                                }))}
+                            </tbody>
+                        </table>
+                    </>
+                )}
+            </div>
+        </>
+    );
+}

@@ -1,0 +1,120 @@
+// How a range of bytes lies on a picture: rows of `pitch` bytes, cut into cells of `cellBytes`, cells
+// of so many pixels. Zoomed in a cell is an element; zoomed out it is a power of two of them, or a
+// row of the picture is several of the matrix.
+import type { Shape } from "./state";
+
+export interface Grid {
+    first: number; // byte of the first cell
+    last: number;
+    pitch: number; // bytes of a row
+    cellBytes: number;
+    columns: number;
+    rows: number; // of the memory
+    merge: number; // rows of the memory in one of the picture
+    cellWidth: number;
+    cellHeight: number;
+    cells: number; // to ask for
+}
+
+const CELLS_MAX = 1 << 18;
+const SIZES = [20, 18, 16, 14, 12, 10, 8, 7, 6, 5, 4, 3, 2];
+
+function arrayGrid(first: number, last: number, element: number, width: number, height: number, unit: number): Grid {
+    let cellBytes = element;
+    for (;;) {
+        const cells = Math.ceil((last - first + 1) / cellBytes);
+        for (const pixels of SIZES) {
+            if (pixels < 3 && cellBytes === element && cells > CELLS_MAX) continue;
+            const size = pixels * unit, fit = Math.floor(width / size);
+            if (fit < 8) continue;
+            // Whole warps of elements, so that rows begin at round numbers.
+            const wide = fit >= 32 ? fit - (fit % 32) : 2 ** Math.floor(Math.log2(fit));
+            const rows = Math.ceil(cells / wide);
+            if (rows * size <= height && cells <= CELLS_MAX)
+                return { first, last, pitch: wide * cellBytes, cellBytes, columns: wide, rows, merge: 1, cellWidth: size, cellHeight: size, cells };
+        }
+        cellBytes *= 2;
+    }
+}
+
+export function gridOf(first: number, last: number, shape: Shape, element: number, width: number, height: number, unit = 1): Grid {
+    const size = last - first + 1, pitch = shape.pitch;
+    const rows = Math.ceil(size / Math.max(1, pitch));
+    if (shape.kind === "array" || pitch < 1 || rows > CELLS_MAX) return arrayGrid(first, last, element, width, height, unit);
+    const structs = shape.kind === "structs";
+    const divides = (bytes: number) => pitch % bytes === 0;
+    let cellBytes = structs ? (divides(4) ? 4 : 1) : divides(element) ? element : 1;
+    // Cells wide enough to see, and few enough to ask for.
+    while ((pitch / cellBytes > width / (structs ? 6 * unit : 1) || rows * Math.ceil(pitch / cellBytes) > CELLS_MAX) && cellBytes < pitch) {
+        const next = [2, 3, 5, 7].map((factor) => cellBytes * factor).find(divides);
+        if (!next) break;
+        cellBytes = next;
+    }
+    if (rows * Math.ceil(pitch / cellBytes) > CELLS_MAX) cellBytes = pitch;
+    const columns = Math.ceil(pitch / cellBytes);
+    const widest = (structs ? 72 : 20) * unit, tallest = (structs ? 20 : 20) * unit;
+    let cellWidth = Math.min(widest, width / columns), cellHeight = Math.min(tallest, height / rows);
+    if (!structs) cellWidth = cellHeight = Math.min(cellWidth, Math.max(cellHeight, 1));
+    if (cellWidth >= 4) cellWidth = Math.floor(cellWidth);
+    if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
+    const merge = Math.max(1, Math.ceil((rows * Math.max(1, cellHeight)) / height));
+    if (merge > 1) cellHeight = height / Math.ceil(rows / merge);
+    return { first, last, pitch, cellBytes, columns, rows, merge, cellWidth, cellHeight: Math.max(cellHeight, 1e-3), cells: rows * columns };
+}
+
+export interface Cell {
+    column: number;
+    row: number; // of the picture
+}
+
+export function cellOf(grid: Grid, byte: number): Cell {
+    const offset = byte - grid.first, row = Math.floor(offset / grid.pitch);
+    return { column: Math.floor((offset - row * grid.pitch) / grid.cellBytes), row: Math.floor(row / grid.merge) };
+}
+
+// The bytes of a cell; of several merged rows those of the first.
+export function bytesOf(grid: Grid, cell: Cell): [number, number] | null {
+    if (cell.column < 0 || cell.column >= grid.columns || cell.row < 0) return null;
+    const first = grid.first + cell.row * grid.merge * grid.pitch + cell.column * grid.cellBytes;
+    if (first > grid.last) return null;
+    const end = Math.min(first + grid.cellBytes, grid.first + (cell.row * grid.merge + 1) * grid.pitch) - 1;
+    return [first, Math.min(end, grid.last)];
+}
+
+// Sums over what one cell of the picture shows, from cells of the answer.
+export function gather(grid: Grid, first: number, cellBytes: number, values: ArrayLike<number>): Float64Array {
+    const tall = Math.ceil(grid.rows / grid.merge), out = new Float64Array(tall * grid.columns);
+    if (grid.merge === 1 && first === grid.first && cellBytes === grid.cellBytes && grid.pitch % cellBytes === 0) {
+        for (let i = 0; i < Math.min(out.length, values.length); i++) out[i] = values[i]!;
+        return out;
+    }
+    if (cellBytes <= grid.cellBytes) {
+        for (let i = 0; i < values.length; i++) {
+            if (!values[i]) continue;
+            const byte = first + i * cellBytes;
+            if (byte < grid.first || byte > grid.last) continue;
+            const { column, row } = cellOf(grid, byte);
+            out[row * grid.columns + column]! += values[i]!;
+        }
+        return out;
+    }
+    // Coarser answers: each cell of the picture shows the one that it lies in.
+    for (let row = 0; row < tall; row++)
+        for (let column = 0; column < grid.columns; column++) {
+            const bytes = bytesOf(grid, { column, row });
+            if (bytes) out[row * grid.columns + column] = values[Math.floor((bytes[0] - first) / cellBytes)] ?? 0;
+        }
+    return out;
+}
+
+// Zoomed by a factor around a byte, inside the region, in whole rows.
+export function zoomed(first: number, last: number, around: number, factor: number, region: { first: number; last: number }, quantum: number): [number, number] {
+    const whole = region.last - region.first + 1, size = last - first + 1;
+    const least = Math.min(whole, quantum * 16);
+    const next = Math.min(whole, Math.max(least, Math.ceil((size * factor) / quantum) * quantum));
+    const share = (around - first) / size;
+    let start = Math.max(region.first, Math.round(around - share * next));
+    start = region.first + Math.floor((start - region.first) / quantum) * quantum;
+    start = Math.min(start, Math.max(region.first, region.last + 1 - next));
+    return [start, Math.min(region.last, start + next - 1)];
+}

@@ -1,0 +1,73 @@
+// The keys, and a short tour for the first visit: a few places, each pointed at, each skippable.
+import { useEffect, useState } from "preact/hooks";
+import { KEYS } from "./keys";
+import { VIEWS, VIEW_HINTS, VIEW_TITLES } from "./state";
+
+export function Help({ onClose, onTour }: { onClose: () => void; onTour: () => void }) {
+    useEscape(onClose);
+    return (
+        <div class="veil" onClick={(event) => event.target === event.currentTarget && onClose()}>
+            <div class="dialog" role="dialog" aria-modal="true" aria-label="Help">
+                <div class="headline"><h2>Keys and views</h2><button class="icon" aria-label="Close" onClick={onClose}>×</button></div>
+                <div class="two">
+                    <dl>{KEYS.map(([key, does]) => <><dt><kbd>{key}</kbd></dt><dd>{does}</dd></>)}</dl>
+                    <dl>{VIEWS.map((view) => <><dt>{VIEW_TITLES[view]}</dt><dd>{VIEW_HINTS[view]}</dd></>)}</dl>
+                </div>
+                <p class="soft">
+                    A <b>request</b> (record) is one execution of a memory instruction by a warp: up to 32 lanes, each with an address. Global memory moves in
+                    sectors of 32 bytes; shared memory has 32 banks, and a bank serves one word at a time. Colours: <i class="dot load" /> load, <i class="dot store" /> store, <i class="dot atomic" /> atomic.
+                    The address bar always holds what you see: copy it to share.
+                </p>
+                <div class="buttons"><button onClick={onTour}>Show the tour</button><button class="primary" autofocus onClick={onClose}>Close</button></div>
+            </div>
+        </div>
+    );
+}
+
+function useEscape(then: () => void) {
+    useEffect(() => {
+        const key = (event: KeyboardEvent) => event.key === "Escape" && (event.stopPropagation(), then());
+        addEventListener("keydown", key, true);
+        return () => removeEventListener("keydown", key, true);
+    });
+}
+
+const STOPS: [string, string, string][] = [
+    [".strip", "Pick a launch", "Launches and copies, stream by stream. Click one to open it; turn the wheel to zoom."],
+    [".left", "Narrow it down", "Every view shows the requests that the filter lets through. Groups add them up by line, allocation, CTA: click one to filter by it."],
+    [".viewtabs", "Choose a view", "Findings say what is wrong and where. Two views stand together; the keys 1 to 9 switch."],
+    [".pane", "See every access", "A row is a request of a warp, with its 32 lanes. Point at a lane and its bytes light up in the address map; click to select, p to pin and compare."],
+    [".right", "Look closely", "The selected request, lane by lane: address, value, what it costs and why."],
+];
+
+export function Tour({ onClose }: { onClose: () => void }) {
+    const [at, setAt] = useState(0), [box, setBox] = useState<DOMRect | null>(null);
+    useEscape(onClose);
+    useEffect(() => {
+        const place = () => setBox(document.querySelector(STOPS[at]![0])?.getBoundingClientRect() ?? null);
+        place();
+        addEventListener("resize", place);
+        return () => removeEventListener("resize", place);
+    }, [at]);
+    const [, title, text] = STOPS[at]!, last = at === STOPS.length - 1;
+    const card = { width: 340, height: 190 };
+    const style = !box ? {} : {
+        left: `${Math.max(12, Math.min(innerWidth - card.width - 12, box.right + card.width + 24 < innerWidth && box.width < innerWidth / 2 ? box.right + 12 : box.left > card.width + 24 && box.width < innerWidth / 2 ? box.left - card.width - 12 : box.left + box.width / 2 - card.width / 2))}px`,
+        top: `${Math.max(12, Math.min(innerHeight - card.height - 12, box.height < innerHeight / 3 ? box.bottom + 12 : box.top + 60))}px`,
+    };
+    return (
+        <div class="tour">
+            {box && <div class="spot" style={{ left: `${box.left - 3}px`, top: `${box.top - 3}px`, width: `${box.width + 6}px`, height: `${box.height + 6}px` }} />}
+            <div class="dialog card" role="dialog" aria-modal="true" aria-label={`Tour, ${at + 1} of ${STOPS.length}: ${title}`} style={style}>
+                <h2>{title}</h2>
+                <p>{text}</p>
+                <div class="buttons">
+                    <span class="soft">{at + 1} of {STOPS.length}</span>
+                    <span class="grow" />
+                    <button onClick={onClose}>{last ? "Close" : "Skip"}</button>
+                    {!last && <button class="primary" autofocus onClick={() => setAt(at + 1)}>Next</button>}
+                </div>
+            </div>
+        </div>
+    );
+}

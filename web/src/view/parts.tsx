@@ -1,0 +1,64 @@
+// Small parts that several views share.
+import type { ComponentChildren } from "preact";
+import type { Answer } from "./ask";
+import { useModel } from "./model";
+import { NO_FILTER, isFiltered } from "./state";
+
+// Where nothing is to be shown: why, and what to do.
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+    return (
+        <div class="empty">
+            <b>{title}</b>
+            {children && <div>{children}</div>}
+        </div>
+    );
+}
+
+// What a filter that lets nothing through looks like.
+export function NothingLeft({ what }: { what: string }) {
+    const model = useModel();
+    if (!isFiltered(model.state.filter)) return <Empty title={`This launch has no ${what}.`} />;
+    return (
+        <Empty title={`No ${what} match the filter.`}>
+            <button class="primary" onClick={() => model.set({ filter: NO_FILTER })}>Clear the filter</button>
+        </Empty>
+    );
+}
+
+export function Failed({ answer }: { answer: Pick<Answer<unknown>, "error" | "retry"> }) {
+    return <Empty title="This could not be read."><p>{answer.error}</p><button onClick={answer.retry}>Try again</button></Empty>;
+}
+
+// The head of a view: what it is about on the left, its controls on the right.
+export function Head({ children, tools }: { children?: ComponentChildren; tools?: ComponentChildren }) {
+    return (
+        <div class="head">
+            <div class="about">{children}</div>
+            {tools && <div class="tools">{tools}</div>}
+        </div>
+    );
+}
+
+export function Choice<T extends string>({ label, value, options, onChoose }: {
+    label: string; value: T; options: [T, string][]; onChoose: (value: T) => void;
+}) {
+    return (
+        <div class="choice" role="radiogroup" aria-label={label}>
+            {options.map(([key, text]) => (
+                <button role="radio" aria-checked={key === value} class={key === value ? "on" : ""} onClick={() => onChoose(key)}>{text}</button>
+            ))}
+        </div>
+    );
+}
+
+// A part of a whole as a thin bar behind its text.
+export function Share({ value, children, tone }: { value: number; children: ComponentChildren; tone?: string }) {
+    return <span class={`bar ${tone ?? ""}`} style={{ "--part": `${Math.max(0, Math.min(1, value)) * 100}%` }}>{children}</span>;
+}
+
+// How well the traffic was used, and how alarming that is.
+export function efficiency(row: { sectors: number; idealSectors: number; wavefronts: number; idealWavefronts: number }): number | null {
+    const moved = row.sectors + row.wavefronts, ideal = row.idealSectors + row.idealWavefronts;
+    return moved ? Math.min(1, ideal / moved) : null;
+}
+export const toneOf = (share: number | null) => (share === null ? "" : share >= 0.8 ? "good" : share >= 0.4 ? "fair" : "poor");

@@ -1,0 +1,123 @@
+// What one request of a warp costs, lane by lane: the arithmetic of src/analyze/access/request.c for
+// the few requests that a picture shows, in a form that can be drawn.
+//
+// Global and local memory move in *sectors* of 32 bytes, four to a *line*. Shared memory has 32
+// *banks*; a request goes in *phases* of 32 lanes (up to 4 bytes a lane), 16 (8 bytes) or 8 (more),
+// and a phase takes as many *wavefronts* as its busiest bank has distinct words. Lanes on the same
+// word do not conflict.
+
+export const LANES = 32, BANKS = 32, SECTOR_BYTES = 32, LINE_BYTES = 128;
+
+export interface Word {
+    word: number; // address / bank width
+    bank: number;
+    lanes: number[]; // that touch it
+}
+export interface Phase {
+    first: number; // lane
+    lanes: number; // of the warp, active or not
+    words: Word[]; // distinct, by address
+    perBank: number[]; // distinct words of each bank
+    ways: number; // of the busiest bank
+    ideal: number; // wavefronts if words were spread evenly
+}
+export interface BankCost {
+    phases: Phase[]; // those with an active lane
+    wavefronts: number;
+    ideal: number;
+    ways: number; // of the worst phase
+}
+
+export const isActive = (mask: number, lane: number) => ((mask >>> lane) & 1) === 1;
+
+export function lanesOf(mask: number): number[] {
+    return Array.from({ length: LANES }, (_, lane) => lane).filter((lane) => isActive(mask, lane));
+}
+
+export function phaseLanes(width: number): number {
+    return width <= 4 ? 32 : width <= 8 ? 16 : 8;
+}
+
+// `addresses` has 32 elements; those of inactive lanes do not matter.
+export function bankCost(addresses: ArrayLike<number>, mask: number, width: number, bankBytes: number): BankCost {
+    const phases: Phase[] = [], step = phaseLanes(width);
+    for (let first = 0; first < LANES; first += step) {
+        const words = new Map<number, Word>(), perBank = new Array<number>(BANKS).fill(0);
+        for (let lane = first; lane < first + step; lane++) {
+            if (!isActive(mask, lane)) continue;
+            const last = Math.floor((addresses[lane]! + width - 1) / bankBytes);
+            for (let word = Math.floor(addresses[lane]! / bankBytes); word <= last; word++) {
+                const have = words.get(word);
+                if (have) have.lanes.push(lane);
+                else {
+                    words.set(word, { word, bank: word % BANKS, lanes: [lane] });
+                    perBank[word % BANKS]!++;
+                }
+            }
+        }
+        if (!words.size) continue;
+        phases.push({
+            first, lanes: step, words: [...words.values()].sort((a, b) => a.word - b.word), perBank,
+            ways: Math.max(...perBank), ideal: Math.ceil(words.size / BANKS),
+        });
+    }
+    return {
+        phases,
+        wavefronts: phases.reduce((sum, phase) => sum + phase.ways, 0),
+        ideal: phases.reduce((sum, phase) => sum + phase.ideal, 0),
+        ways: Math.max(0, ...phases.map((phase) => phase.ways)),
+    };
+}
+
+export interface Unit {
+    unit: number; // address / its size
+    lanes: number[];
+}
+
+// The units of so many bytes that a request touches, by address.
+export function unitsOf(addresses: ArrayLike<number>, mask: number, width: number, unitBytes: number): Unit[] {
+    const units = new Map<number, Unit>();
+    for (const lane of lanesOf(mask)) {
+        const last = Math.floor((addresses[lane]! + width - 1) / unitBytes);
+        for (let unit = Math.floor(addresses[lane]! / unitBytes); unit <= last; unit++) {
+            const have = units.get(unit);
+            if (have) have.lanes.push(lane);
+            else units.set(unit, { unit, lanes: [lane] });
+        }
+    }
+    return [...units.values()].sort((a, b) => a.unit - b.unit);
+}
+
+export interface SectorCost {
+    sectors: number;
+    lines: number;
+    ideal: number;
+    distinctBytes: number;
+}
+
+export function sectorCost(addresses: ArrayLike<number>, mask: number, width: number): SectorCost {
+    const distinctBytes = unitsOf(addresses, mask, width, 1).length;
+    return {
+        sectors: unitsOf(addresses, mask, width, SECTOR_BYTES).length,
+        lines: unitsOf(addresses, mask, width, LINE_BYTES).length,
+        ideal: Math.ceil(distinctBytes / SECTOR_BYTES),
+        distinctBytes,
+    };
+}
+
+// How the addresses of the active lanes lie, in words.
+export function layoutText(addresses: ArrayLike<number>, mask: number, width: number): string {
+    const lanes = lanesOf(mask);
+    if (!lanes.length) return "no lane active";
+    if (lanes.length === 1) return "a single lane";
+    const stride = (addresses[lanes[1]!]! - addresses[lanes[0]!]!) / (lanes[1]! - lanes[0]!);
+    const constant = lanes.every((lane) => addresses[lane]! - addresses[lanes[0]!]! === stride * (lane - lanes[0]!));
+    if (!constant) {
+        const same = new Set(lanes.map((lane) => addresses[lane]!)).size;
+        return same < lanes.length ? `irregular, ${same} distinct addresses` : "irregular";
+    }
+    if (stride === 0) return "uniform: every lane at one address";
+    if (stride === width) return "dense: side by side";
+    if (stride === -width) return "dense, descending";
+    return `strided: ${stride.toLocaleString("en-US")} B from lane to lane`;
+}

@@ -1,0 +1,106 @@
+// What the page shows, in one value: it is the URL (url.ts), so that a link shows a colleague the
+// same. Passing things - what the pointer is at, what is on its way - are not in it.
+import type { Filter, GroupBy, OperationKind, Space } from "./source";
+
+export const VIEWS = ["findings", "source", "warps", "addresses", "banks", "sectors", "conflicts", "order", "communication", "diff"] as const;
+export type ViewName = (typeof VIEWS)[number];
+export const VIEW_TITLES: Record<ViewName, string> = {
+    findings: "Findings", source: "Source", warps: "Warps", addresses: "Addresses", banks: "Banks", sectors: "Sectors",
+    conflicts: "Conflicts", order: "Order", communication: "Communication", diff: "Diff",
+};
+export const VIEW_HINTS: Record<ViewName, string> = {
+    findings: "what is wrong, the costliest first",
+    source: "traffic and findings beside the code",
+    warps: "every request, as a row of 32 lanes",
+    addresses: "allocations, and who touches which bytes",
+    banks: "a shared-memory request, lane by bank",
+    sectors: "the 32-byte sectors that a request moves",
+    conflicts: "bytes that several warps touch",
+    order: "addresses against the order of requests",
+    communication: "who reads what whom wrote, across launches",
+    diff: "findings gone, new and changed",
+};
+export const SPACES: Space[] = ["global", "shared", "local"];
+export const SPACE_CODES: Record<number, Space> = { 1: "global", 3: "shared", 5: "local" };
+export const KINDS: OperationKind[] = ["load", "store", "atomic"];
+export const GROUPS: GroupBy[] = ["line", "site", "allocation", "operation", "cta", "warp"];
+
+export interface Range {
+    space: Space;
+    first: number;
+    last: number; // inclusive
+}
+export interface Pin {
+    index: number; // record
+    lane: number | null; // null: all of them
+}
+// How the address map lays an allocation out: rows of `pitch` bytes.
+export interface Shape {
+    kind: "array" | "matrix" | "structs";
+    pitch: number; // bytes a row; of an array 0: as wide as the picture
+}
+export interface Compare {
+    other: boolean; // in the other run
+    launch: number;
+    index: number;
+}
+export interface State {
+    launch: number | null;
+    view: ViewName;
+    second: ViewName | null; // in the other pane
+    filter: Filter;
+    record: number | null;
+    lane: number | null;
+    bytes: Range | null;
+    pins: Pin[];
+    source: number | null;
+    line: number | null; // to bring into view
+    group: GroupBy;
+    window: Range | null; // of the address map
+    shapes: { [allocation: number]: Shape };
+    order: { from: number; to: number; first: number; last: number } | null;
+    compare: Compare | null;
+    time: [number, number] | null;
+    split: number; // per cent of the room that the first pane has
+    stacked: boolean; // banks: by bank, not lane by bank
+    wholeRun: boolean; // source and findings of the run, not of the launch
+}
+
+export const NO_FILTER: Filter = { ctas: [], warps: [], sites: [], lines: [], kinds: [], space: null, range: null, partial: false };
+
+export function initialState(): State {
+    return {
+        launch: null, view: "warps", second: "addresses", filter: NO_FILTER, record: null, lane: null, bytes: null, pins: [], source: null,
+        line: null, group: "line", window: null, shapes: {}, order: null, compare: null, time: null, split: 50, stacked: false, wholeRun: false,
+    };
+}
+
+export function isFiltered(filter: Filter): boolean {
+    return !!(filter.ctas.length || filter.warps.length || filter.sites.length || filter.lines.length || filter.kinds.length ||
+        filter.space || filter.range || filter.partial);
+}
+
+// "0-3, 7" as ranges; null where it is not that.
+export function parseRanges(text: string): [number, number][] | null {
+    const ranges: [number, number][] = [];
+    for (const part of text.split(",").map((s) => s.trim()).filter(Boolean)) {
+        const found = /^(\d{1,15})(?:\s*[-–]\s*(\d{1,15}))?$/.exec(part);
+        if (!found) return null;
+        const first = Number(found[1]), last = Number(found[2] ?? found[1]);
+        if (last < first) return null;
+        ranges.push([first, last]);
+    }
+    return ranges;
+}
+
+export function rangesText(ranges: [number, number][]): string {
+    return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
+}
+
+export const hex = (address: number) => `0x${address.toString(16)}`;
+
+export function toggled<T>(list: T[], item: T, same: (a: T, b: T) => boolean = (a, b) => a === b): T[] {
+    return list.some((x) => same(x, item)) ? list.filter((x) => !same(x, item)) : [...list, item];
+}
+
+export const pinName = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : pinName(Math.floor(i / 26) - 1) + String.fromCharCode(65 + (i % 26)));

@@ -1,0 +1,109 @@
+// The bar on top: the run, the launch that is shown and the way to another, the search, warnings.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { count, shortName, time } from "../format";
+import { useAsk } from "./ask";
+import { openNeighbour } from "./keys";
+import { useModel } from "./model";
+import { extentText, kernelName } from "./places";
+import { Empty } from "./parts";
+import { Search } from "./search";
+
+const ROWS = 100;
+
+export function useOutside(open: boolean, close: () => void) {
+    const place = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+        if (!open) return;
+        const press = (event: PointerEvent) => place.current?.contains(event.target as Node) || close();
+        const key = (event: KeyboardEvent) => event.key === "Escape" && (event.stopPropagation(), close());
+        addEventListener("pointerdown", press);
+        addEventListener("keydown", key, true);
+        return () => {
+            removeEventListener("pointerdown", press);
+            removeEventListener("keydown", key, true);
+        };
+    }, [open]);
+    return place;
+}
+
+function LaunchList({ close }: { close: () => void }) {
+    const model = useModel();
+    const [text, setText] = useState(""), [pages, setPages] = useState(1);
+    const field = useRef<HTMLInputElement>(null);
+    useEffect(() => field.current?.focus(), []);
+    const found = useAsk("launches", `${text}|${pages}`, (signal) => model.source.launches(text, 0, ROWS * pages, signal));
+    const rows = found.data?.rows ?? [];
+    return (
+        <div class="popup launches">
+            <input type="search" placeholder="Kernel or launch number" aria-label="Search launches" value={text} ref={field}
+                onInput={(event) => { setText(event.currentTarget.value); setPages(1); }} />
+            <div class="list" role="listbox" aria-label="Launches">
+                {rows.map((row) => (
+                    <button role="option" aria-selected={row.launch === model.launch.launch} class={row.launch === model.launch.launch ? "on" : ""}
+                        onClick={() => { model.openLaunch(row.launch); close(); }} title={kernelName(model.run, row.kernel)}>
+                        <span class="num">{row.launch}</span>
+                        <code>{shortName(kernelName(model.run, row.kernel))}</code>
+                        <span class="soft">{extentText(row.grid)} CTAs of {extentText(row.block)}</span>
+                        <span class="num soft">{row.recorded === "none" ? "not recorded" : `${count(row.accesses)} accesses${row.recorded === "sample" ? ", sampled" : ""}`}</span>
+                    </button>
+                ))}
+                {found.data && !rows.length && <Empty title={`No launch matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
+                {found.error && <Empty title={found.error} />}
+                {found.data && found.data.total > rows.length &&
+                    <button class="more" onClick={() => setPages(pages + 4)}>{count(found.data.total - rows.length)} more launches</button>}
+            </div>
+        </div>
+    );
+}
+
+function LaunchPicker() {
+    const model = useModel(), { launch } = model;
+    const [open, setOpen] = useState(false);
+    const place = useOutside(open, () => setOpen(false));
+    return (
+        <div class="launch" ref={place}>
+            <button class="icon" aria-label="The launch before" title="The launch before ([)" onClick={() => void openNeighbour(model, -1)}>‹</button>
+            <button class="picker" aria-haspopup="listbox" aria-expanded={open} onClick={() => setOpen(!open)} title={launch.name}>
+                <span class="num">#{launch.launch}</span>
+                <code>{shortName(launch.name)}</code>
+                <span class="soft">{extentText(launch.grid)} × {extentText(launch.block)}{launch.end > launch.start ? ` · ${time(launch.end - launch.start)}` : ""} · {count(launch.accesses)} accesses</span>
+                <span class="soft">▾</span>
+            </button>
+            <button class="icon" aria-label="The launch after" title="The launch after (])" onClick={() => void openNeighbour(model, 1)}>›</button>
+            {open && <LaunchList close={() => setOpen(false)} />}
+        </div>
+    );
+}
+
+function Warnings() {
+    const { run, launch } = useModel();
+    const [open, setOpen] = useState(false);
+    const place = useOutside(open, () => setOpen(false));
+    const all = [...run.warnings, ...(run.sampled ? [run.sampled] : []),
+        ...(launch.recorded === "sample" ? ["Of this launch a sample of its CTAs was recorded."] : []),
+        ...(launch.recorded === "none" ? ["This launch was not recorded."] : [])];
+    if (!all.length) return null;
+    return (
+        <div class="warn" ref={place}>
+            <button class="warned" aria-expanded={open} onClick={() => setOpen(!open)} title="What this run does not hold">⚠ {all.length}</button>
+            {open && <div class="popup warnings" role="alert"><ul>{all.map((text) => <li>{text}</li>)}</ul></div>}
+        </div>
+    );
+}
+
+export function TopBar({ onHelp }: { onHelp: () => void }) {
+    const { run } = useModel();
+    const name = (run.program ?? run.path).split("/").pop();
+    const details = [run.arguments ?? run.program, run.host && `on ${run.host}`, run.devices.map((d) => d.name).join(", "), run.path, `ctascope ${run.version}`];
+    return (
+        <header class="top">
+            <span class="brand" aria-hidden="true"><i /><i /><i /><i /></span>
+            <h1 title={details.filter(Boolean).join("\n")}>{name}</h1>
+            <LaunchPicker />
+            <span class="grow" />
+            <Search />
+            <Warnings />
+            <button class="icon" aria-label="Help" title="Keys and help (?)" onClick={onHelp}>?</button>
+        </header>
+    );
+}
