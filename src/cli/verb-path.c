@@ -80,6 +80,14 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     options->direct_blame = cts_argument_given(arguments, "direct-blame");
     request->enriched = cts_argument(arguments, "enriched");
     request->chrome = cts_argument(arguments, "chrome");
+    if (cts_argument_given(arguments, "window")) {
+        if (!cts_argument_u64(arguments, "window", &options->window_events)) return CTS_EXIT_USAGE;
+        if (!options->window_events)
+            return cts_usage_error(arguments, "--window is a number of events above 0");
+        if (request->enriched || request->chrome)
+            return cts_usage_error(
+                arguments, "--window keeps nothing that --enriched or --chrome could write");
+    }
     options->keep_segments = options->keep_waits = request->enriched || request->chrome;
     options->keep_blames = request->enriched != NULL;
     options->path_weight = options->blame_weight = 1;
@@ -150,6 +158,8 @@ static enum cts_status analyze(const char *path, struct request *request,
     request->options.processes = processes;
     status = cts_path_analyze(&source, &request->options, &result, error);
     if (!status) status = write_timelines(request, &source, &result, error);
+    if (!status && processes->rank == 0 && request->options.window_events)
+        fprintf(stderr, "Analysed in %llu stretches\n", (unsigned long long)result.stretch_count);
     if (!status && processes->rank == 0) {
         const struct cts_path_report report = {.path = path,
                                                .result = &result,
@@ -215,6 +225,9 @@ static const struct cts_option path_options[] = {
     {.name = "chrome",
      .argument = "FILE.json[.gz]",
      .help = "also write a trace for ui.perfetto.dev, with path and waits"},
+    {.name = "window",
+     .argument = "EVENTS",
+     .help = "save memory: in stretches of at least so many events, cut where all ranks meet"},
     {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
     {0},
 };

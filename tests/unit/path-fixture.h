@@ -245,12 +245,44 @@ static inline enum cts_status trace_read(const void *state, uint32_t location,
     return CTS_OK;
 }
 
+/* The events of one location one by one. */
+struct trace_reader {
+    const struct trace *trace;
+    uint32_t location;
+    size_t next;
+};
+static inline enum cts_status trace_open(const void *state, uint32_t location, void **reader,
+                                         struct cts_error *error)
+{
+    struct trace_reader *const opened = calloc(1, sizeof *opened);
+    (void)error;
+    assert_non_null(opened);
+    *opened = (struct trace_reader){state, location, 0};
+    *reader = opened;
+    return CTS_OK;
+}
+static inline bool trace_next(void *state, const struct cts_timeline_event **event,
+                              const struct cts_event_attributes **attributes)
+{
+    struct trace_reader *const reader = state;
+    if (reader->next == reader->trace->events[reader->location].count) return false;
+    const struct trace_event *const item =
+        &reader->trace->events[reader->location].items[reader->next++];
+    *event = &item->event;
+    *attributes = item->attributes.present ? &item->attributes : NULL;
+    return true;
+}
+
 static inline struct cts_path_source trace_source(struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->timeline.location_count; i++)
         trace->locations[i].event_count = trace->events[i].count;
-    return (struct cts_path_source){
-        .timeline = &trace->timeline, .state = trace, .read = trace_read};
+    return (struct cts_path_source){.timeline = &trace->timeline,
+                                    .state = trace,
+                                    .read = trace_read,
+                                    .open = trace_open,
+                                    .next = trace_next,
+                                    .close = free};
 }
 
 /* ---- several processes as threads ---- */
@@ -458,10 +490,41 @@ static inline void assert_invariants(const struct cts_path *result)
     assert_int_equal(result->blame_ns, result->wait_ns);
 }
 
+/* The analysis in stretches that are as short as can be gives the same; how many there were. Only
+ * the copies that nothing ran beside are looked for within a stretch. */
+static inline uint64_t assert_same_in_stretches(const struct cts_path_source *source,
+                                                struct cts_path_options options,
+                                                const struct cts_path *expected)
+{
+    struct cts_path whole = *expected, result;
+    struct cts_error error;
+    options.keep_segments = options.keep_blames = options.keep_waits = false;
+    options.window_events = 1;
+    whole.segment_count = 0;
+    if (cts_path_analyze(source, &options, &result, &error)) fail_msg("%s", error.text);
+    for (size_t i = 0; i < result.device_count && i < whole.device_count; i++) {
+        assert_true(result.devices[i].copy_missed_ns <= whole.devices[i].copy_missed_ns);
+        result.devices[i].copy_missed_ns = whole.devices[i].copy_missed_ns;
+        result.devices[i].copy_missed_count = whole.devices[i].copy_missed_count;
+    }
+    assert_same_result(&whole, &result);
+    assert_int_equal(whole.node_count, result.node_count);
+    assert_int_equal(whole.init_ns, result.init_ns);
+    assert_int_equal(whole.mpi_path_ns, result.mpi_path_ns);
+    const uint64_t count = result.stretch_count;
+    cts_path_release(&result);
+    if (count < 2) return count;
+    if (cts_path_analyze(source, &options, &result, &error)) fail_msg("%s", error.text);
+    assert_same_on_processes(source, &options, 2, &result);
+    assert_same_on_processes(source, &options, 4, &result);
+    cts_path_release(&result);
+    return count;
+}
+
 /* Analyses on one process, checks the invariants, and that 2 and 4 processes and other numbers of
  * threads agree. */
-static inline void trace_analyze(struct trace *trace, struct cts_path_options options,
-                                 struct cts_path *result)
+static inline void trace_analyze_whole(struct trace *trace, struct cts_path_options options,
+                                       struct cts_path *result)
 {
     const struct cts_path_source source = trace_source(trace);
     struct cts_error error;
@@ -477,6 +540,15 @@ static inline void trace_analyze(struct trace *trace, struct cts_path_options op
     cts_path_release(&again);
     assert_same_on_processes(&source, &options, 2, result);
     assert_same_on_processes(&source, &options, 4, result);
+}
+
+/* The same, and stretches agree. */
+static inline void trace_analyze(struct trace *trace, struct cts_path_options options,
+                                 struct cts_path *result)
+{
+    trace_analyze_whole(trace, options, result);
+    const struct cts_path_source source = trace_source(trace);
+    (void)assert_same_in_stretches(&source, options, result);
 }
 
 static inline struct cts_path_row row_named(const struct cts_path *result, const char *name)

@@ -46,7 +46,7 @@ struct twin {
     bool (*changed)[TIME_MAX];
 };
 
-static uint64_t seed;
+static uint64_t seed, stretches;
 static volatile uint64_t number_of_run;
 static unsigned random_below(unsigned limit)
 {
@@ -277,7 +277,7 @@ static void collective(struct twin *w)
 static void step(struct twin *w)
 {
     const unsigned rank = random_below(w->rank_count), s = random_below(STREAMS);
-    switch (random_below(12)) {
+    switch (random_below(13)) {
     case 0:
     case 1:
         compute(w, rank);
@@ -307,8 +307,14 @@ static void step(struct twin *w)
         if (w->rank_count > 1)
             message(w, rank, (rank + 1 + random_below(w->rank_count - 1)) % w->rank_count);
         break;
-    default:
+    case 11:
         if (random_below(3) == 0) collective(w);
+        break;
+    default: /* all devices drained, then all together: where a timeline can be cut */
+        if (random_below(3)) break;
+        for (unsigned r = 0; r < w->rank_count; r++)
+            synchronise(w, r, "cuCtxSynchronize", -1, false);
+        collective(w);
         break;
     }
 }
@@ -596,7 +602,10 @@ static void run_one(uint64_t number)
     make_disjoint(w);
     for (unsigned direct = 0; direct < 2; direct++) {
         struct cts_path r;
-        trace_analyze(w->trace, (struct cts_path_options){.direct_blame = direct}, &r);
+        const struct cts_path_options options = {.direct_blame = direct};
+        trace_analyze(w->trace, options, &r);
+        const struct cts_path_source source = trace_source(w->trace);
+        stretches += assert_same_in_stretches(&source, options, &r) - 1;
         for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) assert_int_equal(r.warnings[i], 0);
         struct path *const path = calloc(1, sizeof *path);
         walk(w, r.first_ns, path);
@@ -626,6 +635,7 @@ static void random_programs(void **state)
         run_one(i);
     }
     (void)number_of_run;
+    assert_true(stretches > RUNS); /* cuts there were */
 }
 
 int main(void)

@@ -26,6 +26,7 @@ struct replay {
     struct cts_path_device *device;
     struct cts_path_graph *graph;
     struct cts_map events; /* reference: index + 1 in `states` */
+    struct cts_map *known; /* events of stretches before; NULL */
     CTS_PATH_LIST(struct event_state, states);
     CTS_PATH_LIST(struct query, queries);
     CTS_PATH_LIST(struct cts_path_mark, marks); /* what the call at hand awaits */
@@ -370,7 +371,8 @@ static enum cts_status on_event_call(struct replay *r, const struct cts_path_cal
         return CTS_OK;
     }
     if (event->mark.stream == CTS_PATH_NONE) {
-        r->unknown_events++;
+        /* what was recorded in a stretch before is done, and the host knows */
+        if (!r->known || !cts_map_find(r->known, op->reference)) r->unknown_events++;
         return CTS_OK;
     }
     const struct cts_path_mark mark = event->mark;
@@ -538,16 +540,30 @@ static enum cts_status gather_calls(struct cts_path_device *device, struct cts_e
     return CTS_OK;
 }
 
+/* For the stretches that follow. */
+static enum cts_status remember_events(const struct replay *r, struct cts_error *error)
+{
+    for (size_t i = 0; i < r->device->call_count; i++) {
+        const struct cts_path_op *const op = r->device->calls[i].op;
+        if (op->api == CTS_PATH_API_RECORD && !cts_map_at(r->known, op->reference, error))
+            return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
 enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
                                       struct cts_error *error)
 {
     struct cts_path_device device = {.graph = graph, .process = process};
-    struct replay r = {.device = &device, .graph = graph};
+    struct replay r = {.device = &device,
+                       .graph = graph,
+                       .known = graph->stretch ? &graph->stretch->known[process] : NULL};
     enum cts_status status = open_streams(&device, error);
     if (!status) status = gather_calls(&device, error);
     if (!status) status = cts_path_join_launches(&device, error);
     for (size_t i = 0; i < device.call_count && !status; i++)
         status = replay_call(&r, &device.calls[i], error);
+    if (!status && r.known) status = remember_events(&r, error);
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_EVENT, r.unknown_events);
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_STREAM, r.unknown_streams);
     for (uint32_t s = 0; s < device.stream_count; s++) free(device.streams[s].held.items);

@@ -7,6 +7,7 @@
 
 #include "analyze/path/regions.h"
 #include "common/parallel.h"
+#include "trace/timeline/reader.h"
 
 const char *const cts_path_warning_texts[CTS_PATH_WARNING_COUNT] = {
 #define X(name, text) [CTS_PATH_WARNING_##name] = text,
@@ -20,9 +21,34 @@ static enum cts_status read_timeline(const void *state, uint32_t location, cts_t
     return cts_timeline_read(state, location, visit, visit_state, error);
 }
 
+static enum cts_status open_reader(const void *state, uint32_t location, void **reader,
+                                   struct cts_error *error)
+{
+    struct cts_timeline_reader *opened = NULL;
+    const enum cts_status status = cts_timeline_reader_open(state, location, &opened, error);
+    *reader = opened;
+    return status;
+}
+
+static bool next_event(void *reader, const struct cts_timeline_event **event,
+                       const struct cts_event_attributes **attributes)
+{
+    return cts_timeline_reader_next(reader, event, attributes);
+}
+
+static void close_reader(void *reader)
+{
+    cts_timeline_reader_close(reader);
+}
+
 struct cts_path_source cts_path_source_of(const struct cts_timeline *timeline)
 {
-    return (struct cts_path_source){.timeline = timeline, .state = timeline, .read = read_timeline};
+    return (struct cts_path_source){.timeline = timeline,
+                                    .state = timeline,
+                                    .read = read_timeline,
+                                    .open = open_reader,
+                                    .next = next_event,
+                                    .close = close_reader};
 }
 
 /* ---- threads ---- */
@@ -198,6 +224,7 @@ static void drop_raw(struct cts_path_location *location)
     free(raw->sends.items);
     free(raw->receives.items);
     free(raw->members.items);
+    free(raw->locks.items);
     free(raw->ops.items);
     free(raw->teams.items);
     free(raw->barriers.items);
@@ -226,26 +253,30 @@ static enum cts_status host_step(void *state, size_t index, struct cts_error *er
     return cts_path_host_waits(graph, (uint32_t)index, error);
 }
 
-static enum cts_status agree_on_times(struct cts_path_graph *graph, struct cts_error *error)
+enum cts_status cts_path_agree_on_times(struct cts_path_graph *graph, struct cts_error *error)
 {
     cts_processes_reduce_u64(graph->processes, &graph->first_ns, 1, CTS_REDUCE_MIN);
     cts_processes_reduce_u64(graph->processes, &graph->last_ns, 1, CTS_REDUCE_MAX);
+    const struct cts_path_stretch *const stretch = graph->stretch;
+    if (stretch && !stretch->first) graph->first_ns = stretch->begin_ns;
+    if (stretch && !stretch->last) graph->last_ns = stretch->end_ns;
     if (graph->first_ns > graph->last_ns)
         return cts_fail(error, CTS_FORMAT,
                         "the trace has no regions entered and no device activities");
     return CTS_OK;
 }
 
-enum cts_status cts_path_graph_build(const struct cts_path_source *source,
-                                     const struct cts_path_options *options,
-                                     struct cts_path_graph *graph, struct cts_error *error)
+enum cts_status cts_path_graph_open(const struct cts_path_source *source,
+                                    const struct cts_path_options *options,
+                                    struct cts_path_graph *graph, struct cts_error *error)
 {
     *graph = (struct cts_path_graph){.source = source,
                                      .timeline = source->timeline,
                                      .options = options,
                                      .processes = options->processes,
                                      .threads = cts_thread_count(options->threads),
-                                     .first_ns = UINT64_MAX};
+                                     .first_ns = UINT64_MAX,
+                                     .mpi_begin_ns = UINT64_MAX};
     enum cts_status status = cts_path_regions(graph, error);
     if (!status) status = identify(graph, error);
     if (!status) {
@@ -253,13 +284,25 @@ enum cts_status cts_path_graph_build(const struct cts_path_source *source,
         graph->rows = cts_array_zeroed(graph->region_count, sizeof *graph->rows, error);
         if (!graph->warnings || !graph->rows) status = CTS_MEMORY;
     }
+    return status;
+}
+
+enum cts_status cts_path_graph_build(const struct cts_path_source *source,
+                                     const struct cts_path_options *options,
+                                     const struct cts_path_stretch *stretch,
+                                     struct cts_path_graph *graph, struct cts_error *error)
+{
+    enum cts_status status = cts_path_graph_open(source, options, graph, error);
+    graph->stretch = stretch;
     if (!status) status = cts_path_load(graph, error);
     if (!status) status = cts_path_match_threads(graph, error);
     if (!cts_processes_agree(graph->processes, &status, error)) return status;
-    status = agree_on_times(graph, error);
+    status = cts_path_agree_on_times(graph, error);
     if (!status) status = cts_path_match_messages(graph, error);
     if (!cts_processes_agree(graph->processes, &status, error)) return status;
     status = cts_path_match_groups(graph, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) return status;
+    status = cts_path_match_locks(graph, error);
     if (!cts_processes_agree(graph->processes, &status, error)) return status;
     status = cts_path_for_each(graph, graph->location_count, host_step, graph, error);
     if (!status) status = cts_path_for_each(graph, graph->process_count, device_step, graph, error);

@@ -17,6 +17,7 @@
 
 #include "analyze/path/path.h"
 #include "common/array.h"
+#include "common/map.h"
 
 #define CTS_PATH_NONE  UINT32_MAX
 #define CTS_PATH_LEAVE (1u << 31) /* in region[]: the node is a leave */
@@ -137,6 +138,10 @@ enum cts_path_class {
     CTS_PATH_ALL,     /* MPI_Init, MPI_Finalize: no record says that they wait for all */
     CTS_PATH_PROBE,
     CTS_PATH_WAITING, /* MPI_Wait...: completes what others began */
+    CTS_PATH_POST,    /* MPI_Win_post, _start, _complete, _wait or _test */
+    CTS_PATH_ACCESS,
+    CTS_PATH_COMPLETE,
+    CTS_PATH_EXPOSED,
 };
 
 struct cts_path_region {
@@ -145,6 +150,15 @@ struct cts_path_region {
     uint8_t kind; /* enum cts_path_class */
     uint8_t api;  /* enum cts_path_api */
     uint8_t direction;
+};
+
+/* A part of a long timeline, between two synchronisations of all (windows.c). */
+struct cts_path_stretch {
+    bool first, last;              /* of the timeline */
+    uint64_t begin_ns, end_ns;     /* unless it is the first, the last */
+    uint32_t end_location;         /* who came last to the synchronisation at its end */
+    struct cts_map *known;         /* [process]: CUDA events recorded before it; added to */
+    const uint64_t *rank_first_ns; /* [process]: its first event */
 };
 
 struct cts_path_graph {
@@ -168,10 +182,12 @@ struct cts_path_graph {
     struct cts_path_edge *pool_edges;
     size_t pool_edge_count;
     uint64_t first_ns, last_ns; /* of all events */
-    uint64_t event_count;
-    uint64_t *warnings;                  /* [CTS_PATH_WARNING_COUNT], of this process */
-    struct cts_path_row *rows;           /* [region_count]: calls and times, of this process */
-    struct cts_path_blames *kept_blames; /* [location_count]: filled by cts_path_blame(); NULL */
+    uint64_t event_count, node_count;
+    uint64_t mpi_begin_ns, mpi_end_ns; /* first enter of MPI_Init, last leave of MPI_Finalize */
+    const struct cts_path_stretch *stretch; /* NULL: the whole timeline */
+    uint64_t *warnings;                     /* [CTS_PATH_WARNING_COUNT], of this process */
+    struct cts_path_row *rows;              /* [region_count]: calls and times, of this process */
+    struct cts_path_blames *kept_blames;    /* [location_count]: filled by cts_path_blame(); NULL */
 };
 
 static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t location)
@@ -196,12 +212,22 @@ static inline uint32_t cts_path_region_after(const struct cts_path_graph *graph,
     return graph->pseudo + (node == CTS_PATH_NONE ? CTS_PATH_START : CTS_PATH_NO_REGION);
 }
 
-/* Builds the graph of this process's ranks, with all waits and jumps. */
+/* Regions, locations, who holds what; no events. */
+CTS_MUST_CHECK enum cts_status cts_path_graph_open(const struct cts_path_source *source,
+                                                   const struct cts_path_options *options,
+                                                   struct cts_path_graph *graph,
+                                                   struct cts_error *error);
+/* Opens and builds the graph of this process's ranks, with all waits and jumps. `stretch`: only of
+ * that part, whose events the source gives; NULL: of everything. */
 CTS_MUST_CHECK enum cts_status cts_path_graph_build(const struct cts_path_source *source,
                                                     const struct cts_path_options *options,
+                                                    const struct cts_path_stretch *stretch,
                                                     struct cts_path_graph *graph,
                                                     struct cts_error *error);
 void cts_path_graph_release(struct cts_path_graph *graph);
+/* The first and the last event of all processes. */
+CTS_MUST_CHECK enum cts_status cts_path_agree_on_times(struct cts_path_graph *graph,
+                                                       struct cts_error *error);
 
 /* The edges of a wait of a location. */
 static inline const struct cts_path_edge *cts_path_edges_of(const struct cts_path_graph *graph,
@@ -235,6 +261,8 @@ uint32_t cts_path_node_at(const struct cts_path_location *location, uint64_t tim
 
 /* What one location's events say, before dependencies are found. */
 enum { CTS_PATH_ROOT_NONE = -1 };
+#define CTS_PATH_WINDOW (1u << 31) /* in `communicator`: of a window; `tag` says what */
+enum { CTS_PATH_POST_TO_START, CTS_PATH_POST_TO_COMPLETE, CTS_PATH_COMPLETE_TO_WAIT };
 struct cts_path_send {
     uint32_t call, done; /* enter nodes: of the sending call; of the one that completed it; NONE */
     uint32_t peer;       /* location; NONE: none */
@@ -261,6 +289,12 @@ enum cts_path_shape {
     CTS_PATH_SHAPE_PREFIX,   /* scan */
     CTS_PATH_SHAPE_TEAM,     /* OpenMP barrier: only who stayed for the last one waited */
     CTS_PATH_SHAPE_SEEN,     /* MPI_Init...: likewise */
+};
+/* From MPI_Win_lock to MPI_Win_unlock. */
+struct cts_path_lock {
+    uint64_t key; /* window << 32 | rank of the target; all of them: NONE */
+    uint32_t lock, lock_leave, unlock, unlock_leave; /* nodes; unlock NONE: still open */
+    bool exclusive;
 };
 struct cts_path_op {       /* a call of the device's API */
     uint64_t reference;    /* event, or correlation of a launch; 0: none */
@@ -299,6 +333,7 @@ struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_send, sends);
     CTS_PATH_LIST(struct cts_path_receive, receives);
     CTS_PATH_LIST(struct cts_path_member, members);
+    CTS_PATH_LIST(struct cts_path_lock, locks);
     CTS_PATH_LIST(struct cts_path_op, ops);
     CTS_PATH_LIST(struct cts_path_team, teams);
     CTS_PATH_LIST(struct cts_path_barrier, barriers);
@@ -325,6 +360,8 @@ CTS_MUST_CHECK enum cts_status cts_path_match_messages(struct cts_path_graph *gr
                                                        struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_path_match_groups(struct cts_path_graph *graph,
                                                      struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_match_locks(struct cts_path_graph *graph,
+                                                    struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_path_match_threads(struct cts_path_graph *graph,
                                                       struct cts_error *error);
 /* Dependencies of host threads become waits. */
@@ -341,6 +378,11 @@ CTS_MUST_CHECK enum cts_status cts_path_settle(struct cts_path_graph *graph, uin
 CTS_MUST_CHECK enum cts_status cts_path_share_waits(struct cts_path_graph *graph,
                                                     struct cts_error *error);
 
+CTS_MUST_CHECK enum cts_status cts_path_add_dependency(struct cts_path_location *location,
+                                                       const struct cts_path_dependency *dependency,
+                                                       struct cts_error *error);
+/* The leave node of a call. */
+uint32_t cts_path_leave_of(const struct cts_path_location *location, uint32_t call);
 CTS_MUST_CHECK enum cts_status cts_path_add_wait(struct cts_path_location *location,
                                                  const struct cts_path_wait *wait,
                                                  const struct cts_path_edge *edges,
@@ -351,6 +393,12 @@ CTS_MUST_CHECK enum cts_status cts_path_for_each(const struct cts_path_graph *gr
                                                  enum cts_status (*work)(void *state, size_t index,
                                                                          struct cts_error *error),
                                                  void *state, struct cts_error *error);
+
+/* Without keeping anything: counts calls and times, and finds cuts (scan.c). */
+struct cts_path_scan;
+CTS_MUST_CHECK enum cts_status cts_path_scan_location(struct cts_path_graph *graph, uint32_t id,
+                                                      struct cts_path_scan *scan,
+                                                      struct cts_error *error);
 
 /* ---- what is computed on the graph ---- */
 

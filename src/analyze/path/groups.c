@@ -159,25 +159,16 @@ static enum cts_path_pattern pattern_of(const struct cts_path_graph *graph,
     return (enum cts_path_pattern)patterns[member->shape];
 }
 
-static enum cts_status add(struct cts_path_location *at, struct cts_path_dependency dependency,
-                           struct cts_error *error)
-{
-    struct cts_path_raw *const raw = at->raw;
-    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
-        return CTS_MEMORY;
-    raw->dependencies.items[raw->dependencies.count++] = dependency;
-    return CTS_OK;
-}
-
 static enum cts_status add_single(struct grouping *g, const struct cts_path_member *member,
                                   const struct cts_path_member *other, struct cts_error *error)
 {
-    return add(&g->graph->locations[member->location],
-               (struct cts_path_dependency){.edge = {other->enter_ns, other->location, other->call},
-                                            .call = member->done,
-                                            .pool = CTS_PATH_NONE,
-                                            .pattern = (uint8_t)pattern_of(g->graph, member)},
-               error);
+    return cts_path_add_dependency(
+        &g->graph->locations[member->location],
+        &(struct cts_path_dependency){.edge = {other->enter_ns, other->location, other->call},
+                                      .call = member->done,
+                                      .pool = CTS_PATH_NONE,
+                                      .pattern = (uint8_t)pattern_of(g->graph, member)},
+        error);
 }
 
 static enum cts_status depend(struct grouping *g, uint32_t pool_index, uint32_t position,
@@ -207,13 +198,14 @@ static enum cts_status depend(struct grouping *g, uint32_t pool_index, uint32_t 
     }
     if (pool->count < 2) return CTS_OK;
     const bool seen = member->shape == CTS_PATH_SHAPE_TEAM || member->shape == CTS_PATH_SHAPE_SEEN;
-    return add(&graph->locations[member->location],
-               (struct cts_path_dependency){.edge.source_ns = pool->latest_ns,
-                                            .call = member->done,
-                                            .pool = pool_index,
-                                            .stayed = seen,
-                                            .pattern = (uint8_t)pattern_of(graph, member)},
-               error);
+    return cts_path_add_dependency(
+        &graph->locations[member->location],
+        &(struct cts_path_dependency){.edge.source_ns = pool->latest_ns,
+                                      .call = member->done,
+                                      .pool = pool_index,
+                                      .stayed = seen,
+                                      .pattern = (uint8_t)pattern_of(graph, member)},
+        error);
 }
 
 static enum cts_status build(struct grouping *g, struct cts_error *error)

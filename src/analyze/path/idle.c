@@ -332,6 +332,8 @@ static enum cts_status add_device(const struct cts_path_graph *graph, uint32_t p
     enum cts_status status = run(&sweep, error);
     free(sweep.streams);
     if (status || !row.activity_count) return status;
+    row.rank_first_ns = first_ns;
+    row.begin_ns = sweep.first_ns;
     row.startup_ns = sweep.first_ns - first_ns;
     /* time after the last end is none of the span */
     row.idle_ns = row.span_ns - row.busy_ns[0] - row.busy_ns[1] - row.busy_ns[2];
@@ -353,6 +355,7 @@ static enum cts_status add_process(const struct cts_path_graph *graph, uint32_t 
         if (at->count && at->time_ns[0] < first_ns) first_ns = at->time_ns[0];
         if (at->stream) keys[count++] = key_of(graph, order);
     }
+    if (graph->stretch) first_ns = graph->stretch->rank_first_ns[process];
     qsort(keys, count, sizeof *keys, by_key);
     enum cts_status status = CTS_OK;
     for (uint32_t from = 0, to; from < count && !status; from = to) {
@@ -373,6 +376,43 @@ static int by_process(const void *left, const void *right)
     return (a->group > b->group) - (a->group < b->group);
 }
 
+/* A device in a later stretch: its times go on. Copies before a stretch have met no kernel in it.
+ */
+static void go_on(struct cts_path_device_row *row, const struct cts_path_device_row *more)
+{
+    row->activity_count += more->activity_count;
+    row->span_ns = more->begin_ns + more->span_ns - row->begin_ns;
+    row->idle_ns = row->span_ns;
+    for (unsigned i = 0; i < 3; i++) {
+        row->busy_ns[i] += more->busy_ns[i];
+        row->idle_ns -= row->busy_ns[i];
+    }
+    row->copy_ns += more->copy_ns;
+    row->copy_alone_ns += more->copy_alone_ns;
+    row->copy_missed_ns += more->copy_missed_ns;
+    row->copy_missed_count += more->copy_missed_count;
+}
+
+static enum cts_status merge(struct cts_path *result, const struct cts_path_device_row *rows,
+                             size_t count, struct cts_error *error)
+{
+    struct cts_path_device_row *const all =
+        realloc(result->devices, (result->device_count + count + 1) * sizeof *all);
+    if (!all) return cts_fail(error, CTS_MEMORY, "no memory for %zu devices", count);
+    result->devices = all;
+    const size_t before = result->device_count;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < before && by_process(&all[at], &rows[i])) at++;
+        if (at < before)
+            go_on(&all[at], &rows[i]);
+        else
+            all[result->device_count++] = rows[i];
+    }
+    if (result->device_count) qsort(all, result->device_count, sizeof *all, by_process);
+    return CTS_OK;
+}
+
 enum cts_status cts_path_devices(struct cts_path_graph *graph, struct cts_path *result,
                                  struct cts_error *error)
 {
@@ -388,11 +428,9 @@ enum cts_status cts_path_devices(struct cts_path_graph *graph, struct cts_path *
                                           rows.count * sizeof *rows.items, &all, &offsets, error);
         if (!status) {
             const unsigned total = graph->processes ? graph->processes->count : 1;
-            result->devices = all;
-            result->device_count = offsets[total] / sizeof *result->devices;
-            if (result->device_count)
-                qsort(result->devices, result->device_count, sizeof *result->devices, by_process);
+            status = merge(result, all, offsets[total] / sizeof *result->devices, error);
             free(offsets);
+            free(all);
         }
     }
     free(rows.items);

@@ -1,6 +1,6 @@
 /* Point to point: the i-th send of a channel (communicator, source, destination, tag) meets the
- * i-th receive posted for it. Sends travel to the process that holds the receiver, where they are
- * matched; what became of them travels back. */
+ * i-th receive posted for it; so do the posts and completes of windows. Sends travel to the process
+ * that holds the receiver, where they are matched; what became of them travels back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,17 +26,6 @@ static unsigned owner_of(const struct cts_path_graph *graph, uint32_t location)
 static unsigned process_total(const struct cts_path_graph *graph)
 {
     return graph->processes ? graph->processes->count : 1;
-}
-
-static enum cts_status add_dependency(struct cts_path_location *location,
-                                      const struct cts_path_dependency *dependency,
-                                      struct cts_error *error)
-{
-    struct cts_path_raw *const raw = location->raw;
-    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
-        return CTS_MEMORY;
-    raw->dependencies.items[raw->dependencies.count++] = *dependency;
-    return CTS_OK;
 }
 
 /* ---- matching at one receiver ---- */
@@ -114,12 +103,19 @@ static enum cts_status take(struct matching *m, uint32_t id, struct channels *ch
         struct cts_path_dependency dependency = {.edge = {send->enter_ns, send->source, send->call},
                                                  .call = receive->done,
                                                  .pool = CTS_PATH_NONE};
-        dependency.pattern =
-            (uint8_t)pattern_of(m->graph, at, receive->done, CTS_PATH_PATTERN_LATE_SENDER);
-        if (add_dependency(at, &dependency, error)) return CTS_MEMORY;
+        if (send->communicator & CTS_PATH_WINDOW) {
+            /* a start may return at once, and its complete wait for the post */
+            dependency.stayed = send->tag != CTS_PATH_COMPLETE_TO_WAIT;
+            dependency.pattern =
+                dependency.stayed ? CTS_PATH_PATTERN_LATE_POST : CTS_PATH_PATTERN_LATE_COMPLETE;
+        } else {
+            dependency.pattern =
+                (uint8_t)pattern_of(m->graph, at, receive->done, CTS_PATH_PATTERN_LATE_SENDER);
+        }
+        if (cts_path_add_dependency(at, &dependency, error)) return CTS_MEMORY;
         if (receive->probe == CTS_PATH_NONE) continue;
         dependency.call = receive->probe;
-        if (add_dependency(at, &dependency, error)) return CTS_MEMORY;
+        if (cts_path_add_dependency(at, &dependency, error)) return CTS_MEMORY;
     }
     cts_path_warn(m->graph, CTS_PATH_WARNING_UNMATCHED_RECEIVE, unmatched);
     return CTS_OK;
@@ -239,14 +235,16 @@ static enum cts_status settle_sends(struct cts_path_graph *graph, const struct w
         const struct wire_match *const match = &matches[i];
         struct cts_path_location *const at = &graph->locations[match->source];
         const struct cts_path_send *const send = &at->raw->sends.items[match->index];
-        if (send->done == CTS_PATH_NONE || match->post_ns <= at->time_ns[send->done]) continue;
+        if (send->done == CTS_PATH_NONE || match->post_ns <= at->time_ns[send->done] ||
+            send->communicator & CTS_PATH_WINDOW)
+            continue;
         const struct cts_path_dependency dependency = {
             .edge = {match->post_ns, match->target, match->post},
             .call = send->done,
             .pool = CTS_PATH_NONE,
             .within = true,
             .pattern = (uint8_t)pattern_of(graph, at, send->done, CTS_PATH_PATTERN_LATE_RECEIVER)};
-        if (add_dependency(at, &dependency, error)) return CTS_MEMORY;
+        if (cts_path_add_dependency(at, &dependency, error)) return CTS_MEMORY;
     }
     return CTS_OK;
 }

@@ -1,151 +1,14 @@
 /* The whole analysis: graph, path, blame, and the lists that people read. With several processes
- * sums and lists are put together at the end, so that all have the same. */
+ * sums and lists are put together at the end, so that all have the same. A long timeline can be
+ * analysed in stretches (stretches.h), whose sums are the same as of the whole. */
 #include "analyze/path/path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/path/graph.h"
-
-/* ---- patterns ---- */
-
-struct pattern_sums {
-    uint64_t counts[CTS_PATH_PATTERN_COUNT], times_ns[CTS_PATH_PATTERN_COUNT];
-    uint64_t host_ns, device_ns;
-    struct cts_path_instance *worst[CTS_PATH_PATTERN_COUNT]; /* room for `keep` each */
-    size_t worst_count[CTS_PATH_PATTERN_COUNT];
-    size_t keep;
-};
-
-/* Longer first; then the earlier; then by location. */
-static bool worse(const struct cts_path_graph *graph, const struct cts_path_instance *a,
-                  const struct cts_path_instance *b)
-{
-    const uint64_t a_ns = a->end_ns - a->begin_ns, b_ns = b->end_ns - b->begin_ns;
-    if (a_ns != b_ns) return a_ns > b_ns;
-    if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns;
-    return graph->locations[a->location].order < graph->locations[b->location].order;
-}
-
-static void keep_worst(const struct cts_path_graph *graph, struct pattern_sums *sums,
-                       unsigned pattern, const struct cts_path_instance *instance)
-{
-    struct cts_path_instance *const list = sums->worst[pattern];
-    size_t *const count = &sums->worst_count[pattern];
-    if (*count == sums->keep && !worse(graph, instance, &list[*count - 1])) return;
-    if (*count < sums->keep) (*count)++;
-    size_t at = *count - 1;
-    for (; at > 0 && worse(graph, instance, &list[at - 1]); at--) list[at] = list[at - 1];
-    list[at] = *instance;
-}
-
-static void add_wait(const struct cts_path_graph *graph, struct pattern_sums *sums,
-                     uint32_t location, const struct cts_path_wait *wait)
-{
-    const uint64_t time_ns = wait->end_ns - wait->begin_ns;
-    if (!time_ns) return;
-    sums->counts[wait->pattern]++;
-    sums->times_ns[wait->pattern] += time_ns;
-    *(graph->locations[location].stream ? &sums->device_ns : &sums->host_ns) += time_ns;
-    struct cts_path_instance instance = {.begin_ns = wait->begin_ns,
-                                         .end_ns = wait->end_ns,
-                                         .location = location,
-                                         .culprit = CTS_PATH_NONE,
-                                         .culprit_region = CTS_PATH_NONE};
-    const size_t count = sums->worst_count[wait->pattern];
-    if (count == sums->keep && !worse(graph, &instance, &sums->worst[wait->pattern][count - 1]))
-        return;
-    const struct cts_path_edge *const edge = cts_path_binding(graph, location, wait);
-    if (edge) instance.culprit = edge->location;
-    keep_worst(graph, sums, wait->pattern, &instance);
-}
-
-static enum cts_status sum_patterns(struct cts_path_graph *graph, struct pattern_sums *sums,
-                                    struct cts_error *error)
-{
-    sums->keep = graph->options->worst ? graph->options->worst : 5;
-    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) {
-        sums->worst[p] = cts_array_zeroed(sums->keep, sizeof *sums->worst[p], error);
-        if (!sums->worst[p]) return CTS_MEMORY;
-    }
-    for (uint32_t i = 0; i < graph->location_count; i++) {
-        const uint32_t id = graph->by_process[i];
-        if (!cts_path_is_mine(graph, id)) continue;
-        const struct cts_path_waits *const waits = &graph->locations[id].waits;
-        for (size_t w = 0; w < waits->count; w++) add_wait(graph, sums, id, &waits->items[w]);
-    }
-    return CTS_OK;
-}
-
-/* The worst of all processes, and what ran on the culprits, which one process knows. */
-static enum cts_status share_worst(struct cts_path_graph *graph, struct pattern_sums *sums,
-                                   unsigned pattern, struct cts_error *error)
-{
-    void *all = NULL;
-    size_t *offsets = NULL;
-    const size_t size = sizeof(struct cts_path_instance);
-    enum cts_status status =
-        cts_processes_all_gather(graph->processes, sums->worst[pattern],
-                                 sums->worst_count[pattern] * size, &all, &offsets, error);
-    if (status) return status;
-    const unsigned total = graph->processes ? graph->processes->count : 1;
-    sums->worst_count[pattern] = 0;
-    const struct cts_path_instance *const list = all;
-    for (size_t i = 0; i < offsets[total] / size; i++) keep_worst(graph, sums, pattern, &list[i]);
-    free(all);
-    free(offsets);
-    const size_t count = sums->worst_count[pattern];
-    uint64_t *const regions = cts_array_zeroed(count, sizeof *regions, error);
-    if (!regions) return CTS_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        const struct cts_path_instance *const instance = &sums->worst[pattern][i];
-        if (instance->culprit == CTS_PATH_NONE || !cts_path_is_mine(graph, instance->culprit))
-            continue;
-        const struct cts_path_location *const at = &graph->locations[instance->culprit];
-        const uint32_t node =
-            cts_path_node_at(at, instance->begin_ns + (instance->end_ns - instance->begin_ns) / 2);
-        regions[i] = cts_path_region_after(graph, at, node) + 1ull;
-    }
-    cts_processes_reduce_u64(graph->processes, regions, count, CTS_REDUCE_MAX);
-    for (size_t i = 0; i < count; i++)
-        sums->worst[pattern][i].culprit_region =
-            regions[i] ? (uint32_t)regions[i] - 1 : CTS_PATH_NONE;
-    free(regions);
-    return CTS_OK;
-}
-
-static enum cts_status find_patterns(struct cts_path_graph *graph, struct cts_path *result,
-                                     struct cts_error *error)
-{
-    struct pattern_sums sums = {0};
-    enum cts_status status = sum_patterns(graph, &sums, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
-    cts_processes_reduce_u64(graph->processes, sums.counts, CTS_PATH_PATTERN_COUNT, CTS_REDUCE_SUM);
-    cts_processes_reduce_u64(graph->processes, sums.times_ns, CTS_PATH_PATTERN_COUNT,
-                             CTS_REDUCE_SUM);
-    uint64_t where[2] = {sums.host_ns, sums.device_ns};
-    cts_processes_reduce_u64(graph->processes, where, 2, CTS_REDUCE_SUM);
-    result->host_wait_ns = where[0];
-    result->device_wait_ns = where[1];
-    result->wait_ns = where[0] + where[1];
-    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT && !status; p++) {
-        status = share_worst(graph, &sums, p, error);
-        struct cts_path_pattern_row *const row = &result->patterns[p];
-        *row = (struct cts_path_pattern_row){.pattern = (enum cts_path_pattern)p,
-                                             .count = sums.counts[p],
-                                             .time_ns = sums.times_ns[p],
-                                             .worst = sums.worst[p],
-                                             .worst_count = sums.worst_count[p]};
-        sums.worst[p] = NULL;
-        for (size_t i = 0; i < row->worst_count; i++) {
-            row->worst[i].begin_ns -= graph->first_ns;
-            row->worst[i].end_ns -= graph->first_ns;
-        }
-    }
-out:
-    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) free(sums.worst[p]);
-    return status;
-}
+#include "analyze/path/patterns.h"
+#include "analyze/path/stretches.h"
 
 /* ---- rows ---- */
 
@@ -251,27 +114,9 @@ static enum cts_status make_rows(struct cts_path_graph *graph, const uint64_t *p
 /* ---- the rest ---- */
 
 /* First enter of MPI_Init and last leave of MPI_Finalize. */
-static void find_mpi_span(struct cts_path_graph *graph, struct cts_path *result)
+static void find_mpi_span(const struct cts_path_graph *graph, struct cts_path *result)
 {
-    uint64_t init_ns = UINT64_MAX, finalize_ns = 0;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
-        const struct cts_path_location *const at = &graph->locations[l];
-        if (at->stream) continue;
-        for (size_t i = 0; i < at->count; i++) { /* MPI_Init comes early, MPI_Finalize late */
-            const struct cts_path_region *const region =
-                &graph->regions[at->region[i] & ~CTS_PATH_LEAVE];
-            if (region->kind != CTS_PATH_ALL || strstr(region->name, "Finalize")) continue;
-            if (at->time_ns[i] < init_ns) init_ns = at->time_ns[i];
-            break;
-        }
-        for (size_t i = at->count; i-- > 0;) {
-            const struct cts_path_region *const region =
-                &graph->regions[at->region[i] & ~CTS_PATH_LEAVE];
-            if (region->kind != CTS_PATH_ALL || !strstr(region->name, "Finalize")) continue;
-            if (at->time_ns[i] > finalize_ns) finalize_ns = at->time_ns[i];
-            break;
-        }
-    }
+    uint64_t init_ns = graph->mpi_begin_ns, finalize_ns = graph->mpi_end_ns;
     cts_processes_reduce_u64(graph->processes, &init_ns, 1, CTS_REDUCE_MIN);
     cts_processes_reduce_u64(graph->processes, &finalize_ns, 1, CTS_REDUCE_MAX);
     if (init_ns >= finalize_ns) return;
@@ -283,11 +128,10 @@ static void find_mpi_span(struct cts_path_graph *graph, struct cts_path *result)
 static enum cts_status count_all(struct cts_path_graph *graph, struct cts_path *result,
                                  struct cts_error *error)
 {
-    uint64_t counts[4] = {graph->event_count, 0, result->path_jumps, result->path_crossings};
-    for (uint32_t l = 0; l < graph->location_count; l++) {
-        counts[1] += graph->locations[l].count;
+    uint64_t counts[4] = {graph->event_count, graph->node_count, result->path_jumps,
+                          result->path_crossings};
+    for (uint32_t l = 0; l < graph->location_count; l++)
         result->stream_count += graph->locations[l].stream;
-    }
     cts_processes_reduce_u64(graph->processes, counts, 4, CTS_REDUCE_SUM);
     result->event_count = counts[0];
     result->node_count = counts[1];
@@ -387,32 +231,136 @@ static enum cts_status prepare_blames(struct cts_path_graph *graph, struct cts_p
     return CTS_OK;
 }
 
-static enum cts_status compute(struct cts_path_graph *graph, struct cts_path *result,
-                               struct cts_error *error)
+/* What is added up over stretches. */
+struct totals {
+    uint64_t *path_ns;
+    unsigned __int128 *blame;
+    struct cts_path_sums sums;
+};
+
+/* Path, blame, waits and devices of a graph that is built. */
+static enum cts_status add_graph(struct cts_path_graph *graph, struct totals *totals,
+                                 struct cts_path *result, struct cts_error *error)
 {
     uint64_t *const path_ns = cts_array_zeroed(graph->region_count, sizeof *path_ns, error);
-    unsigned __int128 *const blame = cts_array_zeroed(graph->region_count, sizeof *blame, error);
-    enum cts_status status = path_ns && blame ? CTS_OK : CTS_MEMORY;
+    enum cts_status status = path_ns ? CTS_OK : CTS_MEMORY;
     if (!status) status = prepare_blames(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    const uint64_t jumps = result->path_jumps, crossings = result->path_crossings;
     status = cts_path_walk(graph, path_ns, result, error);
+    result->path_jumps += jumps;
+    result->path_crossings += crossings;
     if (!status) status = share_segments(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
-    status = cts_path_blame(graph, blame, error);
+    for (uint32_t i = 0; i < graph->region_count; i++) totals->path_ns[i] += path_ns[i];
+    status = cts_path_blame(graph, totals->blame, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     status = cts_path_round_blames(graph, error);
     if (!status) status = cts_path_devices(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
-    status = find_patterns(graph, result, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
-    status = add_up(graph, path_ns, blame, error);
-    if (!status) status = count_all(graph, result, error);
-    if (!status) find_mpi_span(graph, result);
-    if (!status) status = make_rows(graph, path_ns, blame, result, error);
-    if (!status) status = keep_waits(graph, result, error);
+    status = cts_path_sum_patterns(graph, &totals->sums, error);
+    result->stretch_count++;
 out:
     free(path_ns);
-    free(blame);
+    return status;
+}
+
+/* The result from the sums; `graph` knows the whole timeline's rows, counts and times. */
+static enum cts_status finish(struct cts_path_graph *graph, struct totals *totals,
+                              struct cts_path *result, struct cts_error *error)
+{
+    cts_path_give_patterns(graph, &totals->sums, result);
+    enum cts_status status = add_up(graph, totals->path_ns, totals->blame, error);
+    if (!status) status = count_all(graph, result, error);
+    if (!status) find_mpi_span(graph, result);
+    if (!status) status = make_rows(graph, totals->path_ns, totals->blame, result, error);
+    return status;
+}
+
+static enum cts_status open_totals(const struct cts_path_graph *graph, struct totals *totals,
+                                   struct cts_error *error)
+{
+    totals->path_ns = cts_array_zeroed(graph->region_count, sizeof *totals->path_ns, error);
+    totals->blame = cts_array_zeroed(graph->region_count, sizeof *totals->blame, error);
+    enum cts_status status = totals->path_ns && totals->blame ? CTS_OK : CTS_MEMORY;
+    (void)cts_processes_agree(graph->processes, &status, error);
+    return status;
+}
+
+static void release_totals(struct totals *totals)
+{
+    free(totals->path_ns);
+    free(totals->blame);
+    cts_path_sums_release(&totals->sums);
+}
+
+static enum cts_status analyze_whole(const struct cts_path_source *source,
+                                     const struct cts_path_options *options,
+                                     struct cts_path *result, struct cts_error *error)
+{
+    struct cts_path_graph graph;
+    struct totals totals = {0};
+    enum cts_status status = cts_path_graph_build(source, options, NULL, &graph, error);
+    if (!status) status = open_totals(&graph, &totals, error);
+    if (!status) status = add_graph(&graph, &totals, result, error);
+    if (cts_processes_agree(options->processes, &status, error))
+        status = finish(&graph, &totals, result, error);
+    if (!status) status = keep_waits(&graph, result, error);
+    release_totals(&totals);
+    cts_path_graph_release(&graph);
+    return status;
+}
+
+/* Warnings of reading are counted by the scan; those of matching by stretch. */
+static void add_warnings(struct cts_path_graph *whole, const struct cts_path_graph *graph)
+{
+    static const enum cts_path_warning matching[] = {
+        CTS_PATH_WARNING_UNMATCHED_SEND,      CTS_PATH_WARNING_UNMATCHED_RECEIVE,
+        CTS_PATH_WARNING_EARLY_RECEIVE,       CTS_PATH_WARNING_EARLY_LEAVE,
+        CTS_PATH_WARNING_LAUNCH_WITHOUT_WORK, CTS_PATH_WARNING_WORK_WITHOUT_LAUNCH,
+        CTS_PATH_WARNING_WORK_BEFORE_LAUNCH,  CTS_PATH_WARNING_UNKNOWN_EVENT,
+        CTS_PATH_WARNING_UNKNOWN_STREAM,      CTS_PATH_WARNING_WAIT_CIRCLE};
+    for (size_t i = 0; i < sizeof matching / sizeof *matching; i++)
+        whole->warnings[matching[i]] += graph->warnings[matching[i]];
+}
+
+static enum cts_status add_stretch(struct cts_path_graph *whole,
+                                   const struct cts_path_source *source,
+                                   const struct cts_path_stretch *stretch, struct totals *totals,
+                                   struct cts_path *result, struct cts_error *error)
+{
+    struct cts_path_graph graph;
+    enum cts_status status = cts_path_graph_build(source, whole->options, stretch, &graph, error);
+    if (!status) status = add_graph(&graph, totals, result, error);
+    if (!status) add_warnings(whole, &graph);
+    cts_path_graph_release(&graph);
+    (void)cts_processes_agree(whole->processes, &status, error);
+    return status;
+}
+
+static enum cts_status analyze_stretches(const struct cts_path_source *source,
+                                         const struct cts_path_options *options,
+                                         struct cts_path *result, struct cts_error *error)
+{
+    if (options->keep_segments || options->keep_waits || options->keep_blames)
+        return cts_fail(error, CTS_USAGE, "stretches keep nothing of the timeline");
+    struct cts_path_graph whole;
+    struct cts_path_stretches *stretches = NULL;
+    struct totals totals = {0};
+    enum cts_status status = cts_path_graph_open(source, options, &whole, error);
+    if (cts_processes_agree(options->processes, &status, error))
+        status = cts_path_stretches_open(&whole, &stretches, error);
+    if (cts_processes_agree(options->processes, &status, error))
+        status = cts_path_agree_on_times(&whole, error);
+    if (!status) status = open_totals(&whole, &totals, error);
+    struct cts_path_stretch stretch;
+    struct cts_path_source part;
+    while (!status && cts_path_stretches_next(stretches, &stretch, &part))
+        status = add_stretch(&whole, &part, &stretch, &totals, result, error);
+    if (!status) status = finish(&whole, &totals, result, error);
+    release_totals(&totals);
+    cts_path_stretches_close(stretches);
+    cts_path_graph_release(&whole);
     return status;
 }
 
@@ -422,10 +370,9 @@ enum cts_status cts_path_analyze(const struct cts_path_source *source,
 {
     *result = (struct cts_path){0};
     error->status = CTS_OK;
-    struct cts_path_graph graph;
-    enum cts_status status = cts_path_graph_build(source, options, &graph, error);
-    if (!status) status = compute(&graph, result, error);
-    cts_path_graph_release(&graph);
+    const enum cts_status status = options->window_events
+                                       ? analyze_stretches(source, options, result, error)
+                                       : analyze_whole(source, options, result, error);
     if (status) cts_path_release(result);
     return status;
 }

@@ -27,7 +27,10 @@
     X(LATE_ROOT, "late root", "a collective from one waits for its root")                          \
     X(EARLY_ROOT, "early root", "the root of a collective to one waits for the others")            \
     X(INIT_FINALIZE, "wait at init or finalize", "MPI_Init or MPI_Finalize waits for the last")    \
-    X(ONE_SIDED, "wait at one-sided", "a fence, start or wait waits for others")                   \
+    X(LATE_POST, "late post", "MPI_Win_start or _complete waits for MPI_Win_post")                 \
+    X(LATE_COMPLETE, "late complete", "MPI_Win_wait waits for MPI_Win_complete")                   \
+    X(LOCK, "wait for lock", "MPI_Win_lock or _unlock waits until another unlocks")                \
+    X(ONE_SIDED, "wait at one-sided", "a fence, or a window made or freed, waits for others")      \
     X(OMP_BARRIER, "OpenMP barrier", "a barrier waits for the team's last thread")                 \
     X(THREAD_JOIN, "thread join", "a join waits for the thread's end")                             \
     X(FORK, "thread start", "not a wait: what a thread's first event follows")
@@ -57,6 +60,7 @@ extern const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT];
     X(WORK_BEFORE_LAUNCH, "device activities that begin before their launch: clocks differ")       \
     X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: left out")      \
     X(UNKNOWN_STREAM, "calls whose stream is not known: left out")                                 \
+    X(UNKNOWN_GROUP, "posts, starts, completes, waits of a window without their group: left out")  \
     X(OUTSIDE_CALL, "messages outside any region: left out")                                       \
     X(DAMAGED_LOCATION, "locations whose file is missing or damaged: read as far as it goes")      \
     X(WAIT_CIRCLE, "waits that wait for each other: clocks differ; blamed on the waiting call")
@@ -75,7 +79,9 @@ struct cts_path_options {
     bool direct_blame;          /* blame stays where the wait points to */
     double path_weight, blame_weight; /* of the rating; both 0: both 1 */
     unsigned threads;                 /* 0: one per processor */
-    unsigned worst;                   /* instances kept per pattern; 0: 5 */
+    uint64_t
+        window_events; /* above 0: in stretches of about as many, to save memory; keeps nothing */
+    unsigned worst;    /* instances kept per pattern; 0: 5 */
     bool keep_segments;
     bool keep_waits;                       /* of this process's ranks */
     bool keep_blames;                      /* likewise */
@@ -145,6 +151,7 @@ struct cts_path_device_row {
     uint32_t device; /* its number; NONE: the trace does not say */
     uint32_t stream_count;
     uint32_t process, group; /* dense index of the process; of its accelerator group, or NONE */
+    uint64_t rank_first_ns, begin_ns; /* first event of the rank; begin of the first activity */
     uint64_t activity_count;
     uint64_t span_ns;           /* from its first activity to the end of its last */
     uint64_t startup_ns;        /* from the first event of its rank to its first activity */
@@ -172,6 +179,7 @@ struct cts_path {
     uint64_t wait_ns, blame_ns; /* equal */
     uint64_t host_wait_ns, device_wait_ns;
     uint64_t path_where_ns[CTS_PATH_LATENCY + 1];
+    uint64_t stretch_count; /* in which it was analysed */
     uint64_t event_count, node_count, location_count, process_count, stream_count;
     uint64_t path_jumps, path_crossings; /* changes of location; of process */
     struct cts_path_segment *segments;   /* if kept */

@@ -23,6 +23,16 @@ static enum cts_path_class mpi_class(const char *name)
         !strcmp(name, "MPI_Finalize"))
         return CTS_PATH_ALL;
     if (!strcmp(name, "MPI_Probe") || !strcmp(name, "MPI_Mprobe")) return CTS_PATH_PROBE;
+    static const struct {
+        const char *name;
+        enum cts_path_class class;
+    } windows[] = {{"MPI_Win_post", CTS_PATH_POST},
+                   {"MPI_Win_start", CTS_PATH_ACCESS},
+                   {"MPI_Win_complete", CTS_PATH_COMPLETE},
+                   {"MPI_Win_wait", CTS_PATH_EXPOSED},
+                   {"MPI_Win_test", CTS_PATH_EXPOSED}};
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++)
+        if (!strcmp(name, windows[i].name)) return windows[i].class;
     if (starts(name, "MPI_Wait") || starts(name, "MPI_Test")) return CTS_PATH_WAITING;
     return CTS_PATH_PLAIN;
 }

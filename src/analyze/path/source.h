@@ -1,4 +1,4 @@
-/* Where the path analysis gets its events from: an archive, or a test's own lists. */
+/* Where the path analysis gets its events from: an archive, a test's own lists, or a stretch. */
 #ifndef CTS_ANALYZE_PATH_SOURCE_H
 #define CTS_ANALYZE_PATH_SOURCE_H
 
@@ -10,6 +10,12 @@ struct cts_path_source {
     /* As cts_timeline_read(); called by several threads at once, for different locations. */
     enum cts_status (*read)(const void *state, uint32_t location, cts_timeline_visit visit,
                             void *visit_state, struct cts_error *error);
+    /* Event by event, for stretches; NULL: cannot. As cts_timeline_reader_...(). */
+    enum cts_status (*open)(const void *state, uint32_t location, void **reader,
+                            struct cts_error *error);
+    bool (*next)(void *reader, const struct cts_timeline_event **event,
+                 const struct cts_event_attributes **attributes);
+    void (*close)(void *reader);
 };
 
 /* The events of an opened archive, which must outlive the source. */

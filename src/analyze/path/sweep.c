@@ -303,7 +303,10 @@ static void skip_waits(const struct state *s, uint32_t index)
     for (; node->next_wait < waits->count; node->next_wait++) {
         const struct cts_path_wait *const wait = &waits->items[node->next_wait];
         const bool hosts = wait->flags & CTS_PATH_HOST_HOST;
-        if (wait->begin_ns < wait->end_ns && hosts == s->sweep->hosts) return;
+        /* a wait that ends where a stretch begins counts in the one before */
+        if (wait->begin_ns < wait->end_ns && wait->end_ns > s->graph->first_ns &&
+            hosts == s->sweep->hosts)
+            return;
     }
 }
 

@@ -160,15 +160,13 @@ static enum cts_status follow_thread_event(struct cts_path_graph *graph,
     if (begin)
         return add_fork(graph, id, event->node, other->location, other->node, other->time_ns,
                         error);
-    struct cts_path_raw *const raw = graph->locations[id].raw;
-    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
-        return CTS_MEMORY;
-    raw->dependencies.items[raw->dependencies.count++] =
-        (struct cts_path_dependency){.edge = {other->time_ns, other->location, other->node},
-                                     .call = event->node,
-                                     .pool = CTS_PATH_NONE,
-                                     .pattern = CTS_PATH_PATTERN_THREAD_JOIN};
-    return CTS_OK;
+    return cts_path_add_dependency(
+        &graph->locations[id],
+        &(struct cts_path_dependency){.edge = {other->time_ns, other->location, other->node},
+                                      .call = event->node,
+                                      .pool = CTS_PATH_NONE,
+                                      .pattern = CTS_PATH_PATTERN_THREAD_JOIN},
+        error);
 }
 
 static enum cts_status place_threads(struct cts_path_graph *graph, uint32_t process,

@@ -39,6 +39,17 @@ enum cts_status cts_path_add_wait(struct cts_path_location *location,
 
 /* ---- dependencies to waits ---- */
 
+enum cts_status cts_path_add_dependency(struct cts_path_location *location,
+                                        const struct cts_path_dependency *dependency,
+                                        struct cts_error *error)
+{
+    struct cts_path_raw *const raw = location->raw;
+    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
+        return CTS_MEMORY;
+    raw->dependencies.items[raw->dependencies.count++] = *dependency;
+    return CTS_OK;
+}
+
 static int by_call(const void *left, const void *right)
 {
     const struct cts_path_dependency *const a = left, *const b = right;
@@ -58,7 +69,7 @@ static void sort_dependencies(struct cts_path_raw *raw)
         }
 }
 
-static uint32_t leave_of(const struct cts_path_location *at, uint32_t call)
+uint32_t cts_path_leave_of(const struct cts_path_location *at, uint32_t call)
 {
     uint32_t node = call + 1;
     while (node < at->count && !(at->region[node] & CTS_PATH_LEAVE && at->active[node - 1] == call))
@@ -158,7 +169,7 @@ enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t locat
                call.items[call.count].call == call.items[0].call)
             call.count++;
         if (call.items[0].call == CTS_PATH_NONE) break; /* never completed; they sort last */
-        call.leave = leave_of(call.at, call.items[0].call);
+        call.leave = cts_path_leave_of(call.at, call.items[0].call);
         call.enter_ns = call.at->time_ns[call.items[0].call];
         call.leave_ns = call.at->time_ns[call.leave];
         status = add_call(&call, error);

@@ -218,8 +218,14 @@ static enum step go(struct walk *walk, struct cursor *cursor, const struct cts_p
 
 /* ---- alone ---- */
 
+/* Where the path ends: at the last event, or where the stretch behind began its own. */
 static struct cursor last_event(const struct cts_path_graph *graph)
 {
+    if (graph->stretch && !graph->stretch->last) {
+        const uint32_t id = graph->stretch->end_location;
+        if (!cts_path_is_mine(graph, id)) return (struct cursor){CTS_PATH_NONE, CTS_PATH_NONE, 0};
+        return (struct cursor){id, (uint32_t)graph->locations[id].count - 1, graph->last_ns};
+    }
     for (uint32_t i = 0; i < graph->location_count; i++) {
         const uint32_t id = graph->by_process[i];
         const struct cts_path_location *const at = &graph->locations[id];

@@ -668,7 +668,7 @@ enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
     struct cts_whatif_plan plan = {0};
     struct factors factors = {0};
     uint64_t *path_ns = NULL;
-    enum cts_status status = cts_path_graph_build(source, &path, &graph, error);
+    enum cts_status status = cts_path_graph_build(source, &path, NULL, &graph, error);
     if (!status) status = describe(&graph, result, error);
     if (!status) status = open_factors(&graph, &factors, error);
     for (size_t i = 0; i < options->change_count && !status; i++)

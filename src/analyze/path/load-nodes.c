@@ -1,0 +1,188 @@
+/* Nodes: the stack of open regions of a location, and the activities of a device stream. Streams
+ * have no true stack: a copy (RMA_GET or RMA_PUT to RMA_OP_COMPLETE) may overlap a kernel, so an
+ * activity is taken out wherever it stands. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/path/load.h"
+#include "analyze/path/scan.h"
+
+/* ---- nodes ---- */
+
+bool cts_load_reserve(struct load *load, size_t needed)
+{
+    struct cts_path_location *const at = load->location;
+    if (needed <= at->capacity) return true;
+    size_t capacity = at->capacity ? at->capacity * 2 : 64;
+    if (capacity < needed) capacity = needed;
+    if (needed >= INT32_MAX) {
+        load->status =
+            cts_fail(load->error, CTS_LIMIT, "more than %d events on one location", INT32_MAX);
+        return false;
+    }
+    uint64_t *const times = realloc(at->time_ns, capacity * sizeof *times);
+    if (times) at->time_ns = times;
+    uint32_t *const regions = times ? realloc(at->region, capacity * sizeof *regions) : NULL;
+    if (regions) at->region = regions;
+    uint32_t *const active = regions ? realloc(at->active, capacity * sizeof *active) : NULL;
+    if (active) at->active = active;
+    if (!active) {
+        load->status = cts_fail(load->error, CTS_MEMORY, "no memory for %zu events", capacity);
+        return false;
+    }
+    at->capacity = capacity;
+    return true;
+}
+
+static uint32_t add_node(struct load *load, uint64_t time_ns, uint32_t region)
+{
+    struct cts_path_location *const at = load->location;
+    if (!load->node_count++) load->first_ns = time_ns;
+    load->node_ns = time_ns;
+    if (load->scan) return (uint32_t)(load->node_count - 1) & INT32_MAX;
+    if (at->count == at->capacity && !cts_load_reserve(load, at->count + 1)) return CTS_PATH_NONE;
+    const uint32_t node = (uint32_t)at->count++;
+    at->time_ns[node] = time_ns;
+    at->region[node] = region;
+    at->active[node] = node;
+    return node;
+}
+
+struct frame *cts_load_enter(struct load *load, uint64_t time_ns, uint32_t region)
+{
+    if (CTS_ARRAY_RESERVE(&load->stack, load->stack.count + 1, load->error)) {
+        load->status = CTS_MEMORY;
+        return NULL;
+    }
+    const uint32_t node = add_node(load, time_ns, region);
+    if (node == CTS_PATH_NONE) return NULL;
+    struct frame *const frame = &load->stack.items[load->stack.count++];
+    *frame = (struct frame){.enter_ns = time_ns,
+                            .node = node,
+                            .region = region,
+                            .stream = CTS_PATH_NONE,
+                            .activity = CTS_PATH_NONE};
+    load->open[region]++;
+    if (load->location->stream && !load->scan) {
+        struct cts_path_activities *const list = &load->location->activities;
+        if (CTS_ARRAY_RESERVE(list, list->count + 1, load->error)) {
+            load->status = CTS_MEMORY;
+            return NULL;
+        }
+        frame->activity = (uint32_t)list->count;
+        list->items[list->count++] = (struct cts_path_activity){
+            .begin = node, .end = node, .host = CTS_PATH_NONE, .launch = CTS_PATH_NONE};
+    }
+    return frame;
+}
+
+static void count_call(struct load *load, const struct frame *frame, uint64_t time_ns)
+{
+    struct cts_path_row *const row = &load->rows[frame->region];
+    const uint64_t inclusive = time_ns - frame->enter_ns;
+    row->calls++;
+    row->exclusive_ns += inclusive - (frame->child_ns < inclusive ? frame->child_ns : inclusive);
+    if (--load->open[frame->region] == 0) row->inclusive_ns += inclusive;
+}
+
+/* Ends frame `index`, wherever it stands in the stack. */
+bool cts_load_leave(struct load *load, size_t index, uint64_t time_ns)
+{
+    const struct frame frame = load->stack.items[index];
+    const uint32_t node = add_node(load, time_ns, frame.region | CTS_PATH_LEAVE);
+    if (node == CTS_PATH_NONE) return false;
+    memmove(&load->stack.items[index], &load->stack.items[index + 1],
+            (load->stack.count - index - 1) * sizeof frame);
+    load->stack.count--;
+    count_call(load, &frame, time_ns);
+    if (index) load->stack.items[index - 1].child_ns += time_ns - frame.enter_ns;
+    if (load->scan) return true;
+    load->location->active[node] = cts_load_top_node(load);
+    if (frame.activity != CTS_PATH_NONE)
+        load->location->activities.items[frame.activity].end = node;
+    return true;
+}
+
+/* ---- activities of streams ---- */
+
+static uint64_t size_of(const struct cts_event_attributes *attributes, enum cts_attribute x)
+{
+    uint64_t size = 1;
+    for (unsigned i = 0; i < 3; i++)
+        if (attributes->present & 1u << (x + i)) size *= (uint32_t)attributes->values[x + i];
+    return size;
+}
+
+static uint32_t value_of(const struct cts_event_attributes *attributes, enum cts_attribute name)
+{
+    return attributes->present & 1u << name ? (uint32_t)attributes->values[name] : 0;
+}
+
+/* A kernel that says its grid: what-if shares the device by it. */
+static void note_config(struct load *load, uint32_t activity,
+                        const struct cts_event_attributes *attributes)
+{
+    struct cts_path_configs *const list = &load->location->configs;
+    if (CTS_ARRAY_RESERVE(list, activity + 1ul, load->error)) {
+        load->status = CTS_MEMORY;
+        return;
+    }
+    while (list->count < activity) list->items[list->count++] = (struct cts_path_config){0};
+    list->items[list->count++] = (struct cts_path_config){
+        .cta_count = size_of(attributes, CTS_ATTRIBUTE_GRID_X),
+        .threads = (uint32_t)size_of(attributes, CTS_ATTRIBUTE_BLOCK_X),
+        .registers = value_of(attributes, CTS_ATTRIBUTE_REGISTERS),
+        .shared_bytes = (uint64_t)value_of(attributes, CTS_ATTRIBUTE_STATIC_SHARED) +
+                        value_of(attributes, CTS_ATTRIBUTE_DYNAMIC_SHARED)};
+}
+
+/* A device activity begins: its correlation, its grid. */
+void cts_load_begin_activity(struct load *load, struct frame *frame,
+                             const struct cts_event_attributes *attributes)
+{
+    if (attributes && attributes->present & 1u << CTS_ATTRIBUTE_CORRELATION)
+        frame->reference = attributes->values[CTS_ATTRIBUTE_CORRELATION];
+    if (load->scan) {
+        cts_scan_activity(load, frame);
+        return;
+    }
+    if (attributes && attributes->present & 1u << CTS_ATTRIBUTE_GRID_X)
+        note_config(load, frame->activity, attributes);
+    if (!frame->reference && !load->raw->correlations.count) return;
+    while (load->raw->correlations.count < frame->activity)
+        if (!APPEND(load, correlations, 0)) return;
+    (void)APPEND(load, correlations, frame->reference);
+}
+
+/* ---- copies on a device stream ---- */
+
+void cts_load_begin_copy(struct load *load, const struct cts_timeline_event *event,
+                         uint64_t time_ns, const struct cts_event_attributes *attributes)
+{
+    const struct cts_timeline *const timeline = load->graph->timeline;
+    uint32_t kind = event->kind == CTS_EVENT_RMA_GET ? CTS_PATH_COPY_HTOD : CTS_PATH_COPY_DTOH;
+    if (event->rma.window < timeline->window_count) {
+        const uint32_t communicator = timeline->windows[event->rma.window].communicator;
+        if (communicator < timeline->communicator_count &&
+            event->rma.remote < timeline->communicators[communicator].rank_count) {
+            const uint32_t remote = timeline->communicators[communicator].ranks[event->rma.remote];
+            if (remote < load->graph->location_count && load->graph->locations[remote].stream)
+                kind = CTS_PATH_COPY_DTOD;
+        }
+    }
+    struct frame *const frame = cts_load_enter(load, time_ns, load->graph->pseudo + kind);
+    if (!frame) return;
+    frame->copy = true;
+    frame->matching = event->rma.matching;
+    cts_load_begin_activity(load, frame, attributes);
+}
+
+void cts_load_end_copy(struct load *load, const struct cts_timeline_event *event, uint64_t time_ns)
+{
+    for (size_t i = 0; i < load->stack.count; i++)
+        if (load->stack.items[i].copy && load->stack.items[i].matching == event->rma.matching) {
+            (void)cts_load_leave(load, i, time_ns);
+            return;
+        }
+    load->warnings[CTS_PATH_WARNING_LEAVE_WITHOUT_ENTER]++;
+}

@@ -1,0 +1,160 @@
+/* Waits by pattern: how many, how long, and the worst of each, with what ran where they were waited
+ * for. */
+#include "analyze/path/patterns.h"
+
+#include <stdlib.h>
+
+/* Longer first; then the earlier; then by location. */
+static bool worse(const struct cts_path_graph *graph, const struct cts_path_instance *a,
+                  const struct cts_path_instance *b)
+{
+    const uint64_t a_ns = a->end_ns - a->begin_ns, b_ns = b->end_ns - b->begin_ns;
+    if (a_ns != b_ns) return a_ns > b_ns;
+    if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns;
+    return graph->locations[a->location].order < graph->locations[b->location].order;
+}
+
+static void keep_worst(const struct cts_path_graph *graph, struct cts_path_sums *sums,
+                       unsigned pattern, const struct cts_path_instance *instance)
+{
+    struct cts_path_instance *const list = sums->worst[pattern];
+    size_t *const count = &sums->worst_count[pattern];
+    if (*count == sums->keep && !worse(graph, instance, &list[*count - 1])) return;
+    if (*count < sums->keep) (*count)++;
+    size_t at = *count - 1;
+    for (; at > 0 && worse(graph, instance, &list[at - 1]); at--) list[at] = list[at - 1];
+    list[at] = *instance;
+}
+
+static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *sums,
+                     uint32_t location, const struct cts_path_wait *wait)
+{
+    const uint64_t time_ns = wait->end_ns - wait->begin_ns;
+    if (!time_ns || wait->end_ns <= graph->first_ns) return; /* the stretch before has it */
+    sums->counts[wait->pattern]++;
+    sums->times_ns[wait->pattern] += time_ns;
+    *(graph->locations[location].stream ? &sums->device_ns : &sums->host_ns) += time_ns;
+    struct cts_path_instance instance = {.begin_ns = wait->begin_ns,
+                                         .end_ns = wait->end_ns,
+                                         .location = location,
+                                         .culprit = CTS_PATH_NONE,
+                                         .culprit_region = CTS_PATH_NONE};
+    const size_t count = sums->worst_count[wait->pattern];
+    if (count == sums->keep && !worse(graph, &instance, &sums->worst[wait->pattern][count - 1]))
+        return;
+    const struct cts_path_edge *const edge = cts_path_binding(graph, location, wait);
+    if (edge) instance.culprit = edge->location;
+    keep_worst(graph, sums, wait->pattern, &instance);
+}
+
+static enum cts_status open_worst(const struct cts_path_graph *graph, struct cts_path_sums *sums,
+                                  struct cts_error *error)
+{
+    sums->keep = graph->options->worst ? graph->options->worst : 5;
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) {
+        sums->worst[p] = cts_array_zeroed(sums->keep, sizeof *sums->worst[p], error);
+        if (!sums->worst[p]) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+static void sum_patterns(const struct cts_path_graph *graph, struct cts_path_sums *sums)
+{
+    for (uint32_t i = 0; i < graph->location_count; i++) {
+        const uint32_t id = graph->by_process[i];
+        if (!cts_path_is_mine(graph, id)) continue;
+        const struct cts_path_waits *const waits = &graph->locations[id].waits;
+        for (size_t w = 0; w < waits->count; w++) add_wait(graph, sums, id, &waits->items[w]);
+    }
+}
+
+/* The worst of all processes, and what ran on the culprits, which one process knows. */
+static enum cts_status share_worst(struct cts_path_graph *graph, struct cts_path_sums *sums,
+                                   unsigned pattern, struct cts_error *error)
+{
+    void *all = NULL;
+    size_t *offsets = NULL;
+    const size_t size = sizeof(struct cts_path_instance);
+    enum cts_status status =
+        cts_processes_all_gather(graph->processes, sums->worst[pattern],
+                                 sums->worst_count[pattern] * size, &all, &offsets, error);
+    if (status) return status;
+    const unsigned total = graph->processes ? graph->processes->count : 1;
+    sums->worst_count[pattern] = 0;
+    const struct cts_path_instance *const list = all;
+    for (size_t i = 0; i < offsets[total] / size; i++) keep_worst(graph, sums, pattern, &list[i]);
+    free(all);
+    free(offsets);
+    const size_t count = sums->worst_count[pattern];
+    uint64_t *const regions = cts_array_zeroed(count, sizeof *regions, error);
+    if (!regions) return CTS_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        const struct cts_path_instance *const instance = &sums->worst[pattern][i];
+        if (instance->culprit == CTS_PATH_NONE || !cts_path_is_mine(graph, instance->culprit))
+            continue;
+        const struct cts_path_location *const at = &graph->locations[instance->culprit];
+        const uint32_t node =
+            cts_path_node_at(at, instance->begin_ns + (instance->end_ns - instance->begin_ns) / 2);
+        regions[i] = cts_path_region_after(graph, at, node) + 1ull;
+    }
+    cts_processes_reduce_u64(graph->processes, regions, count, CTS_REDUCE_MAX);
+    for (size_t i = 0; i < count; i++)
+        sums->worst[pattern][i].culprit_region =
+            regions[i] ? (uint32_t)regions[i] - 1 : CTS_PATH_NONE;
+    free(regions);
+    return CTS_OK;
+}
+
+enum cts_status cts_path_sum_patterns(struct cts_path_graph *graph, struct cts_path_sums *all,
+                                      struct cts_error *error)
+{
+    struct cts_path_sums sums = {0};
+    enum cts_status status = open_worst(graph, &sums, error);
+    if (!status && !all->worst[0]) status = open_worst(graph, all, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    sum_patterns(graph, &sums);
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT && !status; p++) {
+        status = share_worst(graph, &sums, p, error);
+        for (size_t i = 0; i < sums.worst_count[p]; i++)
+            keep_worst(graph, all, p, &sums.worst[p][i]);
+        all->counts[p] += sums.counts[p];
+        all->times_ns[p] += sums.times_ns[p];
+    }
+    all->host_ns += sums.host_ns;
+    all->device_ns += sums.device_ns;
+out:
+    cts_path_sums_release(&sums);
+    return status;
+}
+
+void cts_path_give_patterns(const struct cts_path_graph *graph, struct cts_path_sums *sums,
+                            struct cts_path *result)
+{
+    cts_processes_reduce_u64(graph->processes, sums->counts, CTS_PATH_PATTERN_COUNT,
+                             CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(graph->processes, sums->times_ns, CTS_PATH_PATTERN_COUNT,
+                             CTS_REDUCE_SUM);
+    uint64_t where[2] = {sums->host_ns, sums->device_ns};
+    cts_processes_reduce_u64(graph->processes, where, 2, CTS_REDUCE_SUM);
+    result->host_wait_ns = where[0];
+    result->device_wait_ns = where[1];
+    result->wait_ns = where[0] + where[1];
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) {
+        struct cts_path_pattern_row *const row = &result->patterns[p];
+        *row = (struct cts_path_pattern_row){.pattern = (enum cts_path_pattern)p,
+                                             .count = sums->counts[p],
+                                             .time_ns = sums->times_ns[p],
+                                             .worst = sums->worst[p],
+                                             .worst_count = sums->worst_count[p]};
+        sums->worst[p] = NULL;
+        for (size_t i = 0; i < row->worst_count; i++) {
+            row->worst[i].begin_ns -= graph->first_ns;
+            row->worst[i].end_ns -= graph->first_ns;
+        }
+    }
+}
+
+void cts_path_sums_release(struct cts_path_sums *sums)
+{
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) free(sums->worst[p]);
+}
