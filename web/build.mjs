@@ -1,16 +1,21 @@
-// Bundles the report page into one HTML file without references to anything outside:
-//     node build.mjs OUTPUT
-// The file holds the marker @@CTASCOPE_DATA@@ where ctascope writes the results as JSON.
+// Bundles a page into one HTML file without references to anything outside:
+//     node build.mjs report|view OUTPUT
+// The file holds the marker @@CTASCOPE_DATA@@ where ctascope writes what the page shows as JSON, and,
+// in the view's, @@CTASCOPE_NONCE@@ where the server writes what lets its script run.
 import { build } from "esbuild";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const output = process.argv[2] ?? join(here, "dist", "report.html");
+const [name = "report", output = join(here, "dist", `${name}.html`)] = process.argv.slice(2);
+const pages = {
+    report: { entry: "report.tsx", template: "report.html" },
+    view: { entry: "view/view.tsx", template: "view/view.html" },
+};
 
 const bundle = await build({
-    entryPoints: [join(here, "src", "report.tsx")],
+    entryPoints: [join(here, "src", pages[name].entry)],
     bundle: true,
     minify: true,
     write: false,
@@ -26,6 +31,6 @@ const text = (ending) => bundle.outputFiles.find((file) => file.path.endsWith(en
 // A script or style element ends at its end tag wherever that stands, also inside a string.
 const script = text(".js").replaceAll("</script", "<\\/script");
 const style = text(".css").replaceAll("</style", "<\\/style");
-const template = await readFile(join(here, "src", "report.html"), "utf8");
+const template = await readFile(join(here, "src", pages[name].template), "utf8");
 const page = template.replace("/*STYLE*/", () => style).replace("/*SCRIPT*/", () => script);
 await writeFile(output, page);

@@ -13,6 +13,7 @@
     X(path)                                                                                        \
     X(whatif)                                                                                      \
     X(report)                                                                                      \
+    X(view)                                                                                        \
     X(dump)                                                                                        \
     X(doctor)                                                                                      \
     X(help)

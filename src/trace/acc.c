@@ -30,6 +30,8 @@ struct cts_acc_reader {
     struct cts_buffer files;  /* struct acc_file */
     struct cts_buffer chunks; /* struct cts_acc_chunk */
     size_t file_count, chunk_count, incomplete_count;
+    void (*note)(void *state, const struct cts_error *error); /* NULL: damage is an error */
+    void *note_state;
 };
 
 static struct acc_file *files_of(const struct cts_acc_reader *reader)
@@ -253,6 +255,22 @@ static enum cts_status add_file(struct cts_acc_reader *reader, const struct acc_
     return index_file(reader, file, error);
 }
 
+/* Of a damaged file: the chunks up to the damage, as if it had no footer. */
+static void keep_readable(struct cts_acc_reader *reader, size_t chunk_count,
+                          size_t incomplete_count)
+{
+    const struct acc_file *const file = &files_of(reader)[reader->file_count - 1];
+    struct cts_error error;
+    uint8_t bytes[CTS_ACC_HEADER_BYTES];
+    struct cts_acc_file_header header;
+    reader->chunk_count = chunk_count;
+    reader->chunks.size_bytes = chunk_count * sizeof(struct cts_acc_chunk);
+    reader->incomplete_count = incomplete_count + 1;
+    if (!read_at(file, 0, bytes, sizeof bytes, &error) &&
+        !cts_acc_get_file_header(bytes, &header, &error) && walk_chunks(reader, file, &error))
+        return; /* what was walked before the damage stays */
+}
+
 static enum cts_status open_file(struct cts_acc_reader *reader, const char *path,
                                  struct cts_error *error)
 {
@@ -266,7 +284,8 @@ static enum cts_status open_file(struct cts_acc_reader *reader, const char *path
         status = cts_fail_errno(error, errno, "open");
     else if (!S_ISREG(stat.st_mode))
         status = cts_fail(error, CTS_FORMAT, "not a regular file");
-    const size_t known = reader->file_count;
+    const size_t known = reader->file_count, chunk_count = reader->chunk_count;
+    const size_t incomplete_count = reader->incomplete_count;
     if (!status) {
         file.size_bytes = (uint64_t)stat.st_size;
         status = add_file(reader, &file, error);
@@ -275,6 +294,11 @@ static enum cts_status open_file(struct cts_acc_reader *reader, const char *path
     if (status && reader->file_count == known) {
         free(file.path);
         if (file.fd >= 0) close(file.fd);
+    }
+    if (status && status != CTS_MEMORY && reader->note) {
+        if (reader->file_count > known) keep_readable(reader, chunk_count, incomplete_count);
+        reader->note(reader->note_state, error);
+        status = CTS_OK;
     }
     return status;
 }
@@ -370,9 +394,18 @@ static void sort_chunks(struct cts_acc_reader *reader)
 enum cts_status cts_acc_open(const char *run_path, struct cts_acc_reader **out,
                              struct cts_error *error)
 {
+    return cts_acc_open_readable(run_path, out, NULL, NULL, error);
+}
+
+enum cts_status cts_acc_open_readable(const char *run_path, struct cts_acc_reader **out,
+                                      void (*note)(void *state, const struct cts_error *error),
+                                      void *state, struct cts_error *error)
+{
     *out = NULL;
     struct cts_acc_reader *const reader = calloc(1, sizeof *reader);
     if (!reader) return cts_fail(error, CTS_MEMORY, "no memory to read '%s'", run_path);
+    reader->note = note;
+    reader->note_state = state;
     struct cts_buffer ranks = {0};
     enum cts_status status = list_numbers(run_path, "rank-", "", &ranks, error);
     const size_t count = ranks.size_bytes / sizeof(uint32_t);

@@ -31,6 +31,12 @@ struct cts_acc_chunk {
  * chunk and counted in cts_acc_incomplete_count(); a damaged one is an error. */
 CTS_MUST_CHECK enum cts_status cts_acc_open(const char *run_path, struct cts_acc_reader **reader,
                                             struct cts_error *error);
+/* The same, but of a damaged file what stands before the damage: `note` is told what is wrong with
+ * each, and they count as incomplete. NULL: as above. */
+CTS_MUST_CHECK enum cts_status
+cts_acc_open_readable(const char *run_path, struct cts_acc_reader **reader,
+                      void (*note)(void *state, const struct cts_error *error), void *state,
+                      struct cts_error *error);
 void cts_acc_close(struct cts_acc_reader *reader);
 
 /* All chunks, ordered by launch, then first CTA, then file and offset; borrowed from the reader. */

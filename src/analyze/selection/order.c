@@ -1,0 +1,134 @@
+/* Lanes by address and by order: a raster whose columns are records in their order and whose rows
+ * are addresses. Threads take chunks, whose columns can meet at the ends, and so count with atomic
+ * additions; these seldom meet. */
+#include <stdlib.h>
+
+#include "analyze/selection/divide.h"
+#include "analyze/selection/scan.h"
+#include "common/array.h"
+
+struct raster {
+    const struct cts_selection_raster *asked;
+    unsigned view;
+    struct divisor row_bytes, column_records;
+    uint32_t columns;
+    _Atomic uint32_t *reads, *writes;
+};
+
+static void add_lanes(const struct raster *raster, uint64_t row, uint64_t column,
+                      const struct block_shape *shape, uint32_t lanes)
+{
+    const size_t cell = (size_t)(row * raster->columns + column);
+    if (shape->reads) atomic_fetch_add_explicit(&raster->reads[cell], lanes, memory_order_relaxed);
+    if (shape->writes)
+        atomic_fetch_add_explicit(&raster->writes[cell], lanes, memory_order_relaxed);
+}
+
+static void add_record(const struct raster *raster, const struct block *block, size_t i,
+                       uint64_t column)
+{
+    const struct block_shape *const shape = &block->shapes[block->shape[i]];
+    const struct cts_selection_raster *const asked = raster->asked;
+    const struct block_hull hull = block_hull(block, shape, i);
+    if (hull.first <= hull.last && (hull.first > asked->last || hull.last < asked->first)) return;
+    if (hull.first <= hull.last && hull.first >= asked->first && hull.last <= asked->last) {
+        const uint64_t row = divide(hull.first - asked->first, raster->row_bytes);
+        if (divide(hull.last - asked->first, raster->row_bytes) == row) {
+            add_lanes(raster, row, column, shape, shape->lanes);
+            return;
+        }
+    }
+    uint64_t addresses[CTS_WARP_LANES];
+    block_addresses(block, shape, i, addresses);
+    for (unsigned k = 0; k < shape->lanes; k++) {
+        uint64_t first = addresses[k], last = first + shape->width_bytes - 1u;
+        if (last < first) last = UINT64_MAX;
+        if (first > asked->last || last < asked->first) continue;
+        if (first < asked->first) first = asked->first;
+        if (last > asked->last) last = asked->last;
+        const uint64_t end = divide(last - asked->first, raster->row_bytes);
+        for (uint64_t row = divide(first - asked->first, raster->row_bytes); row <= end; row++)
+            add_lanes(raster, row, column, shape, 1);
+    }
+}
+
+static enum cts_status count_block(void *state, const struct scan_block *it,
+                                   struct cts_error *error)
+{
+    const struct raster *const raster = state;
+    const struct block *const block = it->block;
+    (void)error;
+    SCAN_SEGMENTS(it, segment)
+    {
+        SCAN_RECORDS(it, segment, i)
+        {
+            const uint64_t index = it->first_index + i;
+            if (index < raster->asked->first_record || index > raster->asked->last_record) continue;
+            if (block->shapes[block->shape[i]].view != raster->view) continue;
+            add_record(raster, block, i,
+                       divide(index - raster->asked->first_record, raster->column_records));
+        }
+    }
+    return CTS_OK;
+}
+
+static bool wants(const struct scan *scan, size_t chunk)
+{
+    const struct raster *const raster = scan->wants_state;
+    return scan->view->first_index[chunk] <= raster->asked->last_record &&
+           scan->view->first_index[chunk + 1] > raster->asked->first_record &&
+           scan_may_touch(scan, chunk, raster->view, raster->asked->first, raster->asked->last);
+}
+
+static enum cts_status check(const struct cts_selection_raster *asked, struct cts_error *error)
+{
+    if (asked->first > asked->last || asked->first_record > asked->last_record)
+        return cts_fail(error, CTS_USAGE, "a raster ends before it starts");
+    if (!asked->rows || !asked->columns ||
+        asked->rows > (uint32_t)CTS_SELECTION_RASTER_MAX / asked->columns)
+        return cts_fail(error, CTS_USAGE, "a raster of %u by %u", asked->columns, asked->rows);
+    return CTS_OK;
+}
+
+enum cts_status cts_selection_order(struct cts_selection *selection,
+                                    const struct cts_selection_question *question,
+                                    const struct cts_selection_raster *asked,
+                                    struct cts_selection_order *order, struct cts_error *error)
+{
+    struct scan scan;
+    *order = (struct cts_selection_order){0};
+    enum cts_status status = check(asked, error);
+    if (!status) status = scan_begin(&scan, selection, question, error);
+    if (status) return status;
+    const uint64_t bytes = asked->last - asked->first; /* less one, both */
+    const uint64_t records = asked->last_record - asked->first_record;
+    struct raster raster = {.asked = asked,
+                            .view = view_space(asked->space),
+                            .row_bytes = divisor_of(bytes / asked->rows + 1),
+                            .column_records = divisor_of(records / asked->columns + 1)};
+    order->row_bytes = raster.row_bytes.value;
+    order->column_records = raster.column_records.value;
+    order->rows = (uint32_t)divide(bytes, raster.row_bytes) + 1;
+    order->columns = raster.columns = (uint32_t)divide(records, raster.column_records) + 1;
+    const size_t cells = (size_t)order->rows * order->columns;
+    order->reads = cts_array_zeroed(cells, sizeof *order->reads, error);
+    order->writes = cts_array_zeroed(cells, sizeof *order->writes, error);
+    raster.reads = (_Atomic uint32_t *)order->reads;
+    raster.writes = (_Atomic uint32_t *)order->writes;
+    scan.states = &raster;
+    scan.state_bytes = 0; /* all threads have the same */
+    scan.visit = count_block;
+    scan.wants = wants;
+    scan.wants_state = &raster;
+    status = order->reads && order->writes ? scan_run(&scan, error) : CTS_MEMORY;
+    scan_end(&scan);
+    if (status) cts_selection_order_release(order);
+    return status;
+}
+
+void cts_selection_order_release(struct cts_selection_order *order)
+{
+    free(order->reads);
+    free(order->writes);
+    *order = (struct cts_selection_order){0};
+}

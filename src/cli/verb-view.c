@@ -1,0 +1,87 @@
+/* The page of a run, served on this machine until Ctrl-C. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/verb.h"
+#include "report/view/server.h"
+
+/* Opens the browser, if there is a screen, without waiting for it. */
+static void open_browser(const char *url)
+{
+    if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) return;
+    if (fork() != 0) return;
+    if (fork() == 0) { /* nobody's child, so that nobody has to wait for it */
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        setsid();
+        if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
+            execlp("xdg-open", "xdg-open", url, (char *)NULL);
+    }
+    _exit(0);
+}
+
+static int run_view(const struct cts_arguments *arguments)
+{
+    uint64_t port = 0, threads = 0;
+    struct cts_view_server_options options = {
+        .run_path = arguments->positional[0],
+        .other_path = arguments->positional_count > 1 ? arguments->positional[1] : NULL};
+    if (cts_argument_given(arguments, "port") && !cts_argument_u64(arguments, "port", &port))
+        return CTS_EXIT_USAGE;
+    if (cts_argument_given(arguments, "threads") &&
+        !cts_argument_u64(arguments, "threads", &threads))
+        return CTS_EXIT_USAGE;
+    if (cts_argument_given(arguments, "memory") &&
+        !cts_argument_bytes(arguments, "memory", &options.memory_bytes))
+        return CTS_EXIT_USAGE;
+    if (port > UINT16_MAX) return cts_usage_error(arguments, "ports are below 65536");
+    options.port = (uint16_t)port;
+    options.threads = (unsigned)(threads < 256 ? threads : 256);
+
+    /* The signals that end the server are waited for here, and by no other thread. */
+    sigset_t ending;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ending, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    struct cts_view_server *server = NULL;
+    struct cts_error error = {0};
+    if (cts_view_server_start(&options, &server, &error))
+        return cts_report_error(arguments, &error);
+    printf("%s\n", cts_view_server_url(server));
+    fflush(stdout);
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "ctascope view: Ctrl-C ends it\n");
+    if (!cts_argument_given(arguments, "no-open")) open_browser(cts_view_server_url(server));
+    int signal_number;
+    sigwait(&ending, &signal_number);
+    cts_view_server_stop(server);
+    return CTS_EXIT_OK;
+}
+
+static const struct cts_option options[] = {
+    {"port", "N", "the port to serve on [any that is free]", 0},
+    {"no-open", NULL, "print the address, but open no browser", 0},
+    {"memory", "SIZE", "how much of decoded accesses to keep in memory [256M]", 0},
+    {"threads", "N", "how many threads answer a question [one per processor]", 0},
+    {0},
+};
+
+const struct cts_verb cts_verb_view = {
+    .name = "view",
+    .synopsis = "RUN [OTHER] [--port N] [--no-open] [--memory SIZE]",
+    .summary = "Shows every access of a run in the browser, served from this machine",
+    .description =
+        "Serves the page on 127.0.0.1 alone, below an address that only you know, and opens\n"
+        "the browser on it; Ctrl-C ends it. The page fetches only what it shows, so runs may\n"
+        "be of any size, and may still grow. With OTHER, the two runs are compared.",
+    .options = options,
+    .positional_min = 1,
+    .positional_max = 2,
+    .run = run_view,
+};

@@ -1,0 +1,340 @@
+/* HTTP around answers.c, by libmicrohttpd with a thread for each connection.
+ *
+ * A request is refused unless it has the token, names this server as its host (a page elsewhere
+ * whose name was made to point here does not), comes from no other origin, and only reads. What it
+ * may read are the page and answers that are made from the run that was opened: no text of a
+ * request is ever used as a path. */
+#include "report/view/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "common/array.h"
+#include "report/view/answers.h"
+#include "view-page.html.h"
+
+enum {
+    TOKEN_BYTES = 16,
+    TOKEN_DIGITS = 2 * TOKEN_BYTES,
+    URL_MAX_BYTES = 192 << 10, /* of a request with all its headers */
+    CONNECTIONS_MAX = 64,
+};
+
+struct cts_view_server {
+    struct MHD_Daemon *daemon;
+    struct cts_view_run *run, *other;
+    char token[TOKEN_DIGITS + 1];
+    char url[80];
+    char hosts[2][32];   /* what the Host header may be */
+    char origins[2][48]; /* what an Origin header may be */
+    atomic_bool stopping;
+};
+
+/* ---- responses ---- */
+
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
+                               void *bytes, size_t size_bytes, const char *policy)
+{
+    struct MHD_Response *const response =
+        MHD_create_response_from_buffer(size_bytes, bytes, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(bytes);
+        return MHD_NO;
+    }
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "X-Frame-Options", "DENY");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            policy ? policy : "default-src 'none'; frame-ancestors 'none'");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", "GET, HEAD");
+    const enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned status,
+                                     const char *text)
+{
+    char *body = NULL;
+    size_t body_bytes = 0;
+    FILE *const memory = open_memstream(&body, &body_bytes);
+    if (!memory) return MHD_NO;
+    struct cts_json json;
+    cts_json_begin(&json, memory);
+    cts_json_open_object_row(&json);
+    cts_json_member_string(&json, "error", text);
+    cts_json_close_object(&json);
+    const enum cts_status written = cts_json_end(&json, NULL);
+    if (fclose(memory) || written) {
+        free(body);
+        return MHD_NO;
+    }
+    return respond(connection, status, "application/json", body, body_bytes, NULL);
+}
+
+/* ---- the page ---- */
+
+/* Scripts are run by a nonce that no other page can know, so that nothing that a run holds can
+ * become a script. */
+static enum MHD_Result respond_page(struct MHD_Connection *connection)
+{
+    static const char data_marker[] = "@@CTASCOPE_DATA@@", nonce_marker[] = "@@CTASCOPE_NONCE@@";
+    uint8_t random[TOKEN_BYTES];
+    char nonce[TOKEN_DIGITS + 1], policy[400];
+    char *page = NULL;
+    size_t page_bytes = 0;
+    if (getrandom(random, sizeof random, 0) != sizeof random) return MHD_NO;
+    for (unsigned i = 0; i < TOKEN_BYTES; i++) snprintf(nonce + 2 * i, 3, "%02x", random[i]);
+    FILE *const memory = open_memstream(&page, &page_bytes);
+    if (!memory) return MHD_NO;
+    for (const char *at = cts_view_page;;) {
+        const char *const mark = strstr(at, "@@CTASCOPE_");
+        fwrite(at, 1, mark ? (size_t)(mark - at) : strlen(at), memory);
+        if (!mark) break;
+        if (!strncmp(mark, data_marker, strlen(data_marker))) {
+            fputs("{\"mode\":\"server\"}", memory);
+            at = mark + strlen(data_marker);
+        } else if (!strncmp(mark, nonce_marker, strlen(nonce_marker))) {
+            fputs(nonce, memory);
+            at = mark + strlen(nonce_marker);
+        } else {
+            fputc('@', memory);
+            at = mark + 1;
+        }
+    }
+    if (fclose(memory)) {
+        free(page);
+        return MHD_NO;
+    }
+    snprintf(
+        policy, sizeof policy,
+        "default-src 'none'; script-src 'nonce-%s'; style-src 'unsafe-inline'; img-src 'self' "
+        "data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'",
+        nonce);
+    return respond(connection, MHD_HTTP_OK, "text/html; charset=utf-8", page, page_bytes, policy);
+}
+
+/* ---- answers ---- */
+
+struct waiting {
+    struct cts_view_server *server;
+    int socket;
+};
+
+/* Whether the client has closed its end; what it may have sent stays where it is. */
+static bool is_given_up(void *state)
+{
+    const struct waiting *const waiting = state;
+    char byte;
+    if (atomic_load_explicit(&waiting->server->stopping, memory_order_relaxed)) return true;
+    return waiting->socket >= 0 && recv(waiting->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static const char *get_value(void *state, const char *key)
+{
+    return MHD_lookup_connection_value(state, MHD_GET_ARGUMENT_KIND, key);
+}
+
+static unsigned http_status(enum cts_status status)
+{
+    switch (status) {
+    case CTS_USAGE:
+        return MHD_HTTP_BAD_REQUEST;
+    case CTS_LIMIT:
+        return MHD_HTTP_NOT_FOUND;
+    case CTS_UNSUPPORTED:
+        return MHD_HTTP_NOT_FOUND;
+    default:
+        return MHD_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+static enum MHD_Result respond_answer(struct cts_view_server *server,
+                                      struct MHD_Connection *connection, struct cts_view_run *run,
+                                      struct cts_view_run *other, const char *name)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct waiting waiting = {server, info ? info->connect_fd : -1};
+    struct cts_view_request request = {
+        .query = {get_value, connection},
+        .run = run,
+        .snapshot = cts_view_run_enter(run),
+        .other = other,
+        .other_snapshot = other ? cts_view_run_enter(other) : NULL,
+        .is_given_up = is_given_up,
+        .state = &waiting,
+    };
+    struct cts_view_answer answer;
+    struct cts_error error = {0};
+    const enum cts_status status = cts_view_answer(name, &request, &answer, &error);
+    cts_view_run_leave(run, request.snapshot);
+    if (other) cts_view_run_leave(other, request.other_snapshot);
+    if (status) return respond_error(connection, http_status(status), error.text);
+    return respond(connection, MHD_HTTP_OK, answer.content_type, answer.bytes, answer.size_bytes,
+                   NULL);
+}
+
+/* ---- requests ---- */
+
+/* Takes as long whatever the text is. */
+static bool has_token(const struct cts_view_server *server, const char *path)
+{
+    unsigned difference = *path != '/';
+    if (strnlen(path, TOKEN_DIGITS + 2) < TOKEN_DIGITS + 2) return false;
+    for (unsigned i = 0; i < TOKEN_DIGITS; i++)
+        difference |= (unsigned char)path[1 + i] ^ (unsigned char)server->token[i];
+    return !difference && path[1 + TOKEN_DIGITS] == '/';
+}
+
+static bool is_one_of(const char *text, const char *first, const char *second)
+{
+    return text && (!strcasecmp(text, first) || !strcasecmp(text, second));
+}
+
+static enum MHD_Result route(struct cts_view_server *server, struct MHD_Connection *connection,
+                             const char *path)
+{
+    if (!*path) return respond_page(connection);
+    if (!strncmp(path, "api/", 4))
+        return respond_answer(server, connection, server->run, server->other, path + 4);
+    if (!strncmp(path, "other/api/", 10) && server->other)
+        return respond_answer(server, connection, server->other, NULL, path + 10);
+    return respond_error(connection, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
+}
+
+static enum MHD_Result handle(void *state, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_bytes, void **request)
+{
+    static char seen; /* its address marks a request whose headers have been seen */
+    struct cts_view_server *const server = state;
+    (void)version;
+    (void)upload;
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        *upload_bytes = 0;
+        return respond_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                             "this server only answers GET and HEAD");
+    }
+    if (!*request) {
+        *request = &seen;
+        return MHD_YES;
+    }
+    const char *const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *const origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+    if (!is_one_of(host, server->hosts[0], server->hosts[1]))
+        return respond_error(connection, MHD_HTTP_FORBIDDEN,
+                             "this server is to be addressed as 127.0.0.1 or localhost");
+    if (origin && !is_one_of(origin, server->origins[0], server->origins[1]))
+        return respond_error(connection, MHD_HTTP_FORBIDDEN,
+                             "this server does not answer the pages of others");
+    if (!has_token(server, path))
+        return respond_error(connection, MHD_HTTP_FORBIDDEN,
+                             "the address lacks the token that 'ctascope view' has printed");
+    return route(server, connection, path + TOKEN_DIGITS + 2);
+}
+
+/* ---- the server ---- */
+
+static enum cts_status make_token(struct cts_view_server *server, struct cts_error *error)
+{
+    uint8_t random[TOKEN_BYTES];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return cts_fail_errno(error, errno, "cannot make a random token");
+    for (unsigned i = 0; i < TOKEN_BYTES; i++)
+        snprintf(server->token + 2 * i, 3, "%02x", random[i]);
+    return CTS_OK;
+}
+
+/* A socket of our own, so that the reason is known when the port is taken. */
+static enum cts_status listen_on(uint16_t port, int *socket_out, uint16_t *port_out,
+                                 struct cts_error *error)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    socklen_t bytes = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int on = 1;
+    if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (listener < 0 || bind(listener, (const struct sockaddr *)&address, bytes) != 0 ||
+        listen(listener, CONNECTIONS_MAX) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &bytes) != 0) {
+        const int reason = errno;
+        if (listener >= 0) close(listener);
+        return cts_fail_errno(error, reason, "cannot serve on port %u of 127.0.0.1", port);
+    }
+    *socket_out = listener;
+    *port_out = ntohs(address.sin_port);
+    return CTS_OK;
+}
+
+static enum cts_status serve(struct cts_view_server *server, uint16_t port, struct cts_error *error)
+{
+    int listener = -1;
+    enum cts_status status = listen_on(port, &listener, &port, error);
+    if (status) return status;
+    snprintf(server->url, sizeof server->url, "http://127.0.0.1:%u/%s/", port, server->token);
+    snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%u", port);
+    snprintf(server->hosts[1], sizeof server->hosts[1], "localhost:%u", port);
+    for (unsigned i = 0; i < 2; i++)
+        snprintf(server->origins[i], sizeof server->origins[i], "http://%s", server->hosts[i]);
+    server->daemon = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, port, NULL,
+        NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)URL_MAX_BYTES,
+        MHD_OPTION_END);
+    if (!server->daemon) {
+        close(listener);
+        return cts_fail(error, CTS_IO, "cannot start a server on port %u", port);
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_view_server_start(const struct cts_view_server_options *options,
+                                      struct cts_view_server **out, struct cts_error *error)
+{
+    struct cts_view_server *const server = cts_array_zeroed(1, sizeof *server, error);
+    if (!server) return CTS_MEMORY;
+    struct cts_view_run_options run = {.path = options->run_path,
+                                       .memory_bytes = options->memory_bytes,
+                                       .threads = options->threads};
+    enum cts_status status = cts_view_run_open(&run, &server->run, error);
+    run.path = options->other_path;
+    if (!status && run.path) status = cts_view_run_open(&run, &server->other, error);
+    if (!status) status = make_token(server, error);
+    if (!status) status = serve(server, options->port, error);
+    if (status)
+        cts_view_server_stop(server);
+    else
+        *out = server;
+    return status;
+}
+
+void cts_view_server_stop(struct cts_view_server *server)
+{
+    if (!server) return;
+    atomic_store(&server->stopping, true);
+    if (server->daemon) MHD_stop_daemon(server->daemon);
+    cts_view_run_close(server->run);
+    cts_view_run_close(server->other);
+    free(server);
+}
+
+const char *cts_view_server_url(const struct cts_view_server *server)
+{
+    return server->url;
+}

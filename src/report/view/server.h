@@ -1,0 +1,29 @@
+/* The server of `ctascope view`: the page and its answers, on this machine's loopback alone.
+ *
+ * Everything lies below a path that starts with a random token, which only the one who has started
+ * the server knows. docs/view-protocol.md describes the requests. */
+#ifndef CTS_VIEW_SERVER_H
+#define CTS_VIEW_SERVER_H
+
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct cts_view_server_options {
+    const char *run_path;
+    const char *other_path; /* the run to compare with; NULL: none */
+    uint16_t port;          /* 0: any that is free */
+    uint64_t memory_bytes;  /* of decoded records that are kept; 0: the default */
+    unsigned threads;       /* per question; 0: one per processor */
+};
+struct cts_view_server;
+
+CTS_MUST_CHECK enum cts_status cts_view_server_start(const struct cts_view_server_options *options,
+                                                     struct cts_view_server **server,
+                                                     struct cts_error *error);
+/* Questions that are being answered are given up. */
+void cts_view_server_stop(struct cts_view_server *server);
+/* "http://127.0.0.1:PORT/TOKEN/"; lives as long as the server. */
+const char *cts_view_server_url(const struct cts_view_server *server);
+
+#endif

@@ -1,0 +1,3 @@
+import { render } from "preact";
+
+render(<p>ctascope view</p>, document.getElementById("page")!);
