@@ -9,17 +9,27 @@
 
 #ifdef __CUDACC__
 
+/* All of the ring is global memory; said so, an address needs no look at what it points to. */
 CTS_RING_INLINE uint64_t cts_ring_add(uint64_t *at, uint64_t amount)
 {
-    return atomicAdd((unsigned long long *)at, (unsigned long long)amount);
+    uint64_t before;
+    asm volatile("{ .reg .u64 a; cvta.to.global.u64 a, %1;\n"
+                 "  atom.global.add.u64 %0, [a], %2; }"
+                 : "=l"(before)
+                 : "l"(at), "l"(amount)
+                 : "memory");
+    return before;
 }
-CTS_RING_INLINE void cts_ring_raise(uint64_t *at, uint64_t value)
+/* Makes the low half of a word `tail`. Two that do so at once may leave the older one. */
+CTS_RING_INLINE void cts_ring_learn(uint64_t *at, uint32_t tail)
 {
-    atomicMax((unsigned long long *)at, (unsigned long long)value);
+    asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(at), "r"(tail) : "memory");
 }
-CTS_RING_INLINE uint64_t cts_ring_load(const uint64_t *at)
+CTS_RING_INLINE uint32_t cts_ring_tail(uint64_t at)
 {
-    return *(const volatile uint64_t *)at;
+    uint32_t tail;
+    asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(tail) : "l"(at) : "memory");
+    return tail;
 }
 CTS_RING_INLINE void cts_ring_pause(void)
 {
@@ -27,7 +37,7 @@ CTS_RING_INLINE void cts_ring_pause(void)
 }
 CTS_RING_INLINE void cts_ring_store_word(uint32_t *at, uint32_t word)
 {
-    *(volatile uint32_t *)at = word;
+    asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(at), "r"(word) : "memory");
 }
 /* Four words at once. */
 CTS_RING_INLINE void cts_ring_store_half(uint32_t *at, const uint32_t *w)
@@ -43,18 +53,18 @@ CTS_RING_INLINE void cts_ring_store_half(uint32_t *at, const uint32_t *w)
 
 static inline uint64_t cts_ring_add(uint64_t *at, uint64_t amount)
 {
-    return __atomic_fetch_add(at, amount, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(at, amount, __ATOMIC_ACQUIRE);
 }
-static inline void cts_ring_raise(uint64_t *at, uint64_t value)
+static inline void cts_ring_learn(uint64_t *at, uint32_t tail)
 {
     uint64_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
-    while (old < value &&
-           !__atomic_compare_exchange_n(at, &old, value, 1, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+    while (!__atomic_compare_exchange_n(at, &old, (old & ~(uint64_t)UINT32_MAX) | tail, 1,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
     }
 }
-static inline uint64_t cts_ring_load(const uint64_t *at)
+static inline uint32_t cts_ring_tail(uint64_t at)
 {
-    return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+    return (uint32_t)__atomic_load_n((const uint64_t *)(uintptr_t)at, __ATOMIC_ACQUIRE);
 }
 static inline void cts_ring_pause(void)
 {
@@ -71,23 +81,17 @@ static inline void cts_ring_store_half(uint32_t *at, const uint32_t *w)
 
 #endif
 
-/* Reserves `count` slots and waits until they are free; the position of the first. */
+/* Reserves `count` slots and waits until they are free; the position of the first, modulo 2^32. */
 CTS_RING_INLINE uint64_t cts_ring_reserve(struct cts_ring_bin *bin, uint32_t count,
                                           uint32_t slots_log2)
 {
-    const uint64_t known = cts_ring_load(&bin->known_tail);
-    const uint64_t position = cts_ring_add(&bin->head, count);
-    const uint64_t behind = position + count;
-    const uint64_t slots = (uint64_t)1 << slots_log2;
-    if (behind - known > slots) { /* positions only grow, and so do tails */
-        const uint64_t *const at = (const uint64_t *)(uintptr_t)bin->tail;
-        uint64_t tail = cts_ring_load(&bin->known_tail);
-        while (behind - tail > slots) {
-            tail = cts_ring_load(at);
-            if (behind - tail <= slots) break;
-            cts_ring_pause();
-        }
-        cts_ring_raise(&bin->known_tail, tail);
+    const uint64_t before = cts_ring_add(&bin->head_and_tail, (uint64_t)count << 32);
+    const uint32_t position = (uint32_t)(before >> 32), behind = position + count;
+    const uint32_t slots = (uint32_t)1 << slots_log2;
+    if (behind - (uint32_t)before > slots) { /* positions only grow, and so do tails */
+        uint32_t tail;
+        while (tail = cts_ring_tail(bin->tail), behind - tail > slots) cts_ring_pause();
+        cts_ring_learn(&bin->head_and_tail, tail);
     }
     return position;
 }

@@ -31,14 +31,19 @@ enum {
     CTS_RING_SLOT_WORDS = 8,
     CTS_RING_SLOT_OFFSETS = 8,
     CTS_RING_RECORD_SLOTS_MAX = 5, /* a list of 32 lanes */
-    CTS_RING_LAUNCHES = 1 << 20,   /* numbers of launches, used again and again */
+    CTS_RING_LAUNCHES = 1 << 16,   /* numbers of launches, used again and again */
     CTS_RING_PC_SHIFT = 4,         /* instructions are 16 bytes */
     CTS_RING_PC_BITS = 28,
     CTS_RING_BASE_BITS = 52,
 };
 
 /* As enum cts_operation, enum cts_space and enum cts_pattern, in two bits each. */
-enum cts_ring_operation { CTS_RING_LOAD, CTS_RING_STORE, CTS_RING_ATOMIC };
+enum cts_ring_operation {
+    CTS_RING_LOAD,
+    CTS_RING_STORE,
+    CTS_RING_ATOMIC,
+    CTS_RING_AS_SITE, /* `pc` is the number of a site, which tells operation and width */
+};
 enum cts_ring_space { CTS_RING_GLOBAL, CTS_RING_SHARED, CTS_RING_LOCAL };
 enum cts_ring_pattern { CTS_RING_UNIFORM, CTS_RING_AFFINE, CTS_RING_TWO_LEVEL, CTS_RING_LIST };
 
@@ -55,18 +60,19 @@ struct cts_ring_record {
     uint8_t width_log2; /* of the bytes per lane */
 };
 
-/* A slot, as stored; bit 31 of each word is the parity:
+/* A slot, as stored; bit 31 of each word is the parity. The words are made so that a GPU has little
+ * to do: two halves of 16 bytes, and most words are one value.
  *
  *   word  bits 0 to 30
  *   0     base 0..30
- *   1     base 31..51 in 0..20; width_log2 21..23, space 24..25, operation 26..27, pattern 28..29,
- *         bit 31 of the mask in 30
+ *   1     base 31..51 in 0..20; warp 21..25, row_lanes 26..30
  *   2     mask 0..30
  *   3     cta 0..30
  *   4     s0 0..30
- *   5     pc in 0..27; bit 31 of cta, s0 and s1 in 28, 29 and 30
+ *   5     pc in 0..27, space 28..29; bit 31 of the mask in 30
  *   6     s1 0..30
- *   7     launch in 0..19, warp 20..24, row_lanes 25..29 */
+ *   7     launch in 0..15; bit 31 of cta, s0 and s1 in 16, 17 and 18; 19 is free; bytes per lane
+ *         (of 128: 0) in 20..26, operation + 1 (of 3: 0) in 27..28, pattern 29..30 */
 struct cts_ring_words {
     uint32_t w[CTS_RING_SLOT_WORDS];
 };
@@ -92,18 +98,22 @@ CTS_RING_INLINE struct cts_ring_words cts_ring_pack(const struct cts_ring_record
     const uint32_t s0 = (uint32_t)record->s0, s1 = (uint32_t)record->s1;
     struct cts_ring_words words;
     words.w[0] = ((uint32_t)record->base & low) | parity;
-    words.w[1] = ((uint32_t)(record->base >> 31) & 0x1fffffu) | (uint32_t)record->width_log2 << 21 |
-                 (uint32_t)record->space << 24 | (uint32_t)record->operation << 26 |
-                 (uint32_t)record->pattern << 28 | record->mask >> 31 << 30 | parity;
+    words.w[1] = ((uint32_t)(record->base >> 31) & 0x1fffffu) | (uint32_t)record->warp << 21 |
+                 (uint32_t)record->row_lanes << 26 | parity;
     words.w[2] = (record->mask & low) | parity;
     words.w[3] = (record->cta & low) | parity;
     words.w[4] = (s0 & low) | parity;
-    words.w[5] = record->pc | record->cta >> 31 << 28 | s0 >> 31 << 29 | s1 >> 31 << 30 | parity;
+    words.w[5] = record->pc | (uint32_t)record->space << 28 | record->mask >> 31 << 30 | parity;
     words.w[6] = (s1 & low) | parity;
-    words.w[7] =
-        record->launch | (uint32_t)record->warp << 20 | (uint32_t)record->row_lanes << 25 | parity;
+    words.w[7] = record->launch | record->cta >> 31 << 16 | s0 >> 31 << 17 | s1 >> 31 << 18 |
+                 (1u << record->width_log2 & 0x7fu) << 20 | ((record->operation + 1u) & 3u) << 27 |
+                 (uint32_t)record->pattern << 29 | parity;
     return words;
 }
+
+/* The word 7 less what it has of a launch; the word 5 less the mask: what a site is known by. */
+#define CTS_RING_KIND_MASK  0x1ff00000u
+#define CTS_RING_PLACE_MASK 0x3fffffffu
 
 CTS_RING_INLINE void cts_ring_unpack(const struct cts_ring_words *words,
                                      struct cts_ring_record *record)
@@ -111,19 +121,21 @@ CTS_RING_INLINE void cts_ring_unpack(const struct cts_ring_words *words,
     const uint32_t low = ~CTS_RING_PARITY;
     const uint32_t *const w = words->w;
     const uint64_t base = (w[0] & low) | (uint64_t)(w[1] & 0x1fffffu) << 31;
+    const uint32_t bytes = (w[7] >> 20 & 0x7fu) | 1u << 7;  /* never 0 */
     record->base = (uint64_t)((int64_t)(base << 12) >> 12); /* may be below 0: lane 0 need not be */
-    record->width_log2 = (uint8_t)(w[1] >> 21 & 7);
-    record->space = (uint8_t)(w[1] >> 24 & 3);
-    record->operation = (uint8_t)(w[1] >> 26 & 3);
-    record->pattern = (uint8_t)(w[1] >> 28 & 3);
-    record->mask = (w[2] & low) | (w[1] >> 30 & 1) << 31;
-    record->cta = (w[3] & low) | (w[5] >> 28 & 1) << 31;
-    record->s0 = (int32_t)((w[4] & low) | (w[5] >> 29 & 1) << 31);
-    record->s1 = (int32_t)((w[6] & low) | (w[5] >> 30 & 1) << 31);
+    record->mask = (w[2] & low) | (w[5] >> 30 & 1) << 31;
+    record->cta = (w[3] & low) | (w[7] >> 16 & 1) << 31;
+    record->s0 = (int32_t)((w[4] & low) | (w[7] >> 17 & 1) << 31);
+    record->s1 = (int32_t)((w[6] & low) | (w[7] >> 18 & 1) << 31);
     record->pc = w[5] & 0xfffffffu;
     record->launch = w[7] & (CTS_RING_LAUNCHES - 1);
-    record->warp = (uint8_t)(w[7] >> 20 & 31);
-    record->row_lanes = (uint8_t)(w[7] >> 25 & 31);
+    record->warp = (uint8_t)(w[1] >> 21 & 31);
+    record->row_lanes = (uint8_t)(w[1] >> 26 & 31);
+    record->pattern = (uint8_t)(w[7] >> 29 & 3);
+    record->space = (uint8_t)(w[5] >> 28 & 3);
+    record->operation = (uint8_t)(((w[7] >> 27) + 3) & 3);
+    record->width_log2 = 0;
+    while (!(bytes >> record->width_log2 & 1)) record->width_log2++;
 }
 
 /* An offset of a list: 31 bits, signed. */
@@ -137,13 +149,14 @@ CTS_RING_INLINE int32_t cts_ring_unpack_offset(uint32_t word)
 }
 
 /* What producers know of a bin. On a GPU this is device memory, since atomics over the bus are
- * slow; the tail is read over the bus only when the one known here is too old. */
+ * slow. One word holds all that changes, so that a reservation is one addition: its high half is
+ * the position behind the last reservation, its low half a tail that was seen, which is read again,
+ * over the bus, only when it is too old. Both are the low 32 bits of positions. */
 struct cts_ring_bin {
-    uint64_t head;        /* position behind the last reservation */
-    uint64_t known_tail;  /* no later than the tail */
+    uint64_t head_and_tail;
     uint64_t slots;       /* address of the slots */
     uint64_t tail;        /* address of the consumer's tail, a uint64_t */
-    uint64_t padding[12]; /* bins are in lines of their own */
+    uint64_t padding[13]; /* bins are in lines of their own */
 };
 
 #ifndef __CUDACC__

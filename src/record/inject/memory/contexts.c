@@ -17,7 +17,7 @@ static struct context {
     CUcontext handle; /* NULL: free place */
     CUdevice device;
     enum { RING_NONE, RING_MADE, RING_FAILED } state; /* under `making` */
-    uint64_t control;
+    uint64_t user; /* what patches are given, less the launch's number; 0: none */
     uint32_t *slots;
     bool has_patches;
     pthread_mutex_t making;
@@ -140,7 +140,8 @@ static SanitizerResult write_control(uint64_t address, const struct cts_ring_bin
     const size_t bytes = CTS_MEMORY_BINS_AT + bins->bin_count * sizeof(struct cts_ring_bin);
     uint8_t *const image = calloc(1, bytes);
     if (!image) return SANITIZER_ERROR_OUT_OF_MEMORY;
-    const struct cts_memory_control control = {.bin_count = bins->bin_count,
+    const struct cts_memory_control control = {.slots = (uintptr_t)bins->slots,
+                                               .bin_count = bins->bin_count,
                                                .slots_log2 = bins->slots_log2,
                                                .cta_sample = cts_memory.environment.cta_sample};
     memcpy(image, &control, sizeof control);
@@ -176,20 +177,22 @@ static SanitizerResult make_ring(struct context *context, CUcontext handle, cons
                                        .slots_log2 = shape.slots_log2};
     *what = "device memory for the ring's control (2 MiB)";
     const size_t control_bytes = CTS_MEMORY_BINS_AT + BINS_MAX * sizeof(struct cts_ring_bin);
-    result = cts_sanitizer.sanitizerAlloc(handle, &device, CTS_RING_LAUNCHES + control_bytes);
+    result =
+        cts_sanitizer.sanitizerAlloc(handle, &device, CTS_MEMORY_CONTROL_ALIGN + control_bytes);
     if (result != SANITIZER_SUCCESS) return result;
-    context->control =
-        ((uintptr_t)device + CTS_RING_LAUNCHES - 1) & ~(uint64_t)(CTS_RING_LAUNCHES - 1);
+    const uint64_t control = ((uintptr_t)device + CTS_MEMORY_CONTROL_ALIGN - 1) &
+                             ~(uint64_t)(CTS_MEMORY_CONTROL_ALIGN - 1);
     *what = "the ring's control";
-    result = write_control(context->control, &bins);
+    result = write_control(control, &bins);
     if (result != SANITIZER_SUCCESS) return result;
     *what = "the threads of the ring";
     if (cts_ring_add_bins(cts_memory.consumers, &bins, NULL)) return SANITIZER_ERROR_UNKNOWN;
+    context->user = cts_memory_user(control, cts_memory.environment.cta_sample > 1);
     context->slots = bins.slots;
     return SANITIZER_SUCCESS;
 }
 
-uint64_t cts_context_control(CUcontext handle)
+uint64_t cts_context_user(CUcontext handle)
 {
     pthread_mutex_lock(&lock);
     struct context *const context = handle ? find(handle) : NULL;
@@ -204,9 +207,9 @@ uint64_t cts_context_control(CUcontext handle)
             cts_memory_say("error", "no accesses are recorded on device %d: %s: %s",
                            context->device, what, cts_sanitizer_text(result));
     }
-    const uint64_t control = context->state == RING_MADE ? context->control : 0;
+    const uint64_t user = context->state == RING_MADE ? context->user : 0;
     pthread_mutex_unlock(&context->making);
-    return control;
+    return user;
 }
 
 /* ---- the end ---- */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control.h"
 #include "memory.h"
 
 enum { NUMBERS = 1 << 16, HALF = NUMBERS / 2, DRAIN_TIMEOUT_MS = 600000 };
@@ -218,6 +219,14 @@ static void set_user(const Sanitizer_LaunchData *data, uint64_t user)
                        cts_sanitizer_text(result));
 }
 
+/* What the patches are given, less the launch's number. */
+static uint64_t user_of(const Sanitizer_LaunchData *data)
+{
+    const uint64_t ctas = (uint64_t)data->gridDim_x * data->gridDim_y * data->gridDim_z;
+    const uint64_t user = cts_context_user(data->context);
+    return user && ctas >> 31 ? user | CTS_MEMORY_UNUSUAL : user;
+}
+
 void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_shape *shape,
                       bool is_node)
 {
@@ -232,8 +241,8 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
     const bool wanted = is_wanted(&kernel);
     const bool patched = wanted || !cts_memory.defer ? cts_module_patch(data->module, true)
                                                      : !cts_module_patch(data->module, false);
-    const uint64_t control = wanted && patched ? cts_context_control(data->context) : 0;
-    const bool recorded = control && take_number(&entry, &number);
+    const uint64_t user = wanted && patched ? user_of(data) : 0;
+    const bool recorded = user && take_number(&entry, &number);
     entry.row.recorded = !recorded                               ? "none"
                          : cts_memory.environment.cta_sample > 1 ? "sample"
                                                                  : "all";
@@ -245,5 +254,5 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
         entry.row.end_ns = entry.row.start_ns;
     }
     cts_catalogue_add_launch(cts_memory.catalogue, &entry.row);
-    if (patched && !cts_memory.empty) set_user(data, recorded ? control + number : 0);
+    if (patched && !cts_memory.empty) set_user(data, recorded ? user + number : 0);
 }

@@ -116,8 +116,9 @@ void cts_context_destroyed(CUcontext context);
 uint32_t cts_context_device(CUcontext context);
 /* True once per context: the patches have to be loaded into it. */
 bool cts_context_wants_patches(CUcontext context);
-/* The control of a context's ring, made at the first call; 0: there is none. */
-uint64_t cts_context_control(CUcontext context);
+/* What patches are given for launch number 0 of a context (control.h); its ring is made at the
+ * first call. 0: there is none. */
+uint64_t cts_context_user(CUcontext context);
 /* Whether streams of ours still have work; asks the driver. */
 bool cts_contexts_are_busy(void);
 

@@ -129,7 +129,7 @@ static struct cts_memory_module *add_module(CUmodule handle, CUcontext context, 
 void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
 {
     (void)add_module(data->module, data->context, data->pCubin, data->cubinSize);
-    if (!cts_memory.empty) (void)cts_context_control(data->context); /* before any launch */
+    if (!cts_memory.empty) (void)cts_context_user(data->context); /* before any launch */
     if (!cts_memory.defer) (void)cts_module_patch(data->module, true);
 }
 

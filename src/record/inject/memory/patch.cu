@@ -3,10 +3,18 @@
  *
  * All active lanes of a warp come here together, each with its address. They find out together
  * whether the addresses are uniform, affine or two-level affine in the lane, as the collector does
- * on a CPU (record/collector/zip-body.h): the stride of the first two lanes, and where it breaks,
- * the row width and the second stride from there. Then the lowest lane reserves and stores a
- * record; of a list, every lane its offset. Lanes that are more than 1 GiB apart go into records of
- * their own. */
+ * on a CPU (record/collector/zip-body.h), and store a record; of a list, every lane its offset.
+ * Lanes that are more than 1 GiB apart go into records of their own.
+ *
+ * What a patch costs is what it does to the stack: the caller keeps the kernel's registers there,
+ * and each more that is saved or spilled is a line of 128 bytes per warp, written and read. A patch
+ * has 14 registers that it need not save. So the usual case, a whole warp whose addresses are a
+ * pattern, is one stretch of code for all lanes, made to need few of them; the others are calls.
+ * Shuffles and votes have the form without a mask of lanes, which is one instruction; the other
+ * form is eight here and takes five certain registers. PTX has it up to version 6.3, which is
+ * therefore what this is compiled to (CMakeLists.txt). It works on the lanes that run together:
+ * those are the active ones as long as nothing branches by lane, so it is used in the usual case
+ * only. */
 #include <sanitizer_patching.h>
 
 #include "../../ring/producer.h"
@@ -17,23 +25,46 @@
 /* Rare ways are calls of their own: what they need of registers is not taken from the others. */
 #define COLD __device__ __noinline__
 
-/* What all records of a call have in common; small, since registers are few in a patch. */
+/* What all records of a call have in common, in the form of the slots' words. */
 struct call {
-    uint64_t user; /* the control's address and the launch's number */
-    uint32_t pc;
-    uint32_t kind; /* operation, space << 2, log2 of the bytes << 4 */
+    uint32_t control; /* its address / CTS_MEMORY_CONTROL_ALIGN */
+    uint32_t place;   /* pc, and the space */
+    uint32_t kind;    /* launch, bytes and operation */
 };
 
-HOT cts_memory_control *control_of(const call &c)
+HOT const cts_memory_control *control_of(const call &c)
 {
-    return (cts_memory_control *)(c.user & ~(uint64_t)(CTS_RING_LAUNCHES - 1));
+    return (const cts_memory_control *)((uint64_t)c.control * CTS_MEMORY_CONTROL_ALIGN);
+}
+
+HOT uint32_t multiprocessor(void)
+{
+    uint32_t sm;
+    asm("mov.u32 %0, %%smid;" : "=r"(sm));
+    return sm;
+}
+
+/* Words of the control that do not change. */
+HOT uint32_t constant_word(const uint32_t *at)
+{
+    uint32_t word;
+    asm("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(at));
+    return word;
+}
+HOT void constant_pair(const uint32_t *at, uint32_t *first, uint32_t *second)
+{
+    asm("ld.global.nc.v2.u32 {%0, %1}, [%2];" : "=r"(*first), "=r"(*second) : "l"(at));
+}
+HOT uint64_t constant_long(const uint64_t *at)
+{
+    uint64_t word;
+    asm("ld.global.nc.u64 %0, [%1];" : "=l"(word) : "l"(at));
+    return word;
 }
 
 HOT cts_ring_bin *bin_of(const cts_memory_control *control)
 {
-    uint32_t sm;
-    asm("mov.u32 %0, %%smid;" : "=r"(sm));
-    const uint32_t count = control->bin_count;
+    const uint32_t sm = multiprocessor(), count = constant_word(&control->bin_count);
     return (cts_ring_bin *)((char *)control + CTS_MEMORY_BINS_AT) + (sm < count ? sm : sm % count);
 }
 
@@ -44,9 +75,56 @@ HOT uint32_t lane_of(void)
     return lane;
 }
 
+/* Of the lanes that run together. */
+HOT uint32_t active_lanes(void)
+{
+    uint32_t active;
+    asm volatile("activemask.b32 %0;" : "=r"(active));
+    return active;
+}
+HOT uint32_t from_lane(uint32_t value, uint32_t lane)
+{
+    uint32_t there;
+    asm volatile("shfl.idx.b32 %0, %1, %2, 0x1f;" : "=r"(there) : "r"(value), "r"(lane));
+    return there;
+}
+HOT uint64_t from_lane(uint64_t value, uint32_t lane)
+{
+    const uint32_t low = from_lane((uint32_t)value, lane);
+    return (uint64_t)from_lane((uint32_t)(value >> 32), lane) << 32 | low;
+}
+HOT uint32_t votes(bool yes)
+{
+    uint32_t lanes;
+    asm volatile("{ .reg .pred p; setp.ne.u32 p, %1, 0; vote.ballot.b32 %0, p; }"
+                 : "=r"(lanes)
+                 : "r"((uint32_t)yes));
+    return lanes;
+}
+
+HOT uint64_t multiply_add(int32_t a, uint32_t b, uint64_t c)
+{
+    uint64_t sum;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(sum) : "r"(a), "r"(b), "l"(c));
+    return sum;
+}
+
+/* Read where it is written, not before. */
+#define SPECIAL(name)                                                                              \
+    ({                                                                                             \
+        uint32_t value;                                                                            \
+        asm volatile("mov.u32 %0, %%" name ";" : "=r"(value));                                     \
+        value;                                                                                     \
+    })
 HOT uint32_t cta_of(void)
 {
-    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    return SPECIAL("ctaid.x") +
+           gridDim.x * (SPECIAL("ctaid.y") + gridDim.y * SPECIAL("ctaid.z"));
+}
+HOT uint32_t warp_of(void)
+{
+    return (SPECIAL("tid.x") + blockDim.x * (SPECIAL("tid.y") + blockDim.y * SPECIAL("tid.z"))) >>
+           5;
 }
 
 HOT uint32_t lowest(uint32_t mask)
@@ -59,17 +137,116 @@ HOT bool fits(int64_t stride)
     return stride == (int32_t)stride;
 }
 
+/* ---- the usual case ---- */
+
+/* A value that no lane is to branch for. */
+HOT uint32_t by_all(uint32_t value)
+{
+    asm volatile("" : "+r"(value));
+    return value;
+}
+
+/* Whether bits 30 and 31 are the same: the slot then needs no bit elsewhere. */
+HOT bool is_short(int32_t stride)
+{
+    return (stride ^ stride << 1) >= 0;
+}
+
+/* Lane 0 reserves a slot; its position and the tail that is known then, in all lanes. */
+HOT void reserve_one(uint32_t lane, cts_ring_bin *bin, uint32_t *position, uint32_t *known)
+{
+    asm volatile("{ .reg .pred p; .reg .u64 before;\n"
+                 "  setp.eq.u32 p, %2, 0;\n"
+                 "  mov.u64 before, 0;\n"
+                 "  @p atom.global.add.u64 before, [%3], 0x100000000;\n"
+                 "  mov.b64 {%0, %1}, before; }"
+                 : "=r"(*known), "=r"(*position)
+                 : "r"(lane), "l"(bin)
+                 : "memory");
+}
+
+/* Lanes 0 and 1 store 16 bytes each, so that a slot is one write on the bus. */
+HOT void store_halves(uint32_t lane, uint64_t slot, uint32_t w0, uint32_t w1, uint32_t w2,
+                      uint32_t w3)
+{
+    asm volatile("{ .reg .pred p;\n"
+                 "  setp.lt.u32 p, %5, 2;\n"
+                 "  @p st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4}; }" ::"l"(slot),
+                 "r"(w0), "r"(w1), "r"(w2), "r"(w3), "r"(lane)
+                 : "memory");
+}
+
+/* All lanes wait together until the slot at a position is free. */
+HOT void wait_for_slot(const cts_memory_control *control, uint32_t sm, uint32_t position,
+                       uint32_t slots)
+{
+    cts_ring_bin *const bin = (cts_ring_bin *)((char *)control + CTS_MEMORY_BINS_AT) + sm;
+    uint32_t tail;
+    while (tail = cts_ring_tail(constant_long(&bin->tail)), position + 1 - tail > slots)
+        cts_ring_pause();
+    cts_ring_learn(&bin->head_and_tail, tail);
+}
+
+/* A whole warp of a launch that is recorded whole. `kind` without its pattern. False: no pattern, or
+ * the multiprocessor has no bin of its own; nothing is done. */
+HOT bool record_whole_warp(uint32_t control_at, uint32_t place, uint32_t kind, uint64_t address)
+{
+    const uint32_t lane = lane_of();
+    const uint64_t base = from_lane(address, 0);
+    const int32_t s0 = (int32_t)(from_lane((uint32_t)address, 1) - (uint32_t)base);
+    const uint32_t breaks = ~votes(address == multiply_add(s0, lane, base));
+    int32_t s1 = 0;
+    uint32_t row = 0;
+    if (breaks) {
+        row = lowest(breaks);
+        if (row & (row - 1)) return false;
+        s1 = (int32_t)(from_lane((uint32_t)address, row) - (uint32_t)base);
+        const uint64_t start = multiply_add(s1, lane >> lowest(row), base);
+        if (~votes(address == multiply_add(s0, lane & (row - 1), start))) return false;
+        if (!is_short(s1)) return false;
+        kind += (uint32_t)CTS_RING_TWO_LEVEL << 29;
+    } else if (s0) {
+        kind += (uint32_t)CTS_RING_AFFINE << 29;
+    }
+    if (!is_short(s0)) return false;
+    const cts_memory_control *const control =
+        (const cts_memory_control *)((uint64_t)control_at * CTS_MEMORY_CONTROL_ALIGN);
+    const uint32_t sm = multiprocessor();
+    uint32_t position, known, bin_count, slots_log2;
+    constant_pair(&control->bin_count, &bin_count, &slots_log2);
+    if (sm >= bin_count) return false; /* their numbers may have gaps */
+    reserve_one(lane, (cts_ring_bin *)((char *)control + CTS_MEMORY_BINS_AT) + sm, &position,
+                &known);
+    /* while the reservation is on its way */
+    const uint32_t high = ((uint32_t)(base >> 31) & 0x1fffffu) | row << 26;
+    const uint32_t w0 = lane ? (uint32_t)s0 : (uint32_t)base;
+    const uint32_t w1 = lane ? by_all(place | 1u << 30) : by_all(high | warp_of() << 21);
+    const uint32_t w2 = lane ? (uint32_t)s1 : ALL;
+    const uint32_t w3 = lane ? kind : by_all(cta_of());
+    position = from_lane(position, 0);
+    known = from_lane(known, 0);
+    if (position + 1 - known > 1u << slots_log2)
+        wait_for_slot(control, sm, position, 1u << slots_log2);
+    const uint32_t low = ~CTS_RING_PARITY, parity = ~position >> slots_log2 << 31;
+    const uint32_t index = sm << slots_log2 | (position & ((1u << slots_log2) - 1));
+    const uint64_t slot = constant_long(&control->slots) + (uint64_t)index * 32 + lane * 16;
+    store_halves(lane, slot, (w0 & low) | parity, (w1 & low) | parity, (w2 & low) | parity,
+                 (w3 & low) | parity);
+    return true;
+}
+
+/* ---- all others ---- */
+
 HOT cts_ring_record record_of(const call &c)
 {
-    const uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     cts_ring_record record;
     record.cta = cta_of();
-    record.pc = c.pc;
-    record.launch = (uint32_t)c.user & (CTS_RING_LAUNCHES - 1);
-    record.warp = (uint8_t)(thread >> 5);
-    record.operation = (uint8_t)(c.kind & 3);
-    record.space = (uint8_t)(c.kind >> 2 & 3);
-    record.width_log2 = (uint8_t)(c.kind >> 4);
+    record.pc = c.place & ((1u << CTS_RING_PC_BITS) - 1);
+    record.launch = c.kind & (CTS_RING_LAUNCHES - 1);
+    record.warp = (uint8_t)warp_of();
+    record.operation = (uint8_t)((c.kind >> 27) + 3 & 3);
+    record.space = (uint8_t)(c.place >> CTS_RING_PC_BITS);
+    record.width_log2 = (uint8_t)lowest(c.kind >> 20);
     return record;
 }
 
@@ -79,7 +256,7 @@ HOT void emit(const call &c, uint32_t mask, uint32_t pattern, uint64_t base, int
 {
     const cts_memory_control *const control = control_of(c);
     cts_ring_bin *const bin = bin_of(control);
-    const uint32_t slots_log2 = control->slots_log2;
+    const uint32_t slots_log2 = constant_word(&control->slots_log2);
     const uint64_t position = cts_ring_reserve(bin, 1, slots_log2);
     cts_ring_record record = record_of(c);
     record.base = base;
@@ -106,7 +283,7 @@ HOT void emit_lists(const call &c, uint32_t active, uint64_t address)
         const uint32_t count = (uint32_t)__popc((int)mask);
         const cts_memory_control *const control = control_of(c);
         cts_ring_bin *const bin = bin_of(control);
-        const uint32_t slots_log2 = control->slots_log2;
+        const uint32_t slots_log2 = constant_word(&control->slots_log2);
         uint64_t position = 0;
         if (lane == leader) {
             position = cts_ring_reserve(bin, cts_ring_slots(count), slots_log2);
@@ -156,7 +333,7 @@ COLD void record_other(const call c, uint32_t active, uint64_t address, uint64_t
 
 HOT void record_warp(const call &c, uint64_t address)
 {
-    const uint32_t active = __activemask(), lane = lane_of();
+    const uint32_t active = active_lanes(), lane = lane_of();
     const uint32_t first = lowest(active), others = active & (active - 1);
     const uint32_t second = others ? lowest(others) : first;
     uint64_t base = __shfl_sync(active, address, (int)first);
@@ -179,27 +356,39 @@ HOT void record_warp(const call &c, uint64_t address)
 }
 
 /* False: not recorded. */
-HOT bool begin(call &c, void *user, uint64_t pc, uint32_t bytes, uint32_t operation, uint32_t space)
+HOT bool begin(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t operation,
+               uint32_t space)
 {
-    if (!user) return false;
-    c.user = (uint64_t)user;
-    const uint32_t sample = control_of(c)->cta_sample;
+    const uint32_t low = (uint32_t)(uint64_t)user;
+    if (!(low & CTS_MEMORY_RECORDED)) return false;
+    c.control = (uint32_t)((uint64_t)user >> 32);
+    const uint32_t sample = constant_word(&control_of(c)->cta_sample);
     if (sample > 1 && cta_of() % sample) return false;
-    c.pc = (uint32_t)(pc >> CTS_RING_PC_SHIFT) & ((1u << CTS_RING_PC_BITS) - 1);
-    c.kind = operation | space << 2 | (31 - (uint32_t)__clz((int)bytes)) << 4;
+    c.place = (uint32_t)pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
+    c.kind = (low & (CTS_RING_LAUNCHES - 1)) | bytes << 20 | (operation + 1) << 27;
     return true;
 }
 
-HOT void record_access(void *user, uint64_t pc, uint64_t address, uint32_t bytes, uint32_t flags,
-                       uint32_t space)
+/* Anything. */
+COLD void record_any(const void *user, uint64_t address, uint32_t pc, uint32_t bytes,
+                     uint32_t flags, uint32_t space)
 {
     const uint32_t both = SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE;
     call c;
-    if (flags & SANITIZER_MEMORY_DEVICE_FLAG_PREFETCH) return;
-    const uint32_t operation = (flags & both) == both                       ? CTS_RING_ATOMIC
-                               : flags & SANITIZER_MEMORY_DEVICE_FLAG_WRITE ? CTS_RING_STORE
-                                                                            : CTS_RING_LOAD;
-    if (begin(c, user, pc, bytes, operation, space)) record_warp(c, address);
+    if (flags & SANITIZER_MEMORY_DEVICE_FLAG_PREFETCH || !(flags & both)) return;
+    if (begin(c, user, pc, bytes, (flags & both) - 1, space)) record_warp(c, address);
+}
+
+HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t bytes,
+                       uint32_t flags, uint32_t space)
+{
+    const uint32_t low = (uint32_t)(uint64_t)user, high = (uint32_t)((uint64_t)user >> 32);
+    /* the flags that read and write are 1 and 2; others are rare */
+    if (active_lanes() == ALL && flags <= 3 && low / CTS_RING_LAUNCHES == CTS_MEMORY_USUAL) {
+        const uint32_t place = (uint32_t)pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
+        if (record_whole_warp(high, place, low + (bytes << 20) + (flags << 27), address)) return;
+    }
+    record_any(user, address, (uint32_t)pc, bytes, flags, space);
 }
 
 #define PATCH extern "C" __device__ __noinline__ SanitizerPatchResult
@@ -253,7 +442,7 @@ PATCH cts_patch_matrix(void *user, uint64_t pc, uint32_t at, uint32_t bytes, uin
 /* Bulk copies: the copied range as lanes of 16 bytes each, by the lowest lane. */
 HOT void record_range(const call &c, uint64_t address, uint32_t blocks)
 {
-    if (lane_of() != lowest(__activemask())) return;
+    if (lane_of() != lowest(active_lanes())) return;
     for (; blocks; address += 32 * 16) {
         const uint32_t lanes = blocks < 32 ? blocks : 32;
         emit(c, lanes == 32 ? ALL : (1u << lanes) - 1,
