@@ -81,6 +81,7 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
         !cts_argument_bytes(arguments, "set-memory", &request->options.set_bytes))
         return CTS_EXIT_USAGE;
     request->choice.limit = (size_t)limit;
+    request->choice.limit_option = "--limit";
     request->choice.sort = cts_argument(arguments, "sort");
     request->has_launch = cts_argument_given(arguments, "launch");
     request->choice.only_value = launch;
@@ -204,21 +205,12 @@ static enum cts_status render_sheet(const struct request *request,
                                     const struct cts_comm_report *report, struct cts_error *error)
 {
     const struct cts_sheet sheet = cts_comm_sheet(report, request->sheet);
-    struct cts_sheet_rows rows;
-    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
-    if (status) return status;
-    if (request->format == FORMAT_CSV) {
-        status = cts_sheet_csv(&sheet, &rows, stdout, error);
-        if (request->sheet == CTS_COMM_SHEET_TRANSFER && report->comm->transfers_left_out)
-            fprintf(stderr, "ctascope comm: %llu transfers left out: --max-transfers\n",
-                    (unsigned long long)report->comm->transfers_left_out);
-    } else {
-        status = cts_sheet_table(&sheet, &rows, stdout, error);
-        if (!status && rows.count < rows.found)
-            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, rows.found);
-        if (!status) cts_comm_print_notes(report, stdout);
-    }
-    free(rows.rows);
+    const bool as_csv = request->format == FORMAT_CSV;
+    const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
+    if (!status && !as_csv) cts_comm_print_notes(report, stdout);
+    if (as_csv && request->sheet == CTS_COMM_SHEET_TRANSFER && report->comm->transfers_left_out)
+        fprintf(stderr, "ctascope comm: %llu transfers left out: --max-transfers\n",
+                (unsigned long long)report->comm->transfers_left_out);
     return status;
 }
 

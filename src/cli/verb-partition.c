@@ -45,6 +45,7 @@ static int parse_form(const struct cts_arguments *arguments, struct request *req
     if (cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit))
         return CTS_EXIT_USAGE;
     request->choice.limit = (size_t)limit;
+    request->choice.limit_option = "--limit";
     request->choice.sort = cts_argument(arguments, "sort");
     return 0;
 }
@@ -131,6 +132,19 @@ static bool parse_bandwidth(const struct cts_arguments *arguments, const char *n
     return false;
 }
 
+/* "1.6": microseconds. */
+static bool parse_launch_latency(const struct cts_arguments *arguments, double *value_s)
+{
+    const char *const text = cts_argument(arguments, "launch-latency");
+    if (!text) return true;
+    char *end;
+    const double value_us = strtod(text, &end);
+    *value_s = value_us > 0 ? value_us * 1e-6 : -1; /* none */
+    if (end != text && !*end && value_us >= 0 && value_us <= 1e9) return true;
+    cts_usage_error(arguments, "--launch-latency is microseconds: 1.6, 0");
+    return false;
+}
+
 static int parse_model(const struct cts_arguments *arguments, struct request *request)
 {
     struct cts_partition_options *const options = &request->options;
@@ -149,7 +163,8 @@ static int parse_model(const struct cts_arguments *arguments, struct request *re
         (cts_argument_given(arguments, "threads") &&
          !cts_argument_u64(arguments, "threads", &threads)) ||
         !parse_bandwidth(arguments, "link-bandwidth", &options->link_bytes_per_s) ||
-        !parse_bandwidth(arguments, "local-bandwidth", &options->local_bytes_per_s))
+        !parse_bandwidth(arguments, "local-bandwidth", &options->local_bytes_per_s) ||
+        !parse_launch_latency(arguments, &options->launch_s))
         return CTS_EXIT_USAGE;
     options->threads = (unsigned)(threads < 256 ? threads : 256);
     return 0;
@@ -219,18 +234,9 @@ static enum cts_status render(const struct request *request,
     if (request->format == FORMAT_TABLE && !request->has_sheet)
         return cts_partition_print_summary(report, stdout, error);
     const struct cts_sheet sheet = cts_partition_sheet(report, request->sheet);
-    struct cts_sheet_rows rows;
-    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
-    if (status) return status;
-    if (request->format == FORMAT_CSV) {
-        status = cts_sheet_csv(&sheet, &rows, stdout, error);
-    } else {
-        status = cts_sheet_table(&sheet, &rows, stdout, error);
-        if (!status && rows.count < rows.found)
-            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, rows.found);
-        if (!status) cts_partition_print_notes(report, stdout);
-    }
-    free(rows.rows);
+    const bool as_csv = request->format == FORMAT_CSV;
+    const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
+    if (!status && !as_csv) cts_partition_print_notes(report, stdout);
     return status;
 }
 
@@ -288,27 +294,21 @@ static enum cts_status print_touchers(const struct request *request,
                                       const struct cts_who_report *report, struct cts_error *error)
 {
     const struct cts_sheet sheet = cts_who_sheet(report);
+    if (request->format != FORMAT_JSON)
+        return cts_sheet_print(&sheet, &request->choice, request->format == FORMAT_CSV, stdout,
+                               error);
     struct cts_sheet_rows rows;
-    enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
+    const enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
     if (status) return status;
-    if (request->format == FORMAT_CSV) {
-        status = cts_sheet_csv(&sheet, &rows, stdout, error);
-    } else if (request->format == FORMAT_JSON) {
-        struct cts_json json;
-        cts_json_begin(&json, stdout);
-        cts_json_open_object(&json);
-        cts_json_member_string(&json, "format", "ctascope-touchers");
-        cts_json_member_u64(&json, "version", 1);
-        cts_sheet_json(&sheet, &rows, &json);
-        cts_json_close_object(&json);
-        status = cts_json_end(&json, error);
-    } else {
-        status = cts_sheet_table(&sheet, &rows, stdout, error);
-        if (!status && rows.count < rows.found)
-            printf("  %zu of %zu rows: --limit 0 shows all\n", rows.count, rows.found);
-    }
+    struct cts_json json;
+    cts_json_begin(&json, stdout);
+    cts_json_open_object(&json);
+    cts_json_member_string(&json, "format", "ctascope-touchers");
+    cts_json_member_u64(&json, "version", 1);
+    cts_sheet_json(&sheet, &rows, &json);
+    cts_json_close_object(&json);
     free(rows.rows);
-    return status;
+    return cts_json_end(&json, error);
 }
 
 static enum cts_status show_touchers(const char *run_path, uint64_t address,
@@ -388,6 +388,7 @@ static const struct cts_option partition_options[] = {
     {.name = "limit", .argument = "N", .help = "at most N rows (tables: 40; 0: all)"},
     {.name = "link-bandwidth", .argument = "B", .help = "bytes/s between partitions (0.374T)"},
     {.name = "local-bandwidth", .argument = "B", .help = "bytes/s of own memory (4.38T)"},
+    {.name = "launch-latency", .argument = "US", .help = "us that each launch takes beside (1.6)"},
     {.name = "l2-size", .argument = "SIZE", .help = "show what a cache of that size holds"},
     {.name = "page-size", .argument = "4K|64K|2M", .help = "of first-touch placement (64K)"},
     {.name = "block", .argument = "N", .help = "CTAs per block of block-cyclic"},

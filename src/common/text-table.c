@@ -134,7 +134,7 @@ struct cts_scaled cts_count_text(uint64_t count)
 struct cts_counted cts_counted_text(uint64_t count, const char *one, const char *many)
 {
     struct cts_counted counted;
-    snprintf(counted.text, sizeof counted.text, "%s %.30s", cts_count_text(count).text,
+    snprintf(counted.text, sizeof counted.text, "%s %.64s", cts_count_text(count).text,
              count == 1 ? one : many);
     return counted;
 }

@@ -52,7 +52,7 @@ struct cts_scaled cts_percent_text(uint64_t part, uint64_t whole); /* "12.3%"; o
 
 /* "1 launch", "1,234 launches" */
 struct cts_counted {
-    char text[64];
+    char text[100];
 };
 struct cts_counted cts_counted_text(uint64_t count, const char *one, const char *many);
 

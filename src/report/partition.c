@@ -43,6 +43,16 @@ static void print_source(const struct cts_partition_report *r, FILE *file)
             cts_bytes_text(a->launch_bytes).text);
 }
 
+/* How much of the time splitting cannot shorten; where it is little, nothing. */
+static void print_launches(const struct cts_partition *p, const struct cts_partition_scale *s,
+                           FILE *file)
+{
+    const double share = s->time.launch_s / s->time.no_overlap_s;
+    if (share < 0.05) return;
+    fprintf(file, "  %.1f%% of that time is launching, %.3g us a launch\n", 100 * share,
+            p->options.launch_s * 1e6);
+}
+
 void cts_partition_print_answer(const struct cts_partition_report *r, FILE *file)
 {
     const struct cts_partition_answer *const a = r->answer;
@@ -54,14 +64,18 @@ void cts_partition_print_answer(const struct cts_partition_report *r, FILE *file
     }
     const char *const mapping = p->mappings[s->mapping];
     if (a->verdict == CTS_PARTITION_NO_GAIN)
-        fprintf(file,
-                "No gain expected: at best %.2f times as fast, on %u partitions (%s): what passes\n"
-                "  between them takes longer than what they save\n",
-                s->time.no_overlap_speedup, s->partition_count, mapping);
+        fprintf(file, "No gain expected: at best %.2f times as fast, on %u partitions (%s): %s\n",
+                s->time.no_overlap_speedup, s->partition_count, mapping,
+                p->whole.time.launch_s > p->whole.time.no_overlap_s / 2
+                    ? "its launches\n  themselves take longer than what they read and write"
+                    : "what passes\n  between them takes longer than what they save");
     else
-        fprintf(file, "%s %u partitions, mapping %s: %.2f to %.2f times as fast as one\n",
+        fprintf(file, "%s %u partitions, mapping %s: %s\n  %.2f to %.2f times as fast as on one\n",
                 r->asked_for_one ? "On" : "Worth it: up to", s->partition_count, mapping,
+                p->options.launch_times ? "memory traffic, launches and recorded computation are"
+                                        : "memory traffic and launches alone are",
                 s->time.no_overlap_speedup, s->time.full_overlap_speedup);
+    if (a->verdict != CTS_PARTITION_NO_GAIN) print_launches(p, s, file);
     if (!s->traffic_bytes) {
         fprintf(file, "  Nothing passes between partitions\n");
     } else {
@@ -179,9 +193,9 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
         status = print_sheet(report, CTS_PARTITION_SHEET_FIT,
                              "Traffic against the number of partitions", NULL, file, error);
     fputc('\n', file);
-    fprintf(file, "Times: link %.4g GB/s, local memory %.4g GB/s, pages of %s\n",
+    fprintf(file, "Times: link %.4g GB/s, local memory %.4g GB/s, %.4g us a launch, pages of %s\n",
             p->options.link_bytes_per_s / 1e9, p->options.local_bytes_per_s / 1e9,
-            cts_bytes_text(p->options.page_bytes).text);
+            p->options.launch_s * 1e6, cts_bytes_text(p->options.page_bytes).text);
     cts_partition_print_notes(report, file);
     fprintf(file, "More: --per scale, fit, launch, partition, kernel, allocation; --format json\n");
     return status;
@@ -227,6 +241,7 @@ static void write_options(struct cts_json *json, const struct cts_partition_opti
     cts_json_member_u64(json, "l2_bytes", options->l2_bytes);
     cts_json_member_double(json, "link_bytes_per_s", options->link_bytes_per_s);
     cts_json_member_double(json, "local_bytes_per_s", options->local_bytes_per_s);
+    cts_json_member_double(json, "launch_s", options->launch_s);
     cts_json_member_bool(json, "per_stream", options->per_stream);
     cts_json_member_bool(json, "launch_times", options->launch_times);
     cts_json_close_object(json);

@@ -292,6 +292,9 @@ enum cts_status cts_sheet_print(const struct cts_sheet *sheet,
     if (status) return status;
     status = as_csv ? cts_sheet_csv(sheet, &rows, file, error)
                     : cts_sheet_table(sheet, &rows, file, error);
+    if (!status && !as_csv && choice->limit_option && rows.count < rows.found)
+        fprintf(file, "  %zu of %zu rows: %s 0 shows all\n", rows.count, rows.found,
+                choice->limit_option);
     free(rows.rows);
     return status;
 }

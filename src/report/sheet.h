@@ -63,6 +63,9 @@ struct cts_sheet_choice {
     const char *or_column;   /* or in this one */
     uint64_t only_value;
     size_t limit; /* 0: none */
+    /* The verb's option for the limit: cts_sheet_print() then says below a table how many rows it
+     * leaves out; NULL: it does not. */
+    const char *limit_option;
 };
 
 /* Chooses rows; numbers sort largest first, texts alphabetically. CTS_USAGE names an unknown

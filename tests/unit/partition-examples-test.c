@@ -160,7 +160,7 @@ static struct cts_access_source source_of(struct script *s)
 }
 
 /* All mappings and the best found, at 2 to 8 partitions. */
-static struct cts_partition analyze(struct script *s)
+static struct cts_partition analyze_with_launches_of(struct script *s, double launch_s)
 {
     static const uint32_t counts[] = {2, 3, 4, 5, 6, 7, 8};
     struct cts_partition result;
@@ -173,10 +173,17 @@ static struct cts_partition analyze(struct script *s)
                                                   .mappings = cts_mappings,
                                                   .mapping_count = mapping_count,
                                                   .best_found = true,
+                                                  .local_bytes_per_s = launch_s != 0 ? 1e9 : 0,
+                                                  .launch_s = launch_s,
                                                   .threads = 2};
     if (cts_partition_analyze(&s->catalogue, &source, &options, &result, &error))
         fail_msg("%s", error.text);
     return result;
+}
+
+static struct cts_partition analyze(struct script *s)
+{
+    return analyze_with_launches_of(s, 0);
 }
 
 static const struct cts_partition_scale *scale(const struct cts_partition *result,
@@ -470,9 +477,41 @@ static void partitions_may_be_empty(void **state)
     assert_int_equal(eight->parts[1].ctas, 0);
     assert_true(eight->cta_imbalance > 2.6 && eight->cta_imbalance < 2.7);
     const struct cts_partition_answer answer = cts_partition_answer(&result, &s->catalogue);
-    assert_int_equal(answer.verdict, CTS_PARTITION_NO_TRAFFIC_GAIN);
+    assert_int_equal(answer.verdict, CTS_PARTITION_NO_GAIN); /* 12 bytes are less than a launch */
     cts_partition_release(&result);
     free_script(s);
+}
+
+static bool is_near(double value, double expected, double error)
+{
+    return value >= expected - error && value <= expected + error;
+}
+
+/* Three launches of 8 CTAs that write 4,000 bytes each, at 1 GB/s: 4 us a CTA and launch. */
+static void launches_bound_the_speed_up(void **state)
+{
+    static const double launch_s[] = {-1, 4e-6, 32e-6, 320e-6};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct script *const s = new_script();
+        for (int round = 0; round < 3; round++) {
+            const uint32_t k = launch(s, 0, 8, 1);
+            for (uint32_t cta = 0; cta < 8; cta++) touch(s, k, cta, STORE, a + 4000 * cta, 1000);
+        }
+        struct cts_partition result = analyze_with_launches_of(s, launch_s[i]);
+        const double each_s = launch_s[i] > 0 ? launch_s[i] : 0;
+        const struct cts_partition_time *const four = &scale(&result, "lexicographic", 4)->time;
+        assert_true(is_near(four->launch_s, 3 * each_s, 1e-12));
+        assert_true(is_near(four->no_overlap_s, 3 * (each_s + 8e-6), 1e-12));
+        assert_true(is_near(four->full_overlap_s, 3 * (each_s + 8e-6), 1e-12));
+        assert_true(is_near(result.whole.time.no_overlap_s, 3 * (each_s + 32e-6), 1e-12));
+        assert_true(is_near(four->no_overlap_speedup, (each_s + 32e-6) / (each_s + 8e-6), 1e-9));
+        const struct cts_partition_answer answer = cts_partition_answer(&result, &s->catalogue);
+        assert_int_equal(answer.verdict,
+                         i < 3 ? CTS_PARTITION_NO_TRAFFIC_GAIN : CTS_PARTITION_NO_GAIN);
+        cts_partition_release(&result);
+        free_script(s);
+    }
 }
 
 static void nonsense_is_refused(void **state)
@@ -547,6 +586,7 @@ int main(void)
         cmocka_unit_test(chained_products_like_rows),
         cmocka_unit_test(a_transpose_keeps_a_share_of_one_in_p),
         cmocka_unit_test(partitions_may_be_empty),
+        cmocka_unit_test(launches_bound_the_speed_up),
         cmocka_unit_test(nonsense_is_refused),
         cmocka_unit_test(fits_find_their_own_curves),
         cmocka_unit_test(boxes_have_quartiles_whiskers_and_outliers),

@@ -541,8 +541,9 @@ static void run_scale(struct twin *t, int launch, const struct scale_of *s, stru
                 r->held += refetched[last][q];
         }
     }
-    r->no_overlap_s += slow;
-    r->full_overlap_s += slow_overlap;
+    const double launching = t->options->launch_s > 0 ? t->options->launch_s : 0;
+    r->no_overlap_s += launching + slow;
+    r->full_overlap_s += launching + slow_overlap;
 }
 
 static void expand(struct twin *t, int launch)
@@ -801,6 +802,7 @@ static void check_program(struct program *program)
                                                   .l2_bytes = chance(70) ? 1 + below(20000) : 0,
                                                   .link_bytes_per_s = 1e9,
                                                   .local_bytes_per_s = 7e9,
+                                                  .launch_s = chance(50) ? 3e-6 : -1,
                                                   .launch_times = chance(30),
                                                   .threads = 1 + below(3),
                                                   .pattern_bytes = chance(30) ? 2000 : 0};

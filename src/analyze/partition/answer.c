@@ -71,7 +71,7 @@ struct cts_partition_answer cts_partition_answer(const struct cts_partition *res
 {
     struct cts_partition_answer answer = {.scale = recommend(result)};
     const struct cts_partition_scale *const scale = answer.scale;
-    if (!scale || result->whole.time.no_overlap_s <= 0) return answer;
+    if (!scale || !(result->total.read_bytes | result->total.written_bytes)) return answer;
     answer.verdict = scale->time.no_overlap_speedup < GAIN ? CTS_PARTITION_NO_GAIN
                      : scale->traffic_bytes                ? CTS_PARTITION_GAIN
                                                            : CTS_PARTITION_NO_TRAFFIC_GAIN;

@@ -78,8 +78,9 @@ static void book_task(struct cts_partition_model *model, struct cts_partition_ta
         slowest = fmax(slowest, computing + at_home + on_link);
         slowest_overlapped = fmax(slowest_overlapped, fmax(computing, fmax(at_home, on_link)));
     }
-    task->no_overlap_s += slowest;
-    task->full_overlap_s += slowest_overlapped;
+    scale->time.launch_s += options->launch_s;
+    task->no_overlap_s += options->launch_s + slowest;
+    task->full_overlap_s += options->launch_s + slowest_overlapped;
     scale->traffic_bytes += traffic;
     scale->launch_bytes[model->launch] = traffic;
     scale->replica_bytes += traffic - scalars[CTS_SCALAR_REFETCH];

@@ -370,6 +370,8 @@ static enum cts_status check_options(struct cts_partition_model *model, struct c
     struct cts_partition_options *const options = &model->options;
     if (!options->link_bytes_per_s) options->link_bytes_per_s = CTS_PARTITION_LINK_BYTES_PER_S;
     if (!options->local_bytes_per_s) options->local_bytes_per_s = CTS_PARTITION_LOCAL_BYTES_PER_S;
+    if (!options->launch_s) options->launch_s = CTS_PARTITION_LAUNCH_S;
+    if (options->launch_s < 0) options->launch_s = 0;
     if (!options->page_bytes) options->page_bytes = UINT64_C(1) << 16;
     if (!options->pattern_bytes) options->pattern_bytes = UINT64_C(256) << 20;
     if (!(options->link_bytes_per_s > 0) || !(options->local_bytes_per_s > 0))

@@ -32,6 +32,8 @@ struct cts_partition_options {
     uint64_t page_bytes; /* of first-touch placement: a power of two, 4 KiB to 2 MiB; 0: 64 KiB */
     uint64_t l2_bytes;   /* cache of a partition; 0: not asked for */
     double link_bytes_per_s, local_bytes_per_s; /* 0: those of an H200 pair */
+    /* What each launch takes beside its traffic; 0: an H200's; negative: nothing. */
+    double launch_s;
     bool launch_times;                     /* recorded durations count as time of computation */
     unsigned threads;                      /* 0: one per processor */
     uint64_t pattern_bytes;                /* what is kept for a second look; 0: 256 MiB */
@@ -41,6 +43,7 @@ struct cts_partition_options {
 
 #define CTS_PARTITION_LINK_BYTES_PER_S  0.374e12
 #define CTS_PARTITION_LOCAL_BYTES_PER_S 4.38e12
+#define CTS_PARTITION_LAUNCH_S          1.6e-6 /* an empty kernel behind another */
 
 /* Sets over the run: addresses, each counted once per rank. */
 struct cts_partition_sets {
@@ -101,10 +104,11 @@ struct cts_partition_part {
 #undef X
 };
 
-/* Estimated time of the run's memory traffic: see docs/partition.md. */
+/* Estimated time of the run's memory traffic and launches: see docs/partition.md. */
 struct cts_partition_time {
     double no_overlap_s, full_overlap_s; /* local and remote one after the other; at once */
     double no_overlap_speedup, full_overlap_speedup; /* against one partition */
+    double launch_s; /* of both: what launches take beside their traffic, on however many */
 };
 
 struct cts_partition_scale {
