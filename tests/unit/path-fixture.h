@@ -30,7 +30,7 @@ struct trace {
     struct cts_timeline_group groups[TRACE_GROUPS_MAX];
     struct cts_timeline_region regions[TRACE_REGIONS_MAX];
     struct cts_timeline_communicator world, team;
-    struct cts_timeline_communicator communicators[2];
+    struct cts_timeline_communicator communicators[2 + TRACE_GROUPS_MAX];
     uint32_t world_ranks[TRACE_GROUPS_MAX], team_ranks[TRACE_LOCATIONS_MAX];
     struct cts_timeline_window window;
     struct {
@@ -227,6 +227,47 @@ static inline void trace_collective(struct trace *trace, uint32_t location, uint
     event->event.collective.operation = operation;
     event->event.collective.communicator = 0;
     event->event.collective.root = root;
+    trace_leave(trace, location, end_ns, name);
+}
+
+/* The group of one rank: index in communicators. */
+static inline uint32_t trace_group(struct trace *trace, uint32_t rank)
+{
+    for (uint32_t i = 2; i < trace->timeline.communicator_count; i++)
+        if (trace->communicators[i].ranks == &trace->world_ranks[rank]) return i;
+    const uint32_t id = (uint32_t)trace->timeline.communicator_count++;
+    trace->communicators[id] =
+        (struct cts_timeline_communicator){.name = "group",
+                                           .paradigm = CTS_PARADIGM_MPI,
+                                           .parent = CTS_TIMELINE_NONE,
+                                           .ranks = &trace->world_ranks[rank],
+                                           .rank_count = 1};
+    return id;
+}
+
+/* MPI_Win_post, _start, _complete or _wait of window 0 with one other rank. */
+static inline void trace_window(struct trace *trace, uint32_t location, uint64_t begin_ns,
+                                uint64_t end_ns, const char *name, uint32_t rank)
+{
+    trace_enter(trace, location, begin_ns, name);
+    struct trace_event *const event = trace_add(trace, location, end_ns, CTS_EVENT_RMA_GROUP_SYNC);
+    event->event.rma.window = 0;
+    event->event.rma.level = rank == CTS_TIMELINE_NONE ? rank : trace_group(trace, rank);
+    trace_leave(trace, location, end_ns, name);
+}
+
+/* MPI_Win_lock (lock: 0 exclusive, 1 shared) and MPI_Win_unlock (2) of window 0. */
+static inline void trace_lock(struct trace *trace, uint32_t location, uint64_t begin_ns,
+                              uint64_t end_ns, unsigned lock, uint32_t rank)
+{
+    const char *const name = lock < 2 ? "MPI_Win_lock" : "MPI_Win_unlock";
+    trace_enter(trace, location, begin_ns, name);
+    struct trace_event *const event =
+        trace_add(trace, location, end_ns,
+                  lock < 2 ? CTS_EVENT_RMA_ACQUIRE_LOCK : CTS_EVENT_RMA_RELEASE_LOCK);
+    event->event.rma.window = 0;
+    event->event.rma.remote = rank;
+    event->event.rma.operation = lock;
     trace_leave(trace, location, end_ns, name);
 }
 

@@ -247,6 +247,36 @@ static void message(struct twin *w, unsigned from, unsigned to)
     w->now_ns[to] = receive_leave_ns + 1;
 }
 
+/* An access epoch of `from` on the window of `to`. */
+static void epoch(struct twin *w, unsigned from, unsigned to)
+{
+    const uint64_t post_ns = w->now_ns[to], start_ns = w->now_ns[from];
+    trace_window(w->trace, w->hosts[to], post_ns, post_ns + 1, "MPI_Win_post", from);
+    const bool lazy = random_below(2) && post_ns > start_ns + 3;
+    const uint64_t later_ns = post_ns > start_ns ? post_ns : start_ns;
+    const uint64_t started_ns = lazy ? start_ns + 1 : later_ns + 1 + random_below(4);
+    trace_window(w->trace, w->hosts[from], start_ns, started_ns, "MPI_Win_start", to);
+    struct dependency start = {.location = w->hosts[from], .pool = -1};
+    aim(&start, w->hosts[to], post_ns);
+    if (!lazy) host_wait(w, &start, start_ns, started_ns);
+    const uint64_t complete_ns = started_ns + 1 + random_below(9);
+    const uint64_t completed_ns =
+        (complete_ns > post_ns ? complete_ns : post_ns) + 1 + random_below(4);
+    trace_window(w->trace, w->hosts[from], complete_ns, completed_ns, "MPI_Win_complete", to);
+    struct dependency complete = {.location = w->hosts[from], .pool = -1};
+    aim(&complete, w->hosts[to], post_ns);
+    host_wait(w, &complete, complete_ns, completed_ns);
+    const uint64_t wait_ns = post_ns + 2 + random_below(9);
+    const uint64_t waited_ns =
+        (complete_ns > wait_ns ? complete_ns : wait_ns) + 1 + random_below(4);
+    trace_window(w->trace, w->hosts[to], wait_ns, waited_ns, "MPI_Win_wait", from);
+    struct dependency wait = {.location = w->hosts[to], .pool = -1};
+    aim(&wait, w->hosts[from], complete_ns);
+    host_wait(w, &wait, wait_ns, waited_ns);
+    w->now_ns[from] = completed_ns + 1;
+    w->now_ns[to] = waited_ns + 1;
+}
+
 static void collective(struct twin *w)
 {
     static const uint32_t operations[] = {0, 11, 1, 12};
@@ -305,7 +335,8 @@ static void step(struct twin *w)
         break;
     case 10:
         if (w->rank_count > 1)
-            message(w, rank, (rank + 1 + random_below(w->rank_count - 1)) % w->rank_count);
+            (random_below(3) ? message : epoch)(
+                w, rank, (rank + 1 + random_below(w->rank_count - 1)) % w->rank_count);
         break;
     case 11:
         if (random_below(3) == 0) collective(w);
