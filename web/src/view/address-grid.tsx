@@ -16,11 +16,13 @@ export interface Region extends Range {
     element: number; // bytes
     allocation: number | null;
 }
-const GUTTER = 70, TOP = 16, TOUCHES = 256, ASK_AFTER_MS = 50;
+const TOP = 16, TOUCHES = 256, ASK_AFTER_MS = 50;
 
 export function AddressGrid({ region, window, shape, width, height, unit }: { region: Region; window: Range; shape: Shape; width: number; height: number; unit: number }) {
     const model = useModel(), { launch, state } = model;
-    const grid = useMemo(() => gridOf(window.first, window.last, shape, region.element, Math.max(80, width - (GUTTER + 10) * unit), Math.max(40, height - (TOP + 4) * unit), unit),
+    // Room for the longest name of a row.
+    const gutter = Math.max(44, 22 + 7 * count(Math.floor((window.last - region.first) / (shape.kind === "array" ? region.element : Math.max(1, shape.pitch)))).length + (shape.kind === "matrix" ? 20 : 0));
+    const grid = useMemo(() => gridOf(window.first, window.last, shape, region.element, Math.max(80, width - (gutter + 10) * unit), Math.max(40, height - (TOP + 4) * unit), unit),
         [window.first, window.last, shape.kind, shape.pitch, region.element, width, height, unit]);
     const density = useAsk(`${launch.launch}|${window.space}`, `density|${window.first}|${window.last}|${grid.cells}|${JSON.stringify(state.filter)}`,
         (signal) => model.source.density(launch.launch, state.filter, window.space, window.first, window.first + grid.cells * grid.cellBytes - 1, grid.cells, signal));
@@ -34,7 +36,13 @@ export function AddressGrid({ region, window, shape, width, height, unit }: { re
     const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
     const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
     const asked = useRef<{ control: AbortController; timer: number } | null>(null);
-    const left = GUTTER * unit, top = TOP * unit;
+    const top = TOP * unit, left = gutter * unit;
+    const rowName = (row: number) => {
+        const offset = grid.first + row * grid.merge * grid.pitch - region.first;
+        if (shape.kind === "array") return `[${count(Math.floor(offset / region.element))}]`;
+        if (offset % grid.pitch) return `+${count(offset)} B`;
+        return shape.kind === "matrix" ? `row ${count(offset / grid.pitch)}` : `[${count(offset / grid.pitch)}]`;
+    };
 
     const paintCells = ({ context, theme }: Brush) => {
         const inks = inksOf(theme), rows = Math.ceil(grid.rows / grid.merge), { cellWidth: cw, cellHeight: ch } = grid;
@@ -93,22 +101,17 @@ export function AddressGrid({ region, window, shape, width, height, unit }: { re
         }
     };
     const rulers = ({ context, theme, small }: Brush) => {
-        const rows = Math.ceil(grid.rows / grid.merge), every = Math.max(1, Math.ceil((14 * unit) / grid.cellHeight)), elements = region.element;
+        const rows = Math.ceil(grid.rows / grid.merge), every = Math.max(1, Math.ceil((14 * unit) / grid.cellHeight));
         context.font = small;
         context.fillStyle = theme.text;
         context.textAlign = "right";
-        for (let row = 0; row < rows; row += every) {
-            const offset = grid.first + row * grid.merge * grid.pitch - region.first;
-            const text = shape.kind === "matrix" || shape.kind === "structs" ? (grid.pitch && offset % grid.pitch === 0 ? `${shape.kind === "matrix" ? "row " : "["}${count(offset / grid.pitch)}${shape.kind === "matrix" ? "" : "]"}` : `+${count(offset)} B`) :
-                `[${count(Math.floor(offset / elements))}]`;
-            context.fillText(text, left - 8 * unit, top + row * grid.cellHeight + Math.max(grid.cellHeight / 2, 5 * unit));
-        }
+        for (let row = 0; row < rows; row += every) context.fillText(rowName(row), left - 8 * unit, top + row * grid.cellHeight + Math.max(grid.cellHeight / 2, 5 * unit));
         context.textAlign = "left";
-        const per = Math.max(1, Math.ceil((34 * unit) / grid.cellWidth));
-        for (let column = 0; column < grid.columns; column += per) {
-            const at = column * grid.cellBytes;
-            context.fillText(shape.kind === "structs" ? `+${at}` : count(at / elements), left + column * grid.cellWidth + unit, top - 7 * unit);
-        }
+        const nameOf = (column: number) => (shape.kind === "structs" ? `+${column * grid.cellBytes}` : count((column * grid.cellBytes) / region.element));
+        const room = context.measureText(nameOf(grid.columns - 1)).width + 10 * unit, least = Math.ceil(room / grid.cellWidth);
+        const per = shape.kind === "structs" ? least : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512].find((step) => step >= least) ?? least;
+        for (let column = 0; column < grid.columns && (column + least) * grid.cellWidth <= Math.max(room, width - left); column += per)
+            context.fillText(nameOf(column), left + column * grid.cellWidth + unit, top - 7 * unit);
     };
     const draw = (brush: Brush) => {
         paintCells(brush);

@@ -116,7 +116,7 @@ function AllocationList({ shown }: { shown: number | null }) {
                                 onClick={() => model.set({ window: { space: "global", first: a.address, last: a.address + a.size - 1 } })}>
                                 <code>{a.declaration ?? allocationName(a)}</code>
                                 <small>{bytes(a.size)}{a.elementBytes ? ` · ${count(Math.floor(a.size / a.elementBytes))} × ${a.type ?? `${a.elementBytes} B`}` : ""}</small>
-                                <small class="soft">{hex(a.address)}{a.path ? ` · ${a.path.split("/").pop()}:${a.line}` : ` · ${a.kind}`}</small>
+                                <small class="soft">{a.path ? `${a.path.split("/").pop()}:${a.line}` : a.kind} · {hex(a.address)}</small>
                                 <Share value={(group?.bytes ?? 0) / most}><span /></Share>
                             </button>
                         </li>

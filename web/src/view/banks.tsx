@@ -93,7 +93,7 @@ function Picker({ one, done }: { one: One; done: () => void }) {
     const model = useModel();
     const [other, setOther] = useState(!!model.run.otherRun), [launch, setLaunch] = useState<number | null>(null);
     const source: Source = (other && model.source.other()) || model.source;
-    const run = useAsk(other ? "other" : "this", "run", () => source.run());
+    const run = useAsk(other ? "other" : "this", "run", () => (other ? source.run() : Promise.resolve(model.run)));
     const launches = useAsk(other ? "other" : "this", "launches", (signal) => source.launches("", 0, 200, signal));
     const rows: LaunchRow[] = (launches.data?.rows ?? []).filter((row) => row.recorded !== "none");
     const at = launch ?? (rows.some((row) => row.launch === model.launch.launch) ? model.launch.launch : rows[0]?.launch ?? null);

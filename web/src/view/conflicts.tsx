@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { bytes, count } from "../format";
 import { useAsk } from "./ask";
 import { kindOf, useModel } from "./model";
-import { Choice, Empty, Failed, Head, NothingLeft } from "./parts";
+import { Choice, Empty, Failed, Head, NothingLeft, plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import type { Conflict, Space } from "./source";
 import { hex, isFiltered } from "./state";
@@ -27,7 +27,7 @@ export function ConflictsView() {
                 <Choice label="Which conflicts" value={which} options={[["all", "all"], ["written", "written"], ["races", "possible races"]]} onChoose={setWhich} />
                 {spaces.length > 1 && <Choice label="Space of the conflicts" value={space} options={spaces.map((s): [Space, string] => [s, s])} onChoose={setPicked} />}
             </>}>
-                <b>{answer.data ? count(answer.data.total) : "…"}</b> ranges of bytes <span class="soft">touched by more than one warp{space === "shared" ? " of a CTA" : ""}</span>
+                <b>{answer.data ? count(answer.data.total) : "…"}</b> {plural(answer.data?.total ?? 0, "range")} of bytes <span class="soft">touched by more than one warp{space === "shared" ? " of a CTA" : ""}</span>
             </Head>
             <div class="scrolled">
                 {answer.error && <Failed answer={answer} />}

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { percent, shortName } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { useModel, type Model } from "./model";
-import { Choice, Empty, Failed, Head } from "./parts";
+import { Choice, Empty, Failed, Head, plural } from "./parts";
 import type { FindingRow } from "./source";
 import { NO_FILTER, type State } from "./state";
 
@@ -49,7 +49,7 @@ export function FindingsView() {
                 <Choice label="Findings of" value={state.wholeRun ? "run" : "launch"} options={[["launch", "this launch"], ["run", "whole run"]]} onChoose={(value) => model.set({ wholeRun: value === "run" })} />
                 <input type="search" placeholder="Find" aria-label="Find a finding" value={text} onInput={(event) => setText(event.currentTarget.value)} />
             </>}>
-                <b>{answer.data ? all.length : "…"}</b> findings <span class="soft">ranked by the traffic that could go away</span>
+                <b>{answer.data ? all.length : "…"}</b> {plural(all.length, "finding")} <span class="soft">ranked by the traffic that could go away</span>
             </Head>
             <div class="findings scrolled">
                 {answer.error && <Failed answer={answer} />}

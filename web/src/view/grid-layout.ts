@@ -17,23 +17,23 @@ export interface Grid {
 }
 
 const CELLS_MAX = 1 << 18;
-const SIZES = [20, 18, 16, 14, 12, 10, 8, 7, 6, 5, 4, 3, 2];
+const LARGEST = 20, SMALLEST = 2; // pixels of a cell
 
+// Rows of whole warps of cells, so that they begin at round numbers; cells as large as fit.
 function arrayGrid(first: number, last: number, element: number, width: number, height: number, unit: number): Grid {
-    let cellBytes = element;
-    for (;;) {
-        const cells = Math.ceil((last - first + 1) / cellBytes);
-        for (const pixels of SIZES) {
-            if (pixels < 3 && cellBytes === element && cells > CELLS_MAX) continue;
-            const size = pixels * unit, fit = Math.floor(width / size);
-            if (fit < 8) continue;
-            // Whole warps of elements, so that rows begin at round numbers.
-            const wide = fit >= 32 ? fit - (fit % 32) : 2 ** Math.floor(Math.log2(fit));
-            const rows = Math.ceil(cells / wide);
-            if (rows * size <= height && cells <= CELLS_MAX)
-                return { first, last, pitch: wide * cellBytes, cellBytes, columns: wide, rows, merge: 1, cellWidth: size, cellHeight: size, cells };
+    for (let cellBytes = element; ; cellBytes *= 2) {
+        const cells = Math.ceil((last - first + 1) / cellBytes), side = Math.min(LARGEST * unit, Math.sqrt((width * height) / cells));
+        if (cells > CELLS_MAX) continue;
+        const about = width / side, step = about >= 32 ? 32 : about >= 16 ? 16 : 8;
+        let best = { columns: step, size: 0 };
+        for (const columns of [Math.floor(about / step) * step, Math.ceil(about / step) * step]) {
+            if (columns < step) continue;
+            const size = Math.min(LARGEST * unit, width / columns, height / Math.ceil(cells / columns));
+            if (size > best.size) best = { columns, size };
         }
-        cellBytes *= 2;
+        if (best.size < SMALLEST * unit && cells > 64) continue;
+        const size = best.size >= 5 ? Math.floor(best.size) : best.size, { columns } = best;
+        return { first, last, pitch: columns * cellBytes, cellBytes, columns, rows: Math.ceil(cells / columns), merge: 1, cellWidth: size, cellHeight: size, cells };
     }
 }
 

@@ -1,6 +1,6 @@
 // Records added up by line, site, allocation, operation, CTA or warp, the heaviest first; a click
 // makes a group the filter.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { bytes, count, short } from "../format";
 import { useAsk } from "./ask";
 import { useModel, type Model } from "./model";
@@ -62,6 +62,13 @@ export function GroupPanel() {
     const model = useModel(), { launch, state } = model, by = state.group;
     const [text, setText] = useState("");
     const groups = useAsk(launch.launch, `groups|${by}|${JSON.stringify(state.filter)}`, async (signal) => ({ by, ...(await model.source.groups(launch.launch, state.filter, by, SHOWN, signal)) }));
+    const own = launch.sites.map((s) => model.sites.get(s.site)?.source ?? null).find((s) => s !== null && model.run.sources.some((x) => x.source === s && x.hasText)) ?? null;
+    const lines = useAsk(own, own !== null && (by === "line" || by === "site") ? "text" : null, () => model.source.source(own!));
+    const code = useMemo(() => lines.data?.split("\n") ?? null, [lines.data]);
+    const lineOf = (group: Group): string | null => {
+        const [source, line] = by === "line" ? group.key.split(":").map(Number) : [model.sites.get(Number(group.key))?.source, model.sites.get(Number(group.key))?.line];
+        return code && source === own && line ? code[line - 1]?.trim() ?? null : null;
+    };
     const all = groups.data?.by === by ? groups.data.rows : [], most = Math.max(1, ...all.map((g) => g.bytes));
     const rows = all.map((group) => ({ group, name: nameOf(model, by, group) })).filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
     return (
@@ -89,6 +96,7 @@ export function GroupPanel() {
                                 <Share value={group.bytes / most}><span class="name">{name}</span></Share>
                                 <span class="num">{short(group.accesses)}</span>
                                 <span class={`num tone ${toneOf(used)}`}>{used === null ? "–" : `${Math.round(100 * used)}%`}</span>
+                                {lineOf(group) && <small>{lineOf(group)}</small>}
                             </button>
                         </li>
                     );

@@ -45,9 +45,13 @@ export function Tour({ onClose }: { onClose: () => void }) {
     useEscape(onClose);
     useEffect(() => {
         const place = () => setBox(document.querySelector(STOPS[at]![0])?.getBoundingClientRect() ?? null);
-        place();
+        const target = document.querySelector(STOPS[at]![0]), observer = new ResizeObserver(place);
+        if (target) observer.observe(target);
         addEventListener("resize", place);
-        return () => removeEventListener("resize", place);
+        return () => {
+            observer.disconnect();
+            removeEventListener("resize", place);
+        };
     }, [at]);
     const [, title, text] = STOPS[at]!, last = at === STOPS.length - 1;
     const card = { width: 340, height: 190 };

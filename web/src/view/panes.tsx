@@ -13,7 +13,7 @@ import { SectorsView } from "./sectors";
 import { SourceView } from "./source-view";
 import { WarpsView } from "./warps";
 import { useModel } from "./model";
-import { VIEWS, VIEW_HINTS, VIEW_TITLES, type ViewName } from "./state";
+import { ALONE, VIEWS, VIEW_HINTS, VIEW_TITLES, type ViewName } from "./state";
 
 const PARTS: Record<ViewName, () => preact.JSX.Element> = {
     findings: FindingsView, source: SourceView, warps: WarpsView, addresses: AddressesView, banks: BanksView, sectors: SectorsView,
@@ -30,7 +30,8 @@ export function Panes() {
         return () => observer.disconnect();
     }, []);
     const views = VIEWS.filter((name) => (name !== "communication" || model.run.hasCommunication) && (name !== "diff" || model.run.otherRun));
-    const other = second && second !== view && views.includes(second) ? second : null;
+    const pairs = views.filter((name) => !ALONE.includes(name));
+    const other = second && second !== view && pairs.includes(second) && pairs.includes(view) ? second : null;
     const choose = (name: ViewName) => model.set({ view: name, ...(name === second ? { second: view } : {}) });
     return (
         <main class="centre" ref={place}>
@@ -41,13 +42,13 @@ export function Panes() {
                     </button>
                 ))}
                 <span class="grow" />
-                <label class="with">
+                {pairs.includes(view) && <label class="with">
                     with
                     <select aria-label="The second pane" value={other ?? ""} onChange={(event) => model.set({ second: (event.currentTarget.value || null) as ViewName | null })}>
                         <option value="">nothing</option>
-                        {views.filter((name) => name !== view).map((name) => <option value={name}>{VIEW_TITLES[name]}</option>)}
+                        {pairs.filter((name) => name !== view).map((name) => <option value={name}>{VIEW_TITLES[name]}</option>)}
                     </select>
-                </label>
+                </label>}
             </nav>
             <div class={`panes ${other ? (beside ? "beside" : "below") : ""}`} style={{ "--split": `${model.state.split}%` }}>
                 {[view, ...(other ? [other] : [])].map((name) => {

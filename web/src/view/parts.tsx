@@ -4,6 +4,8 @@ import type { Answer } from "./ask";
 import { useModel } from "./model";
 import { NO_FILTER, isFiltered } from "./state";
 
+export const plural = (n: number, one: string, many = `${one}s`) => (n === 1 ? one : many);
+
 // Where nothing is to be shown: why, and what to do.
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
     return (

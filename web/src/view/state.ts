@@ -4,6 +4,8 @@ import type { Filter, GroupBy, OperationKind, Space } from "./source";
 
 export const VIEWS = ["findings", "source", "warps", "addresses", "banks", "sectors", "conflicts", "order", "communication", "diff"] as const;
 export type ViewName = (typeof VIEWS)[number];
+// Those that other panes have nothing to add to.
+export const ALONE: ViewName[] = ["findings", "communication", "diff"];
 export const VIEW_TITLES: Record<ViewName, string> = {
     findings: "Findings", source: "Source", warps: "Warps", addresses: "Addresses", banks: "Banks", sectors: "Sectors",
     conflicts: "Conflicts", order: "Order", communication: "Communication", diff: "Diff",

@@ -1,3 +1,5 @@
-import { render } from "preact";
+// The page's entry: it asks the server that sent it.
+import { ServerSource } from "./server";
+import { start } from "./start";
 
-render(<p>ctascope view</p>, document.getElementById("page")!);
+start(new ServerSource(), document.getElementById("page")!);
