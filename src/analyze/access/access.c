@@ -1,16 +1,16 @@
-/* Threads take chunks; each sums by (kernel or launch, site, space) in a table of its own, which
- * are added up at the end. Sums do not depend on who took what. The most frequent stride comes from
- * a map of all of them; equal counts go to the smaller stride. */
+/* The access analysis as a whole: which launches are read, in which order, and what is made of the
+ * sums at the end.
+ *
+ * With all launches, or a history, they are walked in the order in which they ran, with the copies,
+ * memsets and frees between them, so that it is known what was written before each. Otherwise only
+ * the chunks of the wanted launches are read, and nothing else is looked at. */
 #include "analyze/access/access.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/array.h"
+#include "analyze/access/model.h"
 #include "common/parallel.h"
-
-enum { SPACES = CTS_SPACE_LAST + 1 };
 
 const char *const cts_access_field_names[CTS_ACCESS_FIELD_COUNT] = {
 #define X(name) #name,
@@ -36,271 +36,212 @@ double cts_access_cost(const struct cts_access_counts *counts)
     return (double)counts->wavefronts + (double)counts->sectors / 4;
 }
 
-/* A row while it is being summed. */
-struct row {
-    uint64_t owner; /* kernel id, or index of the launch */
-    uint32_t site, kernel;
-    uint8_t space;
-    uint32_t worst_ways;
-    struct cts_access_counts counts;
-    struct cts_map strides; /* stride -> requests */
-};
+/* ---- setting up ---- */
 
-struct rows {
-    struct row *items;
-    size_t count, capacity;
-    struct cts_map index; /* (owner, site, space) -> place + 1 */
-};
-
-struct analysis {
-    const struct cts_catalogue *catalogue;
-    const struct cts_access_source *source;
-    struct cts_access_options options;
-    struct cts_map launches; /* id -> index in catalogue->launches */
-    atomic_size_t next_chunk;
-    atomic_bool stop;
-};
-
-struct worker {
-    struct analysis *analysis;
-    struct rows rows;
-    struct cts_acc_batch batch;
-    struct cts_cost_memory costs;
-    struct row **recent; /* by site * SPACES + space, of the chunk at hand */
-    uint32_t *used;      /* places in recent */
-    size_t used_count;
-    uint64_t record_count, access_count;
-    enum cts_status status;
-    struct cts_error error;
-};
-
-static uint64_t row_key(uint64_t owner, uint32_t site, uint8_t space)
+static enum cts_status set_up_worker(struct cts_access_worker *worker,
+                                     struct cts_access_model *model, struct cts_error *error)
 {
-    return owner << 32 ^ (uint64_t)site << 3 ^ space; /* sites: below 2^29, checked */
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    worker->model = model;
+    worker->slot_of =
+        cts_array_zeroed(catalogue->site_count * CTS_ACCESS_SPACES, sizeof *worker->slot_of, error);
+    worker->places =
+        cts_array_zeroed(catalogue->allocation_count + 1, sizeof *worker->places, error);
+    worker->warp_ends = cts_array_zeroed((size_t)UINT16_MAX + 1, sizeof *worker->warp_ends, error);
+    return worker->slot_of && worker->places && worker->warp_ends ? CTS_OK : CTS_MEMORY;
 }
 
-/* The row of (owner, site, space); valid until the next new one. */
-static struct row *row_of(struct rows *rows, uint64_t owner, uint32_t kernel, uint32_t site,
-                          uint8_t space, struct cts_error *error)
+static enum cts_status set_up(struct cts_access_model *model, struct cts_error *error)
 {
-    uint64_t *const place = cts_map_at(&rows->index, row_key(owner, site, space), error);
-    if (!place) return NULL;
-    if (!*place) {
-        if (CTS_ARRAY_RESERVE(rows, rows->count + 1, error)) return NULL;
-        rows->items[rows->count++] =
-            (struct row){.owner = owner, .kernel = kernel, .site = site, .space = space};
-        *place = rows->count;
-    }
-    return &rows->items[*place - 1];
-}
-
-static void rows_release(struct rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++) cts_map_release(&rows->items[i].strides);
-    free(rows->items);
-    cts_map_release(&rows->index);
-}
-
-/* ---- one chunk ---- */
-
-static enum cts_status add_request(struct row *row, const struct cts_site *site,
-                                   const struct cts_request_cost *cost, unsigned live,
-                                   struct cts_error *error)
-{
-    struct cts_access_counts *const sum = &row->counts;
-    const unsigned ideal = (cost->distinct_bytes + CTS_SECTOR_BYTES - 1u) / CTS_SECTOR_BYTES;
-    sum->requests++;
-    sum->accesses += cost->lanes;
-    sum->live_lanes += live;
-    sum->partial_requests += cost->lanes < live;
-    sum->requested_bytes += (uint64_t)cost->lanes * site->width_bytes;
-    sum->distinct_bytes += cost->distinct_bytes;
-    sum->sectors += cost->sectors;
-    sum->lines += cost->lines;
-    sum->ideal_sectors += cost->sectors ? ideal : 0;
-    if (cost->layout == CTS_LAYOUT_DENSE && cost->sectors)
-        sum->dense_excess_sectors += cost->sectors - ideal;
-    sum->wavefronts += cost->wavefronts;
-    sum->ideal_wavefronts += cost->ideal_wavefronts;
-    sum->conflict_requests += cost->ways > 1;
-    if (cts_operation_is_atomic(site->operation)) sum->same_address_lanes += cost->same_address - 1;
-    if (cost->ways > row->worst_ways) row->worst_ways = cost->ways;
-    (&sum->uniform_requests)[cost->layout]++;
-    if (cost->layout != CTS_LAYOUT_STRIDED) return CTS_OK;
-    uint64_t *const count = cts_map_at(&row->strides, (uint64_t)cost->stride_bytes, error);
-    if (!count) return CTS_MEMORY;
-    ++*count;
-    return CTS_OK;
-}
-
-/* Lanes of a warp that exist: the last warp of a CTA may have fewer. */
-static unsigned live_lanes(const struct cts_launch *launch, uint16_t warp)
-{
-    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    const uint64_t first = (uint64_t)warp * CTS_WARP_LANES;
-    if (first >= threads) return 0;
-    return threads - first < CTS_WARP_LANES ? (unsigned)(threads - first) : CTS_WARP_LANES;
-}
-
-static enum cts_status add_record(struct worker *worker, const struct cts_launch *launch,
-                                  uint64_t owner, size_t i)
-{
-    const struct cts_catalogue *const catalogue = worker->analysis->catalogue;
-    const struct cts_access access = cts_acc_record(&worker->batch, i);
-    if (access.site >= catalogue->site_count || access.space > CTS_SPACE_LAST)
-        return CTS_OK; /* ahead of the catalogue of a killed program */
-    const struct cts_site *const site = &catalogue->sites[access.site];
-    if (!site->width_bytes || site->width_bytes > CTS_WIDTH_MAX) return CTS_OK;
-    const size_t place = (size_t)access.site * SPACES + access.space;
-    struct row *row = worker->recent[place];
-    if (!row) {
-        row =
-            row_of(&worker->rows, owner, launch->kernel, access.site, access.space, &worker->error);
-        if (!row) return CTS_MEMORY;
-        /* New rows move the others: only this one is known to be where it is. */
-        for (size_t k = 0; k < worker->used_count; k++) worker->recent[worker->used[k]] = NULL;
-        worker->used_count = 0;
-        worker->recent[place] = row;
-        worker->used[worker->used_count++] = (uint32_t)place;
-    }
-    const struct cts_request_cost cost = cts_request_cost_remembered(
-        &worker->costs, &access, site->width_bytes, worker->analysis->options.bank_bytes);
-    const unsigned live = live_lanes(launch, access.warp);
-    worker->record_count++;
-    worker->access_count += cost.lanes;
-    return add_request(row, site, &cost, live > cost.lanes ? live : cost.lanes, &worker->error);
-}
-
-static enum cts_status add_chunk(struct worker *worker, const struct cts_acc_chunk *chunk)
-{
-    const struct analysis *const analysis = worker->analysis;
-    const uint64_t *const place = cts_map_find(&analysis->launches, chunk->launch);
-    if (!place) return CTS_OK; /* ahead of the catalogue of a killed program */
-    const struct cts_launch *const launch = &analysis->catalogue->launches[*place];
-    const uint64_t owner = analysis->options.per_launch ? *place : launch->kernel;
-    enum cts_status status =
-        analysis->source->read(analysis->source->state, chunk, &worker->batch, &worker->error);
-    for (size_t i = 0; i < worker->batch.record_count && !status; i++)
-        status = add_record(worker, launch, owner, i);
-    for (size_t k = 0; k < worker->used_count; k++) worker->recent[worker->used[k]] = NULL;
-    worker->used_count = 0;
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    const uint64_t memory_bytes = model->options.memory_bytes;
+    if (catalogue->site_count >= UINT32_C(1) << 29)
+        return cts_fail(error, CTS_LIMIT, "%zu sites are more than 2^29", catalogue->site_count);
+    if (!model->options.bank_bytes) model->options.bank_bytes = 4;
+    cts_bits_pool_init(&model->pool, memory_bytes ? memory_bytes : UINT64_C(1) << 30);
+    pthread_mutex_init(&model->faults_lock, NULL);
+    cts_bits_init(&model->touched, &model->pool, CTS_PLANE_COUNT);
+    cts_bits_init(&model->suspects, &model->pool, CTS_SUSPECT_COUNT);
+    model->site_bits = cts_array_zeroed(catalogue->site_count * 2, sizeof *model->site_bits, error);
+    if (!model->site_bits) return CTS_MEMORY;
+    for (size_t i = 0; i < catalogue->site_count * 2; i++)
+        cts_bits_init(&model->site_bits[i], &model->pool, 1);
+    model->worker_count = cts_thread_count(model->options.threads);
+    model->workers = cts_array_zeroed(model->worker_count, sizeof *model->workers, error);
+    enum cts_status status = model->workers ? CTS_OK : CTS_MEMORY;
+    for (unsigned i = 0; i < model->worker_count && !status; i++)
+        status = set_up_worker(&model->workers[i], model, error);
     return status;
 }
 
-static void work(void *state, unsigned index)
+static void tear_down(struct cts_access_model *model)
 {
-    struct worker *const worker = &((struct worker *)state)[index];
-    struct analysis *const analysis = worker->analysis;
-    while (!worker->status && !atomic_load_explicit(&analysis->stop, memory_order_relaxed)) {
-        const size_t chunk = atomic_fetch_add(&analysis->next_chunk, 1);
-        if (chunk >= analysis->source->chunk_count) return;
-        worker->status = add_chunk(worker, &analysis->source->chunks[chunk]);
-        if (analysis->options.progress)
-            cts_progress_add(analysis->options.progress,
-                             analysis->source->chunks[chunk].access_count);
-    }
-    if (worker->status) atomic_store(&analysis->stop, true);
-}
-
-/* ---- the whole ---- */
-
-static enum cts_status merge(struct rows *sum, struct rows *more, struct cts_error *error)
-{
-    for (size_t i = 0; i < more->count; i++) {
-        const struct row *const from = &more->items[i];
-        struct row *const to =
-            row_of(sum, from->owner, from->kernel, from->site, from->space, error);
-        if (!to) return CTS_MEMORY;
-        cts_access_counts_add(&to->counts, &from->counts);
-        if (from->worst_ways > to->worst_ways) to->worst_ways = from->worst_ways;
-        for (size_t e = 0; e < from->strides.capacity; e++) {
-            if (!from->strides.used[e]) continue;
-            uint64_t *const count = cts_map_at(&to->strides, from->strides.entries[e].key, error);
-            if (!count) return CTS_MEMORY;
-            *count += from->strides.entries[e].value;
+    for (unsigned i = 0; model->workers && i < model->worker_count; i++) {
+        struct cts_access_worker *const worker = &model->workers[i];
+        cts_access_rows_release(&worker->rows);
+        model->source->release(&worker->batch);
+        for (size_t k = 0; k < worker->open_count; k++) {
+            cts_bits_clear(&worker->open[k]->seen);
+            cts_access_cta_release(worker->open[k]);
         }
+        for (size_t k = 0; k < worker->spare_count; k++) cts_access_cta_release(worker->spare[k]);
+        for (size_t k = 0; k < worker->slot_count; k++)
+            cts_intervals_release(&worker->slots[k].set);
+        for (size_t k = 0; k < sizeof worker->parts / sizeof *worker->parts; k++)
+            cts_intervals_release(&worker->parts[k]);
+        cts_spans_release(&worker->spans);
+        cts_spans_release(&worker->sorting);
+        free(worker->slot_of);
+        free(worker->slots);
+        free(worker->open);
+        free(worker->spare);
+        free(worker->places);
+        free(worker->warp_ends);
     }
-    return CTS_OK;
+    free(model->workers);
+    for (size_t i = 0; model->site_bits && i < model->catalogue->site_count * 2; i++)
+        cts_bits_clear(&model->site_bits[i]);
+    free(model->site_bits);
+    cts_bits_clear(&model->touched);
+    cts_bits_clear(&model->suspects);
+    for (size_t i = 0; i < model->faults.count; i++) cts_bits_clear(&model->faults.items[i].bytes);
+    free(model->faults.items);
+    free(model->allocations.items);
+    free(model->chunks);
+    free(model->later);
+    free(model->groups);
+    cts_places_release(&model->places);
+    cts_shadow_free(model->written);
+    if (model->is_planned) cts_summary_plan_release(&model->plan);
+    cts_bits_pool_release(&model->pool);
+    pthread_mutex_destroy(&model->faults_lock);
 }
 
-static void find_stride(const struct cts_map *strides, struct cts_access_site *site)
+static void note_soundness(struct cts_access_model *model)
 {
-    for (size_t e = 0; e < strides->capacity; e++) {
-        if (!strides->used[e]) continue;
-        const int64_t stride = (int64_t)strides->entries[e].key;
-        const uint64_t count = strides->entries[e].value;
-        if (count < site->stride_requests ||
-            (count == site->stride_requests && stride > site->stride_bytes))
-            continue;
-        site->stride_bytes = stride;
-        site->stride_requests = count;
-    }
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct cts_access_site *const x = a, *const y = b;
-    if (x->kernel != y->kernel) return x->kernel < y->kernel ? -1 : 1;
-    if (x->launch != y->launch) return x->launch < y->launch ? -1 : 1;
-    if (x->site != y->site) return x->site < y->site ? -1 : 1;
-    return (x->space > y->space) - (x->space < y->space);
-}
-
-static enum cts_status collect(const struct analysis *analysis, const struct rows *rows,
-                               struct cts_access_result *result, struct cts_error *error)
-{
-    result->sites = cts_array_zeroed(rows->count, sizeof *result->sites, error);
-    if (!result->sites) return CTS_MEMORY;
-    for (size_t i = 0; i < rows->count; i++) {
-        const struct row *const row = &rows->items[i];
-        struct cts_access_site *const site = &result->sites[result->site_count++];
-        *site = (struct cts_access_site){
-            .kernel = row->kernel,
-            .site = row->site,
-            .launch = analysis->options.per_launch ? (size_t)row->owner : SIZE_MAX,
-            .space = row->space,
-            .counts = row->counts,
-            .worst_ways = row->worst_ways,
-        };
-        find_stride(&row->strides, site);
-    }
-    qsort(result->sites, result->site_count, sizeof *result->sites, by_place);
-    return CTS_OK;
-}
-
-static void note_soundness(const struct analysis *analysis, struct cts_access_result *result)
-{
-    const struct cts_catalogue *const catalogue = analysis->catalogue;
-    const char *const lanes = cts_catalogue_get(catalogue, "lanes");
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    struct cts_access_result *const result = model->result;
+    const char *const lanes =
+        catalogue->private_data ? cts_catalogue_get(catalogue, "lanes") : NULL;
+    const char *const key =
+        catalogue->private_data ? cts_catalogue_get(catalogue, "host_accesses") : NULL;
     result->packed_lanes = lanes && strcmp(lanes, "packed") == 0;
-    result->incomplete_files = analysis->source->incomplete_count;
+    result->incomplete_files = model->source->incomplete_count;
+    result->no_allocations = !catalogue->allocation_count ||
+                             (catalogue->private_data && !cts_catalogue_knows_host(catalogue));
     for (size_t i = 0; i < catalogue->rank_count; i++)
         result->dropped_accesses += catalogue->ranks[i].dropped_accesses;
     for (size_t i = 0; i < catalogue->launch_count; i++) {
         const char *const recorded = catalogue->launches[i].recorded;
+        if (model->options.wanted && !model->options.wanted[i]) continue;
         result->unrecorded_launches += !recorded || strcmp(recorded, "all") != 0;
     }
-}
-
-static enum cts_status prepare(struct worker *worker, struct analysis *analysis,
-                               struct cts_error *error)
-{
-    const size_t places = analysis->catalogue->site_count * SPACES;
-    worker->analysis = analysis;
-    worker->recent = cts_array_zeroed(places, sizeof *worker->recent, error);
-    worker->used = cts_array_zeroed(places, sizeof *worker->used, error);
-    return worker->recent && worker->used ? CTS_OK : CTS_MEMORY;
-}
-
-static enum cts_status index_launches(struct analysis *analysis, struct cts_error *error)
-{
-    for (size_t i = 0; i < analysis->catalogue->launch_count; i++) {
-        uint64_t *const place =
-            cts_map_at(&analysis->launches, analysis->catalogue->launches[i].launch, error);
-        if (!place) return CTS_MEMORY;
-        *place = i;
+    model->host_seen = catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
+    for (size_t i = 0; i < catalogue->allocation_count && !model->host_seen; i++) {
+        const char *const kind = catalogue->allocations[i].kind;
+        result->unseen_allocations += kind && (!strcmp(kind, "managed") ||
+                                               !strcmp(kind, "pinned") || !strcmp(kind, "mapped"));
     }
-    return CTS_OK;
+}
+
+/* ---- the walk ---- */
+
+/* The wanted launches alone, by id as the chunks are: chunks of others are not touched. */
+static enum cts_status run_wanted(struct cts_access_model *model, struct cts_error *error)
+{
+    const struct cts_acc_chunk *const chunks = model->source->chunks;
+    const size_t chunk_count = model->source->chunk_count;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < model->catalogue->launch_count && !status; i++) {
+        if (model->options.wanted && !model->options.wanted[i]) continue;
+        const uint32_t launch = model->catalogue->launches[i].launch;
+        size_t low = 0, high = chunk_count; /* the first of its chunks */
+        while (low < high) {
+            const size_t middle = low + (high - low) / 2;
+            if (chunks[middle].launch < launch)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        for (high = low; high < chunk_count && chunks[high].launch == launch;) high++;
+        model->result->unwatched_launches++;
+        status = cts_access_run_launch(model, i, low, high, true, error);
+    }
+    return status;
+}
+
+static enum cts_status change_rank(struct cts_access_model *model, uint32_t rank,
+                                   struct cts_error *error)
+{
+    cts_shadow_free(model->written);
+    model->written = cts_shadow_new(error);
+    model->written_view = (struct cts_shadow_view){.shadow = model->written};
+    model->is_blind = model->result->no_allocations;
+    model->rank = rank;
+    return model->written ? CTS_OK : CTS_MEMORY;
+}
+
+static enum cts_status run_planned(struct cts_access_model *model,
+                                   const struct cts_summary_launch *launch, struct cts_error *error)
+{
+    const bool *const wanted = model->options.wanted;
+    const bool is_wanted = !wanted || wanted[launch->index];
+    model->result->unwatched_launches += is_wanted && (model->is_blind || launch->incomplete);
+    model->is_blind |= launch->incomplete;
+    return cts_access_run_launch(model, launch->index, launch->chunk_begin, launch->chunk_end,
+                                 is_wanted, error);
+}
+
+static enum cts_status run_in_order(struct cts_access_model *model, struct cts_error *error)
+{
+    const struct cts_order *const order = &model->plan.order;
+    enum cts_status status = CTS_OK;
+    size_t launch = 0;
+    for (size_t i = 0; i < order->step_count && !status; i++) {
+        const struct cts_step *const step = &order->steps[i];
+        if (!model->written || step->rank != model->rank)
+            status = change_rank(model, step->rank, error);
+        if (status) break;
+        if (step->kind == CTS_STEP_LAUNCH)
+            status = run_planned(model, &model->plan.launches[launch++], error);
+        else
+            status = cts_access_take_step(model, step, error);
+        const uint64_t held = cts_shadow_size_bytes(model->written) + model->pool.held_bytes;
+        if (held > model->result->peak_set_bytes) model->result->peak_set_bytes = held;
+    }
+    return status;
+}
+
+/* ---- the whole ---- */
+
+static int by_allocation(const void *left, const void *right)
+{
+    const struct cts_access_allocation *const a = left, *const b = right;
+    if (a->launch != b->launch) return a->launch < b->launch ? -1 : 1;
+    return (a->allocation > b->allocation) - (a->allocation < b->allocation);
+}
+
+static enum cts_status collect(struct cts_access_model *model, struct cts_error *error)
+{
+    struct cts_access_result *const result = model->result;
+    struct cts_access_rows sum = {0};
+    enum cts_status status = CTS_OK;
+    for (unsigned i = 0; i < model->worker_count && !status; i++) {
+        status = cts_access_rows_merge(&sum, &model->workers[i].rows, error);
+        result->record_count += model->workers[i].record_count;
+        result->access_count += model->workers[i].access_count;
+    }
+    if (!status) status = cts_access_rows_list(&sum, model->options.per_launch, result, error);
+    cts_access_rows_release(&sum);
+    result->allocations = model->allocations.items;
+    result->allocation_count = model->allocations.count;
+    model->allocations.items = NULL;
+    if (result->allocation_count)
+        qsort(result->allocations, result->allocation_count, sizeof *result->allocations,
+              by_allocation);
+    if (!status) status = cts_access_conclude_faults(model, error);
+    if (!status && !model->options.per_launch) status = cts_access_faults_find(model, error);
+    return status;
 }
 
 enum cts_status cts_access_analyze(const struct cts_catalogue *catalogue,
@@ -309,37 +250,22 @@ enum cts_status cts_access_analyze(const struct cts_catalogue *catalogue,
                                    struct cts_access_result *result, struct cts_error *error)
 {
     *result = (struct cts_access_result){0};
-    if (catalogue->site_count >= UINT32_C(1) << 29)
-        return cts_fail(error, CTS_LIMIT, "%zu sites are more than 2^29", catalogue->site_count);
-    struct analysis analysis = {.catalogue = catalogue, .source = source, .options = *options};
-    if (!analysis.options.bank_bytes) analysis.options.bank_bytes = 4;
-    const unsigned threads = cts_thread_count(options->threads);
-    struct worker *const workers = cts_array_zeroed(threads, sizeof *workers, error);
-    if (!workers) return CTS_MEMORY;
-    enum cts_status status = index_launches(&analysis, error);
-    for (unsigned i = 0; i < threads && !status; i++)
-        status = prepare(&workers[i], &analysis, error);
-    if (!status) cts_parallel(threads, work, workers);
-    struct rows sum = {0};
-    for (unsigned i = 0; i < threads && !status; i++) {
-        status = workers[i].status;
-        if (status && error) *error = workers[i].error;
-        if (!status) status = merge(&sum, &workers[i].rows, error);
-        result->record_count += workers[i].record_count;
-        result->access_count += workers[i].access_count;
+    struct cts_access_model model = {
+        .catalogue = catalogue, .source = source, .options = *options, .result = result};
+    enum cts_status status = set_up(&model, error);
+    note_soundness(&model);
+    const bool in_order = !options->costs_only && (!options->wanted || options->history);
+    if (!status && in_order) {
+        status = cts_summary_plan_make(catalogue, source, &model.plan, error);
+        model.is_planned = !status;
+        if (!status) status = run_in_order(&model, error);
+    } else if (!status) {
+        status = run_wanted(&model, error);
     }
-    if (!status) status = collect(&analysis, &sum, result, error);
-    note_soundness(&analysis, result);
-    if (!status && !options->per_launch) status = cts_access_find(catalogue, result, error);
-    for (unsigned i = 0; i < threads; i++) {
-        rows_release(&workers[i].rows);
-        source->release(&workers[i].batch);
-        free(workers[i].recent);
-        free(workers[i].used);
-    }
-    rows_release(&sum);
-    cts_map_release(&analysis.launches);
-    free(workers);
+    if (!status) status = collect(&model, error);
+    if (model.pool.peak_bytes > result->peak_set_bytes)
+        result->peak_set_bytes = model.pool.peak_bytes;
+    tear_down(&model);
     if (status) cts_access_release(result);
     return status;
 }
@@ -348,5 +274,6 @@ void cts_access_release(struct cts_access_result *result)
 {
     free(result->sites);
     free(result->findings);
+    free(result->allocations);
     *result = (struct cts_access_result){0};
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/model.h"
 #include "common/array.h"
 
 static const double share_min = 0.01;
@@ -189,6 +189,108 @@ static int by_waste(const void *a, const void *b)
     return (x->kind > y->kind) - (x->kind < y->kind);
 }
 
+/* ---- faults ---- */
+
+static int by_kernel_cause(const void *a, const void *b, void *state)
+{
+    const struct search *const search = state;
+    const struct cts_finding *const x = a, *const y = b;
+    const struct cts_access_site *const sites = search->result->sites;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if (sites[x->site].kernel != sites[y->site].kernel)
+        return sites[x->site].kernel < sites[y->site].kernel ? -1 : 1;
+    const int order = compare_causes(search, x, y);
+    if (order) return order;
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+static bool is_earlier(const struct cts_access_example *a, const struct cts_access_example *b)
+{
+    if (a->launch != b->launch) return a->launch < b->launch;
+    return a->address < b->address;
+}
+
+/* Faults of sites that are one, as the copies of an unrolled loop are. */
+static void join_faults(struct cts_finding *sum, const struct cts_finding *more)
+{
+    struct cts_access_fault *const fault = &sum->fault;
+    const uint64_t accesses = fault->accesses + more->fault.accesses;
+    const uint64_t bytes = fault->bytes + more->fault.bytes;
+    const uint64_t launches = fault->launch_count > more->fault.launch_count
+                                  ? fault->launch_count
+                                  : more->fault.launch_count;
+    if (is_earlier(&more->fault.example, &fault->example)) {
+        *fault = more->fault;
+        sum->site = more->site;
+    }
+    fault->accesses = accesses;
+    fault->bytes = bytes;
+    fault->launch_count = launches;
+    sum->site_count++;
+    cts_access_counts_add(&sum->counts, &more->counts);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct cts_finding *const x = a, *const y = b;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    if (x->fault.bytes != y->fault.bytes) return x->fault.bytes > y->fault.bytes ? -1 : 1;
+    return (x->site > y->site) - (x->site < y->site);
+}
+
+static size_t site_of(const struct cts_access_result *result,
+                      const struct cts_access_fault_row *row)
+{
+    for (size_t i = 0; i < result->site_count; i++) {
+        const struct cts_access_site *const site = &result->sites[i];
+        if (site->kernel == row->kernel && site->site == row->site && site->space == row->space)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+enum cts_status cts_access_faults_find(struct cts_access_model *model, struct cts_error *error)
+{
+    struct cts_access_result *const result = model->result;
+    struct search search = {.catalogue = model->catalogue, .result = result, .error = error};
+    for (size_t i = 0; i < model->faults.count && !result->packed_lanes; i++) {
+        const struct cts_access_fault_row *const row = &model->faults.items[i];
+        const size_t site = site_of(result, row);
+        if (site == SIZE_MAX || !row->fault.accesses) continue;
+        if (CTS_ARRAY_RESERVE(&search.found, search.found.count + 1, error)) {
+            free(search.found.items);
+            return CTS_MEMORY;
+        }
+        search.found.items[search.found.count++] =
+            (struct cts_finding){.kind = row->kind,
+                                 .site = site,
+                                 .site_count = 1,
+                                 .counts = result->sites[site].counts,
+                                 .worst_ways = result->sites[site].worst_ways,
+                                 .fault = row->fault};
+    }
+    struct cts_finding *const items = search.found.items;
+    size_t kept = 0;
+    if (search.found.count)
+        qsort_r(items, search.found.count, sizeof *items, by_kernel_cause, &search);
+    for (size_t i = 0; i < search.found.count; i++) {
+        const bool joins =
+            kept && items[kept - 1].kind == items[i].kind &&
+            result->sites[items[kept - 1].site].kernel == result->sites[items[i].site].kernel &&
+            !compare_causes(&search, &items[kept - 1], &items[i]);
+        if (joins)
+            join_faults(&items[kept - 1], &items[i]);
+        else
+            items[kept++] = items[i];
+    }
+    if (kept) qsort(items, kept, sizeof *items, by_bytes);
+    result->findings = items;
+    result->finding_count = kept;
+    return cts_access_find(model->catalogue, result, error);
+}
+
+/* ---- all ---- */
+
 enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
                                 struct cts_access_result *result, struct cts_error *error)
 {
@@ -213,7 +315,16 @@ enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
     }
     if (search.found.count)
         qsort(search.found.items, search.found.count, sizeof *search.found.items, by_waste);
-    result->findings = search.found.items;
-    result->finding_count = search.found.count;
+    const size_t count = search.found.count;
+    struct {
+        struct cts_finding *items;
+        size_t count, capacity;
+    } all = {result->findings, result->finding_count, result->finding_count};
+    if (!status) status = CTS_ARRAY_RESERVE(&all, all.count + count, error);
+    if (!status && count)
+        memcpy(all.items + all.count, search.found.items, count * sizeof *all.items);
+    free(search.found.items);
+    result->findings = all.items;
+    result->finding_count = all.count + (status ? 0 : count);
     return status;
 }

@@ -496,7 +496,7 @@ static void release_model(struct cts_comm_model *model)
     free(model->launch_out_degrees);
     free(model->node_sms);
     free(model->sm_order);
-    free(model->places.items);
+    cts_places_release(&model->places);
     cts_comm_exchange_release(model);
     cts_summary_plan_release(&model->plan);
     cts_shadow_free(model->shadow);

@@ -12,6 +12,7 @@
 #include "analyze/communication/sets.h"
 #include "analyze/shadow.h"
 #include "analyze/interval.h"
+#include "analyze/places.h"
 #include "analyze/summary/summary.h"
 
 enum cts_comm_class { CTS_COMM_READ, CTS_COMM_STORE, CTS_COMM_ATOMIC, CTS_COMM_CLASS_COUNT };
@@ -82,12 +83,6 @@ struct cts_comm_stores {
     bool contended;                       /* several CTAs wrote a byte */
     bool carried;                         /* copies carry writers in this address space */
     bool dropped;                         /* more strides than are kept here */
-};
-
-/* Disjoint places of a launch's memory, ascending. */
-struct cts_comm_place {
-    uint64_t start, end;
-    size_t allocation; /* index in catalogue->allocations */
 };
 
 struct cts_comm_transfers {
@@ -212,11 +207,8 @@ struct cts_comm_model {
     struct cts_comm_remote *remotes;    /* what other processes found in this launch, by process */
     struct cts_comm_outgoing *outgoing; /* the other way */
     struct cts_comm_regions regions;    /* of the current rank; unused where there is one process */
-    struct {
-        struct cts_comm_place *items;
-        size_t count, capacity;
-    } places;
-    size_t sm_hint; /* in the catalogue's rows, by launch */
+    struct cts_places places;           /* of the launch at hand */
+    size_t sm_hint;                     /* in the catalogue's rows, by launch */
     uint32_t *sm_order;
     struct cts_intervals unseen;   /* memory that the CPU may have written unseen */
     struct cts_comm_group *groups; /* of chunks; a CTA belongs to one of them */

@@ -1,143 +1,23 @@
-/* Which allocation a byte lies in. The allocations that are alive at a launch become disjoint
- * *places*; where two overlap (a catalogue made by hand) the one made last has the byte. What is
- * added up by place is unique per node, since it is taken from the sets of a CTA. */
+/* Which allocation a byte lies in (analyze/places.h), added up. What is added up by place is unique
+ * per node, since it is taken from the sets of a CTA. */
 #include <stdlib.h>
 
 #include "analyze/communication/model.h"
 
 /* ---- finding them ---- */
 
-struct alive {
-    uint64_t start, end, op;
-    size_t allocation;
-};
-
-struct alive_list {
-    struct alive *items;
-    size_t count, capacity;
-};
-
-static bool is_alive(const struct cts_allocation *a, const struct cts_launch *row)
-{
-    return a->rank == row->rank && a->op < row->op && a->freed_op > row->op && a->size_bytes &&
-           a->size_bytes <= UINT64_MAX - a->address;
-}
-
-static int by_start(const void *left, const void *right)
-{
-    const struct alive *const a = left, *const b = right;
-    return (a->start > b->start) - (a->start < b->start);
-}
-
-static bool is_newer(const struct alive *a, const struct alive *b)
-{
-    return a->op != b->op ? a->op > b->op : a->allocation > b->allocation;
-}
-
-/* A heap of allocations, the newest on top. */
-static void push(struct alive *heap, size_t *count, struct alive item)
-{
-    size_t i = (*count)++;
-    for (; i > 0 && is_newer(&item, &heap[(i - 1) / 2]); i = (i - 1) / 2)
-        heap[i] = heap[(i - 1) / 2];
-    heap[i] = item;
-}
-
-static void pop(struct alive *heap, size_t *count)
-{
-    const struct alive item = heap[--*count];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < *count; i = child) {
-        if (child + 1 < *count && is_newer(&heap[child + 1], &heap[child])) child++;
-        if (!is_newer(&heap[child], &item)) break;
-        heap[i] = heap[child];
-    }
-    heap[i] = item;
-}
-
-static enum cts_status add_place(struct cts_comm_model *model, uint64_t start, uint64_t end,
-                                 size_t allocation, struct cts_error *error)
-{
-    struct cts_comm_place *const last =
-        model->places.count ? &model->places.items[model->places.count - 1] : NULL;
-    if (last && last->end == start && last->allocation == allocation) {
-        last->end = end;
-        return CTS_OK;
-    }
-    if (CTS_ARRAY_RESERVE(&model->places, model->places.count + 1, error)) return CTS_MEMORY;
-    model->places.items[model->places.count++] = (struct cts_comm_place){start, end, allocation};
-    return CTS_OK;
-}
-
-/* A sweep over the starts; what is open is in the heap. */
-static enum cts_status sweep(struct cts_comm_model *model, const struct alive *items, size_t count,
-                             struct alive *heap, struct cts_error *error)
-{
-    size_t open = 0;
-    uint64_t at = 0;
-    for (size_t next = 0;;) {
-        while (open && heap[0].end <= at) pop(heap, &open);
-        if (!open) {
-            if (next == count) return CTS_OK;
-            at = items[next].start;
-        }
-        while (next < count && items[next].start <= at) push(heap, &open, items[next++]);
-        uint64_t end = heap[0].end;
-        if (next < count && items[next].start < end) end = items[next].start;
-        const enum cts_status status =
-            end > at ? add_place(model, at, end, heap[0].allocation, error) : CTS_OK;
-        if (status) return status;
-        at = end;
-    }
-}
-
 enum cts_status cts_comm_find_places(struct cts_comm_model *model, const struct cts_launch *row,
                                      struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = model->catalogue;
-    struct alive_list list = {0};
-    enum cts_status status = CTS_OK;
-    model->places.count = 0;
-    for (size_t i = 0; !status && i < catalogue->allocation_count; i++) {
-        const struct cts_allocation *const a = &catalogue->allocations[i];
-        if (!is_alive(a, row)) continue;
-        status = CTS_ARRAY_RESERVE(&list, list.count + 1, error);
-        if (!status)
-            list.items[list.count++] =
-                (struct alive){a->address, a->address + a->size_bytes, a->op, i};
-    }
-    if (!status && list.count) {
-        struct alive *const heap = cts_array_zeroed(list.count, sizeof *heap, error);
-        qsort(list.items, list.count, sizeof *list.items, by_start);
-        status = heap ? sweep(model, list.items, list.count, heap, error) : CTS_MEMORY;
-        free(heap);
-    }
-    free(list.items);
     for (unsigned i = 0; i < model->worker_count; i++) model->workers[i].place_hint = 0;
-    return status;
+    return cts_places_at(model->catalogue, row, &model->places, error);
 }
 
 size_t cts_comm_place_of(struct cts_comm_worker *worker, uint64_t address, uint64_t *end)
 {
     const struct cts_comm_model *const model = worker->model;
-    const struct cts_comm_place *const items = model->places.items;
-    const size_t hint = worker->place_hint;
-    if (hint < model->places.count && items[hint].start <= address && address < items[hint].end) {
-        *end = items[hint].end;
-        return items[hint].allocation;
-    }
-    size_t low = 0, high = model->places.count; /* the first that ends after the address */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (items[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    worker->place_hint = low;
-    const bool is_inside = low < model->places.count && items[low].start <= address;
-    *end = low == model->places.count ? UINT64_MAX : is_inside ? items[low].end : items[low].start;
-    return is_inside ? items[low].allocation : model->catalogue->allocation_count;
+    const size_t place = cts_place_of(&model->places, &worker->place_hint, address, end);
+    return place == SIZE_MAX ? model->catalogue->allocation_count : place;
 }
 
 /* ---- adding up ---- */

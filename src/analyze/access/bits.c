@@ -1,0 +1,301 @@
+/* Pages hang in *blocks* of 2 MiB of addresses, and blocks in a hash table that is replaced by a
+ * larger one when it fills; a replaced table stays until all is cleared, since others may still
+ * look into it. A page that appears a moment after somebody looked for it in vain is found under
+ * the lock. */
+#include "analyze/access/bits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common/array.h"
+
+enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), SLAB_PAGES = 128 };
+enum { FIRST_SLOTS = 64 };
+
+struct cts_bits_slab {
+    struct cts_bits_slab *next;
+    uint64_t *words;
+    size_t size_bytes;
+    bool is_mapped;
+};
+
+union cts_bits_free {
+    union cts_bits_free *next;
+};
+
+struct block {
+    uint64_t key; /* address >> BLOCK_BITS */
+    uint64_t *pages[BLOCK_PAGES];
+};
+
+struct cts_bits_root {
+    struct cts_bits_root *previous;
+    size_t slot_count, used; /* slots: a power of two */
+    struct block *slots[];
+};
+
+/* ---- the pool ---- */
+
+void cts_bits_pool_init(struct cts_bits_pool *pool, uint64_t memory_bytes)
+{
+    *pool = (struct cts_bits_pool){.memory_bytes = memory_bytes};
+    pthread_mutex_init(&pool->lock, NULL);
+}
+
+void cts_bits_pool_release(struct cts_bits_pool *pool)
+{
+    for (struct cts_bits_slab *slab = pool->slabs, *next; slab; slab = next) {
+        next = slab->next;
+        if (slab->is_mapped)
+            munmap(slab->words, slab->size_bytes);
+        else
+            free(slab->words);
+        free(slab);
+    }
+    if (pool->file) close(pool->file - 1);
+    pthread_mutex_destroy(&pool->lock);
+    *pool = (struct cts_bits_pool){0};
+}
+
+static enum cts_status open_file(struct cts_bits_pool *pool, struct cts_error *error)
+{
+    const char *const wanted = getenv("TMPDIR");
+    const char *const directory = wanted && *wanted ? wanted : "/tmp";
+    char path[4096];
+    const int length = snprintf(path, sizeof path, "%s/ctascope-bits-XXXXXX", directory);
+    const int file = length > 0 && (size_t)length < sizeof path ? mkostemp(path, O_CLOEXEC) : -1;
+    if (file < 0)
+        return cts_fail_errno(error, errno, "cannot make a temporary file in '%s'", directory);
+    unlink(path);
+    pool->file = file + 1;
+    return CTS_OK;
+}
+
+/* Space is claimed before it is mapped: a full disk is an error here, not a signal later. */
+static uint64_t *map_slab(struct cts_bits_pool *pool, size_t size_bytes, struct cts_error *error)
+{
+    if (!pool->file && open_file(pool, error)) return NULL;
+    const int refused = posix_fallocate(pool->file - 1, (off_t)pool->file_bytes, (off_t)size_bytes);
+    if (refused) {
+        (void)cts_fail_errno(error, refused, "cannot claim %zu bytes of temporary disk space",
+                             size_bytes);
+        return NULL;
+    }
+    void *const words = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pool->file - 1,
+                             (off_t)pool->file_bytes);
+    if (words == MAP_FAILED) {
+        (void)cts_fail_errno(error, errno, "cannot map %zu bytes of a temporary file", size_bytes);
+        return NULL;
+    }
+    pool->file_bytes += size_bytes;
+    return words;
+}
+
+static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
+                                struct cts_error *error)
+{
+    const size_t page_bytes = (size_t)planes * CTS_BITS_PAGE_WORDS * sizeof(uint64_t);
+    const size_t size_bytes = page_bytes * SLAB_PAGES;
+    struct cts_bits_slab *const slab = cts_array_zeroed(1, sizeof *slab, error);
+    if (!slab) return CTS_MEMORY;
+    slab->size_bytes = size_bytes;
+    slab->is_mapped = pool->held_bytes + size_bytes > pool->memory_bytes;
+    slab->words = slab->is_mapped ? map_slab(pool, size_bytes, error) : malloc(size_bytes);
+    if (!slab->words) {
+        const bool is_mapped = slab->is_mapped; /* the file has said why */
+        free(slab);
+        return is_mapped ? CTS_IO
+                         : cts_fail(error, CTS_MEMORY, "no memory for %zu bytes", size_bytes);
+    }
+    slab->next = pool->slabs;
+    pool->slabs = slab;
+    pool->held_bytes += size_bytes;
+    if (pool->held_bytes > pool->peak_bytes) pool->peak_bytes = pool->held_bytes;
+    for (unsigned i = 0; i < SLAB_PAGES; i++) {
+        union cts_bits_free *const page = (void *)((char *)slab->words + i * page_bytes);
+        page->next = pool->free[planes];
+        pool->free[planes] = page;
+    }
+    return CTS_OK;
+}
+
+/* The caller holds the lock. */
+static uint64_t *take_page(struct cts_bits_pool *pool, unsigned planes, struct cts_error *error)
+{
+    if (!pool->free[planes] && add_slab(pool, planes, error)) return NULL;
+    union cts_bits_free *const page = pool->free[planes];
+    pool->free[planes] = page->next;
+    memset(page, 0, (size_t)planes * CTS_BITS_PAGE_WORDS * sizeof(uint64_t));
+    return (uint64_t *)page;
+}
+
+/* ---- looking up ---- */
+
+void cts_bits_init(struct cts_bits *bits, struct cts_bits_pool *pool, unsigned planes)
+{
+    *bits = (struct cts_bits){.pool = pool, .planes = planes};
+}
+
+static size_t first_slot(const struct cts_bits_root *root, uint64_t key)
+{
+    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (root->slot_count - 1);
+}
+
+static struct block *find_block(const struct cts_bits_root *root, uint64_t key)
+{
+    for (size_t i = first_slot(root, key);; i = (i + 1) & (root->slot_count - 1)) {
+        struct block *const block = __atomic_load_n(&root->slots[i], __ATOMIC_ACQUIRE);
+        if (!block || block->key == key) return block;
+    }
+}
+
+uint64_t *cts_bits_find(const struct cts_bits *bits, uint64_t address)
+{
+    const struct cts_bits_root *const root = __atomic_load_n(&bits->root, __ATOMIC_ACQUIRE);
+    const struct block *const block = root ? find_block(root, address >> BLOCK_BITS) : NULL;
+    if (!block) return NULL;
+    return __atomic_load_n(&block->pages[(address >> CTS_BITS_PAGE_BITS) % BLOCK_PAGES],
+                           __ATOMIC_ACQUIRE);
+}
+
+static void put_block(struct cts_bits_root *root, struct block *block)
+{
+    size_t i = first_slot(root, block->key);
+    while (root->slots[i]) i = (i + 1) & (root->slot_count - 1);
+    __atomic_store_n(&root->slots[i], block, __ATOMIC_RELEASE);
+    root->used++;
+}
+
+/* A root with room for one more block. */
+static struct cts_bits_root *roomy_root(struct cts_bits *bits, struct cts_error *error)
+{
+    struct cts_bits_root *const old = bits->root;
+    if (old && old->used * 2 < old->slot_count) return old;
+    const size_t slot_count = old ? old->slot_count * 2 : FIRST_SLOTS;
+    struct cts_bits_root *const root =
+        cts_array_zeroed(1, sizeof *root + slot_count * sizeof *root->slots, error);
+    if (!root) return NULL;
+    root->slot_count = slot_count;
+    root->previous = old;
+    for (size_t i = 0; old && i < old->slot_count; i++)
+        if (old->slots[i]) put_block(root, old->slots[i]);
+    __atomic_store_n(&bits->root, root, __ATOMIC_RELEASE);
+    return root;
+}
+
+static struct block *need_block(struct cts_bits *bits, uint64_t key, struct cts_error *error)
+{
+    struct block *block = bits->root ? find_block(bits->root, key) : NULL;
+    if (block) return block;
+    struct cts_bits_root *const root = roomy_root(bits, error);
+    block = root ? cts_array_zeroed(1, sizeof *block, error) : NULL;
+    if (!block) return NULL;
+    block->key = key;
+    put_block(root, block);
+    return block;
+}
+
+uint64_t *cts_bits_page(struct cts_bits *bits, uint64_t address, struct cts_error *error)
+{
+    uint64_t *page = cts_bits_find(bits, address);
+    if (__builtin_expect(page != NULL, 1)) return page;
+    pthread_mutex_lock(&bits->pool->lock);
+    struct block *const block = need_block(bits, address >> BLOCK_BITS, error);
+    if (block) {
+        uint64_t **const place = &block->pages[(address >> CTS_BITS_PAGE_BITS) % BLOCK_PAGES];
+        page = *place ? *place : take_page(bits->pool, bits->planes, error);
+        __atomic_store_n(place, page, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&bits->pool->lock);
+    return page;
+}
+
+void cts_bits_clear(struct cts_bits *bits)
+{
+    struct cts_bits_root *root = bits->root;
+    for (size_t i = 0; root && i < root->slot_count; i++) {
+        struct block *const block = root->slots[i];
+        for (unsigned k = 0; block && k < BLOCK_PAGES; k++) {
+            union cts_bits_free *const page = (void *)block->pages[k];
+            if (!page) continue;
+            page->next = bits->pool->free[bits->planes];
+            bits->pool->free[bits->planes] = page;
+        }
+        free(block);
+    }
+    for (struct cts_bits_root *previous; root; root = previous) {
+        previous = root->previous;
+        free(root);
+    }
+    bits->root = NULL;
+}
+
+/* ---- ranges ---- */
+
+enum cts_status cts_bits_set(struct cts_bits *bits, unsigned plane, uint64_t start, uint64_t end,
+                             bool shared, struct cts_error *error)
+{
+    for (uint64_t at = start; at < end;) {
+        uint64_t *const words = cts_bits_page(bits, at, error);
+        if (!words) return CTS_MEMORY;
+        const uint64_t page_start = at & ~UINT64_C(4095);
+        const unsigned first = (unsigned)(at - page_start);
+        const unsigned stop = end - page_start < 4096 ? (unsigned)(end - page_start) : 4096;
+        for (unsigned w = first / 64; w <= (stop - 1) / 64; w++)
+            cts_bits_or(&words[w * bits->planes + plane], cts_bits_mask(w, first, stop), shared);
+        if (stop == 4096 && page_start > UINT64_MAX - 4096) break;
+        at = page_start + stop;
+    }
+    return CTS_OK;
+}
+
+bool cts_bits_any(const struct cts_bits *bits, unsigned plane, uint64_t start, uint64_t end)
+{
+    for (uint64_t at = start; at < end;) {
+        const uint64_t *const words = cts_bits_find(bits, at);
+        const uint64_t page_start = at & ~UINT64_C(4095);
+        const unsigned first = (unsigned)(at - page_start);
+        const unsigned stop = end - page_start < 4096 ? (unsigned)(end - page_start) : 4096;
+        for (unsigned w = first / 64; words && w <= (stop - 1) / 64; w++)
+            if (words[w * bits->planes + plane] & cts_bits_mask(w, first, stop)) return true;
+        if (stop == 4096 && page_start > UINT64_MAX - 4096) break;
+        at = page_start + stop;
+    }
+    return false;
+}
+
+static int by_key(const void *left, const void *right)
+{
+    const struct block *const a = *(struct block *const *)left, *const b =
+                                                                    *(struct block *const *)right;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+enum cts_status cts_bits_each(const struct cts_bits *bits,
+                              enum cts_status (*act)(void *state, uint64_t page_start,
+                                                     uint64_t *words, struct cts_error *error),
+                              void *state, struct cts_error *error)
+{
+    const struct cts_bits_root *const root = bits->root;
+    if (!root) return CTS_OK;
+    struct block **const blocks = cts_array_zeroed(root->used, sizeof *blocks, error);
+    if (!blocks) return CTS_MEMORY;
+    size_t count = 0;
+    for (size_t i = 0; i < root->slot_count; i++)
+        if (root->slots[i]) blocks[count++] = root->slots[i];
+    qsort(blocks, count, sizeof *blocks, by_key);
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        for (unsigned k = 0; k < BLOCK_PAGES && !status; k++)
+            if (blocks[i]->pages[k])
+                status =
+                    act(state, (blocks[i]->key << BLOCK_BITS) + ((uint64_t)k << CTS_BITS_PAGE_BITS),
+                        blocks[i]->pages[k], error);
+    free(blocks);
+    return status;
+}

@@ -1,0 +1,342 @@
+/* One record: its cost, and the bytes that it touches as pieces of its CTA's sets.
+ *
+ * A *slot* is a site and space in the launch at hand, a *piece* what a warp's records touched that
+ * go on where the one before ended: a loop over rows or columns makes one piece and not one per
+ * iteration. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/access/model.h"
+
+/* ---- slots ---- */
+
+static unsigned class_of(enum cts_operation operation)
+{
+    if (operation == CTS_LOAD) return CTS_CLASS_READ;
+    return operation == CTS_STORE ? CTS_CLASS_STORE : CTS_CLASS_ATOMIC;
+}
+
+/* The slot of a record's site, made when it is new; NULL without an error for one that the
+ * catalogue of a killed program does not have, or that cannot be analysed. */
+static struct cts_access_slot *slot_of(struct cts_access_worker *worker, uint32_t site,
+                                       uint8_t space, size_t *index, enum cts_status *status)
+{
+    struct cts_access_model *const model = worker->model;
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    *status = CTS_OK;
+    if (site >= catalogue->site_count || space > CTS_SPACE_LAST) return NULL;
+    uint32_t *const place = &worker->slot_of[(size_t)site * CTS_ACCESS_SPACES + space];
+    *index = *place - 1;
+    if (__builtin_expect(*place != 0, 1)) return &worker->slots[*index];
+    const struct cts_site *const words = &catalogue->sites[site];
+    if (!words->width_bytes || words->width_bytes > CTS_ACCESS_WIDTH_MAX) return NULL;
+    struct cts_access_slot slot = {
+        .site = site,
+        .space = space,
+        .class = (uint8_t)class_of(words->operation),
+        .width_bytes = words->width_bytes,
+        .row = SIZE_MAX,
+        .bits = &model->site_bits[2 * (size_t)site + (space == CTS_SPACE_CONSTANT)]};
+    if (words->width_bytes <= CTS_WIDTH_MAX && model->look == CTS_LOOK_COUNT)
+        *status = cts_access_row_of(&worker->rows, model->owner, model->launch->kernel, site, space,
+                                    &slot.row, &worker->error);
+    if (!*status && worker->slot_count == worker->slot_capacity)
+        *status = cts_array_grow((void **)&worker->slots, &worker->slot_capacity,
+                                 worker->slot_count + 1, sizeof *worker->slots, &worker->error);
+    if (*status) return NULL;
+    *index = worker->slot_count++;
+    *place = (uint32_t)worker->slot_count;
+    worker->slots[*index] = slot;
+    return &worker->slots[*index];
+}
+
+/* ---- costs ---- */
+
+/* Lanes of a warp that exist: the last warp of a CTA may have fewer. */
+static unsigned live_lanes(const struct cts_launch *launch, uint16_t warp)
+{
+    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    const uint64_t first = (uint64_t)warp * CTS_WARP_LANES;
+    if (first >= threads) return 0;
+    return threads - first < CTS_WARP_LANES ? (unsigned)(threads - first) : CTS_WARP_LANES;
+}
+
+static enum cts_status add_request(struct cts_access_row *row, const struct cts_site *site,
+                                   const struct cts_request_cost *cost, unsigned live,
+                                   struct cts_error *error)
+{
+    struct cts_access_counts *const sum = &row->counts;
+    const unsigned ideal = (cost->distinct_bytes + CTS_SECTOR_BYTES - 1u) / CTS_SECTOR_BYTES;
+    sum->requests++;
+    sum->accesses += cost->lanes;
+    sum->live_lanes += live;
+    sum->partial_requests += cost->lanes < live;
+    sum->requested_bytes += (uint64_t)cost->lanes * site->width_bytes;
+    sum->distinct_bytes += cost->distinct_bytes;
+    sum->sectors += cost->sectors;
+    sum->lines += cost->lines;
+    sum->ideal_sectors += cost->sectors ? ideal : 0;
+    if (cost->layout == CTS_LAYOUT_DENSE && cost->sectors)
+        sum->dense_excess_sectors += cost->sectors - ideal;
+    sum->wavefronts += cost->wavefronts;
+    sum->ideal_wavefronts += cost->ideal_wavefronts;
+    sum->conflict_requests += cost->ways > 1;
+    if (cts_operation_is_atomic(site->operation)) sum->same_address_lanes += cost->same_address - 1;
+    if (cost->ways > row->worst_ways) row->worst_ways = cost->ways;
+    (&sum->uniform_requests)[cost->layout]++;
+    if (cost->layout != CTS_LAYOUT_STRIDED) return CTS_OK;
+    uint64_t *const count = cts_map_at(&row->strides, (uint64_t)cost->stride_bytes, error);
+    if (!count) return CTS_MEMORY;
+    ++*count;
+    return CTS_OK;
+}
+
+static enum cts_status count_request(struct cts_access_worker *worker,
+                                     const struct cts_access_slot *slot, size_t record,
+                                     unsigned *distinct_bytes)
+{
+    const struct cts_access_model *const model = worker->model;
+    const struct cts_access access = cts_acc_record(&worker->batch, record);
+    const struct cts_request_cost cost = cts_request_cost_remembered(
+        &worker->costs, &access, slot->width_bytes, model->options.bank_bytes);
+    const unsigned live = live_lanes(model->launch, access.warp);
+    worker->record_count++;
+    worker->access_count += cost.lanes;
+    *distinct_bytes = cost.distinct_bytes;
+    return add_request(&worker->rows.items[slot->row], &model->catalogue->sites[slot->site], &cost,
+                       live > cost.lanes ? live : cost.lanes, &worker->error);
+}
+
+/* ---- places ---- */
+
+/* Bytes of a record by the allocation they lie in, lane by lane: it crosses a border. */
+static void count_places_apart(struct cts_access_worker *worker, const struct cts_access_slot *slot,
+                               size_t record)
+{
+    const struct cts_access_model *const model = worker->model;
+    const struct cts_access access = cts_acc_record(&worker->batch, record);
+    uint64_t addresses[CTS_WARP_LANES], starts[CTS_WARP_LANES];
+    unsigned count = 0;
+    cts_access_addresses(&access, addresses);
+    for (uint32_t mask = access.mask; mask; mask &= mask - 1) {
+        const uint64_t start = addresses[__builtin_ctz(mask)];
+        unsigned at = count++;
+        for (; at && starts[at - 1] > start; at--) starts[at] = starts[at - 1];
+        starts[at] = start;
+    }
+    uint64_t counted = 0; /* bytes below are in request_distinct_bytes */
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t stop = starts[i] + slot->width_bytes;
+        for (uint64_t at = starts[i], end; at < stop; at = end) {
+            const size_t place = cts_place_of(&model->places, &worker->place_hint, at, &end);
+            struct cts_access_place_sum *const sum =
+                &worker->places[place == SIZE_MAX ? model->catalogue->allocation_count : place];
+            if (end > stop) end = stop;
+            sum->accesses += at == starts[i];
+            sum->requested_bytes += end - at;
+            if (end > counted) sum->request_distinct_bytes += end - (at > counted ? at : counted);
+        }
+        if (stop > counted) counted = stop;
+    }
+}
+
+static void count_places(struct cts_access_worker *worker, const struct cts_access_slot *slot,
+                         size_t record, const struct cts_access_stretch *stretches, unsigned count,
+                         unsigned distinct_bytes)
+{
+    const struct cts_access_model *const model = worker->model;
+    uint64_t first = UINT64_MAX, last = 0, end;
+    for (unsigned i = 0; i < count; i++) {
+        const struct cts_access_stretch *const s = &stretches[i];
+        const uint64_t stop =
+            s->start + (uint64_t)s->stride_bytes * (s->count - 1) + s->length_bytes;
+        if (s->start < first) first = s->start;
+        if (stop > last) last = stop;
+    }
+    const size_t place = cts_place_of(&model->places, &worker->place_hint, first, &end);
+    if (last > end || slot->row == SIZE_MAX) {
+        count_places_apart(worker, slot, record);
+        return;
+    }
+    struct cts_access_place_sum *const sum =
+        &worker->places[place == SIZE_MAX ? model->catalogue->allocation_count : place];
+    const unsigned lanes = (unsigned)__builtin_popcount(worker->batch.mask[record]);
+    sum->accesses += lanes;
+    sum->requested_bytes += (uint64_t)lanes * slot->width_bytes;
+    sum->request_distinct_bytes += distinct_bytes;
+}
+
+/* ---- pieces ---- */
+
+/* Joins a stretch to the warp's last piece if it goes on where that ends. */
+static bool join(struct cts_piece *piece, const struct cts_access_stretch *s)
+{
+    if (piece->count != s->count || piece->stride_bytes != s->stride_bytes) return false;
+    const uint64_t piece_end = piece->start + piece->length_bytes;
+    const uint64_t end = s->start + s->length_bytes;
+    if (s->start <= piece_end && end >= piece->start) {
+        const uint64_t start = s->start < piece->start ? s->start : piece->start;
+        const uint64_t length = (end > piece_end ? end : piece_end) - start;
+        /* Stretches that touch would be counted twice where they overlap. */
+        if (length > (s->count > 1 ? s->stride_bytes - 1u : UINT32_MAX)) return false;
+        piece->start = start;
+        piece->length_bytes = (uint32_t)length;
+        return true;
+    }
+    if (s->count == 1 || s->length_bytes != piece->length_bytes ||
+        s->start != piece->start + (uint64_t)piece->stride_bytes * piece->count)
+        return false;
+    return !__builtin_add_overflow(piece->count, s->count, &piece->count);
+}
+
+static enum cts_status add_piece(struct cts_access_worker *worker, struct cts_pieces *pieces,
+                                 uint16_t warp, const struct cts_access_stretch *s)
+{
+    uint32_t *const last = &pieces->last[warp % 32];
+    if (*last && pieces->items[*last - 1].warp == warp && join(&pieces->items[*last - 1], s))
+        return CTS_OK;
+    if (pieces->count == pieces->capacity &&
+        CTS_ARRAY_RESERVE(pieces, pieces->count + 1, &worker->error))
+        return CTS_MEMORY;
+    pieces->items[pieces->count++] = (struct cts_piece){.start = s->start,
+                                                        .length_bytes = s->length_bytes,
+                                                        .stride_bytes = s->stride_bytes,
+                                                        .count = s->count,
+                                                        .warp = warp};
+    *last = (uint32_t)pieces->count;
+    const size_t most = pieces->compact_at ? pieces->compact_at : CTS_ACCESS_PIECES_MAX;
+    return pieces->count >= most ? cts_access_compact(worker, pieces) : CTS_OK;
+}
+
+static struct cts_pieces *pieces_of(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                    size_t slot)
+{
+    if (__builtin_expect(slot < cta->piece_slots, 1)) return &cta->pieces[slot];
+    const size_t before = cta->piece_slots;
+    if (cts_array_grow((void **)&cta->pieces, &cta->piece_slots, slot + 1, sizeof *cta->pieces,
+                       &worker->error))
+        return NULL;
+    memset(&cta->pieces[before], 0, (cta->piece_slots - before) * sizeof *cta->pieces);
+    return &cta->pieces[slot];
+}
+
+/* ---- shared memory ---- */
+
+static bool shared_words_of(struct cts_access_worker *worker, struct cts_access_cta *cta)
+{
+    if (!cta->shared_written)
+        cta->shared_written =
+            cts_array_zeroed(CTS_SHARED_BYTES_MAX / 64, sizeof(uint64_t), &worker->error);
+    return cta->shared_written != NULL;
+}
+
+/* Marks a stretch as written, or says whether it has been. */
+static bool touch_shared(struct cts_access_cta *cta, uint64_t start, uint64_t end, bool writes)
+{
+    if (end > CTS_SHARED_BYTES_MAX) return true; /* no CTA has so much */
+    const unsigned last = (unsigned)(end - 1) / 64;
+    if (writes && last >= cta->shared_words) cta->shared_words = last + 1;
+    for (unsigned w = (unsigned)start / 64; w <= last; w++) {
+        const uint64_t mask = cts_bits_mask(w, (unsigned)start, (unsigned)end);
+        if (writes)
+            cta->shared_written[w] |= mask;
+        else if (mask & ~cta->shared_written[w])
+            return false;
+    }
+    return true;
+}
+
+static bool touch_all(struct cts_access_cta *cta, const struct cts_access_stretch *stretches,
+                      unsigned count, bool writes)
+{
+    bool is_written = true;
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t start = stretches[i].start;
+        for (uint32_t k = 0; k < stretches[i].count && is_written; k++) {
+            is_written = touch_shared(cta, start, start + stretches[i].length_bytes, writes);
+            start += stretches[i].stride_bytes;
+        }
+    }
+    return is_written;
+}
+
+static enum cts_status watch_shared(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                    const struct cts_access_slot *slot, size_t record,
+                                    const struct cts_access_stretch *stretches, unsigned count)
+{
+    if (!shared_words_of(worker, cta)) return CTS_MEMORY;
+    if (slot->class != CTS_CLASS_STORE && !touch_all(cta, stretches, count, false)) {
+        const enum cts_status status = cts_access_add_shared_read(worker, cta, record);
+        if (status) return status;
+    }
+    if (slot->class != CTS_CLASS_READ) (void)touch_all(cta, stretches, count, true);
+    return CTS_OK;
+}
+
+/* ---- records ---- */
+
+/* Local memory is each thread's own: the thread stands above the offset in its frame. */
+static enum cts_status add_local(struct cts_access_worker *worker, struct cts_pieces *pieces,
+                                 uint32_t width_bytes, size_t record)
+{
+    const struct cts_access access = cts_acc_record(&worker->batch, record);
+    uint64_t addresses[CTS_WARP_LANES];
+    cts_access_addresses(&access, addresses);
+    for (uint32_t mask = access.mask; mask; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const uint64_t thread = (uint64_t)access.warp * CTS_WARP_LANES + lane;
+        const struct cts_access_stretch stretch = {
+            .start = thread << 40 | (addresses[lane] & ((UINT64_C(1) << 40) - 1)),
+            .length_bytes = width_bytes,
+            .count = 1};
+        const enum cts_status status = add_piece(worker, pieces, access.warp, &stretch);
+        if (status) return status;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status add_bytes(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                 size_t slot_index, size_t record, unsigned distinct_bytes)
+{
+    const struct cts_access_model *const model = worker->model;
+    const struct cts_access_slot *const slot = &worker->slots[slot_index];
+    const uint16_t warp = worker->batch.warp[record];
+    struct cts_pieces *const pieces = pieces_of(worker, cta, slot_index);
+    struct cts_access_stretch stretches[CTS_WARP_LANES];
+    if (!pieces) return CTS_MEMORY;
+    if (slot->space == CTS_SPACE_LOCAL) return add_local(worker, pieces, slot->width_bytes, record);
+    const unsigned count =
+        cts_access_stretches(&worker->batch, record, slot->width_bytes, stretches, &worker->error);
+    enum cts_status status = count ? CTS_OK : worker->error.status;
+    for (unsigned i = 0; i < count && !status; i++)
+        status = add_piece(worker, pieces, warp, &stretches[i]);
+    if (status || model->look == CTS_LOOK_WRITES) return status;
+    if (slot->space == CTS_SPACE_SHARED && model->watches_shared)
+        return watch_shared(worker, cta, slot, record, stretches, count);
+    if (slot->space == CTS_SPACE_GLOBAL)
+        count_places(worker, slot, record, stretches, count, distinct_bytes);
+    return CTS_OK;
+}
+
+enum cts_status cts_access_add_record(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                      size_t i)
+{
+    const struct cts_access_model *const model = worker->model;
+    const uint8_t space = worker->batch.space[i];
+    size_t index = 0;
+    enum cts_status status;
+    const struct cts_access_slot *const slot =
+        slot_of(worker, worker->batch.site[i], space, &index, &status);
+    if (!slot) return status;
+    if (!worker->batch.mask[i])
+        return cts_fail(&worker->error, CTS_FORMAT, "a record of site %u has no active lane",
+                        slot->site);
+    if (model->look == CTS_LOOK_WRITES) {
+        const bool counts = space == CTS_SPACE_GLOBAL && slot->class != CTS_CLASS_READ;
+        return counts ? add_bytes(worker, cta, index, i, 0) : CTS_OK;
+    }
+    unsigned distinct_bytes = 0;
+    if (slot->row != SIZE_MAX) status = count_request(worker, slot, i, &distinct_bytes);
+    if (status || model->options.costs_only) return status;
+    return add_bytes(worker, cta, index, i, distinct_bytes);
+}

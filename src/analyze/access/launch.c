@@ -1,0 +1,492 @@
+/* One launch: its chunks are read by all threads, then the bits that its CTAs left are looked
+ * through once.
+ *
+ * A *group* is a run of chunks of one access file that may share CTAs; threads take groups one
+ * after the other. Within a group a CTA is finished when no later chunk of the group can have it:
+ * at once in files that go through their CTAs in order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/access/model.h"
+#include "common/parallel.h"
+
+/* ---- groups ---- */
+
+static int by_place(const void *left, const void *right)
+{
+    const struct cts_acc_chunk *const a = *(const struct cts_acc_chunk *const *)left;
+    const struct cts_acc_chunk *const b = *(const struct cts_acc_chunk *const *)right;
+    if (a->file != b->file) return a->file < b->file ? -1 : 1;
+    return (a->offset_bytes > b->offset_bytes) - (a->offset_bytes < b->offset_bytes);
+}
+
+/* Which CTAs come after each chunk in its file. */
+static void look_ahead(struct cts_access_model *model)
+{
+    const struct cts_acc_chunk *const *const chunks = model->chunks;
+    for (size_t i = model->chunk_count; i-- > 0;) {
+        struct cts_access_later later = {UINT32_MAX, 0};
+        if (i + 1 < model->chunk_count && chunks[i + 1]->file == chunks[i]->file) {
+            later = model->later[i + 1];
+            if (chunks[i + 1]->first_cta < later.first) later.first = chunks[i + 1]->first_cta;
+            if (chunks[i + 1]->last_cta > later.last) later.last = chunks[i + 1]->last_cta;
+        }
+        model->later[i] = later;
+    }
+}
+
+/* Cuts the chunks wherever the file changes or all CTAs before are below all after. */
+static enum cts_status make_groups(struct cts_access_model *model, struct cts_error *error)
+{
+    const struct cts_acc_chunk *const *const chunks = model->chunks;
+    enum cts_status status = CTS_OK;
+    size_t begin = 0;
+    uint32_t most = 0;
+    look_ahead(model);
+    model->group_count = 0;
+    for (size_t i = 0; i < model->chunk_count && !status; i++) {
+        if (i == begin || chunks[i]->last_cta > most) most = chunks[i]->last_cta;
+        if (model->later[i].first <= most) continue; /* none later: above all */
+        if (model->group_count == model->group_capacity)
+            status = cts_array_grow((void **)&model->groups, &model->group_capacity,
+                                    model->group_count + 1, sizeof *model->groups, error);
+        if (!status) model->groups[model->group_count++] = (struct cts_access_group){begin, i + 1};
+        begin = i + 1;
+    }
+    return status;
+}
+
+static enum cts_status collect_chunks(struct cts_access_model *model, size_t begin, size_t end,
+                                      struct cts_error *error)
+{
+    if (end - begin > model->chunk_capacity &&
+        cts_array_grow((void **)&model->chunks, &model->chunk_capacity, end - begin,
+                       sizeof *model->chunks, error))
+        return CTS_MEMORY;
+    if (end - begin > model->later_capacity &&
+        cts_array_grow((void **)&model->later, &model->later_capacity, end - begin,
+                       sizeof *model->later, error))
+        return CTS_MEMORY;
+    for (size_t i = begin; i < end; i++) model->chunks[i - begin] = &model->source->chunks[i];
+    model->chunk_count = end - begin;
+    if (end > begin) qsort(model->chunks, end - begin, sizeof *model->chunks, by_place);
+    return make_groups(model, error);
+}
+
+/* ---- reading ---- */
+
+static struct cts_access_cta *open_cta(struct cts_access_worker *worker, uint32_t cta)
+{
+    for (size_t i = worker->open_count; i-- > 0;)
+        if (worker->open[i]->cta == cta) return worker->open[i];
+    if (worker->open_count == worker->open_capacity &&
+        cts_array_grow((void **)&worker->open, &worker->open_capacity, worker->open_count + 1,
+                       sizeof(void *), &worker->error))
+        return NULL;
+    struct cts_access_cta *const state = worker->spare_count
+                                             ? worker->spare[--worker->spare_count]
+                                             : cts_array_zeroed(1, sizeof *state, &worker->error);
+    if (!state) return NULL;
+    if (!state->seen.pool) cts_bits_init(&state->seen, &worker->model->pool, 1);
+    state->cta = cta;
+    worker->open[worker->open_count++] = state;
+    return state;
+}
+
+static enum cts_status close_cta(struct cts_access_worker *worker, size_t index)
+{
+    struct cts_access_cta *const cta = worker->open[index];
+    const enum cts_status status = cts_access_settle_cta(worker, cta);
+    worker->open[index] = worker->open[--worker->open_count];
+    if (worker->spare_count == worker->spare_capacity &&
+        cts_array_grow((void **)&worker->spare, &worker->spare_capacity, worker->spare_count + 1,
+                       sizeof(void *), &worker->error)) {
+        cts_access_cta_release(cta);
+        return CTS_MEMORY;
+    }
+    worker->spare[worker->spare_count++] = cta;
+    return status;
+}
+
+static enum cts_status close_others(struct cts_access_worker *worker, struct cts_access_later later)
+{
+    for (size_t i = worker->open_count; i-- > 0;) {
+        const uint32_t cta = worker->open[i]->cta;
+        const enum cts_status status =
+            cta >= later.first && cta <= later.last ? CTS_OK : close_cta(worker, i);
+        if (status) return status;
+    }
+    return CTS_OK;
+}
+
+/* Whether each CTA has one run of records: not where CTAs take turns at barriers of the grid. */
+static bool is_in_order(const struct cts_acc_batch *batch)
+{
+    for (size_t i = 1; i < batch->record_count; i++)
+        if (batch->cta[i] < batch->cta[i - 1]) return false;
+    return true;
+}
+
+static enum cts_status read_records(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                    size_t begin, size_t end)
+{
+    const bool again = worker->model->look >= CTS_LOOK_ORDER;
+    enum cts_status status = CTS_OK;
+    for (size_t i = begin; i < end && !status; i++)
+        status =
+            again ? cts_access_look_again(worker, cta, i) : cts_access_add_record(worker, cta, i);
+    return status;
+}
+
+static enum cts_status read_batch(struct cts_access_worker *worker,
+                                  const struct cts_acc_chunk *chunk, struct cts_access_later later)
+{
+    const struct cts_acc_batch *const batch = &worker->batch;
+    const bool in_order = is_in_order(batch);
+    for (size_t begin = 0, end; begin < batch->record_count; begin = end) {
+        const uint32_t number = batch->cta[begin];
+        for (end = begin + 1; end < batch->record_count && batch->cta[end] == number;) end++;
+        if (number >= worker->model->cta_count || number < chunk->first_cta ||
+            number > chunk->last_cta)
+            return cts_fail(&worker->error, CTS_FORMAT,
+                            "a record names CTA %u of a launch with %llu CTAs, in a chunk for CTAs "
+                            "%u to %u",
+                            number, (unsigned long long)worker->model->cta_count, chunk->first_cta,
+                            chunk->last_cta);
+        struct cts_access_cta *const cta = open_cta(worker, number);
+        enum cts_status status = cta ? read_records(worker, cta, begin, end) : CTS_MEMORY;
+        if (!status && in_order && (number < later.first || number > later.last))
+            status = close_others(worker, later);
+        if (status) return status;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status read_chunk(struct cts_access_worker *worker,
+                                  const struct cts_acc_chunk *chunk, struct cts_access_later later)
+{
+    const struct cts_access_model *const model = worker->model;
+    const struct cts_access_source *const source = model->source;
+    enum cts_status status = source->read(source->state, chunk, &worker->batch, &worker->error);
+    if (status) return status;
+    status = read_batch(worker, chunk, later);
+    if (status)
+        return cts_context(&worker->error, "'%s': chunk at byte %llu of launch %u",
+                           source->path ? source->path(source->state, chunk->file) : "",
+                           (unsigned long long)chunk->offset_bytes, chunk->launch);
+    if (model->options.progress && model->look < CTS_LOOK_ORDER)
+        cts_progress_add(model->options.progress, chunk->access_count);
+    return CTS_OK;
+}
+
+static void work(void *state, unsigned index)
+{
+    struct cts_access_model *const model = state;
+    struct cts_access_worker *const worker = &model->workers[index];
+    worker->status = CTS_OK;
+    while (!worker->status) {
+        const size_t next = __atomic_fetch_add(&model->next_group, 1, __ATOMIC_RELAXED);
+        if (next >= model->group_count) return;
+        const struct cts_access_group *const group = &model->groups[next];
+        for (size_t i = group->begin; i < group->end && !worker->status; i++) {
+            const struct cts_access_later later = model->later[i];
+            worker->status = read_chunk(worker, model->chunks[i], later);
+            if (!worker->status) worker->status = close_others(worker, later);
+        }
+    }
+    __atomic_store_n(&model->next_group, model->group_count, __ATOMIC_RELAXED);
+}
+
+static void forget_slots(struct cts_access_worker *worker)
+{
+    for (size_t i = 0; i < worker->slot_count; i++) {
+        struct cts_access_slot *const slot = &worker->slots[i];
+        worker->slot_of[(size_t)slot->site * CTS_ACCESS_SPACES + slot->space] = 0;
+        cts_bits_clear(slot->bits);
+        cts_intervals_release(&slot->set);
+    }
+    memset(worker->pages, 0, sizeof worker->pages);
+    worker->slot_count = 0;
+}
+
+enum cts_status cts_access_read_launch(struct cts_access_model *model, struct cts_error *error)
+{
+    const unsigned threads = model->group_count < model->worker_count ? (unsigned)model->group_count
+                                                                      : model->worker_count;
+    enum cts_status status = CTS_OK;
+    model->next_group = 0;
+    model->is_shared = threads > 1;
+    cts_parallel(threads, work, model);
+    for (unsigned i = 0; i < threads && !status; i++) {
+        status = model->workers[i].status;
+        if (status && error) *error = model->workers[i].error;
+    }
+    for (unsigned i = 0; i < model->worker_count; i++) forget_slots(&model->workers[i]);
+    return status;
+}
+
+/* ---- looking through the bits ---- */
+
+/* What one look through the bits of a launch has at hand. */
+struct scan {
+    struct cts_access_model *model;
+    struct cts_access_place_sum *places;
+    size_t hint;
+    bool finds;                          /* faults are looked for */
+    uint64_t written_start, written_end; /* a stretch of memory that is ... */
+    bool is_written;                     /* ... or is not written */
+    uint64_t fill_start, fill_end;       /* written in this launch, to be noted */
+    size_t place;                        /* of the bytes up to place_end */
+    uint64_t place_start, place_end;
+};
+
+static uint64_t written_mask(struct scan *scan, uint64_t start)
+{
+    uint64_t mask = 0;
+    if (start >= scan->written_start && start < scan->written_end &&
+        scan->written_end - start >= 64)
+        return scan->is_written ? UINT64_MAX : 0;
+    for (uint64_t at = start; at - start < 64;) {
+        if (at < scan->written_start || at >= scan->written_end) {
+            uint32_t writer;
+            const uint64_t most = at > UINT64_MAX - (1 << 22) ? UINT64_MAX : at + (1 << 22);
+            scan->written_start = at;
+            scan->written_end = cts_shadow_run(&scan->model->written_view, at, most, &writer);
+            scan->is_written = (writer & CTS_WRITER_MASK) != CTS_WRITER_NOBODY;
+        }
+        const uint64_t left = scan->written_end - start;
+        const unsigned from = (unsigned)(at - start), end = left < 64 ? (unsigned)left : 64;
+        if (scan->is_written)
+            mask |= (UINT64_MAX << from) & (end < 64 ? (UINT64_C(1) << end) - 1 : UINT64_MAX);
+        if (end == 64) break;
+        at = start + end;
+    }
+    return mask;
+}
+
+static enum cts_status suspect(struct scan *scan, unsigned plane, uint64_t start, uint64_t mask,
+                               struct cts_error *error)
+{
+    struct cts_bits *const bits = &scan->model->suspects;
+    uint64_t *const words = cts_bits_page(bits, start, error);
+    if (!words) return error ? error->status : CTS_MEMORY;
+    words[start / 64 % CTS_BITS_PAGE_WORDS * bits->planes + plane] |= mask;
+    scan->model->found[plane] = true;
+    return CTS_OK;
+}
+
+/* Memory that the host may have written unseen, or that is made with its values. */
+static bool starts_written(const struct cts_access_model *model, size_t allocation)
+{
+    const struct cts_allocation *const a = &model->catalogue->allocations[allocation];
+    const char *const kind = a->kind ? a->kind : "";
+    if (!strcmp(kind, "managed") || !strcmp(kind, "pinned") || !strcmp(kind, "mapped"))
+        return !model->host_seen;
+    return strcmp(kind, "device") != 0;
+}
+
+/* Bytes of one word that lie in one place. */
+static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint64_t start,
+                                  uint64_t inside, struct cts_error *error)
+{
+    struct cts_access_model *const model = scan->model;
+    const bool is_outside = scan->place == SIZE_MAX;
+    struct cts_access_place_sum *const sum =
+        &scan->places[is_outside ? model->catalogue->allocation_count : scan->place];
+    const uint64_t touched = bits[CTS_PLANE_TOUCHED] & inside;
+    const uint64_t read = (bits[CTS_PLANE_READ] | bits[CTS_PLANE_ATOMIC]) & inside;
+    sum->launch_distinct_bytes += cts_bits_count(touched);
+    sum->read_bytes += cts_bits_count(read);
+    sum->written_bytes +=
+        cts_bits_count((bits[CTS_PLANE_STORED] | bits[CTS_PLANE_ATOMIC]) & inside);
+    if (!scan->finds || !touched) return CTS_OK;
+    const uint64_t race = bits[CTS_PLANE_MANY] & bits[CTS_PLANE_STORED] & inside;
+    enum cts_status status = race ? suspect(scan, CTS_SUSPECT_RACE, start, race, error) : CTS_OK;
+    if (is_outside && !status && !model->result->no_allocations)
+        status = suspect(scan, CTS_SUSPECT_OUTSIDE, start, touched, error);
+    if (is_outside || status || !read || !model->written || model->is_blind) return status;
+    const uint64_t unwritten = read & ~written_mask(scan, start);
+    if (unwritten && !starts_written(model, scan->place))
+        status = suspect(scan, CTS_SUSPECT_UNWRITTEN, start, unwritten, error);
+    return status;
+}
+
+static enum cts_status scan_places(struct scan *scan, const uint64_t *bits, uint64_t start,
+                                   struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    if (start >= scan->place_start && start < scan->place_end && scan->place_end - start >= 64)
+        return scan_place(scan, bits, start, UINT64_MAX, error);
+    for (uint64_t at = start; at - start < 64 && !status;) {
+        if (at < scan->place_start || at >= scan->place_end) {
+            scan->place_start = at;
+            scan->place = cts_place_of(&scan->model->places, &scan->hint, at, &scan->place_end);
+        }
+        const uint64_t left = scan->place_end - start;
+        const unsigned from = (unsigned)(at - start), end = left < 64 ? (unsigned)left : 64;
+        status = scan_place(
+            scan, bits, start,
+            (UINT64_MAX << from) & (end < 64 ? (UINT64_C(1) << end) - 1 : UINT64_MAX), error);
+        if (end == 64) break;
+        at = start + end;
+    }
+    return status;
+}
+
+static enum cts_status note_written(struct scan *scan, uint64_t start, uint64_t end,
+                                    struct cts_error *error)
+{
+    if (start == scan->fill_end) {
+        scan->fill_end = end;
+        return CTS_OK;
+    }
+    const uint64_t fill_start = scan->fill_start, fill_end = scan->fill_end;
+    scan->fill_start = start;
+    scan->fill_end = end;
+    return cts_shadow_fill(scan->model->written, fill_start, fill_end, CTS_WRITER_HOST, error);
+}
+
+/* Runs of ones are noted as written. */
+static enum cts_status note_word(struct scan *scan, uint64_t start, uint64_t mask,
+                                 struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    if (mask == UINT64_MAX) return note_written(scan, start, start + 64, error);
+    while (mask && !status) {
+        const unsigned first = (unsigned)__builtin_ctzll(mask);
+        const uint64_t rest = ~(mask >> first);
+        const unsigned length = rest ? (unsigned)__builtin_ctzll(rest) : 64;
+        const unsigned count = length > 64 - first ? 64 - first : length;
+        status = note_written(scan, start + first, start + first + count, error);
+        mask &= first + count < 64 ? UINT64_MAX << (first + count) : 0;
+    }
+    return status;
+}
+
+static enum cts_status scan_page(void *state, uint64_t page_start, uint64_t *words,
+                                 struct cts_error *error)
+{
+    struct scan *const scan = state;
+    enum cts_status status = CTS_OK;
+    for (unsigned w = 0; w < CTS_BITS_PAGE_WORDS && !status; w++) {
+        const uint64_t *const bits = words + (size_t)w * CTS_PLANE_COUNT;
+        const uint64_t start = page_start + (uint64_t)w * 64;
+        if (bits[CTS_PLANE_TOUCHED]) status = scan_places(scan, bits, start, error);
+        /* Only now: what was read has been compared with what was written before the launch. */
+        const uint64_t written = bits[CTS_PLANE_STORED] | bits[CTS_PLANE_ATOMIC];
+        if (!status && written && scan->model->written)
+            status = note_word(scan, start, written, error);
+    }
+    return status;
+}
+
+/* ---- the launch ---- */
+
+static enum cts_status list_places(struct cts_access_model *model,
+                                   struct cts_access_place_sum *sums, struct cts_error *error)
+{
+    const size_t count = model->catalogue->allocation_count + 1;
+    for (size_t i = 0; i < count; i++) {
+        const struct cts_access_place_sum *const sum = &sums[i];
+        if (!sum->accesses && !sum->launch_distinct_bytes) continue;
+        if (CTS_ARRAY_RESERVE(&model->allocations, model->allocations.count + 1, error))
+            return CTS_MEMORY;
+        model->allocations.items[model->allocations.count++] = (struct cts_access_allocation){
+            .launch = model->launch_index,
+            .allocation = i + 1 == count ? SIZE_MAX : i,
+            .accesses = sum->accesses,
+            .requested_bytes = sum->requested_bytes,
+            .request_distinct_bytes = sum->request_distinct_bytes,
+            .cta_distinct_bytes = sum->cta_distinct_bytes,
+            .launch_distinct_bytes = sum->launch_distinct_bytes,
+            .read_bytes = sum->read_bytes,
+            .written_bytes = sum->written_bytes,
+        };
+    }
+    return CTS_OK;
+}
+
+static void gather_places(struct cts_access_model *model)
+{
+    struct cts_access_place_sum *const sums = model->workers[0].places;
+    const size_t count = model->catalogue->allocation_count + 1;
+    for (unsigned i = 1; i < model->worker_count; i++) {
+        struct cts_access_place_sum *const more = model->workers[i].places;
+        for (size_t k = 0; k < count; k++) {
+            sums[k].accesses += more[k].accesses;
+            sums[k].requested_bytes += more[k].requested_bytes;
+            sums[k].request_distinct_bytes += more[k].request_distinct_bytes;
+            sums[k].cta_distinct_bytes += more[k].cta_distinct_bytes;
+        }
+        memset(more, 0, count * sizeof *more);
+    }
+}
+
+static enum cts_status finish(struct cts_access_model *model, bool is_wanted,
+                              struct cts_error *error)
+{
+    struct cts_access_place_sum *const sums = model->workers[0].places;
+    const size_t count = model->catalogue->allocation_count + 1;
+    struct scan scan = {.model = model,
+                        .places = sums,
+                        .finds = is_wanted && !model->options.per_launch &&
+                                 !model->result->packed_lanes};
+    enum cts_status status = CTS_OK;
+    gather_places(model);
+    memset(model->found, 0, sizeof model->found);
+    status = cts_bits_each(&model->touched, scan_page, &scan, error);
+    if (!status && model->written)
+        status =
+            cts_shadow_fill(model->written, scan.fill_start, scan.fill_end, CTS_WRITER_HOST, error);
+    if (!status && is_wanted) status = list_places(model, sums, error);
+    memset(sums, 0, count * sizeof *sums);
+    if (!status && !cts_bits_is_empty(&model->suspects))
+        status = cts_access_name_suspects(model, error);
+    cts_bits_clear(&model->touched);
+    cts_bits_clear(&model->suspects);
+    return status;
+}
+
+/* Whether reads of shared memory can be judged: all of the launch's writes are known. */
+static bool knows_all(const struct cts_access_model *model)
+{
+    const struct cts_launch *const launch = model->launch;
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    if (launch->dropped_accesses || model->result->packed_lanes) return false;
+    const uint32_t module =
+        launch->kernel < catalogue->kernel_count ? catalogue->kernels[launch->kernel].module : 0;
+    for (size_t i = 0; i < catalogue->skipped_count; i++)
+        if (catalogue->skipped[i].module == module) return false;
+    return true;
+}
+
+static enum cts_status count_ctas(struct cts_access_model *model, struct cts_error *error)
+{
+    const struct cts_launch *const row = model->launch;
+    uint64_t plane;
+    if (__builtin_mul_overflow((uint64_t)row->grid[0], row->grid[1], &plane) ||
+        __builtin_mul_overflow(plane, row->grid[2], &model->cta_count) ||
+        model->cta_count > UINT32_MAX)
+        return cts_fail(error, CTS_FORMAT, "launch %u has a grid of %u x %u x %u CTAs", row->launch,
+                        row->grid[0], row->grid[1], row->grid[2]);
+    return CTS_OK;
+}
+
+enum cts_status cts_access_run_launch(struct cts_access_model *model, size_t launch_index,
+                                      size_t chunk_begin, size_t chunk_end, bool is_wanted,
+                                      struct cts_error *error)
+{
+    model->launch = &model->catalogue->launches[launch_index];
+    model->launch_index = launch_index;
+    model->owner = model->options.per_launch ? launch_index : model->launch->kernel;
+    model->look = is_wanted ? CTS_LOOK_COUNT : CTS_LOOK_WRITES;
+    model->watches_shared = !model->options.per_launch && knows_all(model);
+    if (chunk_begin == chunk_end) return CTS_OK;
+    enum cts_status status = count_ctas(model, error);
+    if (!status) status = cts_places_at(model->catalogue, model->launch, &model->places, error);
+    if (!status) status = collect_chunks(model, chunk_begin, chunk_end, error);
+    if (!status) status = cts_access_read_launch(model, error);
+    if (!status && !model->options.costs_only) status = finish(model, is_wanted, error);
+    for (size_t i = 0; i < model->faults.count; i++) cts_bits_clear(&model->faults.items[i].bytes);
+    return status;
+}

@@ -1,0 +1,281 @@
+/* Private to the access analysis.
+ *
+ * Launches are walked in their order. Of a launch all threads read chunks and count requests
+ * (cta.c); when the records of a CTA are complete, its sets of bytes are settled into bits of the
+ * launch (settle.c); when the launch is, the bits say what is shared, outside or unwritten
+ * (launch.c), and where something is, the launch is read again to name it (faults.c). */
+#ifndef CTS_ACCESS_MODEL_H
+#define CTS_ACCESS_MODEL_H
+
+#include <pthread.h>
+
+#include "analyze/access/access.h"
+#include "analyze/access/bits.h"
+#include "analyze/interval.h"
+#include "analyze/places.h"
+#include "analyze/shadow.h"
+#include "analyze/summary/summary.h"
+
+enum {
+    CTS_ACCESS_SPACES = CTS_SPACE_LAST + 1,
+    CTS_ACCESS_WIDTH_MAX = 1 << 26, /* of sites whose bytes count; costs: CTS_WIDTH_MAX */
+    CTS_ACCESS_CACHED_PAGES = 32,
+    CTS_SHARED_BYTES_MAX = 1 << 18,  /* of a CTA: what is watched for reads before writes */
+    CTS_ACCESS_PIECES_MAX = 1 << 20, /* of a CTA and site, before they are made fewer */
+};
+
+/* ---- rows (rows.c) ---- */
+
+/* A row while it is being summed. */
+struct cts_access_row {
+    uint64_t owner; /* kernel id, or index of the launch */
+    uint32_t site, kernel;
+    uint8_t space;
+    uint32_t worst_ways;
+    struct cts_access_counts counts;
+    struct cts_map strides; /* stride -> requests */
+};
+
+struct cts_access_rows {
+    struct cts_access_row *items;
+    size_t count, capacity;
+    struct cts_map index; /* (owner, site, space) -> place + 1 */
+};
+
+/* The row of (owner, site, space), its index in *row. */
+CTS_MUST_CHECK enum cts_status cts_access_row_of(struct cts_access_rows *rows, uint64_t owner,
+                                                 uint32_t kernel, uint32_t site, uint8_t space,
+                                                 size_t *row, struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_access_rows_merge(struct cts_access_rows *sum,
+                                                     const struct cts_access_rows *more,
+                                                     struct cts_error *error);
+void cts_access_rows_release(struct cts_access_rows *rows);
+CTS_MUST_CHECK enum cts_status cts_access_rows_list(const struct cts_access_rows *rows,
+                                                    bool per_launch,
+                                                    struct cts_access_result *result,
+                                                    struct cts_error *error);
+
+/* ---- bytes of a CTA ---- */
+
+/* `count` stretches of `length_bytes`, `stride_bytes` apart, that a warp touched. Several: the
+ * stretches do not touch one another. */
+struct cts_piece {
+    uint64_t start;
+    uint32_t length_bytes, stride_bytes;
+    uint32_t count;
+    uint16_t warp;
+};
+
+/* What a CTA's accesses of one site and space touched. */
+struct cts_pieces {
+    struct cts_piece *items;
+    size_t count, capacity;
+    size_t compact_at; /* so many are made fewer; 0: CTS_ACCESS_PIECES_MAX */
+    uint32_t last[32]; /* by warp mod 32: index + 1 of its last piece, to be joined */
+};
+
+/* A CTA whose records are not all read yet. */
+struct cts_access_cta {
+    uint32_t cta;
+    struct cts_pieces *pieces; /* by slot */
+    size_t piece_slots;
+    uint64_t *shared_written; /* bits; NULL: no shared memory was touched */
+    uint32_t shared_words;    /* of them that may be set */
+    struct cts_bits seen;     /* faults.c: bytes of which the first access is past */
+};
+
+enum { CTS_CLASS_READ = 1, CTS_CLASS_STORE = 2, CTS_CLASS_ATOMIC = 4 };
+
+/* A site and space in the launch at hand. */
+struct cts_access_slot {
+    uint32_t site;
+    uint8_t space, class;
+    uint32_t width_bytes;
+    size_t row; /* in the worker's rows */
+    struct cts_bits *bits;
+    struct cts_bits_cached page; /* of its bits, the last one used */
+    struct cts_intervals set;    /* of the CTA that is being settled */
+};
+
+/* Planes of the bits of global memory in a launch. */
+enum {
+    CTS_PLANE_TOUCHED, /* by some CTA */
+    CTS_PLANE_MANY,    /* by several */
+    CTS_PLANE_READ,    /* loaded */
+    CTS_PLANE_STORED,
+    CTS_PLANE_ATOMIC,
+    CTS_PLANE_COUNT
+};
+
+/* Planes of the bits of what is suspected in a launch. */
+enum {
+    CTS_SUSPECT_OUTSIDE,
+    CTS_SUSPECT_UNWRITTEN, /* read, and nobody wrote it before the launch; after the second look:
+                              some CTA reads it first */
+    CTS_SUSPECT_RACE,
+    CTS_SUSPECT_EXPOSED,     /* of the unwritten: some CTA reads it before it writes it */
+    CTS_SUSPECT_WRITE_FIRST, /* some CTA stores it before it reads it */
+    CTS_SUSPECT_COUNT
+};
+
+/* Sums by place of the launch; one more for what is outside of all. */
+struct cts_access_place_sum {
+    uint64_t accesses, requested_bytes, request_distinct_bytes, cta_distinct_bytes;
+    uint64_t launch_distinct_bytes, read_bytes, written_bytes;
+};
+
+/* Chunks of one file that may share CTAs; no CTA is in two groups. */
+struct cts_access_group {
+    size_t begin, end; /* in model->chunks */
+};
+
+/* CTAs that later chunks of the same file may have; first > last: none. */
+struct cts_access_later {
+    uint32_t first, last;
+};
+
+enum cts_access_look {
+    CTS_LOOK_COUNT,  /* requests and bytes */
+    CTS_LOOK_WRITES, /* only what is written: launches that are not wanted */
+    CTS_LOOK_ORDER,  /* of unwritten bytes: what comes first in each CTA */
+    CTS_LOOK_NAME,   /* who touches what is suspected */
+    CTS_LOOK_OTHER,  /* who else touches the bytes of examples */
+};
+
+/* A fault while it is being summed. */
+struct cts_access_fault_row {
+    enum cts_finding_kind kind;
+    uint32_t kernel, site;
+    uint8_t space;
+    size_t last_launch; /* index + 1 */
+    struct cts_access_fault fault;
+    struct cts_bits bytes; /* of the launch at hand */
+};
+
+struct cts_access_model;
+
+struct cts_access_worker {
+    struct cts_access_model *model;
+    struct cts_access_rows rows;
+    struct cts_acc_batch batch;
+    struct cts_cost_memory costs;
+    uint32_t *slot_of; /* by site * CTS_ACCESS_SPACES + space: slot + 1 */
+    struct cts_access_slot *slots;
+    size_t slot_count, slot_capacity;
+    struct cts_access_cta **open, **spare;
+    size_t open_count, open_capacity, spare_count, spare_capacity;
+    struct cts_access_place_sum *places; /* by allocation index; the last: outside */
+    size_t place_hint;
+    /* lent to settling */
+    struct cts_spans spans, sorting;
+    struct cts_intervals parts[4];
+    uint64_t *warp_ends;                                   /* by warp */
+    struct cts_bits_cached pages[CTS_ACCESS_CACHED_PAGES]; /* of model->touched, by number */
+    uint64_t record_count, access_count;
+    enum cts_status status;
+    struct cts_error error;
+};
+
+struct cts_access_model {
+    const struct cts_catalogue *catalogue;
+    const struct cts_access_source *source;
+    struct cts_access_options options;
+    struct cts_access_result *result;
+    struct cts_summary_plan plan;
+    bool is_planned, host_seen;
+    struct cts_access_worker *workers;
+    unsigned worker_count;
+    struct cts_bits_pool pool;
+    struct cts_shadow *written; /* bytes that somebody wrote; NULL: not watched */
+    struct cts_shadow_view written_view;
+    bool is_blind; /* something that may have written is not known */
+    uint32_t rank;
+    /* the launch at hand */
+    const struct cts_launch *launch;
+    size_t launch_index;
+    uint64_t owner, cta_count;
+    enum cts_access_look look;
+    bool watches_shared;
+    const struct cts_acc_chunk **chunks;
+    size_t chunk_count, chunk_capacity;
+    struct cts_access_later *later; /* by chunk */
+    size_t later_capacity;
+    struct cts_access_group *groups;
+    size_t group_count, group_capacity, next_group;
+    struct cts_places places;
+    struct cts_bits touched;       /* CTS_PLANE_ */
+    struct cts_bits suspects;      /* CTS_SUSPECT_ */
+    bool found[CTS_SUSPECT_COUNT]; /* whether there are any */
+    struct cts_bits *site_bits;    /* by site */
+    struct {
+        struct cts_access_allocation *items;
+        size_t count, capacity;
+    } allocations;
+    struct {
+        struct cts_access_fault_row *items;
+        size_t count, capacity;
+    } faults;
+    pthread_mutex_t faults_lock;
+    bool is_shared; /* several threads are at work */
+};
+
+/* ---- launch.c ---- */
+
+/* Reads the launch at hand (chunks collected) with all threads, as model->look says. */
+CTS_MUST_CHECK enum cts_status cts_access_read_launch(struct cts_access_model *model,
+                                                      struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_access_run_launch(struct cts_access_model *model,
+                                                     size_t launch_index, size_t chunk_begin,
+                                                     size_t chunk_end, bool is_wanted,
+                                                     struct cts_error *error);
+
+/* ---- cta.c ---- */
+
+CTS_MUST_CHECK enum cts_status cts_access_add_record(struct cts_access_worker *worker,
+                                                     struct cts_access_cta *cta, size_t record);
+
+/* A record as stretches of bytes: `count` of `length_bytes`, `stride_bytes` apart. */
+struct cts_access_stretch {
+    uint64_t start;
+    uint32_t length_bytes, stride_bytes, count;
+};
+/* At most 32, `stretches` has room for so many; 0 with an error for a record that passes the end of
+ * memory. */
+unsigned cts_access_stretches(const struct cts_acc_batch *batch, size_t record,
+                              uint32_t width_bytes, struct cts_access_stretch *stretches,
+                              struct cts_error *error);
+
+/* ---- settle.c: a CTA's records are all read ---- */
+
+CTS_MUST_CHECK enum cts_status cts_access_settle_cta(struct cts_access_worker *worker,
+                                                     struct cts_access_cta *cta);
+/* Unites the pieces of each warp. */
+CTS_MUST_CHECK enum cts_status cts_access_compact(struct cts_access_worker *worker,
+                                                  struct cts_pieces *pieces);
+void cts_access_cta_release(struct cts_access_cta *cta);
+
+/* ---- written.c: what was written before ---- */
+
+CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *model,
+                                                    const struct cts_step *step,
+                                                    struct cts_error *error);
+
+/* ---- faults.c ---- */
+
+CTS_MUST_CHECK enum cts_status cts_access_name_suspects(struct cts_access_model *model,
+                                                        struct cts_error *error);
+/* A record, in the looks that name suspects. */
+CTS_MUST_CHECK enum cts_status cts_access_look_again(struct cts_access_worker *worker,
+                                                     struct cts_access_cta *cta, size_t record);
+/* A read of shared memory that its CTA has not written. */
+CTS_MUST_CHECK enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
+                                                          struct cts_access_cta *cta,
+                                                          size_t record);
+/* After the last launch. */
+CTS_MUST_CHECK enum cts_status cts_access_conclude_faults(struct cts_access_model *model,
+                                                          struct cts_error *error);
+/* findings.c: the faults as findings. */
+CTS_MUST_CHECK enum cts_status cts_access_faults_find(struct cts_access_model *model,
+                                                      struct cts_error *error);
+
+#endif

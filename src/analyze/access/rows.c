@@ -1,0 +1,108 @@
+/* Rows of sums by (kernel or launch, site, space): a table for each thread, added up at the end, so
+ * that sums do not depend on who took what. The most frequent stride comes from a map of all of
+ * them; equal counts go to the smaller stride. */
+#include <stdlib.h>
+
+#include "analyze/access/model.h"
+
+static uint64_t row_key(uint64_t owner, uint32_t site, uint8_t space)
+{
+    return owner << 32 ^ (uint64_t)site << 3 ^ space; /* sites: below 2^29, checked */
+}
+
+enum cts_status cts_access_row_of(struct cts_access_rows *rows, uint64_t owner, uint32_t kernel,
+                                  uint32_t site, uint8_t space, size_t *row,
+                                  struct cts_error *error)
+{
+    uint64_t *const place = cts_map_at(&rows->index, row_key(owner, site, space), error);
+    if (!place) return CTS_MEMORY;
+    if (!*place) {
+        if (CTS_ARRAY_RESERVE(rows, rows->count + 1, error)) return CTS_MEMORY;
+        rows->items[rows->count++] =
+            (struct cts_access_row){.owner = owner, .kernel = kernel, .site = site, .space = space};
+        *place = rows->count;
+    }
+    *row = *place - 1;
+    return CTS_OK;
+}
+
+void cts_access_rows_release(struct cts_access_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) cts_map_release(&rows->items[i].strides);
+    free(rows->items);
+    cts_map_release(&rows->index);
+    *rows = (struct cts_access_rows){0};
+}
+
+static enum cts_status merge_row(struct cts_access_row *to, const struct cts_access_row *from,
+                                 struct cts_error *error)
+{
+    cts_access_counts_add(&to->counts, &from->counts);
+    if (from->worst_ways > to->worst_ways) to->worst_ways = from->worst_ways;
+    for (size_t e = 0; e < from->strides.capacity; e++) {
+        if (!from->strides.used[e]) continue;
+        uint64_t *const count = cts_map_at(&to->strides, from->strides.entries[e].key, error);
+        if (!count) return CTS_MEMORY;
+        *count += from->strides.entries[e].value;
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_access_rows_merge(struct cts_access_rows *sum,
+                                      const struct cts_access_rows *more, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < more->count && !status; i++) {
+        const struct cts_access_row *const from = &more->items[i];
+        size_t to;
+        status =
+            cts_access_row_of(sum, from->owner, from->kernel, from->site, from->space, &to, error);
+        if (!status) status = merge_row(&sum->items[to], from, error);
+    }
+    return status;
+}
+
+static void find_stride(const struct cts_map *strides, struct cts_access_site *site)
+{
+    for (size_t e = 0; e < strides->capacity; e++) {
+        if (!strides->used[e]) continue;
+        const int64_t stride = (int64_t)strides->entries[e].key;
+        const uint64_t count = strides->entries[e].value;
+        if (count < site->stride_requests ||
+            (count == site->stride_requests && stride > site->stride_bytes))
+            continue;
+        site->stride_bytes = stride;
+        site->stride_requests = count;
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct cts_access_site *const x = a, *const y = b;
+    if (x->kernel != y->kernel) return x->kernel < y->kernel ? -1 : 1;
+    if (x->launch != y->launch) return x->launch < y->launch ? -1 : 1;
+    if (x->site != y->site) return x->site < y->site ? -1 : 1;
+    return (x->space > y->space) - (x->space < y->space);
+}
+
+enum cts_status cts_access_rows_list(const struct cts_access_rows *rows, bool per_launch,
+                                     struct cts_access_result *result, struct cts_error *error)
+{
+    result->sites = cts_array_zeroed(rows->count, sizeof *result->sites, error);
+    if (!result->sites) return CTS_MEMORY;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct cts_access_row *const row = &rows->items[i];
+        struct cts_access_site *const site = &result->sites[result->site_count++];
+        *site = (struct cts_access_site){
+            .kernel = row->kernel,
+            .site = row->site,
+            .launch = per_launch ? (size_t)row->owner : SIZE_MAX,
+            .space = row->space,
+            .counts = row->counts,
+            .worst_ways = row->worst_ways,
+        };
+        find_stride(&row->strides, site);
+    }
+    qsort(result->sites, result->site_count, sizeof *result->sites, by_place);
+    return CTS_OK;
+}

@@ -1,0 +1,406 @@
+/* A CTA's records are all read: its pieces become sets, and the sets bits of the launch.
+ *
+ * Distinct bytes come from one sweep over the pieces by start: a byte is new to the CTA beyond the
+ * furthest end so far, and new to its warp beyond the furthest end of that warp. Pieces that repeat
+ * with one stride are swept as rectangles of (row, place in the row) where they are alike: all the
+ * same rows (a column of a tile by each warp), or the same places (a field of structs). All others
+ * are spread out.
+ *
+ * Bytes of global memory are *touched by many* when a CTA touches a byte that is touched already:
+ * so each CTA touches each byte once, in the union of its sites' sets. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/access/model.h"
+
+/* ---- from pieces to sets ---- */
+
+/* Adds to a set that is made in ascending order. */
+static inline enum cts_status append(struct cts_intervals *set, uint64_t start, uint64_t end,
+                                     struct cts_error *error)
+{
+    struct cts_interval *const last = set->count ? &set->items[set->count - 1] : NULL;
+    if (last && start <= last->end) {
+        if (end > last->end) last->end = end;
+        return CTS_OK;
+    }
+    if (set->count == set->capacity && CTS_ARRAY_RESERVE(set, set->count + 1, error))
+        return CTS_MEMORY;
+    set->items[set->count++] = (struct cts_interval){start, end};
+    return CTS_OK;
+}
+
+static enum cts_status add_span(struct cts_spans *spans, uint64_t start, uint64_t length,
+                                uint16_t warp, struct cts_error *error)
+{
+    if (spans->count == spans->capacity && CTS_ARRAY_RESERVE(spans, spans->count + 1, error))
+        return CTS_MEMORY;
+    spans->descending |= spans->count && start < spans->items[spans->count - 1].start;
+    spans->items[spans->count++] = (struct cts_span){start, (uint32_t)length, warp};
+    return CTS_OK;
+}
+
+/* The spans by start; how much of them is new to its warp; their union goes to `set`. */
+static enum cts_status sweep(struct cts_access_worker *worker, uint64_t *warp_distinct,
+                             struct cts_intervals *set)
+{
+    struct cts_spans *const spans = &worker->spans;
+    uint64_t *const ends = worker->warp_ends;
+    uint64_t distinct = 0;
+    enum cts_status status = cts_spans_sort(spans, &worker->sorting, &worker->error);
+    if (status) return status;
+    for (size_t i = 0; i < spans->count && !status; i++) {
+        const struct cts_span *const span = &spans->items[i];
+        const uint64_t end = span->start + span->length_bytes, past = ends[span->moment];
+        status = append(set, span->start, end, &worker->error);
+        if (end <= past) continue;
+        distinct += end - (span->start > past ? span->start : past);
+        ends[span->moment] = end;
+    }
+    for (size_t i = 0; i < spans->count; i++) ends[spans->items[i].moment] = 0;
+    *warp_distinct = distinct;
+    cts_spans_clear(spans);
+    return status;
+}
+
+enum shape { PLAIN, SAME_ROWS, SAME_PLACES, MIXED };
+
+/* What the pieces have in common, and their lowest start. */
+static enum shape shape_of(const struct cts_pieces *pieces, uint64_t *lowest)
+{
+    const struct cts_piece *const first = &pieces->items[0];
+    const uint32_t stride = first->stride_bytes;
+    bool alike = true, same_count = true;
+    *lowest = first->start;
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct cts_piece *const piece = &pieces->items[i];
+        alike &= piece->stride_bytes == stride;
+        same_count &= piece->count == first->count;
+        if (piece->start < *lowest) *lowest = piece->start;
+    }
+    if (!alike) return MIXED;
+    if (!stride) return PLAIN;
+    bool same_rows = same_count, same_places = true;
+    for (size_t i = 0; i < pieces->count && (same_rows || same_places); i++) {
+        const struct cts_piece *const piece = &pieces->items[i];
+        const uint64_t distance = piece->start - *lowest;
+        same_rows &= distance + piece->length_bytes <= stride;
+        same_places &= piece->length_bytes == first->length_bytes &&
+                       (distance < stride ? distance == 0 : distance % stride == 0) &&
+                       distance / stride + piece->count <= UINT32_MAX;
+    }
+    return same_rows ? SAME_ROWS : same_places ? SAME_PLACES : MIXED;
+}
+
+static enum cts_status spread(struct cts_access_worker *worker, const struct cts_pieces *pieces)
+{
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct cts_piece *const piece = &pieces->items[i];
+        for (uint32_t k = 0; k < piece->count; k++)
+            if (add_span(&worker->spans, piece->start + (uint64_t)piece->stride_bytes * k,
+                         piece->length_bytes, piece->warp, &worker->error))
+                return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+/* Every piece has the same rows: the places in the row are swept, and repeated. */
+static enum cts_status unite_same_rows(struct cts_access_worker *worker,
+                                       const struct cts_pieces *pieces, uint64_t *warp_distinct,
+                                       struct cts_intervals *set)
+{
+    struct cts_intervals *const row = &worker->parts[3];
+    const struct cts_piece *const first = &pieces->items[0];
+    enum cts_status status = CTS_OK;
+    row->count = 0;
+    for (size_t i = 0; i < pieces->count && !status; i++)
+        status = add_span(&worker->spans, pieces->items[i].start, pieces->items[i].length_bytes,
+                          pieces->items[i].warp, &worker->error);
+    if (!status) status = sweep(worker, warp_distinct, row);
+    *warp_distinct *= first->count;
+    for (uint32_t k = 0; k < first->count; k++) {
+        const uint64_t shift = (uint64_t)first->stride_bytes * k;
+        for (size_t i = 0; i < row->count && !status; i++)
+            status =
+                append(set, row->items[i].start + shift, row->items[i].end + shift, &worker->error);
+    }
+    return status;
+}
+
+/* Every piece has the same places in its rows: the rows are swept. */
+static enum cts_status unite_same_places(struct cts_access_worker *worker,
+                                         const struct cts_pieces *pieces, uint64_t lowest,
+                                         uint64_t *warp_distinct, struct cts_intervals *set)
+{
+    struct cts_intervals *const rows = &worker->parts[3];
+    const struct cts_piece *const first = &pieces->items[0];
+    const uint64_t stride = first->stride_bytes;
+    enum cts_status status = CTS_OK;
+    rows->count = 0;
+    for (size_t i = 0; i < pieces->count && !status; i++) {
+        const struct cts_piece *const piece = &pieces->items[i];
+        status = add_span(&worker->spans, (piece->start - lowest) / stride, piece->count,
+                          piece->warp, &worker->error);
+    }
+    if (!status) status = sweep(worker, warp_distinct, rows);
+    *warp_distinct *= first->length_bytes;
+    for (size_t i = 0; i < rows->count; i++)
+        for (uint64_t k = rows->items[i].start; k < rows->items[i].end && !status; k++)
+            status = append(set, lowest + k * stride, lowest + k * stride + first->length_bytes,
+                            &worker->error);
+    return status;
+}
+
+static enum cts_status unite(struct cts_access_worker *worker, const struct cts_pieces *pieces,
+                             uint64_t *warp_distinct, struct cts_intervals *set)
+{
+    uint64_t lowest;
+    const enum shape shape = shape_of(pieces, &lowest);
+    set->count = 0;
+    *warp_distinct = 0;
+    if (shape == SAME_ROWS) return unite_same_rows(worker, pieces, warp_distinct, set);
+    if (shape == SAME_PLACES) return unite_same_places(worker, pieces, lowest, warp_distinct, set);
+    const enum cts_status status = spread(worker, pieces);
+    return status ? status : sweep(worker, warp_distinct, set);
+}
+
+static int by_warp(const void *left, const void *right)
+{
+    const struct cts_span *const a = left, *const b = right;
+    if (a->moment != b->moment) return a->moment < b->moment ? -1 : 1;
+    return (a->start > b->start) - (a->start < b->start);
+}
+
+enum cts_status cts_access_compact(struct cts_access_worker *worker, struct cts_pieces *pieces)
+{
+    struct cts_spans *const spans = &worker->spans;
+    const enum cts_status status = spread(worker, pieces);
+    if (status) return status;
+    qsort(spans->items, spans->count, sizeof *spans->items, by_warp);
+    if (CTS_ARRAY_RESERVE(pieces, spans->count, &worker->error)) return CTS_MEMORY;
+    pieces->count = 0;
+    for (size_t i = 0; i < spans->count; i++) {
+        const struct cts_span *const span = &spans->items[i];
+        struct cts_piece *const last = pieces->count ? &pieces->items[pieces->count - 1] : NULL;
+        const uint64_t end = span->start + span->length_bytes;
+        if (last && last->warp == span->moment && span->start <= last->start + last->length_bytes &&
+            end - last->start <= UINT32_MAX) {
+            if (end > last->start + last->length_bytes)
+                last->length_bytes = (uint32_t)(end - last->start);
+            continue;
+        }
+        pieces->items[pieces->count++] = (struct cts_piece){.start = span->start,
+                                                            .length_bytes = span->length_bytes,
+                                                            .count = 1,
+                                                            .warp = (uint16_t)span->moment};
+    }
+    cts_spans_clear(spans);
+    memset(pieces->last, 0, sizeof pieces->last);
+    pieces->compact_at =
+        pieces->count * 2 > CTS_ACCESS_PIECES_MAX ? pieces->count * 2 : CTS_ACCESS_PIECES_MAX;
+    return CTS_OK;
+}
+
+/* ---- from sets to bits ---- */
+
+/* The words of 64 bytes that a set touches, each once. */
+typedef enum cts_status (*word_function)(void *state, uint64_t word, uint64_t mask);
+
+static inline __attribute__((always_inline)) enum cts_status
+each_word(const struct cts_intervals *set, word_function act, void *state)
+{
+    uint64_t word = UINT64_MAX, mask = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const uint64_t start = set->items[i].start, last = set->items[i].end - 1;
+        for (uint64_t w = start / 64; w <= last / 64; w++) {
+            uint64_t here = UINT64_MAX;
+            if (w == start / 64) here &= UINT64_MAX << (start % 64);
+            if (w == last / 64) here &= UINT64_MAX >> (63 - last % 64);
+            if (w != word) {
+                const enum cts_status status = mask ? act(state, word, mask) : CTS_OK;
+                if (status) return status;
+                word = w;
+                mask = 0;
+            }
+            mask |= here;
+        }
+    }
+    return mask ? act(state, word, mask) : CTS_OK;
+}
+
+static inline uint64_t *word_of(struct cts_bits *bits, struct cts_bits_cached *page, uint64_t word,
+                                struct cts_error *error)
+{
+    const uint64_t number = word / CTS_BITS_PAGE_WORDS + 1;
+    if (__builtin_expect(page->number != number, 0)) {
+        page->words = cts_bits_page(bits, word * 64, error);
+        if (!page->words) return NULL;
+        page->number = number;
+    }
+    return &page->words[word % CTS_BITS_PAGE_WORDS * bits->planes];
+}
+
+struct painting {
+    struct cts_access_worker *worker;
+    struct cts_access_slot *slot;
+    unsigned plane;
+    uint64_t new_bytes;
+    bool shared;
+};
+
+static inline uint64_t *touched_word(struct painting *p, uint64_t word)
+{
+    struct cts_bits_cached *const pages = p->worker->pages;
+    return word_of(&p->worker->model->touched,
+                   &pages[word / CTS_BITS_PAGE_WORDS % CTS_ACCESS_CACHED_PAGES], word,
+                   &p->worker->error);
+}
+
+static enum cts_status paint_site(void *state, uint64_t word, uint64_t mask)
+{
+    struct painting *const p = state;
+    uint64_t *const bits = word_of(p->slot->bits, &p->slot->page, word, &p->worker->error);
+    if (!bits) return p->worker->error.status;
+    const uint64_t before = cts_bits_or(bits, mask, p->shared);
+    p->new_bytes += cts_bits_count(mask & ~before);
+    return CTS_OK;
+}
+
+static enum cts_status paint_class(void *state, uint64_t word, uint64_t mask)
+{
+    struct painting *const p = state;
+    uint64_t *const bits = touched_word(p, word);
+    if (!bits) return p->worker->error.status;
+    cts_bits_or(&bits[p->plane], mask, p->shared);
+    return CTS_OK;
+}
+
+static enum cts_status paint_both(void *state, uint64_t word, uint64_t mask)
+{
+    const enum cts_status status = paint_site(state, word, mask);
+    return status ? status : paint_class(state, word, mask);
+}
+
+static enum cts_status paint_union(void *state, uint64_t word, uint64_t mask)
+{
+    struct painting *const p = state;
+    uint64_t *const bits = touched_word(p, word);
+    if (!bits) return p->worker->error.status;
+    const uint64_t before = cts_bits_or(&bits[CTS_PLANE_TOUCHED], mask, p->shared);
+    if (before & mask) cts_bits_or(&bits[CTS_PLANE_MANY], before & mask, p->shared);
+    return CTS_OK;
+}
+
+static unsigned plane_of(const struct cts_access_slot *slot)
+{
+    return slot->class == CTS_CLASS_READ    ? CTS_PLANE_READ
+           : slot->class == CTS_CLASS_STORE ? CTS_PLANE_STORED
+                                            : CTS_PLANE_ATOMIC;
+}
+
+/* The set of a slot in the bits of its site and of the launch; how much of it is new to the site.
+ */
+static enum cts_status paint_slot(struct cts_access_worker *worker, struct cts_access_slot *slot,
+                                  uint64_t *new_bytes)
+{
+    struct cts_access_model *const model = worker->model;
+    struct painting p = {
+        .worker = worker, .slot = slot, .plane = plane_of(slot), .shared = model->is_shared};
+    const bool is_global = slot->space == CTS_SPACE_GLOBAL;
+    enum cts_status status;
+    if (model->look == CTS_LOOK_WRITES)
+        status = each_word(&slot->set, paint_class, &p);
+    else if (is_global)
+        status = each_word(&slot->set, paint_both, &p);
+    else
+        status = each_word(&slot->set, paint_site, &p);
+    *new_bytes = p.new_bytes;
+    return status;
+}
+
+/* Bytes of the CTA by the allocation they lie in. */
+static void count_places(struct cts_access_worker *worker, const struct cts_intervals *set)
+{
+    const struct cts_access_model *const model = worker->model;
+    for (size_t i = 0; i < set->count; i++)
+        for (uint64_t at = set->items[i].start, end; at < set->items[i].end; at = end) {
+            const size_t place = cts_place_of(&model->places, &worker->place_hint, at, &end);
+            if (end > set->items[i].end) end = set->items[i].end;
+            worker->places[place == SIZE_MAX ? model->catalogue->allocation_count : place]
+                .cta_distinct_bytes += end - at;
+        }
+}
+
+/* ---- a CTA ---- */
+
+static enum cts_status settle_slot(struct cts_access_worker *worker, struct cts_access_slot *slot,
+                                   const struct cts_pieces *pieces)
+{
+    uint64_t warp_distinct = 0, new_bytes;
+    enum cts_status status = unite(worker, pieces, &warp_distinct, &slot->set);
+    if (status) return status;
+    const bool has_bits = slot->space == CTS_SPACE_GLOBAL || slot->space == CTS_SPACE_CONSTANT;
+    const uint64_t cta_distinct = cts_intervals_bytes(&slot->set);
+    new_bytes = cta_distinct;
+    if (has_bits) status = paint_slot(worker, slot, &new_bytes);
+    if (slot->row == SIZE_MAX) return status;
+    struct cts_access_counts *const counts = &worker->rows.items[slot->row].counts;
+    counts->warp_distinct_bytes += warp_distinct;
+    counts->cta_distinct_bytes += cta_distinct;
+    counts->launch_distinct_bytes += new_bytes;
+    return status;
+}
+
+/* *all united with a set; *next lends memory. Sets that lie behind one another, as those of
+ * different arrays often do, need no merging. */
+static enum cts_status unite_sets(struct cts_access_worker *worker, struct cts_intervals **all,
+                                  const struct cts_intervals *set, struct cts_intervals **next)
+{
+    const struct cts_intervals *const before = *all;
+    enum cts_status status = CTS_OK;
+    if (!before->count || before->items[before->count - 1].start <= set->items[0].start) {
+        for (size_t i = 0; i < set->count && !status; i++)
+            status = append(*all, set->items[i].start, set->items[i].end, &worker->error);
+        return status;
+    }
+    status = cts_intervals_unite(before, set, *next, &worker->error);
+    struct cts_intervals *const swapped = *all;
+    *all = *next;
+    *next = swapped;
+    return status;
+}
+
+enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct cts_access_cta *cta)
+{
+    struct cts_access_model *const model = worker->model;
+    struct cts_intervals *all = &worker->parts[0], *next = &worker->parts[1];
+    enum cts_status status = CTS_OK;
+    all->count = 0;
+    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
+        struct cts_pieces *const pieces = &cta->pieces[i];
+        struct cts_access_slot *const slot = &worker->slots[i];
+        if (!pieces->count) continue;
+        status = settle_slot(worker, slot, pieces);
+        pieces->count = pieces->compact_at = 0;
+        memset(pieces->last, 0, sizeof pieces->last);
+        if (status || slot->space != CTS_SPACE_GLOBAL) continue;
+        status = unite_sets(worker, &all, &slot->set, &next);
+    }
+    if (!status && model->look == CTS_LOOK_COUNT) {
+        struct painting p = {.worker = worker, .shared = model->is_shared};
+        count_places(worker, all);
+        status = each_word(all, paint_union, &p);
+    }
+    if (cta->shared_words) memset(cta->shared_written, 0, cta->shared_words * sizeof(uint64_t));
+    cta->shared_words = 0;
+    cts_bits_clear(&cta->seen);
+    return status;
+}
+
+void cts_access_cta_release(struct cts_access_cta *cta)
+{
+    for (size_t i = 0; i < cta->piece_slots; i++) free(cta->pieces[i].items);
+    free(cta->pieces);
+    free(cta->shared_written);
+    free(cta);
+}
