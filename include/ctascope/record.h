@@ -22,6 +22,7 @@
 #define CTASCOPE_RECORD_H
 
 #include <dlfcn.h>
+#include <stdlib.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,18 +34,6 @@ void ctascope_record_switch(int on) __attribute__((weak));
 #ifdef __cplusplus
 }
 #endif
-
-/* Records the launches from here on. */
-static inline void cts_start(void)
-{
-    if (ctascope_record_switch) ctascope_record_switch(1);
-}
-
-/* Records no launches from here on. */
-static inline void cts_stop(void)
-{
-    if (ctascope_record_switch) ctascope_record_switch(0);
-}
 
 /* A region is no function of the program, however that is compiled. */
 #define CTS_NOT_INSTRUMENTED_ __attribute__((no_instrument_function))
@@ -59,6 +48,36 @@ CTS_NOT_INSTRUMENTED_ static inline void *cts_recorder_function_(const char *nam
         __atomic_store_n(asked, 1, __ATOMIC_RELEASE);
     }
     return __atomic_load_n(found, __ATOMIC_RELAXED);
+}
+
+/* The recorder's switch: that of the runtime the program is linked with, or of the library that the
+ * driver loads into programs on a GPU, perhaps later than the first call here. */
+CTS_NOT_INSTRUMENTED_ static inline void cts_switch_(int on)
+{
+    static void *found;
+    static int asked;
+    if (ctascope_record_switch) {
+        ctascope_record_switch(on);
+        return;
+    }
+    if (!__atomic_load_n(&asked, __ATOMIC_ACQUIRE)) {
+        const char *const library = getenv("CTASCOPE_RUN") ? getenv("CUDA_INJECTION64_PATH") : 0;
+        if (library && *library) (void)dlopen(library, RTLD_NOW | RTLD_GLOBAL);
+    }
+    void *const change = cts_recorder_function_("ctascope_record_switch", &found, &asked);
+    if (change) ((void (*)(int))change)(on);
+}
+
+/* Records the launches from here on. */
+static inline void cts_start(void)
+{
+    cts_switch_(1);
+}
+
+/* Records no launches from here on. */
+static inline void cts_stop(void)
+{
+    cts_switch_(0);
 }
 
 /* A region of the timeline begins in this thread. The name is copied. */

@@ -146,3 +146,9 @@ void cts_inject_memory_recorder(void)
 {
     inject("CUDA_INJECTION64_PATH", "libctascope_memory.so");
 }
+
+void cts_watch_ranges(void)
+{
+    preload("libctascope_functions.so"); /* for programs on the CPU device */
+    inject("NVTX_INJECTION64_PATH", "libctascope_nvtx.so");
+}

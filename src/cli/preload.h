@@ -11,4 +11,7 @@ void cts_preload_recorders(const char *program);
  * there. Programs for the CPU device do not look at it. */
 void cts_inject_memory_recorder(void);
 
+/* Sets LD_PRELOAD and NVTX_INJECTION64_PATH so that NVTX ranges are watched. */
+void cts_watch_ranges(void);
+
 #endif

@@ -108,21 +108,27 @@ static bool check_numbers(const struct cts_arguments *arguments)
 }
 
 /* A name is taken as it is; behind "regex:" comes an extended regular expression. */
-static bool check_kernel_name(const struct cts_arguments *arguments)
+static bool check_expression(const struct cts_arguments *arguments, const char *option,
+                             const char *name)
 {
     static const char prefix[] = "regex:";
-    const char *const name = cts_argument(arguments, "kernel-name");
-    if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) return true;
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0) return true;
     regex_t regex;
     const int code = regcomp(&regex, name + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB);
     if (code) {
         char reason[200];
         regerror(code, &regex, reason, sizeof reason);
-        cts_usage_error(arguments, "'--kernel-name %s': %s", name, reason);
+        cts_usage_error(arguments, "'--%s %s': %s", option, name, reason);
         return false;
     }
     regfree(&regex);
     return true;
+}
+
+static bool check_kernel_name(const struct cts_arguments *arguments)
+{
+    const char *const name = cts_argument(arguments, "kernel-name");
+    return !name || check_expression(arguments, "kernel-name", name);
 }
 
 static bool wants_timeline(const struct cts_arguments *arguments)
@@ -183,10 +189,39 @@ static bool check_spaces(const struct cts_arguments *arguments)
     return !spaces || global;
 }
 
+/* Each range that is given becomes a line. */
+static bool set_ranges(const struct cts_arguments *arguments)
+{
+    const char *range;
+    char *lines = NULL;
+    size_t lines_bytes = 0;
+    int at = 0;
+    const int program_at = arguments->given_count - arguments->positional_count;
+    if (!cts_argument_given(arguments, "nvtx-include")) return true;
+    FILE *const file = open_memstream(&lines, &lines_bytes);
+    if (!file) return false;
+    while ((range = cts_argument_next(arguments, "nvtx-include", &at)) && at <= program_at) {
+        const char *const name = strchr(range, '@') ? strchr(range, '@') + 1 : range;
+        if (!*name || strchr(range, '\n') || !check_expression(arguments, "nvtx-include", name)) {
+            if (!*name || strchr(range, '\n'))
+                cts_usage_error(arguments, "'--nvtx-include %s': no name of a range", range);
+            fclose(file);
+            free(lines);
+            return false;
+        }
+        fprintf(file, "%s\n", range);
+    }
+    fclose(file);
+    setenv("CTASCOPE_NVTX_INCLUDE", lines, 1);
+    free(lines);
+    cts_watch_ranges();
+    return true;
+}
+
 static bool set_environment(const struct cts_arguments *arguments)
 {
     if (!check_numbers(arguments) || !check_kernel_name(arguments) || !check_ring_size(arguments) ||
-        !check_spaces(arguments))
+        !check_spaces(arguments) || !set_ranges(arguments))
         return false;
     for (size_t i = 0; i < sizeof plain_options / sizeof *plain_options; i++) {
         const char *const value = cts_argument(arguments, plain_options[i].option);
@@ -523,6 +558,9 @@ static const struct cts_option record_options[] = {
     {.name = "kernel-name",
      .argument = "REGEX",
      .help = "record only this kernel, or those matching regex:EXPR"},
+    {.name = "nvtx-include",
+     .argument = "RANGE",
+     .help = "record only launches in an NVTX range: [DOMAIN@]NAME; several times"},
     {.name = "launch-skip", .argument = "N", .help = "leave out the first N launches"},
     {.name = "launch-count", .argument = "N", .help = "record at most N launches"},
     {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA; 1/N is the same"},

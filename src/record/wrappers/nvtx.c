@@ -11,6 +11,8 @@
  *                 "end of NAME" at the time
  *   marks         a region of no length
  *
+ * Where a memory recording asks for chosen ranges, they are watched as well (nvtx-filter.h).
+ *
  * Names of ranges in a domain are "domain: name". A thread that another one names gets the name at
  * its next call. */
 #include <pthread.h>
@@ -23,6 +25,7 @@
 #include <wchar.h>
 
 #include "record/wrappers/loader.h"
+#include "record/wrappers/nvtx-filter.h"
 #include "record/wrappers/regions.h"
 
 #define CTS_EXPORT __attribute__((visibility("default")))
@@ -87,7 +90,8 @@ struct range {
     struct range *next;
     uint64_t id;
     uint32_t thread;
-    bool ended; /* by another thread */
+    bool ended;      /* by another thread */
+    uint64_t filter; /* its number in the filter; 0: none */
     char name[TEXT_BYTES];
 };
 static struct range *ranges[RANGE_BUCKETS];
@@ -220,6 +224,8 @@ static int push(const struct domain *domain, const char *text)
 {
     struct cts_open_regions *const regions = regions_of_thread();
     int level = 0;
+    if (cts_nvtx_filter_is_on())
+        cts_nvtx_filter_push(domain ? domain->name : NULL, text, owner_of(domain));
     if (!regions) return -1;
     for (uint32_t i = 0; i < regions->count; i++)
         level += regions->open[i].owner == owner_of(domain);
@@ -233,6 +239,7 @@ static int pop(const struct domain *domain)
 {
     struct cts_open_regions *const regions = regions_of_thread();
     int level = -1;
+    if (cts_nvtx_filter_is_on()) cts_nvtx_filter_pop(owner_of(domain));
     if (!regions || !cts_open_pop(recorder, regions, owner_of(domain), 0, false)) return -1;
     for (uint32_t i = 0; i < regions->count; i++)
         level += regions->open[i].owner == owner_of(domain);
@@ -243,10 +250,14 @@ static uint64_t start(const struct domain *domain, const char *text)
 {
     struct cts_open_regions *const regions = regions_of_thread();
     struct range *const range = regions ? malloc(sizeof(*range)) : NULL;
-    if (!range) return 0;
+    if (!range)
+        return cts_nvtx_filter_is_on() ? cts_nvtx_filter_start(domain ? domain->name : NULL, text)
+                                       : 0;
     copy_text(range->name, text);
     range->thread = this_thread_id();
     range->ended = false;
+    range->filter =
+        cts_nvtx_filter_is_on() ? cts_nvtx_filter_start(domain ? domain->name : NULL, text) : 0;
     pthread_mutex_lock(&lock);
     const uint64_t id = range->id = next_range++;
     range->next = ranges[id % RANGE_BUCKETS];
@@ -262,12 +273,13 @@ static void range_end(uint64_t id)
 {
     struct cts_open_regions *const regions = regions_of_thread();
     char text[TEXT_BYTES + 16] = "";
-    if (!regions) return;
+    if (cts_nvtx_filter_end(id) || !regions) return;
     pthread_mutex_lock(&lock);
     struct range **place = &ranges[id % RANGE_BUCKETS];
     while (*place && (*place)->id != id) place = &(*place)->next;
     struct range *const range = *place;
     const bool own = range && range->thread == this_thread_id();
+    if (range && !range->ended) (void)cts_nvtx_filter_end(range->filter);
     if (own) {
         *place = range->next;
     } else if (range && !range->ended) {
@@ -481,7 +493,8 @@ CTS_EXPORT int InitializeInjectionNvtx2(get_export_table *get_table);
 int InitializeInjectionNvtx2(get_export_table *get_table)
 {
     pthread_once(&once, load);
-    const struct callbacks *const callbacks = recorder ? get_table(EXPORT_TABLE_CALLBACKS) : NULL;
+    const struct callbacks *const callbacks =
+        recorder || cts_nvtx_filter_is_on() ? get_table(EXPORT_TABLE_CALLBACKS) : NULL;
     if (!callbacks || callbacks->struct_size < sizeof(*callbacks)) return 0;
     fill(callbacks, MODULE_CORE, core, CORE_COUNT);
     fill(callbacks, MODULE_CORE2, core2, CORE2_COUNT);

@@ -37,6 +37,7 @@ static const struct variable variables[] = {
     {"CTASCOPE_SPIN_LIMIT", VALUE_COUNT64, FIELD(spin_limit_s), 1, 1000000},
     {"CTASCOPE_RUN", VALUE_TEXT, FIELD(run_path), 0, 0},
     {"CTASCOPE_KERNEL_NAME", VALUE_TEXT, FIELD(kernel_name), 0, 0},
+    {"CTASCOPE_NVTX_INCLUDE", VALUE_TEXT, FIELD(nvtx_include), 0, 0},
     {"CTASCOPE_LAUNCH_SKIP", VALUE_COUNT64, FIELD(launch_skip), 0, UINT64_MAX - 1},
     {"CTASCOPE_LAUNCH_COUNT", VALUE_COUNT64, FIELD(launch_count), 1, UINT64_MAX - 1},
     {"CTASCOPE_CTA_SAMPLE", VALUE_SAMPLE, FIELD(cta_sample), 1, UINT32_MAX},

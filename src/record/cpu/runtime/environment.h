@@ -19,8 +19,9 @@ struct cts_environment {
     bool deterministic;
     uint64_t spin_limit_s; /* a launch that only spins for so long is a deadlock; 0: engine's */
     /* recording */
-    const char *run_path;    /* NULL: not recording */
-    const char *kernel_name; /* exact, or "regex:" and an expression; NULL: all */
+    const char *run_path;     /* NULL: not recording */
+    const char *kernel_name;  /* exact, or "regex:" and an expression; NULL: all */
+    const char *nvtx_include; /* ranges, a line each; NULL: launches outside of ranges, too */
     uint64_t launch_skip;
     uint64_t launch_count; /* UINT64_MAX: all */
     uint32_t cta_sample;   /* record every n-th CTA */

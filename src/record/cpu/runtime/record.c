@@ -11,6 +11,7 @@
  * far, which readers cope with. */
 #include "record.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
@@ -26,8 +27,9 @@
 
 static struct cts_collector *collector;
 static struct cts_catalogue_writer *catalogue;
-static _Atomic bool is_open; /* rows are written */
-static _Atomic bool is_on;   /* launches are recorded */
+static _Atomic bool is_open;     /* rows are written */
+static _Atomic bool is_on;       /* launches are recorded */
+static int (*is_in_range)(void); /* of NVTX, that was chosen; NULL: nobody watches ranges */
 static uint32_t rank;
 static uint64_t matched_launches; /* under the streams' lock */
 
@@ -101,6 +103,8 @@ void cts_record_start(void)
     catalogue = cts_collector_catalogue(collector);
     rank = cts_catalogue_rank(catalogue);
     add_devices();
+    if (environment->nvtx_include) /* record/wrappers/nvtx-filter.c, which is preloaded */
+        *(void **)(void *)&is_in_range = dlsym(RTLD_DEFAULT, "ctascope_nvtx_included");
     atomic_store(&is_on, environment->profile_from_start);
     atomic_store_explicit(&is_open, true, memory_order_release);
     if (environment->host_accesses) cts_hosts_start();
@@ -262,6 +266,7 @@ static bool is_wanted(const struct cts_cpu_kernel *kernel)
 {
     const struct cts_environment *const environment = cts_environment();
     if (!kernel->is_selected || !atomic_load(&is_on)) return false;
+    if (environment->nvtx_include && !(is_in_range && is_in_range())) return false;
     const uint64_t number = matched_launches++;
     if (number < environment->launch_skip) return false;
     return number - environment->launch_skip < environment->launch_count;

@@ -6,6 +6,7 @@
  *
  * A row is written at the launch, when a consumer tells counts, and at the end of the program or of
  * its number. A launch is known to have ended when the host has waited for it. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,9 +32,17 @@ static uint32_t first_open;                  /* all before it have ended */
 static uint64_t matched;                     /* launches that --kernel-name lets through */
 static _Atomic bool is_on;
 
+static int (*is_in_range)(void); /* of NVTX, that was chosen; NULL: nobody watches ranges */
+
 void cts_launches_switch(bool on)
 {
     atomic_store(&is_on, on);
+}
+
+void cts_launches_watch_ranges(void)
+{
+    void *const library = cts_library_beside("libctascope_nvtx.so");
+    if (library) *(void **)&is_in_range = dlsym(library, "ctascope_nvtx_included");
 }
 
 static struct entry *entry_of(uint32_t number)
@@ -177,6 +186,7 @@ static bool is_wanted(const struct cts_memory_kernel *kernel)
 {
     const struct cts_environment *const environment = &cts_memory.environment;
     if (!kernel->is_selected || !atomic_load(&is_on)) return false;
+    if (environment->nvtx_include && !(is_in_range && is_in_range())) return false;
     pthread_mutex_lock(&lock);
     const uint64_t number = matched++;
     pthread_mutex_unlock(&lock);

@@ -92,24 +92,29 @@ const char *cts_sanitizer_text(SanitizerResult result)
     return text ? text : "unknown error";
 }
 
-/* ---- the patches ---- */
+/* ---- what stands beside this library ---- */
 
-static bool patches_path(char *path, size_t path_bytes)
+static bool path_beside(const char *name, char *path, size_t path_bytes)
 {
     Dl_info info;
     if (!dladdr((void *)cts_patches_read, &info) || !info.dli_fname) return false;
     const char *const slash = strrchr(info.dli_fname, '/');
-    const int directory = slash ? (int)(slash - info.dli_fname) : 0;
-    const int length = snprintf(path, path_bytes, "%.*s%sctascope_patches.fatbin", directory,
-                                info.dli_fname, slash ? "/" : "");
+    const int directory = slash ? (int)(slash + 1 - info.dli_fname) : 0;
+    const int length = snprintf(path, path_bytes, "%.*s%s", directory, info.dli_fname, name);
     return length > 0 && (size_t)length < path_bytes;
+}
+
+void *cts_library_beside(const char *name)
+{
+    char path[PATH_MAX];
+    return path_beside(name, path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
 enum cts_status cts_patches_read(void **image, struct cts_error *error)
 {
     enum { PATCHES_MAX_BYTES = 64 << 20 };
     char path[PATH_MAX];
-    if (!patches_path(path, sizeof path))
+    if (!path_beside("ctascope_patches.fatbin", path, sizeof path))
         return cts_fail(error, CTS_UNSUPPORTED, "the place of this library is not known");
     FILE *const file = fopen(path, "rbe");
     if (!file)

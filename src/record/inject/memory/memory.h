@@ -62,6 +62,9 @@ extern struct cts_sanitizer cts_sanitizer;
 CTS_MUST_CHECK enum cts_status cts_sanitizer_open(const char *asked, struct cts_error *error);
 const char *cts_sanitizer_text(SanitizerResult result);
 
+/* Another of our libraries, opened; NULL: it is not there. */
+void *cts_library_beside(const char *name);
+
 /* The patches, a fatbin that stands beside this library; read once. */
 CTS_MUST_CHECK enum cts_status cts_patches_read(void **image, struct cts_error *error);
 
@@ -122,7 +125,6 @@ uint64_t cts_context_user(CUcontext context);
 /* Whether streams of ours still have work; asks the driver. */
 bool cts_contexts_are_busy(void);
 
-/* ---- streams, allocations, copies, events (rows.c) ---- */
 /* ---- graphs (graphs.c) ---- */
 
 /* Notes the shapes of a graph's launches when it is instantiated. */
@@ -130,6 +132,7 @@ void cts_graph_instantiated(CUgraph graph);
 /* Of a node that is launched; zeros: not known. */
 struct cts_launch_shape cts_graph_shape(CUgraphNode node);
 
+/* ---- streams, allocations, copies, events (rows.c) ---- */
 
 struct cts_memory_stream {
     CUcontext context;
@@ -175,7 +178,9 @@ uint32_t cts_module_site(void *unused, const struct cts_ring_record *record);
 
 void cts_launch_begin(const Sanitizer_LaunchData *launch, const struct cts_launch_shape *shape,
                       bool is_node);
-void cts_launches_switch(bool on); /* cudaProfilerStart, cudaProfilerStop */
+void cts_launches_switch(bool on); /* cudaProfilerStart, cts_start and so on */
+/* From here on only launches in chosen NVTX ranges are recorded. */
+void cts_launches_watch_ranges(void);
 uint32_t cts_launches_begun(void);
 /* Launches before `number` of a context, and of a stream of it (CTS_NONE: all), have ended. */
 void cts_launches_ended(CUcontext context, uint32_t stream, uint32_t number);

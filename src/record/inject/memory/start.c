@@ -6,9 +6,11 @@
  * program goes on unrecorded. At exit, work that is still queued gets a while to end; the
  * threads that empty the ring go on if it does not, since kernels that find no room wait. A forked
  * child cannot use its parent's CUDA: there, this library is off. */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +25,21 @@ struct cts_memory cts_memory;
 static pid_t recorded_pid;
 static bool is_discarding; /* for measurements */
 
+/* What cts_start() or cts_stop() said, perhaps before CUDA was there. */
+static _Atomic bool is_switched, is_switched_on;
+
 #pragma GCC visibility push(default)
 int InitializeInjection(void);
+void ctascope_record_switch(int on);
 #pragma GCC visibility pop
+
+void ctascope_record_switch(int on)
+{
+    is_switched_on = on != 0;
+    is_switched = true;
+    cts_memory.defer = true;
+    cts_launches_switch(on != 0);
+}
 
 uint64_t cts_memory_now_ns(void)
 {
@@ -178,12 +192,22 @@ static enum cts_status start_recording(bool discard, struct cts_error *error)
                                 &cts_memory.consumers, error);
     if (status) return status;
     cts_memory.defer = environment->kernel_name || environment->launch_skip ||
-                       environment->launch_count != UINT64_MAX || !environment->profile_from_start;
-    cts_launches_switch(environment->profile_from_start);
+                       environment->launch_count != UINT64_MAX ||
+                       !environment->profile_from_start || environment->nvtx_include || is_switched;
+    if (environment->nvtx_include) cts_launches_watch_ranges();
+    cts_launches_switch(is_switched ? is_switched_on : environment->profile_from_start);
     status = cts_callbacks_start(error);
     if (!status) return CTS_OK;
     cts_ring_stop(cts_memory.consumers, NULL);
     return status;
+}
+
+/* The driver loads us for itself; the program's cts_start() looks for ctascope_record_switch(). */
+static void let_others_find_us(void)
+{
+    Dl_info info;
+    if (dladdr((void *)InitializeInjection, &info) && info.dli_fname)
+        (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
 static void start(void)
@@ -209,6 +233,7 @@ static void start(void)
         return;
     }
     atexit(finish);
+    let_others_find_us();
     pthread_atfork(NULL, NULL, in_forked_child);
 }
 

@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Which launches are recorded: those in NVTX ranges that the user chose, and those between cts_start()
+and cts_stop(). Launch n of programs/ranges.cu makes n + 1 accesses."""
+import unittest
+
+import support
+
+
+class Ranges(support.RecordTest):
+    def recorded(self, *options, status=0):
+        """The numbers of the launches that are in the run."""
+        program = support.compiled("--device=cpu", "-O2", "ranges.cu")
+        done = self.record("run", program, options=("--force", *options), status=status)
+        if status:
+            return done.stderr
+        rows = self.table("run", "launches")
+        self.assertEqual(len(rows), 8)
+        for row in rows:
+            self.assertEqual(row["recorded"], "all" if int(row["accesses"]) else "none")
+        return [int(row["accesses"]) - 1 for row in rows if int(row["accesses"])]
+
+    def test_a_name_chooses_ranges_of_both_kinds_and_what_is_in_them(self):
+        self.assertEqual(self.recorded("--nvtx-include", "solve"), [2, 3, 5])
+        self.assertEqual(self.recorded("--nvtx-include", "warm-up"), [1, 2, 3, 4])
+
+    def test_pushed_ranges_alone(self):
+        self.assertEqual(self.recorded("--nvtx-include", "solve/"), [2, 3])
+
+    def test_a_domain(self):
+        self.assertEqual(self.recorded("--nvtx-include", "library@solve"), [6])
+        self.assertIn("all left out by filters",
+                      self.recorded("--nvtx-include", "other@solve", status=125))
+
+    def test_an_expression(self):
+        self.assertEqual(self.recorded("--nvtx-include", "regex:^(inner|w)"), [1, 2, 3, 4])
+
+    def test_several(self):
+        self.assertEqual(self.recorded("--nvtx-include", "inner", "--nvtx-include=library@solve"),
+                         [3, 6])
+
+    def test_with_other_filters(self):
+        self.assertEqual(self.recorded("--nvtx-include", "solve", "--launch-skip", "1",
+                                       "--launch-count", "1"), [3])
+
+    def test_with_a_timeline_beside(self):
+        self.assertEqual(self.recorded("--nvtx-include", "solve", "--timeline", "--memory"),
+                         [2, 3, 5])
+
+    def test_the_programs_own_options_are_its_own(self):
+        program = support.compiled("--device=cpu", "-O2", "ranges.cu")
+        self.record("run", program, "--nvtx-include", "solve")
+        self.assertEqual(len([row for row in self.table("run", "launches")
+                              if row["recorded"] == "all"]), 8)
+
+    def test_bad_choices(self):
+        for text in ("", "domain@", "regex:(", "a\nb"):
+            self.recorded("--nvtx-include", text, status=2)
+
+
+if __name__ == "__main__":
+    support.main()
