@@ -68,6 +68,7 @@ struct cts_log_process {
     uint32_t number; /* in its locations' references: the MPI rank, or one behind them */
     bool same_clock; /* as rank 0 */
     uint64_t lost_count;
+    uint32_t number_limit; /* numbers of definitions are below: each takes a record */
     CTS_LIST(struct cts_clock_reading) clock;
     CTS_LIST(struct cts_timeline_region) regions; /* by local number; name NULL: not defined */
     CTS_LIST(uint32_t) region_map;

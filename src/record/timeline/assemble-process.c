@@ -4,10 +4,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "record/timeline/assemble-private.h"
 
-enum { NUMBERS_MAX = 1 << 24 }; /* of regions and the like: more is damage */
+/* More is damage. */
+enum { NUMBERS_MAX = 1 << 24, RANKS_MAX = 1 << 16 };
+
+/* Room for the definition of `number`. */
+#define NUMBERED(process, list, number)                                                            \
+    ((number) < (process)->number_limit ? ITEM((process)->list, (number), NULL) : NULL)
 
 /* Room for item `number` of a list that is indexed by number; NULL: no memory or damage. */
 #define ITEM(list, number, error)                                                                  \
@@ -49,8 +55,9 @@ static bool take_process(struct cts_log_process *p, const uint64_t *w, uint32_t 
 
 static bool take_region(struct cts_log_process *p, const uint64_t *w, uint32_t count)
 {
-    if (count < 3) return false;
-    struct cts_timeline_region *const region = ITEM(p->regions, (uint32_t)(w[0] >> 32), NULL);
+    if (count < 3 || (uint32_t)w[1] > CTS_PARADIGM_OTHER || w[1] >> 32 > CTS_ROLE_OTHER)
+        return false;
+    struct cts_timeline_region *const region = NUMBERED(p, regions, (uint32_t)(w[0] >> 32));
     if (!region || region->name) return false;
     char *name, *canonical, *file = NULL;
     uint32_t at = 3;
@@ -71,7 +78,7 @@ static bool take_region(struct cts_log_process *p, const uint64_t *w, uint32_t c
 static bool take_communicator(struct cts_log_process *p, const uint64_t *w, uint32_t count)
 {
     if (count < 5) return false;
-    struct cts_local_communicator *const c = ITEM(p->communicators, (uint32_t)(w[0] >> 32), NULL);
+    struct cts_local_communicator *const c = NUMBERED(p, communicators, (uint32_t)(w[0] >> 32));
     if (!c) return false;
     char *name;
     uint32_t at = 4;
@@ -84,7 +91,7 @@ static bool take_communicator(struct cts_log_process *p, const uint64_t *w, uint
         c->name = name;
     else
         free(name);
-    if (w[3] && !c->members && w[3] < NUMBERS_MAX) {
+    if (w[3] && !c->members && w[3] <= RANKS_MAX) {
         c->members = malloc(w[3] * sizeof *c->members);
         if (!c->members) return false;
         memset(c->members, 0xff, w[3] * sizeof *c->members);
@@ -109,7 +116,7 @@ static bool take_members(struct cts_log_process *p, const uint64_t *w, uint32_t 
 static bool take_window(struct cts_log_process *p, const uint64_t *w, uint32_t count)
 {
     if (count < 3) return false;
-    struct cts_local_window *const window = ITEM(p->windows, (uint32_t)(w[0] >> 32), NULL);
+    struct cts_local_window *const window = NUMBERED(p, windows, (uint32_t)(w[0] >> 32));
     uint32_t at = 2;
     if (!window || window->name) return false;
     window->communicator = (uint32_t)w[1];
@@ -185,7 +192,7 @@ static bool take_definition(struct cts_log_process *p, const uint64_t *w, uint32
     case CTS_RECORD_LOST:
         return take_lost(p, w, count);
     case CTS_RECORD_MPI:
-        if (count < 2 || w[1] > NUMBERS_MAX || w[0] >> 32 >= w[1]) return false;
+        if (count < 2 || w[1] > RANKS_MAX || w[0] >> 32 >= w[1]) return false;
         p->is_mpi = true;
         p->mpi_rank = (uint32_t)(w[0] >> 32);
         p->mpi_count = (uint32_t)w[1];
@@ -284,6 +291,9 @@ static enum cts_status read_definitions(struct cts_log_process *p, struct cts_er
     enum cts_status status = cts_log_open(path, &reader, error);
     free(path);
     if (status) return status;
+    struct stat file;
+    const bool is_known = fstat(reader.file, &file) == 0 && file.st_size / 8 < NUMBERS_MAX;
+    p->number_limit = is_known ? (uint32_t)(file.st_size / 8) : NUMBERS_MAX;
     const uint64_t *words;
     uint32_t count;
     bool sound = true;

@@ -1,0 +1,131 @@
+/* Fuzz target of what makes an archive of a process's logs (src/record/timeline/log.h). The input:
+ *
+ *   OFFSET SIZE MEANING
+ *        0    1 mode: even, the logs as they are; odd, without their headers, which are put before
+ *        1    2 bytes of definitions.log, little-endian
+ *        3    2 bytes of 0.log, a thread's
+ *        5      definitions.log, 0.log, and the rest: 1.log, a stream's
+ *
+ * Whatever the logs hold, the archive is made or refused in words; one that is made is read to its
+ * end, holds as many events as were written, in order of time, and its functions are nested. */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "record/timeline/assemble.h"
+#include "record/timeline/log.h"
+#include "trace/timeline/timeline.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { HEAD_BYTES = 5 };
+
+static void die(const char *what)
+{
+    fprintf(stderr, "log-fuzz: %s\n", what);
+    abort();
+}
+
+static const char *folder(void)
+{
+    static char path[64];
+    if (*path) return path;
+    snprintf(path, sizeof path, "%s/log-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    if (!mkdtemp(path)) die("cannot make a directory");
+    return path;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status, (void)type, (void)place;
+    return remove(path);
+}
+
+static void remove_all(void)
+{
+    nftw(folder(), remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void write_log(const char *name, enum cts_log_kind kind, bool with_header,
+                      const uint8_t *bytes, size_t size)
+{
+    char path[160];
+    uint8_t header[CTS_LOG_HEADER_BYTES] = CTS_LOG_MAGIC;
+    const uint32_t fields[] = {kind, kind == CTS_LOG_STREAM, 7, 7, 0, 0, CTS_LOG_NULL_STREAM};
+    memcpy(header + 8, fields, sizeof fields);
+    snprintf(path, sizeof path, "%s/rank-0/timeline/%s.log", folder(), name);
+    FILE *const file = fopen(path, "wb");
+    if (!file || (with_header && fwrite(header, sizeof header, 1, file) != 1) ||
+        fwrite(bytes, 1, size, file) != size || fclose(file))
+        die(path);
+}
+
+struct seen {
+    uint64_t events, last_ns, depth;
+};
+
+static bool look(void *state, uint32_t location, const struct cts_timeline_event *event,
+                 const struct cts_event_attributes *attributes)
+{
+    struct seen *const seen = state;
+    (void)location, (void)attributes;
+    if (event->time_ns < seen->last_ns) die("time goes back");
+    if (event->kind == CTS_EVENT_LEAVE && !seen->depth) die("a LEAVE without an ENTER");
+    seen->last_ns = event->time_ns;
+    seen->depth += event->kind == CTS_EVENT_ENTER;
+    seen->depth -= event->kind == CTS_EVENT_LEAVE;
+    seen->events++;
+    return true;
+}
+
+static void read_again(const struct cts_assembly *assembly)
+{
+    struct cts_timeline timeline;
+    struct cts_error error;
+    uint64_t events = 0;
+    if (cts_timeline_open(folder(), &timeline, &error)) die(error.text);
+    for (uint32_t i = 0; i < timeline.location_count; i++) {
+        struct seen seen = {0};
+        if (cts_timeline_read(&timeline, i, look, &seen, &error)) die(error.text);
+        if (seen.depth) die("a function was never left");
+        events += seen.events;
+    }
+    if (events != assembly->event_count) die("other events than were written");
+    cts_timeline_close(&timeline);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static bool known;
+    if (!known && atexit(remove_all) == 0) known = true;
+    if (size < HEAD_BYTES) return 0;
+    const bool with_header = data[0] % 2;
+    size_t lengths[3] = {data[1] | data[2] << 8, data[3] | data[4] << 8};
+    data += HEAD_BYTES, size -= HEAD_BYTES;
+    if (lengths[0] > size) lengths[0] = size;
+    if (lengths[1] > size - lengths[0]) lengths[1] = size - lengths[0];
+    lengths[2] = size - lengths[0] - lengths[1];
+
+    remove_all();
+    char path[128];
+    mkdir(folder(), 0777);
+    snprintf(path, sizeof path, "%s/rank-0", folder());
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/rank-0/timeline", folder());
+    mkdir(path, 0777);
+    write_log("definitions", CTS_LOG_DEFINITIONS, with_header, data, lengths[0]);
+    write_log("0", CTS_LOG_THREAD, with_header, data + lengths[0], lengths[1]);
+    write_log("1", CTS_LOG_STREAM, with_header, data + lengths[0] + lengths[1], lengths[2]);
+
+    struct cts_assembly assembly;
+    struct cts_error error = {0};
+    if (!cts_timeline_assemble(folder(), 1, &assembly, &error))
+        read_again(&assembly);
+    else if (!*error.text)
+        die("refused without a word");
+    return 0;
+}
