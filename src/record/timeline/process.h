@@ -42,6 +42,7 @@ struct cts_recorder_process {
     size_t kept_count, kept_capacity;
     uint32_t log_count, refused_count; /* logs made; locations that had to do without one */
     struct cts_log *_Atomic logs;
+    struct cts_log *forgotten; /* of the process that forked this one: others may hold them */
 };
 extern struct cts_recorder_process cts_recorder_process;
 

@@ -49,7 +49,15 @@ static void in_child(void)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
     cts_log_forget(&p->definitions);
-    for (struct cts_log *log = atomic_load(&p->logs); log; log = log->next) cts_log_forget(log);
+    struct cts_log *last = NULL;
+    for (struct cts_log *log = atomic_load(&p->logs); log; log = log->next) {
+        cts_log_forget(log);
+        last = log;
+    }
+    if (last) {
+        last->next = p->forgotten;
+        p->forgotten = atomic_load(&p->logs);
+    }
     atomic_store(&p->logs, NULL);
     my_log = NULL;
     if (atomic_load(&p->state) == CTS_ON) atomic_store(&p->state, CTS_UNOPENED);
