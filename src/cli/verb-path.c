@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analyze/access/access.h"
 #include "analyze/path/path.h"
 #include "cli/timeline.h"
 #include "cli/verb.h"
@@ -13,6 +15,8 @@
 #include "report/path-chrome.h"
 #include "report/path-otf2.h"
 #include "report/path.h"
+#include "trace/acc.h"
+#include "trace/catalogue.h"
 
 enum { ROWS_IN_TABLE = 20, API_TABLE_MAX_BYTES = 1 << 20 };
 
@@ -24,6 +28,7 @@ struct request {
     struct cts_path_options options;
     struct cts_buffer api_table;
     const char *enriched, *chrome; /* where to; NULL: not asked for */
+    const char *memory_run;        /* NULL: the run itself, if it is one */
 };
 
 static enum cts_status read_text(const char *path, struct cts_buffer *buffer,
@@ -80,6 +85,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     options->direct_blame = cts_argument_given(arguments, "direct-blame");
     request->enriched = cts_argument(arguments, "enriched");
     request->chrome = cts_argument(arguments, "chrome");
+    request->memory_run = cts_argument(arguments, "memory-run");
     if (cts_argument_given(arguments, "window")) {
         if (!cts_argument_u64(arguments, "window", &options->window_events)) return CTS_EXIT_USAGE;
         if (!options->window_events)
@@ -142,6 +148,51 @@ static enum cts_status write_timelines(const struct request *request,
     return status;
 }
 
+/* What a recording of memory accesses says of the kernels: the run's own, or another's. */
+static enum cts_status find_kernels(const char *run_path, unsigned threads,
+                                    const struct cts_path_source *source,
+                                    struct cts_path_kernels *kernels, struct cts_error *error)
+{
+    struct cts_catalogue catalogue;
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    if (status) return status;
+    uint64_t accesses = 0;
+    for (size_t i = 0; i < catalogue.launch_count; i++) accesses += catalogue.launches[i].accesses;
+    struct cts_access_result access = {0};
+    if (accesses) {
+        const struct cts_access_options options = {.costs_only = true, .threads = threads};
+        struct cts_acc_reader *reader;
+        status = cts_acc_open(run_path, &reader, error);
+        if (!status) {
+            const struct cts_access_source requests = cts_access_source_of(reader);
+            status = cts_access_analyze(&catalogue, &requests, &options, &access, error);
+            cts_acc_close(reader);
+        }
+    }
+    if (!status)
+        status =
+            cts_path_kernels_find(source, &catalogue, accesses ? &access : NULL, kernels, error);
+    cts_access_release(&access);
+    cts_catalogue_release(&catalogue);
+    return status;
+}
+
+/* A run that cannot be read is an error if it was asked for; else the trace is enough. */
+static enum cts_status add_kernels(const char *path, const struct request *request,
+                                   const struct cts_path_source *source,
+                                   struct cts_path_kernels *kernels, struct cts_error *error)
+{
+    const char *const run = request->memory_run ? request->memory_run : path;
+    char catalogue[4096];
+    snprintf(catalogue, sizeof catalogue, "%s/run.db", run);
+    if (!request->memory_run && access(catalogue, R_OK)) return CTS_OK;
+    const enum cts_status status =
+        find_kernels(run, request->options.threads, source, kernels, error);
+    if (!status || request->memory_run) return status;
+    fprintf(stderr, "Note: no occupancy and memory efficiency: %s\n", error->text);
+    return CTS_OK;
+}
+
 static enum cts_status analyze(const char *path, struct request *request,
                                const struct cts_processes *processes, struct cts_error *error)
 {
@@ -160,14 +211,19 @@ static enum cts_status analyze(const char *path, struct request *request,
     if (!status) status = write_timelines(request, &source, &result, error);
     if (!status && processes->rank == 0 && request->options.window_events)
         fprintf(stderr, "Analysed in %llu stretches\n", (unsigned long long)result.stretch_count);
+    struct cts_path_kernels kernels = {0};
+    if (!status && processes->rank == 0)
+        status = add_kernels(path, request, &source, &kernels, error);
     if (!status && processes->rank == 0) {
         const struct cts_path_report report = {.path = path,
+                                               .kernels = kernels.by_region ? &kernels : NULL,
                                                .result = &result,
                                                .path_weight = request->options.path_weight,
                                                .blame_weight = request->options.blame_weight,
                                                .direct_blame = request->options.direct_blame};
         status = render(request, &report, error);
     }
+    cts_path_kernels_release(&kernels);
     if (result.rows) cts_path_release(&result);
     cts_timeline_close(&timeline);
     return status;
@@ -225,6 +281,9 @@ static const struct cts_option path_options[] = {
     {.name = "chrome",
      .argument = "FILE.json[.gz]",
      .help = "also write a trace for ui.perfetto.dev, with path and waits"},
+    {.name = "memory-run",
+     .argument = "RUN",
+     .help = "memory recording of the same program: occupancy and memory efficiency of kernels"},
     {.name = "window",
      .argument = "EVENTS",
      .help = "save memory: in stretches of at least so many events, cut where all ranks meet"},

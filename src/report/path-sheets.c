@@ -1,4 +1,5 @@
 /* The lists of the path analysis: activities, patterns, the worst instances of each, devices. */
+#include <math.h>
 #include <string.h>
 
 #include "report/path.h"
@@ -64,7 +65,11 @@ static const struct cts_column activity_columns[] = {
     {"rating", "rating", CTS_CELL_REAL, false},
     {"file", NULL, CTS_CELL_TEXT, false},
     {"line", NULL, CTS_CELL_ID, false},
+    /* where a run directory knows more of the kernels */
+    {"occupancy", "occup.", CTS_CELL_FRACTION, false},
+    {"memory_efficiency", "mem.eff", CTS_CELL_FRACTION, false},
 };
+enum { KERNEL_COLUMNS = 2 };
 
 static void activity_row(const void *state, size_t index, union cts_cell *cells)
 {
@@ -86,6 +91,10 @@ static void activity_row(const void *state, size_t index, union cts_cell *cells)
     const bool known = row->region < timeline->region_count;
     cells[11].text = known ? timeline->regions[row->region].file : NULL;
     cells[12].number = known ? timeline->regions[row->region].begin_line : 0;
+    if (!report->kernels) return;
+    const bool kernel = row->region < report->kernels->region_count;
+    cells[13].real = kernel ? report->kernels->by_region[row->region].occupancy : NAN;
+    cells[14].real = kernel ? report->kernels->by_region[row->region].memory_efficiency : NAN;
 }
 
 /* ---- patterns ---- */
@@ -232,7 +241,11 @@ struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_p
         return SHEET("instances", instance_columns, instance_count(result), instance_row);
     case CTS_PATH_SHEET_DEVICE:
         return SHEET("devices", device_columns, result->device_count, device_row);
-    default:
-        return SHEET("activities", activity_columns, result->row_count, activity_row);
+    default: {
+        struct cts_sheet sheet =
+            SHEET("activities", activity_columns, result->row_count, activity_row);
+        if (!report->kernels) sheet.column_count -= KERNEL_COLUMNS;
+        return sheet;
+    }
     }
 }

@@ -30,6 +30,14 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
         if (report->result->warnings[i])
             fprintf(file, "Note: %s %s\n", cts_count_text(report->result->warnings[i]).text,
                     cts_path_warning_texts[i]);
+    if (report->kernels && report->kernels->mismatches) {
+        fprintf(file,
+                "Note: the memory recording has other launches on %s; their kernels have no "
+                "efficiency: ",
+                cts_counted_text(report->kernels->mismatches, "stream", "streams or ranks").text);
+        cts_print_plain(file, report->kernels->first_mismatch);
+        fputc('\n', file);
+    }
     const struct cts_timeline *const timeline = report->result->timeline;
     for (size_t i = 0; i < timeline->warning_count; i++) {
         fputs("Note: ", file);
@@ -196,6 +204,10 @@ static void json_head(const struct cts_path_report *report, struct cts_json *jso
     cts_json_member_u64(json, "device_wait_ns", r->device_wait_ns);
     cts_json_member_u64(json, "blame_ns", r->blame_ns);
     cts_json_member_bool(json, "direct_blame", report->direct_blame);
+    if (!report->kernels) return;
+    cts_json_member_u64(json, "memory_mismatches", report->kernels->mismatches);
+    if (report->kernels->mismatches)
+        cts_json_member_string(json, "first_memory_mismatch", report->kernels->first_mismatch);
 }
 
 enum cts_status cts_path_json_members(const struct cts_path_report *report,

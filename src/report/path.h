@@ -7,6 +7,7 @@
 
 #include "analyze/path/path.h"
 #include "common/json.h"
+#include "report/path-kernels.h"
 #include "report/sheet.h"
 
 struct cts_path_report {
@@ -14,6 +15,7 @@ struct cts_path_report {
     const struct cts_path *result;
     double path_weight, blame_weight; /* 0, 0: 1, 1 */
     bool direct_blame;
+    const struct cts_path_kernels *kernels; /* what else is known of kernels; NULL: no columns */
 };
 
 /* What --per can name. */
