@@ -9,6 +9,7 @@
 #include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/buffer.h"
+#include "common/processes.h"
 #include "report/whatif.h"
 
 enum { ROWS_IN_TABLE = 15, TEXT_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };
@@ -203,15 +204,22 @@ static enum cts_status render(const struct request *request, const struct cts_wh
     return status;
 }
 
-static enum cts_status project(const char *path, struct request *request, struct cts_error *error)
+static enum cts_status project(const char *path, struct request *request,
+                               const struct cts_processes *processes, struct cts_error *error)
 {
     struct cts_timeline timeline;
-    enum cts_status status = cts_cli_open_timeline(path, &timeline, error);
-    if (status) return status;
+    /* The first process makes the archive of a run whose `record` was killed. */
+    enum cts_status status = CTS_OK;
+    if (processes->rank == 0) status = cts_cli_open_timeline(path, &timeline, error);
+    cts_processes_barrier(processes);
+    if (processes->rank != 0) status = cts_timeline_open(path, &timeline, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    request->options.path.processes = processes;
     const struct cts_path_source source = cts_path_source_of(&timeline);
     struct cts_whatif result;
     status = cts_whatif_analyze(&source, &request->options, &result, error);
-    if (!status) {
+    if (!status && processes->rank != 0) cts_whatif_release(&result);
+    if (!status && processes->rank == 0) {
         const struct cts_whatif_report report = {
             .path = path, .result = &result, .changed = request->options.change_count > 0};
         status = render(request, &report, error);
@@ -231,17 +239,22 @@ static int run_whatif(const struct cts_arguments *arguments)
     if (!request) return CTS_EXIT_INPUT;
     request->profile.ceiling_bytes = request->api_table.ceiling_bytes = TEXT_MAX_BYTES;
     int code = parse(arguments, request);
-    enum cts_status status = CTS_OK;
+    struct cts_processes processes = {0};
+    enum cts_status status =
+        code ? CTS_OK : cts_processes_open(cts_library_directory(), &processes, &error);
+    const bool opened = !code && !status;
     const char *const profile = cts_argument(arguments, "profile");
     const char *const table = cts_argument(arguments, "api-table");
-    if (!code && profile) status = read_profile(profile, request, &error);
+    if (!code && !status && profile) status = read_profile(profile, request, &error);
     if (!code && !status && table) {
         status = read_text(table, &request->api_table, &error);
         request->options.path.api_table = (const char *)request->api_table.data;
         request->options.path.api_table_name = table;
     }
-    if (!code && !status) status = project(arguments->positional[0], request, &error);
-    if (status) code = cts_report_error(arguments, &error);
+    if (opened && cts_processes_agree(&processes, &status, &error))
+        status = project(arguments->positional[0], request, &processes, &error);
+    if (status) code = processes.rank == 0 ? cts_report_error(arguments, &error) : CTS_EXIT_INPUT;
+    if (opened) cts_processes_close(&processes);
     for (size_t i = 0; i < request->options.change_count; i++) free(request->names[i]);
     cts_buffer_release(&request->profile);
     cts_buffer_release(&request->api_table);
@@ -285,7 +298,8 @@ const struct cts_verb cts_verb_whatif = {
     .description =
         "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with\n"
         "--timeline), alters the time of the activities named and says what becomes of the\n"
-        "run: its length, each rank's, the critical path, waits that come and go.",
+        "run: its length, each rank's, the critical path, waits that come and go. Several\n"
+        "processes share the targets: mpirun -n N ctascope whatif ... --targets",
     .options = whatif_options,
     .positional_min = 1,
     .positional_max = 1,

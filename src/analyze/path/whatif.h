@@ -29,7 +29,8 @@ struct cts_whatif_cost { /* what a call costs at least */
 };
 
 struct cts_whatif_options {
-    struct cts_path_options path; /* api_table, null_stream, threads; processes: NULL */
+    struct cts_path_options path; /* api_table, null_stream, threads; processes: they share the
+                                     targets, and all get the same result */
     const struct cts_whatif_change *changes;
     size_t change_count;
     const struct cts_whatif_cost *costs;
