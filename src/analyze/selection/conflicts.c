@@ -1,18 +1,487 @@
-#include "analyze/selection/scan.h"
+/* Bytes that several warps touch: windows of addresses are handed to threads, what each finds is
+ * put together in the order of the addresses, and then the lanes that touch the conflicts that are
+ * listed are looked up.
+ *
+ * Global memory is cut into windows along the pages that are touched, shared memory into groups of
+ * CTAs. A piece that ends with its window goes on in the next one if that begins with the same
+ * warps. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/selection/conflict.h"
+#include "common/array.h"
+#include "common/parallel.h"
+
+enum { SHARED_MAX_BYTES = 16 << 20 };
+
+/* ---- the plan ---- */
+
+static bool is_wanted(const struct scan *scan, size_t chunk)
+{
+    return scan_may_pass(scan, chunk);
+}
+
+/* The greatest power of two that all addresses, widths and ends are multiples of, at most 16. */
+static unsigned find_shift(const struct conflict_plan *plan)
+{
+    const struct view *const view = plan->scan->view;
+    uint64_t bits = 16 | plan->clip_first | (plan->clip_last + 1);
+    for (size_t k = 0; k < view->chunk_count; k++) bits |= view->summaries[k].alignment[plan->view];
+    return (unsigned)__builtin_ctzll(bits);
+}
+
+struct windows {
+    struct conflict_window *items;
+    size_t count, capacity;
+};
+
+static enum cts_status add_window(struct windows *windows, const struct conflict_window *window,
+                                  struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(windows, windows->count + 1, error)) return CTS_MEMORY;
+    windows->items[windows->count++] = *window;
+    return CTS_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The pages of all chunks that may pass, ascending, each once; the caller frees them. */
+static enum cts_status gather_pages(const struct conflict_plan *plan, uint64_t **pages,
+                                    size_t *count, struct cts_error *error)
+{
+    const struct scan *const scan = plan->scan;
+    size_t room = 0, end = 0;
+    for (size_t k = 0; k < scan->view->chunk_count; k++)
+        room += scan->view->summaries[k].page_count;
+    uint64_t *const all = cts_array_zeroed(room, sizeof *all, error);
+    if (!all) return CTS_MEMORY;
+    room = 0;
+    for (size_t k = 0; k < scan->view->chunk_count; k++) {
+        const struct chunk_summary *const summary = &scan->view->summaries[k];
+        if (!is_wanted(scan, k) || !summary->page_count) continue;
+        memcpy(all + room, summary->pages, summary->page_count * sizeof *all);
+        room += summary->page_count;
+    }
+    if (room > 1) qsort(all, room, sizeof *all, by_number);
+    for (size_t i = 0; i < room; i++) {
+        const uint64_t first = all[i] << PAGE_BITS;
+        const uint64_t last = first + ((UINT64_C(1) << PAGE_BITS) - 1);
+        if (last < plan->clip_first || first > plan->clip_last) continue;
+        if (!end || all[end - 1] != all[i]) all[end++] = all[i];
+    }
+    *pages = all;
+    *count = end;
+    return CTS_OK;
+}
+
+static enum cts_status cut_global(const struct conflict_plan *plan, struct windows *windows,
+                                  struct cts_error *error)
+{
+    uint64_t *pages;
+    size_t count;
+    enum cts_status status = gather_pages(plan, &pages, &count, error);
+    if (status) return status;
+    const size_t per_page = (size_t)1 << (PAGE_BITS - plan->shift);
+    /* Large enough to be few, small enough that every thread gets one. */
+    size_t most = CONFLICT_WINDOW_GRANULES / per_page;
+    const size_t fair = (count + plan->scan->threads - 1) / plan->scan->threads;
+    if (fair < most) most = fair ? fair : 1;
+    for (size_t i = 0; i < count && !status;) {
+        size_t end = i + 1;
+        while (end < count && pages[end] == pages[end - 1] + 1 && end - i < most) end++;
+        const struct conflict_window window = {.first = pages[i] << PAGE_BITS,
+                                               .granule_count = (end - i) * per_page};
+        status = add_window(windows, &window, error);
+        i = end;
+    }
+    free(pages);
+    return status;
+}
+
+static enum cts_status cut_shared(struct conflict_plan *plan, struct windows *windows,
+                                  struct cts_error *error)
+{
+    const struct view *const view = plan->scan->view;
+    uint64_t last = 0;
+    for (size_t k = 0; k < view->chunk_count; k++)
+        if (view->summaries[k].spaces[VIEW_SHARED].access_count &&
+            view->summaries[k].spaces[VIEW_SHARED].last > last)
+            last = view->summaries[k].spaces[VIEW_SHARED].last;
+    if (last >= SHARED_MAX_BYTES)
+        return cts_fail(error, CTS_UNSUPPORTED, "shared memory beyond %d bytes", SHARED_MAX_BYTES);
+    plan->per_cta = (size_t)(last >> plan->shift) + 1;
+    if (plan->per_cta > CONFLICT_WINDOW_GRANULES)
+        return cts_fail(error, CTS_UNSUPPORTED, "shared memory of %zu parts", plan->per_cta);
+    const size_t most = CONFLICT_WINDOW_GRANULES / 4 / plan->per_cta + 1;
+    uint64_t next = 0; /* the first CTA that is in no window */
+    enum cts_status status = CTS_OK;
+    for (size_t r = 0; r < view->runs.count && !status; r++) {
+        uint64_t first = view->runs.items[r].first;
+        if (first < next) first = next;
+        while (first <= view->runs.items[r].last && !status) {
+            const uint64_t left = view->runs.items[r].last - first + 1;
+            const uint64_t take = left < most ? left : most;
+            const struct conflict_window window = {.first_cta = (uint32_t)first,
+                                                   .last_cta = (uint32_t)(first + take - 1),
+                                                   .granule_count = (size_t)take * plan->per_cta};
+            status = add_window(windows, &window, error);
+            first += take;
+        }
+        if (first > next) next = first;
+    }
+    return status;
+}
+
+/* ---- windows on threads ---- */
+
+struct finder {
+    struct conflict_plan *plan;
+    atomic_size_t next;
+    atomic_bool stop;
+    pthread_mutex_t lock;
+    enum cts_status status;
+    struct cts_error error;
+};
+
+static void find_windows(void *state, unsigned index)
+{
+    struct finder *const finder = state;
+    struct conflict_worker worker = {.plan = finder->plan};
+    struct cts_error error = {0};
+    enum cts_status status = CTS_OK;
+    (void)index;
+    while (!status && !atomic_load(&finder->stop)) {
+        const size_t window = atomic_fetch_add(&finder->next, 1);
+        if (window >= finder->plan->window_count) break;
+        status = conflict_find(&worker, window, &error);
+    }
+    conflict_worker_release(&worker);
+    if (!status) return;
+    pthread_mutex_lock(&finder->lock);
+    if (!finder->status) finder->error = error;
+    finder->status = status;
+    pthread_mutex_unlock(&finder->lock);
+    atomic_store(&finder->stop, true);
+}
+
+static enum cts_status find_all(struct conflict_plan *plan, struct cts_error *error)
+{
+    struct finder finder = {.plan = plan};
+    unsigned threads = plan->scan->selection->options.threads;
+    if (threads > plan->window_count) threads = (unsigned)plan->window_count;
+    pthread_mutex_init(&finder.lock, NULL);
+    cts_parallel(threads, find_windows, &finder);
+    pthread_mutex_destroy(&finder.lock);
+    if (finder.status && error) *error = finder.error;
+    return finder.status;
+}
+
+/* ---- putting together ---- */
+
+struct list {
+    struct conflict_piece *items;
+    size_t count, capacity;
+};
+
+/* The last piece so far, and where it is listed. */
+struct seam {
+    struct conflict_piece piece;
+    bool is_there;
+    size_t place; /* in lists[piece.kind]; SIZE_MAX: it is not */
+};
+
+static bool goes_on(const struct seam *seam, const struct conflict_piece *next)
+{
+    return seam->is_there && seam->piece.last + 1 == next->first && seam->piece.cta == next->cta &&
+           seam->piece.hash == next->hash && seam->piece.warp_count == next->warp_count &&
+           seam->piece.writer_count == next->writer_count && next->cta == CTS_NONE;
+}
+
+static enum cts_status append(const struct conflict_plan *plan, struct conflict_pieces *pieces,
+                              struct list lists[CONFLICT_KINDS], struct seam *seam, uint64_t *total,
+                              struct cts_error *error)
+{
+    if (!pieces->total) return CTS_OK;
+    const bool is_continued = goes_on(seam, &pieces->first);
+    *total += pieces->total - is_continued;
+    if (is_continued) {
+        seam->piece.last = pieces->first.last;
+        if (seam->place != SIZE_MAX)
+            lists[seam->piece.kind].items[seam->place].last = pieces->first.last;
+    }
+    for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++) {
+        const size_t count = pieces->kinds[kind].count;
+        for (size_t i = is_continued && kind == pieces->first.kind; i < count; i++) {
+            if (lists[kind].count >= plan->limit) break;
+            if (CTS_ARRAY_RESERVE(&lists[kind], lists[kind].count + 1, error)) return CTS_MEMORY;
+            lists[kind].items[lists[kind].count++] = pieces->kinds[kind].items[i];
+        }
+    }
+    if (is_continued && pieces->total == 1) return CTS_OK;
+    const struct list *const list = &lists[pieces->last.kind];
+    seam->piece = pieces->last;
+    seam->is_there = true;
+    seam->place = SIZE_MAX;
+    if (list->count && list->items[list->count - 1].first == pieces->last.first &&
+        list->items[list->count - 1].cta == pieces->last.cta)
+        seam->place = list->count - 1;
+    return CTS_OK;
+}
+
+static enum cts_status put_together(const struct conflict_plan *plan,
+                                    struct cts_selection_conflicts *conflicts,
+                                    struct cts_error *error)
+{
+    struct list lists[CONFLICT_KINDS] = {0};
+    struct seam seam = {0};
+    enum cts_status status = CTS_OK;
+    for (size_t w = 0; w < plan->window_count && !status; w++)
+        status = append(plan, &plan->pieces[w], lists, &seam, &conflicts->total, error);
+    size_t count = lists[0].count + lists[1].count + lists[2].count;
+    if (count > plan->limit) count = plan->limit;
+    conflicts->items = cts_array_zeroed(count, sizeof *conflicts->items, error);
+    if (!conflicts->items) status = CTS_MEMORY;
+    for (unsigned kind = 0; kind < CONFLICT_KINDS && !status; kind++)
+        for (size_t i = 0; i < lists[kind].count && conflicts->count < count; i++) {
+            const struct conflict_piece *const piece = &lists[kind].items[i];
+            conflicts->items[conflicts->count++] = (struct cts_selection_conflict){
+                .first = piece->first,
+                .last = piece->last,
+                .cta = piece->cta,
+                .warp_count = piece->warp_count,
+                .writer_count = piece->writer_count,
+                .is_atomic = piece->kind == CONFLICT_ATOMIC,
+            };
+        }
+    for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++) free(lists[kind].items);
+    return status;
+}
+
+/* ---- who touches them ---- */
+
+/* A conflict among others, by CTA and address. */
+struct target {
+    uint64_t first, last;
+    uint32_t cta;
+    size_t place; /* in the answer */
+};
+
+struct toucher {
+    const struct conflict_plan *plan;
+    const struct target *targets; /* ascending; none overlaps another */
+    size_t target_count;
+    struct found {
+        struct cts_selection_touch touches[CTS_SELECTION_TOUCHES_PER_CONFLICT];
+        size_t count;
+        uint64_t total;
+    } *found; /* by place in the answer */
+};
+
+static int by_target(const void *a, const void *b)
+{
+    const struct target *const x = a, *const y = b;
+    if (x->cta != y->cta) return x->cta < y->cta ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* The first target of the CTA that ends at `first` or behind it. */
+static size_t first_target(const struct toucher *toucher, uint32_t cta, uint64_t first)
+{
+    size_t low = 0, high = toucher->target_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct target *const it = &toucher->targets[middle];
+        if (it->cta < cta || (it->cta == cta && it->last < first))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_touched(const struct toucher *toucher, size_t t, uint32_t cta, uint64_t last)
+{
+    return t < toucher->target_count && toucher->targets[t].cta == cta &&
+           toucher->targets[t].first <= last;
+}
+
+static void note_lane(const struct toucher *toucher, uint32_t group, uint64_t last,
+                      const struct cts_selection_touch *touch)
+{
+    if (last < touch->address) last = UINT64_MAX;
+    for (size_t t = first_target(toucher, group, touch->address);
+         is_touched(toucher, t, group, last); t++) {
+        struct found *const found = &toucher->found[toucher->targets[t].place];
+        found->total++;
+        if (found->count < CTS_SELECTION_TOUCHES_PER_CONFLICT)
+            found->touches[found->count++] = *touch;
+    }
+}
+
+static enum cts_status look_up(void *state, const struct scan_block *it, struct cts_error *error)
+{
+    const struct toucher *const toucher = state;
+    const struct block *const block = it->block;
+    (void)error;
+    SCAN_SEGMENTS(it, segment)
+    {
+        const uint32_t cta = block->segments[segment].cta;
+        const uint32_t group = toucher->plan->view == VIEW_SHARED ? cta : CTS_NONE;
+        SCAN_RECORDS(it, segment, i)
+        {
+            const struct block_shape *const shape = &block->shapes[block->shape[i]];
+            if (shape->view != toucher->plan->view) continue;
+            const struct block_hull hull = block_hull(block, shape, i);
+            if (hull.first <= hull.last &&
+                !is_touched(toucher, first_target(toucher, group, hull.first), group, hull.last))
+                continue;
+            uint64_t addresses[CTS_WARP_LANES];
+            block_addresses(block, shape, i, addresses);
+            uint32_t mask = shape->mask;
+            for (unsigned k = 0; k < shape->lanes; k++, mask &= mask - 1) {
+                const struct cts_selection_touch touch = {.index = it->first_index + i,
+                                                          .address = addresses[k],
+                                                          .cta = cta,
+                                                          .site = shape->site,
+                                                          .warp = block->warp[i],
+                                                          .lane = (uint8_t)__builtin_ctz(mask)};
+                note_lane(toucher, group, addresses[k] + shape->width_bytes - 1u, &touch);
+            }
+        }
+    }
+    return CTS_OK;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct cts_selection_touch *const x = a, *const y = b;
+    if (x->index != y->index) return x->index < y->index ? -1 : 1;
+    return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+/* The first ones of what all threads have found: each has its own first ones, since it took chunks
+ * in their order. */
+static enum cts_status join_touches(const struct toucher *touchers, unsigned threads, size_t place,
+                                    struct cts_selection_conflict *conflict,
+                                    struct cts_error *error)
+{
+    size_t count = 0;
+    for (unsigned t = 0; t < threads; t++) count += touchers[t].found[place].count;
+    conflict->touches = cts_array_zeroed(count, sizeof *conflict->touches, error);
+    if (!conflict->touches) return CTS_MEMORY;
+    for (unsigned t = 0; t < threads; t++) {
+        const struct found *const found = &touchers[t].found[place];
+        if (found->count)
+            memcpy(conflict->touches + conflict->touch_count, found->touches,
+                   found->count * sizeof *found->touches);
+        conflict->touch_count += found->count;
+        conflict->touch_total += found->total;
+    }
+    if (count > 1) qsort(conflict->touches, count, sizeof *conflict->touches, by_index);
+    if (count > CTS_SELECTION_TOUCHES_PER_CONFLICT)
+        conflict->touch_count = CTS_SELECTION_TOUCHES_PER_CONFLICT;
+    return CTS_OK;
+}
+
+static enum cts_status look_up_all(struct conflict_plan *plan, struct toucher *touchers,
+                                   struct cts_selection_conflicts *conflicts,
+                                   struct cts_error *error)
+{
+    struct scan *const scan = plan->scan;
+    scan->states = touchers;
+    scan->state_bytes = sizeof *touchers;
+    scan->visit = look_up;
+    enum cts_status status = scan_run(scan, error);
+    for (size_t c = 0; c < conflicts->count && !status; c++)
+        status = join_touches(touchers, scan->threads, c, &conflicts->items[c], error);
+    return status;
+}
+
+static enum cts_status add_touches(struct conflict_plan *plan,
+                                   struct cts_selection_conflicts *conflicts,
+                                   struct cts_error *error)
+{
+    const unsigned threads = plan->scan->threads;
+    const size_t count = conflicts->count;
+    enum cts_status status = CTS_OK;
+    if (!count) return CTS_OK;
+    struct target *const targets = cts_array_zeroed(count, sizeof *targets, error);
+    struct toucher *const touchers = cts_array_zeroed(threads, sizeof *touchers, error);
+    if (!targets || !touchers) status = CTS_MEMORY;
+    for (size_t c = 0; c < count && !status; c++)
+        targets[c] = (struct target){conflicts->items[c].first, conflicts->items[c].last,
+                                     conflicts->items[c].cta, c};
+    if (!status && count > 1) qsort(targets, count, sizeof *targets, by_target);
+    for (unsigned t = 0; t < threads && !status; t++) {
+        touchers[t] = (struct toucher){.plan = plan, .targets = targets, .target_count = count};
+        touchers[t].found = cts_array_zeroed(count, sizeof *touchers[t].found, error);
+        if (!touchers[t].found) status = CTS_MEMORY;
+    }
+    if (!status) status = look_up_all(plan, touchers, conflicts, error);
+    for (unsigned t = 0; touchers && t < threads; t++) free(touchers[t].found);
+    free(touchers);
+    free(targets);
+    return status;
+}
+
+/* ---- the question ---- */
+
+static enum cts_status find(struct conflict_plan *plan, struct cts_selection_conflicts *conflicts,
+                            struct cts_error *error)
+{
+    struct windows windows = {0};
+    plan->shift = find_shift(plan);
+    enum cts_status status = plan->view == VIEW_SHARED ? cut_shared(plan, &windows, error)
+                                                       : cut_global(plan, &windows, error);
+    plan->windows = windows.items;
+    plan->window_count = windows.count;
+    if (!status) {
+        plan->pieces = cts_array_zeroed(windows.count, sizeof *plan->pieces, error);
+        status = plan->pieces ? find_all(plan, error) : CTS_MEMORY;
+    }
+    if (!status) status = put_together(plan, conflicts, error);
+    for (size_t w = 0; plan->pieces && w < windows.count; w++)
+        for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++)
+            free(plan->pieces[w].kinds[kind].items);
+    free(plan->pieces);
+    free(windows.items);
+    return status ? status : add_touches(plan, conflicts, error);
+}
+
 enum cts_status cts_selection_conflicts(struct cts_selection *selection,
                                         const struct cts_selection_question *question,
                                         uint8_t space, size_t count,
                                         struct cts_selection_conflicts *conflicts,
                                         struct cts_error *error)
 {
-    (void)selection;
-    (void)question;
-    (void)space;
-    (void)count;
-    (void)conflicts;
-    return cts_fail(error, CTS_UNSUPPORTED, "not yet");
+    struct scan scan;
+    *conflicts = (struct cts_selection_conflicts){0};
+    enum cts_status status = scan_begin(&scan, selection, question, error);
+    if (status) return status;
+    struct conflict_plan plan = {
+        .scan = &scan, .view = view_space(space), .clip_last = UINT64_MAX, .limit = count};
+    const bool is_clipped =
+        scan.filter.range_space && view_space(scan.filter.range_space) == plan.view;
+    if (is_clipped) {
+        plan.clip_first = scan.filter.range_first;
+        plan.clip_last = scan.filter.range_last;
+    }
+    const bool is_none = plan.view == VIEW_LOCAL || plan.clip_first > plan.clip_last ||
+                         (scan.filter.range_space && !is_clipped);
+    if (!is_none) status = find(&plan, conflicts, error);
+    scan_end(&scan);
+    if (status) cts_selection_conflicts_release(conflicts);
+    return status;
 }
+
 void cts_selection_conflicts_release(struct cts_selection_conflicts *conflicts)
 {
-    (void)conflicts;
+    for (size_t c = 0; conflicts->items && c < conflicts->count; c++)
+        free(conflicts->items[c].touches);
+    free(conflicts->items);
+    *conflicts = (struct cts_selection_conflicts){0};
 }

@@ -138,6 +138,25 @@ bool scan_may_pass(const struct scan *scan, size_t chunk)
                                                   filter->range_first, filter->range_last);
 }
 
+bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space, uint64_t first,
+                    uint64_t last)
+{
+    const struct chunk_summary *const summary = &scan->view->summaries[chunk];
+    if (!summary->spaces[view_space].access_count || summary->spaces[view_space].first > last ||
+        summary->spaces[view_space].last < first)
+        return false;
+    if (view_space != VIEW_GLOBAL) return true;
+    size_t low = 0, high = summary->page_count; /* the first page that is not before the bytes */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (summary->pages[middle] < first >> PAGE_BITS)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < summary->page_count && summary->pages[low] <= last >> PAGE_BITS;
+}
+
 /* Whether any lane of a record touches a byte of first..last. */
 bool scan_touches(const struct block *block, const struct block_shape *shape, size_t i,
                   uint64_t first, uint64_t last)
@@ -167,38 +186,40 @@ static bool passes_shape(const struct scan *scan, const struct block_shape *shap
            (!filter->range_space || view_space(filter->range_space) == shape->view);
 }
 
-struct worker {
-    struct block_builder builder;
-    struct {
-        uint8_t *items;
-        size_t count, capacity;
-    } passes;
+struct passes {
+    uint8_t *items;
+    size_t count, capacity;
 };
 
-static enum cts_status visit(struct scan *scan, size_t chunk, struct worker *worker, void *state,
+static enum cts_status visit(const struct scan *scan, size_t chunk, struct block_builder *builder,
+                             struct passes *passes, scan_visit *function, void *state,
                              struct cts_error *error)
 {
     struct block *block;
-    enum cts_status status =
-        block_take(scan->selection, scan->view, chunk, &worker->builder, &block, error);
+    enum cts_status status = block_take(scan->selection, scan->view, chunk, builder, &block, error);
     if (status || !block) return status;
-    status = CTS_ARRAY_RESERVE(&worker->passes, block->shape_count + 1, error);
+    status = CTS_ARRAY_RESERVE(passes, block->shape_count + 1, error);
     bool any = false;
     for (size_t s = 0; s < block->shape_count && !status; s++) {
-        worker->passes.items[s] = passes_shape(scan, &block->shapes[s]);
-        any |= worker->passes.items[s];
+        passes->items[s] = passes_shape(scan, &block->shapes[s]);
+        any |= passes->items[s];
     }
     const struct scan_block it = {
         .scan = scan,
         .block = block,
         .chunk = chunk,
         .first_index = scan->view->first_index[chunk],
-        .passes = worker->passes.items,
+        .passes = passes->items,
     };
-    if (!status && any) status = scan->visit(state, &it, error);
+    if (!status && any) status = function(state, &it, error);
     block_give_back(scan->selection, scan->view, chunk, block);
     return status;
 }
+
+struct worker {
+    struct block_builder builder;
+    struct passes passes;
+};
 
 static void worker_free(const struct scan *scan, struct worker *worker)
 {
@@ -221,8 +242,8 @@ static void work(void *state, unsigned index)
         if (is_given_up(scan->question))
             status = cts_fail(&error, CTS_IO, "nobody waits for the answer");
         else
-            status = visit(scan, chunk, worker, (char *)scan->states + index * scan->state_bytes,
-                           &error);
+            status = visit(scan, chunk, &worker->builder, &worker->passes, scan->visit,
+                           (char *)scan->states + index * scan->state_bytes, &error);
     }
     if (status) {
         pthread_mutex_lock(&scan->lock);
@@ -244,11 +265,22 @@ enum cts_status scan_run(struct scan *scan, struct cts_error *error)
     return scan->status;
 }
 
-enum cts_status scan_one(struct scan *scan, size_t chunk, void *state, struct cts_error *error)
+enum cts_status scan_with(const struct scan *scan, size_t chunk, struct block_builder *builder,
+                          scan_visit *function, void *state, struct cts_error *error)
+{
+    struct passes passes = {0};
+    const enum cts_status status = visit(scan, chunk, builder, &passes, function, state, error);
+    free(passes.items);
+    return status;
+}
+
+enum cts_status scan_one(const struct scan *scan, size_t chunk, void *state,
+                         struct cts_error *error)
 {
     struct worker *const worker = cts_array_zeroed(1, sizeof *worker, error);
     if (!worker) return CTS_MEMORY;
-    const enum cts_status status = visit(scan, chunk, worker, state, error);
+    const enum cts_status status =
+        visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, state, error);
     worker_free(scan, worker);
     return status;
 }

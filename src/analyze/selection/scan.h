@@ -56,19 +56,21 @@ CTS_MUST_CHECK enum cts_status scan_run(struct scan *scan, struct cts_error *err
 void scan_end(struct scan *scan);
 
 /* One block alone, on the caller's thread: visit(state, ...) as scan_run() does it. */
-CTS_MUST_CHECK enum cts_status scan_one(struct scan *scan, size_t chunk, void *state,
+CTS_MUST_CHECK enum cts_status scan_one(const struct scan *scan, size_t chunk, void *state,
                                         struct cts_error *error);
+
+/* The same with the caller's builder and function, and without regard to what scan->wants says. */
+typedef enum cts_status scan_visit(void *state, const struct scan_block *block,
+                                   struct cts_error *error);
+CTS_MUST_CHECK enum cts_status scan_with(const struct scan *scan, size_t chunk,
+                                         struct block_builder *builder, scan_visit *visit,
+                                         void *state, struct cts_error *error);
 
 /* Whether a chunk may hold records that pass, by its summary. */
 bool scan_may_pass(const struct scan *scan, size_t chunk);
 /* Whether it may hold lanes that touch a byte of first..last of a space. */
-static inline bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space,
-                                  uint64_t first, uint64_t last)
-{
-    const struct chunk_summary *const summary = &scan->view->summaries[chunk];
-    return summary->spaces[view_space].first <= last && summary->spaces[view_space].last >= first &&
-           summary->spaces[view_space].access_count;
-}
+bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space, uint64_t first,
+                    uint64_t last);
 
 /* ---- for visit() ---- */
 

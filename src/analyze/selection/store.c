@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/map.h"
 #include "common/parallel.h"
 
 enum { MEMORY_DEFAULT_BYTES = 256 << 20 };
@@ -33,6 +34,8 @@ enum cts_status cts_selection_open(const struct cts_catalogue *catalogue,
 static void view_free(struct view *view)
 {
     for (size_t k = 0; view->blocks && k < view->chunk_count; k++) block_free(view->blocks[k]);
+    for (size_t k = 0; view->summaries && k < view->chunk_count; k++)
+        free(view->summaries[k].pages);
     free(view->first_index);
     free(view->summaries);
     free(view->blocks);
@@ -164,23 +167,90 @@ struct loader {
     struct cts_error error;
 };
 
-static void summarise(const struct block *block, struct chunk_summary *summary)
+static uint64_t alignment_of(const struct block *block, const struct block_shape *shape, size_t i)
 {
+    uint64_t bits = block->base[i] | shape->width_bytes | (uint64_t)shape->s0 | (uint64_t)shape->s1;
+    if (shape->pattern != CTS_PATTERN_LIST) return bits;
+    const uint32_t *const offsets = block->offsets + block->offset_start[i];
+    for (unsigned k = 0; k < shape->lanes; k++) bits |= offsets[k];
+    return bits;
+}
+
+enum { RECENT_PAGES = 64 };
+
+struct pages {
+    struct cts_map map;
+    uint64_t recent[RECENT_PAGES]; /* page + 1 */
+};
+
+static enum cts_status note_pages(struct pages *pages, uint64_t first, uint64_t last,
+                                  struct cts_error *error)
+{
+    for (uint64_t page = first >> PAGE_BITS; page <= last >> PAGE_BITS; page++) {
+        if (pages->recent[page % RECENT_PAGES] == page + 1) continue;
+        pages->recent[page % RECENT_PAGES] = page + 1;
+        if (!cts_map_at(&pages->map, page, error)) return CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+/* The pages that a record's lanes touch; those of its hull when they are few. */
+static enum cts_status add_pages(struct pages *pages, const struct block *block,
+                                 const struct block_shape *shape, size_t i,
+                                 const struct block_hull *hull, struct cts_error *error)
+{
+    if (hull->first <= hull->last && hull->last - hull->first < UINT64_C(1) << PAGE_BITS)
+        return note_pages(pages, hull->first, hull->last, error);
+    uint64_t addresses[CTS_WARP_LANES];
+    block_addresses(block, shape, i, addresses);
+    enum cts_status status = CTS_OK;
+    for (unsigned k = 0; k < shape->lanes && !status; k++) {
+        const uint64_t last = addresses[k] + shape->width_bytes - 1u;
+        status = note_pages(pages, addresses[k], last < addresses[k] ? UINT64_MAX : last, error);
+    }
+    return status;
+}
+
+static enum cts_status keep_pages(struct chunk_summary *summary, const struct cts_map *map,
+                                  struct cts_error *error)
+{
+    struct cts_map_entry *const entries = cts_map_sorted(map, error);
+    summary->pages = cts_array_zeroed(map->count, sizeof *summary->pages, error);
+    if (entries && summary->pages)
+        for (size_t i = 0; i < map->count; i++) summary->pages[i] = entries[i].key;
+    if (entries && summary->pages) summary->page_count = map->count;
+    const bool is_done = entries && summary->pages;
+    free(entries);
+    return is_done ? CTS_OK : CTS_MEMORY;
+}
+
+static enum cts_status summarise(const struct block *block, struct chunk_summary *summary,
+                                 struct cts_error *error)
+{
+    struct pages pages = {0};
+    enum cts_status status = CTS_OK;
+    free(summary->pages);
+    *summary = (struct chunk_summary){0};
     for (unsigned view = 0; view < VIEW_SPACES; view++) summary->spaces[view].first = UINT64_MAX;
-    for (size_t i = 0; i < block->record_count; i++) {
+    for (size_t i = 0; i < block->record_count && !status; i++) {
         const struct block_shape *const shape = &block->shapes[block->shape[i]];
         if (!shape->width_bytes) {
             summary->unknown_count++;
             continue;
         }
         struct block_hull hull = block_hull(block, shape, i);
+        if (shape->view == VIEW_GLOBAL) status = add_pages(&pages, block, shape, i, &hull, error);
         if (hull.first > hull.last) hull = (struct block_hull){0, UINT64_MAX};
+        summary->alignment[shape->view] |= alignment_of(block, shape, i);
         summary->spaces[shape->view].access_count += shape->lanes;
         if (hull.first < summary->spaces[shape->view].first)
             summary->spaces[shape->view].first = hull.first;
         if (hull.last > summary->spaces[shape->view].last)
             summary->spaces[shape->view].last = hull.last;
     }
+    if (!status) status = keep_pages(summary, &pages.map, error);
+    cts_map_release(&pages.map);
+    return status;
 }
 
 /* The block's CTAs, as runs of ascending numbers. */
@@ -225,8 +295,8 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
             view->summaries[k].spaces[space].first = UINT64_MAX;
         return CTS_OK;
     }
-    summarise(block, &view->summaries[k]);
-    status = add_runs(loader, block, error);
+    status = summarise(block, &view->summaries[k], error);
+    if (!status) status = add_runs(loader, block, error);
     block_give_back(selection, view, k, block);
     return status;
 }
@@ -290,9 +360,6 @@ static enum cts_status find_split(struct view *view, struct cts_error *error)
             status = add_split(view, run.first, run.last < reached ? run.last : reached, error);
         if (!i || run.last > reached) reached = run.last;
     }
-    free(view->runs.items);
-    view->runs.items = NULL;
-    view->runs.count = view->runs.capacity = 0;
     return status;
 }
 

@@ -15,8 +15,12 @@ struct chunk_summary {
         uint64_t first, last, access_count; /* first > last: none */
     } spaces[VIEW_SPACES];
     uint64_t unknown_count;
+    uint64_t alignment[VIEW_SPACES]; /* OR of all addresses and widths */
+    uint64_t *pages;                 /* of global memory that its lanes touch, ascending */
+    size_t page_count;
     bool is_damaged; /* its records have indices, and pass no filter */
 };
+enum { PAGE_BITS = 20 };
 
 /* CTAs first..last have records in a chunk, in one piece each. */
 struct cta_run {
@@ -44,7 +48,7 @@ struct view {
     struct {
         struct cta_run *items;
         size_t count, capacity;
-    } runs; /* while it is loaded */
+    } runs; /* by first CTA; those of several chunks may overlap */
     struct {
         struct cts_selection_allocation *items;
         size_t count, capacity;
