@@ -26,7 +26,7 @@ export function AddressBand({ region, window }: { region: Region; window: Range 
         const data = density.data;
         if (data && tops)
             for (let i = 0; i < data.reads.length; i++) {
-                const x = xOf(data.first + i * data.cellBytes), next = Math.max(x + 1, xOf(Math.min(data.first + (i + 1) * data.cellBytes, region.last + 1)));
+                const x = Math.round(xOf(data.first + i * data.cellBytes)), next = Math.max(x + 1, Math.round(xOf(Math.min(data.first + (i + 1) * data.cellBytes, region.last + 1))));
                 const up = strength(data.reads[i]!, tops.reads) * (middle - unit), down = strength(data.writes[i]!, tops.writes) * (height - middle - unit);
                 context.fillStyle = readColour(theme);
                 if (up) context.fillRect(x, middle - up, next - x, up);

@@ -137,7 +137,7 @@ export function AddressesView() {
     const [size, setSize] = useState<{ width: number; height: number }>({ width: 0, height: 0 });
     useEffect(() => {
         if (!place.current) return;
-        const observer = new ResizeObserver(() => place.current && setSize({ width: place.current.clientWidth, height: place.current.clientHeight }));
+        const observer = new ResizeObserver(() => place.current?.clientWidth && setSize({ width: place.current.clientWidth, height: place.current.clientHeight }));
         observer.observe(place.current);
         return () => observer.disconnect();
     }, [!region]);

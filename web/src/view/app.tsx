@@ -128,7 +128,9 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
         hover.set(null);
     }, [current]);
 
-    const findings = useAsk(state.wholeRun ? "run" : state.launch, current ? "findings" : null, (signal) => source.findings(state.wholeRun ? null : current!.launch, signal));
+    // They are asked for when something shows them: they take a look at every access.
+    const noted = state.record !== null || [state.view, state.second].some((view) => view === "findings" || view === "source");
+    const findings = useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) => source.findings(state.wholeRun ? null : current!.launch, signal));
     const indices = [...(state.record === null ? [] : [state.record]), ...state.pins.map((pin) => pin.index)];
     const records = useRecordsOf(source, current ? current.launch : null, indices, (index) => {
         say(`Record ${index} does not exist in launch ${current?.launch}; the selection was left out.`);

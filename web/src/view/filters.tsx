@@ -52,7 +52,7 @@ function chipsOf(model: ReturnType<typeof useModel>): [string, Partial<Filter>][
 export function FilterPanel() {
     const model = useModel(), { launch, state } = model, { filter } = state;
     const change = (part: Partial<Filter>) => model.set({ filter: { ...filter, ...part } });
-    const matched = useAsk(launch.launch, `count|${JSON.stringify(filter)}`, (signal) => model.source.records(launch.launch, filter, 0, 1, signal));
+    const matched = useAsk(launch.launch, isFiltered(filter) ? `count|${JSON.stringify(filter)}` : null, (signal) => model.source.records(launch.launch, filter, 0, 1, signal));
     const chips = chipsOf(model), total = matched.data?.total ?? null;
     const spaces = launch.spaces.map((s) => s.space);
     return (

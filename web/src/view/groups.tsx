@@ -4,7 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { bytes, count, short } from "../format";
 import { useAsk } from "./ask";
 import { useModel, type Model } from "./model";
-import { Empty, Failed, NothingLeft, Share, efficiency, toneOf } from "./parts";
+import { Empty, Failed, Share, efficiency, toneOf } from "./parts";
 import { fileName, placeText, pointText } from "./places";
 import type { Filter, Group, GroupBy, OperationKind } from "./source";
 import { GROUPS, toggled } from "./state";
@@ -43,15 +43,15 @@ function changeOf(model: Model, by: GroupBy, group: Group): Change {
     }
 }
 
-function nameOf(model: Model, by: GroupBy, group: Group): string {
+function nameOf(model: Model, by: GroupBy, group: Group, oneFile: boolean): string {
     const n = Number(group.key), { run, launch } = model;
     if (by === "line" && /^\d+:\d+$/.test(group.key)) {
         const [source, line] = group.key.split(":").map(Number);
-        return `${fileName(run, source!) ?? "source"}:${line}`;
+        return oneFile ? `line ${line}` : `${fileName(run, source!) ?? "source"}:${line}`;
     }
     if (by === "site" && model.sites.has(n)) {
         const site = model.sites.get(n)!;
-        return `${placeText(run, site)} ${site.operation}${site.variable ? ` ${site.variable}` : ""}`;
+        return `${site.line === null ? placeText(run, site) : `line ${site.line}`} ${site.operation}${site.variable ? ` ${site.variable}` : ""}`;
     }
     if (by === "cta" && group.key !== "") return `CTA ${pointText(n, launch.grid)}`;
     if (by === "warp" && group.key !== "") return `warp ${n}`;
@@ -70,7 +70,8 @@ export function GroupPanel() {
         return code && source === own && line ? code[line - 1]?.trim() ?? null : null;
     };
     const all = groups.data?.by === by ? groups.data.rows : [], most = Math.max(1, ...all.map((g) => g.bytes));
-    const rows = all.map((group) => ({ group, name: nameOf(model, by, group) })).filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
+    const oneFile = new Set(all.map((group) => group.key.split(":")[0])).size === 1;
+    const rows = all.map((group) => ({ group, name: nameOf(model, by, group, oneFile) })).filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
     return (
         <section class="panel groups">
             <div class="headline">
@@ -81,7 +82,7 @@ export function GroupPanel() {
                 <input type="search" placeholder="Find" aria-label="Find a group" value={text} onInput={(event) => setText(event.currentTarget.value)} />
             </div>
             {groups.error && <Failed answer={groups} />}
-            {groups.data && !all.length && !groups.waiting && <NothingLeft what="requests" />}
+            {groups.data && !all.length && !groups.waiting && <p class="soft">No requests to add up.</p>}
             {all.length > 0 && !rows.length && <Empty title={`No ${NAMES[by]} matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
             <ul class={`grouplist ${groups.waiting ? "dim" : ""}`}>
                 {rows.map(({ group, name }) => {

@@ -46,7 +46,7 @@ export function OrderView() {
     const [size, setSize] = useState({ width: 0, height: 0 });
     useEffect(() => {
         if (!place.current) return;
-        const observer = new ResizeObserver(() => place.current && setSize({ width: place.current.clientWidth, height: place.current.clientHeight }));
+        const observer = new ResizeObserver(() => place.current?.clientWidth && setSize({ width: place.current.clientWidth, height: place.current.clientHeight }));
         observer.observe(place.current);
         return () => observer.disconnect();
     }, [!used]);

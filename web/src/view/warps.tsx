@@ -19,7 +19,7 @@ const ROW = 20, HEAD = 22;
 // Left edges of the columns, in units; lanes take what is left.
 function columnsOf(width: number, unit: number) {
     const wide = width / unit > 620;
-    const edges = wide ? { record: 8, cta: 74, warp: 138, place: 172, operation: 292, lanes: 402 } : { record: 8, cta: 66, warp: 120, place: 146, operation: 226, lanes: 290 };
+    const edges = wide ? { record: 8, cta: 70, warp: 130, place: 162, operation: 268, lanes: 396 } : { record: 8, cta: 66, warp: 120, place: 146, operation: 226, lanes: 290 };
     const cost = wide ? 92 : 70;
     const cell = Math.max(4, Math.min(22, Math.floor((width / unit - edges.lanes - cost - 8) / 32 * 2) / 2));
     return { ...edges, cell, cost: edges.lanes + 32 * cell + 10, end: edges.lanes + 32 * cell };

@@ -1,0 +1,446 @@
+// The page in a real browser over the demo source (demo.ts), whose accesses are closed forms: every
+// view shows what they say, at the place where they say it.
+//     node check-view.mjs views|links|filters|ways|bad|late|sizes WORK_DIRECTORY
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { colourAt, launchBrowser, open, pixelsOf, serveDemo, settle, stateOf } from "./harness.mjs";
+
+const [part, work] = process.argv.slice(2);
+mkdirSync(work, { recursive: true });
+const base = await serveDemo(), browser = await launchBrowser();
+const LOAD = "0,114,178", STORE = "213,94,0", ATOMIC = "170,68,153", ALARM = "204,31,47"; // of the light palette
+const IN = 0x7f0000000000, OUT = 0x7f0000100000, hex = (n) => `0x${n.toString(16)}`;
+const show = (hash, options, query = "") => open(browser, `${base}?${query}#${hash}`, options);
+const pane = (page, name) => page.locator(`.pane[data-view=${name}]`);
+const canvasOf = (page, name) => pane(page, name).locator("canvas").last();
+const text = (locator) => locator.innerText().then((t) => t.replace(/\s+/g, " "));
+
+// Where the lanes of the Warps view begin, and the middle of a row: found by their colours.
+async function lanesOf(page) {
+    const canvas = canvasOf(page, "warps");
+    const found = await canvas.evaluate((element, wanted) => {
+        const ratio = element.width / element.clientWidth, y = Math.round(32 * ratio), { data } = element.getContext("2d").getImageData(0, y, element.width, 1);
+        const starts = [];
+        let inside = false;
+        for (let x = 0; x < element.width; x++) {
+            const is = wanted.includes(`${data[4 * x]},${data[4 * x + 1]},${data[4 * x + 2]}`);
+            if (is && !inside) starts.push(x / ratio);
+            inside = is;
+        }
+        return starts;
+    }, [LOAD, STORE, ATOMIC]);
+    return { canvas, left: found[0], cell: found[1] - found[0], count: found.length, y: (row) => 22 + 20 * row + 10 };
+}
+
+const parts = {
+    async views() {
+        // Warps: a load and a store of all lanes in turn, 4 and 32 sectors.
+        let { page, close } = await show("launch=0");
+        assert.equal(await text(page.locator(".picker code")), "transpose_naive");
+        assert.match(await text(pane(page, "warps").locator(".head")), /^4,096 requests/);
+        const lanes = await lanesOf(page);
+        assert.equal(lanes.count, 32);
+        for (const lane of [0, 15, 31]) {
+            const x = lanes.left + lane * lanes.cell + lanes.cell / 2 - 1;
+            assert.equal(await colourAt(lanes.canvas, x, lanes.y(0)), LOAD);
+            assert.equal(await colourAt(lanes.canvas, x, lanes.y(1)), STORE);
+        }
+        assert.match(await lanes.canvas.getAttribute("aria-label"), /^4,096 requests, from row 0: record 0: load 4 B, global, CTA 0, warp 0, demo.cu:19/);
+        // The address map: both matrices, read and written in full.
+        assert.deepEqual(await pane(page, "addresses").locator(".allocations li code").allTextContents(), ["float *d_in", "float *d_out"]);
+        const map = canvasOf(page, "addresses");
+        assert.match(await map.getAttribute("aria-label"), /^d_in: /);
+        assert.ok(await pixelsOf(map, LOAD) > 20000 && await pixelsOf(map, STORE) === 0);
+        await pane(page, "addresses").locator(".allocations li button").nth(1).click();
+        await settle(page);
+        assert.ok(await pixelsOf(map, STORE) > 20000 && await pixelsOf(map, LOAD) === 0);
+        // Groups: the line, its bytes and efficiency: 8 of 36 sectors would do.
+        assert.match(await text(page.locator(".grouplist li").first()), /^line 19 131k 22% out\[x/);
+        await close();
+
+        // A histogram's last warps have half of their lanes; all counters are touched by all warps.
+        ({ page, close } = await show("launch=4&view=conflicts&second=none"));
+        assert.match(await text(pane(page, "conflicts").locator(".head")), /^16 ranges of bytes/);
+        const first = pane(page, "conflicts").locator("tbody tr").first();
+        assert.match(await text(first), /d_counts\[0\] 4 B 256 256 atomics 480/);
+        await first.locator("button").first().click();
+        assert.match(await text(pane(page, "conflicts").locator(".touches li").first()), /atomic add by CTA 0, warp 0, lane 0/);
+        await pane(page, "conflicts").getByRole("radio", { name: "possible races" }).click();
+        assert.match(await text(pane(page, "conflicts")), /None of these/);
+        await close();
+
+        // Banks: 32 words of bank 0; padded, a word of each.
+        ({ page, close } = await show("launch=1&view=banks&record=8&compare=this:2:8&second=none"));
+        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), ["32-way conflict 32 wavefronts, 1 would do", "no conflict 1 wavefront, 1 would do"]);
+        const [naive, padded] = await pane(page, "banks").locator("canvas").all();
+        const cell = await naive.evaluate((element) => Math.max(6, Math.min(26, Math.floor((element.clientWidth - 44) / 32))));
+        const at = (canvas, lane, bank) => colourAt(canvas, 38 + bank * cell + 1, 18 + lane * 13 + 1);
+        for (const lane of [0, 7, 31]) {
+            assert.equal(await at(naive, lane, 0), ALARM);
+            assert.notEqual(await at(naive, lane, 5), ALARM);
+            assert.equal(await at(padded, lane, lane), LOAD);
+            assert.notEqual(await at(padded, lane, (lane + 1) % 32), LOAD);
+        }
+        assert.equal(await pixelsOf(padded, ALARM), 0);
+        await pane(page, "banks").getByRole("radio", { name: "by bank" }).click();
+        await settle(page);
+        assert.equal(await at(naive, 31, 0), ALARM); // 32 words, one on the other
+        assert.equal(await at(padded, 0, 31), LOAD); // side by side
+        assert.equal((await stateOf(page)).banks, "stacks");
+        await close();
+
+        // Sectors: each lane's 4 bytes come with 28 that are not used.
+        ({ page, close } = await show("launch=0&view=sectors&record=1&second=none"));
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^32 sectors 4 would do · 32 lines of 128 B · 128 of 1,024 B moved are used \(12.5 %\) · strided: 1,024 B/);
+        assert.equal(await canvasOf(page, "sectors").getAttribute("aria-label"), "32 sectors in 32 lines moved for 128 bytes");
+        assert.ok(await pixelsOf(canvasOf(page, "sectors"), STORE) > 2000);
+        await close();
+        // A dense request uses all that it moves.
+        ({ page, close } = await show("launch=0&view=sectors&record=0&second=none"));
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^4 sectors 4 would do · 1 lines? of 128 B · 128 of 128 B/);
+        await close();
+
+        // Order: loads go through d_in row by row, stores through d_out column by column.
+        ({ page, close } = await show("launch=0&view=order&second=none"));
+        const picture = canvasOf(page, "order"), box = await picture.boundingBox();
+        const top = [132, 6, box.width - 142, (box.height - 34) / 2], bottom = [132, 12 + (box.height - 34) / 2, box.width - 142, (box.height - 34) / 2];
+        const blue = (r, g, b) => b > r, inks = await Promise.all([top, bottom].map((part) => picture.evaluate((element, part) => {
+            const { data } = element.getContext("2d").getImageData(...part.map(Math.round));
+            let read = 0, write = 0;
+            for (let i = 0; i < data.length; i += 4) {
+                if (data[i + 2] > data[i] + 60) read++;
+                if (data[i] > data[i + 2] + 60) write++;
+            }
+            return [read, write];
+        }, part)));
+        assert.ok(blue && inks[0][0] > 1000 && inks[0][1] === 0 && inks[1][1] > 1000 && inks[1][0] === 0, JSON.stringify(inks));
+        await close();
+
+        // Source: numbers and the finding stand beside their line.
+        ({ page, close } = await show("launch=1&view=source&second=none"));
+        const line = page.locator(".codeline[data-line='12']");
+        assert.match(await text(line), /^512 KiB 4.10k 14% bank conflicts 12 out\[/);
+        assert.match(await text(page.locator(".codeline[data-line='9']")), /^512 KiB 4.10k 100% 9 tile\[/);
+        await close();
+
+        // Findings and their place in the run; a diff.
+        ({ page, close } = await show("launch=1&view=findings"));
+        assert.deepEqual(await page.locator(".finding h3").allTextContents(), ["bank conflicts load of tile"]);
+        await page.getByRole("radio", { name: "whole run" }).click();
+        await settle(page);
+        assert.deepEqual(await page.locator(".finding .ceiling b").allTextContents(), ["84.0 %", "78.0 %", "43.0 %", "!"]);
+        await page.getByLabel("Find a finding").fill("struct");
+        assert.equal(await page.locator(".finding").count(), 1);
+        await page.keyboard.press("Escape");
+        await page.getByRole("tab", { name: "Diff" }).click();
+        await settle(page);
+        assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["gone", "changed", "new"]);
+        assert.match(await text(pane(page, "diff")), /wavefronts 67,584 4,096 −93.9 %/);
+        await pane(page, "diff").getByRole("radio", { name: "same 1" }).click();
+        assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["same"]);
+        await close();
+
+        // Structs: 8 of 24 bytes in use, the first two of six cells.
+        ({ page, close } = await show(`launch=3&view=addresses&second=none&window=global:${hex(0x7f0000200000)}-${hex(0x7f0000200000 + 24 * 20 - 1)}`));
+        assert.equal(await page.getByRole("radio", { name: "structs" }).getAttribute("aria-checked"), "true");
+        assert.equal(await page.getByLabel("Bytes of a struct").inputValue(), "24");
+        assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^d_structs: 6 columns by 20 rows of 4 B, 40 cells touched$/);
+        await close();
+    },
+
+    async links() {
+        // A lane that is pointed at lights its bytes; bytes that are pointed at light their lanes.
+        let { page, close } = await show(`launch=0&window=global:${hex(IN)}-${hex(IN + 1023)}`);
+        const lanes = await lanesOf(page), map = canvasOf(page, "addresses"), box = await lanes.canvas.boundingBox();
+        const dark = "17,17,17", plain = await pixelsOf(map, dark);
+        await page.mouse.move(box.x + lanes.left + 5.5 * lanes.cell, box.y + lanes.y(0));
+        await settle(page);
+        assert.ok(await pixelsOf(map, dark) > plain + 30, "no bytes light up");
+        assert.match(await text(page.locator(".status")), /lane 5: load 4 B at d_in\[5\]/);
+        assert.match(await text(page.locator(".tip").first()), /lane 5: load 4 B at d_in\[5\] .*value 5/);
+        const outlines = await pixelsOf(lanes.canvas, dark), mapBox = await map.boundingBox();
+        await page.mouse.move(mapBox.x + 60, mapBox.y + 24); // the first cell
+        await page.waitForTimeout(200);
+        await settle(page);
+        assert.match(await text(page.locator(".tip")), /d_in\[0\] 0x7f0000000000: read by 1 lanes load: CTA \(0, 0\), warp 0, lane 0, demo.cu:19/);
+        assert.ok(await pixelsOf(lanes.canvas, dark) > outlines + 20, "no lane lights up");
+        // A click selects bytes, and the only lane that touched them.
+        await page.mouse.click(mapBox.x + 60, mapBox.y + 24);
+        await settle(page);
+        let state = await stateOf(page);
+        assert.equal(state.bytes, `global:${hex(IN)}-${hex(IN + 3)}`);
+        assert.equal(state.record, "0");
+        assert.match(await text(page.locator(".touching")), /d_in\[0\] · 4 B from .* 1 lanes touched them/);
+        await page.getByRole("button", { name: "Filter by these bytes" }).click();
+        await settle(page);
+        assert.match(await text(page.locator(".matched")), /^1 of 4,096 requests/);
+        await page.locator(".chip").first().click();
+        await settle(page);
+        assert.match(await text(page.locator(".matched")), /^4,096 requests, all shown/);
+
+        // A lane that is clicked is selected everywhere; pins have names and are compared.
+        await page.mouse.click(box.x + lanes.left + 3.5 * lanes.cell, box.y + lanes.y(1));
+        await settle(page);
+        state = await stateOf(page);
+        assert.deepEqual([state.record, state.lane], ["1", "3"]);
+        assert.match(await text(page.locator(".selected")), /Request 1 .*store 4 B global, out float CTA \(0, 0\) warp 0 of 8 at demo.cu:19 lanes strided: 1,024 B from lane to lane 32 sectors, 4 would do/);
+        assert.match(await text(page.locator(".lanetable tr.on")), /^3 3, 0 d_out\[768\] 3$/);
+        await page.keyboard.press("p");
+        await page.keyboard.press("ArrowRight");
+        await page.keyboard.press("p");
+        await settle(page);
+        assert.equal((await stateOf(page)).pins, "1.3,1.4");
+        assert.match(await text(page.locator(".pins")), /A CTA \(0, 0\), warp 0, lane 3 d_out\[768\].*B CTA \(0, 0\), warp 0, lane 4 d_out\[1024\].*A \+ 1,024 B/);
+        // Arrows step through what the filter lets through.
+        await page.getByRole("button", { name: "load", exact: true }).click();
+        await settle(page);
+        assert.match(await text(page.locator(".matched")), /^2,048 of 4,096/);
+        assert.match(await text(pane(page, "warps").locator(".head")), /request 1 is outside the filter/);
+        for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowUp"]) {
+            await page.keyboard.press(key);
+            await settle(page, 40);
+        }
+        assert.equal((await stateOf(page)).record, "2");
+        // All accesses of the warp: its 8 requests.
+        await page.getByRole("button", { name: "All accesses of this warp" }).click();
+        await settle(page);
+        state = await stateOf(page);
+        assert.deepEqual([state.cta, state.warp], ["0", "0"]);
+        assert.match(await text(page.locator(".matched")), /^8 of 4,096/);
+        // Esc clears the selection, then the filter.
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("Escape");
+        await settle(page);
+        state = await stateOf(page);
+        assert.ok(!state.record && !state.cta && !state.op);
+        // The whole state is in the URL: a new page shows the same.
+        const address = page.url();
+        await close();
+        ({ page, close } = await open(browser, address));
+        assert.match(await text(page.locator(".pins")), /lane 3 d_out\[768\].*lane 4 d_out\[1024\]/);
+        await close();
+
+    },
+
+    async filters() {
+        // A finding leads to its example, in the view that shows it.
+        const { page, close } = await show("launch=1&view=findings&scope=run");
+        await page.getByRole("button", { name: "Show an example" }).first().click();
+        await settle(page);
+        let state = await stateOf(page);
+        assert.deepEqual([state.view, state.launch, state.site], ["banks", "1", "4"]);
+        assert.match(await text(pane(page, "banks").locator(".verdict")), /32-way conflict/);
+        await page.goBack();
+        await settle(page);
+        await page.getByRole("button", { name: "Show an example" }).nth(1).click();
+        await settle(page);
+        state = await stateOf(page);
+        assert.deepEqual([state.view, state.launch], ["sectors", "0"]);
+        // A line of the source is the filter, and leaves it again.
+        await page.getByRole("button", { name: "demo.cu:19", exact: true }).click();
+        await settle(page);
+        assert.equal((await stateOf(page)).view, "source");
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("Escape");
+        await page.getByRole("button", { name: "Filter by line 19" }).click();
+        await settle(page);
+        assert.equal((await stateOf(page)).line, "0:19");
+        await page.getByRole("button", { name: "Filter by line 19" }).click();
+        await settle(page);
+        assert.equal((await stateOf(page)).line, undefined);
+        // Groups filter too, by each of what they go by.
+        for (const [by, name, field, value] of [["site", "line 19 store out", "site", "1"], ["allocation", "d_out", "range", `global:${hex(OUT)}-${hex(OUT + 262143)}`], ["operation", "store", "op", "store"], ["cta", "CTA (3, 0)", "cta", "3"], ["warp", "warp 2", "warp", "2"]]) {
+            await page.getByLabel("Group by").selectOption(by);
+            await settle(page);
+            await page.getByLabel("Find a group").fill(name);
+            await page.locator(".grouplist button").first().click();
+            await settle(page);
+            assert.equal((await stateOf(page))[field], value);
+            await page.locator(".grouplist button").first().click();
+            await settle(page);
+            assert.equal((await stateOf(page))[field], undefined);
+            await page.getByLabel("Find a group").fill("");
+        }
+        await close();
+
+    },
+
+    async ways() {
+        // The timeline, the picker, the search and the keys open launches and views.
+        const { page, close } = await show("launch=0");
+        const strip = page.locator(".strip canvas"), stripBox = await strip.boundingBox(), plot = stripBox.width - 116;
+        assert.match(await strip.getAttribute("aria-label"), /7 launches on 2 streams; launch 0, transpose_naive, is open/);
+        await page.mouse.click(stripBox.x + 108 + (plot * 7500) / 36000, stripBox.y + 17 + 27);
+        await settle(page);
+        assert.equal((await stateOf(page)).launch, "1");
+        await page.mouse.wheel(0, -300);
+        await settle(page);
+        assert.match((await stateOf(page)).t, /^\d+-\d+$/);
+        await page.locator(".picker").click();
+        await page.getByLabel("Search launches").fill("weigh");
+        await settle(page);
+        await page.getByRole("option", { name: /weigh_array_of_structs/ }).click();
+        await settle(page);
+        assert.equal((await stateOf(page)).launch, "3");
+        await page.keyboard.press("[");
+        await settle(page);
+        assert.equal((await stateOf(page)).launch, "2");
+        await page.keyboard.press("/");
+        await page.keyboard.type("tile");
+        await settle(page);
+        await page.keyboard.press("Enter");
+        await settle(page);
+        assert.ok((await stateOf(page)).site);
+        for (const [key, view] of [["2", "source"], ["5", "banks"], ["4", "addresses"], ["8", "order"]]) {
+            await page.keyboard.press(key);
+            assert.equal(await page.locator("[role=tab][aria-selected=true]").innerText(), { source: "Source", banks: "Banks", addresses: "Addresses", order: "Order" }[view]);
+        }
+        await page.keyboard.press("?");
+        assert.equal(await page.getByRole("dialog", { name: "Help" }).count(), 1);
+        await page.keyboard.press("Escape");
+        assert.equal(await page.getByRole("dialog").count(), 0);
+        // The order leads to single requests.
+        await page.goto(`${base}#launch=0&view=order&order=0-40:${hex(IN)}-${hex(IN + 262143)}`);
+        await page.reload();
+        await settle(page);
+        const picture = canvasOf(page, "order"), size = await picture.boundingBox();
+        await page.mouse.click(size.x + 132 + ((size.width - 142) / 41) * 10.5, size.y + 40);
+        await settle(page);
+        assert.equal((await stateOf(page)).record, "10");
+        await close();
+    },
+
+    async bad() {
+        // What a link names and the run does not have is said, and the rest is shown.
+        let { page, close } = await show("launch=0&record=999999&site=77&nonsense=1&file=9");
+        const notices = await text(page.locator(".notices"));
+        for (const part of ["'nonsense=1'", "Record 999999 does not exist", "Site 77", "Source 9"]) assert.ok(notices.includes(part), notices);
+        assert.match(await text(pane(page, "warps").locator(".head")), /^4,096 requests/);
+        await page.getByRole("button", { name: "Dismiss the notices" }).click();
+        assert.equal(await page.locator(".notices").count(), 0);
+        await close();
+        ({ page, close } = await show("launch=99&view=warps"));
+        await settle(page);
+        assert.match(await text(page.locator(".notices")), /Launch 99 cannot be shown: the run has no launch 99/);
+        assert.equal(await text(page.locator(".picker code")), "transpose_naive");
+        await close();
+        // A filter that matches nothing says so, in each view, and offers to clear it.
+        for (const view of ["warps", "sectors", "conflicts", "order"]) {
+            ({ page, close } = await show(`launch=0&view=${view}&second=none&op=atomic`));
+            assert.match(await text(pane(page, view)), /No [a-z ]+ match the filter\. Clear the filter/, view);
+            await page.getByRole("button", { name: "Clear the filter" }).click();
+            await settle(page);
+            assert.equal((await stateOf(page)).op, undefined);
+            await close();
+        }
+        // A launch without shared memory, and one that was not recorded.
+        ({ page, close } = await show("launch=0&view=banks&second=none"));
+        assert.match(await text(pane(page, "banks")), /This launch did not touch shared memory/);
+        await close();
+        ({ page, close } = await show("launch=5&view=addresses"));
+        assert.match(await text(pane(page, "addresses")), /No accesses of this launch were recorded/);
+        await page.locator(".warned").click();
+        assert.match(await text(page.locator(".popup.warnings")), /3 accesses were dropped.*This launch was not recorded/);
+        await close();
+        // Fields take what they understand.
+        ({ page, close } = await show("launch=0"));
+        await page.getByRole("textbox", { name: "CTA" }).fill("1-x");
+        await page.keyboard.press("Enter");
+        assert.match(await text(page.locator(".field.wrong")), /Numbers and ranges/);
+        await page.getByRole("textbox", { name: "CTA" }).fill("900");
+        await page.keyboard.press("Enter");
+        assert.match(await text(page.locator(".field.wrong")), /The launch has 0 to 63/);
+        await page.getByRole("textbox", { name: "CTA" }).fill("1-2, 5");
+        await page.keyboard.press("Enter");
+        await settle(page);
+        assert.match(await text(page.locator(".matched")), /^192 of 4,096/);
+        await close();
+    },
+
+    async late() {
+        // Late answers: the page says that it works, and gives up what nobody waits for.
+        let { page, close } = await show("launch=0", {}, "delay=400");
+        await page.keyboard.press("w");
+        await page.getByRole("button", { name: "store", exact: true }).click();
+        await page.waitForTimeout(200);
+        assert.equal(await page.locator(".busy.on").count(), 1);
+        await page.getByRole("button", { name: "load", exact: true }).click();
+        await page.waitForTimeout(900);
+        await settle(page);
+        assert.ok(await page.evaluate(() => window.demo.aborted) >= 3);
+        assert.match(await text(page.locator(".matched")), /^4,096 of 4,096/);
+        await close();
+        // The tour comes once, and can be left at any time.
+        const context = await browser.newContext();
+        const visit = await context.newPage();
+        await visit.goto(`${base}?tour=1#launch=0`);
+        await visit.getByRole("dialog", { name: /Tour, 1 of 5/ }).waitFor();
+        await visit.getByRole("button", { name: "Next" }).click();
+        await visit.getByRole("dialog", { name: /Tour, 2 of 5/ }).waitFor();
+        await visit.keyboard.press("Escape");
+        assert.equal(await visit.getByRole("dialog").count(), 0);
+        await visit.reload();
+        await visit.waitForSelector(".view .status");
+        assert.equal(await visit.getByRole("dialog").count(), 0);
+        await context.close();
+        // Millions of rows: the end is as near as the beginning, and only what is seen is asked for.
+        ({ page, close } = await show("launch=6&second=none"));
+        const bar = pane(page, "warps").locator(".scrollbar");
+        await bar.evaluate((element) => (element.scrollTop = element.scrollHeight));
+        await settle(page);
+        const last = /from row (\d+): record (\d+)/.exec(await canvasOf(page, "warps").getAttribute("aria-label"));
+        assert.ok(last && last[1] === last[2] && Number(last[1]) > 3_199_900, String(last));
+        const asked = await page.evaluate(() => window.demo.asked.filter((what) => what.startsWith("records 6")).length);
+        assert.ok(asked <= 8, `asked ${asked} times`);
+        await page.mouse.move(600, 400);
+        await page.mouse.wheel(0, -200);
+        await settle(page);
+        const up = /from row (\d+): record (\d+)/.exec(await canvasOf(page, "warps").getAttribute("aria-label"));
+        assert.equal(Number(up[1]), Number(last[1]) - 10);
+        await close();
+    },
+
+    async sizes() {
+        // Three sizes, light and dark: nothing sticks out, text is readable on what it stands on.
+        const backgrounds = new Set();
+        for (const [width, height] of [[1280, 720], [1920, 1080], [3840, 2160]])
+            for (const colorScheme of { 1280: ["light", "dark"], 1920: ["dark"], 3840: ["light"] }[width]) {
+                const { page, close } = await show("launch=1&record=8&pins=9.1&view=banks&second=warps", { viewport: { width, height }, colorScheme });
+                assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth && document.documentElement.scrollHeight <= innerHeight), "the page scrolls");
+                const out = await page.evaluate(() => [...document.querySelectorAll(".top, .strip, .left, .right, .centre, .status, .viewtabs button, .head .tools, .choice button, .field input")].filter((element) => {
+                    const box = element.getBoundingClientRect();
+                    return box.right > innerWidth + 1 || box.bottom > innerHeight + 1 || box.left < -1 || element.closest(".left") && box.right > element.closest(".left").getBoundingClientRect().right + 1;
+                }).map((element) => `${element.className} ${element.textContent.slice(0, 30)}`));
+                assert.deepEqual(out, []);
+                // Contrast of text with what lies behind it.
+                const poor = await page.evaluate(() => {
+                    const rgb = (text) => (/rgba?\(([^)]+)\)/.exec(text)?.[1].split(",").map(Number)) ?? null;
+                    const light = (c) => c.slice(0, 3).map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+                    const bad = [];
+                    for (const element of document.querySelectorAll(".view button, .view p, .view span, .view dt, .view dd, .view td, .view h2, .view b")) {
+                        if (!element.textContent.trim() || element.children.length) continue;
+                        let behind = element, back = null;
+                        while (behind && !(back = rgb(getComputedStyle(behind).backgroundColor), back && (back.length < 4 || back[3] === 1) ? back : (back = null))) behind = behind.parentElement;
+                        const front = rgb(getComputedStyle(element).color);
+                        if (!back || !front || getComputedStyle(element).color.includes("color(")) continue;
+                        const [a, b] = [light(front), light(back)].sort((x, y) => y - x), ratio = (a + 0.05) / (b + 0.05);
+                        if (ratio < 4.4) bad.push(`${element.textContent.slice(0, 20)} ${ratio.toFixed(2)}`);
+                    }
+                    return bad;
+                });
+                assert.deepEqual(poor, [], `${width} ${colorScheme}`);
+                const buttons = await page.evaluate(() => [...document.querySelectorAll(".view button")].filter((b) => !b.textContent.trim() && !b.ariaLabel).length);
+                assert.equal(buttons, 0, "buttons without a name");
+                assert.equal(await page.evaluate(() => [...document.querySelectorAll(".view canvas")].filter((c) => !c.ariaLabel && !c.getAttribute("aria-label")).length), 0);
+                backgrounds.add(await page.evaluate(() => getComputedStyle(document.querySelector(".view")).backgroundColor));
+                await page.screenshot({ path: join(work, `${width}-${colorScheme}.png`) });
+                await close();
+            }
+        assert.equal(backgrounds.size, 2);
+    },
+};
+await parts[part]();
+await browser.close();
+console.log(`${part}: the page shows what the accesses are`);
+process.exit(0);

@@ -1,0 +1,91 @@
+// What the page's tests share: the bundled demo page, served on loopback; Chromium; and ways to look
+// at canvases. A console error or a request to elsewhere fails the test.
+import { createRequire } from "node:module";
+import { createServer } from "node:http";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import assert from "node:assert/strict";
+
+export const here = dirname(fileURLToPath(import.meta.url));
+const web = join(here, "../../../web");
+const require = createRequire(join(web, "package.json"));
+const esbuild = require("esbuild");
+export const { chromium } = require("playwright-core");
+
+export async function bundle(entry, format = "iife") {
+    const made = await esbuild.build({
+        entryPoints: [entry], bundle: true, write: false, outdir: "out", format, target: ["es2020"], jsx: "automatic", jsxImportSource: "preact",
+        loader: { ".css": "css" }, nodePaths: [join(web, "node_modules")], platform: format === "esm" ? "neutral" : "browser", logLevel: "warning",
+    });
+    const text = (ending) => made.outputFiles.find((file) => file.path.endsWith(ending))?.text ?? "";
+    return { script: text(".js"), style: text(".css") };
+}
+
+// A TypeScript module, imported into this process.
+export async function load(entry) {
+    const { script } = await bundle(entry, "esm");
+    return import(`data:text/javascript;base64,${Buffer.from(script).toString("base64")}`);
+}
+
+// Serves the demo page; ends with the process.
+export async function serveDemo() {
+    const { script, style } = await bundle(join(here, "demo-page.ts"));
+    const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>demo</title><link rel="icon" href="data:,">
+<style>${style}</style></head><body><div id="page"></div><script>${script.replaceAll("</script", "<\\/script")}</script></body></html>`;
+    const server = createServer((_, response) => {
+        response.setHeader("content-type", "text/html; charset=utf-8");
+        response.end(page);
+    });
+    await new Promise((done) => server.listen(0, "127.0.0.1", done));
+    server.unref();
+    return `http://127.0.0.1:${server.address().port}/`;
+}
+
+export const launchBrowser = () => chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+});
+
+// A page whose errors are collected; `close` asserts that there were none.
+export async function open(browser, address, options = {}) {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: "light", ...options });
+    const trouble = [];
+    page.setDefaultTimeout(8000);
+    page.on("pageerror", (error) => trouble.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
+    page.on("request", (request) => /^(http:\/\/(127\.0\.0\.1|localhost)|data:|blob:)/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
+    await page.goto(address);
+    await page.waitForSelector(".view .status");
+    await settle(page);
+    return { page, close: async () => (assert.deepEqual(trouble, []), page.close()) };
+}
+
+// Waits until nothing is on its way and canvases are drawn.
+export async function settle(page, quiet = 120) {
+    let before = "";
+    for (let i = 0; i < 60; i++) {
+        await page.waitForTimeout(quiet / 2);
+        const now = await page.evaluate(() => document.querySelectorAll(".working, .busy.on").length + "|" + [...document.querySelectorAll("canvas")].map((c) => c.dataset.drawn).join());
+        if (now === before && now.startsWith("0|")) return;
+        before = now;
+    }
+}
+
+// The colour of a canvas at a place in CSS pixels, as "r,g,b".
+export const colourAt = (canvas, x, y) => canvas.evaluate((element, at) => {
+    const ratio = element.width / element.clientWidth;
+    return [...element.getContext("2d").getImageData(Math.round(at.x * ratio), Math.round(at.y * ratio), 1, 1).data].slice(0, 3).join();
+}, { x, y });
+
+// How many pixels of a canvas, or of a part of it, have the colour.
+export const pixelsOf = (canvas, colour, part = null) => canvas.evaluate((element, { colour, part }) => {
+    const ratio = element.width / element.clientWidth;
+    const [x, y, w, h] = part ? part.map((v) => Math.round(v * ratio)) : [0, 0, element.width, element.height];
+    const { data } = element.getContext("2d").getImageData(x, y, w, h);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) if (`${data[i]},${data[i + 1]},${data[i + 2]}` === colour) count++;
+    return count;
+}, { colour, part });
+
+// The state in the URL, which follows a moment later.
+export const stateOf = (page) => page.waitForTimeout(150).then(() => page.evaluate(() => Object.fromEntries(location.hash.slice(1).split("&").filter(Boolean).map((field) => field.split("=").map(decodeURIComponent)))));
