@@ -253,6 +253,11 @@ static void cover(struct cts_acc_builder *b, uint64_t first, uint64_t last)
     if (last > b->last_address) b->last_address = last;
 }
 
+static bool is_power_of_two(unsigned n)
+{
+    return n && !(n & (n - 1));
+}
+
 /* Widens the chunk's range of global addresses by the records of one instance. Called for the
  * first and the last instance of a run only: between them every base moves in equal steps. */
 static void cover_instance(struct cts_acc_builder *b, const struct cts_acc_shape *shapes,
@@ -268,6 +273,12 @@ static void cover_instance(struct cts_acc_builder *b, const struct cts_acc_shape
             for (unsigned k = 0; k < lanes; k++) most = offsets[k] > most ? offsets[k] : most;
             offsets += lanes;
             if (global) cover(b, bases[i], bases[i] + most);
+        } else if (global && pattern == CTS_PATTERN_TWO_LEVEL && s->mask == UINT32_MAX &&
+                   is_power_of_two(cts_acc_kind_row_lanes(s->kind))) {
+            const int64_t w = cts_acc_kind_row_lanes(s->kind);
+            const int64_t across = s->s0 * (w - 1), down = s->s1 * (CTS_WARP_LANES / w - 1);
+            const int64_t low = (across < 0 ? across : 0) + (down < 0 ? down : 0);
+            cover(b, bases[i] + (uint64_t)low, bases[i] + (uint64_t)(across + down - low));
         } else if (global && pattern == CTS_PATTERN_TWO_LEVEL) {
             const unsigned w = cts_acc_kind_row_lanes(s->kind);
             for (uint32_t rest = s->mask; rest; rest &= rest - 1) {

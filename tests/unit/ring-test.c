@@ -255,7 +255,8 @@ static void run_ring(uint32_t bin_count, uint32_t slots_log2, uint32_t consumer_
     for (uint32_t i = 0; i < THREADS; i++) pthread_join(producers[i].thread, NULL);
     assert_true(cts_ring_drain(consumers, 60000));
     for (uint32_t b = 0; b < bin_count; b++) /* all that was reserved has been taken */
-        assert_int_equal(ring.bins.tails[b * CTS_RING_TAIL_STRIDE], ring.heads[b].head_and_tail >> 32);
+        assert_int_equal(ring.bins.tails[b * CTS_RING_TAIL_STRIDE],
+                         ring.heads[b].head_and_tail >> 32);
     cts_ring_remove_bins(consumers, ring.bins.slots);
     free_ring(&ring);
     cts_ring_stop(consumers, &lost);

@@ -70,6 +70,30 @@ void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space spa
  * of any pattern but a list, as cts_stream_add() would have recognised it. */
 void cts_stream_add_pattern(struct cts_stream *stream, const struct cts_access *access);
 
+/* The same for many records of a CTA: those of `records` that `order` names, in its order. `kind`
+ * is what cts_stream_kind() says. */
+struct cts_stream_record {
+    uint64_t base;
+    uint32_t site, mask;
+    int32_t s0, s1;
+    uint16_t warp, kind;
+};
+static inline uint16_t cts_stream_kind(enum cts_space space, enum cts_pattern pattern,
+                                       uint8_t row_lanes)
+{
+    return (uint16_t)(space | pattern << 3 | row_lanes << 5);
+}
+static inline enum cts_space cts_stream_space(uint16_t kind)
+{
+    return (enum cts_space)(kind & 7);
+}
+static inline enum cts_pattern cts_stream_pattern(uint16_t kind)
+{
+    return (enum cts_pattern)(kind >> 3 & 3);
+}
+void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_record *records,
+                            const uint16_t *order, uint32_t count);
+
 /* The fast path of the CPU device: `slot_count` rows of 32 lane addresses, 0 = lane not active,
  * as K.row_rec leaves them (record/abi.h). Appends one record per row that has an active lane, in
  * slot order, and sets the rows to 0 again. Addresses in [shared_base, shared_base +

@@ -174,6 +174,32 @@ void cts_stream_add_pattern(struct cts_stream *stream, const struct cts_access *
     segment->bases[i] = access->base;
 }
 
+void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_record *records,
+                            const uint16_t *order, uint32_t count)
+{
+    struct cts_acc_segment *const segment = &stream->segment;
+    while (count) {
+        if (cts_segment_is_full(segment)) close_segment(stream);
+        const uint32_t room = CTS_SEGMENT_RECORDS - segment->record_count;
+        const uint32_t now = count < room ? count : room;
+        struct cts_acc_shape *const shapes = segment->shapes + segment->record_count;
+        uint64_t *const bases = segment->bases + segment->record_count;
+        for (uint32_t i = 0; i < now; i++) {
+            const struct cts_stream_record *const record = records + order[i];
+            shapes[i] = (struct cts_acc_shape){.site = record->site,
+                                               .mask = record->mask,
+                                               .s0 = record->s0,
+                                               .s1 = record->s1,
+                                               .warp = record->warp,
+                                               .kind = record->kind};
+            bases[i] = record->base;
+        }
+        segment->record_count += now;
+        order += now;
+        count -= now;
+    }
+}
+
 /* ---- life ---- */
 
 static void free_stream(struct cts_stream *stream)

@@ -1,38 +1,45 @@
-/* A batch of records: taken out of bins as they are, sorted, handed to the collector.
+/* A batch of records: taken out of bins, each put to those of its CTA, handed to the collector CTA
+ * by CTA.
  *
- * The sort is stable and by launch and CTA, so that the collector gets each CTA's records together,
- * and CTAs in ascending order, which it stores best. Warps of a CTA interleave by chance; where no
- * barrier orders them (names->launch says so) records are sorted by warp too, since CTAs that do
- * the same then look the same. A radix sort: keys have 57 bits, few of which differ. */
+ * CTAs go in ascending order, which the collector stores best. Warps of a CTA interleave by chance;
+ * where no barrier orders them (names->launch says so) a CTA has a chain of records per warp, and
+ * they go one after the other, since CTAs that do the same then look the same. So nothing is sorted
+ * but the CTAs. A record is looked at once, when it is taken: it becomes what the collector keeps
+ * and is linked to its chain. */
 #include "batch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+#include <emmintrin.h>
+#define READS_BY_16 1
+#else
+#define READS_BY_16 0
+#endif
+
 #include "trace/access.h"
 
-enum {
-    DIGIT_BITS = 11,
-    DIGITS = 1 << DIGIT_BITS,
-    WARP_BITS = 5,
-    CTA_BITS = 32,
-    LAUNCHES_KNOWN = 64, /* of a batch; more are looked up again */
-};
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PIECE_BITS = 12, CTA_BITS = 32 };
+_Static_assert(CTS_BATCH_PIECES == 1 << PIECE_BITS, "numbers of pieces");
+_Static_assert(CTS_RING_LAUNCHES <= 1 << (64 - CTA_BITS - PIECE_BITS), "keys of pieces");
 
 enum cts_status cts_batch_init(struct cts_batch *batch, struct cts_error *error)
 {
-    const size_t n = CTS_BATCH_RECORDS;
-    batch->records = malloc(n * sizeof *batch->records);
-    batch->first_offsets = malloc(n * sizeof *batch->first_offsets);
+    const size_t n = CTS_BATCH_RECORDS, m = CTS_BATCH_PIECES;
+    batch->records = aligned_alloc(64, n * sizeof *batch->records);
+    batch->next = malloc(n * sizeof *batch->next);
     batch->offsets = malloc(CTS_BATCH_OFFSETS * sizeof *batch->offsets);
-    batch->keys = malloc(n * sizeof *batch->keys);
-    batch->other_keys = malloc(n * sizeof *batch->other_keys);
+    batch->pieces = malloc(m * sizeof *batch->pieces);
+    batch->places = calloc(CTS_BATCH_PLACES, sizeof *batch->places);
     batch->order = malloc(n * sizeof *batch->order);
-    batch->other_order = malloc(n * sizeof *batch->other_order);
+    batch->keys = malloc(m * sizeof *batch->keys);
+    batch->other_keys = malloc(m * sizeof *batch->other_keys);
     batch->sites = calloc(CTS_BATCH_SITES, sizeof *batch->sites);
+    batch->launches = calloc(CTS_BATCH_LAUNCHES, sizeof *batch->launches);
     batch->launch_number = CTS_NONE;
-    if (batch->records && batch->first_offsets && batch->offsets && batch->keys &&
-        batch->other_keys && batch->order && batch->other_order && batch->sites)
+    if (batch->records && batch->next && batch->offsets && batch->pieces && batch->places &&
+        batch->order && batch->keys && batch->other_keys && batch->sites && batch->launches)
         return CTS_OK;
     cts_batch_release(batch);
     return cts_fail(error, CTS_MEMORY, "no memory for a batch of %zu records", n);
@@ -41,17 +48,19 @@ enum cts_status cts_batch_init(struct cts_batch *batch, struct cts_error *error)
 void cts_batch_release(struct cts_batch *batch)
 {
     free(batch->records);
-    free(batch->first_offsets);
+    free(batch->next);
     free(batch->offsets);
+    free(batch->pieces);
+    free(batch->places);
+    free(batch->order);
     free(batch->keys);
     free(batch->other_keys);
-    free(batch->order);
-    free(batch->other_order);
     free(batch->sites);
+    free(batch->launches);
     *batch = (struct cts_batch){0};
 }
 
-/* ---- taking ---- */
+/* ---- slots ---- */
 
 static const uint32_t *slot_at(const struct cts_ring_source *source, uint64_t position)
 {
@@ -59,51 +68,163 @@ static const uint32_t *slot_at(const struct cts_ring_source *source, uint64_t po
     return source->slots + index * CTS_RING_SLOT_WORDS;
 }
 
-/* Copies the slot at a position; false: not all of it has been written. */
-static inline bool read_slot(const struct cts_ring_source *source, uint64_t position,
-                             struct cts_ring_words *words)
+/* Copies a slot; whether all its words have this parity. Its halves may be read apart, since each
+ * word says for itself whether it has been written. */
+static inline bool read_words(const uint32_t *slot, uint32_t parity, uint32_t *words)
 {
+#if READS_BY_16
+    const __m128i low = *(const volatile __m128i *)(const void *)slot;
+    const __m128i high = *(const volatile __m128i *)(const void *)(slot + 4);
+    _mm_storeu_si128((__m128i *)(void *)words, low);
+    _mm_storeu_si128((__m128i *)(void *)(words + 4), high);
+    const __m128i joined = parity ? _mm_and_si128(low, high) : _mm_or_si128(low, high);
+    return _mm_movemask_ps(_mm_castsi128_ps(joined)) == (parity ? 15 : 0);
+#else
     const uint64_t bits = (uint64_t)CTS_RING_PARITY << 32 | CTS_RING_PARITY;
-    const uint64_t *const from = (const uint64_t *)(const void *)slot_at(source, position);
+    const uint64_t *const from = (const uint64_t *)(const void *)slot;
     uint64_t pairs[CTS_RING_SLOT_WORDS / 2], all = UINT64_MAX, any = 0;
     for (int i = 0; i < CTS_RING_SLOT_WORDS / 2; i++) {
         pairs[i] = __atomic_load_n(from + i, __ATOMIC_ACQUIRE);
         all &= pairs[i];
         any |= pairs[i];
     }
-    memcpy(words, pairs, sizeof *words);
-    return cts_ring_parity(position, source->slots_log2) ? (all & bits) == bits : (any & bits) == 0;
+    memcpy(words, pairs, sizeof pairs);
+    return parity ? (all & bits) == bits : (any & bits) == 0;
+#endif
+}
+
+static inline bool read_slot(const struct cts_ring_source *source, uint64_t position,
+                             uint32_t *words)
+{
+    return read_words(slot_at(source, position), cts_ring_parity(position, source->slots_log2),
+                      words);
 }
 
 bool cts_ring_source_is_ready(const struct cts_ring_source *source, uint64_t position)
 {
-    struct cts_ring_words words;
-    return read_slot(source, position, &words);
-}
-
-static uint32_t lanes_of(uint32_t mask)
-{
-    return (uint32_t)__builtin_popcount(mask);
+    uint32_t words[CTS_RING_SLOT_WORDS];
+    return read_slot(source, position, words);
 }
 
 /* The offsets of the list whose record stands at `position`; false: not complete. */
 static bool take_offsets(struct cts_batch *batch, const struct cts_ring_source *source,
                          uint64_t position, uint32_t count)
 {
-    int32_t *const offsets = batch->offsets + batch->offset_count;
-    for (uint32_t k = 0; k < count; k += CTS_RING_SLOT_OFFSETS) {
-        struct cts_ring_words words;
-        if (!read_slot(source, ++position, &words)) return false;
-        for (uint32_t i = 0; i < CTS_RING_SLOT_OFFSETS; i++)
-            offsets[k + i] = cts_ring_unpack_offset(words.w[i]);
-    }
+    uint32_t *const offsets = batch->offsets + batch->offset_count;
+    for (uint32_t k = 0; k < count; k += CTS_RING_SLOT_OFFSETS)
+        if (!read_slot(source, ++position, offsets + k)) return false;
     return true;
 }
 
+/* ---- what records belong to ---- */
+
+static const struct cts_batch_launch *know(struct cts_batch *batch, uint32_t number)
+{
+    struct cts_batch_launch *const known = batch->launches + number % CTS_BATCH_LAUNCHES;
+    if (!known->is_set || known->number != number) {
+        *known = (struct cts_batch_launch){.number = number, .is_set = true};
+        known->is_known =
+            batch->names->launch(batch->names->state, number, &known->launch, &known->by_warp);
+    }
+    return known;
+}
+
+/* There is room: a batch that has as many pieces as it may have is full. */
+static __attribute__((noinline)) struct cts_batch_piece *add_piece(struct cts_batch *batch,
+                                                                   uint64_t key, size_t place)
+{
+    struct cts_batch_piece *const piece = batch->pieces + batch->piece_count++;
+    const struct cts_batch_launch *const known = know(batch, (uint32_t)(key >> CTA_BITS));
+    batch->places[place] = (uint16_t)batch->piece_count;
+    piece->key = key;
+    piece->launch = known->launch;
+    piece->by_warp = known->by_warp;
+    piece->is_known = known->is_known;
+    piece->warps = 0;
+    return piece;
+}
+
+static inline struct cts_batch_piece *piece_of(struct cts_batch *batch, const uint32_t *words)
+{
+    const uint64_t key = (uint64_t)cts_ring_launch_of(words) << CTA_BITS | cts_ring_cta_of(words);
+    size_t place = (size_t)((key * 0x9E3779B97F4A7C15u) >> 40) % CTS_BATCH_PLACES;
+    for (; batch->places[place]; place = (place + 1) % CTS_BATCH_PLACES) {
+        struct cts_batch_piece *const piece = batch->pieces + batch->places[place] - 1;
+        if (piece->key == key) return piece;
+    }
+    return add_piece(batch, key, place);
+}
+
+static __attribute__((noinline)) uint32_t ask_for_site(struct cts_batch *batch,
+                                                       const uint32_t *words,
+                                                       struct cts_batch_site *known)
+{
+    struct cts_ring_words copy;
+    struct cts_ring_record record;
+    memcpy(copy.w, words, sizeof copy.w);
+    cts_ring_unpack(&copy, &record);
+    const uint32_t site = batch->names->site(batch->names->state, &record);
+    if (site == CTS_NONE) return CTS_NONE; /* may be known later */
+    known->site = site;
+    known->key = (uint64_t)1 << 63 | (uint64_t)(words[7] & CTS_RING_KIND_MASK) << 32 |
+                 (words[5] & CTS_RING_PLACE_MASK);
+    return site;
+}
+
+static inline uint32_t site_of(struct cts_batch *batch, const uint32_t *words)
+{
+    const uint64_t key = (uint64_t)1 << 63 | (uint64_t)(words[7] & CTS_RING_KIND_MASK) << 32 |
+                         (words[5] & CTS_RING_PLACE_MASK);
+    const size_t at = (size_t)((key * 0x9E3779B97F4A7C15u) >> 40) % CTS_BATCH_SITES;
+    struct cts_batch_site *const known = batch->sites + at;
+    return known->key == key ? known->site : ask_for_site(batch, words, known);
+}
+
+void cts_batch_forget_sites(struct cts_batch *batch)
+{
+    memset(batch->sites, 0, CTS_BATCH_SITES * sizeof *batch->sites);
+}
+
+/* ---- taking ---- */
+
 bool cts_batch_is_full(const struct cts_batch *batch)
 {
-    return batch->count == CTS_BATCH_RECORDS ||
+    return batch->count == CTS_BATCH_RECORDS || batch->piece_count == CTS_BATCH_PIECES ||
            batch->offset_count > CTS_BATCH_OFFSETS - CTS_WARP_LANES;
+}
+
+/* Keeps a record; the offsets of a list have been read to where they stay. */
+static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t list_lanes)
+{
+    static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
+                                      CTS_SPACE_GLOBAL};
+    struct cts_batch_piece *const piece = piece_of(batch, words);
+    const uint32_t site = piece->is_known ? site_of(batch, words) : CTS_NONE;
+    if (site == CTS_NONE) {
+        batch->lost++;
+        return;
+    }
+    const uint16_t i = (uint16_t)batch->count++;
+    const uint32_t warp = cts_ring_warp_of(words), chain = piece->by_warp ? warp : 0;
+    batch->records[i] = (struct cts_stream_record){
+        .base = cts_ring_base_of(words),
+        .site = site,
+        .mask = cts_ring_mask_of(words),
+        .s0 = list_lanes ? (int32_t)batch->offset_count
+                         : cts_ring_stride_of(words[4], words[7] >> 17),
+        .s1 = cts_ring_stride_of(words[6], words[7] >> 18),
+        .warp = (uint16_t)warp,
+        .kind = cts_stream_kind((enum cts_space)spaces[cts_ring_space_of(words)],
+                                (enum cts_pattern)cts_ring_pattern_of(words),
+                                (uint8_t)cts_ring_row_lanes_of(words)),
+    };
+    batch->offset_count += list_lanes;
+    if (piece->warps >> chain & 1)
+        batch->next[piece->last[chain]] = i;
+    else
+        piece->first[chain] = i;
+    piece->warps |= 1u << chain;
+    piece->last[chain] = i;
 }
 
 uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source, uint32_t most)
@@ -111,22 +232,19 @@ uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source,
     uint32_t taken = 0;
     uint64_t position = source->tail;
     for (; taken < most && !cts_batch_is_full(batch); taken++) {
-        struct cts_ring_words words;
-        struct cts_ring_record *const record = batch->records + batch->count;
-        if (!read_slot(source, position, &words)) break;
-        cts_ring_unpack(&words, record);
+        uint32_t words[CTS_RING_SLOT_WORDS];
+        if (!read_slot(source, position, words)) break;
+        const uint32_t mask = cts_ring_mask_of(words);
         uint32_t list_lanes = 0;
-        if (record->pattern == CTS_RING_LIST) {
-            list_lanes = lanes_of(record->mask);
+        if (cts_ring_pattern_of(words) == CTS_RING_LIST) {
+            list_lanes = mask == UINT32_MAX ? CTS_WARP_LANES : (uint32_t)__builtin_popcount(mask);
             if (!take_offsets(batch, source, position, list_lanes)) break;
-            batch->first_offsets[batch->count] = batch->offset_count;
-            batch->offset_count += list_lanes;
         }
         position += cts_ring_slots(list_lanes);
-        if (record->mask)
-            batch->count++;
-        else
+        if (!mask)
             batch->lost++; /* no patch stores such a one */
+        else if (batch->stream)
+            keep(batch, words, list_lanes);
     }
     if (position != source->tail) {
         source->tail = position;
@@ -135,96 +253,45 @@ uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source,
     return taken;
 }
 
-/* ---- sorting ---- */
+/* ---- the order of pieces ---- */
 
-struct known_launch {
-    uint32_t number, launch;
-    bool by_warp, is_known, is_set;
-};
-
-static const struct known_launch *know(const struct cts_batch *batch, struct known_launch *launches,
-                                       uint32_t number)
-{
-    struct known_launch *const known = launches + number % LAUNCHES_KNOWN;
-    if (!known->is_set || known->number != number) {
-        *known = (struct known_launch){.number = number, .is_set = true};
-        known->is_known =
-            batch->names->launch(batch->names->state, number, &known->launch, &known->by_warp);
-    }
-    return known;
-}
-
-static uint64_t key_of(const struct cts_ring_record *record, bool by_warp)
-{
-    return (uint64_t)record->launch << (CTA_BITS + WARP_BITS) | (uint64_t)record->cta << WARP_BITS |
-           (by_warp ? record->warp : 0);
-}
-
-/* Fills keys and order; false: they are in order already. `bits` become the bits that differ. */
-static bool make_keys(struct cts_batch *batch, struct known_launch *launches, unsigned *bits)
-{
-    uint64_t least = UINT64_MAX, most = 0, previous = 0;
-    bool is_sorted = true;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const struct cts_ring_record *const record = batch->records + i;
-        const uint64_t key = key_of(record, know(batch, launches, record->launch)->by_warp);
-        is_sorted = is_sorted && key >= previous;
-        previous = key;
-        batch->keys[i] = key;
-        batch->order[i] = i;
-        least = key < least ? key : least;
-        most = key > most ? key : most;
-    }
-    for (uint32_t i = 0; i < batch->count; i++) batch->keys[i] -= least;
-    *bits = most > least ? 64 - (unsigned)__builtin_clzll(most - least) : 0;
-    return !is_sorted;
-}
-
+/* Sorts by one digit from keys to other_keys, and swaps them. */
 static void sort_by_digit(struct cts_batch *batch, unsigned shift)
 {
-    uint32_t starts[DIGITS] = {0};
-    const uint32_t count = batch->count;
-    for (uint32_t i = 0; i < count; i++) starts[batch->keys[i] >> shift & (DIGITS - 1)]++;
-    uint32_t start = 0;
+    uint32_t starts[DIGITS] = {0}, start = 0;
+    const uint32_t count = batch->piece_count;
+    uint64_t *const keys = batch->keys;
+    for (uint32_t i = 0; i < count; i++) starts[keys[i] >> shift & (DIGITS - 1)]++;
     for (uint32_t d = 0; d < DIGITS; d++) {
         const uint32_t here = starts[d];
         if (here == count) return; /* all alike */
         starts[d] = start;
         start += here;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t to = starts[batch->keys[i] >> shift & (DIGITS - 1)]++;
-        batch->other_keys[to] = batch->keys[i];
-        batch->other_order[to] = batch->order[i];
-    }
-    uint64_t *const keys = batch->keys;
-    uint32_t *const order = batch->order;
+    for (uint32_t i = 0; i < count; i++)
+        batch->other_keys[starts[keys[i] >> shift & (DIGITS - 1)]++] = keys[i];
     batch->keys = batch->other_keys;
-    batch->order = batch->other_order;
     batch->other_keys = keys;
-    batch->other_order = order;
+}
+
+/* By launch and CTA. The digits that all have in common cost nothing. */
+static void sort_pieces(struct cts_batch *batch)
+{
+    uint64_t differ = 0, previous = 0;
+    bool is_sorted = true;
+    for (uint32_t i = 0; i < batch->piece_count; i++) {
+        const uint64_t key = batch->pieces[i].key;
+        is_sorted = is_sorted && key >= previous;
+        previous = key;
+        differ |= key ^ batch->pieces[0].key;
+        batch->keys[i] = key << PIECE_BITS | i;
+    }
+    const unsigned bits = differ ? 64 - (unsigned)__builtin_clzll(differ) : 0;
+    for (unsigned done = 0; !is_sorted && done < bits; done += DIGIT_BITS)
+        sort_by_digit(batch, PIECE_BITS + done);
 }
 
 /* ---- feeding ---- */
-
-static uint32_t site_of(struct cts_batch *batch, const struct cts_ring_record *record)
-{
-    const uint64_t key = 1 | (uint64_t)record->pc << 8 | (uint64_t)record->space << 1 |
-                         (uint64_t)record->operation << 3 | (uint64_t)record->width_log2 << 5;
-    const size_t at = (size_t)((key * 0x9E3779B97F4A7C15u) >> 40) % CTS_BATCH_SITES;
-    struct cts_batch_site *const known = batch->sites + at;
-    if (known->key != key) {
-        const uint32_t site = batch->names->site(batch->names->state, record);
-        if (site == CTS_NONE) return CTS_NONE; /* may be known later */
-        *known = (struct cts_batch_site){key, site};
-    }
-    return known->site;
-}
-
-void cts_batch_forget_sites(struct cts_batch *batch)
-{
-    memset(batch->sites, 0, CTS_BATCH_SITES * sizeof *batch->sites);
-}
 
 void cts_batch_settle(struct cts_batch *batch)
 {
@@ -235,67 +302,58 @@ void cts_batch_settle(struct cts_batch *batch)
     batch->launch_number = CTS_NONE;
 }
 
-static void add_record(struct cts_batch *batch, uint32_t index, uint32_t site)
+/* What is a pattern after all is found by the collector. */
+static void add_list(struct cts_batch *batch, const struct cts_stream_record *record)
 {
-    static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
-                                      CTS_SPACE_GLOBAL};
-    const struct cts_ring_record *const record = batch->records + index;
-    const enum cts_space space = (enum cts_space)spaces[record->space];
-    if (record->pattern != CTS_RING_LIST) {
-        const struct cts_access access = {.site = site,
-                                          .mask = record->mask,
-                                          .warp = record->warp,
-                                          .space = (uint8_t)space,
-                                          .pattern = record->pattern,
-                                          .row_lanes = record->row_lanes,
-                                          .s0 = record->s0,
-                                          .s1 = record->s1,
-                                          .base = record->base};
-        cts_stream_add_pattern(batch->stream, &access);
-        return;
-    }
     uint64_t addresses[CTS_WARP_LANES];
-    const int32_t *offset = batch->offsets + batch->first_offsets[index];
+    const uint32_t *offset = batch->offsets + (uint32_t)record->s0;
     for (uint32_t rest = record->mask; rest; rest &= rest - 1)
-        addresses[__builtin_ctz(rest)] = record->base + (uint64_t)(int64_t)*offset++;
-    cts_stream_add(batch->stream, site, space, record->warp, record->mask, addresses, 0, NULL);
+        addresses[__builtin_ctz(rest)] =
+            record->base + (uint64_t)(int64_t)cts_ring_unpack_offset(*offset++);
+    cts_stream_add(batch->stream, record->site, cts_stream_space(record->kind), record->warp,
+                   record->mask, addresses, 0, NULL);
 }
 
-/* Makes the stream hold this launch's records. */
-static bool turn_to_launch(struct cts_batch *batch, const struct known_launch *known)
+static void add_chain(struct cts_batch *batch, const struct cts_batch_piece *piece, uint32_t chain)
 {
-    if (!known->is_known) return false;
-    if (batch->launch_number != known->number) {
-        cts_batch_settle(batch);
-        batch->launch_number = known->number;
-        batch->launch = known->launch;
+    uint32_t count = 0;
+    for (uint16_t i = piece->first[chain];; i = batch->next[i]) {
+        const struct cts_stream_record *const record = batch->records + i;
+        if (cts_stream_pattern(record->kind) != CTS_PATTERN_LIST) {
+            batch->order[count++] = i;
+        } else {
+            cts_stream_add_records(batch->stream, batch->records, batch->order, count);
+            count = 0;
+            add_list(batch, record);
+        }
+        if (i == piece->last[chain]) break;
     }
-    return true;
+    cts_stream_add_records(batch->stream, batch->records, batch->order, count);
+}
+
+static void add_piece_records(struct cts_batch *batch, const struct cts_batch_piece *piece)
+{
+    const uint32_t number = (uint32_t)(piece->key >> CTA_BITS);
+    if (batch->launch_number != number) {
+        cts_batch_settle(batch);
+        batch->launch_number = number;
+    }
+    cts_stream_begin_cta(batch->stream, piece->launch, (uint32_t)piece->key);
+    for (uint32_t rest = piece->warps; rest; rest &= rest - 1)
+        add_chain(batch, piece, (uint32_t)__builtin_ctz(rest));
+    cts_stream_end_cta(batch->stream);
 }
 
 void cts_batch_feed(struct cts_batch *batch)
 {
-    struct known_launch launches[LAUNCHES_KNOWN] = {{0}};
-    unsigned bits;
-    const struct cts_ring_record *cta = NULL; /* a record of the CTA that is open */
-    if (batch->stream && make_keys(batch, launches, &bits))
-        for (unsigned shift = 0; shift < bits; shift += DIGIT_BITS) sort_by_digit(batch, shift);
-    for (uint32_t i = 0; batch->stream && i < batch->count; i++) {
-        const struct cts_ring_record *const record = batch->records + batch->order[i];
-        const uint32_t site = turn_to_launch(batch, know(batch, launches, record->launch))
-                                  ? site_of(batch, record)
-                                  : CTS_NONE;
-        if (site == CTS_NONE) {
-            batch->lost++;
-            continue;
-        }
-        if (!cta || cta->cta != record->cta || cta->launch != record->launch) {
-            if (cta) cts_stream_end_cta(batch->stream);
-            cts_stream_begin_cta(batch->stream, batch->launch, record->cta);
-            cta = record;
-        }
-        add_record(batch, batch->order[i], site);
+    if (!batch->piece_count) return;
+    sort_pieces(batch);
+    for (uint32_t i = 0; i < batch->piece_count; i++) {
+        const struct cts_batch_piece *const piece =
+            batch->pieces + batch->keys[i] % CTS_BATCH_PIECES;
+        if (piece->warps) add_piece_records(batch, piece);
     }
-    if (cta) cts_stream_end_cta(batch->stream);
-    batch->count = batch->offset_count = 0;
+    memset(batch->places, 0, CTS_BATCH_PLACES * sizeof *batch->places);
+    memset(batch->launches, 0, CTS_BATCH_LAUNCHES * sizeof *batch->launches);
+    batch->count = batch->offset_count = batch->piece_count = 0;
 }

@@ -4,7 +4,15 @@
 
 #include "record/ring/consumer.h"
 
-enum { CTS_BATCH_RECORDS = 1 << 15, CTS_BATCH_OFFSETS = 1 << 18, CTS_BATCH_SITES = 1 << 12 };
+enum {
+    CTS_BATCH_RECORDS = 1 << 15,
+    CTS_BATCH_OFFSETS = 1 << 18,
+    CTS_BATCH_PIECES = 1 << 12,
+    CTS_BATCH_PLACES = 1 << 14, /* of pieces, by hash */
+    CTS_BATCH_SITES = 1 << 12,
+    CTS_BATCH_LAUNCHES = 64, /* known ones */
+    CTS_BATCH_WARPS = 32,
+};
 
 /* A bin as its consumer sees it. */
 struct cts_ring_source {
@@ -20,18 +28,36 @@ struct cts_batch_site {
     uint32_t site;
 };
 
+struct cts_batch_launch {
+    uint32_t number, launch;
+    bool by_warp, is_known, is_set;
+};
+
+/* The records of a CTA that are in the batch: a chain per warp, or one for all of them. */
+struct cts_batch_piece {
+    uint64_t key; /* number of the launch, CTA */
+    uint32_t launch;
+    bool by_warp, is_known;
+    uint32_t warps; /* mask of those that have a chain */
+    uint16_t first[CTS_BATCH_WARPS], last[CTS_BATCH_WARPS];
+};
+
 struct cts_batch {
     const struct cts_ring_names *names;
-    struct cts_stream *stream; /* NULL: records are discarded */
-    struct cts_ring_record *records;
-    uint32_t *first_offsets; /* of the lists; per record */
-    int32_t *offsets;
-    uint64_t *keys, *other_keys;
-    uint32_t *order, *other_order;
-    struct cts_batch_site *sites; /* a cache */
+    struct cts_stream *stream;         /* NULL: records are discarded */
+    struct cts_stream_record *records; /* of a list, s0 is where its offsets are */
+    uint16_t *next;                    /* in a record's chain */
+    uint32_t *offsets;                 /* of the lists, as in the slots */
     uint32_t count, offset_count;
-    uint32_t launch_number, launch; /* whose records the stream holds; number CTS_NONE: nobody's */
-    uint64_t lost;                  /* records of no launch or site */
+    struct cts_batch_piece *pieces;
+    uint32_t piece_count;
+    uint16_t *places; /* hash table: piece + 1 */
+    uint16_t *order;
+    uint64_t *keys, *other_keys;  /* for sorting pieces; their numbers are in the low bits */
+    struct cts_batch_site *sites; /* a cache */
+    struct cts_batch_launch *launches;
+    uint32_t launch_number; /* whose records the stream holds; CTS_NONE: nobody's */
+    uint64_t lost;          /* records of no launch or site */
 };
 
 CTS_MUST_CHECK enum cts_status cts_batch_init(struct cts_batch *batch, struct cts_error *error);

@@ -71,8 +71,9 @@ struct cts_ring_record {
  *   4     s0 0..30
  *   5     pc in 0..27, space 28..29; bit 31 of the mask in 30
  *   6     s1 0..30
- *   7     launch in 0..15; bit 31 of cta, s0 and s1 in 16, 17 and 18; 19 is free; bytes per lane
- *         (of 128: 0) in 20..26, operation + 1 (of 3: 0) in 27..28, pattern 29..30 */
+ *   7     launch in 0..15; bit 31 of cta in 16; whether bits 30 and 31 differ, of s0 in 17 and of
+ *         s1 in 18; 19 is free; bytes per lane (of 128: 0) in 20..26, operation + 1 (of 3: 0) in
+ *         27..28, pattern 29..30 */
 struct cts_ring_words {
     uint32_t w[CTS_RING_SLOT_WORDS];
 };
@@ -105,34 +106,71 @@ CTS_RING_INLINE struct cts_ring_words cts_ring_pack(const struct cts_ring_record
     words.w[4] = (s0 & low) | parity;
     words.w[5] = record->pc | (uint32_t)record->space << 28 | record->mask >> 31 << 30 | parity;
     words.w[6] = (s1 & low) | parity;
-    words.w[7] = record->launch | record->cta >> 31 << 16 | s0 >> 31 << 17 | s1 >> 31 << 18 |
-                 (1u << record->width_log2 & 0x7fu) << 20 | ((record->operation + 1u) & 3u) << 27 |
-                 (uint32_t)record->pattern << 29 | parity;
+    words.w[7] = record->launch | record->cta >> 31 << 16 | (s0 ^ s0 << 1) >> 31 << 17 |
+                 (s1 ^ s1 << 1) >> 31 << 18 | (1u << record->width_log2 & 0x7fu) << 20 |
+                 ((record->operation + 1u) & 3u) << 27 | (uint32_t)record->pattern << 29 | parity;
     return words;
 }
 
-/* The word 7 less what it has of a launch; the word 5 less the mask: what a site is known by. */
-#define CTS_RING_KIND_MASK  0x1ff00000u
+/* What a site is known by: the place in word 5, and in word 7 bytes and operation. */
 #define CTS_RING_PLACE_MASK 0x3fffffffu
+#define CTS_RING_KIND_MASK  0x1ff00000u
+
+/* Fields of a slot's words. */
+CTS_RING_INLINE uint64_t cts_ring_base_of(const uint32_t *w)
+{
+    const uint64_t base = (w[0] & ~CTS_RING_PARITY) | (uint64_t)(w[1] & 0x1fffffu) << 31;
+    return (uint64_t)((int64_t)(base << 12) >> 12); /* may be below 0: lane 0 need not be */
+}
+CTS_RING_INLINE uint32_t cts_ring_mask_of(const uint32_t *w)
+{
+    return (w[2] & ~CTS_RING_PARITY) | (w[5] >> 30 & 1) << 31;
+}
+CTS_RING_INLINE uint32_t cts_ring_cta_of(const uint32_t *w)
+{
+    return (w[3] & ~CTS_RING_PARITY) | (w[7] >> 16 & 1) << 31;
+}
+CTS_RING_INLINE int32_t cts_ring_stride_of(uint32_t word, uint32_t differ)
+{
+    return (int32_t)(((uint32_t)((int32_t)(word << 1) >> 1)) ^ (differ & 1) << 31);
+}
+CTS_RING_INLINE uint32_t cts_ring_launch_of(const uint32_t *w)
+{
+    return w[7] & (CTS_RING_LAUNCHES - 1);
+}
+CTS_RING_INLINE uint32_t cts_ring_warp_of(const uint32_t *w)
+{
+    return w[1] >> 21 & 31;
+}
+CTS_RING_INLINE uint32_t cts_ring_row_lanes_of(const uint32_t *w)
+{
+    return w[1] >> 26 & 31;
+}
+CTS_RING_INLINE uint32_t cts_ring_pattern_of(const uint32_t *w)
+{
+    return w[7] >> 29 & 3;
+}
+CTS_RING_INLINE uint32_t cts_ring_space_of(const uint32_t *w)
+{
+    return w[5] >> 28 & 3;
+}
 
 CTS_RING_INLINE void cts_ring_unpack(const struct cts_ring_words *words,
                                      struct cts_ring_record *record)
 {
-    const uint32_t low = ~CTS_RING_PARITY;
     const uint32_t *const w = words->w;
-    const uint64_t base = (w[0] & low) | (uint64_t)(w[1] & 0x1fffffu) << 31;
-    const uint32_t bytes = (w[7] >> 20 & 0x7fu) | 1u << 7;  /* never 0 */
-    record->base = (uint64_t)((int64_t)(base << 12) >> 12); /* may be below 0: lane 0 need not be */
-    record->mask = (w[2] & low) | (w[5] >> 30 & 1) << 31;
-    record->cta = (w[3] & low) | (w[7] >> 16 & 1) << 31;
-    record->s0 = (int32_t)((w[4] & low) | (w[7] >> 17 & 1) << 31);
-    record->s1 = (int32_t)((w[6] & low) | (w[7] >> 18 & 1) << 31);
+    const uint32_t bytes = (w[7] >> 20 & 0x7fu) | 1u << 7; /* never 0 */
+    record->base = cts_ring_base_of(w);
+    record->mask = cts_ring_mask_of(w);
+    record->cta = cts_ring_cta_of(w);
+    record->s0 = cts_ring_stride_of(w[4], w[7] >> 17);
+    record->s1 = cts_ring_stride_of(w[6], w[7] >> 18);
     record->pc = w[5] & 0xfffffffu;
-    record->launch = w[7] & (CTS_RING_LAUNCHES - 1);
-    record->warp = (uint8_t)(w[1] >> 21 & 31);
-    record->row_lanes = (uint8_t)(w[1] >> 26 & 31);
-    record->pattern = (uint8_t)(w[7] >> 29 & 3);
-    record->space = (uint8_t)(w[5] >> 28 & 3);
+    record->launch = cts_ring_launch_of(w);
+    record->warp = (uint8_t)cts_ring_warp_of(w);
+    record->row_lanes = (uint8_t)cts_ring_row_lanes_of(w);
+    record->pattern = (uint8_t)cts_ring_pattern_of(w);
+    record->space = (uint8_t)cts_ring_space_of(w);
     record->operation = (uint8_t)(((w[7] >> 27) + 3) & 3);
     record->width_log2 = 0;
     while (!(bytes >> record->width_log2 & 1)) record->width_log2++;
