@@ -10,6 +10,7 @@
     X(comm)                                                                                        \
     X(partition)                                                                                   \
     X(access)                                                                                      \
+    X(diff)                                                                                        \
     X(path)                                                                                        \
     X(whatif)                                                                                      \
     X(report)                                                                                      \

@@ -15,19 +15,23 @@ static const char *kernel_name(const struct cts_access_report *report, uint32_t 
                                                     : NULL;
 }
 
-/* "file.cu:12", or the function where there are no lines. Lives until the next but three. */
+const char *cts_access_place(const struct cts_catalogue *catalogue, uint32_t site, char *text,
+                             size_t text_bytes)
+{
+    const struct cts_site *const row = &catalogue->sites[site];
+    const char *path = row->source != CTS_NONE ? catalogue->sources[row->source].path : NULL;
+    if (!path) return row->function;
+    if (strrchr(path, '/')) path = strrchr(path, '/') + 1;
+    snprintf(text, text_bytes, "%s:%u", path, row->line);
+    return text;
+}
+
+/* The same; lives until the next but three. */
 static const char *place_text(const struct cts_access_report *report, uint32_t site)
 {
     static _Thread_local char texts[4][120];
     static _Thread_local unsigned next;
-    const struct cts_site *const row = &report->catalogue->sites[site];
-    const char *path =
-        row->source != CTS_NONE ? report->catalogue->sources[row->source].path : NULL;
-    if (!path) return row->function;
-    if (strrchr(path, '/')) path = strrchr(path, '/') + 1;
-    char *const text = texts[next++ % 4];
-    snprintf(text, sizeof texts[0], "%s:%u", path, row->line);
-    return text;
+    return cts_access_place(report->catalogue, site, texts[next++ % 4], sizeof texts[0]);
 }
 
 static const char *layout_of(const struct cts_access_counts *counts)
@@ -62,11 +66,51 @@ static const struct cts_column finding_columns[] = {
     {"used_bytes", NULL, CTS_CELL_COUNT, false},
     {"evidence", NULL, CTS_CELL_TEXT, false},
     {"remedy", NULL, CTS_CELL_TEXT, false},
+    {"fault", NULL, CTS_CELL_FLAG, false},
+    {"fault_bytes", "bytes", CTS_CELL_COUNT, false},
+    {"fault_accesses", NULL, CTS_CELL_COUNT, false},
+    {"fault_launches", NULL, CTS_CELL_COUNT, false},
+    {"launch", NULL, CTS_CELL_ID, false},
+    {"cta", NULL, CTS_CELL_ID, false},
+    {"thread", NULL, CTS_CELL_ID, false},
+    {"address", NULL, CTS_CELL_TEXT, false},
+    {"other_cta", NULL, CTS_CELL_ID, false},
+    {"other_thread", NULL, CTS_CELL_ID, false},
+    {"other_place", NULL, CTS_CELL_TEXT, false},
+    {"allocation", NULL, CTS_CELL_ID, false},
 };
+
+/* What is known of a finding that makes results wrong; of others nothing. */
+static void fault_cells(const struct cts_access_report *report, const struct cts_finding *finding,
+                        union cts_cell *cells)
+{
+    static _Thread_local char address[20];
+    const struct cts_catalogue *const catalogue = report->catalogue;
+    const struct cts_access_fault *const fault = &finding->fault;
+    const struct cts_access_example *const example = &fault->example, *const other = &fault->other;
+    const bool known = cts_finding_is_fault(finding->kind) && example->known;
+    snprintf(address, sizeof address, "0x%llx", (unsigned long long)example->address);
+    *cells++ = (union cts_cell){.number = cts_finding_is_fault(finding->kind)};
+    *cells++ = (union cts_cell){.number = fault->bytes};
+    *cells++ = (union cts_cell){.number = fault->accesses};
+    *cells++ = (union cts_cell){.number = fault->launch_count};
+    *cells++ = (union cts_cell){.number = known ? catalogue->launches[example->launch].launch
+                                                : UINT64_MAX};
+    *cells++ = (union cts_cell){.number = known ? example->cta : UINT64_MAX};
+    *cells++ = (union cts_cell){.number = known ? example->thread : UINT64_MAX};
+    *cells++ = (union cts_cell){.text = known ? address : NULL};
+    *cells++ = (union cts_cell){.number = known && other->known ? other->cta : UINT64_MAX};
+    *cells++ = (union cts_cell){.number = known && other->known ? other->thread : UINT64_MAX};
+    *cells++ =
+        (union cts_cell){.text = known && other->known ? place_text(report, other->site) : NULL};
+    *cells++ = (union cts_cell){.number = known && fault->allocation < catalogue->allocation_count
+                                              ? catalogue->allocations[fault->allocation].allocation
+                                              : UINT64_MAX};
+}
 
 static void finding_row(const void *state, size_t row, union cts_cell *cells)
 {
-    static _Thread_local char evidence[300];
+    static _Thread_local char evidence[500];
     const struct cts_access_report *const report = state;
     const struct cts_finding *const finding = &report->result->findings[row];
     const struct cts_access_site *const site = &report->result->sites[finding->site];
@@ -78,7 +122,7 @@ static void finding_row(const void *state, size_t row, union cts_cell *cells)
     *cells++ = (union cts_cell){.text = words->variable};
     *cells++ = (union cts_cell){.text = cts_operation_text(words->operation)};
     *cells++ = (union cts_cell){.text = cts_space_text(site->space)};
-    *cells++ = (union cts_cell){.real = finding->share};
+    *cells++ = (union cts_cell){.real = cts_finding_is_fault(finding->kind) ? NAN : finding->share};
     *cells++ = (union cts_cell){.real = finding->waste};
     *cells++ = (union cts_cell){.number = site->site};
     *cells++ = (union cts_cell){.number = finding->site_count};
@@ -87,6 +131,7 @@ static void finding_row(const void *state, size_t row, union cts_cell *cells)
     *cells++ = (union cts_cell){.number = finding->used_bytes};
     *cells++ = (union cts_cell){.text = evidence};
     *cells++ = (union cts_cell){.text = cts_finding_remedy(finding)};
+    fault_cells(report, finding, cells);
 }
 
 /* ---- sites ---- */
@@ -108,6 +153,9 @@ static const struct cts_column site_columns[] = {
     {"ideal_wavefronts_per_request", NULL, CTS_CELL_REAL, false},
     {"active_share", "active", CTS_CELL_FRACTION, false},
     {"used_share", "used", CTS_CELL_FRACTION, false},
+    {"warp_reuse", NULL, CTS_CELL_REAL, false},
+    {"cta_reuse", NULL, CTS_CELL_REAL, false},
+    {"launch_reuse", "reuse", CTS_CELL_REAL, false},
     {"worst_ways", NULL, CTS_CELL_COUNT, false},
     {"stride_bytes", NULL, CTS_CELL_REAL, false},
     {"stride_requests", NULL, CTS_CELL_COUNT, false},
@@ -142,12 +190,61 @@ static void site_row(const void *state, size_t row, union cts_cell *cells)
     *cells++ = (union cts_cell){.real = ratio(counts->accesses, counts->live_lanes)};
     *cells++ = (union cts_cell){
         .real = shared ? NAN : ratio(counts->distinct_bytes, counts->sectors * CTS_SECTOR_BYTES)};
+    *cells++ =
+        (union cts_cell){.real = ratio(counts->requested_bytes, counts->warp_distinct_bytes)};
+    *cells++ = (union cts_cell){.real = ratio(counts->requested_bytes, counts->cta_distinct_bytes)};
+    *cells++ =
+        (union cts_cell){.real = ratio(counts->requested_bytes, counts->launch_distinct_bytes)};
     *cells++ = (union cts_cell){.number = site->worst_ways};
     *cells++ = (union cts_cell){.real = site->stride_requests ? (double)site->stride_bytes : NAN};
     *cells++ = (union cts_cell){.number = site->stride_requests};
     *cells++ = (union cts_cell){.real = cts_access_cost(counts)};
     for (size_t i = 0; i < CTS_ACCESS_FIELD_COUNT; i++)
         *cells++ = (union cts_cell){.number = cts_access_field(counts, i)};
+}
+
+/* ---- allocations ---- */
+
+static const struct cts_column allocation_columns[] = {
+    {"launch", "launch", CTS_CELL_ID, false},
+    {"kernel", "kernel", CTS_CELL_KERNEL, false},
+    {"allocation", "allocation", CTS_CELL_ID, false},
+    {"variable", "variable", CTS_CELL_TEXT, false},
+    {"size_bytes", "size", CTS_CELL_BYTES, false},
+    {"accesses", "accesses", CTS_CELL_COUNT, false},
+    {"requested_bytes", "requested", CTS_CELL_BYTES, false},
+    {"launch_distinct_bytes", "distinct", CTS_CELL_BYTES, false},
+    {"read_bytes", "read", CTS_CELL_BYTES, false},
+    {"written_bytes", "written", CTS_CELL_BYTES, false},
+    {"request_reuse", NULL, CTS_CELL_REAL, false},
+    {"cta_reuse", "CTA reuse", CTS_CELL_REAL, false},
+    {"launch_reuse", "reuse", CTS_CELL_REAL, false},
+    {"request_distinct_bytes", NULL, CTS_CELL_BYTES, false},
+    {"cta_distinct_bytes", NULL, CTS_CELL_BYTES, false},
+};
+
+static void allocation_row(const void *state, size_t row, union cts_cell *cells)
+{
+    const struct cts_access_report *const report = state;
+    const struct cts_access_allocation *const a = &report->result->allocations[row];
+    const struct cts_launch *const launch = &report->catalogue->launches[a->launch];
+    const struct cts_allocation *const words =
+        a->allocation == SIZE_MAX ? NULL : &report->catalogue->allocations[a->allocation];
+    *cells++ = (union cts_cell){.number = launch->launch};
+    *cells++ = (union cts_cell){.text = kernel_name(report, launch->kernel)};
+    *cells++ = (union cts_cell){.number = words ? words->allocation : UINT64_MAX};
+    *cells++ = (union cts_cell){.text = words ? words->variable : NULL};
+    *cells++ = (union cts_cell){.number = words ? words->size_bytes : 0};
+    *cells++ = (union cts_cell){.number = a->accesses};
+    *cells++ = (union cts_cell){.number = a->requested_bytes};
+    *cells++ = (union cts_cell){.number = a->launch_distinct_bytes};
+    *cells++ = (union cts_cell){.number = a->read_bytes};
+    *cells++ = (union cts_cell){.number = a->written_bytes};
+    *cells++ = (union cts_cell){.real = ratio(a->requested_bytes, a->request_distinct_bytes)};
+    *cells++ = (union cts_cell){.real = ratio(a->requested_bytes, a->cta_distinct_bytes)};
+    *cells++ = (union cts_cell){.real = ratio(a->requested_bytes, a->launch_distinct_bytes)};
+    *cells++ = (union cts_cell){.number = a->request_distinct_bytes};
+    *cells++ = (union cts_cell){.number = a->cta_distinct_bytes};
 }
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -161,6 +258,13 @@ struct cts_sheet cts_access_sheet(const struct cts_access_report *report,
                                   .column_count = COUNT_OF(finding_columns),
                                   .row_count = report->result->finding_count,
                                   .row = finding_row,
+                                  .state = report};
+    if (which == CTS_ACCESS_SHEET_ALLOCATION)
+        return (struct cts_sheet){.name = "allocations",
+                                  .columns = allocation_columns,
+                                  .column_count = COUNT_OF(allocation_columns),
+                                  .row_count = report->result->allocation_count,
+                                  .row = allocation_row,
                                   .state = report};
     return (struct cts_sheet){.name = "sites",
                               .columns = site_columns,
@@ -182,6 +286,24 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
     if (r->unrecorded_launches)
         fprintf(file, "Note: %s not recorded in full\n",
                 cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
+    if (r->unseen_allocations)
+        fprintf(file,
+                "Note: %s managed, pinned or mapped, and what the host wrote there was not seen: "
+                "their reads count as initialised\n",
+                cts_counted_text(r->unseen_allocations, "allocation is", "allocations are").text);
+    if (r->unwatched_launches && !r->no_allocations && !r->packed_lanes)
+        fprintf(file,
+                "Note: reads of memory that nobody wrote were not looked for in %s: what was "
+                "written before is not known\n",
+                cts_counted_text(r->unwatched_launches, "launch", "launches").text);
+    if (r->no_allocations && !r->packed_lanes)
+        fprintf(file, "Note: allocations are not known: accesses outside of them, and reads of "
+                      "memory that nobody wrote, were not looked for\n");
+    if (r->foreign_bytes)
+        fprintf(file,
+                "Note: %s touched far from every allocation: memory that kernels allocated "
+                "themselves, or the host's\n",
+                cts_counted_text(r->foreign_bytes, "byte was", "bytes were").text);
     if (r->dropped_accesses)
         fprintf(file, "Note: %s dropped by the recorder\n",
                 cts_counted_text(r->dropped_accesses, "access was", "accesses were").text);
@@ -190,32 +312,57 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
                 cts_counted_text(r->incomplete_files, "access file ends", "access files end").text);
 }
 
-static void print_findings(const struct cts_access_report *report, FILE *file)
+static bool is_chosen(const struct cts_access_report *report, const struct cts_finding *finding)
 {
-    enum { SHOWN = 8 };
-    const struct cts_access_result *const r = report->result;
-    if (!r->finding_count) {
-        fprintf(file, "  No finding above 1%% of a kernel's memory traffic.\n");
-        return;
-    }
-    for (size_t i = 0; i < r->finding_count && i < SHOWN; i++) {
-        const struct cts_finding *const finding = &r->findings[i];
-        const struct cts_access_site *const site = &r->sites[finding->site];
-        const struct cts_site *const words = &report->catalogue->sites[site->site];
-        const char *const place = place_text(report, site->site);
-        const char *const kernel = kernel_name(report, site->kernel);
-        char evidence[300];
-        cts_finding_evidence(report->catalogue, r, finding, evidence, sizeof evidence);
-        fprintf(file, "%3zu. %s: %s%s%s in %.*s, %s\n", i + 1, cts_finding_text(finding->kind),
-                cts_operation_text(words->operation), words->variable ? " of " : "",
-                words->variable ? words->variable : "", kernel ? cts_kernel_name_length(kernel) : 1,
-                kernel ? kernel : "?", place ? place : "?");
-        fprintf(file, "     %s.\n", evidence);
+    return !report->site || report->result->sites[finding->site].site == *report->site;
+}
+
+static void print_finding(const struct cts_access_report *report, size_t number,
+                          const struct cts_finding *finding, FILE *file)
+{
+    const struct cts_access_site *const site = &report->result->sites[finding->site];
+    const struct cts_site *const words = &report->catalogue->sites[site->site];
+    const char *const place = place_text(report, site->site);
+    const char *const kernel = kernel_name(report, site->kernel);
+    char evidence[500];
+    cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
+    fprintf(file, "%3zu. %s: %s%s%s in %.*s, %s\n", number, cts_finding_text(finding->kind),
+            cts_operation_text(words->operation), words->variable ? " of " : "",
+            words->variable ? words->variable : "", kernel ? cts_kernel_name_length(kernel) : 1,
+            kernel ? kernel : "?", place ? place : "?");
+    fprintf(file, "     %s.\n", evidence);
+    if (cts_finding_is_fault(finding->kind))
+        fprintf(file, "     What to do: %s.\n", cts_finding_remedy(finding));
+    else
         fprintf(file, "     At most %.1f%% of the kernel's memory traffic: %s.\n",
                 100 * finding->share, cts_finding_remedy(finding));
+}
+
+/* Some of either sort, so that a program with many faults still shows what is slow. */
+static void print_findings(const struct cts_access_report *report, FILE *file)
+{
+    enum { FAULTS_SHOWN = 5, SHOWN = 8 };
+    const struct cts_access_result *const r = report->result;
+    size_t faults = 0, shown = 0, left = 0;
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const bool is_fault = cts_finding_is_fault(r->findings[i].kind);
+        if (!is_chosen(report, &r->findings[i])) continue;
+        if (shown == SHOWN || (is_fault && faults == FAULTS_SHOWN)) {
+            left++;
+            continue;
+        }
+        faults += is_fault;
+        print_finding(report, ++shown, &r->findings[i], file);
     }
-    if (r->finding_count > SHOWN)
-        fprintf(file, "     ... and %zu more: --per finding\n", r->finding_count - SHOWN);
+    if (left) fprintf(file, "     ... and %zu more: --per finding\n", left);
+    if (!shown) fprintf(file, "  No finding above 1%% of a kernel's memory traffic.\n");
+}
+
+void cts_access_choose_site(const struct cts_access_report *report, struct cts_sheet_choice *choice)
+{
+    if (!report->site) return;
+    choice->only_column = choice->or_column = "site";
+    choice->only_value = *report->site;
 }
 
 enum cts_status cts_access_print_summary(const struct cts_access_report *report, FILE *file,
@@ -226,7 +373,8 @@ enum cts_status cts_access_print_summary(const struct cts_access_report *report,
             cts_count_text(report->result->record_count).text);
     print_findings(report, file);
     const struct cts_sheet sheet = cts_access_sheet(report, CTS_ACCESS_SHEET_SITE);
-    const struct cts_sheet_choice choice = {.sort = "cost", .limit = 15};
+    struct cts_sheet_choice choice = {.sort = "cost", .limit = 15};
+    cts_access_choose_site(report, &choice);
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&sheet, &choice, &rows, error);
     if (status) return status;
@@ -237,7 +385,7 @@ enum cts_status cts_access_print_summary(const struct cts_access_report *report,
     free(rows.rows);
     fputc('\n', file);
     cts_access_print_notes(report, file);
-    fprintf(file, "More: --per finding, site, launch; --format json or csv\n");
+    fprintf(file, "More: --per finding, site, launch, allocation; --format json or csv\n");
     return status;
 }
 
@@ -248,10 +396,18 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     const struct cts_access_result *const r = report->result;
     const struct cts_sheet findings = cts_access_sheet(report, CTS_ACCESS_SHEET_FINDING);
     const struct cts_sheet sites = cts_access_sheet(report, CTS_ACCESS_SHEET_SITE);
-    const struct cts_sheet_rows all = cts_sheet_all(&findings);
-    struct cts_sheet_rows rows;
+    const struct cts_sheet allocations = cts_access_sheet(report, CTS_ACCESS_SHEET_ALLOCATION);
+    const struct cts_sheet_rows places = cts_sheet_all(&allocations);
+    struct cts_sheet_choice chosen_site = {0};
+    struct cts_sheet_rows rows, chosen;
+    cts_access_choose_site(report, &chosen_site);
     enum cts_status status = cts_sheet_choose(&sites, choice, &rows, error);
     if (status) return status;
+    status = cts_sheet_choose(&findings, &chosen_site, &chosen, error);
+    if (status) {
+        free(rows.rows);
+        return status;
+    }
     struct cts_json json;
     cts_json_begin(&json, file);
     cts_json_open_object(&json);
@@ -264,10 +420,16 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_member_u64(&json, "unrecorded_launches", r->unrecorded_launches);
     cts_json_member_u64(&json, "dropped_accesses", r->dropped_accesses);
     cts_json_member_u64(&json, "incomplete_files", r->incomplete_files);
+    cts_json_member_u64(&json, "unseen_allocations", r->unseen_allocations);
+    cts_json_member_u64(&json, "unwatched_launches", r->unwatched_launches);
+    cts_json_member_u64(&json, "foreign_bytes", r->foreign_bytes);
+    cts_json_member_bool(&json, "no_allocations", r->no_allocations);
     cts_json_close_object(&json);
-    cts_sheet_json(&findings, &all, &json);
+    cts_sheet_json(&findings, &chosen, &json);
     cts_sheet_json(&sites, &rows, &json);
+    if (report->lists_allocations) cts_sheet_json(&allocations, &places, &json);
     cts_json_close_object(&json);
     free(rows.rows);
+    free(chosen.rows);
     return cts_json_end(&json, error);
 }

@@ -96,6 +96,8 @@ static inline bool cts_finding_is_fault(enum cts_finding_kind kind)
     return kind <= CTS_FINDING_RACE;
 }
 
+enum { CTS_NULL_PAGE_BYTES = 1 << 16 }; /* what lies below is a null pointer's */
+
 /* One access by one thread. */
 struct cts_access_example {
     bool known;
@@ -139,7 +141,7 @@ struct cts_access_allocation {
     size_t launch;     /* index in catalogue->launches */
     size_t allocation; /* in catalogue->allocations; SIZE_MAX: outside of all */
     uint64_t accesses, requested_bytes;
-    uint64_t request_distinct_bytes, warp_distinct_bytes, cta_distinct_bytes;
+    uint64_t request_distinct_bytes, cta_distinct_bytes;       /* added up, as of sites */
     uint64_t launch_distinct_bytes, read_bytes, written_bytes; /* distinct in the launch */
 };
 
@@ -168,6 +170,8 @@ struct cts_access_result {
                                     their reads count as initialised */
     uint64_t unwatched_launches; /* in which reads of memory that nobody wrote were not looked for,
                                     since something before is not known */
+    uint64_t foreign_bytes;      /* touched far from every allocation: the device's heap, or memory
+                                    of the host; distinct in each launch */
     bool no_allocations;         /* imported: accesses outside of them are not looked for */
     uint64_t peak_set_bytes;     /* of bit sets and shadow memory */
     bool packed_lanes; /* imported: lanes are no threads, so that nothing of this means anything */

@@ -49,71 +49,81 @@ static struct words allocation_words(const struct cts_catalogue *catalogue, size
     return words;
 }
 
+/* " in 3 launches", or nothing for one. */
+static struct words launch_words(const struct cts_access_fault *fault)
+{
+    struct words words = {""};
+    if (fault->launch_count > 1)
+        snprintf(words.text, sizeof words.text, " in %" PRIu64 " launches", fault->launch_count);
+    return words;
+}
+
+/* "8 bytes past the end of 'd_a' (64 bytes)" */
+static void print_distance(const struct cts_catalogue *catalogue,
+                           const struct cts_access_fault *fault, char *text, size_t text_bytes)
+{
+    const struct words where = allocation_words(catalogue, fault->allocation);
+    const int64_t distance = fault->distance_bytes;
+    if (fault->example.address < CTS_NULL_PAGE_BYTES)
+        snprintf(text, text_bytes, "a null pointer");
+    else if (fault->is_freed)
+        snprintf(text, text_bytes, "in %s, freed before the launch", where.text);
+    else if (fault->allocation != SIZE_MAX && distance < 0)
+        snprintf(text, text_bytes, "%" PRIu64 " bytes before %s", -(uint64_t)distance, where.text);
+    else if (fault->allocation != SIZE_MAX)
+        snprintf(text, text_bytes, "%" PRId64 " bytes past the end of %s", distance, where.text);
+    else
+        snprintf(text, text_bytes, "nothing is allocated");
+}
+
 static void outside_evidence(const struct cts_catalogue *catalogue,
                              const struct cts_access_fault *fault, char *text, size_t text_bytes)
 {
-    const struct words where = allocation_words(catalogue, fault->allocation);
-    const struct words example = example_words(catalogue, &fault->example);
-    if (fault->is_freed)
-        snprintf(text, text_bytes,
-                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: in %s, freed before",
-                 fault->accesses, fault->bytes, example.text, where.text);
-    else if (fault->allocation == SIZE_MAX)
-        snprintf(text, text_bytes,
-                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: nothing is allocated",
-                 fault->accesses, fault->bytes, example.text);
-    else if (fault->distance_bytes < 0)
-        snprintf(text, text_bytes,
-                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: %" PRIu64
-                 " bytes before %s",
-                 fault->accesses, fault->bytes, example.text, -(uint64_t)fault->distance_bytes,
-                 where.text);
-    else
-        snprintf(text, text_bytes,
-                 "%" PRIu64 " accesses to %" PRIu64 " bytes outside; %s: %" PRId64
-                 " bytes past the end of %s",
-                 fault->accesses, fault->bytes, example.text, fault->distance_bytes, where.text);
+    char where[240];
+    print_distance(catalogue, fault, where, sizeof where);
+    snprintf(text, text_bytes, "%" PRIu64 " accesses to %" PRIu64 " bytes%s; %s, %s",
+             fault->accesses, fault->bytes, launch_words(fault).text,
+             example_words(catalogue, &fault->example).text, where);
 }
 
 static void uninitialised_evidence(const struct cts_catalogue *catalogue,
                                    const struct cts_access_fault *fault, bool shared, char *text,
                                    size_t text_bytes)
 {
-    const struct words where = allocation_words(catalogue, fault->allocation);
     const struct words example = example_words(catalogue, &fault->example);
     if (shared)
         snprintf(text, text_bytes,
                  "%" PRIu64 " reads of %" PRIu64
-                 " bytes of shared memory that their CTA had not written; %s",
-                 fault->accesses, fault->bytes, example.text);
+                 " bytes of shared memory%s that their CTA had not written; %s",
+                 fault->accesses, fault->bytes, launch_words(fault).text, example.text);
     else
         snprintf(text, text_bytes,
                  "%" PRIu64 " reads of %" PRIu64
-                 " bytes of %s that no kernel, copy, memset or host had written; %s",
-                 fault->accesses, fault->bytes, where.text, example.text);
+                 " bytes of %s%s that no kernel, copy, memset or host had written; %s",
+                 fault->accesses, fault->bytes, allocation_words(catalogue, fault->allocation).text,
+                 launch_words(fault).text, example.text);
 }
 
 static void race_evidence(const struct cts_catalogue *catalogue,
                           const struct cts_access_fault *fault, char *text, size_t text_bytes)
 {
-    const struct words where = allocation_words(catalogue, fault->allocation);
-    const struct words example = example_words(catalogue, &fault->example);
     const struct cts_access_example *const other = &fault->other;
-    char second[160] = "";
+    struct words second = {""};
     if (other->known) {
         const struct cts_site *const site = &catalogue->sites[other->site];
-        snprintf(second, sizeof second,
-                 ", also thread %" PRIu32 " of CTA %" PRIu32 " (%s, line %u)", other->thread,
-                 other->cta, cts_operation_text(site->operation), site->line);
+        snprintf(second.text, sizeof second.text,
+                 ", also thread %" PRIu32 " of CTA %" PRIu32 " (%s, line %" PRIu32 ")",
+                 other->thread, other->cta, cts_operation_text(site->operation), site->line);
     }
-    const struct cts_launch *const launch =
-        fault->example.known ? &catalogue->launches[fault->example.launch] : NULL;
+    const bool is_cooperative =
+        fault->example.known && catalogue->launches[fault->example.launch].cooperative;
     snprintf(text, text_bytes,
-             "%" PRIu64 " bytes of %s that several CTAs of a launch touch and one stores; %s%s; %s",
-             fault->bytes, where.text, example.text, second,
-             launch && launch->cooperative ? "the launch is cooperative: a barrier of the grid may "
-                                             "order them"
-                                           : "which comes first is not known");
+             "stores to %" PRIu64
+             " bytes of %s%s that other CTAs of the launch touch too; %s%s; %s",
+             fault->bytes, allocation_words(catalogue, fault->allocation).text,
+             launch_words(fault).text, example_words(catalogue, &fault->example).text, second.text,
+             is_cooperative ? "the launch is cooperative: a barrier of the grid may order them"
+                            : "which comes first is not known");
 }
 
 /* ---- costs ---- */
@@ -190,6 +200,8 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
 {
     switch (finding->kind) {
     case CTS_FINDING_OUTSIDE:
+        if (finding->fault.example.address < CTS_NULL_PAGE_BYTES)
+            return "pass a pointer that has been set, or check it before it is used";
         return finding->fault.is_freed ? "free the memory only after the kernels that use it"
                                        : "check the index against the size, also in the last CTA, "
                                          "and the size of the allocation";

@@ -353,9 +353,8 @@ enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct 
 
 /* ---- after the last launch ---- */
 
-/* The allocation that had the byte and was freed last before the launch. */
-static size_t freed_place(const struct cts_catalogue *catalogue, const struct cts_launch *launch,
-                          uint64_t address)
+size_t cts_access_was_freed(const struct cts_catalogue *catalogue, const struct cts_launch *launch,
+                            uint64_t address)
 {
     size_t found = SIZE_MAX;
     for (size_t i = 0; i < catalogue->allocation_count; i++) {
@@ -374,8 +373,8 @@ static void find_nearest(struct cts_access_model *model, struct cts_access_fault
     const uint64_t address = fault->example.address;
     size_t after = 0; /* the first place behind the address */
     while (after < model->places.count && items[after].start <= address) after++;
-    const size_t freed =
-        freed_place(model->catalogue, &model->catalogue->launches[fault->example.launch], address);
+    const size_t freed = cts_access_was_freed(
+        model->catalogue, &model->catalogue->launches[fault->example.launch], address);
     if (freed != SIZE_MAX) {
         fault->allocation = freed;
         fault->is_freed = true;

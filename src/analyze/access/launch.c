@@ -285,6 +285,42 @@ static bool starts_written(const struct cts_access_model *model, size_t allocati
     return strcmp(kind, "device") != 0;
 }
 
+/* How far from an allocation an access outside is taken for one that missed it. Further away, as a
+ * program that ran to its end shows, lies memory of another origin: the device's heap, or the
+ * host's own. Variables have constants and tables of functions of their module beside them. */
+enum { NEAR_BYTES = 1 << 26, NEAR_VARIABLE_BYTES = 1 << 12 };
+
+static bool is_near(const struct cts_access_model *model, size_t place, uint64_t distance,
+                    bool *by_variable)
+{
+    const struct cts_place *const item = &model->places.items[place];
+    const char *const kind = model->catalogue->allocations[item->allocation].kind;
+    const bool is_variable = kind && !strcmp(kind, "variable");
+    if (distance >= (is_variable ? NEAR_VARIABLE_BYTES : NEAR_BYTES)) return false;
+    *by_variable &= is_variable;
+    return true;
+}
+
+/* Of the bytes touched in a word outside of all allocations those that should not be. */
+static uint64_t strayed(struct scan *scan, const uint64_t *bits, uint64_t start, uint64_t touched)
+{
+    const struct cts_access_model *const model = scan->model;
+    const size_t next = scan->hint; /* the first place behind */
+    bool by_variable = true, near = false;
+    if (start < CTS_NULL_PAGE_BYTES) return touched;
+    if (next) {
+        const uint64_t end = model->places.items[next - 1].end;
+        near |= is_near(model, next - 1, start > end ? start - end : 0, &by_variable);
+    }
+    if (next < model->places.count) {
+        const uint64_t ahead = model->places.items[next].start - start;
+        near |= is_near(model, next, ahead > 64 ? ahead - 64 : 0, &by_variable);
+    }
+    if (near && !by_variable) return touched;
+    if (near) return touched & (bits[CTS_PLANE_STORED] | bits[CTS_PLANE_ATOMIC]);
+    return cts_access_was_freed(model->catalogue, model->launch, start) == SIZE_MAX ? 0 : touched;
+}
+
 /* Bytes of one word that lie in one place. */
 static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint64_t start,
                                   uint64_t inside, struct cts_error *error)
@@ -302,8 +338,11 @@ static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint6
     if (!scan->finds || !touched) return CTS_OK;
     const uint64_t race = bits[CTS_PLANE_MANY] & bits[CTS_PLANE_STORED] & inside;
     enum cts_status status = race ? suspect(scan, CTS_SUSPECT_RACE, start, race, error) : CTS_OK;
-    if (is_outside && !status && !model->result->no_allocations)
-        status = suspect(scan, CTS_SUSPECT_OUTSIDE, start, touched, error);
+    if (is_outside && !status && !model->result->no_allocations) {
+        const uint64_t stray = strayed(scan, bits, start, touched);
+        model->result->foreign_bytes += cts_bits_count(touched & ~stray);
+        if (stray) status = suspect(scan, CTS_SUSPECT_OUTSIDE, start, stray, error);
+    }
     if (is_outside || status || !read || !model->written || model->is_blind) return status;
     const uint64_t unwritten = read & ~written_mask(scan, start);
     if (unwritten && !starts_written(model, scan->place))

@@ -267,6 +267,9 @@ CTS_MUST_CHECK enum cts_status cts_access_name_suspects(struct cts_access_model 
 /* A record, in the looks that name suspects. */
 CTS_MUST_CHECK enum cts_status cts_access_look_again(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta, size_t record);
+/* The allocation that had the byte and was freed last before the launch; SIZE_MAX: none. */
+size_t cts_access_was_freed(const struct cts_catalogue *catalogue, const struct cts_launch *launch,
+                            uint64_t address);
 /* A read of shared memory that its CTA has not written. */
 CTS_MUST_CHECK enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
                                                           struct cts_access_cta *cta,

@@ -1,0 +1,127 @@
+#include "cli/access-run.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/progress.h"
+#include "trace/acc.h"
+
+/* ---- which launches ---- */
+
+static enum cts_status want_launch(const struct cts_catalogue *catalogue, const char *text,
+                                   bool *wanted, struct cts_error *error)
+{
+    char *end;
+    errno = 0;
+    const unsigned long long id = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno)
+        return cts_fail(error, CTS_USAGE, "'%s' is no number of a launch", text);
+    const struct cts_launch *const launch =
+        id < CTS_NONE ? cts_catalogue_launch(catalogue, (uint32_t)id) : NULL;
+    if (!launch) return cts_fail(error, CTS_USAGE, "the run has no launch %s", text);
+    wanted[launch - catalogue->launches] = true;
+    return CTS_OK;
+}
+
+/* The launches of kernels whose name, as in the source or mangled, matches. */
+static enum cts_status want_kernels(const struct cts_catalogue *catalogue, const char *text,
+                                    bool *wanted, struct cts_error *error)
+{
+    static const char prefix[] = "regex:";
+    regex_t regex;
+    if (!strncmp(text, prefix, sizeof prefix - 1)) text += sizeof prefix - 1;
+    const int code = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
+    if (code) {
+        char reason[200];
+        regerror(code, &regex, reason, sizeof reason);
+        return cts_fail(error, CTS_USAGE, "'%s' is no regular expression: %s", text, reason);
+    }
+    bool any = false;
+    for (size_t i = 0; i < catalogue->launch_count; i++) {
+        const uint32_t id = catalogue->launches[i].kernel;
+        const struct cts_kernel *const kernel =
+            id < catalogue->kernel_count ? &catalogue->kernels[id] : NULL;
+        if (!kernel) continue;
+        if ((!kernel->name || regexec(&regex, kernel->name, 0, NULL, 0)) &&
+            (!kernel->mangled || regexec(&regex, kernel->mangled, 0, NULL, 0)))
+            continue;
+        wanted[i] = any = true;
+    }
+    regfree(&regex);
+    return any ? CTS_OK : cts_fail(error, CTS_USAGE, "no kernel that ran matches '%s'", text);
+}
+
+/* *wanted stays NULL where nothing is chosen. With both options a launch must match both. */
+static enum cts_status choose_launches(const struct cts_arguments *arguments,
+                                       const struct cts_catalogue *catalogue, bool **wanted,
+                                       struct cts_error *error)
+{
+    const char *const kernel = cts_argument(arguments, "kernel");
+    const size_t count = catalogue->launch_count;
+    bool *const launches = cts_array_zeroed(count, sizeof **wanted, error);
+    bool *const kernels = cts_array_zeroed(count, sizeof **wanted, error);
+    enum cts_status status = launches && kernels ? CTS_OK : CTS_MEMORY;
+    bool by_launch = false;
+    int at = 0;
+    for (const char *text; !status && (text = cts_argument_next(arguments, "launch", &at));) {
+        status = want_launch(catalogue, text, launches, error);
+        by_launch = true;
+    }
+    if (!status && kernel) status = want_kernels(catalogue, kernel, kernels, error);
+    if (!status && (by_launch || kernel)) {
+        for (size_t i = 0; i < count; i++)
+            launches[i] = (launches[i] || !by_launch) && (kernels[i] || !kernel);
+        *wanted = launches;
+    } else {
+        free(launches);
+    }
+    free(kernels);
+    return status;
+}
+
+/* ---- the run ---- */
+
+static enum cts_status analyse(const struct cts_access_options *options, const bool *wanted,
+                               struct cts_access_run *run, struct cts_error *error)
+{
+    struct cts_acc_reader *reader;
+    enum cts_status status = cts_acc_open(run->path, &reader, error);
+    if (status) return status;
+    const struct cts_access_source source = cts_access_source_of(reader);
+    struct cts_access_options all = *options;
+    struct cts_progress progress;
+    uint64_t access_count = 0;
+    for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
+    cts_progress_begin(&progress, stderr, "analysing", access_count);
+    all.progress = &progress;
+    all.wanted = wanted;
+    all.history = true;
+    status = cts_access_analyze(&run->catalogue, &source, &all, &run->result, error);
+    cts_progress_end(&progress);
+    cts_acc_close(reader);
+    return status;
+}
+
+enum cts_status cts_access_run_open(const struct cts_arguments *arguments, const char *path,
+                                    const struct cts_access_options *options,
+                                    struct cts_access_run *run, struct cts_error *error)
+{
+    bool *wanted = NULL;
+    *run = (struct cts_access_run){.path = path};
+    enum cts_status status = cts_catalogue_read(path, &run->catalogue, error);
+    if (status) return status;
+    status = choose_launches(arguments, &run->catalogue, &wanted, error);
+    if (!status) status = analyse(options, wanted, run, error);
+    free(wanted);
+    if (status) cts_catalogue_release(&run->catalogue);
+    return status;
+}
+
+void cts_access_run_close(struct cts_access_run *run)
+{
+    cts_access_release(&run->result);
+    cts_catalogue_release(&run->catalogue);
+}

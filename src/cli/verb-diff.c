@@ -1,0 +1,179 @@
+/* What has changed between two runs of a program; for CI an exit code by a chosen threshold. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/access-run.h"
+#include "report/access-diff.h"
+
+enum { ROWS_IN_TABLE = 30 };
+
+struct request {
+    bool json, csv, rows;
+    enum cts_diff_sheet sheet;
+    struct cts_sheet_choice choice;
+    struct cts_access_options options;
+    const char *fail_on; /* "fault", "new" or "worse"; NULL: nothing */
+    double fail_above;   /* 0.05 = 5%; infinite: nothing */
+};
+
+static int parse_growth(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const text = cts_argument(arguments, "fail-above");
+    char *end;
+    request->fail_above = INFINITY;
+    if (!text) return 0;
+    request->fail_above = strtod(text, &end) / 100;
+    if (end == text || (*end && strcmp(end, "%")) || !(request->fail_above >= 0) ||
+        isinf(request->fail_above))
+        return cts_usage_error(arguments, "--fail-above takes per cent, as in 5%%, not '%s'", text);
+    return 0;
+}
+
+static int parse(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const format = cts_argument(arguments, "format");
+    const char *const per = cts_argument(arguments, "per");
+    uint64_t limit = 0, threads = 0;
+    *request = (struct request){.json = format && !strcmp(format, "json"),
+                                .csv = format && !strcmp(format, "csv"),
+                                .fail_on = cts_argument(arguments, "fail-on")};
+    request->sheet = per && !strcmp(per, "kernel") ? CTS_DIFF_SHEET_KERNEL : CTS_DIFF_SHEET_FINDING;
+    request->rows = per || request->csv;
+    if (!request->json && !request->csv) limit = ROWS_IN_TABLE;
+    if (cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit))
+        return CTS_EXIT_USAGE;
+    if (cts_argument_given(arguments, "threads") &&
+        !cts_argument_u64(arguments, "threads", &threads))
+        return CTS_EXIT_USAGE;
+    request->choice.limit = (size_t)limit;
+    request->choice.sort = cts_argument(arguments, "sort");
+    request->options.threads = (unsigned)(threads < 256 ? threads : 256);
+    return parse_growth(arguments, request);
+}
+
+static enum cts_status render(const struct request *request, const struct cts_diff_report *report,
+                              struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_diff_sheet(report, request->sheet);
+    if (request->json) return cts_diff_print_json(report, &request->choice, stdout, error);
+    if (!request->rows) return cts_diff_print_summary(report, stdout, error);
+    const enum cts_status status =
+        cts_sheet_print(&sheet, &request->choice, request->csv, stdout, error);
+    if (!status && !request->csv && request->choice.limit &&
+        sheet.row_count > request->choice.limit)
+        printf("  %zu of %zu rows: --limit 0 shows all\n", request->choice.limit, sheet.row_count);
+    return status;
+}
+
+/* ---- the threshold ---- */
+
+static bool is_failure(const char *fail_on, const struct cts_diff_finding *finding)
+{
+    const bool is_new = finding->change == CTS_DIFF_NEW;
+    if (!strcmp(fail_on, "fault")) return is_new && cts_finding_is_fault(finding->after->kind);
+    if (!strcmp(fail_on, "new")) return is_new;
+    return is_new ||
+           (finding->change == CTS_DIFF_CHANGED && finding->after_amount > finding->before_amount);
+}
+
+/* CTS_EXIT_THRESHOLD with a line on stderr that says why, or 0. */
+static int judge(const struct cts_arguments *arguments, const struct request *request,
+                 const struct cts_access_diff *diff)
+{
+    size_t failures = 0;
+    for (size_t i = 0; request->fail_on && i < diff->finding_count; i++)
+        failures += is_failure(request->fail_on, &diff->findings[i]);
+    const char *kernel = NULL;
+    double most = cts_diff_growth(diff, NULL);
+    for (size_t i = 0; i < diff->kernel_count; i++) {
+        const double growth = cts_diff_growth(diff, &diff->kernels[i]);
+        if (!(growth > most)) continue;
+        most = growth;
+        kernel = diff->kernels[i].name;
+    }
+    if (failures)
+        fprintf(stderr, "ctascope %s: --fail-on %s: %zu such finding%s\n", arguments->verb->name,
+                request->fail_on, failures, failures == 1 ? "" : "s");
+    if (most > request->fail_above)
+        fprintf(stderr,
+                "ctascope %s: --fail-above %g%%: the memory traffic of %s has grown by "
+                "%.1f%%\n",
+                arguments->verb->name, 100 * request->fail_above,
+                kernel ? kernel : "all kernels together", 100 * most);
+    return failures || most > request->fail_above ? CTS_EXIT_THRESHOLD : CTS_EXIT_OK;
+}
+
+static int compare(const struct cts_arguments *arguments, const struct request *request,
+                   const struct cts_access_run *before, const struct cts_access_run *after)
+{
+    const struct cts_diff_side sides[] = {{&before->catalogue, &before->result},
+                                          {&after->catalogue, &after->result}};
+    struct cts_access_diff diff;
+    struct cts_error error;
+    enum cts_status status = cts_access_diff(&sides[0], &sides[1], &diff, &error);
+    if (status) return cts_report_error(arguments, &error);
+    const struct cts_diff_report report = {.before_path = before->path,
+                                           .after_path = after->path,
+                                           .before = &sides[0],
+                                           .after = &sides[1],
+                                           .diff = &diff};
+    status = render(request, &report, &error);
+    const int code =
+        status ? cts_report_error(arguments, &error) : judge(arguments, request, &diff);
+    cts_access_diff_release(&diff);
+    return code;
+}
+
+static int run_diff(const struct cts_arguments *arguments)
+{
+    struct request request;
+    int code = parse(arguments, &request);
+    if (code) return code;
+    struct cts_error error;
+    struct cts_access_run before, after;
+    if (cts_access_run_open(arguments, arguments->positional[0], &request.options, &before, &error))
+        return cts_report_error(arguments, &error);
+    if (cts_access_run_open(arguments, arguments->positional[1], &request.options, &after,
+                            &error)) {
+        code = cts_report_error(arguments, &error);
+    } else {
+        code = compare(arguments, &request, &before, &after);
+        cts_access_run_close(&after);
+    }
+    cts_access_run_close(&before);
+    return code;
+}
+
+static const struct cts_option diff_options[] = {
+    {.name = "fail-on",
+     .argument = "fault|new|worse",
+     .help = "exit with 3 on new findings that make results wrong, any new, also grown"},
+    {.name = "fail-above",
+     .argument = "PERCENT",
+     .help = "exit with 3 if a kernel's memory traffic, or all, grew by more"},
+    {.name = "kernel", .argument = "REGEX", .help = "only kernels whose name matches"},
+    {.name = "per", .argument = "finding|kernel", .help = "rows: findings, or kernels"},
+    {.name = "format",
+     .argument = "table|json|csv",
+     .help = "the form of the output (default: table)"},
+    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
+    {.name = "limit", .argument = "N", .help = "at most N rows (tables: 30; 0: all)"},
+    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+    {0},
+};
+
+const struct cts_verb cts_verb_diff = {
+    .name = "diff",
+    .synopsis = "BEFORE AFTER [--fail-on fault|new|worse] [--fail-above PERCENT] [options]",
+    .summary = "Shows what two runs' memory accesses have different",
+    .description =
+        "Findings of `ctascope access` that are new, changed or gone, and what each kernel's\n"
+        "accesses cost before and after. Findings are matched by kernel, variable and the text\n"
+        "of their source line, so that lines may move.",
+    .options = diff_options,
+    .positional_min = 2,
+    .positional_max = 2,
+    .run = run_diff,
+};
