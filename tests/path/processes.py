@@ -1,0 +1,59 @@
+"""path, path --window and whatif --targets say the same to the digit on one process and on several."""
+import json
+import os
+import subprocess
+import sys
+
+from archive import CTASCOPE, WHERE, fresh, generated
+
+
+def run(count, *words):
+    before = [os.environ["MPIRUN"], "--oversubscribe", "-n", str(count)] if count > 1 else []
+    done = subprocess.run([*before, CTASCOPE, *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=100,
+                          env=dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1",
+                                   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1"))
+    assert done.returncode == 0, (words, count, done.stderr[:1000])
+    return done.stdout, done.stderr
+
+
+def whatif(count, trace):
+    result = json.loads(run(count, "whatif", trace, "--targets", "--scale", "stencil_kernel=0.5",
+                            "--format", "json", "--threads", str(count % 2 + 1))[0])
+    result["notes"].pop("seconds", None)
+    return result
+
+
+def main():
+    fresh(WHERE)
+    counts = (2, 4) if os.environ.get("MPIRUN") else ()
+    stretches = {}
+    for mode in ("drain", "across", "messages"):
+        trace = generated(mode, 8000, 4)
+        whole, _ = run(1, "path", trace, "--format", "json")
+        windows, told = run(1, "path", trace, "--format", "json", "--window", "200")
+        stretches[mode] = int(told.split("Analysed in ")[1].split()[0])
+        for result in (json.loads(whole), json.loads(windows)):
+            assert sum(row["path_ns"] for row in result["activities"]) == result["path_ns"]
+            assert sum(row["blame_ns"] for row in result["activities"]) == result["wait_ns"] > 0
+        copies = ("copy_missed_ns", "copy_missed_share", "copy_missed_count")
+        for device in json.loads(whole)["devices"]:
+            assert set(copies) & set(device), device
+        strip = lambda text: [{k: v for k, v in row.items() if k not in copies}
+                              if isinstance(row, dict) else row for row in json.loads(text)["devices"]]
+        assert strip(whole) == strip(windows)
+        assert {k: v for k, v in json.loads(whole).items() if k != "devices"} == \
+               {k: v for k, v in json.loads(windows).items() if k != "devices"}, mode
+        alone = whatif(1, trace)
+        for count in counts:
+            assert run(count, "path", trace, "--format", "json")[0] == whole, (mode, count)
+            assert run(count, "path", trace, "--format", "json", "--window", "200") == \
+                   (windows, told), (mode, count)
+            assert whatif(count, trace) == alone, (mode, count)
+    print(stretches)
+    assert stretches["drain"] > 10, stretches
+    assert stretches["across"] == 1, stretches # kernels run across every collective
+    return 0
+
+
+sys.exit(main())
