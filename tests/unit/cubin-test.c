@@ -81,7 +81,6 @@ static void test_inlined_calls(void **state)
     uint8_t *const bytes = read_fixture("inlined.cubin", &size);
     if (cts_cubin_read(bytes, size, &cubin, &error)) fail_msg("%s", error.text);
     assert_int_equal(cubin.capability, 90);
-    assert_false(cubin.launches_kernels);
     const struct cts_cubin_function *const first = cts_cubin_find(&cubin, "_Z5firstPKfPf");
     assert_non_null(first);
     unsigned inlined = 0, own = 0, outside = 0;
@@ -126,6 +125,37 @@ static void test_marked_instructions(void **state)
     free(bytes);
 }
 
+static void expect_reached(const struct cts_cubin *cubin, const char *from,
+                           const char *const *names, size_t count)
+{
+    bool reached[16] = {false};
+    size_t reached_count = 0;
+    assert_true(cubin->function_count <= 16);
+    cts_cubin_reach(cubin, cts_cubin_find(cubin, from), reached);
+    for (size_t f = 0; f < cubin->function_count; f++) reached_count += reached[f];
+    assert_int_equal(reached_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_true(reached[cts_cubin_find(cubin, names[i]) - cubin->functions]);
+}
+
+static void test_called_functions(void **state)
+{
+    (void)state;
+    size_t size;
+    struct cts_cubin cubin;
+    uint8_t *const bytes = read_fixture("called.cubin", &size);
+    static const char *const all[] = {"_Z5callsPKfPf", "_Z6branchPKfi", "_Z4leafPKfi"};
+    static const char *const one[] = {"_Z5alonePf"};
+    assert_int_equal(cts_cubin_read(bytes, size, &cubin, NULL), CTS_OK);
+    expect_reached(&cubin, all[0], all, 3);
+    expect_reached(&cubin, all[1], all + 1, 2);
+    expect_reached(&cubin, one[0], one, 1);
+    for (size_t f = 0; f < cubin.function_count; f++)
+        assert_false(cubin.functions[f].launches_kernels);
+    cts_cubin_release(&cubin);
+    free(bytes);
+}
+
 static void look_at(const struct cts_cubin *cubin, const struct cts_cubin_function *function,
                     uint64_t offset)
 {
@@ -134,6 +164,10 @@ static void look_at(const struct cts_cubin *cubin, const struct cts_cubin_functi
          c = cubin->calls[c].parent)
         (void)strlen(cts_cubin_callee(cubin, cubin->calls + c));
     (void)cts_cubin_mark_at(cubin, function, offset);
+    bool *const reached = calloc(cubin->function_count, sizeof *reached);
+    assert_non_null(reached);
+    cts_cubin_reach(cubin, function, reached);
+    free(reached);
     (void)cts_cubin_part_at(cubin, function, offset);
 }
 
@@ -169,14 +203,14 @@ static void test_damaged_ones_harm_nobody(void **state)
     (void)state;
     damage("kernels.cubin");
     damage("inlined.cubin");
+    damage("called.cubin");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions_and_lines),
-        cmocka_unit_test(test_inlined_calls),
-        cmocka_unit_test(test_marked_instructions),
+        cmocka_unit_test(test_functions_and_lines),      cmocka_unit_test(test_inlined_calls),
+        cmocka_unit_test(test_marked_instructions),      cmocka_unit_test(test_called_functions),
         cmocka_unit_test(test_damaged_ones_harm_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

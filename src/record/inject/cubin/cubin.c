@@ -105,6 +105,9 @@ static enum cts_status add_functions(const struct cts_elf *elf, struct cts_cubin
         if (!function->name) return cts_fail(error, CTS_MEMORY, "no memory for a function's name");
         function->section = (uint32_t)i;
         function->may_have_barriers = true; /* until .nv.info says otherwise */
+        function->launches_kernels = strstr(name, "cudaCDP2LaunchDevice") ||
+                                     strstr(name, "cudaLaunchDevice") ||
+                                     strstr(name, "cudaCDP2GraphLaunch");
         cubin->function_count++;
     }
     return CTS_OK;
@@ -208,23 +211,45 @@ static bool add_part(struct cts_cubin *cubin, const struct cts_cubin_part *part,
     return place->name != NULL;
 }
 
-/* Parts, by their symbols; and whether functions of the runtime are there that launch kernels. */
+/* Parts, by their symbols. */
 static void read_symbols(const struct cts_elf *elf, struct cts_cubin *cubin)
 {
-    static const char *const launchers[] = {"cudaLaunchDevice", "cudaCDP2LaunchDevice",
-                                            "cudaGraphLaunch", "cudaCDP2GraphLaunch"};
     Elf64_Sym symbol;
     for (uint64_t i = 0; cts_elf_symbol(elf, i, &symbol); i++) {
         const char *const name = cts_elf_text(elf, elf->symbol_names, symbol.st_name);
-        for (size_t l = 0; l < sizeof launchers / sizeof *launchers; l++)
-            if (strncmp(name, launchers[l], strlen(launchers[l])) == 0)
-                cubin->launches_kernels = true;
         const char *const inner = *name == '$' ? strchr(name + 1, '$') : NULL;
         if (!inner || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC) continue;
         const struct cts_cubin_part part = {.function = function_of_section(cubin, symbol.st_shndx),
                                             .offset_bytes = (uint32_t)symbol.st_value,
                                             .size_bytes = (uint32_t)symbol.st_size};
         if (part.function != CTS_CUBIN_NONE && !add_part(cubin, &part, inner + 1)) return;
+    }
+}
+
+/* The function that a symbol stands for, or CTS_CUBIN_NONE. */
+static uint32_t function_of_symbol(const struct cts_elf *elf, const struct cts_cubin *cubin,
+                                   uint32_t index)
+{
+    Elf64_Sym symbol;
+    if (!cts_elf_symbol(elf, index, &symbol) || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC)
+        return CTS_CUBIN_NONE;
+    return function_of_section(cubin, symbol.st_shndx);
+}
+
+/* .nv.callgraph: pairs of symbols, the caller's and the callee's; negative ones are marks. */
+static void read_calls(const struct cts_elf *elf, struct cts_cubin *cubin)
+{
+    struct cts_cursor cursor = cts_elf_content(elf, cts_elf_section(elf, ".nv.callgraph"));
+    while (cts_cursor_left(&cursor) >= 8) {
+        const uint32_t from = cts_cursor_u32(&cursor), to = cts_cursor_u32(&cursor);
+        const struct cts_cubin_edge edge = {function_of_symbol(elf, cubin, from),
+                                            function_of_symbol(elf, cubin, to)};
+        if (edge.caller == CTS_CUBIN_NONE || edge.callee == CTS_CUBIN_NONE) continue;
+        if (cubin->edge_count == cubin->edge_capacity &&
+            cts_array_grow((void **)&cubin->edges, &cubin->edge_capacity, cubin->edge_count + 1,
+                           sizeof *cubin->edges, NULL))
+            return;
+        cubin->edges[cubin->edge_count++] = edge;
     }
 }
 
@@ -296,6 +321,7 @@ enum cts_status cts_cubin_read(const void *image, size_t image_bytes, struct cts
     if (!status) {
         read_infos(&elf, cubin);
         read_symbols(&elf, cubin);
+        read_calls(&elf, cubin);
         read_code(&elf, cubin);
         cts_cubin_read_lines(&elf, cubin);
     }
@@ -310,6 +336,7 @@ void cts_cubin_release(struct cts_cubin *cubin)
     for (size_t i = 0; i < cubin->file_count; i++) free(cubin->files[i]);
     for (size_t i = 0; i < cubin->part_count; i++) free(cubin->parts[i].name);
     free(cubin->parts);
+    free(cubin->edges);
     free(cubin->marks);
     free(cubin->calls);
     free(cubin->strings);
@@ -377,6 +404,21 @@ const struct cts_cubin_part *cts_cubin_part_at(const struct cts_cubin *cubin,
 const char *cts_cubin_callee(const struct cts_cubin *cubin, const struct cts_cubin_call *call)
 {
     return call->callee_name < cubin->strings_bytes ? cubin->strings + call->callee_name : "";
+}
+
+void cts_cubin_reach(const struct cts_cubin *cubin, const struct cts_cubin_function *function,
+                     bool *reached)
+{
+    bool more = function != NULL;
+    if (function) reached[function - cubin->functions] = true;
+    while (more) {
+        more = false;
+        for (size_t i = 0; i < cubin->edge_count; i++) {
+            const struct cts_cubin_edge *const edge = cubin->edges + i;
+            if (!reached[edge->caller] || reached[edge->callee]) continue;
+            reached[edge->callee] = more = true;
+        }
+    }
 }
 
 const void *cts_cubin_code(const void *image, size_t image_bytes,

@@ -17,6 +17,7 @@ struct cts_cubin_function {
     uint32_t section;
     uint32_t registers, static_shared_bytes;
     bool may_have_barriers;
+    bool launches_kernels;           /* a function of the runtime that does, called by kernels */
     uint32_t first_line, line_count; /* in lines, by ascending offset */
     uint32_t first_mark, mark_count; /* in marks, by ascending offset */
 };
@@ -38,6 +39,10 @@ struct cts_cubin_part {
     uint32_t function;
     uint32_t offset_bytes, size_bytes;
     char *name;
+};
+/* A function that calls another one, which has a section of its own. */
+struct cts_cubin_edge {
+    uint32_t caller, callee; /* in functions */
 };
 /* An instruction that needs more than its address. */
 struct cts_cubin_mark {
@@ -62,8 +67,9 @@ struct cts_cubin {
     size_t file_count, file_capacity;
     char *strings; /* of inlined functions' names, NUL-terminated */
     size_t strings_bytes;
-    uint32_t capability;   /* the compute capability, 10 times */
-    bool launches_kernels; /* its code can launch kernels itself */
+    struct cts_cubin_edge *edges;
+    size_t edge_count, edge_capacity;
+    uint32_t capability; /* the compute capability, 10 times */
 };
 
 /* Reads a cubin, an ELF image; trusts none of its numbers. Damaged line tables yield no lines. */
@@ -84,6 +90,10 @@ const struct cts_sass *cts_cubin_mark_at(const struct cts_cubin *cubin,
 const struct cts_cubin_part *cts_cubin_part_at(const struct cts_cubin *cubin,
                                                const struct cts_cubin_function *function,
                                                uint64_t offset_bytes);
+/* Sets reached[f] for the function and all that it may call, as far as calls name their function.
+ */
+void cts_cubin_reach(const struct cts_cubin *cubin, const struct cts_cubin_function *function,
+                     bool *reached);
 /* The instructions of a function in the image that the cubin was read from, or NULL. */
 const void *cts_cubin_code(const void *image, size_t image_bytes,
                            const struct cts_cubin_function *function, size_t *code_bytes);

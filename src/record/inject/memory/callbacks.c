@@ -251,9 +251,10 @@ static void on_resource(Sanitizer_CallbackId id, const void *data)
 static void on_node(const Sanitizer_GraphNodeLaunchData *node)
 {
     if (node->isGraphUpload) return;
-    const struct cts_launch_shape shape = cts_graph_shape(node->node);
+    struct cts_launch_shape shape;
     switch (node->nodeType) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
+        shape = cts_graph_shape(node->node, &node->launchData);
         cts_launch_begin(&node->launchData, &shape, true);
         break;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
@@ -294,7 +295,8 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         break;
     case SANITIZER_CB_DOMAIN_GRAPHS:
         if (id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) on_node(data);
-        if (id == SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATED)
+        if (id == SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATING ||
+            id == SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATED)
             cts_graph_instantiated(((const Sanitizer_GraphExecData *)data)->graph);
         break;
     case SANITIZER_CB_DOMAIN_EVENTS:

@@ -93,6 +93,14 @@ void cts_context_destroyed(CUcontext handle)
     pthread_mutex_unlock(&lock);
 }
 
+bool cts_context_is_known(CUcontext handle)
+{
+    pthread_mutex_lock(&lock);
+    const bool known = handle && find(handle);
+    pthread_mutex_unlock(&lock);
+    return known;
+}
+
 uint32_t cts_context_device(CUcontext handle)
 {
     pthread_mutex_lock(&lock);

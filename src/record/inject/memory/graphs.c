@@ -1,5 +1,7 @@
 /* The shapes of a graph's launches. A node's launch does not tell them, and a program may have
- * destroyed the graph by then: they are read when the graph is instantiated. */
+ * destroyed the graph by then: they are read when the graph is instantiated. Where the driver then
+ * launches nodes of its own, they are known by their function, grid and block: the shape is that of
+ * the last graph with such a launch. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,6 +13,19 @@ enum { NODES_MAX = 1 << 20, DEPTH_MAX = 16, COOPERATIVE_BIT = 32 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cts_map shapes; /* by node: bytes, and the bit above them */
 
+static uint64_t key_of(const void *function, const uint32_t extents[6])
+{
+    uint64_t key = (uintptr_t)function;
+    for (int i = 0; i < 6; i++) key = (key ^ extents[i]) * 0x9E3779B97F4A7C15u;
+    return key | 1; /* nodes are aligned */
+}
+
+static void note_shape(uint64_t key, uint64_t value)
+{
+    uint64_t *const place = cts_map_at(&shapes, key, NULL);
+    if (place) *place = value;
+}
+
 static void note_node(CUgraphNode node)
 {
     CUDA_KERNEL_NODE_PARAMS parameters;
@@ -19,9 +34,12 @@ static void note_node(CUgraphNode node)
     const bool cooperative = cts_sanitizer.cuGraphKernelNodeGetAttribute(
                                  node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) == CUDA_SUCCESS &&
                              value.cooperative;
+    const uint64_t shape = parameters.sharedMemBytes | (uint64_t)cooperative << COOPERATIVE_BIT;
+    const uint32_t extents[] = {parameters.gridDimX,  parameters.gridDimY,  parameters.gridDimZ,
+                                parameters.blockDimX, parameters.blockDimY, parameters.blockDimZ};
     pthread_mutex_lock(&lock);
-    uint64_t *const place = cts_map_at(&shapes, (uint64_t)(uintptr_t)node, NULL);
-    if (place) *place = parameters.sharedMemBytes | (uint64_t)cooperative << COOPERATIVE_BIT;
+    note_shape((uint64_t)(uintptr_t)node, shape);
+    note_shape(key_of(parameters.func, extents), shape);
     pthread_mutex_unlock(&lock);
 }
 
@@ -54,10 +72,13 @@ void cts_graph_instantiated(CUgraph graph)
     if (able && graph) note_graph(graph, 0);
 }
 
-struct cts_launch_shape cts_graph_shape(CUgraphNode node)
+struct cts_launch_shape cts_graph_shape(CUgraphNode node, const Sanitizer_LaunchData *launch)
 {
+    const uint32_t extents[] = {launch->gridDim_x,  launch->gridDim_y,  launch->gridDim_z,
+                                launch->blockDim_x, launch->blockDim_y, launch->blockDim_z};
     pthread_mutex_lock(&lock);
-    const uint64_t *const found = cts_map_find(&shapes, (uint64_t)(uintptr_t)node);
+    const uint64_t *found = cts_map_find(&shapes, (uint64_t)(uintptr_t)node);
+    if (!found) found = cts_map_find(&shapes, key_of(launch->function, extents));
     const uint64_t value = found ? *found : 0;
     pthread_mutex_unlock(&lock);
     return (struct cts_launch_shape){(uint32_t)value, (value >> COOPERATIVE_BIT & 1) != 0};

@@ -195,8 +195,7 @@ static bool is_wanted(const struct cts_memory_kernel *kernel)
 }
 
 static struct cts_launch row_of(const Sanitizer_LaunchData *data,
-                                const struct cts_launch_shape *shape, uint32_t kernel,
-                                bool is_node)
+                                const struct cts_launch_shape *shape, uint32_t kernel, bool is_node)
 {
     const CUcontext context = is_node ? data->apiContext : data->context;
     const uint32_t stream =

@@ -116,6 +116,8 @@ extern __thread struct cts_api_call cts_api_call;
 
 void cts_context_created(CUcontext context, CUdevice device);
 void cts_context_destroyed(CUcontext context);
+/* Of contexts that were made before the recorder was there nothing is known. */
+bool cts_context_is_known(CUcontext context);
 uint32_t cts_context_device(CUcontext context);
 /* True once per context: the patches have to be loaded into it. */
 bool cts_context_wants_patches(CUcontext context);
@@ -130,7 +132,7 @@ bool cts_contexts_are_busy(void);
 /* Notes the shapes of a graph's launches when it is instantiated. */
 void cts_graph_instantiated(CUgraph graph);
 /* Of a node that is launched; zeros: not known. */
-struct cts_launch_shape cts_graph_shape(CUgraphNode node);
+struct cts_launch_shape cts_graph_shape(CUgraphNode node, const Sanitizer_LaunchData *launch);
 
 /* ---- streams, allocations, copies, events (rows.c) ---- */
 

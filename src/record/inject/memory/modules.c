@@ -44,6 +44,19 @@ static struct cts_map site_by_key;      /* id plus one */
 
 /* ---- names ---- */
 
+/* nvcc puts what is static into a namespace of the file, _INTERNAL_..., that sources do not show.
+ */
+static void remove_internal(char *text)
+{
+    char *at;
+    while ((at = strstr(text, "_INTERNAL_")) != NULL) {
+        const size_t length = strspn(at, "_0123456789abcdefghijklmnopqrstuvwxyz"
+                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+        if (strncmp(at + length, "::", 2) != 0) return;
+        memmove(at, at + length + 2, strlen(at + length + 2) + 1);
+    }
+}
+
 char *cts_memory_demangled(const char *name)
 {
     static char *(*demangle)(const char *, char *, size_t *, int *);
@@ -57,6 +70,7 @@ char *cts_memory_demangled(const char *name)
     if (!text) return strdup(name);
     /* the name of a template begins with what it returns, which sources do not show */
     if (strncmp(text, "void ", 5) == 0) memmove(text, text + 5, strlen(text + 5) + 1);
+    remove_internal(text);
     return text;
 }
 
@@ -98,7 +112,7 @@ static void keep_image(struct cts_memory_module *module, const char *image, size
 }
 
 static struct cts_memory_module *add_module(CUmodule handle, CUcontext context, const char *image,
-                                 size_t image_bytes)
+                                            size_t image_bytes)
 {
     struct cts_memory_module *const module = calloc(1, sizeof *module);
     if (!module) return NULL;
@@ -241,12 +255,19 @@ static bool put_patches(CUmodule module)
         {SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "cts_patch_shared", NULL},
         {SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, "cts_patch_matrix", NULL},
         {SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "cts_patch_copy_both", "cts_patch_copy"},
-        {SANITIZER_INSTRUCTION_BULK_COPY_GLOBAL_TO_SHARED, "cts_patch_bulk_load",
+        {SANITIZER_INSTRUCTION_BULK_COPY_GLOBAL_TO_SHARED, "cts_patch_bulk_load_both",
          "cts_patch_bulk_load"},
-        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_GLOBAL, "cts_patch_bulk_store",
+        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_GLOBAL, "cts_patch_bulk_store_both",
          "cts_patch_bulk_store"},
-        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL, "cts_patch_bulk_reduction",
+        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL, "cts_patch_bulk_reduction_both",
          "cts_patch_bulk_reduction"},
+        {SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS, "cts_patch_shared", NULL},
+        {SANITIZER_INSTRUCTION_ASYNC_STORE, "cts_patch_async_store", NULL},
+        {SANITIZER_INSTRUCTION_ASYNC_REDUCTION, "cts_patch_async_reduction", NULL},
+        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_SHARED, "cts_patch_bulk_shared", NULL},
+        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_SHARED, "cts_patch_bulk_reduction_shared",
+         NULL},
+        {SANITIZER_INSTRUCTION_MEMSET_SHARED, "cts_patch_shared_set", NULL},
     };
     const struct cts_sanitizer *const s = &cts_sanitizer;
     const SanitizerResult result =
@@ -274,6 +295,11 @@ static bool put_patches(CUmodule module)
 static bool patch(struct cts_memory_module *module)
 {
     SanitizerResult result = SANITIZER_SUCCESS;
+    if (!cts_context_is_known(module->context)) {
+        cts_memory_say("error", "no accesses are recorded: CUDA was initialised before the "
+                                "recorder was loaded");
+        return false;
+    }
     if (cts_context_wants_patches(module->context))
         result = cts_sanitizer.sanitizerAddPatches(cts_memory.patches, module->context);
     if (result != SANITIZER_SUCCESS)
@@ -306,7 +332,8 @@ bool cts_module_patch(CUmodule handle, bool patched)
 
 /* ---- kernels ---- */
 
-static void add_range(struct cts_memory_module *module, const char *name, uint64_t pc, uint64_t bytes)
+static void add_range(struct cts_memory_module *module, const char *name, uint64_t pc,
+                      uint64_t bytes)
 {
     const struct cts_code_range range = {
         .first = (uint32_t)(pc >> CTS_RING_PC_SHIFT) & CTS_PC_MASK,
@@ -316,16 +343,22 @@ static void add_range(struct cts_memory_module *module, const char *name, uint64
         .name = cts_memory_demangled(name),
     };
     pthread_mutex_lock(&lock);
-    if (range.name && CTS_ARRAY_RESERVE(&ranges, ranges.count + 1, NULL) == CTS_OK) {
+    bool is_new = range.name != NULL;
+    for (size_t i = 0; i < ranges.count && is_new; i++)
+        is_new = ranges.items[i].first != range.first || ranges.items[i].module != module;
+    if (is_new && CTS_ARRAY_RESERVE(&ranges, ranges.count + 1, NULL) == CTS_OK) {
         size_t at = ranges.count++;
         for (; at && ranges.items[at - 1].first > range.first; at--)
             ranges.items[at] = ranges.items[at - 1];
         ranges.items[at] = range;
+    } else {
+        free(range.name);
     }
     pthread_mutex_unlock(&lock);
 }
 
-/* Of the kernel that is launched alone: asking for one that is not loaded yet waits for ever here.
+/* Of the kernel that is launched and what it calls alone: asking for one that is not loaded yet
+ * waits for ever here.
  */
 static void find_range(struct cts_memory_module *module, const char *name)
 {
@@ -333,6 +366,20 @@ static void find_range(struct cts_memory_module *module, const char *name)
     if (cts_sanitizer.sanitizerGetFunctionPcAndSize(module->handle, name, &pc, &bytes) ==
         SANITIZER_SUCCESS)
         add_range(module, name, pc, bytes);
+}
+
+/* Functions that the kernel calls are loaded with it. */
+static void find_called_ranges(struct cts_memory_module *module, const char *name)
+{
+    const struct cts_cubin *const cubin = &module->cubin;
+    const struct cts_cubin_function *const function = cts_cubin_find(cubin, name);
+    bool *const reached = cubin->edge_count ? calloc(cubin->function_count, sizeof *reached) : NULL;
+    if (!reached) return;
+    cts_cubin_reach(cubin, function, reached);
+    for (size_t f = 0; f < cubin->function_count; f++)
+        if (reached[f] && cubin->functions + f != function)
+            find_range(module, cubin->functions[f].name);
+    free(reached);
 }
 
 static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_module *module,
@@ -389,6 +436,7 @@ struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch)
     if (!module) module = add_module(launch->module, launch->context, NULL, 0);
     if (!module || !launch->functionName || !add_kernel(launch, module, &known)) return known;
     find_range(module, launch->functionName);
+    find_called_ranges(module, launch->functionName);
     return known;
 }
 

@@ -15,7 +15,7 @@ struct cts_memory_module {
     uint32_t *sources; /* per file of the cubin; CTS_NONE: no row yet */
     void *image;       /* kept for a disassembler; NULL: not */
     size_t image_bytes;
-    bool is_patched, cannot_patch, told_launches;
+    bool is_patched, cannot_patch;
 };
 
 struct cts_code_range { /* of instructions */

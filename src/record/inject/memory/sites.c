@@ -131,9 +131,16 @@ void cts_module_tell_unrecorded(struct cts_memory_module *module,
                                 const struct cts_cubin_function *function, const char *name)
 {
     const struct cts_cubin *const cubin = &module->cubin;
-    uint64_t counts[CTS_SASS_KIND_COUNT] = {0};
-    for (uint32_t i = 0; function && i < function->mark_count; i++)
-        counts[cubin->marks[function->first_mark + i].sass.kind]++;
+    uint64_t counts[CTS_SASS_KIND_COUNT] = {0}, launches = 0;
+    bool *const reached = calloc(cubin->function_count + 1, sizeof *reached);
+    if (reached) cts_cubin_reach(cubin, function, reached);
+    for (size_t f = 0; reached && f < cubin->function_count; f++) {
+        if (!reached[f]) continue;
+        launches += cubin->functions[f].launches_kernels;
+        for (uint32_t i = 0; i < cubin->functions[f].mark_count; i++)
+            counts[cubin->marks[cubin->functions[f].first_mark + i].sass.kind]++;
+    }
+    free(reached);
     for (int kind = 0; kind < CTS_SASS_KIND_COUNT; kind++) {
         const char *reason, *const what = cts_sass_unrecorded(kind, &reason);
         char text[600];
@@ -141,8 +148,9 @@ void cts_module_tell_unrecorded(struct cts_memory_module *module,
         snprintf(text, sizeof text, "%s in %.500s", what, name);
         add_skipped(module, text, reason, counts[kind]);
     }
-    if (!cubin->launches_kernels || module->told_launches) return;
-    module->told_launches = true;
-    add_skipped(module, "launches made by kernels",
-                "what kernels launch is not followed (dynamic parallelism)", 1);
+    char text[600];
+    snprintf(text, sizeof text, "launches made by %.500s", name);
+    if (launches)
+        add_skipped(module, text, "what kernels launch is not followed (dynamic parallelism)",
+                    launches);
 }
