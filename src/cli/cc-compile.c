@@ -423,12 +423,12 @@ static void open_toolkit(struct cc_session *session, struct cc_process *process,
     add(process, cc_text(pool, "--cuda-path=%s", cc_find_toolkit(pool)), NULL);
     add(process, cc_text(pool, "--cuda-gpu-arch=%s", architecture), "-Wno-unknown-cuda-version");
     add(process, "-isystem", part(session, cts_share_directory(), "cuda"));
+    add(process, "-isystem", cc_text(pool, "%s/include/cccl", cc_find_toolkit(pool)));
     add_colours(process);
     cc_list_add_all(&process->command, &session->request->shared);
 }
 
-/* To PTX, which the driver compiles for its GPU. The plugin describes the accesses; it leaves no
- * marks, since nothing records them on a GPU yet. */
+/* To PTX, which the driver compiles for its GPU. The plugin puts the producer in. */
 static void ptx_command(struct cc_session *session, const struct cc_input *input, const char *unit,
                         const char *architecture, const char *output, struct cc_process *process)
 {
@@ -436,11 +436,14 @@ static void ptx_command(struct cc_session *session, const struct cc_input *input
     cc_list_add_all(&process->command, &session->request->device);
     add(process, device_optimisation(session->request), NULL);
     add(process, "-Xclang", "-debug-info-kind=limited");
+    /* What is sunk behind the producer's branches keeps its operands in registers until there. */
+    add(process, "-mllvm", "-disable-machine-sink");
     add_plugin(session, process);
     add(process, "-S", NULL);
     close_cuda(process, input, output);
     cc_add_settings(session, process, "device", unit);
-    cc_list_add(&process->settings, "CTS_MARKS=drop");
+    const char *const producer = part(session, cts_library_directory(), "cuda-producer.bc");
+    cc_list_add(&process->settings, cc_text(&session->request->pool, "CTS_PRODUCER=%s", producer));
 }
 
 /* clang 19 calls fatbinary with options that toolkit 13's no longer knows: we call it ourselves. */

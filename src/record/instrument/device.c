@@ -19,6 +19,7 @@
 #include "record/abi.h"
 #include "record/instrument/device-access.h"
 #include "record/instrument/device-kernels.h"
+#include "record/instrument/device-producer.h"
 #include "record/instrument/device-values.h"
 #include "record/instrument/device-variables.h"
 #include "record/instrument/loops.h"
@@ -535,6 +536,11 @@ int cts_device_pass(LLVMModuleRef module)
         drop_marks(pass.access_mark);
         drop_marks(pass.range_mark);
         drop_marks(pass.values.mark);
+    }
+    if (pass.options.producer && !pass.options.for_cpu) {
+        drop_marks(pass.values.mark);
+        cts_producer_add(module, pass.options.producer);
+        cts_device_table_add(module, pass.options.unit);
     }
     remove_unused_mark(pass.access_mark);
     remove_unused_mark(pass.range_mark);

@@ -45,7 +45,8 @@
  *   CTS_VALUES      1: record values
  *   CTS_HOST_ACCESSES  1: record the host's accesses (host pass)
  *   CTS_RDC         1: device functions and variables may be shared between translation units
- *   CTS_MARKS       drop: describe the accesses, leave no mark at them (no producer is linked)
+ *   CTS_MARKS       drop: describe the accesses, leave no mark at them
+ *   CTS_PRODUCER    file of bitcode: marks become calls of it, and the module gets its table (GPU)
  *   CTS_NOTES       1: print what was done to stderr
  *   CTS_DEBUG       1: device code on the CPU keeps its variables' debug information
  *   CTS_VERIFY      1: verify the module after each pass

@@ -55,6 +55,7 @@ bool cts_plugin_options_read(struct cts_plugin_options *options, LLVMModuleRef m
         .separate_units = is_on("CTS_RDC"),
         .drop_marks = getenv("CTS_MARKS") && !strcmp(getenv("CTS_MARKS"), "drop"),
         .print_notes = is_on("CTS_NOTES"),
+        .producer = getenv("CTS_PRODUCER"),
     };
     if (unit && *unit)
         snprintf(options->unit, sizeof options->unit, "%s", unit);

@@ -15,6 +15,7 @@ struct cts_plugin_options {
     bool drop_marks;     /* CTS_MARKS=drop */
     bool separate_units; /* CTS_RDC: other translation units may call in */
     bool print_notes;
+    const char *producer;          /* CTS_PRODUCER: path of its bitcode, borrowed; NULL: none */
     bool has_kernels, has_sources; /* whether the expressions below are set */
     regex_t kernels, sources;
     char unit[64];

@@ -6,7 +6,8 @@
  *                           stores joined to vector ones (NVPTX does both in its code generator
  *                           only; what is recorded is what the GPU would do), then, for the CPU,
  *                           the lower pass, then the device pass. Lowering comes first so that the
- *                           accesses of inline PTX are seen as ordinary instructions.
+ *                           accesses of inline PTX are seen as ordinary instructions. For a GPU,
+ *                           what the device pass linked in is inlined at last (CTS_PRODUCER).
  *
  * With CTS_VERIFY=1 the module is verified after each of them. */
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/DebugProgramInstruction.h>
 #include <llvm/IR/DiagnosticInfo.h>
@@ -27,9 +29,12 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/IRReader/IRReader.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
 #include <llvm/Support/FileSystem.h>
+#include <llvm/Support/SourceMgr.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Scalar/InferAddressSpaces.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -135,6 +140,23 @@ class LeanFunctions
     }
 };
 
+/* Makes the producer part of the code around it: its state goes to registers, what it says of
+ * constants and of states that are known is worked out, and its pointers are known to be global. */
+const char *const inline_producer =
+    "always-inline,function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,infer-address-spaces,"
+    "instcombine,early-cse<memssa>,simplifycfg),globaldce";
+
+/* What debug information told is in the module's table; with it, PTX would be compiled unoptimised.
+ */
+struct StripPass : PassInfoMixin<StripPass> {
+    PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
+    {
+        return is_device_code(module) && StripDebugInfo(module) ? PreservedAnalyses::none()
+                                                                : PreservedAnalyses::all();
+    }
+    static bool isRequired() { return true; }
+};
+
 int (*const lower_pass)(LLVMModuleRef) = cts_lower_pass;
 int (*const device_pass)(LLVMModuleRef) = cts_device_pass;
 
@@ -148,14 +170,18 @@ void add_passes(PassBuilder &builder)
             });
     builder.registerPipelineStartEPCallback(
         [](ModulePassManager &passes, OptimizationLevel) { passes.addPass(StartPass()); });
-    builder.registerOptimizerLastEPCallback([](ModulePassManager &passes, OptimizationLevel) {
-        FunctionPassManager functions;
-        functions.addPass(DevicePass<InferAddressSpacesPass>());
-        functions.addPass(DevicePass<LoadStoreVectorizerPass>());
-        passes.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));
-        passes.addPass(LastPass<&lower_pass, true>());
-        passes.addPass(LastPass<&device_pass, false>());
-    });
+    builder.registerOptimizerLastEPCallback(
+        [&builder](ModulePassManager &passes, OptimizationLevel) {
+            FunctionPassManager functions;
+            functions.addPass(DevicePass<InferAddressSpacesPass>());
+            functions.addPass(DevicePass<LoadStoreVectorizerPass>());
+            passes.addPass(createModuleToFunctionPassAdaptor(std::move(functions)));
+            passes.addPass(LastPass<&lower_pass, true>());
+            passes.addPass(LastPass<&device_pass, false>());
+            if (!getenv("CTS_PRODUCER")) return;
+            cantFail(builder.parsePassPipeline(passes, inline_producer));
+            passes.addPass(StripPass());
+        });
 }
 
 /* The first frame of an inlined instruction that is in a file of the user's, else its own. */
@@ -205,6 +231,46 @@ LLVMValueRef cts_clone_function(LLVMValueRef function, const char *name)
     copy->setComdat(nullptr);
     copy->setLinkage(GlobalValue::InternalLinkage);
     return wrap(copy);
+}
+
+LLVMBasicBlockRef cts_split_before(LLVMValueRef instruction)
+{
+    auto *at = unwrap<Instruction>(instruction);
+    return wrap(at->getParent()->splitBasicBlock(at));
+}
+
+int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem)
+{
+    SMDiagnostic diagnostic;
+    std::unique_ptr<Module> source = parseIRFile(path, diagnostic, unwrap(module)->getContext());
+    if (!source) {
+        *problem =
+            strdup((diagnostic.getFilename() + ": " + diagnostic.getMessage()).str().c_str());
+        return 1;
+    }
+    std::vector<std::string> names;
+    for (Function &function : *source) {
+        if (function.isDeclaration()) continue;
+        function.removeFnAttr("target-cpu");
+        function.removeFnAttr("target-features");
+        function.setComdat(nullptr);
+        if (unwrap(module)->getFunction(function.getName()) && function.hasExternalLinkage())
+            names.push_back(function.getName().str());
+        else
+            function.setLinkage(GlobalValue::InternalLinkage);
+    }
+    for (const char *own : {"llvm.module.flags", "llvm.ident", "nvvmir.version"})
+        if (NamedMDNode *node = source->getNamedMetadata(own)) source->eraseNamedMetadata(node);
+    source->setDataLayout(unwrap(module)->getDataLayout());
+    source->setTargetTriple(unwrap(module)->getTargetTriple());
+    if (Linker::linkModules(*unwrap(module), std::move(source))) {
+        *problem = strdup((std::string(path) + ": does not fit the module").c_str());
+        return 1;
+    }
+    for (const std::string &name : names)
+        if (Function *function = unwrap(module)->getFunction(name))
+            function->setLinkage(GlobalValue::InternalLinkage);
+    return 0;
 }
 
 char *cts_demangle(const char *symbol)

@@ -45,6 +45,13 @@ struct cts_debug_variable {
 typedef void cts_visit_variable(void *user, const struct cts_debug_variable *variable);
 void cts_each_debug_variable(LLVMValueRef function, cts_visit_variable *visit, void *user);
 
+/* Splits the instruction's block before it; the new block begins with it. */
+LLVMBasicBlockRef cts_split_before(LLVMValueRef instruction);
+
+/* Links a file of bitcode into the module; what it defines becomes the module's own, and is
+ * compiled for the module's target. Not 0: it failed, and the caller frees the text of *problem. */
+int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem);
+
 #ifdef __cplusplus
 }
 #endif

@@ -10,6 +10,8 @@
 
 #include <llvm-c/DebugInfo.h>
 
+#include "record/instrument/notes-read.h"
+
 _Static_assert(sizeof(struct cts_parameter_desc) == 8, "two u32");
 _Static_assert(sizeof(struct cts_site_desc) == 24 + 4 * sizeof(void *), "as site_rows() has it");
 _Static_assert(offsetof(struct cts_site_desc, loop) == 20, "as site_rows() has it");
@@ -36,63 +38,18 @@ struct tables {
 
 /* ---- metadata ---- */
 
-struct node {
-    LLVMValueRef *operands;
-    unsigned count;
-};
-
-struct node_list {
-    LLVMValueRef *nodes;
-    unsigned count;
-};
-
-static struct node_list nodes_of(const struct cts_retarget *retarget, const char *name)
+static struct cts_node_list nodes_of(const struct cts_retarget *retarget, const char *name)
 {
-    struct node_list list = {.count = LLVMGetNamedMetadataNumOperands(retarget->ir.module, name)};
-    list.nodes = cts_ir_allocate(list.count, sizeof *list.nodes);
-    LLVMGetNamedMetadataOperands(retarget->ir.module, name, list.nodes);
-    return list;
-}
-
-static struct node node_open(LLVMValueRef metadata)
-{
-    struct node node = {.count = LLVMGetMDNodeNumOperands(metadata)};
-    node.operands = cts_ir_allocate(node.count, sizeof *node.operands);
-    LLVMGetMDNodeOperands(metadata, node.operands);
-    return node;
-}
-
-static const char *node_text(const struct node *node, unsigned index, unsigned *size_bytes)
-{
-    *size_bytes = 0;
-    const char *text = NULL;
-    if (index < node->count && node->operands[index])
-        text = LLVMGetMDString(node->operands[index], size_bytes);
-    return text ? text : "";
-}
-
-static uint32_t node_u32(const struct node *node, unsigned index)
-{
-    if (index >= node->count || !node->operands[index] ||
-        !LLVMIsAConstantInt(node->operands[index]))
-        return 0;
-    return (uint32_t)LLVMConstIntGetSExtValue(node->operands[index]);
-}
-
-static bool node_text_is(const struct node *node, unsigned index, const char *text)
-{
-    unsigned size_bytes;
-    const char *const own = node_text(node, index, &size_bytes);
-    return strlen(text) == size_bytes && memcmp(own, text, size_bytes) == 0;
+    return cts_nodes_of(retarget->ir.module, name);
 }
 
 uint32_t cts_tables_kernel_flags(const struct cts_retarget *retarget, const char *name)
 {
     uint32_t flags = 0;
-    struct node_list list = nodes_of(retarget, "cts.kernels");
+    struct cts_node_list list = nodes_of(retarget, "cts.kernels");
     for (unsigned i = 0; i < list.count; i++) {
-        struct node node = node_open(list.nodes[i]);
-        if (node_text_is(&node, 0, name)) flags = node_u32(&node, 4);
+        struct cts_node node = cts_node_open(list.nodes[i]);
+        if (cts_node_text_is(&node, 0, name)) flags = cts_node_u32(&node, 4);
         free(node.operands);
     }
     free(list.nodes);
@@ -128,10 +85,10 @@ static LLVMValueRef c_text(struct tables *tables, const char *text)
     return text_of(tables, text, strlen(text));
 }
 
-static LLVMValueRef node_c_text(struct tables *tables, const struct node *node, unsigned index)
+static LLVMValueRef node_c_text(struct tables *tables, const struct cts_node *node, unsigned index)
 {
     unsigned size_bytes;
-    const char *const text = node_text(node, index, &size_bytes);
+    const char *const text = cts_node_text(node, index, &size_bytes);
     return text_of(tables, text, size_bytes);
 }
 
@@ -175,11 +132,11 @@ static LLVMValueRef table_close(struct tables *tables, struct table *table, cons
 static void source_rows(struct tables *tables)
 {
     struct cts_ir *const ir = tables->ir;
-    struct node_list list = nodes_of(tables->retarget, "cts.sources");
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.sources");
     for (unsigned i = 0; i < list.count; i++) {
-        struct node node = node_open(list.nodes[i]);
+        struct cts_node node = cts_node_open(list.nodes[i]);
         unsigned size_bytes;
-        const char *const text = node_text(&node, 1, &size_bytes);
+        const char *const text = cts_node_text(&node, 1, &size_bytes);
         LLVMValueRef global = NULL;
         if (size_bytes) {
             LLVMValueRef constant = LLVMConstStringInContext2(ir->context, text, size_bytes, 0);
@@ -198,13 +155,13 @@ static void source_rows(struct tables *tables)
 static void site_rows(struct tables *tables)
 {
     struct cts_ir *const ir = tables->ir;
-    struct node_list list = nodes_of(tables->retarget, "cts.sites");
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.sites");
     for (unsigned i = 0; i < list.count; i++) {
-        struct node node = node_open(list.nodes[i]);
+        struct cts_node node = cts_node_open(list.nodes[i]);
         LLVMValueRef members[13];
-        for (unsigned m = 0; m < 4; m++) members[m] = cts_u32(ir, node_u32(&node, m));
-        for (unsigned m = 4; m < 8; m++) members[m] = u8(ir, node_u32(&node, m) & 0xFF);
-        members[8] = cts_u32(ir, node_u32(&node, 8));
+        for (unsigned m = 0; m < 4; m++) members[m] = cts_u32(ir, cts_node_u32(&node, m));
+        for (unsigned m = 4; m < 8; m++) members[m] = u8(ir, cts_node_u32(&node, m) & 0xFF);
+        members[8] = cts_u32(ir, cts_node_u32(&node, 8));
         for (unsigned m = 9; m < 13; m++) members[m] = node_c_text(tables, &node, m);
         table_add(tables, &tables->sites, members, 13);
         free(node.operands);
@@ -214,10 +171,10 @@ static void site_rows(struct tables *tables)
 
 static void loop_rows(struct tables *tables)
 {
-    struct node_list list = nodes_of(tables->retarget, "cts.loops");
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.loops");
     for (unsigned i = 0; i < list.count; i++) {
-        struct node node = node_open(list.nodes[i]);
-        LLVMValueRef parent = cts_u32(tables->ir, node_u32(&node, 0));
+        struct cts_node node = cts_node_open(list.nodes[i]);
+        LLVMValueRef parent = cts_u32(tables->ir, cts_node_u32(&node, 0));
         table_add(tables, &tables->loops, &parent, 1);
         free(node.operands);
     }
@@ -227,11 +184,12 @@ static void loop_rows(struct tables *tables)
 static void skipped_rows(struct tables *tables)
 {
     struct cts_ir *const ir = tables->ir;
-    struct node_list list = nodes_of(tables->retarget, "cts.skipped");
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.skipped");
     for (unsigned i = 0; i < list.count; i++) {
-        struct node node = node_open(list.nodes[i]);
+        struct cts_node node = cts_node_open(list.nodes[i]);
         LLVMValueRef members[] = {node_c_text(tables, &node, 0), node_c_text(tables, &node, 1),
-                                  cts_u32(ir, node_u32(&node, 2)), cts_u32(ir, node_u32(&node, 3))};
+                                  cts_u32(ir, cts_node_u32(&node, 2)),
+                                  cts_u32(ir, cts_node_u32(&node, 3))};
         table_add(tables, &tables->skipped, members, 4);
         free(node.operands);
     }
@@ -239,10 +197,10 @@ static void skipped_rows(struct tables *tables)
 }
 
 /* The global that a row of !cts.variables names; -rdc and __managed__ rename it. */
-static LLVMValueRef find_global(const struct tables *tables, const struct node *node)
+static LLVMValueRef find_global(const struct tables *tables, const struct cts_node *node)
 {
     unsigned size_bytes;
-    const char *const name = node_text(node, 0, &size_bytes);
+    const char *const name = cts_node_text(node, 0, &size_bytes);
     const struct {
         const char *prefix, *unit, *dot;
     } forms[] = {
@@ -286,15 +244,15 @@ static bool is_device_variable(LLVMValueRef global)
 
 static void variable_rows(struct tables *tables)
 {
-    struct node_list list = nodes_of(tables->retarget, "cts.variables");
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.variables");
     for (unsigned i = 0; i < list.count; i++) {
-        struct node node = node_open(list.nodes[i]);
+        struct cts_node node = cts_node_open(list.nodes[i]);
         LLVMValueRef global = find_global(tables, &node);
         if (global && (cts_shared_find(tables->retarget, global) || !LLVMIsDeclaration(global))) {
             LLVMValueRef texts[] = {node_c_text(tables, &node, 0), node_c_text(tables, &node, 1),
                                     node_c_text(tables, &node, 2), node_c_text(tables, &node, 6)};
-            variable_row(tables, global, texts, node_u32(&node, 3), node_u32(&node, 4),
-                         node_u32(&node, 5));
+            variable_row(tables, global, texts, cts_node_u32(&node, 3), cts_node_u32(&node, 4),
+                         cts_node_u32(&node, 5));
         }
         free(node.operands);
     }
@@ -353,13 +311,13 @@ struct kernel_text {
 static struct kernel_text kernel_text(struct tables *tables, const struct cts_kernel *kernel)
 {
     struct kernel_text text = {0};
-    struct node_list list = nodes_of(tables->retarget, "cts.kernels");
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.kernels");
     for (unsigned i = 0; i < list.count && !text.display_name; i++) {
-        struct node node = node_open(list.nodes[i]);
-        if (node_text_is(&node, 0, kernel->name)) {
+        struct cts_node node = cts_node_open(list.nodes[i]);
+        if (cts_node_text_is(&node, 0, kernel->name)) {
             text.display_name = node_c_text(tables, &node, 1);
-            text.source = node_u32(&node, 2);
-            text.line = node_u32(&node, 3);
+            text.source = cts_node_u32(&node, 2);
+            text.line = cts_node_u32(&node, 3);
         }
         free(node.operands);
     }
@@ -414,10 +372,10 @@ LLVMValueRef cts_tables_slot_base(struct cts_retarget *retarget)
 uint32_t cts_tables_file_flags(const struct cts_retarget *retarget)
 {
     uint32_t flags = 0;
-    struct node_list list = nodes_of(retarget, "cts.options");
+    struct cts_node_list list = nodes_of(retarget, "cts.options");
     if (list.count) {
-        struct node node = node_open(list.nodes[0]);
-        flags = node_u32(&node, 0);
+        struct cts_node node = cts_node_open(list.nodes[0]);
+        flags = cts_node_u32(&node, 0);
         free(node.operands);
     }
     free(list.nodes);
@@ -430,11 +388,11 @@ static LLVMValueRef main_path(struct tables *tables)
     size_t size_bytes;
     const char *const name = LLVMGetSourceFileName(tables->ir->module, &size_bytes);
     LLVMValueRef path = text_of(tables, name, size_bytes);
-    struct node_list list = nodes_of(tables->retarget, "cts.sources");
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.sources");
     for (unsigned i = 0; i < list.count; i++) {
-        struct node node = node_open(list.nodes[i]);
+        struct cts_node node = cts_node_open(list.nodes[i]);
         unsigned text_bytes;
-        node_text(&node, 1, &text_bytes);
+        cts_node_text(&node, 1, &text_bytes);
         if (text_bytes) {
             path = node_c_text(tables, &node, 0);
             i = list.count;

@@ -435,3 +435,25 @@ const void *cts_cubin_code(const void *image, size_t image_bytes,
     free(elf.sections);
     return *code_bytes ? code : NULL;
 }
+
+bool cts_cubin_object(const void *image, size_t image_bytes, const char *name, const void **bytes,
+                      size_t *byte_count)
+{
+    struct cts_elf elf = {.image = image, .bytes = image_bytes};
+    Elf64_Sym symbol;
+    bool found = false;
+    if (open_elf(&elf, NULL) == CTS_OK)
+        for (uint64_t i = 0; !found && cts_elf_symbol(&elf, i, &symbol); i++) {
+            if (symbol.st_shndx >= elf.section_count ||
+                strcmp(cts_elf_text(&elf, elf.symbol_names, symbol.st_name), name) != 0)
+                continue;
+            const struct cts_cursor all = cts_elf_content(&elf, elf.sections + symbol.st_shndx);
+            const size_t left = cts_cursor_left(&all);
+            found = symbol.st_value <= left && symbol.st_size <= left - symbol.st_value;
+            if (!found) break;
+            *bytes = all.at + symbol.st_value;
+            *byte_count = symbol.st_size;
+        }
+    free(elf.sections);
+    return found;
+}

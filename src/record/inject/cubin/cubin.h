@@ -77,6 +77,10 @@ CTS_MUST_CHECK enum cts_status cts_cubin_read(const void *image, size_t image_by
                                               struct cts_cubin *cubin, struct cts_error *error);
 void cts_cubin_release(struct cts_cubin *cubin);
 
+/* The content of a variable that has one in the image; borrowed from it. False: there is none. */
+bool cts_cubin_object(const void *image, size_t image_bytes, const char *name, const void **bytes,
+                      size_t *byte_count);
+
 const struct cts_cubin_function *cts_cubin_find(const struct cts_cubin *cubin, const char *name);
 /* The line of an instruction, or NULL. */
 const struct cts_cubin_line *cts_cubin_line_at(const struct cts_cubin *cubin,

@@ -19,6 +19,7 @@ static struct context {
     enum { RING_NONE, RING_MADE, RING_FAILED } state; /* under `making` */
     uint64_t user; /* what patches are given, less the launch's number; 0: none */
     uint32_t *slots;
+    uint32_t bin_count, slots_log2;
     bool has_patches;
     pthread_mutex_t making;
 } contexts[CONTEXTS_MAX];
@@ -197,6 +198,8 @@ static SanitizerResult make_ring(struct context *context, CUcontext handle, cons
     if (cts_ring_add_bins(cts_memory.consumers, &bins, NULL)) return SANITIZER_ERROR_UNKNOWN;
     context->user = cts_memory_user(control, cts_memory.environment.cta_sample > 1);
     context->slots = bins.slots;
+    context->bin_count = bins.bin_count;
+    context->slots_log2 = bins.slots_log2;
     return SANITIZER_SUCCESS;
 }
 
@@ -218,6 +221,19 @@ uint64_t cts_context_user(CUcontext handle)
     const uint64_t user = context->state == RING_MADE ? context->user : 0;
     pthread_mutex_unlock(&context->making);
     return user;
+}
+
+uint64_t cts_context_ring(CUcontext handle, struct cts_memory_control *control)
+{
+    const uint64_t user = cts_context_user(handle);
+    *control = (struct cts_memory_control){.cta_sample = cts_memory.environment.cta_sample};
+    if (!user) return 0;
+    pthread_mutex_lock(&lock);
+    const struct context *const context = find(handle);
+    control->bin_count = context ? context->bin_count : 0;
+    control->slots_log2 = context ? context->slots_log2 : 0;
+    pthread_mutex_unlock(&lock);
+    return context ? (user >> 32) * CTS_MEMORY_CONTROL_ALIGN + CTS_MEMORY_BINS_AT : 0;
 }
 
 /* ---- the end ---- */

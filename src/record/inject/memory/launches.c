@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "instrumented.h"
 #include "memory.h"
 
 enum { NUMBERS = 1 << 16, HALF = NUMBERS / 2, DRAIN_TIMEOUT_MS = 600000 };
@@ -212,9 +213,9 @@ static struct cts_launch row_of(const Sanitizer_LaunchData *data,
         .kernel = kernel,
         .grid = {data->gridDim_x, data->gridDim_y, data->gridDim_z},
         .block = {data->blockDim_x, data->blockDim_y, data->blockDim_z},
-        .call_ns = time_ns,
         .dynamic_shared_bytes = shape->dynamic_shared_bytes,
         .cooperative = shape->cooperative,
+        .call_ns = time_ns,
         .start_ns = time_ns,
     };
 }
@@ -263,5 +264,8 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
         entry.row.end_ns = entry.row.start_ns;
     }
     cts_catalogue_add_launch(cts_memory.catalogue, &entry.row);
-    if (patched && !cts_memory.empty) set_user(data, recorded ? user + number : 0);
+    if (kernel.is_instrumented)
+        cts_instrumented_launch(data, entry.stream, recorded ? number : CTS_NONE);
+    else if (patched && !cts_memory.empty)
+        set_user(data, recorded ? user + number : 0);
 }

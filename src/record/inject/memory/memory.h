@@ -39,6 +39,7 @@
     X(cuDriverGetVersion)                                                                          \
     X(cuCtxPushCurrent)                                                                            \
     X(cuCtxPopCurrent)                                                                             \
+    X(cuModuleGetGlobal)                                                                           \
     X(cuStreamQuery)
 
 /* NULL where the driver is too old for them. */
@@ -124,6 +125,9 @@ bool cts_context_wants_patches(CUcontext context);
 /* What patches are given for launch number 0 of a context (control.h); its ring is made at the
  * first call. 0: there is none. */
 uint64_t cts_context_user(CUcontext context);
+struct cts_memory_control;
+/* The address of the bins of a context's ring, and what its control says; 0: there is none. */
+uint64_t cts_context_ring(CUcontext context, struct cts_memory_control *control);
 /* Whether streams of ours still have work; asks the driver. */
 bool cts_contexts_are_busy(void);
 
@@ -167,6 +171,7 @@ struct cts_memory_kernel {
     uint32_t id;      /* in the catalogue */
     bool is_selected; /* by --kernel-name */
     bool by_warp;     /* it has no barrier */
+    bool is_instrumented; /* it records by itself (instrumented.h) */
 };
 void cts_module_loaded(const Sanitizer_ResourceModuleData *data);
 void cts_module_unloaded(const Sanitizer_ResourceModuleData *data);

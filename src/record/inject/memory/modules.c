@@ -16,6 +16,7 @@
 #include "common/array.h"
 #include "common/map.h"
 #include "modules.h"
+#include "record/abi.h"
 
 enum { SOURCE_TEXT_MAX_BYTES = 1 << 20 };
 
@@ -142,8 +143,10 @@ static struct cts_memory_module *add_module(CUmodule handle, CUcontext context, 
 
 void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
 {
-    (void)add_module(data->module, data->context, data->pCubin, data->cubinSize);
+    struct cts_memory_module *const module =
+        add_module(data->module, data->context, data->pCubin, data->cubinSize);
     if (!cts_memory.empty) (void)cts_context_user(data->context); /* before any launch */
+    if (module) module->instrumented = cts_instrumented_open(data);
     if (!cts_memory.defer) (void)cts_module_patch(data->module, true);
 }
 
@@ -175,6 +178,7 @@ void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
         free(range->name);
     }
     if (module) {
+        if (module->instrumented) cts_instrumented_close(module->instrumented);
         ranges.count = kept;
         module->handle = NULL;
         module->is_patched = false;
@@ -193,11 +197,14 @@ void cts_module_make_row(struct cts_memory_module *module)
     const struct cts_module row = {
         .module = module->id,
         .rank = cts_memory.rank,
-        .name = module->cubin.file_count ? module->cubin.files[0] : "cubin",
+        .name = module->instrumented       ? cts_instrumented_path(module->instrumented)
+                : module->cubin.file_count ? module->cubin.files[0]
+                                           : "cubin",
         .checksum = sum,
         .flags = cts_memory.local ? 2 : 0,
     };
     cts_catalogue_add_module(cts_memory.catalogue, &row);
+    if (module->instrumented) cts_instrumented_add_rows(module->instrumented, row.module);
 }
 
 static char *read_text(const char *path)
@@ -316,6 +323,7 @@ bool cts_module_patch(CUmodule handle, bool patched)
     struct cts_memory_module *module = find_module(handle);
     pthread_mutex_unlock(&lock);
     if (!module) return !patched;
+    if (module->instrumented) return patched; /* as it were */
     if (module->is_patched == patched) return true;
     pthread_mutex_lock(&patching);
     bool done = module->is_patched == patched;
@@ -385,7 +393,10 @@ static void find_called_ranges(struct cts_memory_module *module, const char *nam
 static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_module *module,
                        struct cts_memory_kernel *known)
 {
-    char *const name = cts_memory_demangled(launch->functionName);
+    const struct cts_cuda_kernel *const own =
+        module->instrumented ? cts_instrumented_kernel(module->instrumented, launch->functionName)
+                             : NULL;
+    char *const name = own ? strdup(own->name) : cts_memory_demangled(launch->functionName);
     const struct cts_cubin_function *const function =
         cts_cubin_find(&module->cubin, launch->functionName);
     if (!name) return false;
@@ -401,11 +412,15 @@ static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_mod
             .module = module->id,
             .name = name,
             .mangled = launch->functionName,
-            .source = line ? cts_module_source(module, line->file) : CTS_NONE,
-            .line = line ? line->line : 0,
+            .source = own    ? cts_instrumented_source(module->instrumented, own->source)
+                      : line ? cts_module_source(module, line->file)
+                             : CTS_NONE,
+            .line = own    ? own->line
+                    : line ? line->line
+                           : 0,
             .static_shared_bytes = function ? function->static_shared_bytes : 0,
             .registers = function ? function->registers : 0,
-            .instrumented = true,
+            .instrumented = !own || !(own->flags & CTS_KERNEL_UNINSTRUMENTED),
         };
         cts_catalogue_add_kernel(cts_memory.catalogue, &row);
         cts_module_tell_unrecorded(module, function, name);
@@ -413,6 +428,7 @@ static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_mod
             .id = row.kernel,
             .is_selected = is_selected(name, launch->functionName),
             .by_warp = function && !function->may_have_barriers,
+            .is_instrumented = module->instrumented != NULL,
         };
         kernels.items[kernels.count++] = (struct kernel){*known, launch->function, module};
         *place = kernels.count;
@@ -462,6 +478,7 @@ uint32_t cts_module_site(void *unused, const struct cts_ring_record *record)
     const uint64_t key = (uint64_t)record->pc << 8 | (uint64_t)record->space |
                          (uint64_t)record->operation << 2 | (uint64_t)record->width_log2 << 4;
     uint32_t site = CTS_NONE;
+    if (record->operation == CTS_RING_AS_SITE) return cts_instrumented_site(record->pc);
     pthread_mutex_lock(&lock);
     const struct cts_code_range *const range = range_of(record->pc);
     uint64_t *const place = range ? cts_map_at(&site_by_key, key, NULL) : NULL;

@@ -2,6 +2,7 @@
 #ifndef CTS_MEMORY_MODULES_H
 #define CTS_MEMORY_MODULES_H
 
+#include "instrumented.h"
 #include "memory.h"
 #include "record/inject/cubin/cubin.h"
 
@@ -11,9 +12,10 @@ struct cts_memory_module {
     CUmodule handle; /* NULL: unloaded */
     CUcontext context;
     struct cts_cubin cubin;
-    uint32_t id;       /* in the catalogue; CTS_NONE: no row yet */
-    uint32_t *sources; /* per file of the cubin; CTS_NONE: no row yet */
-    void *image;       /* kept for a disassembler; NULL: not */
+    struct cts_instrumented *instrumented; /* NULL: it is to be patched */
+    uint32_t id;                           /* in the catalogue; CTS_NONE: no row yet */
+    uint32_t *sources;                     /* per file of the cubin; CTS_NONE: no row yet */
+    void *image;                           /* kept for a disassembler; NULL: not */
     size_t image_bytes;
     bool is_patched, cannot_patch;
 };

@@ -1,0 +1,369 @@
+/* A warp's accesses become records: recognition and hand-over to the ring, inlined where they are.
+ *
+ * All active lanes of a warp come here together. The usual case is inline, and no lane goes another
+ * way than the rest: a whole warp whose addresses are a pattern. The addresses of lanes 0 and 1 say
+ * base and stride, a ballot whether the others agree; where rows begin (two-level affine), a second
+ * one. Accesses that follow one another are a *group* of at most CTS_GROUP: lane 0 reserves slots
+ * for all of them, and two lanes store each record, half of it each, which is one write on the bus
+ * for the group. All else is a call: part of a warp, lists, a full ring. There it goes as in
+ * record/collector/zip-body.h. Lanes that are more than 1 GiB from their record's first become
+ * records of their own.
+ *
+ * What is the same for all records of a thread is found once, at the begin of its function. CUDA's
+ * own words are all that is used here, so that this also runs on the CPU device (tests). */
+#ifndef CTS_CUDA_RECOGNISE_H
+#define CTS_CUDA_RECOGNISE_H
+
+#include "../ring/producer.h"
+
+#define CTS_HOT static __device__ __forceinline__
+/* Calls: what they need of registers is not taken from the code around them. */
+#define CTS_COLD static __device__ __attribute__((noinline))
+
+#ifdef __NVPTX__
+#define CTS_GLOBAL(type) __attribute__((address_space(1))) type
+#endif
+
+/* Of a thread in a function. */
+struct cts_producer {
+    uint64_t bin; /* address of a struct cts_ring_bin; 0: not recorded */
+    uint32_t slots_log2;
+    uint32_t launch; /* its number in the ring; the warp and the spaces that are recorded above */
+    uint32_t cta;
+    uint32_t first_site;
+};
+enum { CTS_PRODUCER_WARP_SHIFT = 20, CTS_PRODUCER_SPACES_SHIFT = 25 };
+
+/* Of one access: `site` of the module, enum cts_ring_space. */
+struct cts_produced {
+    uint32_t site, space;
+};
+
+CTS_HOT uint32_t cts_lane(void)
+{
+    return __nvvm_read_ptx_sreg_laneid();
+}
+
+CTS_HOT struct cts_ring_bin *cts_bin(const struct cts_producer &p)
+{
+    return (struct cts_ring_bin *)(CTS_GLOBAL(struct cts_ring_bin) *)p.bin;
+}
+
+CTS_HOT uint32_t cts_lowest(uint32_t mask)
+{
+    return (uint32_t)__builtin_ctz(mask);
+}
+
+CTS_HOT uint64_t cts_from_lane(uint32_t active, uint64_t value, uint32_t lane)
+{
+    const uint32_t low = __shfl_sync(active, (uint32_t)value, (int)lane);
+    const uint32_t high = __shfl_sync(active, (uint32_t)(value >> 32), (int)lane);
+    return (uint64_t)high << 32 | low;
+}
+
+CTS_HOT bool cts_fits(int64_t stride)
+{
+    return stride == (int32_t)stride;
+}
+
+CTS_HOT struct cts_ring_record cts_record(const struct cts_producer &p, struct cts_produced what)
+{
+    struct cts_ring_record record;
+    record.cta = p.cta;
+    record.pc = p.first_site + what.site;
+    record.launch = p.launch & (CTS_RING_LAUNCHES - 1);
+    record.warp = (uint8_t)(p.launch >> CTS_PRODUCER_WARP_SHIFT & 31);
+    record.operation = CTS_RING_AS_SITE;
+    record.space = (uint8_t)what.space;
+    record.width_log2 = 0;
+    return record;
+}
+
+/* By one lane. */
+CTS_HOT void cts_emit(const struct cts_producer &p, struct cts_produced what, uint32_t mask,
+                      uint32_t pattern, uint64_t base, int32_t s0, int32_t s1, uint32_t row_lanes)
+{
+    const uint64_t position = cts_ring_reserve(cts_bin(p), 1, p.slots_log2);
+    struct cts_ring_record record = cts_record(p, what);
+    record.base = base;
+    record.mask = mask;
+    record.s0 = s0;
+    record.s1 = s1;
+    record.pattern = (uint8_t)pattern;
+    record.row_lanes = (uint8_t)row_lanes;
+    cts_ring_store(cts_bin(p), position, p.slots_log2, &record);
+}
+
+/* ---- what is rare ---- */
+
+/* A list's slots, by the lanes of `mask`; `position` is known to all of them. */
+CTS_HOT void cts_store_offset(const struct cts_producer &p, uint32_t mask, uint64_t position,
+                              int32_t offset)
+{
+    const uint32_t k = (uint32_t)__builtin_popcount(mask & ((1u << cts_lane()) - 1));
+    const uint32_t count = (uint32_t)__builtin_popcount(mask);
+    cts_ring_store_offset(cts_bin(p), position, p.slots_log2, k, offset);
+    if (k == count - 1) cts_ring_fill_offsets(cts_bin(p), position, p.slots_log2, count);
+}
+
+/* Lanes whose addresses are no pattern: those near the lowest one first, until none is left. */
+CTS_HOT void cts_emit_lists(const struct cts_producer &p, struct cts_produced what, uint32_t active,
+                            uint64_t address)
+{
+    const uint32_t lane = cts_lane();
+    uint32_t rest = active;
+    do {
+        const uint32_t leader = cts_lowest(rest);
+        const uint64_t base = cts_from_lane(active, address, leader);
+        const int64_t offset = (int64_t)(address - base);
+        const bool near = (rest >> lane & 1) && offset >= -(1 << 30) && offset < (1 << 30);
+        const uint32_t mask = __ballot_sync(active, near);
+        uint64_t position = 0;
+        if (lane == leader) {
+            const uint32_t slots = cts_ring_slots((uint32_t)__builtin_popcount(mask));
+            position = cts_ring_reserve(cts_bin(p), slots, p.slots_log2);
+            struct cts_ring_record record = cts_record(p, what);
+            record.base = base;
+            record.mask = mask;
+            record.s0 = record.s1 = 0;
+            record.pattern = CTS_RING_LIST;
+            record.row_lanes = 0;
+            cts_ring_store(cts_bin(p), position, p.slots_log2, &record);
+        }
+        position = cts_from_lane(active, position, leader);
+        if (near) cts_store_offset(p, mask, position, (int32_t)offset);
+        rest &= ~mask;
+    } while (rest);
+}
+
+/* With rows of `width` lanes, tried; `broke` is the first lane that is not in the first row. */
+CTS_HOT bool cts_emit_rows(const struct cts_producer &p, struct cts_produced what, uint32_t active,
+                           uint64_t address, uint64_t base, int32_t s0, uint32_t width,
+                           uint32_t broke)
+{
+    const uint32_t lane = cts_lane(), row = lane / width;
+    const uint64_t there = cts_from_lane(active, address, broke);
+    const int64_t s1 = (int64_t)(there - base) - (int64_t)s0 * (int64_t)(broke - width);
+    const uint64_t expected = base + (uint64_t)((int64_t)s0 * (int64_t)(lane - row * width)) +
+                              (uint64_t)(s1 * (int64_t)row);
+    if (!cts_fits(s1) || __ballot_sync(active, address == expected) != active) return false;
+    if (lane == cts_lowest(active))
+        cts_emit(p, what, active, CTS_RING_TWO_LEVEL, base, s0, (int32_t)s1, width);
+    return true;
+}
+
+/* The lanes of `active` are all at one site. */
+CTS_HOT void cts_emit_any(const struct cts_producer &p, struct cts_produced what, uint32_t active,
+                          uint64_t address)
+{
+    const uint32_t lane = cts_lane();
+    const uint32_t first = cts_lowest(active), others = active & (active - 1);
+    const uint32_t second = others ? cts_lowest(others) : first;
+    uint64_t base = cts_from_lane(active, address, first);
+    int64_t s0 = (int64_t)(cts_from_lane(active, address, second) - base);
+    bool whole = cts_fits(s0);
+    if (second - first > 1 && whole) {
+        const int32_t distance = (int32_t)s0, lanes = (int32_t)(second - first);
+        s0 = distance / lanes;
+        whole = (int32_t)s0 * lanes == distance;
+    }
+    base -= (uint64_t)(s0 * (int64_t)first);
+    const uint32_t breaks =
+        ~__ballot_sync(active, address == base + (uint64_t)(s0 * (int64_t)lane)) & active;
+    if (whole && !breaks) {
+        if (lane == first)
+            cts_emit(p, what, active, s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM, base, (int32_t)s0, 0,
+                     0);
+        return;
+    }
+    const uint32_t broke = whole ? cts_lowest(breaks) : 32; /* 2 at least */
+    if (broke < 32) {
+        const uint32_t power = 1u << (31 - __builtin_clz(broke));
+        if (cts_emit_rows(p, what, active, address, base, (int32_t)s0, power, broke)) return;
+        if (power != broke &&
+            cts_emit_rows(p, what, active, address, base, (int32_t)s0, broke, broke))
+            return;
+    }
+    cts_emit_lists(p, what, active, address);
+}
+
+/* Every access that is not of the usual kind. Lanes that were at different sites may come together
+ * here: only those of the same site belong together. */
+CTS_COLD void cts_produce_other(uint64_t bin, uint32_t slots_log2, uint32_t launch, uint32_t cta,
+                                uint32_t site, uint32_t space, uint64_t address)
+{
+    const struct cts_producer p = {bin, slots_log2, launch, cta, 0};
+    const uint32_t all = __activemask();
+    uint32_t rest = all, same = 0;
+    do {
+        const uint32_t there = __shfl_sync(all, site, (int)cts_lowest(rest));
+        const uint32_t lanes = __ballot_sync(all, site == there);
+        if (site == there) same = lanes;
+        rest &= ~lanes;
+    } while (rest);
+    for (rest = all; rest;) { /* one site after the other */
+        const uint32_t lanes = __shfl_sync(all, same, (int)cts_lowest(rest));
+        if (lanes == same) cts_emit_any(p, {site, space}, same, address);
+        rest &= ~lanes;
+    }
+}
+
+/* ---- what is usual ---- */
+
+enum { CTS_WHOLE = -1 /* mask of all lanes */, CTS_GROUP = 4 };
+
+/* Address + stride * steps, in 32 bits where addresses have no more. */
+CTS_HOT uint64_t cts_at(uint64_t base, int32_t stride, uint32_t steps, bool is_near)
+{
+    uint64_t at;
+    if (is_near) return (uint32_t)base + (uint32_t)stride * steps;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(at) : "r"(stride), "r"(steps), "l"(base));
+    return at;
+}
+
+/* No room: all lanes wait, for none may go on alone. */
+CTS_COLD void cts_wait(uint64_t bin_at, uint32_t slots_log2, uint32_t behind)
+{
+    const struct cts_producer p = {bin_at, slots_log2, 0, 0, 0};
+    struct cts_ring_bin *const bin = cts_bin(p);
+    uint32_t tail;
+    while (tail = cts_ring_tail(bin->tail), behind - tail > 1u << slots_log2) cts_ring_pause();
+    cts_ring_learn(&bin->head_and_tail, tail);
+}
+
+/* Lane 0 reserves slots for the whole warp; their position. */
+CTS_HOT uint32_t cts_reserve_whole(const struct cts_producer &p, uint32_t lane, uint32_t slots)
+{
+    uint64_t before;
+    asm volatile("{ .reg .pred first; .reg .u64 at;\n"
+                 "  setp.eq.u32 first, %1, 0;\n"
+                 "  cvta.to.global.u64 at, %2;\n"
+                 "  mov.u64 %0, 0;\n"
+                 "  @first atom.global.add.u64 %0, [at], %3; }"
+                 : "=&l"(before)
+                 : "r"(lane), "l"(&cts_bin(p)->head_and_tail), "l"((uint64_t)slots << 32)
+                 : "memory");
+    const uint32_t position = __shfl_sync(CTS_WHOLE, (uint32_t)(before >> 32), 0);
+    const uint32_t known = __shfl_sync(CTS_WHOLE, (uint32_t)before, 0);
+    if (position + slots - known > 1u << p.slots_log2)
+        cts_wait(p.bin, p.slots_log2, position + slots);
+    return position;
+}
+
+/* By each lane of a pair: half of the pair's record, to the slot at its position. */
+CTS_HOT void cts_store_half(const struct cts_producer &p, uint32_t lane, uint32_t position,
+                            const struct cts_ring_record &record)
+{
+    const struct cts_ring_words words =
+        cts_ring_pack(&record, cts_ring_parity(position, p.slots_log2));
+    const uint32_t second = 0u - (lane & 1); /* all bits; a choice of words would need memory */
+    uint32_t half[4];
+    for (int i = 0; i < 4; i++) half[i] = (words.w[i] & ~second) | (words.w[i + 4] & second);
+    cts_ring_store_half(cts_ring_slot(cts_bin(p), position, p.slots_log2) + 4 * (lane & 1), half);
+}
+
+/* What is known of a whole warp's addresses. */
+struct cts_found {
+    uint64_t base;
+    int32_t s0, s1;
+    uint32_t pattern, row_lanes;
+    bool is_other; /* none that is known here */
+};
+
+/* `is_near`: addresses of 32 bits. */
+CTS_HOT struct cts_found cts_recognise(uint32_t lane, uint64_t address, bool is_near)
+{
+    struct cts_found found;
+    const uint32_t low = __shfl_sync(CTS_WHOLE, (uint32_t)address, 0);
+    const uint32_t high = is_near ? 0 : __shfl_sync(CTS_WHOLE, (uint32_t)(address >> 32), 0);
+    found.base = (uint64_t)high << 32 | low;
+    found.s0 = (int32_t)(__shfl_sync(CTS_WHOLE, (uint32_t)address, 1) - low);
+    found.s1 = 0;
+    found.row_lanes = 0;
+    found.pattern = found.s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM;
+    found.is_other = false;
+    const uint32_t breaks =
+        __ballot_sync(CTS_WHOLE, address != cts_at(found.base, found.s0, lane, is_near));
+    if (breaks) {
+        const uint32_t row = cts_lowest(breaks); /* 2 at least, or no row */
+        found.s1 = (int32_t)(__shfl_sync(CTS_WHOLE, (uint32_t)address, (int)row) - low);
+        found.row_lanes = row;
+        found.pattern = CTS_RING_TWO_LEVEL;
+        found.is_other = (row & (row - 1)) != 0;
+        const uint64_t start = cts_at(found.base, found.s1, lane >> cts_lowest(row), is_near);
+        const bool fits = address == cts_at(start, found.s0, lane & (row - 1), is_near);
+        if (__ballot_sync(CTS_WHOLE, !fits)) {
+            const int64_t offset = (int64_t)(address - found.base);
+            const bool is_far = offset < -(1 << 30) || offset >= (1 << 30);
+            found.is_other = found.is_other || __ballot_sync(CTS_WHOLE, is_far);
+            found.pattern = CTS_RING_LIST;
+            found.s0 = found.s1 = 0;
+            found.row_lanes = 0;
+        }
+    }
+    return found;
+}
+
+/* A whole warp's accesses. False: one of them is none of the usual, and nothing is done. */
+CTS_HOT bool cts_produce_whole(const struct cts_producer &p, const uint32_t *sites, uint32_t space,
+                               const uint64_t *addresses, uint32_t count, bool is_near)
+{
+    const uint32_t lane = cts_lane();
+    struct cts_found own;                /* of the access that is this lane's to store */
+    uint32_t site = sites[0], place = 0; /* its slot, behind the first */
+    uint32_t slots = 0, lists = 0;
+    uint32_t places[CTS_GROUP], bases[CTS_GROUP];
+    bool is_other = false;
+#pragma unroll
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cts_found found = cts_recognise(lane, addresses[i], is_near);
+        const bool is_own = i == 0 || lane >> 1 == i;
+        own.base = is_own ? found.base : own.base;
+        own.s0 = is_own ? found.s0 : own.s0;
+        own.s1 = is_own ? found.s1 : own.s1;
+        own.pattern = is_own ? found.pattern : own.pattern;
+        own.row_lanes = is_own ? found.row_lanes : own.row_lanes;
+        site = is_own ? sites[i] : site;
+        place = is_own ? slots : place;
+        places[i] = slots;
+        bases[i] = (uint32_t)found.base;
+        const bool is_list = found.pattern == CTS_RING_LIST;
+        lists |= (uint32_t)is_list << i;
+        slots += is_list ? cts_ring_slots(32) : 1;
+        is_other = is_other || found.is_other;
+    }
+    if (is_other) return false;
+    const uint32_t position = cts_reserve_whole(p, lane, slots);
+    struct cts_ring_record record = cts_record(p, {site, space});
+    record.base = own.base;
+    record.mask = UINT32_MAX;
+    record.s0 = own.s0;
+    record.s1 = own.s1;
+    record.pattern = (uint8_t)own.pattern;
+    record.row_lanes = (uint8_t)own.row_lanes;
+    if (lane < 2 * count) cts_store_half(p, lane, position + place, record);
+    if (lists) {
+#pragma unroll
+        for (uint32_t i = 0; i < count; i++)
+            if (lists >> i & 1)
+                cts_ring_store_offset(cts_bin(p), position + places[i], p.slots_log2, lane,
+                                      (int32_t)((uint32_t)addresses[i] - bases[i]));
+    }
+    return true;
+}
+
+/* One access of each active lane, at sites[i] and addresses[i], for i below `count`; all in one
+ * space. What this is called with is known to the compiler, but for the addresses. */
+CTS_HOT void cts_produce(const struct cts_producer &p, const uint32_t *sites, uint32_t space,
+                         const uint64_t *addresses, uint32_t count, bool is_near)
+{
+    if (__activemask() == UINT32_MAX &&
+        cts_produce_whole(p, sites, space, addresses, count, is_near))
+        return;
+#pragma unroll
+    for (uint32_t i = 0; i < count; i++)
+        cts_produce_other(p.bin, p.slots_log2, p.launch, p.cta, p.first_site + sites[i], space,
+                          addresses[i]);
+}
+
+#endif

@@ -1,0 +1,381 @@
+/* Modules that record by themselves.
+ *
+ * What a module needs to know is written once, when it is loaded. Which launches are recorded goes
+ * into a table of the context, the *grids*: before a launch, and in its stream, an entry by the
+ * grid's id, which the kernel can read of itself. A graph's node has the same id in every replay,
+ * and replays follow one another; so an entry that a launch in another stream may still need is
+ * waited for, and that happens only to ids CTS_CUDA_GRIDS apart.
+ *
+ * Sites are numbered over all modules, in the order of loading; numbers are never used again. */
+#include "instrumented.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "control.h"
+#include "record/abi.h"
+#include "record/cuda/module.h"
+#include "record/inject/cubin/cubin.h"
+#include "trace/access.h"
+
+enum { SITES_MAX = 1 << CTS_RING_PC_BITS, STREAMS_MAX = 256 };
+
+struct cts_instrumented {
+    struct cts_cuda_table table;
+    uint64_t *addresses; /* of its variables; 0: unknown */
+    uint32_t first_number, site_count;
+    uint32_t first_site, first_source; /* in the catalogue; CTS_NONE: no rows yet */
+};
+
+struct owner {
+    uint64_t entry; /* as the device has it */
+    Sanitizer_StreamHandle stream;
+};
+
+/* Of a context. */
+struct grids {
+    CUcontext context;
+    uint64_t address;
+    struct owner *owners; /* CTS_CUDA_GRIDS */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    struct cts_instrumented **items; /* by first_number; some are closed */
+    size_t count, capacity;
+} modules;
+static struct {
+    struct grids *items;
+    size_t count, capacity;
+} all_grids;
+static uint32_t next_number;
+
+/* ---- loading ---- */
+
+static SanitizerResult write_now(uint64_t address, void *bytes, size_t byte_count)
+{
+    const SanitizerResult result = cts_sanitizer.sanitizerMemcpyHostToDeviceAsync(
+        (void *)(uintptr_t)address, bytes, byte_count, NULL);
+    return result == SANITIZER_SUCCESS ? cts_sanitizer.sanitizerStreamSynchronize(NULL) : result;
+}
+
+/* The context's grids: all of them none at first. */
+static SanitizerResult make_grids(CUcontext context, struct grids *grids)
+{
+    const size_t byte_count = CTS_CUDA_GRIDS * sizeof(uint64_t);
+    void *device = NULL, *const zeros = calloc(1, byte_count);
+    *grids =
+        (struct grids){.context = context, .owners = calloc(CTS_CUDA_GRIDS, sizeof *grids->owners)};
+    SanitizerResult result = SANITIZER_ERROR_OUT_OF_MEMORY;
+    if (zeros && grids->owners) result = cts_sanitizer.sanitizerAlloc(context, &device, byte_count);
+    grids->address = (uintptr_t)device;
+    if (result == SANITIZER_SUCCESS) result = write_now(grids->address, zeros, byte_count);
+    if (result != SANITIZER_SUCCESS) free(grids->owners);
+    free(zeros);
+    return result;
+}
+
+/* Under the lock. */
+static struct grids *find_grids(CUcontext context)
+{
+    for (size_t i = 0; i < all_grids.count; i++)
+        if (all_grids.items[i].context == context) return all_grids.items + i;
+    return NULL;
+}
+
+/* Their address; 0: they cannot be made. */
+static uint64_t grids_of(CUcontext context)
+{
+    struct grids made;
+    pthread_mutex_lock(&lock);
+    const struct grids *const known = find_grids(context);
+    const uint64_t address = known ? known->address : 0;
+    pthread_mutex_unlock(&lock);
+    if (address) return address;
+    const SanitizerResult result = make_grids(context, &made);
+    if (result != SANITIZER_SUCCESS) {
+        cts_memory_say("error",
+                       "no accesses of instrumented kernels are recorded: device memory "
+                       "for their launches (512 KiB): %s",
+                       cts_sanitizer_text(result));
+        return 0;
+    }
+    pthread_mutex_lock(&lock);
+    const bool kept = CTS_ARRAY_RESERVE(&all_grids, all_grids.count + 1, NULL) == CTS_OK;
+    if (kept) all_grids.items[all_grids.count++] = made;
+    pthread_mutex_unlock(&lock);
+    return kept ? made.address : 0;
+}
+
+static bool tell_module(const Sanitizer_ResourceModuleData *data, uint32_t first_number)
+{
+    CUdeviceptr place = 0;
+    size_t byte_count = 0;
+    struct cts_memory_control control;
+    struct cts_cuda_module module = {
+        .bins = cts_context_ring(data->context, &control),
+        .grids = grids_of(data->context),
+        .bin_count = control.bin_count,
+        .slots_log2 = control.slots_log2,
+        .cta_sample = control.cta_sample,
+        .spaces = (uint32_t)cts_memory.global << CTS_CUDA_GLOBAL |
+                  (uint32_t)cts_memory.shared << CTS_CUDA_SHARED |
+                  (uint32_t)cts_memory.local << CTS_CUDA_LOCAL,
+        .first_site = first_number,
+    };
+    if (!module.bins || !module.grids) return false; /* which has been said */
+    const CUresult found =
+        cts_sanitizer.cuModuleGetGlobal(&place, &byte_count, data->module, CTS_CUDA_MODULE);
+    SanitizerResult result = SANITIZER_ERROR_INVALID_PARAMETER;
+    if (found == CUDA_SUCCESS && byte_count == sizeof module)
+        result = write_now(place, &module, sizeof module);
+    if (result != SANITIZER_SUCCESS)
+        cts_memory_say("error", "no accesses of an instrumented module are recorded: its %s: %s",
+                       CTS_CUDA_MODULE, cts_sanitizer_text(result));
+    return result == SANITIZER_SUCCESS;
+}
+
+static void find_variables(CUmodule handle, struct cts_instrumented *module)
+{
+    const struct cts_cuda_table *const table = &module->table;
+    module->addresses = calloc(table->variable_count + (size_t)1, sizeof *module->addresses);
+    for (uint32_t i = 0; module->addresses && i < table->variable_count; i++) {
+        CUdeviceptr place = 0;
+        size_t byte_count = 0;
+        if (table->variables[i].kind <= CTS_VARIABLE_MANAGED &&
+            cts_sanitizer.cuModuleGetGlobal(&place, &byte_count, handle,
+                                            table->variables[i].symbol) == CUDA_SUCCESS)
+            module->addresses[i] = place;
+    }
+}
+
+/* Reads its table and numbers its sites. */
+static struct cts_instrumented *add_module(const void *bytes, size_t byte_count)
+{
+    struct cts_instrumented *const module = calloc(1, sizeof *module);
+    struct cts_error error = {0};
+    if (!module) return NULL;
+    if (cts_cuda_table_read(bytes, byte_count, &module->table, &error)) {
+        cts_memory_say("warning", "%s; it is recorded as others are", error.text);
+        free(module);
+        return NULL;
+    }
+    module->site_count = module->table.site_count;
+    module->first_site = module->first_source = CTS_NONE;
+    pthread_mutex_lock(&lock);
+    const bool fits = module->site_count <= SITES_MAX - next_number &&
+                      CTS_ARRAY_RESERVE(&modules, modules.count + 1, NULL) == CTS_OK;
+    if (fits) {
+        module->first_number = next_number;
+        next_number += module->site_count;
+        modules.items[modules.count++] = module;
+    }
+    pthread_mutex_unlock(&lock);
+    if (fits) return module;
+    cts_cuda_table_release(&module->table);
+    free(module);
+    return NULL;
+}
+
+struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleData *data)
+{
+    const void *bytes;
+    size_t byte_count;
+    if (cts_memory.empty || !data->pCubin ||
+        !cts_cubin_object(data->pCubin, data->cubinSize, CTS_CUDA_TABLE, &bytes, &byte_count))
+        return NULL;
+    struct cts_instrumented *const module = add_module(bytes, byte_count);
+    if (!module) return NULL;
+    find_variables(data->module, module);
+    (void)tell_module(data, module->first_number);
+    return module;
+}
+
+void cts_instrumented_close(struct cts_instrumented *module)
+{
+    pthread_mutex_lock(&lock);
+    cts_cuda_table_release(&module->table); /* the numbers of its sites stay */
+    free(module->addresses);
+    module->addresses = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- rows ---- */
+
+const char *cts_instrumented_path(const struct cts_instrumented *module)
+{
+    return module->table.path;
+}
+
+const struct cts_cuda_kernel *cts_instrumented_kernel(const struct cts_instrumented *module,
+                                                      const char *symbol)
+{
+    for (uint32_t i = 0; i < module->table.kernel_count; i++)
+        if (strcmp(module->table.kernels[i].symbol, symbol) == 0) return module->table.kernels + i;
+    return NULL;
+}
+
+uint32_t cts_instrumented_source(const struct cts_instrumented *module, uint32_t source)
+{
+    return source < module->table.source_count && module->first_source != CTS_NONE
+               ? module->first_source + source
+               : CTS_NONE;
+}
+
+static void add_sources(const struct cts_instrumented *module, uint32_t id)
+{
+    for (uint32_t i = 0; i < module->table.source_count; i++) {
+        const struct cts_source row = {.source = module->first_source + i,
+                                       .module = id,
+                                       .path = module->table.sources[i].path,
+                                       .text = module->table.sources[i].text};
+        cts_catalogue_add_source(cts_memory.catalogue, &row);
+    }
+}
+
+static void add_sites(const struct cts_instrumented *module, uint32_t first_site, uint32_t id)
+{
+    for (uint32_t i = 0; i < module->site_count; i++) {
+        const struct cts_cuda_site *const site = module->table.sites + i;
+        const struct cts_site row = {
+            .site = first_site + i,
+            .module = id,
+            .function = site->function,
+            .operation = site->operation,
+            .space = site->space,
+            .width_bytes = site->width_bytes,
+            .source = cts_instrumented_source(module, site->source),
+            .line = site->line,
+            .column = site->column,
+            .inlined_at = site->inlined_at,
+            .type = site->type,
+            .variable = site->variable,
+            .is_volatile = site->is_volatile != 0,
+            .loop_depth = site->loop_depth,
+        };
+        cts_catalogue_add_site(cts_memory.catalogue, &row);
+    }
+}
+
+static void add_variables(const struct cts_instrumented *module, uint32_t id)
+{
+    static const char *const kinds[] = {
+        [CTS_VARIABLE_DEVICE] = "device",
+        [CTS_VARIABLE_CONSTANT] = "constant",
+        [CTS_VARIABLE_MANAGED] = "managed",
+        [CTS_VARIABLE_SHARED] = "shared",
+        [CTS_VARIABLE_TEXTURE] = "texture",
+        [CTS_VARIABLE_SURFACE] = "surface",
+        [CTS_VARIABLE_SHARED_DYNAMIC] = "dynamic shared",
+    };
+    const uint32_t count = module->table.variable_count;
+    const uint32_t first = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_VARIABLE, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cts_cuda_variable *const variable = module->table.variables + i;
+        const struct cts_variable row = {
+            .variable = first + i,
+            .module = id,
+            .name = variable->name,
+            .mangled = variable->symbol,
+            .type = variable->type,
+            .kind = kinds[variable->kind],
+            .address = module->addresses ? module->addresses[i] : 0,
+            .size_bytes = variable->size_bytes,
+            .function = variable->function,
+            .source = cts_instrumented_source(module, variable->source),
+            .line = variable->line,
+        };
+        cts_catalogue_add_variable(cts_memory.catalogue, &row);
+    }
+}
+
+static void add_skipped(const struct cts_instrumented *module, uint32_t id)
+{
+    for (uint32_t i = 0; i < module->table.skipped_count; i++) {
+        const struct cts_cuda_skipped *const skipped = module->table.skipped + i;
+        const struct cts_skipped row = {.module = id,
+                                        .what = skipped->what,
+                                        .reason = skipped->reason,
+                                        .source = cts_instrumented_source(module, skipped->source),
+                                        .line = skipped->line,
+                                        .count = 1};
+        cts_catalogue_add_skipped(cts_memory.catalogue, &row);
+    }
+}
+
+void cts_instrumented_add_rows(struct cts_instrumented *module, uint32_t id)
+{
+    struct cts_catalogue_writer *const catalogue = cts_memory.catalogue;
+    module->first_source =
+        cts_catalogue_reserve(catalogue, CTS_ID_SOURCE, module->table.source_count);
+    const uint32_t first_site = cts_catalogue_reserve(catalogue, CTS_ID_SITE, module->site_count);
+    add_sources(module, id);
+    add_sites(module, first_site, id);
+    add_variables(module, id);
+    add_skipped(module, id);
+    pthread_mutex_lock(&lock);
+    module->first_site = first_site; /* consumers ask for it */
+    pthread_mutex_unlock(&lock);
+}
+
+uint32_t cts_instrumented_site(uint32_t number)
+{
+    uint32_t site = CTS_NONE;
+    pthread_mutex_lock(&lock);
+    size_t low = 0, high = modules.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (modules.items[middle]->first_number <= number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct cts_instrumented *const module = low ? modules.items[low - 1] : NULL;
+    if (module && number - module->first_number < module->site_count &&
+        module->first_site != CTS_NONE)
+        site = module->first_site + (number - module->first_number);
+    pthread_mutex_unlock(&lock);
+    return site;
+}
+
+/* ---- launches ---- */
+
+static bool is_alive(Sanitizer_StreamHandle stream)
+{
+    struct cts_memory_stream streams[STREAMS_MAX];
+    const size_t count = cts_memory_streams(streams, STREAMS_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (streams[i].unique == stream) return true;
+    return false;
+}
+
+void cts_instrumented_launch(const Sanitizer_LaunchData *launch, Sanitizer_StreamHandle stream,
+                             uint32_t number)
+{
+    const uint32_t at = launch->gridId % CTS_CUDA_GRIDS;
+    const uint64_t id = launch->gridId << CTS_CUDA_NUMBER_BITS;
+    uint64_t entry = number == CTS_NONE ? 0 : id | number, address = 0;
+    struct owner before = {0};
+    pthread_mutex_lock(&lock);
+    struct grids *const grids = find_grids(launch->context);
+    if (grids) {
+        before = grids->owners[at];
+        address = grids->address + at * sizeof entry;
+        const bool is_own = before.entry >> CTS_CUDA_NUMBER_BITS == id >> CTS_CUDA_NUMBER_BITS;
+        if (entry || is_own) /* else the entry is another launch's */
+            grids->owners[at] = (struct owner){entry, stream};
+        else
+            address = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!address || before.entry == entry) return;
+    if (before.entry && before.stream != stream && is_alive(before.stream))
+        (void)cts_sanitizer.sanitizerStreamSynchronize(before.stream);
+    const SanitizerResult result = cts_sanitizer.sanitizerMemcpyHostToDeviceAsync(
+        (void *)(uintptr_t)address, &entry, sizeof entry, stream);
+    if (result != SANITIZER_SUCCESS)
+        cts_memory_say("error", "a launch of '%s' cannot be recorded: %s", launch->functionName,
+                       cts_sanitizer_text(result));
+}
