@@ -130,14 +130,22 @@ for (let round = 0; round < 400; round++) {
     const grid = layout.gridOf(first, first + size - 1, { kind, pitch }, element, width, height);
     const tall = Math.ceil(grid.rows / grid.merge), told = JSON.stringify({ kind, element, size, pitch, width, height, grid });
     assert.ok(grid.columns * grid.cellWidth <= width + 1 && tall * grid.cellHeight <= height + 1, told);
-    assert.ok(grid.cells <= 2 ** 18 && grid.columns * grid.cellBytes >= grid.pitch && grid.rows * grid.pitch >= size, told);
+    assert.ok(grid.slices.every((s) => s.cells <= 65536) && grid.slices.length <= 8 && grid.columns * grid.cellBytes >= grid.pitch && grid.rows * grid.pitch >= grid.last - first + 1, told);
     // A byte's cell has the byte, if rows are not merged.
     for (let i = 0; i < 20; i++) {
-        const byte = first + random(size), cell = layout.cellOf(grid, byte), has = layout.bytesOf(grid, cell);
+        const byte = first + random(grid.last - first + 1), cell = layout.cellOf(grid, byte), has = layout.bytesOf(grid, cell);
         assert.ok(has && (grid.merge > 1 || (byte >= has[0] && byte <= has[1])), told);
     }
+    // The slices cover it without a gap, in cells of a power of two that no cell of the picture cuts.
+    let next = first;
+    for (const slice of grid.slices) {
+        const bytes = (slice.last - slice.first + 1) / slice.cells;
+        assert.ok(slice.first === next && Number.isInteger(Math.log2(bytes)) && grid.cellBytes % bytes === 0 || grid.slices.length === 1, told);
+        next = slice.last + 1;
+    }
+    assert.ok(next > grid.last, told);
     // Whatever the answer's cells, nothing gets lost.
-    const counts = Array.from({ length: Math.ceil(size / grid.cellBytes) }, () => random(3)), sum = (list) => list.reduce((a, b) => a + b, 0);
+    const counts = Array.from({ length: Math.ceil((grid.last - first + 1) / grid.cellBytes) }, () => random(3)), sum = (list) => list.reduce((a, b) => a + b, 0);
     assert.equal(sum([...layout.gather(grid, first, grid.cellBytes, counts)]), sum(counts), told);
 }
 const matrix = layout.gridOf(0, 256 * 1024 - 1, { kind: "matrix", pitch: 1024 }, 4, 600, 600);

@@ -5,8 +5,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bytes, count } from "../format";
 import { useAsk } from "./ask";
 import { Canvas, type Brush } from "./canvas";
-import { bytesOf, cellOf, gather, gridOf, zoomed, type Grid } from "./grid-layout";
+import { bytesOf, cellOf, emptySums, gather, gridOf, zoomed, type Grid } from "./grid-layout";
 import { kindOf, marksOf, useModel, type Mark } from "./model";
+import { Failed } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import { blend, cssOf, inksOf, mix, most, strength } from "./paint";
 import { hex, type Range, type Shape } from "./state";
@@ -24,12 +25,15 @@ export function AddressGrid({ region, window, shape, width, height, unit }: { re
     const gutter = Math.max(44, 22 + 7 * count(Math.floor((window.last - region.first) / (shape.kind === "array" ? region.element : Math.max(1, shape.pitch)))).length + (shape.kind === "matrix" ? 20 : 0));
     const grid = useMemo(() => gridOf(window.first, window.last, shape, region.element, Math.max(80, width - (gutter + 10) * unit), Math.max(40, height - (TOP + 4) * unit), unit),
         [window.first, window.last, shape.kind, shape.pitch, region.element, width, height, unit]);
-    const density = useAsk(`${launch.launch}|${window.space}`, `density|${window.first}|${window.last}|${grid.cells}|${JSON.stringify(state.filter)}`,
-        (signal) => model.source.density(launch.launch, state.filter, window.space, window.first, window.first + grid.cells * grid.cellBytes - 1, grid.cells, signal));
+    const density = useAsk(`${launch.launch}|${window.space}`, `density|${grid.slices.map((s) => `${s.first}-${s.cells}-${s.last}`).join()}|${JSON.stringify(state.filter)}`,
+        (signal) => Promise.all(grid.slices.map((s) => model.source.density(launch.launch, state.filter, window.space, s.first, s.last, s.cells, signal))));
     const sums = useMemo(() => {
-        const data = density.data;
-        if (!data) return null;
-        const reads = gather(grid, data.first, data.cellBytes, data.reads), writes = gather(grid, data.first, data.cellBytes, data.writes);
+        if (!density.data) return null;
+        const reads = emptySums(grid), writes = emptySums(grid);
+        for (const data of density.data) {
+            gather(grid, data.first, data.cellBytes, data.reads, reads);
+            gather(grid, data.first, data.cellBytes, data.writes, writes);
+        }
         return { reads, writes, mostReads: most(reads), mostWrites: most(writes) };
     }, [density.data, grid]);
     const dots = useRef<HTMLCanvasElement | null>(null);
@@ -180,7 +184,8 @@ export function AddressGrid({ region, window, shape, width, height, unit }: { re
                     const [first, last] = zoomed(window.first, window.last, under ? under[0] : (window.first + window.last) / 2, event.deltaY > 0 ? 2 : 0.5, region, quantum);
                     model.set({ window: { space: region.space, first, last } });
                 }} />
-            {density.error && <p class="nothing">{density.error}</p>}
+            {density.error && <div class="over"><Failed answer={density} /></div>}
+            {grid.last < window.last && <p class="over part soft">the first {bytes(grid.last - grid.first + 1)}; move the window above to see others</p>}
             {tip && <Tip x={tip.x} y={tip.y} width={width} unit={unit} lines={tip.lines} colours={(model.hover.get()?.touches ?? []).slice(0, 4).map((t) => kindOf(model, t.site))} />}
         </>
     );

@@ -173,7 +173,7 @@ export function AddressesView() {
                 {space === "global" && <AllocationList shown={region?.allocation ?? null} />}
                 <div class="memory">
                     {region && window && shape ? <>
-                        <AddressBand region={region} window={window} />
+                        <AddressBand key={`${region.space}${region.first}`} region={region} window={window} />
                         <div class="cells" ref={place}>{size.width > 0 && <AddressGrid region={region} window={window} shape={shape} width={size.width} height={size.height} unit={unit} />}</div>
                     </> : <Empty title="No allocation was alive at this launch.">The recorder saw none; accesses are still in Warps and Order.</Empty>}
                 </div>

@@ -6,7 +6,7 @@ import { Canvas, type Brush } from "./canvas";
 import { kindColour, type Hover } from "./model";
 import type { One } from "./records";
 import { BANKS, bankCost, isActive, type Phase } from "./requests";
-import { cssOf, mix, rgbOf } from "./paint";
+import { cssOf, inkOn, mix, rgbOf } from "./paint";
 import type { Site } from "./source";
 import type { Theme } from "../theme";
 import type { Store } from "./store";
@@ -37,10 +37,10 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, onLane
             context.lineWidth = 2 * unit;
             context.strokeRect(x + unit / 2, y + unit / 2, cell - 2 * unit, row - 2 * unit);
         };
-        const box = (x: number, y: number, colour: string, text: string, on: string) => {
+        const box = (x: number, y: number, colour: string, text: string) => {
             context.fillStyle = colour;
             context.fillRect(x, y, cell - unit, row - unit);
-            context.fillStyle = on;
+            context.fillStyle = inkOn(colour);
             if (context.measureText(text).width < cell) context.fillText(text, x + cell / 2 - unit / 2, y + row / 2);
         };
         context.font = small;
@@ -63,12 +63,12 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, onLane
                 const ways = phase.perBank[word.bank]!, colour = wayColour(theme, ways, plain), x = left + word.bank * cell;
                 if (stacked) {
                     const at = y + filled[word.bank]!++ * row;
-                    box(x, at, colour, word.lanes.length > 1 ? `${word.lanes[0]}+` : String(word.lanes[0]), theme.background);
+                    box(x, at, colour, word.lanes.length > 1 ? `${word.lanes[0]}+` : String(word.lanes[0]));
                     mark(x, at, word.lanes);
                 } else
                     for (const l of word.lanes) {
                         const at = y + (l - phase.first) * row;
-                        box(x, at, colour, String(Math.floor(word.word / BANKS)), theme.background);
+                        box(x, at, colour, String(Math.floor(word.word / BANKS)));
                         mark(x, at, [l]);
                     }
             }

@@ -12,7 +12,9 @@ import { hex, isFiltered } from "./state";
 const SHOWN = 200;
 type Which = "all" | "written" | "races";
 
-const verdictOf = (c: Conflict): [string, string] => (!c.writers ? ["good", "read only"] : c.atomic ? ["fair", "atomics"] : ["poor", "a write among them"]);
+// A tile that warps fill and others read is ordered by a barrier, as a rule: only several writers alarm.
+const verdictOf = (c: Conflict): [string, string] =>
+    !c.writers ? ["good", "read by all"] : c.atomic ? ["fair", "atomics"] : c.writers === 1 ? ["fair", "written by one, read by others"] : ["poor", "written by several"];
 
 export function ConflictsView() {
     const model = useModel(), { launch, state } = model, spaces = launch.spaces.map((s) => s.space);
@@ -36,7 +38,7 @@ export function ConflictsView() {
                 {all.length > 0 && !rows.length && <Empty title="None of these."><button onClick={() => setWhich("all")}>Show all</button></Empty>}
                 {rows.length > 0 && (
                     <table class="conflicts">
-                        <thead><tr><th class="text">bytes</th><th>size</th><th>warps</th><th>that write</th><th class="text">kind</th><th>lanes</th><th /></tr></thead>
+                        <thead><tr><th class="text">bytes</th><th>size</th><th>warps</th><th>writers</th><th class="text">kind</th><th>lanes</th><th /></tr></thead>
                         <tbody>
                             {rows.map((c, i) => {
                                 const [tone, kind] = verdictOf(c), shown = open === i;

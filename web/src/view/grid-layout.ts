@@ -13,17 +13,23 @@ export interface Grid {
     merge: number; // rows of the memory in one of the picture
     cellWidth: number;
     cellHeight: number;
-    cells: number; // to ask for
+    slices: Slice[]; // to ask for
+}
+// Answers have cells of a power of two bytes, and so many at most.
+export interface Slice {
+    first: number;
+    last: number;
+    cells: number;
 }
 
-const CELLS_MAX = 1 << 18;
+const SLICE_CELLS = 1 << 16, SLICES = 8;
 const LARGEST = 20, SMALLEST = 2; // pixels of a cell
 
 // Rows of whole warps of cells, so that they begin at round numbers; cells as large as fit.
 function arrayGrid(first: number, last: number, element: number, width: number, height: number, unit: number): Grid {
     for (let cellBytes = element; ; cellBytes *= 2) {
         const cells = Math.ceil((last - first + 1) / cellBytes), side = Math.min(LARGEST * unit, Math.sqrt((width * height) / cells));
-        if (cells > CELLS_MAX) continue;
+        if (cells > SLICE_CELLS) continue;
         const about = width / side, step = about >= 32 ? 32 : about >= 16 ? 16 : 8;
         let best = { columns: step, size: 0 };
         for (const columns of [Math.floor(about / step) * step, Math.ceil(about / step) * step]) {
@@ -33,33 +39,50 @@ function arrayGrid(first: number, last: number, element: number, width: number, 
         }
         if (best.size < SMALLEST * unit && cells > 64) continue;
         const size = best.size >= 5 ? Math.floor(best.size) : best.size, { columns } = best;
-        return { first, last, pitch: columns * cellBytes, cellBytes, columns, rows: Math.ceil(cells / columns), merge: 1, cellWidth: size, cellHeight: size, cells };
+        return { first, last, pitch: columns * cellBytes, cellBytes, columns, rows: Math.ceil(cells / columns), merge: 1, cellWidth: size, cellHeight: size, slices: [{ first, last: first + cells * cellBytes - 1, cells }] };
     }
 }
 
-export function gridOf(first: number, last: number, shape: Shape, element: number, width: number, height: number, unit = 1): Grid {
-    const size = last - first + 1, pitch = shape.pitch;
-    const rows = Math.ceil(size / Math.max(1, pitch));
-    if (shape.kind === "array" || pitch < 1 || rows > CELLS_MAX) return arrayGrid(first, last, element, width, height, unit);
-    const structs = shape.kind === "structs";
-    const divides = (bytes: number) => pitch % bytes === 0;
+// The largest power of two that divides it: what answers can have for cells of so many bytes.
+function gauge(bytes: number): number {
+    let power = 1;
+    while (bytes % (power * 2) === 0) power *= 2;
+    return power;
+}
+
+function slicesOf(first: number, last: number, bytes: number): Slice[] {
+    const slices: Slice[] = [];
+    for (let from = first; from <= last; from += SLICE_CELLS * bytes) {
+        const cells = Math.min(SLICE_CELLS, Math.ceil((last - from + 1) / bytes));
+        slices.push({ first: from, last: from + cells * bytes - 1, cells });
+    }
+    return slices;
+}
+
+// A range that would take too many questions ends earlier: see `last`.
+export function gridOf(first: number, end: number, shape: Shape, element: number, width: number, height: number, unit = 1): Grid {
+    const pitch = shape.pitch;
+    if (shape.kind === "array" || pitch < 1) return arrayGrid(first, end, element, width, height, unit);
+    const structs = shape.kind === "structs", divides = (bytes: number) => pitch % bytes === 0;
     let cellBytes = structs ? (divides(4) ? 4 : 1) : divides(element) ? element : 1;
+    const rowsOf = (last: number) => Math.ceil((last - first + 1) / pitch);
     // Cells wide enough to see, and few enough to ask for.
-    while ((pitch / cellBytes > width / (structs ? 6 * unit : 1) || rows * Math.ceil(pitch / cellBytes) > CELLS_MAX) && cellBytes < pitch) {
+    const tooFine = () => pitch / cellBytes > width / (structs ? 6 * unit : 1) || (!structs && (end - first + 1) / gauge(cellBytes) > SLICE_CELLS);
+    while (tooFine() && cellBytes < pitch) {
         const next = [2, 3, 5, 7].map((factor) => cellBytes * factor).find(divides);
         if (!next) break;
         cellBytes = next;
     }
-    if (rows * Math.ceil(pitch / cellBytes) > CELLS_MAX) cellBytes = pitch;
-    const columns = Math.ceil(pitch / cellBytes);
-    const widest = (structs ? 72 : 20) * unit, tallest = (structs ? 20 : 20) * unit;
-    let cellWidth = Math.min(widest, width / columns), cellHeight = Math.min(tallest, height / rows);
+    const bytes = gauge(cellBytes), columns = Math.ceil(pitch / cellBytes);
+    const most = Math.floor((SLICES * SLICE_CELLS * bytes) / pitch);
+    const last = Math.min(end, first + Math.max(1, most) * pitch - 1), rows = rowsOf(last);
+    let cellWidth = Math.min((structs ? 72 : LARGEST) * unit, width / columns), cellHeight = Math.min(LARGEST * unit, height / rows);
     if (!structs) cellWidth = cellHeight = Math.min(cellWidth, Math.max(cellHeight, 1));
     if (cellWidth >= 4) cellWidth = Math.floor(cellWidth);
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
     const merge = Math.max(1, Math.ceil((rows * Math.max(1, cellHeight)) / height));
     if (merge > 1) cellHeight = height / Math.ceil(rows / merge);
-    return { first, last, pitch, cellBytes, columns, rows, merge, cellWidth, cellHeight: Math.max(cellHeight, 1e-3), cells: rows * columns };
+    return { first, last, pitch, cellBytes, columns, rows, merge, cellWidth, cellHeight: Math.max(cellHeight, 1e-3), slices: slicesOf(first, last, bytes) };
 }
 
 export interface Cell {
@@ -81,11 +104,12 @@ export function bytesOf(grid: Grid, cell: Cell): [number, number] | null {
     return [first, Math.min(end, grid.last)];
 }
 
-// Sums over what one cell of the picture shows, from cells of the answer.
-export function gather(grid: Grid, first: number, cellBytes: number, values: ArrayLike<number>): Float64Array {
-    const tall = Math.ceil(grid.rows / grid.merge), out = new Float64Array(tall * grid.columns);
+export const emptySums = (grid: Grid) => new Float64Array(Math.ceil(grid.rows / grid.merge) * grid.columns);
+
+// Adds cells of an answer to the cells of the picture that show them.
+export function gather(grid: Grid, first: number, cellBytes: number, values: ArrayLike<number>, out: Float64Array = emptySums(grid)): Float64Array {
     if (grid.merge === 1 && first === grid.first && cellBytes === grid.cellBytes && grid.pitch % cellBytes === 0) {
-        for (let i = 0; i < Math.min(out.length, values.length); i++) out[i] = values[i]!;
+        for (let i = 0; i < Math.min(out.length, values.length); i++) out[i]! += values[i]!;
         return out;
     }
     if (cellBytes <= grid.cellBytes) {
@@ -99,11 +123,10 @@ export function gather(grid: Grid, first: number, cellBytes: number, values: Arr
         return out;
     }
     // Coarser answers: each cell of the picture shows the one that it lies in.
-    for (let row = 0; row < tall; row++)
-        for (let column = 0; column < grid.columns; column++) {
-            const bytes = bytesOf(grid, { column, row });
-            if (bytes) out[row * grid.columns + column] = values[Math.floor((bytes[0] - first) / cellBytes)] ?? 0;
-        }
+    for (let i = 0; i < out.length; i++) {
+        const bytes = bytesOf(grid, { column: i % grid.columns, row: Math.floor(i / grid.columns) });
+        if (bytes && bytes[0] >= first) out[i]! += values[Math.floor((bytes[0] - first) / cellBytes)] ?? 0;
+    }
     return out;
 }
 

@@ -79,8 +79,8 @@ export function OrderView() {
         const strip = stripAt(y);
         return Math.max(strip.first, Math.min(strip.last, Math.floor(strip.first + ((y - strip.top) / strip.height) * (strip.last - strip.first + 1))));
     };
-    const dots = ({ context, theme }: Brush, strip: Strip) => {
-        const data = order.data?.find((d) => d.first === strip.first && d.last === strip.last) ?? (strips.length === 1 ? order.data?.[0] : undefined);
+    const dots = ({ context, theme }: Brush, strip: Strip, place: number) => {
+        const data = order.data?.length === strips.length ? order.data[place] : undefined;
         if (!data || !counts) return;
         const picture = (image.current ??= document.createElement("canvas")), inks = inksOf(theme);
         picture.width = data.columns;
@@ -103,10 +103,10 @@ export function OrderView() {
     };
     const draw = (brush: Brush) => {
         const { context, theme, unit: u, small, width } = brush, hover = model.hover.get(), bottom = TOP * u + tall;
-        for (const strip of strips) {
+        for (const [place, strip] of strips.entries()) {
             context.fillStyle = theme.background;
             context.fillRect(LEFT * u, strip.top, wide, strip.height);
-            dots(brush, strip);
+            dots(brush, strip, place);
             context.font = small;
             context.fillStyle = theme.text;
             context.textAlign = "right";

@@ -5,6 +5,8 @@ import type { Theme } from "../theme";
 export type Rgb = [number, number, number];
 
 export function rgbOf(colour: string): Rgb {
+    const parts = /^rgb\((\d+), (\d+), (\d+)\)$/.exec(colour);
+    if (parts) return [Number(parts[1]), Number(parts[2]), Number(parts[3])];
     const hex = colour.replace("#", "");
     const full = hex.length === 3 ? [...hex].map((c) => c + c).join("") : hex;
     return [0, 2, 4].map((at) => parseInt(full.slice(at, at + 2), 16)) as Rgb;
