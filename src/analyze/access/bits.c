@@ -218,7 +218,9 @@ uint64_t *cts_bits_page(struct cts_bits *bits, uint64_t address, struct cts_erro
 void cts_bits_clear(struct cts_bits *bits)
 {
     struct cts_bits_root *root = bits->root;
-    for (size_t i = 0; root && i < root->slot_count; i++) {
+    if (!root) return;
+    pthread_mutex_lock(&bits->pool->lock);
+    for (size_t i = 0; i < root->slot_count; i++) {
         struct block *const block = root->slots[i];
         for (unsigned k = 0; block && k < BLOCK_PAGES; k++) {
             union cts_bits_free *const page = (void *)block->pages[k];
@@ -228,6 +230,7 @@ void cts_bits_clear(struct cts_bits *bits)
         }
         free(block);
     }
+    pthread_mutex_unlock(&bits->pool->lock);
     for (struct cts_bits_root *previous; root; root = previous) {
         previous = root->previous;
         free(root);

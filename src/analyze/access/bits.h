@@ -6,7 +6,8 @@
  * that the system keeps of it in memory what fits.
  *
  * Threads: any number may look pages up and make them at once. Words are the callers' to protect:
- * set them with cts_bits_or() when others may. Clearing and going through all wants it alone. */
+ * set them with cts_bits_or() when others may. Clearing a set and going through it wants that set
+ * alone. */
 #ifndef CTS_ACCESS_BITS_H
 #define CTS_ACCESS_BITS_H
 
