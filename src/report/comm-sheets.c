@@ -503,6 +503,30 @@ static void allocation_pair_row(const void *state, size_t row, union cts_cell *c
     cells[6].number = pair->bytes;
 }
 
+static const struct cts_column device_pair_columns[] = {
+    {"device", "device", CTS_CELL_ID, false},
+    {"memory", "memory of", CTS_CELL_TEXT, false},
+    {"remote", "remote", CTS_CELL_FLAG, false},
+    {"read_bytes", "read", CTS_CELL_BYTES, false},
+    {"written_bytes", "written", CTS_CELL_BYTES, false}};
+
+static void device_pair_row(const void *state, size_t row, union cts_cell *cells)
+{
+    static _Thread_local char text[32];
+    const struct cts_comm_report *const r = state;
+    const struct cts_comm_device_pair *const pair = &r->comm->device_pairs[row];
+    snprintf(text, sizeof text, "device %u", pair->memory_device);
+    cells[0].number = pair->device;
+    cells[1].text = pair->memory == CTS_COMM_MEMORY_HOST      ? "host"
+                    : pair->memory == CTS_COMM_MEMORY_MANAGED ? "managed"
+                                                              : text;
+    cells[2].number =
+        pair->memory == CTS_COMM_MEMORY_HOST ||
+        (pair->memory == CTS_COMM_MEMORY_DEVICE && pair->memory_device != pair->device);
+    cells[3].number = pair->sum.read_bytes;
+    cells[4].number = pair->sum.written_bytes;
+}
+
 static const struct cts_column sm_columns[] = {
     {"launch", "launch", CTS_CELL_ID, false}, {"name", "kernel", CTS_CELL_KERNEL, false},
     {"device", NULL, CTS_CELL_ID, false},     {"sm", "SM", CTS_CELL_ID, false},
@@ -633,6 +657,9 @@ struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_c
     case CTS_COMM_SHEET_ALLOCATION_PAIR:
         return SHEET("allocation_pairs", allocation_pair_columns, c->allocation_pair_count,
                      allocation_pair_row, report);
+    case CTS_COMM_SHEET_DEVICE_PAIR:
+        return SHEET("device_pairs", device_pair_columns, c->device_pair_count, device_pair_row,
+                     report);
     case CTS_COMM_SHEET_SM:
         return SHEET("sms", sm_columns, c->sm_count, sm_row, report);
     case CTS_COMM_SHEET_STRIDE:

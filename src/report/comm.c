@@ -376,20 +376,12 @@ enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool w
                                     bool with_transfers, const struct cts_sheet_choice *choice,
                                     FILE *file, struct cts_error *error)
 {
-    static const enum cts_comm_sheet always[] = {CTS_COMM_SHEET_KERNEL,
-                                                 CTS_COMM_SHEET_LAUNCH,
-                                                 CTS_COMM_SHEET_KERNEL_PAIR,
-                                                 CTS_COMM_SHEET_LAUNCH_PAIR,
-                                                 CTS_COMM_SHEET_TRANSFER_SIZE,
-                                                 CTS_COMM_SHEET_IN_DEGREE,
-                                                 CTS_COMM_SHEET_OUT_DEGREE,
-                                                 CTS_COMM_SHEET_TOP,
-                                                 CTS_COMM_SHEET_SUPERSTEP,
-                                                 CTS_COMM_SHEET_DISTANCE,
-                                                 CTS_COMM_SHEET_SITE,
-                                                 CTS_COMM_SHEET_ALLOCATION,
-                                                 CTS_COMM_SHEET_ALLOCATION_PAIR,
-                                                 CTS_COMM_SHEET_SM};
+    static const enum cts_comm_sheet always[] = {
+        CTS_COMM_SHEET_KERNEL,          CTS_COMM_SHEET_LAUNCH,        CTS_COMM_SHEET_KERNEL_PAIR,
+        CTS_COMM_SHEET_LAUNCH_PAIR,     CTS_COMM_SHEET_TRANSFER_SIZE, CTS_COMM_SHEET_IN_DEGREE,
+        CTS_COMM_SHEET_OUT_DEGREE,      CTS_COMM_SHEET_TOP,           CTS_COMM_SHEET_SUPERSTEP,
+        CTS_COMM_SHEET_DISTANCE,        CTS_COMM_SHEET_SITE,          CTS_COMM_SHEET_ALLOCATION,
+        CTS_COMM_SHEET_ALLOCATION_PAIR, CTS_COMM_SHEET_DEVICE_PAIR,   CTS_COMM_SHEET_SM};
     struct cts_json json;
     cts_json_begin(&json, file);
     cts_json_open_object(&json);

@@ -35,6 +35,7 @@ struct cts_comm_report {
     X(SITE, "site")                                                                                \
     X(ALLOCATION, "allocation")                                                                    \
     X(ALLOCATION_PAIR, "allocation-pair")                                                          \
+    X(DEVICE_PAIR, "device-pair")                                                                  \
     X(SM, "sm")
 
 enum cts_comm_sheet {

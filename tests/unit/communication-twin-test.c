@@ -24,6 +24,7 @@ enum {
     CALLS_MAX = 40,
     STREAMS_MAX = 4,
     ALLOCATIONS_MAX = 6,
+    DEVICES = 3,
     CTAS_MAX = 6,
     RECORDS_MAX = 24,
     SITES = 24,
@@ -215,6 +216,7 @@ static void make_launch(struct program *p, uint64_t op, uint64_t start_ns)
     struct cts_launch *const row = &p->launches[index];
     *row = (struct cts_launch){.launch = 7 * index + 3, /* ids with gaps */
                                .op = op,
+                               .device = below(DEVICES),
                                .stream = below((unsigned)c->stream_count),
                                .kernel = below(KERNELS),
                                .grid = {x, y, 1},
@@ -303,6 +305,7 @@ static void make_allocations(struct program *p, unsigned call_count)
             .freed_op = chance(50) ? UINT64_MAX : op + 1 + below(2 * call_count),
             .address = region + start,
             .size_bytes = 1 + below(REGION_BYTES - start),
+            .device = below(DEVICES),
             .kind = kinds[below(6)]};
     }
 }
@@ -652,6 +655,8 @@ struct twin {
     struct cts_comm_site_sum sites[SITES];
     struct cts_comm_allocation allocations[ALLOCATIONS_MAX + 1];
     uint64_t allocation_pairs[ALLOCATIONS_MAX + 1][KERNELS][KERNELS];
+    /* by device and memory: of devices, the host, managed */
+    struct cts_comm_device_sum devices[DEVICES][DEVICES + 2];
     /* by kernel, kind, stride + STRIDE_MAX */
     uint64_t strides[KERNELS][CTS_STRIDE_KIND_COUNT][2 * STRIDE_MAX];
 };
@@ -827,6 +832,19 @@ static unsigned allocation_of(const struct twin *t, uint64_t address, uint64_t o
     return found;
 }
 
+static void count_device(struct twin *t, unsigned node, unsigned allocation, const struct touch *at)
+{
+    if (allocation == ALLOCATIONS_MAX) return;
+    const struct cts_allocation *const a = &t->program->allocations[allocation];
+    const unsigned memory = a->kind[1] == 'a' && a->kind[2] == 'n' ? DEVICES + 1 /* managed */
+                            : a->kind[0] == 'd'                    ? a->device
+                                                                   : DEVICES;
+    struct cts_comm_device_sum *const sum =
+        &t->devices[t->program->launches[t->nodes[node].launch].device][memory];
+    sum->read_bytes += at->read;
+    sum->written_bytes += at->stored || at->atomic;
+}
+
 static void count_unique(struct twin *t, unsigned node, const struct cta_view *view, uint64_t op,
                          bool *marked)
 {
@@ -841,6 +859,7 @@ static void count_unique(struct twin *t, unsigned node, const struct cta_view *v
         struct cts_comm_allocation *const place = &t->allocations[allocation_of(t, region + i, op)];
         place->read_bytes += at->read;
         place->written_bytes += at->stored || at->atomic;
+        count_device(t, node, (unsigned)(place - t->allocations), at);
         if (!at->read) continue;
         const int writer = t->memory[i].writer;
         if (writer == HOST || (writer == NOBODY && t->ignores_copies))
@@ -1273,6 +1292,26 @@ static void check_sites(const struct twin *t, const struct cts_comm *c)
     assert_int_equal(k, c->site_count);
 }
 
+static void check_devices(const struct twin *t, const struct cts_comm *c)
+{
+    size_t k = 0;
+    for (unsigned d = 0; d < DEVICES; d++)
+        for (unsigned m = 0; m < DEVICES + 2; m++) {
+            const struct cts_comm_device_sum *const wanted = &t->devices[d][m];
+            if (!wanted->read_bytes && !wanted->written_bytes) continue;
+            assert_true(k < c->device_pair_count);
+            const struct cts_comm_device_pair *const found = &c->device_pairs[k++];
+            assert_int_equal(found->device, d);
+            assert_int_equal(found->memory, m < DEVICES    ? CTS_COMM_MEMORY_DEVICE
+                                            : m == DEVICES ? CTS_COMM_MEMORY_HOST
+                                                           : CTS_COMM_MEMORY_MANAGED);
+            assert_int_equal(found->memory_device, m < DEVICES ? m : CTS_NONE);
+            assert_int_equal(found->sum.read_bytes, wanted->read_bytes);
+            assert_int_equal(found->sum.written_bytes, wanted->written_bytes);
+        }
+    assert_int_equal(k, c->device_pair_count);
+}
+
 static void check_allocations(const struct twin *t, const struct cts_comm *c)
 {
     size_t k = 0, pairs = 0;
@@ -1612,6 +1651,7 @@ static void check_result(const struct twin *t, const struct cts_comm *c,
     check_evolution(t, c);
     check_sites(t, c);
     check_allocations(t, c);
+    check_devices(t, c);
     check_sms(t, c);
     check_strides(t, c);
 }

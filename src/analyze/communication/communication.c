@@ -129,6 +129,7 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
                                   model->options.density_bins, error))
             return CTS_MEMORY;
     }
+    if (cts_comm_devices_set_up(model, error)) return CTS_MEMORY;
     if (!model->options.keep_ctas) return CTS_OK;
     model->cta_counts = cts_array_zeroed(launch_count, sizeof *model->cta_counts, error);
     return model->cta_counts ? CTS_OK : CTS_MEMORY;
@@ -320,6 +321,10 @@ static void join_sums(struct cts_comm_model *model)
             sum->received_bytes += more->received_bytes;
             sum->communicated_out_bytes += more->communicated_out_bytes;
         }
+        for (size_t k = 0; k < cts_comm_device_cells(model); k++) {
+            first->device_sums[k].read_bytes += worker->device_sums[k].read_bytes;
+            first->device_sums[k].written_bytes += worker->device_sums[k].written_bytes;
+        }
     }
 }
 
@@ -439,6 +444,7 @@ static enum cts_status conclude(struct cts_comm_model *model, struct cts_error *
     if (!status) status = cts_comm_pairs_conclude(model, error);
     if (!status) status = cts_comm_strides_conclude(model, error);
     if (!status) status = cts_comm_places_conclude(model, error);
+    if (!status) status = cts_comm_devices_conclude(model, error);
     if (!status) status = list_sites(model, error);
     if (!status) status = gather_ctas(model, error);
     result->transfers = model->transfers.items;
@@ -467,6 +473,7 @@ static void release_worker(struct cts_comm_worker *worker)
     free(worker->written);
     free(worker->written_sites);
     free(worker->place_sums);
+    free(worker->device_sums);
     cts_map_release(&worker->touched);
     cts_map_release(&worker->place_pairs);
     for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)

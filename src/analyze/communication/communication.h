@@ -184,6 +184,18 @@ struct cts_comm_allocation_pair {
     uint64_t bytes;        /* unique bytes received */
 };
 
+/* Whose memory kernels on a device access; unique bytes per node. */
+struct cts_comm_device_sum {
+    uint64_t read_bytes, written_bytes;
+};
+enum cts_comm_memory { CTS_COMM_MEMORY_DEVICE, CTS_COMM_MEMORY_HOST, CTS_COMM_MEMORY_MANAGED };
+struct cts_comm_device_pair {
+    uint32_t device; /* of the launches */
+    enum cts_comm_memory memory;
+    uint32_t memory_device; /* CTS_NONE: the host's, or managed */
+    struct cts_comm_device_sum sum;
+};
+
 /* Global memory of the CTAs of a launch that ran on one multiprocessor. */
 struct cts_comm_sm {
     uint32_t launch; /* index in cts_comm.launches */
@@ -276,6 +288,8 @@ struct cts_comm {
     size_t allocation_count;
     struct cts_comm_allocation_pair *allocation_pairs; /* by allocation, writer, reader */
     size_t allocation_pair_count;
+    struct cts_comm_device_pair *device_pairs; /* by device, memory */
+    size_t device_pair_count;
     struct cts_comm_sm *sms; /* where the catalogue says where CTAs ran: by launch, SM */
     size_t sm_count;
     struct cts_comm_kernel_strides *strides; /* all kernels together, then each as `kernels` */

@@ -97,6 +97,7 @@ void cts_comm_release(struct cts_comm *result)
     free(result->sites);
     free(result->allocations);
     free(result->allocation_pairs);
+    free(result->device_pairs);
     free(result->sms);
     for (size_t i = 0; result->strides && i < result->stride_count; i++)
         for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)

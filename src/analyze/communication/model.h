@@ -129,9 +129,10 @@ struct cts_comm_worker {
     struct cts_sets marks, rereads, stores, atomics;
     struct cts_intervals shared, conflicts; /* bytes that several CTAs wrote */
     /* of the run */
-    struct cts_comm_site_sum *site_sums;    /* by site */
-    struct cts_comm_allocation *place_sums; /* by allocation; one more: outside of all */
-    struct cts_map place_pairs;             /* see places.c */
+    struct cts_comm_site_sum *site_sums;     /* by site */
+    struct cts_comm_allocation *place_sums;  /* by allocation; one more: outside of all */
+    struct cts_map place_pairs;              /* see places.c */
+    struct cts_comm_device_sum *device_sums; /* see devices.c */
     size_t place_hint;
     uint64_t place_pair_key, place_pair_bytes; /* not yet in place_pairs */
     struct cts_map transfer_sizes, in_degrees;
@@ -187,7 +188,8 @@ struct cts_comm_model {
     struct cts_comm_stores *stores; /* by launch of the result */
     struct cts_strides (*kernel_strides)[CTS_STRIDE_KIND_COUNT]; /* by kernel id */
     size_t kernel_limit;                                         /* above all kernel ids */
-    bool restricted; /* only what a launch of the same stream reads counts as read later */
+    uint32_t device_limit; /* above all devices; 0: too many to be counted */
+    bool restricted;       /* only what a launch of the same stream reads counts as read later */
     struct cts_comm_counts **cta_counts; /* by launch of the result: per CTA; with keep_ctas */
     struct cts_comm_worker *workers;
     unsigned worker_count;
@@ -291,6 +293,15 @@ CTS_MUST_CHECK enum cts_status cts_comm_places_flush(struct cts_comm_worker *wor
                                                      struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_comm_places_conclude(struct cts_comm_model *model,
                                                         struct cts_error *error);
+
+/* devices.c */
+CTS_MUST_CHECK enum cts_status cts_comm_devices_set_up(struct cts_comm_model *model,
+                                                       struct cts_error *error);
+size_t cts_comm_device_cells(const struct cts_comm_model *model);
+/* The sum that an access of the model's launch to a place belongs to; NULL: none. */
+struct cts_comm_device_sum *cts_comm_device_sum(struct cts_comm_worker *worker, size_t place);
+CTS_MUST_CHECK enum cts_status cts_comm_devices_conclude(struct cts_comm_model *model,
+                                                         struct cts_error *error);
 
 /* sms.c */
 CTS_MUST_CHECK enum cts_status cts_comm_sms_set_up(struct cts_comm_model *model,

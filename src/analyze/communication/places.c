@@ -66,6 +66,8 @@ enum cts_status cts_comm_place_read(struct cts_comm_worker *worker, uint64_t sta
         const size_t place = cts_comm_place_of(worker, at, &end);
         if (end > stop) end = stop;
         worker->place_sums[place].read_bytes += end - at;
+        struct cts_comm_device_sum *const sum = cts_comm_device_sum(worker, place);
+        if (sum) sum->read_bytes += end - at;
         if (!is_node) continue;
         worker->place_sums[place].received_bytes += end - at;
         const enum cts_status status =
@@ -82,6 +84,8 @@ void cts_comm_place_written(struct cts_comm_worker *worker, const struct cts_int
             const size_t place = cts_comm_place_of(worker, at, &end);
             if (end > set->items[i].end) end = set->items[i].end;
             worker->place_sums[place].written_bytes += end - at;
+            struct cts_comm_device_sum *const sum = cts_comm_device_sum(worker, place);
+            if (sum) sum->written_bytes += end - at;
         }
     }
 }

@@ -232,6 +232,12 @@ static enum cts_status merge_places(struct cts_comm_model *model, struct cts_err
                       offsetof(struct cts_comm_allocation, read_bytes), 4, error);
 }
 
+static enum cts_status merge_devices(struct cts_comm_model *model, struct cts_error *error)
+{
+    struct cts_comm_device_sum *const sums = model->workers[0].device_sums;
+    return merge_rows(model, sums, cts_comm_device_cells(model), sizeof *sums, 0, 2, error);
+}
+
 static enum cts_status merge_sms(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
@@ -275,8 +281,8 @@ static enum cts_status merge_maps(struct cts_comm_model *model, struct cts_error
 enum cts_status cts_comm_merge(struct cts_comm_model *model, struct cts_error *error)
 {
     static enum cts_status (*const steps[])(struct cts_comm_model *, struct cts_error *) = {
-        merge_launches, merge_sites, merge_places,  merge_sms, merge_rest,     merge_degrees,
-        merge_pairs,    merge_maps,  merge_strides, merge_top, merge_transfers};
+        merge_launches, merge_sites, merge_places, merge_devices, merge_sms, merge_rest,
+        merge_degrees,  merge_pairs, merge_maps,   merge_strides, merge_top, merge_transfers};
     enum cts_status status = CTS_OK;
     if (process_count(model) == 1) return CTS_OK;
     for (size_t i = 0; !status && i < sizeof steps / sizeof *steps; i++) {
