@@ -1,5 +1,6 @@
 /* A run becomes a file of another tool. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/verb.h"
@@ -34,7 +35,26 @@ static void print_result(const struct cts_export_result *result, const char *pat
                 cts_counted_text(result->short_grids, "launch", "launches").text);
 }
 
-static enum cts_status export_run(const char *run_path, struct cts_export_options *options,
+/* What is to be written; the options of one of the two kinds of format count. */
+struct request {
+    const char *format;
+    struct cts_export_options trace;
+    struct cts_export_text_options text;
+};
+
+static enum cts_status write_format(const struct request *request,
+                                    const struct cts_catalogue *catalogue,
+                                    const struct cts_acc_reader *reader,
+                                    struct cts_export_result *result, struct cts_error *error)
+{
+    if (!strcmp(request->format, "json"))
+        return cts_export_folder(catalogue, reader, &request->text, result, error);
+    if (!strcmp(request->format, "csv"))
+        return cts_export_csv(catalogue, reader, &request->text, result, error);
+    return cts_export_trc(catalogue, reader, &request->trace, result, error);
+}
+
+static enum cts_status export_run(const char *run_path, struct request *request,
                                   struct cts_export_result *result, struct cts_error *error)
 {
     struct cts_catalogue catalogue = {0};
@@ -48,14 +68,16 @@ static enum cts_status export_run(const char *run_path, struct cts_export_option
     uint64_t accesses = 0;
     for (size_t i = 0; i < chunk_count; i++) accesses += chunks[i].access_count;
     cts_progress_begin(&progress, stderr, "exporting", accesses);
-    options->progress = &progress;
-    status = cts_export_trc(&catalogue, reader, options, result, error);
+    request->trace.progress = request->text.progress = &progress;
+    status = write_format(request, &catalogue, reader, result, error);
     cts_progress_end(&progress);
     cts_acc_close(reader);
 out:
     cts_catalogue_release(&catalogue);
     return status;
 }
+
+/* ---- options ---- */
 
 static bool read_id(const struct cts_arguments *arguments, const char *name, uint32_t *id)
 {
@@ -67,41 +89,129 @@ static bool read_id(const struct cts_arguments *arguments, const char *name, uin
     return true;
 }
 
+/* "N" or "A-B"; all without. */
+static bool read_range(const struct cts_arguments *arguments, const char *name, uint32_t *first,
+                       uint32_t *last)
+{
+    const char *const text = cts_argument(arguments, name);
+    *first = 0;
+    *last = CTS_NONE;
+    if (!text) return true;
+    char *end = NULL;
+    const unsigned long a = text[0] >= '0' && text[0] <= '9' ? strtoul(text, &end, 10) : CTS_NONE;
+    unsigned long b = a;
+    if (end && end[0] == '-' && end[1] >= '0' && end[1] <= '9') b = strtoul(end + 1, &end, 10);
+    if (end && !*end && a <= b && b < CTS_NONE) {
+        *first = (uint32_t)a;
+        *last = (uint32_t)b;
+        return true;
+    }
+    return cts_usage_error(arguments, "--%s is a number or FIRST-LAST, not '%s'", name, text),
+           false;
+}
+
+/* Words that the options have checked. */
+static void read_words(const struct cts_arguments *arguments, struct cts_export_selection *s)
+{
+    static const struct {
+        const char *word;
+        unsigned kinds;
+        uint8_t space;
+    } words[] = {{"load", CTS_EXPORT_LOADS, 0},      {"store", CTS_EXPORT_STORES, 0},
+                 {"atomic", CTS_EXPORT_ATOMICS, 0},  {"global", 0, CTS_SPACE_GLOBAL},
+                 {"shared", 0, CTS_SPACE_SHARED},    {"local", 0, CTS_SPACE_LOCAL},
+                 {"constant", 0, CTS_SPACE_CONSTANT}};
+    const char *const operation = cts_argument(arguments, "operation");
+    const char *const space = cts_argument(arguments, "space");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (operation && words[i].kinds && !strcmp(operation, words[i].word))
+            s->kinds = words[i].kinds;
+        if (space && words[i].space && !strcmp(space, words[i].word)) s->space = words[i].space;
+    }
+}
+
+static bool read_selection(const struct cts_arguments *arguments, struct cts_export_selection *s)
+{
+    return read_id(arguments, "rank", &s->rank) && read_id(arguments, "stream", &s->stream) &&
+           read_id(arguments, "site", &s->site) &&
+           read_range(arguments, "launch", &s->first_launch, &s->last_launch) &&
+           read_range(arguments, "cta", &s->first_cta, &s->last_cta);
+}
+
+/* The formats that take a part of a run and packing, and those that do not. */
+static bool check_format(const struct cts_arguments *arguments, const char *format)
+{
+    static const char *const names[] = {"launch", "cta", "site", "operation", "space", "gzip"};
+    const bool is_text = format[0] != 't';
+    for (size_t i = 0; !is_text && i < sizeof names / sizeof *names; i++)
+        if (cts_argument_given(arguments, names[i]))
+            return cts_usage_error(arguments, "--%s goes with --format json or csv", names[i]),
+                   false;
+    if (strcmp(format, "json") != 0 && cts_argument_given(arguments, "indent"))
+        return cts_usage_error(arguments, "--indent goes with --format json"), false;
+    return true;
+}
+
 static int run_export(const struct cts_arguments *arguments)
 {
     const char *const format = cts_argument(arguments, "format");
-    struct cts_export_options options = {.path = cts_argument(arguments, "output"),
-                                         .version = format && !strcmp(format, "trc2") ? 2 : 3};
-    if (!options.path) return cts_usage_error(arguments, "-o FILE says what to write");
-    if (!read_id(arguments, "rank", &options.rank) ||
-        !read_id(arguments, "stream", &options.stream))
+    const char *const path = cts_argument(arguments, "output");
+    struct request request = {
+        .format = format ? format : "trc3",
+        .trace = {.path = path, .version = format && !strcmp(format, "trc2") ? 2 : 3},
+        .text = {.path = path,
+                 .indented = cts_argument_given(arguments, "indent"),
+                 .packed = cts_argument_given(arguments, "gzip")},
+    };
+    if (!path) return cts_usage_error(arguments, "-o FILE says what to write");
+    if (!check_format(arguments, request.format) ||
+        !read_selection(arguments, &request.text.selection))
         return CTS_EXIT_USAGE;
+    read_words(arguments, &request.text.selection);
+    request.trace.rank = request.text.selection.rank;
+    request.trace.stream = request.text.selection.stream;
     struct cts_export_result result;
     struct cts_error error;
-    if (export_run(arguments->positional[0], &options, &result, &error))
+    if (export_run(arguments->positional[0], &request, &result, &error))
         return cts_report_error(arguments, &error);
-    print_result(&result, options.path);
+    print_result(&result, path);
     return CTS_EXIT_OK;
 }
 
 static const struct cts_option export_options[] = {
-    {.name = "output", .argument = "FILE", .short_name = 'o', .help = "the file to write"},
+    {.name = "output",
+     .argument = "FILE",
+     .short_name = 'o',
+     .help = "the file (json: folder) to write"},
     {.name = "format",
-     .argument = "trc2|trc3",
-     .help = "trc3 joins consecutive accesses to runs (default: trc3)"},
+     .argument = "trc2|trc3|json|csv",
+     .help = "default: trc3, which joins consecutive accesses to runs"},
     {.name = "rank", .argument = "N", .help = "of which process, where there are several"},
     {.name = "stream", .argument = "N", .help = "only this stream (default: all, by call)"},
+    {.name = "launch", .argument = "N[-M]", .help = "json, csv: only these launches"},
+    {.name = "cta", .argument = "N[-M]", .help = "json, csv: only these CTAs (linear index)"},
+    {.name = "site", .argument = "N", .help = "json, csv: only this site"},
+    {.name = "operation",
+     .argument = "load|store|atomic",
+     .help = "json, csv: only these accesses"},
+    {.name = "space",
+     .argument = "global|shared|local|constant",
+     .help = "json, csv: only this memory"},
+    {.name = "indent", .help = "json: for people to read"},
+    {.name = "gzip", .help = "json, csv: packed"},
     {0},
 };
 
 const struct cts_verb cts_verb_export = {
     .name = "export",
-    .synopsis = "RUN -o FILE [--format trc2|trc3] [--rank N] [--stream N]",
-    .summary = "Writes a run's accesses as a trace that other tools read",
+    .synopsis = "RUN -o FILE [--format trc2|trc3|json|csv] [--launch N] [options]",
+    .summary = "Writes a run's accesses as files that other tools read",
     .description =
-        "Writes a .trc of version 2 or 3 (cuda-memtrace): accesses to global memory, CTAs,\n"
-        "SMs where they are known, and the names of the kernels. Copies, allocations,\n"
-        "sites, sorts of atomics and grids have no place in the format.",
+        "trc2, trc3: a .trc of cuda-memtrace: accesses to global memory, CTAs, SMs where they\n"
+        "are known, and the names of the kernels; the rest has no place in the format.\n"
+        "json: a trace folder of cuda-profile: a trace per launch with its allocations and\n"
+        "accesses (and values, where recorded), sites and source per kernel.\n"
+        "csv: a line per thread and access.",
     .options = export_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -91,13 +91,15 @@ static const struct cts_option import_options[] = {
 
 const struct cts_verb cts_verb_import = {
     .name = "import",
-    .synopsis = "FILE... -o RUN [--grid GRID] [options]",
+    .synopsis = "FILE|FOLDER... -o RUN [--grid GRID] [options]",
     .summary = "Makes a run from traces of other tools",
     .description =
         "Reads .trc files of versions 2 and 3 (cuda-memtrace) and traces in the format of 2017.\n"
         "Each FILE is a stream; the order of several is not known. Traces have no grids, blocks,\n"
         "copies and allocations: grids are inferred from the CTA ids unless --grid tells them,\n"
-        "the rest is missing, and said to be.",
+        "the rest is missing, and said to be.\n"
+        "Reads trace folders of cuda-profile (run.json, *.metadata.json, *.trace.json or\n"
+        ".protobuf, packed or not), with allocations, places, types and values.",
     .options = import_options,
     .positional_min = 1,
     .positional_max = -1,

@@ -1,7 +1,9 @@
-/* A run becomes a .trc file (import/trc.h). Nothing here prints or exits. */
+/* A run becomes files of other tools: a .trc (import/trc.h), a trace folder (import/folder.h), a
+ * table. Nothing here prints or exits. */
 #ifndef CTS_IMPORT_EXPORT_H
 #define CTS_IMPORT_EXPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/error.h"
@@ -13,6 +15,24 @@ struct cts_export_options {
     const char *path;              /* is replaced when all of it has been written */
     unsigned version;              /* 2, or 3: consecutive accesses become runs */
     uint32_t rank, stream;         /* CTS_NONE: the only rank; all streams, in the order of calls */
+    struct cts_progress *progress; /* of accesses; may be NULL */
+};
+
+/* What of a run is exported. */
+enum { CTS_EXPORT_LOADS = 1, CTS_EXPORT_STORES = 2, CTS_EXPORT_ATOMICS = 4 };
+struct cts_export_selection {
+    uint32_t rank, stream;              /* CTS_NONE: the only rank; all streams */
+    uint32_t first_launch, last_launch; /* inclusive */
+    uint32_t first_cta, last_cta;       /* inclusive, linear */
+    uint32_t site;                      /* CTS_NONE: all */
+    unsigned kinds;                     /* 0: all */
+    uint8_t space;                      /* enum cts_space; GENERIC: all */
+};
+
+struct cts_export_text_options {
+    const char *path; /* a folder that is made or empty; of a table, a file */
+    struct cts_export_selection selection;
+    bool indented, packed;         /* packed: gzip */
     struct cts_progress *progress; /* of accesses; may be NULL */
 };
 
@@ -29,6 +49,21 @@ struct cts_export_result {
 CTS_MUST_CHECK enum cts_status cts_export_trc(const struct cts_catalogue *catalogue,
                                               const struct cts_acc_reader *reader,
                                               const struct cts_export_options *options,
+                                              struct cts_export_result *result,
+                                              struct cts_error *error);
+
+/* A trace folder as cuda-profile writes it (paper 002), with two members of our own: the exact
+ * operation of a request and the base of shared memory's offsets. entries: requests. */
+CTS_MUST_CHECK enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
+                                                 const struct cts_acc_reader *reader,
+                                                 const struct cts_export_text_options *options,
+                                                 struct cts_export_result *result,
+                                                 struct cts_error *error);
+
+/* CSV, a line per thread and access. entries: lines. */
+CTS_MUST_CHECK enum cts_status cts_export_csv(const struct cts_catalogue *catalogue,
+                                              const struct cts_acc_reader *reader,
+                                              const struct cts_export_text_options *options,
                                               struct cts_export_result *result,
                                               struct cts_error *error);
 

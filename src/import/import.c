@@ -9,7 +9,7 @@
 
 #include "import/importer.h"
 
-#define CTS_IMPORTERS(X) X(trc)
+#define CTS_IMPORTERS(X) X(trc) X(folder)
 
 #define X(name) extern const struct cts_importer cts_importer_##name;
 CTS_IMPORTERS(X)
@@ -43,6 +43,12 @@ static enum cts_status choose(const char *path, const struct cts_importer **impo
 {
     uint8_t head[CTS_IMPORTER_HEAD_BYTES];
     size_t head_bytes;
+    struct stat facts;
+    const bool is_folder = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
+    for (unsigned i = 0; is_folder && i < IMPORTER_COUNT; i++) {
+        *importer = importers[i];
+        if (importers[i]->takes_folders) return CTS_OK;
+    }
     const enum cts_status status = read_head(path, head, &head_bytes, error);
     for (unsigned i = 0; !status && i < IMPORTER_COUNT; i++) {
         *importer = importers[i];

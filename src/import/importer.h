@@ -11,6 +11,7 @@ struct cts_importer {
     const char *name; /* what it reads, as messages call it */
     /* Whether a file that begins so is one of its own; at most CTS_IMPORTER_HEAD_BYTES. */
     bool (*recognises)(const uint8_t *bytes, size_t byte_count);
+    bool takes_folders; /* a path may be a directory */
     /* `result` is empty at first; the caller releases it, also after a failure. */
     enum cts_status (*import)(const struct cts_import_options *options,
                               struct cts_import_result *result, struct cts_error *error);

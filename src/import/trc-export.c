@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "common/array.h"
-#include "import/export.h"
+#include "import/select.h"
 #include "import/trc.h"
 
 enum { TYPE_LOAD = 0, TYPE_STORE = 1, TYPE_ATOMIC = 2, CTA_YZ_MAX = 65535 };
@@ -184,20 +184,6 @@ static enum cts_status write_batch(struct exporting *e, const struct cts_launch 
 
 /* ---- launches ---- */
 
-/* The first chunk of a launch or of a later one. */
-static size_t first_chunk(const struct cts_acc_chunk *chunks, size_t count, uint32_t launch)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (chunks[middle].launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static enum cts_status write_chunk(struct exporting *e, const struct cts_launch *launch,
                                    const struct cts_acc_chunk *chunk)
 {
@@ -217,7 +203,7 @@ static enum cts_status write_launch(struct exporting *e, const struct cts_launch
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(e->reader, &chunk_count);
     e->extents[0] = e->extents[1] = e->extents[2] = 1;
     enum cts_status status = put_kernel(e, launch);
-    for (size_t i = first_chunk(chunks, chunk_count, launch->launch);
+    for (size_t i = cts_export_first_chunk(chunks, chunk_count, launch->launch);
          !status && i < chunk_count && chunks[i].launch == launch->launch; i++)
         status = write_chunk(e, launch, &chunks[i]);
     struct cts_export_result *const result = e->result;
@@ -230,20 +216,6 @@ static enum cts_status write_launch(struct exporting *e, const struct cts_launch
         result->streams++;
     }
     return status;
-}
-
-static enum cts_status choose_rank(struct exporting *e)
-{
-    const struct cts_catalogue *const catalogue = e->catalogue;
-    e->rank = e->options->rank;
-    if (e->rank != CTS_NONE && !cts_catalogue_find_rank(catalogue, e->rank))
-        return cts_fail(e->error, CTS_USAGE, "the run has no rank %u", e->rank);
-    if (e->rank == CTS_NONE && catalogue->rank_count > 1)
-        return cts_fail(e->error, CTS_USAGE,
-                        "the run has %zu ranks, each with addresses of its own: choose one",
-                        catalogue->rank_count);
-    if (e->rank == CTS_NONE && catalogue->rank_count) e->rank = catalogue->ranks[0].rank;
-    return CTS_OK;
 }
 
 static enum cts_status write_launches(struct exporting *e)
@@ -299,7 +271,7 @@ enum cts_status cts_export_trc(const struct cts_catalogue *catalogue,
                           .result = result,
                           .error = error,
                           .writer.version = options->version};
-    enum cts_status status = choose_rank(&e);
+    enum cts_status status = cts_export_rank(catalogue, options->rank, &e.rank, error);
     if (!status) status = sort_sms(&e);
     if (!status) {
         e.streams_seen = cts_array_zeroed(catalogue->stream_count, 1, error);

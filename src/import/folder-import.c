@@ -1,0 +1,759 @@
+/* A trace folder becomes a run. All files are read and checked before anything is written; traces
+ * that fit into memory together are kept for the second time, others are read again.
+ *
+ * A folder knows allocations (each trace lists those of its moment), places, types and values, but
+ * neither copies nor streams. Addresses in shared memory are generic ones there; here they are
+ * offsets from the lowest, down to where a row of banks begins. */
+#include "import/importer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <libgen.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/array.h"
+#include "common/map.h"
+#include "common/text-table.h"
+#include "import/folder-order.h"
+#include "record/collector/collector.h"
+
+enum { FILE_BYTES_MAX_LOG2 = 34, DEFAULT_MEMORY_MIB = 512, BANK_ROW_BYTES = 128 };
+
+struct file {
+    char *path;
+    uint64_t number; /* KERNEL-N.trace */
+    double start_ms;
+    bool is_kept;
+    struct cts_folder_trace trace;
+};
+
+struct kernel {
+    char *name;
+    const struct cts_folder_metadata *metadata; /* NULL: none */
+    uint32_t id, source;
+    uint32_t shared_bytes;
+};
+
+struct living {
+    uint64_t address, size_bytes;
+    uint32_t id;
+    bool seen;
+};
+
+struct importing {
+    const struct cts_import_options *options;
+    struct cts_import_result *result;
+    struct cts_error *error;
+    char *folder;
+    struct cts_folder_run run;
+    struct {
+        struct file *items;
+        size_t count, capacity;
+    } files;
+    struct {
+        struct cts_folder_metadata *items;
+        size_t count, capacity;
+    } metadata;
+    struct {
+        struct kernel *items;
+        size_t count, capacity;
+    } kernels;
+    struct {
+        struct source {
+            const char *path; /* the metadata's */
+            uint32_t id;
+        } *items;
+        size_t count, capacity;
+    } sources;
+    struct {
+        struct living *items;
+        size_t count, capacity;
+    } living;
+    struct cts_map sites; /* ids + 1 */
+    uint64_t kept_bytes;
+    uint64_t without_metadata, wide_values;
+    struct cts_collector *collector;
+    struct cts_catalogue_writer *writer;
+    struct cts_stream *stream;
+    uint32_t rank, module, cuda_stream, ordinal;
+    uint64_t base_ns; /* of the first launch's start */
+    /* the trace at hand */
+    const struct cts_folder_trace *trace;
+    struct kernel *kernel;
+    uint32_t launch;
+    uint64_t shared_base;
+    uint32_t open_cta;
+    bool is_open;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- reading the folder ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && !strcmp(text + length - end_length, end);
+}
+
+static enum cts_status read_file(struct importing *import, const char *path,
+                                 struct cts_buffer *text)
+{
+    return cts_folder_read(path, (size_t)1 << FILE_BYTES_MAX_LOG2, text, import->error);
+}
+
+static enum cts_status read_trace(struct importing *import, const char *path,
+                                  struct cts_folder_trace *trace)
+{
+    struct cts_buffer text = {0};
+    enum cts_status status = read_file(import, path, &text);
+    if (!status) {
+        status = cts_folder_parse(text.data, text.size_bytes, trace, import->error);
+        if (status) status = cts_context(import->error, "cannot import '%s'", path);
+    }
+    cts_buffer_release(&text);
+    return status;
+}
+
+static uint64_t size_of(const struct cts_folder_trace *trace)
+{
+    return trace->lanes.capacity * sizeof *trace->lanes.items +
+           trace->requests.capacity * sizeof *trace->requests.items +
+           trace->allocations.capacity * sizeof *trace->allocations.items;
+}
+
+static enum cts_status add_trace(struct importing *import, const char *path)
+{
+    const char *const name = strrchr(path, '/') + 1;
+    if (CTS_ARRAY_RESERVE(&import->files, import->files.count + 1, import->error))
+        return CTS_MEMORY;
+    struct file *const file = &import->files.items[import->files.count];
+    *file = (struct file){.path = strdup(path)};
+    if (!file->path) return cts_fail(import->error, CTS_MEMORY, "no memory for a path");
+    import->files.count++;
+    const char *digits = strstr(name, ".trace.");
+    while (digits && digits > name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
+    if (digits) file->number = strtoull(digits, NULL, 10);
+    if (ends_with(name, ".capnp"))
+        return cts_fail(import->error, CTS_UNSUPPORTED,
+                        "cannot import '%s': a trace in Cap'n Proto, which is not read; JSON and "
+                        "protobuf are",
+                        path);
+    const enum cts_status status = read_trace(import, path, &file->trace);
+    if (status) return status;
+    file->start_ms = file->trace.start_ms;
+    const uint64_t room = import->options->memory_bytes ? import->options->memory_bytes
+                                                        : (uint64_t)DEFAULT_MEMORY_MIB << 20;
+    file->is_kept = import->kept_bytes + size_of(&file->trace) <= room;
+    if (file->is_kept)
+        import->kept_bytes += size_of(&file->trace);
+    else
+        cts_folder_trace_release(&file->trace);
+    return CTS_OK;
+}
+
+static enum cts_status add_metadata(struct importing *import, const char *path)
+{
+    struct cts_buffer text = {0};
+    if (CTS_ARRAY_RESERVE(&import->metadata, import->metadata.count + 1, import->error))
+        return CTS_MEMORY;
+    enum cts_status status = read_file(import, path, &text);
+    if (!status) {
+        status = cts_folder_parse_metadata(text.data, text.size_bytes,
+                                           &import->metadata.items[import->metadata.count],
+                                           import->error);
+        if (status) status = cts_context(import->error, "cannot import '%s'", path);
+    }
+    if (!status) import->metadata.count++;
+    cts_buffer_release(&text);
+    return status;
+}
+
+static enum cts_status add_run(struct importing *import, const char *path)
+{
+    struct cts_buffer text = {0};
+    cts_folder_run_release(&import->run);
+    enum cts_status status = read_file(import, path, &text);
+    if (!status) {
+        status = cts_folder_parse_run(text.data, text.size_bytes, &import->run, import->error);
+        if (status) status = cts_context(import->error, "cannot import '%s'", path);
+    }
+    cts_buffer_release(&text);
+    return status;
+}
+
+/* `only`: the one trace that was asked for; NULL: all. */
+static enum cts_status read_entry(struct importing *import, const char *name, const char *only)
+{
+    char *path = NULL;
+    enum cts_status status = CTS_OK;
+    if (asprintf(&path, "%s/%s", import->folder, name) < 0)
+        return cts_fail(import->error, CTS_MEMORY, "no memory for a path");
+    if (!strcmp(name, "run.json"))
+        status = add_run(import, path);
+    else if (ends_with(name, ".metadata.json"))
+        status = add_metadata(import, path);
+    else if (only ? !strcmp(name, only) : strstr(name, ".trace.") != NULL)
+        status = add_trace(import, path);
+    free(path);
+    return status;
+}
+
+static int by_name(const void *left, const void *right)
+{
+    return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static enum cts_status read_folder(struct importing *import, const char *only)
+{
+    struct cts_folder_texts names = {0};
+    DIR *const folder = opendir(import->folder);
+    if (!folder) return cts_fail_errno(import->error, errno, "cannot read '%s'", import->folder);
+    enum cts_status status = CTS_OK;
+    for (const struct dirent *entry; !status && (entry = readdir(folder));) {
+        status = CTS_ARRAY_RESERVE(&names, names.count + 1, import->error);
+        if (!status && !(names.items[names.count++] = strdup(entry->d_name)))
+            status = cts_fail(import->error, CTS_MEMORY, "no memory for a name");
+    }
+    closedir(folder);
+    if (!status) qsort(names.items, names.count, sizeof *names.items, by_name);
+    for (size_t i = 0; i < names.count; i++) {
+        if (!status) status = read_entry(import, names.items[i], only);
+        free(names.items[i]);
+    }
+    free(names.items);
+    return status;
+}
+
+static int by_start(const void *left, const void *right)
+{
+    const struct file *const a = left, *const b = right;
+    if (a->start_ms != b->start_ms) return a->start_ms < b->start_ms ? -1 : 1;
+    if (a->number != b->number) return a->number < b->number ? -1 : 1;
+    return strcmp(a->path, b->path);
+}
+
+/* Traces that run.json names and that are not there. */
+static enum cts_status check_names(struct importing *import)
+{
+    for (size_t i = 0; i < import->run.traces.count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < import->files.count && !found; k++)
+            found =
+                !strcmp(strrchr(import->files.items[k].path, '/') + 1, import->run.traces.items[i]);
+        if (!found)
+            return cts_fail(import->error, CTS_FORMAT,
+                            "cannot import '%s': run.json names '%s', which is not there",
+                            import->folder, import->run.traces.items[i]);
+    }
+    return CTS_OK;
+}
+
+static enum cts_status read_all(struct importing *import)
+{
+    const char *const path = import->options->paths[0];
+    struct stat facts;
+    if (import->options->path_count > 1)
+        return cts_fail(import->error, CTS_USAGE,
+                        "'%s' is a trace folder or of one: one folder makes a run", path);
+    if (stat(path, &facts)) return cts_fail_errno(import->error, errno, "cannot open '%s'", path);
+    char *const copy = strdup(path), *const other = strdup(path);
+    const bool is_folder = S_ISDIR(facts.st_mode);
+    const char *only = !other ? NULL : basename(other);
+    if (only && (is_folder || !strcmp(only, "run.json"))) only = NULL;
+    import->folder = !copy ? NULL : strdup(is_folder ? copy : dirname(copy));
+    enum cts_status status = import->folder && other
+                                 ? read_folder(import, only)
+                                 : cts_fail(import->error, CTS_MEMORY, "no memory for a path");
+    if (!status && !only) status = check_names(import);
+    if (!status && !import->files.count)
+        status = cts_fail(import->error, CTS_FORMAT,
+                          "cannot import '%s': no KERNEL-N.trace.json or .protobuf in it", path);
+    if (!status)
+        qsort(import->files.items, import->files.count, sizeof *import->files.items, by_start);
+    free(copy);
+    free(other);
+    return status;
+}
+
+/* ---- kernels, sites, allocations ---- */
+
+static enum cts_status source_of(struct importing *import, const char *path, const char *text,
+                                 uint32_t *id)
+{
+    *id = CTS_NONE;
+    if (!path || !*path) return CTS_OK;
+    for (size_t i = 0; i < import->sources.count; i++)
+        if (!strcmp(import->sources.items[i].path, path)) {
+            *id = import->sources.items[i].id;
+            return CTS_OK;
+        }
+    if (CTS_ARRAY_RESERVE(&import->sources, import->sources.count + 1, import->error))
+        return CTS_MEMORY;
+    *id = cts_catalogue_reserve(import->writer, CTS_ID_SOURCE, 1);
+    cts_catalogue_add_source(
+        import->writer,
+        &(struct cts_source){.source = *id, .module = import->module, .path = path, .text = text});
+    import->sources.items[import->sources.count++] = (struct source){path, *id};
+    return CTS_OK;
+}
+
+static enum cts_status kernel_of(struct importing *import, const char *name, struct kernel **kernel)
+{
+    for (size_t i = 0; i < import->kernels.count; i++) {
+        *kernel = &import->kernels.items[i];
+        if (!strcmp((*kernel)->name, name)) return CTS_OK;
+    }
+    if (CTS_ARRAY_RESERVE(&import->kernels, import->kernels.count + 1, import->error))
+        return CTS_MEMORY;
+    *kernel = &import->kernels.items[import->kernels.count];
+    **kernel = (struct kernel){.name = strdup(name), .source = CTS_NONE};
+    if (!(*kernel)->name) return cts_fail(import->error, CTS_MEMORY, "no memory for a name");
+    import->kernels.count++;
+    for (size_t i = 0; i < import->metadata.count; i++)
+        if (!strcmp(import->metadata.items[i].kernel, name))
+            (*kernel)->metadata = &import->metadata.items[i];
+    const struct cts_folder_metadata *const metadata = (*kernel)->metadata;
+    (*kernel)->id = cts_catalogue_reserve(import->writer, CTS_ID_KERNEL, 1);
+    if (!metadata) {
+        import->without_metadata++;
+        return CTS_OK;
+    }
+    return source_of(import, metadata->source_path, metadata->source_text, &(*kernel)->source);
+}
+
+static const char *indexed_text(const struct cts_folder_texts *texts, int32_t index)
+{
+    return index >= 0 && (size_t)index < texts->count ? texts->items[index] : NULL;
+}
+
+static uint8_t operation_of(const struct cts_folder_request *request)
+{
+    if (request->operation) return request->operation;
+    return request->kind == CTS_FOLDER_STORE ? CTS_STORE : CTS_LOAD;
+}
+
+static enum cts_space space_of(const struct cts_folder_request *request)
+{
+    static const enum cts_space spaces[] = {
+        [CTS_FOLDER_GLOBAL] = CTS_SPACE_GLOBAL,
+        [CTS_FOLDER_SHARED] = CTS_SPACE_SHARED,
+        [CTS_FOLDER_CONSTANT] = CTS_SPACE_CONSTANT,
+        [CTS_FOLDER_LOCAL] = CTS_SPACE_LOCAL,
+    };
+    return spaces[request->space];
+}
+
+/* One per kernel, place, type, width, operation and space. */
+static enum cts_status site_of(struct importing *import, const struct cts_folder_request *request,
+                               uint32_t *id)
+{
+    const uint64_t kernel = (uint64_t)(import->kernel - import->kernels.items);
+    const uint32_t place = (uint32_t)(request->place + 1);
+    const uint32_t type = (uint32_t)(request->type_index + 1);
+    if (kernel >> 12 || place >> 20 || type >> 16)
+        return cts_fail(
+            import->error, CTS_LIMIT, "'%s': kernel %llu, place %d, type %d: more than a run holds",
+            import->folder, (unsigned long long)kernel, request->place, request->type_index);
+    const uint64_t key = kernel << 52 | (uint64_t)place << 32 | (uint64_t)type << 16 |
+                         (uint64_t)request->width_bytes << 8 |
+                         (uint64_t)operation_of(request) << 4 | request->space;
+    uint64_t *const known = cts_map_at(&import->sites, key, import->error);
+    if (!known) return CTS_MEMORY;
+    if (*known) {
+        *id = (uint32_t)(*known - 1);
+        return CTS_OK;
+    }
+    const struct cts_folder_metadata *const metadata = import->kernel->metadata;
+    const struct cts_folder_place *const at =
+        metadata && request->place >= 0 && (size_t)request->place < metadata->places.count
+            ? &metadata->places.items[request->place]
+            : NULL;
+    struct cts_site row = {.module = import->module,
+                           .function = import->kernel->name,
+                           .operation = operation_of(request),
+                           .space = (uint8_t)space_of(request),
+                           .width_bytes = request->width_bytes,
+                           .source = CTS_NONE};
+    if (metadata) row.type = indexed_text(&metadata->types, request->type_index);
+    if (at) {
+        const enum cts_status status = source_of(import, at->file, NULL, &row.source);
+        if (status) return status;
+        row.line = at->line;
+        row.variable = at->variable;
+    }
+    *id = row.site = cts_catalogue_reserve(import->writer, CTS_ID_SITE, 1);
+    *known = (uint64_t)*id + 1;
+    cts_catalogue_add_site(import->writer, &row);
+    return CTS_OK;
+}
+
+/* "path:line" */
+static void place_allocation(const char *location, char **path, struct cts_allocation *row)
+{
+    *path = location && *location ? strdup(location) : NULL;
+    if (!*path) return;
+    char *const colon = strrchr(*path, ':');
+    if (colon && colon[1] >= '0' && colon[1] <= '9') {
+        row->line = (uint32_t)strtoul(colon + 1, NULL, 10);
+        *colon = '\0';
+    }
+    row->path = *path;
+}
+
+static enum cts_status add_allocation(struct importing *import,
+                                      const struct cts_folder_allocation *a)
+{
+    const struct cts_folder_metadata *const metadata = import->kernel->metadata;
+    if (CTS_ARRAY_RESERVE(&import->living, import->living.count + 1, import->error))
+        return CTS_MEMORY;
+    struct cts_allocation row = {
+        .allocation = cts_catalogue_reserve(import->writer, CTS_ID_ALLOCATION, 1),
+        .rank = import->rank,
+        .op = cts_catalogue_next_op(import->writer),
+        .freed_op = UINT64_MAX,
+        .address = a->address,
+        .size_bytes = a->size_bytes,
+        .kind = "device",
+        .variable = a->name,
+        .type = a->type,
+        .element_bytes = a->element_bytes,
+    };
+    if (!row.variable && metadata) row.variable = indexed_text(&metadata->names, a->name_index);
+    if (!row.type && metadata) row.type = indexed_text(&metadata->types, a->type_index);
+    char *path;
+    place_allocation(a->location, &path, &row);
+    cts_catalogue_add_allocation(import->writer, &row);
+    free(path);
+    import->living.items[import->living.count++] =
+        (struct living){a->address, a->size_bytes, row.allocation, true};
+    return CTS_OK;
+}
+
+static void add_shared_variable(struct importing *import, const struct cts_folder_allocation *a)
+{
+    const struct cts_folder_metadata *const metadata = import->kernel->metadata;
+    const uint64_t offset = a->address - import->shared_base;
+    struct cts_variable row = {
+        .variable = cts_catalogue_reserve(import->writer, CTS_ID_VARIABLE, 1),
+        .module = import->module,
+        .name = a->name,
+        .type = a->type,
+        .kind = "shared",
+        .address = offset,
+        .size_bytes = a->size_bytes,
+        .function = import->kernel->name,
+        .source = CTS_NONE,
+    };
+    if (!row.name && metadata) row.name = indexed_text(&metadata->names, a->name_index);
+    if (!row.type && metadata) row.type = indexed_text(&metadata->types, a->type_index);
+    cts_catalogue_add_variable(import->writer, &row);
+}
+
+/* What lived before and is not listed as active any more has been freed. */
+static enum cts_status update_allocations(struct importing *import, bool is_first_launch)
+{
+    const struct cts_folder_trace *const trace = import->trace;
+    for (size_t i = 0; i < import->living.count; i++) import->living.items[i].seen = false;
+    const size_t known = import->living.count;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < trace->allocations.count && !status; i++) {
+        const struct cts_folder_allocation *const a = &trace->allocations.items[i];
+        bool found = false;
+        if (a->space == CTS_FOLDER_SHARED) {
+            const uint64_t end = a->address - import->shared_base + a->size_bytes;
+            if (end > import->kernel->shared_bytes && end <= UINT32_MAX)
+                import->kernel->shared_bytes = (uint32_t)end;
+            if (is_first_launch) add_shared_variable(import, a);
+            continue;
+        }
+        if (!a->active || a->space != CTS_FOLDER_GLOBAL) continue;
+        for (size_t k = 0; k < known && !found; k++) {
+            struct living *const living = &import->living.items[k];
+            found = living->address == a->address && living->size_bytes == a->size_bytes;
+            living->seen |= found;
+        }
+        if (!found) status = add_allocation(import, a);
+    }
+    for (size_t i = import->living.count; i-- > 0 && !status;) {
+        if (import->living.items[i].seen) continue;
+        cts_catalogue_free_allocation(import->writer, import->living.items[i].id,
+                                      cts_catalogue_next_op(import->writer));
+        import->living.items[i] = import->living.items[--import->living.count];
+    }
+    return status;
+}
+
+/* ---- a launch ---- */
+
+static uint64_t least_shared_address(const struct cts_folder_trace *trace)
+{
+    uint64_t least = UINT64_MAX;
+    if (trace->has_shared_base) return trace->shared_base;
+    for (size_t i = 0; i < trace->allocations.count; i++)
+        if (trace->allocations.items[i].space == CTS_FOLDER_SHARED &&
+            trace->allocations.items[i].address < least)
+            least = trace->allocations.items[i].address;
+    for (size_t i = 0; i < trace->requests.count; i++) {
+        const struct cts_folder_request *const request = &trace->requests.items[i];
+        if (request->space != CTS_FOLDER_SHARED) continue;
+        for (size_t k = 0; k < request->lane_count; k++)
+            if (trace->lanes.items[request->first_lane + k].address < least)
+                least = trace->lanes.items[request->first_lane + k].address;
+    }
+    return least == UINT64_MAX ? 0 : least / BANK_ROW_BYTES * BANK_ROW_BYTES;
+}
+
+static enum cts_status take_record(void *state, const struct cts_folder_record *record,
+                                   struct cts_error *error)
+{
+    struct importing *const import = state;
+    const struct cts_folder_request *const request = record->request;
+    uint32_t site = CTS_NONE;
+    const enum cts_status status = site_of(import, request, &site);
+    (void)error;
+    if (status) return status;
+    if (import->is_open && record->cta != import->open_cta) {
+        cts_stream_end_cta(import->stream);
+        import->is_open = false;
+    }
+    if (!import->is_open) cts_stream_begin_cta(import->stream, import->launch, record->cta);
+    import->is_open = true;
+    import->open_cta = record->cta;
+    uint64_t addresses[32], values[32];
+    uint32_t value_count = 0;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(record->mask >> lane & 1)) continue;
+        addresses[lane] = record->addresses[lane];
+        if (request->space == CTS_FOLDER_SHARED) addresses[lane] -= import->shared_base;
+        values[value_count++] = record->values[lane];
+    }
+    const bool keep = record->has_values && request->width_bytes <= 8;
+    import->wide_values += record->has_values && !keep;
+    cts_stream_add(import->stream, site, space_of(request), record->warp, record->mask, addresses,
+                   keep ? 1 : 0, keep ? values : NULL);
+    return CTS_OK;
+}
+
+static uint64_t time_of(const struct importing *import, double ms)
+{
+    const double distance_ns = (ms - import->files.items[0].start_ms) * 1e6;
+    return import->base_ns + (distance_ns > 0 && distance_ns < 1e18 ? (uint64_t)distance_ns : 0);
+}
+
+static enum cts_status write_launch(struct importing *import)
+{
+    const struct cts_folder_trace *const trace = import->trace;
+    const size_t known = import->kernels.count;
+    enum cts_status status = kernel_of(import, trace->kernel, &import->kernel);
+    import->shared_base = least_shared_address(trace);
+    if (!status) status = update_allocations(import, import->kernels.count > known);
+    if (status) return status;
+    import->launch = cts_catalogue_reserve(import->writer, CTS_ID_LAUNCH, 1);
+    struct cts_launch row = {
+        .launch = import->launch,
+        .rank = import->rank,
+        .op = cts_catalogue_next_op(import->writer),
+        .stream = import->cuda_stream,
+        .ordinal = import->ordinal++,
+        .kernel = import->kernel->id,
+        .recorded = "all",
+        .call_ns = time_of(import, trace->start_ms),
+        .start_ns = time_of(import, trace->start_ms),
+        .end_ns = time_of(import, trace->end_ms),
+    };
+    if (row.end_ns <= row.start_ns) row.end_ns = row.start_ns + 1;
+    memcpy(row.grid, trace->grid, sizeof row.grid);
+    memcpy(row.block, trace->block, sizeof row.block);
+    status = cts_folder_in_order(&(struct cts_folder_order){
+        .trace = trace, .take = take_record, .state = import, .error = import->error});
+    if (import->is_open) cts_stream_end_cta(import->stream);
+    import->is_open = false;
+    cts_stream_flush(import->stream);
+    const struct cts_stream_counts counts = cts_stream_take_counts(import->stream);
+    row.records = counts.records;
+    row.accesses = counts.accesses;
+    row.dropped_accesses = counts.dropped_accesses;
+    cts_catalogue_add_launch(import->writer, &row);
+    import->result->launches++;
+    import->result->records += counts.records;
+    import->result->accesses += counts.accesses;
+    import->result->dropped_accesses += counts.dropped_accesses;
+    return status;
+}
+
+static enum cts_status write_launches(struct importing *import)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < import->files.count && !status; i++) {
+        struct file *const file = &import->files.items[i];
+        if (!file->is_kept) status = read_trace(import, file->path, &file->trace);
+        import->trace = &file->trace;
+        if (!status) status = write_launch(import);
+        cts_folder_trace_release(&file->trace);
+    }
+    return status;
+}
+
+static void write_kernels(struct importing *import)
+{
+    for (size_t i = 0; i < import->kernels.count; i++) {
+        const struct kernel *const kernel = &import->kernels.items[i];
+        cts_catalogue_add_kernel(
+            import->writer,
+            &(struct cts_kernel){.kernel = kernel->id,
+                                 .module = import->module,
+                                 .name = kernel->name,
+                                 .mangled = kernel->name,
+                                 .source = kernel->source,
+                                 .line = kernel->metadata ? kernel->metadata->source_line : 0,
+                                 .static_shared_bytes = kernel->shared_bytes,
+                                 .instrumented = true});
+    }
+    import->result->kernels = import->kernels.count;
+}
+
+/* ---- the run ---- */
+
+__attribute__((format(printf, 2, 3))) static enum cts_status add_note(struct importing *import,
+                                                                      const char *format, ...)
+{
+    struct cts_import_result *const result = import->result;
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    char **const notes =
+        length < 0 ? NULL : realloc(result->notes, (result->note_count + 1) * sizeof *notes);
+    if (!notes) {
+        if (length >= 0) free(text);
+        return cts_fail(import->error, CTS_MEMORY, "no memory for a note");
+    }
+    result->notes = notes;
+    notes[result->note_count++] = text;
+    cts_catalogue_add_message(import->writer, "note", text);
+    return CTS_OK;
+}
+
+static enum cts_status write_notes(struct importing *import)
+{
+    enum cts_status status = add_note(
+        import, "imported: copies and streams are not known; what no kernel wrote before it was "
+                "read may be the host's");
+    if (!status && import->without_metadata)
+        status = add_note(import,
+                          "%s without metadata (KERNEL.metadata.json): no places, types and source",
+                          cts_counted_text(import->without_metadata, "kernel", "kernels").text);
+    if (!status && import->wide_values)
+        status = add_note(import, "values of %s wider than 8 bytes are left out",
+                          cts_counted_text(import->wide_values, "request", "requests").text);
+    return status;
+}
+
+static enum cts_status open_run(struct importing *import)
+{
+    const struct cts_import_options *const options = import->options;
+    char session[64];
+    snprintf(session, sizeof session, "import-%d-%llu", (int)getpid(),
+             (unsigned long long)now_ns());
+    enum cts_status status =
+        cts_catalogue_prepare(options->run_path, session, options->command ? options->command : "",
+                              options->replace, import->error);
+    if (status) return status;
+    const struct cts_collector_options collector_options = {
+        .run_path = options->run_path, .recorder = "import", .values = true};
+    status = cts_collector_open(&collector_options, &import->collector, import->error);
+    if (!status) status = cts_collector_stream(import->collector, &import->stream, import->error);
+    return status;
+}
+
+static enum cts_status write_run(struct importing *import)
+{
+    struct cts_catalogue_writer *const writer = cts_collector_catalogue(import->collector);
+    import->writer = writer;
+    import->rank = cts_catalogue_rank(writer);
+    import->base_ns = now_ns();
+    cts_catalogue_set(writer, "imported", "cuda-profile");
+    cts_catalogue_set(writer, "host_activity", "unknown");
+    cts_catalogue_add_device(
+        writer,
+        &(struct cts_device){.rank = import->rank, .name = "of an imported trace", .kind = "gpu"});
+    import->module = cts_catalogue_reserve(writer, CTS_ID_MODULE, 1);
+    cts_catalogue_add_module(writer, &(struct cts_module){.module = import->module,
+                                                          .rank = import->rank,
+                                                          .name = import->folder});
+    import->cuda_stream = cts_catalogue_reserve(writer, CTS_ID_STREAM, 1);
+    cts_catalogue_add_stream(writer, &(struct cts_cuda_stream){.stream = import->cuda_stream,
+                                                               .rank = import->rank,
+                                                               .kind = "legacy default",
+                                                               .destroyed_op = UINT64_MAX});
+    enum cts_status status = write_launches(import);
+    write_kernels(import);
+    if (!status) status = write_notes(import);
+    return status;
+}
+
+static void release(struct importing *import)
+{
+    for (size_t i = 0; i < import->files.count; i++) {
+        free(import->files.items[i].path);
+        cts_folder_trace_release(&import->files.items[i].trace);
+    }
+    for (size_t i = 0; i < import->metadata.count; i++)
+        cts_folder_metadata_release(&import->metadata.items[i]);
+    for (size_t i = 0; i < import->kernels.count; i++) free(import->kernels.items[i].name);
+    cts_folder_run_release(&import->run);
+    cts_map_release(&import->sites);
+    free(import->files.items);
+    free(import->metadata.items);
+    free(import->kernels.items);
+    free(import->sources.items);
+    free(import->living.items);
+    free(import->folder);
+}
+
+static enum cts_status import_folder(const struct cts_import_options *options,
+                                     struct cts_import_result *result, struct cts_error *error)
+{
+    struct importing import = {.options = options, .result = result, .error = error};
+    enum cts_status status =
+        options->grid ? cts_fail(error, CTS_USAGE, "a trace folder knows its grids: no --grid")
+                      : read_all(&import);
+    if (!status) status = open_run(&import);
+    if (!status) status = write_run(&import);
+    if (import.collector) {
+        const enum cts_status closed = cts_collector_close(import.collector, status ? NULL : error);
+        if (!status) status = closed;
+    }
+    release(&import);
+    return status;
+}
+
+/* JSON, or something packed. Protobuf alone is not recognised, its folder is. */
+static bool recognises(const uint8_t *bytes, size_t byte_count)
+{
+    size_t at = 0;
+    while (at < byte_count && (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\t')) at++;
+    return (at < byte_count && bytes[at] == '{') ||
+           (byte_count > 1 && bytes[0] == 0x1f && bytes[1] == 0x8b);
+}
+
+const struct cts_importer cts_importer_folder = {
+    .name = "trace folders of cuda-profile (run.json, *.metadata.json, *.trace.*)",
+    .recognises = recognises,
+    .takes_folders = true,
+    .import = import_folder,
+};
