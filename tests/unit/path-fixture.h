@@ -314,6 +314,12 @@ static inline bool trace_next(void *state, const struct cts_timeline_event **eve
     return true;
 }
 
+static inline bool trace_damaged(void *reader)
+{
+    (void)reader;
+    return false;
+}
+
 static inline struct cts_path_source trace_source(struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->timeline.location_count; i++)
@@ -323,6 +329,7 @@ static inline struct cts_path_source trace_source(struct trace *trace)
                                     .read = trace_read,
                                     .open = trace_open,
                                     .next = trace_next,
+                                    .damaged = trace_damaged,
                                     .close = free};
 }
 

@@ -151,8 +151,57 @@ static void nonsense(void **state)
     for (run = 0; run < 400; run++) run_one(run);
 }
 
+/* Only two of a million locations have events: a call of a thousand ns on each. */
+static enum cts_status read_few(const void *state, uint32_t location, cts_timeline_visit visit,
+                                void *visit_state, struct cts_error *error)
+{
+    (void)state, (void)error;
+    if (location != 7 && location != 999999) return CTS_OK;
+    const struct cts_timeline_event events[2] = {
+        {.time_ns = location, .kind = CTS_EVENT_ENTER},
+        {.time_ns = location + 1000, .kind = CTS_EVENT_LEAVE}};
+    for (unsigned i = 0; i < 2; i++)
+        if (!visit(visit_state, location, &events[i], NULL)) break;
+    return CTS_OK;
+}
+
+static void a_million_locations(void **state)
+{
+    (void)state;
+    enum { LOCATIONS = 1000000, RANKS = 1000 };
+    struct cts_timeline_location *const locations = calloc(LOCATIONS, sizeof *locations);
+    struct cts_timeline_group *const groups = calloc(RANKS, sizeof *groups);
+    assert_true(locations && groups);
+    for (uint32_t i = 0; i < LOCATIONS; i++)
+        locations[i] = (struct cts_timeline_location){.name = "thread",
+                                                      .kind = CTS_LOCATION_THREAD,
+                                                      .group = i % RANKS,
+                                                      .process = i % RANKS};
+    for (uint32_t i = 0; i < RANKS; i++)
+        groups[i] = (struct cts_timeline_group){.name = "rank", .rank = i, .master = i};
+    struct cts_timeline_region region = {.name = "main", .paradigm = CTS_PARADIGM_USER};
+    const struct cts_timeline timeline = {.locations = locations,
+                                          .location_count = LOCATIONS,
+                                          .groups = groups,
+                                          .group_count = RANKS,
+                                          .regions = &region,
+                                          .region_count = 1};
+    const struct cts_path_source source = {.timeline = &timeline, .read = read_few};
+    struct cts_path r;
+    struct cts_error error;
+    if (cts_path_analyze(&source, &(struct cts_path_options){.threads = 2}, &r, &error))
+        fail_msg("%s", error.text);
+    assert_invariants(&r);
+    assert_int_equal(r.path_ns, 999999 + 1000 - 7);
+    assert_int_equal(row_named(&r, "main").calls, 2);
+    cts_path_release(&r);
+    free(locations);
+    free(groups);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(nonsense)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nonsense),
+                                       cmocka_unit_test(a_million_locations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

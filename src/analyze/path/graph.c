@@ -36,6 +36,11 @@ static bool next_event(void *reader, const struct cts_timeline_event **event,
     return cts_timeline_reader_next(reader, event, attributes);
 }
 
+static bool was_damaged(void *reader)
+{
+    return cts_timeline_reader_damaged(reader);
+}
+
 static void close_reader(void *reader)
 {
     cts_timeline_reader_close(reader);
@@ -48,6 +53,7 @@ struct cts_path_source cts_path_source_of(const struct cts_timeline *timeline)
                                     .read = read_timeline,
                                     .open = open_reader,
                                     .next = next_event,
+                                    .damaged = was_damaged,
                                     .close = close_reader};
 }
 

@@ -163,6 +163,23 @@ static void add_totals(const struct load *load)
     pthread_mutex_unlock(&totals_lock);
 }
 
+/* As stretches are read later, so that both see the same events of a damaged file; true: it is. */
+static bool read_one_by_one(struct load *load)
+{
+    const struct cts_path_source *const source = load->graph->source;
+    const struct cts_timeline_event *event;
+    const struct cts_event_attributes *attributes;
+    struct cts_error damage;
+    void *reader = NULL;
+    if (source->open(source->state, load->id, &reader, &damage)) return true;
+    bool on = true;
+    while (on && source->next(reader, &event, &attributes))
+        on = on_event(load, load->id, event, attributes);
+    const bool damaged = on && source->damaged(reader);
+    source->close(reader);
+    return damaged;
+}
+
 /* Reads a location's events: into lists, or with a scan only to count and to look. */
 static enum cts_status read_location(struct cts_path_graph *graph, uint32_t id,
                                      struct cts_path_scan *scan, struct cts_error *error)
@@ -185,7 +202,10 @@ static enum cts_status read_location(struct cts_path_graph *graph, uint32_t id,
     if (!load.status && expected && !scan)
         (void)cts_load_reserve(&load, (size_t)(expected < RESERVE_MAX ? expected : RESERVE_MAX));
     struct cts_error damage;
-    if (!load.status && graph->source->read(graph->source->state, id, on_event, &load, &damage) &&
+    if (!load.status &&
+        (scan
+             ? read_one_by_one(&load)
+             : graph->source->read(graph->source->state, id, on_event, &load, &damage) != CTS_OK) &&
         !load.status)
         load.warnings[CTS_PATH_WARNING_DAMAGED_LOCATION]++;
     if (!load.status) end_location(&load);

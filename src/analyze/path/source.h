@@ -15,6 +15,7 @@ struct cts_path_source {
                             struct cts_error *error);
     bool (*next)(void *reader, const struct cts_timeline_event **event,
                  const struct cts_event_attributes **attributes);
+    bool (*damaged)(void *reader); /* after the last: it was not the end */
     void (*close)(void *reader);
 };
 

@@ -58,9 +58,17 @@ struct scanning {
     bool first; /* threads of processes; else all others */
 };
 
+/* NONE: a process without locations. */
 static uint32_t first_thread(const struct cts_path_graph *graph, uint32_t process)
 {
-    return graph->by_process[graph->process_first[process]];
+    const uint32_t first = graph->process_first[process];
+    return first < graph->process_first[process + 1] ? graph->by_process[first] : CTS_PATH_NONE;
+}
+
+static bool is_own(const struct cts_path_graph *graph, uint32_t process)
+{
+    const uint32_t first = first_thread(graph, process);
+    return first != CTS_PATH_NONE && cts_path_is_mine(graph, first);
 }
 
 static bool has_one_device(const struct cts_path_graph *graph, uint32_t process)
@@ -154,8 +162,7 @@ static enum cts_status fill_table(const struct cts_path_stretches *s, struct tab
     const struct cts_path_graph *const graph = s->graph;
     t->count = UINT64_MAX;
     for (uint32_t p = 0; p < graph->process_count; p++)
-        if (cts_path_is_mine(graph, first_thread(graph, p)) && s->cuts[p].count < t->count)
-            t->count = s->cuts[p].count;
+        if (is_own(graph, p) && s->cuts[p].count < t->count) t->count = s->cuts[p].count;
     uint64_t count = t->count;
     cts_processes_reduce_u64(graph->processes, &count, 1, CTS_REDUCE_MIN);
     t->count = count == UINT64_MAX ? 0 : (size_t)count;
@@ -167,7 +174,7 @@ static enum cts_status fill_table(const struct cts_path_stretches *s, struct tab
     }
     for (size_t i = 0; i < t->count; i++) t->earliest_leave[i] = UINT64_MAX;
     for (uint32_t p = 0; p < graph->process_count; p++) {
-        if (!cts_path_is_mine(graph, first_thread(graph, p))) continue;
+        if (!is_own(graph, p)) continue;
         for (size_t i = 0; i < t->count; i++) {
             const struct cts_path_cut *const cut = &s->cuts[p].items[i];
             if (cut->enter_ns > t->latest[i]) t->latest[i] = cut->enter_ns;
@@ -189,7 +196,7 @@ static void reduce_table(const struct cts_path_stretches *s, struct table *t)
     cts_processes_reduce_u64(graph->processes, t->unclean, t->count, CTS_REDUCE_SUM);
     cts_processes_reduce_u64(graph->processes, t->events, t->count, CTS_REDUCE_SUM);
     for (uint32_t p = 0; p < graph->process_count; p++) {
-        if (!cts_path_is_mine(graph, first_thread(graph, p))) continue;
+        if (!is_own(graph, p)) continue;
         for (size_t i = 0; i < t->count; i++) {
             if (s->cuts[p].items[i].enter_ns != t->latest[i]) continue;
             t->latest_count[i]++;

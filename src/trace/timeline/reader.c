@@ -13,7 +13,8 @@ struct cts_timeline_reader {
     struct cts_event_attributes attributes[BATCH];
     bool has_attributes[BATCH];
     unsigned count, next;
-    bool ended;
+    uint64_t read;
+    bool ended, damaged;
 };
 
 static bool keep(void *state, uint32_t location, const struct cts_timeline_event *event,
@@ -74,13 +75,23 @@ bool cts_timeline_reader_next(struct cts_timeline_reader *reader,
         cts_otf2_catch_errors();
         const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader->pass.private->reader,
                                                                 reader->reader, BATCH, &count);
+        reader->read += reader->count;
         reader->ended = code || count < BATCH || reader->pass.went_back;
+        reader->damaged =
+            reader->ended &&
+            (code || reader->pass.went_back ||
+             reader->read < reader->pass.timeline->locations[reader->pass.location].event_count);
     }
     if (reader->next == reader->count) return false;
     const unsigned at = reader->next++;
     *event = &reader->events[at];
     *attributes = reader->has_attributes[at] ? &reader->attributes[at] : NULL;
     return true;
+}
+
+bool cts_timeline_reader_damaged(const struct cts_timeline_reader *reader)
+{
+    return reader->damaged;
 }
 
 void cts_timeline_reader_close(struct cts_timeline_reader *reader)

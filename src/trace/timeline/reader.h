@@ -15,6 +15,8 @@ CTS_MUST_CHECK enum cts_status cts_timeline_reader_open(const struct cts_timelin
 bool cts_timeline_reader_next(struct cts_timeline_reader *reader,
                               const struct cts_timeline_event **event,
                               const struct cts_event_attributes **attributes);
+/* After the last event: that was not the end of the file. */
+bool cts_timeline_reader_damaged(const struct cts_timeline_reader *reader);
 void cts_timeline_reader_close(struct cts_timeline_reader *reader);
 
 #endif
