@@ -1,0 +1,168 @@
+// The page over `ctascope view`, on examples that it records: closed forms end to end.
+//     node check-view-run.mjs transpose|examples CTASCOPE EXAMPLES WORK_DIRECTORY
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { here, launchBrowser, load, open, settle, stateOf } from "./harness.mjs";
+
+const [part, ctascope, examples, work] = process.argv.slice(2);
+mkdirSync(work, { recursive: true });
+const { bankCost, sectorCost } = await load(join(here, "../../../web/src/view/requests.ts"));
+const { decodeColumns } = await load(join(here, "../../../web/src/view/columns.ts"));
+const text = (locator) => locator.innerText().then((t) => t.replace(/\s+/g, " "));
+const pane = (page, name) => page.locator(`.pane[data-view=${name}]`);
+
+function record(name, args, options = []) {
+    const program = join(work, name), run = join(work, `${name}.run`);
+    execFileSync(ctascope, ["cc", "-O2", "-g", ...options, join(examples, `${name}.cu`), "-o", program], { stdio: ["ignore", "ignore", "inherit"] });
+    rmSync(run, { recursive: true, force: true });
+    execFileSync(ctascope, ["record", ...options, "-o", run, "--", program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    return run;
+}
+
+// `ctascope view` until `end` is called; the address that it prints.
+async function serve(...runs) {
+    const child = spawn(ctascope, ["view", ...runs, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+    const address = await new Promise((done, fail) => {
+        let told = "";
+        const see = (bytes) => {
+            told += bytes;
+            const found = /http:\/\/\S+\//.exec(told);
+            if (found) done(found[0]);
+        };
+        child.stdout.on("data", see);
+        child.stderr.on("data", see);
+        child.on("exit", () => fail(new Error(told)));
+    });
+    return { address, end: () => child.kill() };
+}
+const ask = async (address, question) => {
+    const response = await fetch(`${address}api/${question}`);
+    assert.equal(response.status, 200, question);
+    return response;
+};
+
+// What the server says of every record is what the page's arithmetic says.
+async function agree(address, launch, count) {
+    const run = await (await ask(address, "run")).json(), { bankBytes } = await (await ask(address, `launch?launch=${launch}`)).json();
+    const widths = new Map(run.sites.map((site) => [site.site, site.width]));
+    const { columns } = decodeColumns(await (await ask(address, `records?launch=${launch}&from=0&count=${count}`)).arrayBuffer());
+    const [, , , site, space, mask, addresses, sectors, idealSectors, wavefronts, idealWavefronts] = columns;
+    for (let i = 0; i < mask.length; i++) {
+        const at = addresses.subarray(32 * i, 32 * i + 32), width = widths.get(site[i]);
+        const shared = space[i] === 3, banks = shared ? bankCost(at, mask[i], width, bankBytes) : { wavefronts: 0, ideal: 0 }, cost = shared ? { sectors: 0, ideal: 0 } : sectorCost(at, mask[i], width);
+        assert.deepEqual([sectors[i], idealSectors[i], wavefronts[i], idealWavefronts[i]], [cost.sectors, cost.ideal, banks.wavefronts, banks.ideal], `record ${i} of launch ${launch}`);
+    }
+    return mask.length;
+}
+
+const browser = await launchBrowser();
+// A visit that has seen the tour.
+async function visit(address, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+    await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
+    return open({ newPage: () => context.newPage() }, address);
+}
+
+const parts = {
+    async transpose() {
+        const run = record("transpose", ["256"], ["--values"]), { address, end } = await serve(run, run);
+        // Naive, with 32-way conflicts, padded: 8 * 8 CTAs of 8 warps, 4 rows each.
+        assert.deepEqual([await agree(address, 0, 16384), await agree(address, 1, 16384), await agree(address, 2, 16384)], [4096, 8192, 8192]);
+        let { page, close } = await visit(`${address}#launch=0&op=store&second=none`);
+        assert.match(await text(page.locator(".matched")), /^2,048 of 4,096/);
+        await page.keyboard.press("ArrowDown");
+        await settle(page);
+        assert.match(await text(page.locator(".selected .cost")), /32 sectors, 4 would do 128 of 1024 B used/);
+        const { hasValues } = await (await ask(address, "run")).json(); // of recordings that keep them
+        assert.equal(await text(page.locator(".lanetable tbody tr").nth(2)), `2 2, 0 d_out[512]${hasValues ? " 2" : ""}`);
+        assert.match(await text(page.locator(".note")), /32\.00 sectors a request where 4\.00 would do/);
+        await close();
+        // Banks before and after: chosen as a person does.
+        ({ page, close } = await visit(`${address}#launch=1&view=banks&space=shared&op=load&second=none`));
+        await page.keyboard.press("ArrowDown");
+        await settle(page);
+        await page.getByRole("button", { name: "Compare with…" }).click();
+        await page.getByRole("radio", { name: "this run" }).click();
+        await page.getByLabel("Launch to compare with").selectOption("2");
+        await settle(page);
+        await page.locator(".picking .actions button", { hasText: "load" }).click();
+        await settle(page);
+        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), ["32-way conflict 32 wavefronts, 1 would do", "no conflict 1 wavefront, 1 would do"]);
+        const { compare } = await stateOf(page);
+        assert.match(compare, /^this:2:\d+$/);
+        // The same of another run.
+        await page.goto(`${address}#launch=1&view=banks&record=${(await stateOf(page)).record}&compare=${compare.replace("this", "other")}&second=none`);
+        await page.reload();
+        await settle(page);
+        assert.match((await pane(page, "banks").locator(".verdict").allTextContents())[1], /^no conflict/);
+        // Findings, the source, the communication, the order.
+        await page.keyboard.press("1");
+        await settle(page);
+        assert.match(await text(page.locator(".finding").first()), /bank conflicts load of tile transpose.cu:31 in transpose_tiled<32>/);
+        await page.getByRole("tab", { name: "Source" }).click();
+        await settle(page);
+        assert.match(await text(page.locator(".codeline[data-line='31']")), /bank conflicts 31 if/);
+        await page.getByRole("tab", { name: "Communication" }).click();
+        await page.waitForSelector(".communication .tile");
+        assert.equal(await page.locator(".communication .tile b").first().innerText(), "3");
+        await page.getByRole("tab", { name: "Order" }).click();
+        await settle(page);
+        assert.match(await pane(page, "order").locator("canvas").getAttribute("aria-label"), /: [\d,]{3,} of [\d,]+ dots$/);
+        await close();
+        end();
+    },
+
+    async examples() {
+        // Structs: a lane every 24 bytes, of which 8 are read.
+        let { address, end } = await serve(record("structs", ["4096"]));
+        let { page, close } = await visit(`${address}#launch=0&record=0&view=addresses&second=warps`);
+        assert.equal(await page.getByLabel("Bytes of a struct").inputValue(), "24");
+        assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /: 6 columns by /);
+        assert.match(await text(page.locator(".selected")), /strided: 24 B from lane to lane 24 sectors, 8 would do 256 of 768 B used/);
+        await page.getByRole("button", { name: "Sectors", exact: true }).click();
+        await settle(page);
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^24 sectors 8 would do .* 256 of 768 B moved are used \(33.3 %\)/);
+        await close();
+        assert.ok(await agree(address, 0, 4096) > 0);
+        end();
+
+        // Histogram: atomics on counters that all warps share.
+        ({ address, end } = await serve(record("histogram", ["1", "8"])));
+        ({ page, close } = await visit(`${address}#launch=0&view=conflicts&op=atomic&space=shared&second=none`));
+        await settle(page);
+        assert.ok((await pane(page, "conflicts").locator("tbody .tone").allTextContents()).every((kind) => kind === "atomics"));
+        await page.locator(".conflicts tbody button").first().click();
+        await page.locator(".conflicts .touches button").first().click();
+        await settle(page);
+        assert.match(await text(page.locator(".selected")), /atomic add 4 B shared/);
+        await close();
+        assert.ok(await agree(address, 0, 16384) > 0);
+        end();
+
+        // Reduction: the first way's conflicts double from step to step, doubles in two phases of 16 lanes.
+        ({ address, end } = await serve(record("reduction", ["65536"])));
+        ({ page, close } = await visit(`${address}#launch=0&view=warps&space=shared&second=banks`));
+        await settle(page);
+        assert.match(await text(pane(page, "banks")), /2 phases of 16 lanes/);
+        await close();
+        assert.ok(await agree(address, 0, 16384) > 0);
+        end();
+
+        // Stencil: the line's bytes are those of its requests, and rows follow each other in the order.
+        ({ address, end } = await serve(record("stencil2d", ["128", "2"])));
+        ({ page, close } = await visit(`${address}#launch=0&view=source&second=order`));
+        await settle(page);
+        const { rows } = await (await ask(address, "lines?source=0&launch=0")).json();
+        const shown = await page.locator(".codeline.hot").evaluateAll((lines) => lines.map((line) => Number(line.dataset.line)));
+        assert.deepEqual(shown, rows.map((row) => row.line).sort((a, b) => a - b));
+        await close();
+        assert.ok(await agree(address, 0, 16384) > 0);
+        end();
+    },
+};
+await parts[part]();
+await browser.close();
+console.log(`${part}: the page shows what the run holds`);
+process.exit(0);
