@@ -64,14 +64,19 @@ static struct cts_ring_record record_of(uint32_t launch, uint32_t cta, uint32_t 
         .pc = i % SITES,
         .launch = launch,
         .warp = (uint8_t)(random % 7),
+        .operation = (uint8_t)(i % 7 == 3    ? CTS_RING_STORE
+                               : i % 31 == 5 ? CTS_RING_ATOMIC
+                                             : CTS_RING_LOAD),
         .pattern = (uint8_t)(random >> 8 & 3),
         .width_log2 = 2,
     };
     if (record.pattern == CTS_RING_AFFINE) record.s0 = i % 3 ? 4 : -4;
+    if (record.pattern == CTS_RING_AFFINE && i % 13 == 0) record.s0 *= 0x14000000;
+    if (i % 13 == 0) record.base += (uint64_t)1 << 40; /* for what goes down so far */
     if (record.pattern == CTS_RING_AFFINE && i % 3 == 0) record.base += 1 << 16;
     if (record.pattern == CTS_RING_TWO_LEVEL) {
         record.s0 = 4;
-        record.s1 = 4096;
+        record.s1 = i % 13 ? 4096 : -0x50000000;
         record.row_lanes = 16;
         record.mask = UINT32_MAX;
     }
@@ -166,26 +171,58 @@ static void *produce(void *state)
 /* ---- what arrived ---- */
 
 struct seen {
-    uint32_t next[LAUNCHES][CTAS][8]; /* the last record of each warp, plus one */
-    uint32_t next_of_cta[LAUNCHES][CTAS];
+    uint32_t next[LAUNCHES][CTAS][8];     /* the last record of each warp, plus one */
+    uint32_t next_of_cta[LAUNCHES][CTAS]; /* all before it have arrived */
+    bool has_arrived[LAUNCHES][CTAS][RECORDS_OF_CTA];
     uint64_t records;
     bool by_warp;
 };
 
-/* The next record of the warp (or of the CTA), if it is this one. */
+/* Which record of its CTA this one must be, sorted by warp: the next one of the warp. */
+static struct cts_ring_record next_of_warp(uint32_t *next, const struct cts_access *access,
+                                           int32_t offsets[CTS_WARP_LANES])
+{
+    struct cts_ring_record record;
+    do {
+        assert_true(*next < RECORDS_OF_CTA);
+        record = record_of(access->launch - 100, access->cta, (*next)++, offsets);
+    } while (record.warp != access->warp);
+    return record;
+}
+
+/* And otherwise: of the loads up to the next other access, the warp's first; when all of them have
+ * arrived, that access. */
+static struct cts_ring_record next_of_cta(struct seen *seen, const struct cts_access *access,
+                                          int32_t offsets[CTS_WARP_LANES])
+{
+    const uint32_t launch = access->launch - 100, cta = access->cta;
+    uint32_t *const next = &seen->next_of_cta[launch][cta];
+    bool *const has_arrived = seen->has_arrived[launch][cta];
+    struct cts_ring_record record;
+    for (uint32_t i = *next;; i++) {
+        assert_true(i < RECORDS_OF_CTA);
+        record = record_of(launch, cta, i, offsets);
+        if (record.operation != CTS_RING_LOAD) {
+            assert_int_equal(i, *next);
+            assert_int_equal(record.warp, access->warp);
+        }
+        if (has_arrived[i] || record.warp != access->warp) continue;
+        has_arrived[i] = true;
+        break;
+    }
+    while (*next < RECORDS_OF_CTA && has_arrived[*next]) ++*next;
+    return record;
+}
+
 static void check_access(struct seen *seen, const struct cts_access *access)
 {
     const uint32_t launch = access->launch - 100, cta = access->cta;
     int32_t offsets[CTS_WARP_LANES];
     uint64_t expected[CTS_WARP_LANES], addresses[CTS_WARP_LANES] = {0};
     assert_true(launch < LAUNCHES && cta < CTAS && access->warp < 8);
-    uint32_t *const next =
-        seen->by_warp ? &seen->next[launch][cta][access->warp] : &seen->next_of_cta[launch][cta];
-    struct cts_ring_record record;
-    do { /* sorted by warp, what the others sent lies elsewhere */
-        assert_true(*next < RECORDS_OF_CTA);
-        record = record_of(launch, cta, (*next)++, offsets);
-    } while (seen->by_warp && record.warp != access->warp);
+    const struct cts_ring_record record =
+        seen->by_warp ? next_of_warp(&seen->next[launch][cta][access->warp], access, offsets)
+                      : next_of_cta(seen, access, offsets);
     assert_int_equal(record.warp, access->warp);
     addresses_of(&record, offsets, expected);
     cts_access_addresses(access, addresses);

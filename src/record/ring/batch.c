@@ -1,11 +1,13 @@
 /* A batch of records: taken out of bins, each put to those of its CTA, handed to the collector CTA
  * by CTA.
  *
- * CTAs go in ascending order, which the collector stores best. Warps of a CTA interleave by chance;
- * where no barrier orders them (names->launch says so) a CTA has a chain of records per warp, and
- * they go one after the other, since CTAs that do the same then look the same. So nothing is sorted
- * but the CTAs. A record is looked at once, when it is taken: it becomes what the collector keeps
- * and is linked to its chain. */
+ * CTAs go in ascending order, which the collector stores best. Warps of a CTA interleave by chance,
+ * and CTAs that do the same look the same only when their warps go one after the other. That is
+ * allowed where no barrier orders them (names->launch says so), and for loads between two other
+ * accesses of a CTA, whose order nobody can tell. So a CTA has a chain of records per warp; an
+ * access that is no load, in a kernel with barriers, first joins them to one. Nothing is sorted but
+ * the CTAs. A record is looked at once, when it is taken: it becomes what the collector keeps and
+ * is linked to its chain. */
 #include "batch.h"
 
 #include <stdlib.h>
@@ -140,6 +142,7 @@ static __attribute__((noinline)) struct cts_batch_piece *add_piece(struct cts_ba
     piece->launch = known->launch;
     piece->by_warp = known->by_warp;
     piece->is_known = known->is_known;
+    piece->has_ordered = false;
     piece->warps = 0;
     return piece;
 }
@@ -193,6 +196,26 @@ bool cts_batch_is_full(const struct cts_batch *batch)
            batch->offset_count > CTS_BATCH_OFFSETS - CTS_WARP_LANES;
 }
 
+static inline void append(struct cts_batch *batch, struct cts_batch_chain *chain, bool is_first,
+                          struct cts_batch_chain more)
+{
+    if (is_first)
+        chain->first = more.first;
+    else
+        batch->next[chain->last] = more.first;
+    chain->last = more.last;
+}
+
+/* Puts the warps' chains behind the ordered one, warp by warp. */
+static inline void order_warps(struct cts_batch *batch, struct cts_batch_piece *piece)
+{
+    for (uint32_t rest = piece->warps; rest; rest &= rest - 1) {
+        append(batch, &piece->ordered, !piece->has_ordered, piece->of_warp[__builtin_ctz(rest)]);
+        piece->has_ordered = true;
+    }
+    piece->warps = 0;
+}
+
 /* Keeps a record; the offsets of a list have been read to where they stay. */
 static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t list_lanes)
 {
@@ -205,7 +228,7 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
         return;
     }
     const uint16_t i = (uint16_t)batch->count++;
-    const uint32_t warp = cts_ring_warp_of(words), chain = piece->by_warp ? warp : 0;
+    const uint32_t warp = cts_ring_warp_of(words);
     batch->records[i] = (struct cts_stream_record){
         .base = cts_ring_base_of(words),
         .site = site,
@@ -219,12 +242,15 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
                                 (uint8_t)cts_ring_row_lanes_of(words)),
     };
     batch->offset_count += list_lanes;
-    if (piece->warps >> chain & 1)
-        batch->next[piece->last[chain]] = i;
-    else
-        piece->first[chain] = i;
-    piece->warps |= 1u << chain;
-    piece->last[chain] = i;
+    const struct cts_batch_chain one = {i, i};
+    if (piece->by_warp || cts_ring_is_load(words)) {
+        append(batch, &piece->of_warp[warp], !(piece->warps >> warp & 1), one);
+        piece->warps |= 1u << warp;
+    } else {
+        order_warps(batch, piece);
+        append(batch, &piece->ordered, !piece->has_ordered, one);
+        piece->has_ordered = true;
+    }
 }
 
 uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source, uint32_t most)
@@ -314,10 +340,10 @@ static void add_list(struct cts_batch *batch, const struct cts_stream_record *re
                    record->mask, addresses, 0, NULL);
 }
 
-static void add_chain(struct cts_batch *batch, const struct cts_batch_piece *piece, uint32_t chain)
+static void add_chain(struct cts_batch *batch, struct cts_batch_chain chain)
 {
     uint32_t count = 0;
-    for (uint16_t i = piece->first[chain];; i = batch->next[i]) {
+    for (uint16_t i = chain.first;; i = batch->next[i]) {
         const struct cts_stream_record *const record = batch->records + i;
         if (cts_stream_pattern(record->kind) != CTS_PATTERN_LIST) {
             batch->order[count++] = i;
@@ -326,12 +352,12 @@ static void add_chain(struct cts_batch *batch, const struct cts_batch_piece *pie
             count = 0;
             add_list(batch, record);
         }
-        if (i == piece->last[chain]) break;
+        if (i == chain.last) break;
     }
     cts_stream_add_records(batch->stream, batch->records, batch->order, count);
 }
 
-static void add_piece_records(struct cts_batch *batch, const struct cts_batch_piece *piece)
+static void add_piece_records(struct cts_batch *batch, struct cts_batch_piece *piece)
 {
     const uint32_t number = (uint32_t)(piece->key >> CTA_BITS);
     if (batch->launch_number != number) {
@@ -339,8 +365,8 @@ static void add_piece_records(struct cts_batch *batch, const struct cts_batch_pi
         batch->launch_number = number;
     }
     cts_stream_begin_cta(batch->stream, piece->launch, (uint32_t)piece->key);
-    for (uint32_t rest = piece->warps; rest; rest &= rest - 1)
-        add_chain(batch, piece, (uint32_t)__builtin_ctz(rest));
+    order_warps(batch, piece);
+    add_chain(batch, piece->ordered);
     cts_stream_end_cta(batch->stream);
 }
 
@@ -349,9 +375,8 @@ void cts_batch_feed(struct cts_batch *batch)
     if (!batch->piece_count) return;
     sort_pieces(batch);
     for (uint32_t i = 0; i < batch->piece_count; i++) {
-        const struct cts_batch_piece *const piece =
-            batch->pieces + batch->keys[i] % CTS_BATCH_PIECES;
-        if (piece->warps) add_piece_records(batch, piece);
+        struct cts_batch_piece *const piece = batch->pieces + batch->keys[i] % CTS_BATCH_PIECES;
+        if (piece->warps || piece->has_ordered) add_piece_records(batch, piece);
     }
     memset(batch->places, 0, CTS_BATCH_PLACES * sizeof *batch->places);
     memset(batch->launches, 0, CTS_BATCH_LAUNCHES * sizeof *batch->launches);

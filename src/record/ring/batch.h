@@ -33,13 +33,17 @@ struct cts_batch_launch {
     bool by_warp, is_known, is_set;
 };
 
-/* The records of a CTA that are in the batch: a chain per warp, or one for all of them. */
+/* The records of a CTA that are in the batch: a chain of those that have their order, and behind
+ * it a chain per warp of those that warps made by chance. */
+struct cts_batch_chain {
+    uint16_t first, last;
+};
 struct cts_batch_piece {
     uint64_t key; /* number of the launch, CTA */
     uint32_t launch;
-    bool by_warp, is_known;
+    bool by_warp, is_known, has_ordered;
     uint32_t warps; /* mask of those that have a chain */
-    uint16_t first[CTS_BATCH_WARPS], last[CTS_BATCH_WARPS];
+    struct cts_batch_chain ordered, of_warp[CTS_BATCH_WARPS];
 };
 
 struct cts_batch {

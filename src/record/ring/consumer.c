@@ -70,6 +70,14 @@ static const struct cts_ring_source *find_source(const struct consumer *consumer
     return NULL;
 }
 
+/* The k-th bin in the order in which threads get them: those of even numbers first. A grid with
+ * fewer CTAs than multiprocessors uses every second of them. */
+static uint32_t bin_at(uint32_t k, uint32_t bin_count)
+{
+    const uint32_t even = (bin_count + 1) / 2;
+    return k < even ? 2 * k : 2 * (k - even) + 1;
+}
+
 /* Bins that stay keep their place; under the lock. Without memory for the list, it stays as it is,
  * which cts_ring_add_bins has ruled out. */
 static void renew_sources(struct consumer *consumer)
@@ -77,14 +85,15 @@ static void renew_sources(struct consumer *consumer)
     const struct cts_ring_consumers *const all = consumer->all;
     size_t count = 0;
     for (size_t r = 0; r < all->ring_count; r++)
-        for (uint32_t b = consumer->index; b < all->rings[r].bins.bin_count; b += all->count)
+        for (uint32_t k = consumer->index; k < all->rings[r].bins.bin_count; k += all->count)
             count++;
     struct cts_ring_source *const sources = calloc(count + 1, sizeof *sources);
     if (!sources) return;
     count = 0;
     for (size_t r = 0; r < all->ring_count; r++) {
         const struct cts_ring_bins *const bins = &all->rings[r].bins;
-        for (uint32_t b = consumer->index; b < bins->bin_count; b += all->count) {
+        for (uint32_t k = consumer->index; k < bins->bin_count; k += all->count) {
+            const uint32_t b = bin_at(k, bins->bin_count);
             const uint32_t *const slots =
                 bins->slots + ((size_t)b << bins->slots_log2) * CTS_RING_SLOT_WORDS;
             const struct cts_ring_source *const old = find_source(consumer, slots);

@@ -18,6 +18,7 @@
 #ifndef CTS_RING_H
 #define CTS_RING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -149,6 +150,11 @@ CTS_RING_INLINE uint32_t cts_ring_row_lanes_of(const uint32_t *w)
 CTS_RING_INLINE uint32_t cts_ring_pattern_of(const uint32_t *w)
 {
     return w[7] >> 29 & 3;
+}
+/* False too where the site alone knows. */
+CTS_RING_INLINE bool cts_ring_is_load(const uint32_t *w)
+{
+    return (w[7] >> 27 & 3) == CTS_RING_LOAD + 1;
 }
 CTS_RING_INLINE uint32_t cts_ring_space_of(const uint32_t *w)
 {

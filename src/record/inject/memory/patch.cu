@@ -268,6 +268,19 @@ HOT void emit(const call &c, uint32_t mask, uint32_t pattern, uint64_t base, int
     cts_ring_store(bin, position, slots_log2, &record);
 }
 
+/* As store_halves(), by the leader and the first of the other lanes, if there is one. */
+HOT void store_by_two(const cts_ring_bin *bin, uint32_t position, uint32_t slots_log2,
+                      const cts_ring_record &record, uint32_t others, uint32_t leader)
+{
+    const uint32_t lane = lane_of(), half = lane != leader;
+    const cts_ring_words words = cts_ring_pack(&record, cts_ring_parity(position, slots_log2));
+    uint32_t *const slot = cts_ring_slot(bin, position, slots_log2);
+    const uint32_t w[4] = {half ? words.w[4] : words.w[0], half ? words.w[5] : words.w[1],
+                           half ? words.w[6] : words.w[2], half ? words.w[7] : words.w[3]};
+    if (!half || lane == lowest(others)) cts_ring_store_half(slot + 4 * half, w);
+    if (!others) cts_ring_store_half(slot + 4, words.w + 4);
+}
+
 /* Lanes whose addresses are no pattern; the nearest to the lowest lane first, until none is left.
  */
 HOT void emit_lists(const call &c, uint32_t active, uint64_t address)
@@ -284,18 +297,17 @@ HOT void emit_lists(const call &c, uint32_t active, uint64_t address)
         const cts_memory_control *const control = control_of(c);
         cts_ring_bin *const bin = bin_of(control);
         const uint32_t slots_log2 = constant_word(&control->slots_log2);
-        uint64_t position = 0;
-        if (lane == leader) {
-            position = cts_ring_reserve(bin, cts_ring_slots(count), slots_log2);
-            cts_ring_record record = record_of(c);
-            record.base = base;
-            record.mask = mask;
-            record.s0 = record.s1 = 0;
-            record.pattern = CTS_RING_LIST;
-            record.row_lanes = 0;
-            cts_ring_store(bin, position, slots_log2, &record);
-        }
+        uint32_t position = 0; /* its low half is enough */
+        if (lane == leader)
+            position = (uint32_t)cts_ring_reserve(bin, cts_ring_slots(count), slots_log2);
         position = __shfl_sync(active, position, (int)leader);
+        cts_ring_record record = record_of(c);
+        record.base = base;
+        record.mask = mask;
+        record.s0 = record.s1 = 0;
+        record.pattern = CTS_RING_LIST;
+        record.row_lanes = 0;
+        store_by_two(bin, position, slots_log2, record, active & ~(1u << leader), leader);
         if (near) {
             const uint32_t k = (uint32_t)__popc((int)(mask & ((1u << lane) - 1)));
             cts_ring_store_offset(bin, position, slots_log2, k, (int32_t)offset);
@@ -369,6 +381,14 @@ HOT bool begin(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t 
     return true;
 }
 
+/* Lanes of a whole warp that are no usual pattern; whether they are another one after all, the
+ * collector finds out. */
+COLD void record_list(uint32_t control, uint32_t place, uint32_t kind, uint64_t address)
+{
+    const call c = {control, place, kind};
+    emit_lists(c, ALL, address);
+}
+
 /* Anything. */
 COLD void record_any(const void *user, uint64_t address, uint32_t pc, uint32_t bytes,
                      uint32_t flags, uint32_t space)
@@ -386,7 +406,9 @@ HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t
     /* the flags that read and write are 1 and 2; others are rare */
     if (active_lanes() == ALL && flags <= 3 && low / CTS_RING_LAUNCHES == CTS_MEMORY_USUAL) {
         const uint32_t place = (uint32_t)pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
-        if (record_whole_warp(high, place, low + (bytes << 20) + (flags << 27), address)) return;
+        const uint32_t kind = low + (bytes << 20) + (flags << 27);
+        if (!record_whole_warp(high, place, kind, address)) record_list(high, place, kind, address);
+        return;
     }
     record_any(user, address, (uint32_t)pc, bytes, flags, space);
 }
