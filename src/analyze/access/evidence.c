@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/access/access.h"
+#include "common/text-table.h"
 
 const char *cts_finding_text(enum cts_finding_kind kind)
 {
@@ -79,10 +80,11 @@ static void print_distance(const struct cts_catalogue *catalogue,
 static void outside_evidence(const struct cts_catalogue *catalogue,
                              const struct cts_access_fault *fault, char *text, size_t text_bytes)
 {
+    const struct cts_counted accesses = cts_counted_text(fault->accesses, "access", "accesses");
     char where[240];
     print_distance(catalogue, fault, where, sizeof where);
-    snprintf(text, text_bytes, "%" PRIu64 " accesses to %" PRIu64 " bytes%s; %s, %s",
-             fault->accesses, fault->bytes, launch_words(fault).text,
+    snprintf(text, text_bytes, "%s to %s%s; %s, %s", accesses.text,
+             cts_counted_text(fault->bytes, "byte", "bytes").text, launch_words(fault).text,
              example_words(catalogue, &fault->example).text, where);
 }
 
@@ -91,16 +93,15 @@ static void uninitialised_evidence(const struct cts_catalogue *catalogue,
                                    size_t text_bytes)
 {
     const struct words example = example_words(catalogue, &fault->example);
+    const struct cts_counted reads = cts_counted_text(fault->accesses, "read", "reads");
+    const struct cts_counted bytes = cts_counted_text(fault->bytes, "byte", "bytes");
     if (shared)
-        snprintf(text, text_bytes,
-                 "%" PRIu64 " reads of %" PRIu64
-                 " bytes of shared memory%s that their CTA had not written; %s",
-                 fault->accesses, fault->bytes, launch_words(fault).text, example.text);
+        snprintf(text, text_bytes, "%s of %s of shared memory%s that their CTA had not written; %s",
+                 reads.text, bytes.text, launch_words(fault).text, example.text);
     else
         snprintf(text, text_bytes,
-                 "%" PRIu64 " reads of %" PRIu64
-                 " bytes of %s%s that no kernel, copy, memset or host had written; %s",
-                 fault->accesses, fault->bytes, allocation_words(catalogue, fault->allocation).text,
+                 "%s of %s of %s%s that no kernel, copy, memset or host had written; %s",
+                 reads.text, bytes.text, allocation_words(catalogue, fault->allocation).text,
                  launch_words(fault).text, example.text);
 }
 
@@ -118,10 +119,10 @@ static void race_evidence(const struct cts_catalogue *catalogue,
     const bool is_cooperative =
         fault->example.known && catalogue->launches[fault->example.launch].cooperative;
     snprintf(text, text_bytes,
-             "stores to %" PRIu64
-             " bytes of %s%s that other CTAs of the launch touch too; %s%s; %s",
-             fault->bytes, allocation_words(catalogue, fault->allocation).text,
-             launch_words(fault).text, example_words(catalogue, &fault->example).text, second.text,
+             "stores to %s of %s%s that other CTAs of the launch touch too; %s%s; %s",
+             cts_counted_text(fault->bytes, "byte", "bytes").text,
+             allocation_words(catalogue, fault->allocation).text, launch_words(fault).text,
+             example_words(catalogue, &fault->example).text, second.text,
              is_cooperative ? "the launch is cooperative: a barrier of the grid may order them"
                             : "which comes first is not known");
 }
