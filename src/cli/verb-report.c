@@ -13,14 +13,16 @@
 #include "cli/verb.h"
 #include "report/figures.h"
 #include "report/page.h"
+#include "report/view/embed.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"
 
 enum { DENSITY_BINS = 128 };
 
 /* Writes beside the target and renames, so that a failure leaves an older report as it was. */
-static enum cts_status write_file(const struct cts_page *page, const char *path,
-                                  struct cts_error *error)
+static enum cts_status write_file(enum cts_status (*write)(const void *state, FILE *file,
+                                                           struct cts_error *error),
+                                  const void *state, const char *path, struct cts_error *error)
 {
     char *temporary = NULL;
     if (asprintf(&temporary, "%s.part-%d", path, (int)getpid()) < 0)
@@ -31,7 +33,7 @@ static enum cts_status write_file(const struct cts_page *page, const char *path,
         status = cts_fail_errno(error, errno, "cannot write '%s'", path);
         goto out;
     }
-    status = cts_page_write(page, file, error);
+    status = write(state, file, error);
     if (fclose(file) && !status) status = cts_fail_errno(error, errno, "cannot write '%s'", path);
     if (!status && rename(temporary, path))
         status = cts_fail_errno(error, errno, "cannot write '%s'", path);
@@ -39,6 +41,11 @@ static enum cts_status write_file(const struct cts_page *page, const char *path,
 out:
     free(temporary);
     return status;
+}
+
+static enum cts_status write_report(const void *state, FILE *file, struct cts_error *error)
+{
+    return cts_page_write(state, file, error);
 }
 
 /* What the page is made from. */
@@ -181,9 +188,46 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
         .source = &material.source,
         .path = material.has_timeline ? &material.path : NULL,
     };
-    if (!status) status = write_file(&page, path, error);
+    if (!status) status = write_file(write_report, &page, path, error);
     release(&material);
     return status;
+}
+
+/* ---- one launch with its accesses ---- */
+
+struct launch_page {
+    struct cts_view_embed_options options;
+    struct cts_view_embedded *embedded;
+};
+
+static enum cts_status write_launch(const void *state, FILE *file, struct cts_error *error)
+{
+    const struct launch_page *const page = state;
+    return cts_view_embed(&page->options, file, page->embedded, error);
+}
+
+static int report_accesses(const struct cts_arguments *arguments, const char *run, const char *path)
+{
+    uint64_t launch = UINT32_MAX, threads = 0;
+    struct cts_view_embedded embedded;
+    struct launch_page page = {.options = {.run_path = run}, .embedded = &embedded};
+    if ((cts_argument(arguments, "launch") && !cts_argument_u64(arguments, "launch", &launch)) ||
+        (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads)) ||
+        (cts_argument(arguments, "max-page-size") &&
+         !cts_argument_bytes(arguments, "max-page-size", &page.options.max_size_bytes)))
+        return CTS_EXIT_USAGE;
+    if (launch > UINT32_MAX) return cts_usage_error(arguments, "there is no such launch");
+    page.options.launch = (uint32_t)launch;
+    page.options.threads = (unsigned)threads;
+    struct cts_error error = {0};
+    if (write_file(write_launch, &page, path, &error)) return cts_report_error(arguments, &error);
+    fprintf(stderr, "ctascope report: wrote '%s': launch %u with %llu records", path,
+            embedded.launch, (unsigned long long)embedded.record_count);
+    if (embedded.cta_count < embedded.all_cta_count)
+        fprintf(stderr, " of %llu of its %llu CTAs, for the page's size",
+                (unsigned long long)embedded.cta_count, (unsigned long long)embedded.all_cta_count);
+    fputc('\n', stderr);
+    return CTS_EXIT_OK;
 }
 
 static int run_report(const struct cts_arguments *arguments)
@@ -192,6 +236,9 @@ static int run_report(const struct cts_arguments *arguments)
     const char *path = cts_argument(arguments, "output");
     if (!path) path = "ctascope-report.html";
     struct cts_error error = {0};
+    if (cts_argument_given(arguments, "accesses")) return report_accesses(arguments, run, path);
+    if (cts_argument_given(arguments, "launch") || cts_argument_given(arguments, "max-page-size"))
+        return cts_usage_error(arguments, "--launch and --max-page-size go with --accesses");
     if (report(arguments, run, path, &error)) return cts_report_error(arguments, &error);
     fprintf(stderr, "ctascope report: wrote '%s'\n", path);
     return CTS_EXIT_OK;
@@ -200,13 +247,17 @@ static int run_report(const struct cts_arguments *arguments)
 static const struct cts_option options[] = {
     {"output", "FILE", "the file to write [ctascope-report.html]", 'o'},
     {"figures", "DIR", "also draw every figure into this directory, as SVG and as PNG", 0},
+    {"accesses", NULL, "instead: the view of one launch, with its accesses in the file", 0},
+    {"launch", "N", "with --accesses: which launch [the one with the most accesses]", 0},
+    {"max-page-size", "SIZE", "with --accesses: some CTAs alone, if the file grows larger [20M]",
+     0},
     {"threads", "N", "how many threads analyse [one per processor]", 0},
     {0},
 };
 
 const struct cts_verb cts_verb_report = {
     .name = "report",
-    .synopsis = "RUN|TRACE [-o FILE.html] [--figures DIR]",
+    .synopsis = "RUN|TRACE [-o FILE.html] [--figures DIR] [--accesses [--launch N]]",
     .summary = "Writes what a run holds as one self-contained HTML page",
     .description =
         "The page needs nothing but a browser: no server, no network. It shows who\n"

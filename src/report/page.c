@@ -11,7 +11,7 @@
 
 static const char marker[] = "@@CTASCOPE_DATA@@";
 
-static void write_escaped(FILE *file, const char *json, size_t size_bytes)
+void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
 {
     size_t start = 0;
     for (size_t i = 0; i < size_bytes; i++) {
@@ -35,7 +35,7 @@ enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct c
     if (status) goto out;
 
     fwrite(cts_report_page, 1, (size_t)(place - cts_report_page), file);
-    write_escaped(file, json, json_bytes);
+    cts_page_write_escaped(file, json, json_bytes);
     fputs(place + strlen(marker), file);
     errno = 0;
     if (fflush(file) || ferror(file))

@@ -28,6 +28,9 @@ struct cts_page {
 CTS_MUST_CHECK enum cts_status cts_page_write(const struct cts_page *page, FILE *file,
                                               struct cts_error *error);
 
+/* JSON as it may stand in a script element. */
+void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes);
+
 /* The JSON inside, for tests: see web/src/data.ts, which names every field. */
 CTS_MUST_CHECK enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                                    struct cts_error *error);

@@ -417,7 +417,7 @@ static void key_of(const struct program *p, size_t i, enum cts_selection_groupin
     switch (by) {
     case CTS_SELECTION_BY_LINE:
         key[0] = site->source;
-        key[1] = site->line;
+        key[1] = site->source == CTS_NONE ? CTS_NONE : site->line;
         return;
     case CTS_SELECTION_BY_WARP:
         key[0] = p->warp[i];

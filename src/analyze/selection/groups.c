@@ -72,7 +72,7 @@ static uint64_t site_key(const struct cts_catalogue *catalogue, enum cts_selecti
     const struct cts_site *const site = &catalogue->sites[index];
     if (by == CTS_SELECTION_BY_SITE) return (uint64_t)index << 32;
     if (by == CTS_SELECTION_BY_OPERATION) return (uint64_t)site->operation << 32;
-    return (uint64_t)site->source << 32 | site->line;
+    return (uint64_t)site->source << 32 | (site->source == CTS_NONE ? CTS_NONE : site->line);
 }
 
 static enum cts_status sum_shapes(struct grouping *grouping, const struct scan_block *it,

@@ -1,5 +1,6 @@
 /* What the access analysis says, by line and as findings. The whole run is analysed once, at first
- * demand; a launch alone each time it is asked about, since that reads the launch alone. */
+ * demand; so is a launch alone, whose analysis reads the launch alone, and those of the launches
+ * looked at last are kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,26 +43,55 @@ static enum cts_status launch_of(const struct cts_view_request *request, size_t 
     return CTS_OK;
 }
 
-/* The analysis of one launch, which the caller releases, or of the run. */
-struct analysed {
-    const struct cts_access_result *result;
-    struct cts_access_result own;
-};
-
-static enum cts_status analyse(const struct cts_view_request *request, size_t launch,
-                               struct analysed *analysed, struct cts_error *error)
+/* A place for the analysis of a launch: its own, or that of the one looked at longest ago. */
+static struct cts_view_analysis *place_for(struct cts_view_snapshot *snapshot, size_t launch)
 {
-    const struct cts_view_snapshot *const snapshot = request->snapshot;
-    *analysed = (struct analysed){.result = &analysed->own};
-    if (launch == SIZE_MAX) return cts_view_access(request, &analysed->result, error);
+    struct cts_view_analysis *place = &snapshot->analyses[0];
+    for (size_t i = 0; i < CTS_VIEW_ANALYSES; i++) {
+        struct cts_view_analysis *const it = &snapshot->analyses[i];
+        if (it->is_there && it->launch == launch) return it;
+        if (it->used < place->used) place = it;
+    }
+    return place;
+}
+
+static enum cts_status analyse_launch(struct cts_view_snapshot *snapshot, size_t launch,
+                                      const struct cts_access_result **result,
+                                      struct cts_error *error)
+{
+    struct cts_view_analysis *const place = place_for(snapshot, launch);
+    place->used = ++snapshot->analysis_clock;
+    *result = &place->result;
+    if (place->is_there && place->launch == launch) return CTS_OK;
+    if (place->is_there) cts_access_release(&place->result);
+    place->is_there = false;
     bool *const wanted = cts_array_zeroed(snapshot->catalogue.launch_count, sizeof *wanted, error);
     if (!wanted) return CTS_MEMORY;
     wanted[launch] = true;
     const struct cts_access_options options = {.wanted = wanted};
     const enum cts_status status = cts_access_analyze(&snapshot->catalogue, &snapshot->source,
-                                                      &options, &analysed->own, error);
+                                                      &options, &place->result, error);
     free(wanted);
+    place->launch = launch;
+    place->is_there = !status;
     return status;
+}
+
+/* The analysis of the launch or of the run, until leave_analysis(). */
+static enum cts_status enter_analysis(const struct cts_view_request *request, size_t launch,
+                                      const struct cts_access_result **result,
+                                      struct cts_error *error)
+{
+    if (launch == SIZE_MAX) return cts_view_access(request, result, error);
+    pthread_mutex_lock(&request->snapshot->looking);
+    const enum cts_status status = analyse_launch(request->snapshot, launch, result, error);
+    if (status) pthread_mutex_unlock(&request->snapshot->looking);
+    return status;
+}
+
+static void leave_analysis(const struct cts_view_request *request, size_t launch)
+{
+    if (launch != SIZE_MAX) pthread_mutex_unlock(&request->snapshot->looking);
 }
 
 /* ---- findings ---- */
@@ -126,19 +156,18 @@ enum cts_status cts_view_write_findings(const struct cts_view_request *request,
                                         struct cts_json *json, struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
-    struct analysed analysed;
+    const struct cts_access_result *result;
     size_t launch;
     enum cts_status status = launch_of(request, &launch, error);
-    if (!status) status = analyse(request, launch, &analysed, error);
+    if (!status) status = enter_analysis(request, launch, &result, error);
     if (status) return status;
-    const struct cts_access_result *const result = analysed.result;
     cts_json_member_u64(json, "total", result->finding_count);
     cts_json_key(json, "rows");
     cts_json_open_array(json);
     for (size_t i = 0; i < result->finding_count && i < FINDINGS_MAX; i++)
         write_finding(json, catalogue, result, &result->findings[i], launch);
     cts_json_close_array(json);
-    if (launch != SIZE_MAX) cts_access_release(&analysed.own);
+    leave_analysis(request, launch);
     return CTS_OK;
 }
 
@@ -221,7 +250,7 @@ enum cts_status cts_view_write_lines(const struct cts_view_request *request, str
                                      struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
-    struct analysed analysed;
+    const struct cts_access_result *result;
     size_t launch, count = 0;
     uint64_t source;
     enum cts_status status = launch_of(request, &launch, error);
@@ -230,16 +259,15 @@ enum cts_status cts_view_write_lines(const struct cts_view_request *request, str
                                        error);
     if (!status && source >= catalogue->source_count)
         status = cts_fail(error, CTS_USAGE, "there is no source %llu", (unsigned long long)source);
-    if (!status) status = analyse(request, launch, &analysed, error);
+    if (!status) status = enter_analysis(request, launch, &result, error);
     if (status) return status;
-    struct line *const lines =
-        sum_lines(catalogue, analysed.result, (uint32_t)source, &count, error);
+    struct line *const lines = sum_lines(catalogue, result, (uint32_t)source, &count, error);
     cts_json_key(json, "rows");
     cts_json_open_array(json);
     for (size_t i = 0; i < count && i < LINES_MAX; i++)
-        write_line(json, catalogue, analysed.result, (uint32_t)source, &lines[i]);
+        write_line(json, catalogue, result, (uint32_t)source, &lines[i]);
     cts_json_close_array(json);
-    if (launch != SIZE_MAX) cts_access_release(&analysed.own);
+    leave_analysis(request, launch);
     free(lines);
     return lines ? CTS_OK : CTS_MEMORY;
 }

@@ -202,7 +202,10 @@ static void snapshot_free(struct cts_view_snapshot *snapshot)
     free(snapshot->activities);
     free(snapshot->rows);
     free(snapshot->communication);
+    for (size_t i = 0; i < CTS_VIEW_ANALYSES; i++)
+        if (snapshot->analyses[i].is_there) cts_access_release(&snapshot->analyses[i].result);
     pthread_mutex_destroy(&snapshot->analysing);
+    pthread_mutex_destroy(&snapshot->looking);
     free(snapshot);
 }
 
@@ -217,6 +220,7 @@ static enum cts_status snapshot_open(const struct cts_view_run_options *options,
         return status;
     }
     pthread_mutex_init(&snapshot->analysing, NULL);
+    pthread_mutex_init(&snapshot->looking, NULL);
     status = cts_acc_open_readable(options->path, &snapshot->reader, note_file, snapshot, error);
     if (!status) {
         snapshot->source = cts_access_source_of(snapshot->reader);

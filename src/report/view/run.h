@@ -27,6 +27,15 @@ struct cts_view_row {
     uint64_t longest_ns;
 };
 
+/* The access analysis of one launch. */
+struct cts_view_analysis {
+    bool is_there;
+    size_t launch; /* index in catalogue->launches */
+    uint64_t used; /* when, counted in questions */
+    struct cts_access_result result;
+};
+enum { CTS_VIEW_ANALYSES = 8 };
+
 struct cts_view_snapshot {
     struct cts_catalogue catalogue;
     struct cts_acc_reader *reader;
@@ -52,6 +61,9 @@ struct cts_view_snapshot {
     bool has_access;
     struct cts_access_result access; /* of the whole run */
     char *communication;             /* JSON; NULL: not made yet */
+    pthread_mutex_t looking;         /* of the launches analysed last, while they are used */
+    struct cts_view_analysis analyses[CTS_VIEW_ANALYSES];
+    uint64_t analysis_clock;
 
     unsigned users; /* guarded by the run's lock */
 };

@@ -19,7 +19,7 @@
 
 #include "common/array.h"
 #include "report/view/answers.h"
-#include "view-page.html.h"
+#include "report/view/page.h"
 
 enum {
     TOKEN_BYTES = 16,
@@ -91,7 +91,7 @@ static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned
  * become a script. */
 static enum MHD_Result respond_page(struct MHD_Connection *connection)
 {
-    static const char data_marker[] = "@@CTASCOPE_DATA@@", nonce_marker[] = "@@CTASCOPE_NONCE@@";
+    static const char data[] = "{\"mode\":\"server\"}";
     uint8_t random[TOKEN_BYTES];
     char nonce[TOKEN_DIGITS + 1], policy[400];
     char *page = NULL;
@@ -100,21 +100,7 @@ static enum MHD_Result respond_page(struct MHD_Connection *connection)
     for (unsigned i = 0; i < TOKEN_BYTES; i++) snprintf(nonce + 2 * i, 3, "%02x", random[i]);
     FILE *const memory = open_memstream(&page, &page_bytes);
     if (!memory) return MHD_NO;
-    for (const char *at = cts_view_page;;) {
-        const char *const mark = strstr(at, "@@CTASCOPE_");
-        fwrite(at, 1, mark ? (size_t)(mark - at) : strlen(at), memory);
-        if (!mark) break;
-        if (!strncmp(mark, data_marker, strlen(data_marker))) {
-            fputs("{\"mode\":\"server\"}", memory);
-            at = mark + strlen(data_marker);
-        } else if (!strncmp(mark, nonce_marker, strlen(nonce_marker))) {
-            fputs(nonce, memory);
-            at = mark + strlen(nonce_marker);
-        } else {
-            fputc('@', memory);
-            at = mark + 1;
-        }
-    }
+    cts_view_page_write(memory, data, strlen(data), nonce);
     if (fclose(memory)) {
         free(page);
         return MHD_NO;
