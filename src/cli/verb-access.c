@@ -122,7 +122,7 @@ static const struct cts_option access_options[] = {
 
 const struct cts_verb cts_verb_access = {
     .name = "access",
-    .synopsis = "RUN [--per finding|site|launch|allocation] [--format table|json|csv] [options]",
+    .synopsis = "RUN [--per finding|site|launch|allocation] [--format ...] [options]",
     .summary = "Shows how kernels use memory, and what is wrong with it",
     .description =
         "Sectors per request against the ideal, bank conflicts, strides, active lanes, atomics\n"

@@ -167,7 +167,10 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
                             cell->text ? cell->text : "-");
         return;
     case CTS_CELL_ID:
-        cts_text_table_cell(table, "%llu", (unsigned long long)cell->number);
+        if (cell->number == UINT64_MAX)
+            cts_text_table_cell(table, "-");
+        else
+            cts_text_table_cell(table, "%llu", (unsigned long long)cell->number);
         return;
     case CTS_CELL_COUNT:
         cts_text_table_cell(table, "%s", cts_count_text(cell->number).text);
@@ -227,6 +230,8 @@ static void write_csv_cell(FILE *file, enum cts_cell_kind kind, const union cts_
 {
     if (is_text(kind))
         cts_csv_field(file, cell->text);
+    else if (kind == CTS_CELL_ID && cell->number == UINT64_MAX)
+        return; /* none */
     else if (!is_real(kind))
         fprintf(file, "%llu", (unsigned long long)cell->number);
     else if (!isnan(cell->real))
@@ -271,6 +276,8 @@ static void write_json_cell(struct cts_json *json, const struct cts_column *colu
         cts_json_member_bool(json, column->key, cell->number != 0);
     else if (is_real(column->kind))
         cts_json_member_double(json, column->key, cell->real);
+    else if (column->kind == CTS_CELL_ID && cell->number == UINT64_MAX)
+        cts_json_member_string(json, column->key, NULL);
     else
         cts_json_member_u64(json, column->key, cell->number);
 }

@@ -14,7 +14,7 @@
 enum cts_cell_kind {
     CTS_CELL_TEXT,
     CTS_CELL_KERNEL,   /* a text; a table leaves a kernel's parameters out */
-    CTS_CELL_ID,       /* a number that is a name: never grouped or scaled */
+    CTS_CELL_ID,       /* a number that is a name: never grouped or scaled; UINT64_MAX: none */
     CTS_CELL_COUNT,    /* "1,234" in a table */
     CTS_CELL_BYTES,    /* "1.50 KiB" in a table */
     CTS_CELL_TIME,     /* ns; "1.50 us" in a table */
