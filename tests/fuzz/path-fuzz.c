@@ -17,6 +17,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The OTF2 library does not free all of an archive that it refuses to open. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libopen-trace-format2\n";
+}
+
 enum { EVENTS_MAX = 4096, FILES_MAX = 16, REGIONS = 24, LOCATIONS = 6 };
 
 static void die(const char *what)

@@ -75,7 +75,7 @@ static void messages_of_two_tags(void **state)
     end(&r, 1);
 }
 
-static void request_open(void **state)
+static void receive_open(void **state)
 {
     (void)state;
     struct ranks r = begin();
@@ -83,17 +83,26 @@ static void request_open(void **state)
     trace_enter(r.trace, r.rank[1], 5, "MPI_Irecv");
     trace_message(r.trace, r.rank[1], 5, CTS_EVENT_MPI_IRECV_REQUEST, 0, 0, 77);
     trace_leave(r.trace, r.rank[1], 6, "MPI_Irecv");
+    barrier(&r);
+    trace_enter(r.trace, r.rank[1], 60, "MPI_Wait");
+    trace_message(r.trace, r.rank[1], 61, CTS_EVENT_MPI_IRECV, 0, 0, 77);
+    trace_leave(r.trace, r.rank[1], 61, "MPI_Wait");
+    end(&r, 1);
+}
+
+/* The message has come, its send is open. */
+static void send_open(void **state)
+{
+    (void)state;
+    struct ranks r = begin();
     trace_enter(r.trace, r.rank[0], 20, "MPI_Isend");
     trace_message(r.trace, r.rank[0], 20, CTS_EVENT_MPI_ISEND, 1, 3, 78);
     trace_leave(r.trace, r.rank[0], 21, "MPI_Isend");
-    trace_receive(r.trace, r.rank[1], 22, 25, 0, 3); /* the message has come, its send is open */
+    trace_receive(r.trace, r.rank[1], 22, 25, 0, 3);
     barrier(&r);
     trace_enter(r.trace, r.rank[0], 60, "MPI_Wait");
     trace_message(r.trace, r.rank[0], 61, CTS_EVENT_MPI_ISEND_COMPLETE, 0, 0, 78);
     trace_leave(r.trace, r.rank[0], 61, "MPI_Wait");
-    trace_enter(r.trace, r.rank[1], 60, "MPI_Wait");
-    trace_message(r.trace, r.rank[1], 61, CTS_EVENT_MPI_IRECV, 0, 0, 77);
-    trace_leave(r.trace, r.rank[1], 61, "MPI_Wait");
     end(&r, 1);
 }
 
@@ -195,7 +204,8 @@ int main(void)
         cmocka_unit_test(nothing_under_way),
         cmocka_unit_test(message_under_way),
         cmocka_unit_test(messages_of_two_tags),
-        cmocka_unit_test(request_open),
+        cmocka_unit_test(receive_open),
+        cmocka_unit_test(send_open),
         cmocka_unit_test(kernel_under_way),
         cmocka_unit_test(kernel_not_awaited),
         cmocka_unit_test(kernel_done),
