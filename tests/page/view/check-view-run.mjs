@@ -1,10 +1,9 @@
 // The page over `ctascope view`, on examples that it records: closed forms end to end.
 //     node check-view-run.mjs transpose|examples CTASCOPE EXAMPLES WORK_DIRECTORY
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { here, launchBrowser, load, open, settle, stateOf } from "./harness.mjs";
+import { here, launchBrowser, load, record as recordWith, serve as serveWith, settle, stateOf, visit as visitWith } from "./harness.mjs";
 
 const [part, ctascope, examples, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
@@ -13,30 +12,6 @@ const { decodeColumns } = await load(join(here, "../../../web/src/view/columns.t
 const text = (locator) => locator.innerText().then((t) => t.replace(/\s+/g, " "));
 const pane = (page, name) => page.locator(`.pane[data-view=${name}]`);
 
-function record(name, args, options = []) {
-    const program = join(work, name), run = join(work, `${name}.run`);
-    execFileSync(ctascope, ["cc", "-O2", "-g", ...options, join(examples, `${name}.cu`), "-o", program], { stdio: ["ignore", "ignore", "inherit"] });
-    rmSync(run, { recursive: true, force: true });
-    execFileSync(ctascope, ["record", ...options, "-o", run, "--", program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
-    return run;
-}
-
-// `ctascope view` until `end` is called; the address that it prints.
-async function serve(...runs) {
-    const child = spawn(ctascope, ["view", ...runs, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
-    const address = await new Promise((done, fail) => {
-        let told = "";
-        const see = (bytes) => {
-            told += bytes;
-            const found = /http:\/\/\S+\//.exec(told);
-            if (found) done(found[0]);
-        };
-        child.stdout.on("data", see);
-        child.stderr.on("data", see);
-        child.on("exit", () => fail(new Error(told)));
-    });
-    return { address, end: () => child.kill() };
-}
 const ask = async (address, question) => {
     const response = await fetch(`${address}api/${question}`);
     assert.equal(response.status, 200, question);
@@ -58,12 +33,9 @@ async function agree(address, launch, count) {
 }
 
 const browser = await launchBrowser();
-// A visit that has seen the tour.
-async function visit(address, options = {}) {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
-    await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
-    return open({ newPage: () => context.newPage() }, address);
-}
+const record = (name, args, options) => recordWith(ctascope, examples, work, name, args, options);
+const serve = (...runs) => serveWith(ctascope, ...runs);
+const visit = (address) => visitWith(browser, address);
 
 const parts = {
     async transpose() {

@@ -98,7 +98,7 @@ const parts = {
         await close();
         // A dense request uses all that it moves.
         ({ page, close } = await show("launch=0&view=sectors&record=0&second=none"));
-        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^4 sectors 4 would do · 1 lines? of 128 B · 128 of 128 B/);
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^4 sectors 4 would do · 1 line of 128 B · 128 of 128 B/);
         await close();
 
         // Order: loads go through d_in row by row, stores through d_out column by column.
@@ -163,7 +163,7 @@ const parts = {
         await page.mouse.move(mapBox.x + 60, mapBox.y + 24); // the first cell
         await page.waitForTimeout(200);
         await settle(page);
-        assert.match(await text(page.locator(".tip")), /d_in\[0\] 0x7f0000000000: read by 1 lanes load: CTA \(0, 0\), warp 0, lane 0, demo.cu:19/);
+        assert.match(await text(page.locator(".tip")), /d_in\[0\] 0x7f0000000000: read by 1 lane load: CTA \(0, 0\), warp 0, lane 0, demo.cu:19/);
         assert.ok(await pixelsOf(lanes.canvas, dark) > outlines + 20, "no lane lights up");
         // A click selects bytes, and the only lane that touched them.
         await page.mouse.click(mapBox.x + 60, mapBox.y + 24);
@@ -171,7 +171,7 @@ const parts = {
         let state = await stateOf(page);
         assert.equal(state.bytes, `global:${hex(IN)}-${hex(IN + 3)}`);
         assert.equal(state.record, "0");
-        assert.match(await text(page.locator(".touching")), /d_in\[0\] · 4 B from .* 1 lanes touched them/);
+        assert.match(await text(page.locator(".touching")), /d_in\[0\] · 4 B from .* 1 lane touched them/);
         await page.getByRole("button", { name: "Filter by these bytes" }).click();
         await settle(page);
         assert.match(await text(page.locator(".matched")), /^1 of 4,096 requests/);

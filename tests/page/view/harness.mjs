@@ -1,6 +1,8 @@
 // What the page's tests share: the bundled demo page, served on loopback; Chromium; and ways to look
 // at canvases. A console error or a request to elsewhere fails the test.
 import { createRequire } from "node:module";
+import { execFileSync, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -89,3 +91,36 @@ export const pixelsOf = (canvas, colour, part = null) => canvas.evaluate((elemen
 
 // The state in the URL, which follows a moment later.
 export const stateOf = (page) => page.waitForTimeout(150).then(() => page.evaluate(() => Object.fromEntries(location.hash.slice(1).split("&").filter(Boolean).map((field) => field.split("=").map(decodeURIComponent)))));
+
+// An example compiled and recorded; the run directory.
+export function record(ctascope, examples, work, name, args, options = []) {
+    const program = join(work, name), run = join(work, `${name}.run`);
+    execFileSync(ctascope, ["cc", "-O2", "-g", ...options, join(examples, `${name}.cu`), "-o", program], { stdio: ["ignore", "ignore", "inherit"] });
+    rmSync(run, { recursive: true, force: true });
+    execFileSync(ctascope, ["record", ...options, "-o", run, "--", program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    return run;
+}
+
+// `ctascope view` until `end` is called; the address that it prints.
+export async function serve(ctascope, ...runs) {
+    const child = spawn(ctascope, ["view", ...runs, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+    const address = await new Promise((done, fail) => {
+        let told = "";
+        const see = (bytes) => {
+            told += bytes;
+            const found = /http:\/\/\S+\//.exec(told);
+            if (found) done(found[0]);
+        };
+        child.stdout.on("data", see);
+        child.stderr.on("data", see);
+        child.on("exit", () => fail(new Error(told)));
+    });
+    return { address, end: () => child.kill() };
+}
+
+// A visit that has seen the tour.
+export async function visit(browser, address, options = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+    await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
+    return open({ newPage: () => context.newPage() }, address);
+}

@@ -7,7 +7,7 @@ import { useAsk } from "./ask";
 import { Canvas, type Brush } from "./canvas";
 import { bytesOf, cellOf, emptySums, gather, gridOf, zoomed, type Grid } from "./grid-layout";
 import { kindOf, marksOf, useModel, type Mark } from "./model";
-import { Failed } from "./parts";
+import { Failed, plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import { blend, cssOf, inksOf, mix, most, strength } from "./paint";
 import { hex, type Range, type Shape } from "./state";
@@ -146,7 +146,7 @@ export function AddressGrid({ region, window, shape, width, height, unit }: { re
         const cell = cellOf(grid, under[0]), i = cell.row * grid.columns + cell.column;
         const reads = sums?.reads[i] ?? 0, writes = sums?.writes[i] ?? 0, size = under[1] - under[0] + 1;
         const name = `${addressText(launch, window.space, under[0])}${grid.cellBytes > region.element ? ` and on, ${bytes(size * grid.merge)}` : ""}`;
-        const told = `${hex(under[0])}: ${reads ? `read by ${count(reads)} lanes` : ""}${reads && writes ? ", " : ""}${writes ? `written by ${count(writes)}` : ""}${reads || writes ? "" : "not touched"}`;
+        const told = `${hex(under[0])}: ${reads ? `read by ${count(reads)} ${plural(reads, "lane")}` : ""}${reads && writes ? ", " : ""}${writes ? `written by ${count(writes)}` : ""}${reads || writes ? "" : "not touched"}`;
         setTip({ x, y, lines: [name, told] });
         const hover = { from: "addresses", record: null, lane: null, bytes: { space: window.space, first: under[0], last: under[1] }, touches: null, touchCount: 0, text: `${name}, ${told}` };
         model.hover.set(hover);

@@ -5,7 +5,7 @@ import { count, shortName } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { BankPicture } from "./bank-picture";
 import { laneText, useModel, type Model } from "./model";
-import { Choice, Empty, Failed, Head, NothingLeft } from "./parts";
+import { Choice, Empty, Failed, Head, NothingLeft, plural } from "./parts";
 import { kernelName, placeText, pointText, siteIndex } from "./places";
 import { fetchOne, recordAt, type One } from "./records";
 import { bankCost } from "./requests";
@@ -77,7 +77,7 @@ function BankSide({ side: { run, sites, launch, one }, own }: { side: Side; own?
     };
     return (
         <div class="side">
-            <p class={`verdict ${cost.ways > 1 ? "poor" : "good"}`}><b>{cost.ways > 1 ? `${cost.ways}-way conflict` : "no conflict"}</b> <span>{cost.wavefronts} wavefront{cost.wavefronts === 1 ? "" : "s"}, {cost.ideal} would do</span></p>
+            <p class={`verdict ${cost.ways > 1 ? "poor" : "good"}`}><b>{cost.ways > 1 ? `${cost.ways}-way conflict` : "no conflict"}</b> <span>{cost.wavefronts} {plural(cost.wavefronts, "wavefront")}, {cost.ideal} would do</span></p>
             <p class="soft">
                 {site?.operation} {site?.width} B{site?.variable && <> of <code>{site.variable}</code></>}, {placeText(run, site)}
                 <br />{run.path === model.run.path ? "" : `${run.path}: `}#{launch.launch} {shortName(launch.name)}, CTA {pointText(one.cta, launch.grid)}, warp {one.warp}

@@ -57,7 +57,7 @@ export function Tour({ onClose }: { onClose: () => void }) {
     const card = { width: 340, height: 190 };
     const style = !box ? {} : {
         left: `${Math.max(12, Math.min(innerWidth - card.width - 12, box.right + card.width + 24 < innerWidth && box.width < innerWidth / 2 ? box.right + 12 : box.left > card.width + 24 && box.width < innerWidth / 2 ? box.left - card.width - 12 : box.left + box.width / 2 - card.width / 2))}px`,
-        top: `${Math.max(12, Math.min(innerHeight - card.height - 12, box.height < innerHeight / 3 ? box.bottom + 12 : box.top + 60))}px`,
+        top: `${Math.max(12, Math.min(innerHeight - card.height - 12, box.width > innerWidth / 2 && box.bottom + card.height + 24 < innerHeight ? box.bottom + 12 : box.top + 60))}px`,
     };
     return (
         <div class="tour">

@@ -5,7 +5,7 @@ import { useAsk } from "./ask";
 import { Canvas, type Brush } from "./canvas";
 import { onlyThisWarp, togglePin } from "./keys";
 import { kindColour, kindOf, operationText, useModel, widthOf } from "./model";
-import { Failed } from "./parts";
+import { Failed, plural } from "./parts";
 import { addressText, coordinates, liveLanes, placeText, pointText } from "./places";
 import { inkOn } from "./paint";
 import { PinPanel } from "./pins";
@@ -57,7 +57,7 @@ function Cost({ one }: { one: One }) {
         return (
             <p class={`cost ${cost.wavefronts > cost.ideal ? "poor" : "good"}`}>
                 <b>{cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}</b>
-                <span>{cost.wavefronts} wavefronts, {cost.ideal} would do</span>
+                <span>{cost.wavefronts} {plural(cost.wavefronts, "wavefront")}, {cost.ideal} would do</span>
             </p>
         );
     }
@@ -65,7 +65,7 @@ function Cost({ one }: { one: One }) {
     return (
         <p class={`cost ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
             <b>{cost.sectors} sectors, {cost.ideal} would do</b>
-            <span>{cost.distinctBytes} of {32 * cost.sectors} B used, {cost.lines} lines of 128 B</span>
+            <span>{cost.distinctBytes} of {32 * cost.sectors} B used, {cost.lines} {plural(cost.lines, "line")} of 128 B</span>
         </p>
     );
 }
@@ -98,7 +98,9 @@ function LaneTable({ one }: { one: One }) {
 
 function Selected({ one }: { one: One }) {
     const model = useModel(), { launch, state } = model, site = model.sites.get(one.site);
-    const findings = (model.findings ?? []).filter((f) => site && (f.site === site.site || (f.source !== null && f.source === site.source && f.line === site.line)));
+    // Those of the site, or of its line; of copies of one finding the first, which weighs most.
+    const about = (model.findings ?? []).filter((f) => site && (f.site === site.site || (f.source !== null && f.source === site.source && f.line === site.line && f.operation === site.operation)));
+    const findings = about.filter((f, i) => about.findIndex((g) => g.finding === f.finding) === i);
     const pinned = state.pins.some((pin) => pin.index === one.index && pin.lane === state.lane);
     return (
         <section class="panel selected">
@@ -140,7 +142,7 @@ function Touching() {
             <p><code>{addressText(launch, range.space, range.first)}</code><span class="soft"> · {count(bytesSelected)} B from {hex(range.first)}</span></p>
             <div class="actions"><button onClick={() => model.set({ filter: { ...state.filter, range } })}>Filter by these bytes</button></div>
             {touches.error && <Failed answer={touches} />}
-            {touches.data && <p class="soft">{touches.data.total ? `${count(touches.data.total)} lanes touched them` : "No lane touched them under this filter."}</p>}
+            {touches.data && <p class="soft">{touches.data.total ? `${count(touches.data.total)} ${plural(touches.data.total, "lane")} touched them` : "No lane touched them under this filter."}</p>}
             <ul class="touches">
                 {touches.data?.rows.map((touch) => (
                     <li>
@@ -169,7 +171,7 @@ export function Inspector() {
                     <h2>Nothing selected</h2>
                     <p>Click a lane in <b>Warps</b> or bytes in <b>Addresses</b>, or step with <kbd>↓</kbd>.</p>
                     <p>Then this place tells what the request costs and shows its addresses{model.run.hasValues ? " and values" : ""}.</p>
-                    {!model.run.hasValues && <p class="soft">Values were not recorded; <code>ctascope record --values</code> keeps them.</p>}
+                    {!model.run.hasValues && <p class="soft">Values were not recorded: <code>ctascope record --values</code> keeps them, of programs that <code>ctascope cc --values</code> compiled for the CPU device.</p>}
                 </section>
             )}
         </>

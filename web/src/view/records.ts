@@ -26,7 +26,8 @@ export function recordAt(records: Records, i: number): One {
         index: records.index[i]!, cta: records.cta[i]!, warp: records.warp[i]!, site: records.site[i]!,
         space: SPACE_CODES[records.space[i]!] ?? "global", mask: records.mask[i]!,
         addresses: records.addresses.subarray(32 * i, 32 * i + 32),
-        values: records.values && bytes ? records.values.subarray(bytes * i, bytes * i + bytes) : null, valueBytes: records.valueBytes,
+        values: records.values && bytes && (records.hasValues?.[i] ?? 1) ? records.values.subarray(bytes * i, bytes * i + bytes) : null,
+        valueBytes: records.valueBytes,
         sectors: records.sectors[i]!, idealSectors: records.idealSectors[i]!,
         wavefronts: records.wavefronts[i]!, idealWavefronts: records.idealWavefronts[i]!,
     };

@@ -5,7 +5,7 @@ import { count, percent } from "../format";
 import { useRequest } from "./banks";
 import { Canvas, fitText, unitOf, type Brush } from "./canvas";
 import { kindColour, kindOf, laneText, operationText, useModel, widthOf } from "./model";
-import { Empty, Failed, Head, NothingLeft } from "./parts";
+import { Empty, Failed, Head, NothingLeft, plural } from "./parts";
 import { inkOn } from "./paint";
 import { addressText, placeText, pointText } from "./places";
 import type { One } from "./records";
@@ -28,7 +28,7 @@ export function SectorsView() {
                 CTA {pointText(one.cta, launch.grid)}, warp {one.warp}</span></Head>
             <div class="sectorview scrolled">
                 <p class={`verdict ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
-                    <b>{count(cost.sectors)} sectors</b> <span>{cost.ideal} would do · {count(cost.lines)} lines of 128 B · {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B moved are used ({percent(used)}) · {layoutText(one.addresses, one.mask, width)}</span>
+                    <b>{count(cost.sectors)} sectors</b> <span>{cost.ideal} would do · {count(cost.lines)} {plural(cost.lines, "line")} of 128 B · {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B moved are used ({percent(used)}) · {layoutText(one.addresses, one.mask, width)}</span>
                 </p>
                 <Lines one={one} width={width} />
             </div>

@@ -162,6 +162,7 @@ export function recordsOf({ numbers, columns }: Columns): Records {
         wavefronts: columns[9] as Uint16Array,
         idealWavefronts: columns[10] as Uint16Array,
         values: numbers[1] ? values : null,
+        hasValues: columns[12] as Uint8Array,
         valueBytes: numbers[1]!,
     };
 }

@@ -135,6 +135,7 @@ export interface Records {
     // As raw bytes, `valueBytes` for each of 32 lanes of a record; null: not recorded.
     values: Uint8Array | null;
     valueBytes: number;
+    hasValues?: Uint8Array; // 1 of records that have values; absent: all, where there are any
     sectors: Uint16Array; // global and local; 0 otherwise
     idealSectors: Uint16Array;
     wavefronts: Uint16Array; // shared

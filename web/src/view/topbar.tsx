@@ -15,7 +15,12 @@ export function useOutside(open: boolean, close: () => void) {
     useEffect(() => {
         if (!open) return;
         const press = (event: PointerEvent) => place.current?.contains(event.target as Node) || close();
-        const key = (event: KeyboardEvent) => event.key === "Escape" && (event.stopPropagation(), close());
+        const key = (event: KeyboardEvent) => {
+            if (event.key !== "Escape") return;
+            event.stopPropagation();
+            if (place.current?.contains(document.activeElement)) (document.activeElement as HTMLElement).blur();
+            close();
+        };
         addEventListener("pointerdown", press);
         addEventListener("keydown", key, true);
         return () => {
