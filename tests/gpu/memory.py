@@ -7,8 +7,10 @@ say they did ("expect KEY COUNT"), and the examples with what the CPU device rec
 Ends with 77 where there is no GPU, or this ctascope cannot record one. Without CASE: all of them.
 """
 import argparse
+import csv
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -22,7 +24,9 @@ SKIPPED = 77
 LIMIT_S = 60
 CASES = ["plain", "patterns", "far", "async", "streams", "memory", "graph", "full", "many", "trap",
          "no-sync", "killed", "reset"]
-OWN_STATUS = {"trap": 3, "killed": 137}
+MORE = ["atomics", "inlined", "shapes", "cluster", "bulk", "tensor", "texture", "contexts", "devices",
+        "children", "switch", "exit"]
+OWN_STATUS = {"trap": 3, "killed": 137, "exit": 5}
 EXAMPLES = ["vectoradd", "stencil2d", "histogram", "transpose", "nbody", "reduction"]
 # Where nvcc and clang make different accesses; everything else is the same to the byte.
 DIFFERENT = {"nbody", "reduction"}
@@ -53,7 +57,8 @@ class Run:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             raise
-        require(process.returncode == status,
+        self.skipped = process.returncode == SKIPPED
+        require(process.returncode in (status, SKIPPED),
                 f"ended with {process.returncode}, not {status}: {self.errors.strip()[-600:]}")
 
     def rows(self, query):
@@ -75,20 +80,64 @@ QUERIES = {
     "accesses": "SELECT sum(accesses) FROM launches",
     "records": "SELECT sum(records) FROM launches",
     "streams": "SELECT count(*) FROM streams WHERE kind LIKE '%blocking'",
+    "cooperative": "SELECT count(*) FROM launches WHERE cooperative",
+    "devices used": "SELECT count(DISTINCT device) FROM launches",
+    "devices": "SELECT count(*) FROM devices",
+    "processes": "SELECT count(*) FROM ranks",
+    "shared sites": "SELECT count(*) FROM sites WHERE space = 3",
     "memset bytes": "SELECT sum(width_bytes * height) FROM copies WHERE kind = 'memset'",
     "2D bytes": "SELECT sum(width_bytes * height) FROM copies WHERE kind = 'HtoD' AND height > 1",
 }
 
 
+def calls_of(inlined_at):
+    """The functions of a chain of calls, by their plain names."""
+    calls = (inlined_at or "").split(" <- ") if inlined_at else []
+    return " ".join(call.split(" ", 1)[1].split("(")[0] for call in calls)
+
+
+def remote_bytes(run, key):
+    """remote bytes read 0 of 1: what kernels on device 0 read of memory of device 1."""
+    what, device, memory = key.split()[2], key.split()[3], key.split()[5]
+    return sum(pair[what + "_bytes"] for pair in run.comm()["device_pairs"]
+               if (str(pair["device"]), pair["memory"]) == (device, "device " + memory))
+
+
+def of_comm(run, key):
+    totals = run.comm()["totals"]
+    return {
+        "global accesses": sum(totals[f"global_{kind}_accesses"] for kind in ("load", "store", "atomic")),
+        "global bytes read": totals["global_read_unique_bytes"],
+        "global bytes written": totals["global_written_unique_bytes"],
+        "shared lanes of 16 bytes":
+            sum(totals[f"shared_{kind}_bytes"] for kind in ("load", "store", "atomic")) // 16,
+    }[key]
+
+
+PATTERNS = [
+    (r"operation (\d+)", "SELECT count(*) FROM sites WHERE space = 1 AND operation = {}"),
+    (r"dynamic shared (\d+)", "SELECT count(*) FROM launches WHERE dynamic_shared_bytes = {}"),
+    (r"skipped (\w+)", "SELECT count(*) FROM skipped WHERE what LIKE '%{}%'"),
+    (r"sites of (\w+)", "SELECT count(*) FROM sites WHERE function LIKE '{}(%'"),
+    (r"function (\w+)", "SELECT count(DISTINCT function) FROM sites WHERE function LIKE '{}(%'"),
+    (r"allocation (\w+)", "SELECT count(*) FROM allocations WHERE kind = '{}'"),
+]
+
+
 def measure(run, key):
     if key in QUERIES:
         return run.value(QUERIES[key])
-    if key.startswith("allocation "):
-        kind = key.split()[1]
-        return run.value(f"SELECT count(*) FROM allocations WHERE kind = '{kind}'")
-    if key == "global accesses":
-        totals = run.comm()["totals"]
-        return totals["global_load_accesses"] + totals["global_store_accesses"]
+    for pattern, query in PATTERNS:
+        match = re.fullmatch(pattern, key)
+        if match:
+            return run.value(query.format(match.group(1)))
+    if key.startswith("calls"):
+        wanted = key[len("calls"):].strip()
+        return sum(calls_of(row[0]) == wanted for row in run.rows("SELECT inlined_at FROM sites"))
+    if key.startswith("remote bytes"):
+        return remote_bytes(run, key)
+    if key.startswith(("global ", "shared lanes")):
+        return of_comm(run, key)
     if key in ("memset", "DtoH", "HtoD", "DtoD"):
         return run.value(f"SELECT count(*) FROM copies WHERE kind = '{key}'")
     return run.value(f"SELECT count(*) FROM syncs WHERE kind = '{key}'")
@@ -115,8 +164,10 @@ def program(options, name):
 
 
 def case(options, name):
-    run = Run(options, name, [program(options, "memory_cases"), name],
-              status=OWN_STATUS.get(name, 0))
+    source = "memory_more" if name in MORE else "memory_cases"
+    run = Run(options, name, [program(options, source), name], status=OWN_STATUS.get(name, 0))
+    if run.skipped:
+        return "not on this machine"
     checked = compare(run)
     if name == "patterns":
         patterns = run.comm()["sites"]
@@ -204,6 +255,135 @@ def limit(options):
     return run.errors.strip()
 
 
+def hang(options):
+    """A kernel that never ends: the program is killed, and what came before is readable."""
+    path = os.path.join(options.keep, "hang")
+    process = subprocess.Popen([options.ctascope, "record", "--force", "-o", path, "--",
+                                program(options, "memory_more"), "hang"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, start_new_session=True)
+    time.sleep(6)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    done = subprocess.run([options.ctascope, "info", "--format", "json", path],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    require(done.returncode == 0, done.stderr)
+    with sqlite3.connect(f"file:{path}/run.db?mode=ro", uri=True) as database:
+        accesses = database.execute("SELECT sum(accesses) FROM launches").fetchone()[0]
+    require(accesses and accesses >= 2 * 65536, f"{accesses} accesses")
+    return f"{accesses} accesses are there"
+
+
+def says(options, name, texts, status=125):
+    """The program runs as ever, and one line says why nothing was recorded."""
+    run = Run(options, name, [program(options, "memory_more"), name], status=status)
+    require("expect launches" in run.output, "the program did not run")
+    lines = [line for line in run.errors.strip().splitlines() if line.startswith("ctascope")]
+    require(len(lines) == 1, run.errors)
+    require(any(text in lines[0] for text in texts), run.errors)
+    return lines[0]
+
+
+def separate(options):
+    """Functions in other sections than the kernel's, and kernels that launch kernels."""
+    run = Run(options, "separate", [program(options, "memory_separate")])
+    checked = compare(run)
+    run = Run(options, "separate-launches", [program(options, "memory_separate"), "launches"])
+    return f"{checked + compare(run)} counts"
+
+
+def ranges(options):
+    """Launches in NVTX ranges; launch n of the program makes n + 1 accesses."""
+    for words, expected in ((["solve"], [2, 3, 5]), (["solve/"], [2, 3]), (["library@solve"], [6])):
+        run = Run(options, "ranges", [program(options, "ranges")],
+                  *[word for range in words for word in ("--nvtx-include", range)])
+        found = [row[0] - 1 for row in
+                 run.rows("SELECT accesses FROM launches WHERE recorded = 'all' ORDER BY op")]
+        require(found == expected, f"{words}: launches {found}")
+    return "as chosen"
+
+
+def disassembly(options):
+    """Code without source lines is shown as the disassembler has it."""
+    run = Run(options, "disassembly", [os.path.join(os.path.dirname(options.ctascope),
+                                                   "../lib/ctascope/gpu-self-test")])
+    rows = run.rows("SELECT i.function, i.line, s.text FROM sites i JOIN sources s USING (source)")
+    require(len(rows) == 3, str(rows))
+    for function, line, text in rows:
+        instruction = text.splitlines()[line - 1]
+        require(re.search(r"\b(LD|ST)G?\b", instruction), f"{function}: {instruction}")
+        require(function.endswith(f"+0x{(line - 1) * 16:x}"), function)
+    return f"{rows[0][0]}: {rows[0][2].splitlines()[rows[0][1] - 1]}"
+
+
+def python_children(options):
+    """A Python program that starts others: each process is a rank of the run."""
+    command = [program(options, "memory_more"), "plain"]
+    script = f"import subprocess; [subprocess.run({command!r}, check=True) for _ in range(2)]"
+    run = Run(options, "python", [sys.executable, "-c", script])
+    require(run.value("SELECT count(*) FROM ranks") == 2, "ranks")
+    require(run.value(QUERIES["accesses"]) == 2 * 2 * 65536, "accesses")
+    return "2 processes"
+
+
+def distinct_bytes(run):
+    """Distinct bytes read and written of each device allocation, in the order of their calls."""
+    allocations = run.rows("SELECT address, size_bytes FROM allocations WHERE kind = 'device' AND call "
+                           "= 'cudaMalloc' ORDER BY op")
+    found = [[set(), set()] for _ in allocations]
+    dump = subprocess.Popen([run.options.ctascope, "dump", run.path, "--accesses", "--lanes",
+                             "--format", "csv"], stdout=subprocess.PIPE, text=True)
+    for row in csv.DictReader(dump.stdout):
+        if row["space"] != "global":
+            continue
+        address, width = int(row["address"], 16), int(row["width_bytes"])
+        for i, (start, size) in enumerate(allocations):
+            if start <= address < start + size:
+                found[i][row["operation"] != "load"].add((address, width))
+    dump.wait()
+    return [[len({address + k for address, width in accesses for k in range(width)})
+             for accesses in both] for both in found]
+
+
+def gemm(options):
+    """cuBLAS: the operands of a product are read as a whole, the result is written as a whole."""
+    said = []
+    for kind in ("single", "double"):
+        run = Run(options, "gemm-" + kind, [program(options, "gemm"), kind], "--spaces", "global")
+        expected = [int(line.rsplit(" ", 1)[1]) for line in run.output.splitlines()]
+        found = distinct_bytes(run)[-3:]
+        require([found[0][0], found[1][0], found[2][1]] == expected, f"{kind}: {found}, {expected}")
+        require(found[0][1] == found[1][1] == 0, f"{kind}: operands are written: {found}")
+        names = run.rows("SELECT DISTINCT name FROM kernels")
+        said.append(f"{kind}: {expected} bytes, {[name[0][:60] for name in names]}")
+    return "; ".join(said)
+
+
+def cufft(options):
+    if not os.path.exists(program(options, "cufft")):
+        return "no cuFFT"
+    run = Run(options, "cufft", [program(options, "cufft")])
+    return f"{compare(run)} counts; {run.rows('SELECT name FROM kernels')}"
+
+
+def ranks(options):
+    """Both ways to record MPI ranks: one run, a folder per rank."""
+    mpirun = shutil.which("mpirun")
+    if not mpirun or not os.path.exists(program(options, "memory_ranks")):
+        return "no MPI"
+    launcher = [mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+    command = [program(options, "memory_ranks")]
+    run = Run(options, "ranks", launcher + command)
+    checked = compare(run)
+    require(all(os.path.isdir(os.path.join(run.path, f"rank-{rank}")) for rank in (0, 1)), "folders")
+    path = os.path.join(options.keep, "ranks-each")
+    shutil.rmtree(path, ignore_errors=True)
+    done = subprocess.run(launcher + [options.ctascope, "record", "-o", path, "--", *command],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
+    require(done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-600:]}")
+    run.path, run.output = path, done.stdout
+    return f"{checked + compare(run)} counts"
+
+
 # ---- libraries ----
 
 def library(options, name, command):
@@ -216,6 +396,10 @@ def library(options, name, command):
 
 
 SPECIAL = {
+    "hang": hang, "separate": separate, "ranges": ranges, "disassembly": disassembly,
+    "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
+    "late": lambda o: says(o, "late", ["CUDA was initialised before", "refuses"]),
+    "subscriber": lambda o: says(o, "subscriber", ["another tool uses the Sanitizer"]),
     "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,
     "cublas": lambda o: library(o, "cublas", [program(o, "cublas")]),
     "triton": lambda o: library(o, "triton", [sys.executable, os.path.join(HERE, "triton_kernel.py")]),
@@ -242,10 +426,10 @@ def main():
     options.keep = options.keep or temporary
     os.makedirs(options.keep, exist_ok=True)
     failures = 0
-    for name in options.cases or CASES + EXAMPLES + list(SPECIAL):
+    for name in options.cases or CASES + MORE + EXAMPLES + list(SPECIAL):
         start = time.time()
         try:
-            if name in CASES:
+            if name in CASES + MORE:
                 text = case(options, name)
             elif name in EXAMPLES:
                 text = example(options, name)

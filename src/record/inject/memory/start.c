@@ -6,7 +6,9 @@
  * program goes on unrecorded. At exit, work that is still queued gets a while to end; the
  * threads that empty the ring go on if it does not, since kernels that find no room wait. A forked
  * child cannot use its parent's CUDA: there, this library is off. */
+#include <ctype.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <regex.h>
 #include <stdarg.h>
@@ -178,6 +180,23 @@ static enum cts_status check_expression(struct cts_error *error)
                     "CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression: %s", name, reason);
 }
 
+/* Pinned memory that the machine does not have would take it from everybody, or hang. */
+static enum cts_status check_ring_size(struct cts_error *error)
+{
+    const uint64_t asked_bytes = cts_memory.environment.ring_bytes;
+    unsigned long long free_kib = 0;
+    char line[128];
+    FILE *const file = asked_bytes ? fopen("/proc/meminfo", "re") : NULL;
+    while (file && !free_kib && fgets(line, sizeof line, file))
+        if (strncmp(line, "MemAvailable:", 13) == 0) free_kib = strtoull(line + 13, NULL, 10);
+    if (file) fclose(file);
+    if (!free_kib || asked_bytes <= free_kib * 1024 / 2) return CTS_OK;
+    return cts_fail(error, CTS_LIMIT,
+                    "a ring of %llu MiB is more than half of the %llu MiB of memory that are free; "
+                    "a smaller --ring-size does",
+                    (unsigned long long)asked_bytes >> 20, free_kib >> 10);
+}
+
 static enum cts_status start_recording(bool discard, struct cts_error *error)
 {
     const struct cts_environment *const environment = &cts_memory.environment;
@@ -185,6 +204,7 @@ static enum cts_status start_recording(bool discard, struct cts_error *error)
         .launch = cts_launch_of_number, .site = cts_module_site, .counts = cts_launch_counts};
     enum cts_status status = read_spaces(error);
     if (!status) status = check_expression(error);
+    if (!status) status = check_ring_size(error);
     if (!status) status = cts_sanitizer_open(environment->sanitizer, error);
     if (!status) status = cts_patches_read(&cts_memory.patches, error);
     if (!status)
@@ -210,13 +230,32 @@ static void let_others_find_us(void)
         (void)dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
 }
 
+/* MPI's launchers and daemons look for GPUs, too, but are no ranks of the run. */
+static bool is_launcher(void)
+{
+    static const char *const names[] = {"orterun", "prterun", "orted", "prted", "prte",
+                                        "mpirun",  "mpiexec", "hydra", "srun"};
+    char path[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0) return false;
+    path[length] = 0;
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const size_t bytes = strlen(names[i]);
+        if (strncmp(name, names[i], bytes) == 0 && !isalpha((unsigned char)name[bytes]))
+            return true;
+    }
+    return false;
+}
+
 static void start(void)
 {
     struct cts_error error;
     struct cts_environment *const environment = &cts_memory.environment;
     const enum cts_status read = cts_environment_read(environment, &error);
     const char *const mode = getenv("CTASCOPE_MEMORY_MODE"); /* for measurements */
-    if (!environment->run_path || !environment->accesses) return;
+    if (!environment->run_path || !environment->accesses || is_launcher()) return;
     struct cts_error opening;
     const struct cts_collector_options options = {.run_path = environment->run_path,
                                                   .max_size_bytes = environment->max_size_bytes,
