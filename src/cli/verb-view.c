@@ -79,7 +79,8 @@ const struct cts_verb cts_verb_view = {
     .description =
         "Serves the page on 127.0.0.1 alone, below an address that only you know, and opens\n"
         "the browser on it; Ctrl-C ends it. The page fetches only what it shows, so runs may\n"
-        "be of any size, and may still grow. With OTHER, the two runs are compared.",
+        "be of any size, and may still grow. With OTHER, the page also says what has changed\n"
+        "since OTHER, an earlier run, as 'ctascope diff OTHER RUN' does.",
     .options = options,
     .positional_min = 1,
     .positional_max = 2,

@@ -203,5 +203,13 @@ with Server(ctascope, small, run) as one:
     assert one.json("run")["otherRun"] == run
     assert one.json("run", "other/")["path"] == run
     check_launch(one, small, 0)
+    diff = one.json("diff")
+    told = json.loads(subprocess.run([ctascope, "diff", run, small, "--format", "json"],
+                                     capture_output=True).stdout)
+    assert [(row["change"], row["finding"], row["before"], row["after"]) for row in diff["rows"]] \
+        == [(row["change"], row["finding"], row["evidence_before"], row["evidence_after"])
+            for row in told["findings"]]
+    assert {row["kernel"]: row["before"] is None for row in diff["kernels"]} == \
+        {"mix": True, one.json("run", "other/")["kernels"][0]["name"]: False}
     shared = one.json("conflicts", launch=0, space="shared", count=1000)
     assert shared["total"] > 0 and all(row["writers"] >= 1 for row in shared["rows"])

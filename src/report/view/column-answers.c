@@ -23,6 +23,7 @@ static void fill_record(const struct cts_selection_record *record, size_t i,
     ((uint16_t *)columns[8].items)[i] = record->ideal_sectors;
     ((uint16_t *)columns[9].items)[i] = record->wavefronts;
     ((uint16_t *)columns[10].items)[i] = record->ideal_wavefronts;
+    ((uint8_t *)columns[12].items)[i] = record->has_values;
 }
 
 static enum cts_status put_records(const struct cts_selection_records *records,
@@ -45,6 +46,7 @@ static enum cts_status put_records(const struct cts_selection_records *records,
         {CTS_VIEW_U16, count, NULL},
         {CTS_VIEW_U16, count, NULL},
         {CTS_VIEW_U8, value_bytes, NULL},
+        {CTS_VIEW_U8, count, NULL},
     };
     const enum cts_status status =
         cts_view_columns_make(answer, numbers, 2, columns, sizeof columns / sizeof *columns, error);

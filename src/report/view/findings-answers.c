@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/access/diff.h"
 #include "common/array.h"
 #include "report/view/answers.h"
 
@@ -274,11 +275,88 @@ enum cts_status cts_view_write_lines(const struct cts_view_request *request, str
 
 /* ---- two runs ---- */
 
+static void write_side(struct cts_json *json, const char *key, bool is_there,
+                       const struct cts_access_counts *counts, uint64_t launches)
+{
+    cts_json_key(json, key);
+    if (!is_there) {
+        cts_json_null(json);
+        return;
+    }
+    cts_json_open_object(json);
+    cts_json_member_u64(json, "launches", launches);
+    cts_json_member_double(json, "cost", cts_access_cost(counts));
+    for (size_t field = 0; field < CTS_ACCESS_FIELD_COUNT; field++)
+        cts_json_member_u64(json, cts_access_field_names[field], cts_access_field(counts, field));
+    cts_json_close_object(json);
+}
+
+static void write_evidence(struct cts_json *json, const char *key, const struct cts_diff_side *side,
+                           const struct cts_finding *finding)
+{
+    char text[500];
+    if (finding) cts_finding_evidence(side->catalogue, side->result, finding, text, sizeof text);
+    cts_json_member_string(json, key, finding ? text : NULL);
+}
+
+static void write_change(struct cts_json *json, const struct cts_diff_side sides[2],
+                         const struct cts_diff_finding *it)
+{
+    const struct cts_diff_side *const side = &sides[it->after != NULL];
+    const struct cts_finding *const finding = it->after ? it->after : it->before;
+    const struct cts_access_site *const row = &side->result->sites[finding->site];
+    const struct cts_site *const site = &side->catalogue->sites[row->site];
+    const bool is_known = row->kernel < side->catalogue->kernel_count;
+    cts_json_open_object(json);
+    cts_json_member_string(json, "change", cts_diff_change_text(it->change));
+    cts_json_member_string(json, "finding", cts_finding_text(finding->kind));
+    cts_json_member_string(json, "kernel",
+                           is_known ? side->catalogue->kernels[row->kernel].name : NULL);
+    write_place(json, side->catalogue, site);
+    cts_json_member_string(json, "variable", site->variable);
+    write_evidence(json, "before", &sides[0], it->before);
+    write_evidence(json, "after", &sides[1], it->after);
+    cts_json_close_object(json);
+}
+
+static void write_diff(struct cts_json *json, const struct cts_diff_side sides[2],
+                       const struct cts_access_diff *diff)
+{
+    cts_json_key(json, "rows");
+    cts_json_open_array(json);
+    for (size_t i = 0; i < diff->finding_count && i < FINDINGS_MAX; i++)
+        write_change(json, sides, &diff->findings[i]);
+    cts_json_close_array(json);
+    cts_json_key(json, "kernels");
+    cts_json_open_array(json);
+    for (size_t i = 0; i < diff->kernel_count && i < FINDINGS_MAX; i++) {
+        const struct cts_diff_kernel *const kernel = &diff->kernels[i];
+        cts_json_open_object(json);
+        cts_json_member_string(json, "kernel", kernel->name ? kernel->name : "?");
+        write_side(json, "before", kernel->is_before, &kernel->before, kernel->before_launches);
+        write_side(json, "after", kernel->is_after, &kernel->after, kernel->after_launches);
+        cts_json_close_object(json);
+    }
+    cts_json_close_array(json);
+}
+
 enum cts_status cts_view_write_diff(const struct cts_view_request *request, struct cts_json *json,
                                     struct cts_error *error)
 {
-    (void)json;
     if (!request->other)
         return cts_fail(error, CTS_UNSUPPORTED, "there is no other run to compare with");
-    return cts_fail(error, CTS_UNSUPPORTED, "the runs cannot be compared yet");
+    struct cts_view_request other = *request;
+    other.run = request->other;
+    other.snapshot = request->other_snapshot;
+    /* The run that is looked at is the one after. */
+    struct cts_diff_side sides[2] = {{.catalogue = &other.snapshot->catalogue},
+                                     {.catalogue = &request->snapshot->catalogue}};
+    struct cts_access_diff diff;
+    enum cts_status status = cts_view_access(&other, &sides[0].result, error);
+    if (!status) status = cts_view_access(request, &sides[1].result, error);
+    if (!status) status = cts_access_diff(&sides[0], &sides[1], &diff, error);
+    if (status) return status;
+    write_diff(json, sides, &diff);
+    cts_access_diff_release(&diff);
+    return CTS_OK;
 }
