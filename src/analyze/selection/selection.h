@@ -113,6 +113,7 @@ struct cts_selection_record {
     uint16_t warp;
     uint8_t space; /* as the view knows it: never constant */
     uint8_t width_bytes;
+    bool has_values;
     uint16_t sectors, ideal_sectors;       /* global and local; else 0 */
     uint16_t wavefronts, ideal_wavefronts; /* shared; else 0 */
     uint64_t addresses[CTS_WARP_LANES];    /* 0 where no lane took part */
@@ -122,7 +123,7 @@ struct cts_selection_records {
     struct cts_selection_record *items;
     size_t count;
     unsigned value_bytes; /* 0: no record of these has values */
-    uint8_t *values;      /* value_bytes for each of 32 lanes of each record */
+    uint8_t *values;      /* value_bytes for each of 32 lanes of each record that has_values */
 };
 /* Records `from` to `from + count - 1` of those that pass. */
 CTS_MUST_CHECK enum cts_status cts_selection_records(struct cts_selection *selection,
