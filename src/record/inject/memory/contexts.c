@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "instrumented.h"
 #include "memory.h"
 
 enum { CONTEXTS_MAX = 64, BINS_MAX = 1024, SLOTS_LOG2_MIN = 6, SLOTS_LOG2_MAX = 24 };
@@ -89,6 +90,7 @@ void cts_context_destroyed(CUcontext handle)
     uint32_t *const slots = context && context->state == RING_MADE ? context->slots : NULL;
     pthread_mutex_unlock(&lock);
     if (slots) cts_ring_remove_bins(cts_memory.consumers, slots);
+    cts_instrumented_forget(handle);
     pthread_mutex_lock(&lock);
     if (context) context->handle = NULL;
     pthread_mutex_unlock(&lock);

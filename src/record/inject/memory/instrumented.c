@@ -85,6 +85,17 @@ static struct grids *find_grids(CUcontext context)
     return NULL;
 }
 
+void cts_instrumented_forget(CUcontext context)
+{
+    pthread_mutex_lock(&lock);
+    struct grids *const grids = find_grids(context);
+    if (grids) {
+        free(grids->owners);
+        *grids = all_grids.items[--all_grids.count];
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* Their address; 0: they cannot be made. */
 static uint64_t grids_of(CUcontext context)
 {
