@@ -177,7 +177,7 @@ export class EmbeddedSource implements Source {
         return {
             total: places.length, index: pick(Float64Array, table.index), cta: pick(Uint32Array, table.cta), warp: pick(Uint16Array, table.warp),
             site: pick(Uint32Array, table.site), space: pick(Uint8Array, table.space), mask: pick(Uint32Array, table.mask), addresses,
-            values: null, valueBytes: 0,
+            values: null, valueBytes: 0, hasValues: new Uint8Array(page.length),
             sectors: pick(Uint16Array, table.cost, isOther), idealSectors: pick(Uint16Array, table.ideal, isOther),
             wavefronts: pick(Uint16Array, table.cost, isShared), idealWavefronts: pick(Uint16Array, table.ideal, isShared),
         };
