@@ -29,7 +29,7 @@ enum {
     WARPS = 3,
     RECORDS = 24, /* of a CTA */
     CHUNK_RECORDS = CTAS * RECORDS,
-    CHUNKS_MAX = LAUNCHES * CTAS,
+    CHUNKS_MAX = 2 * LAUNCHES * CTAS,
     ALLOCATIONS = 8,
     COPIES = 10,
     SPAN = 1 << 15, /* of addresses that the twin looks at */
@@ -72,8 +72,14 @@ static void random_record(struct program *p, size_t chunk, size_t place, uint32_
     const uint64_t where = random_below(4) ? 512 * random_below(8) : random_below(4096);
     r->base = r->space == CTS_SPACE_GLOBAL ? base + SPAN / 2 + where : 2048 + where / 4;
     if (!r->mask) r->mask = 1;
-    static const int32_t strides[] = {4, 8, 16, 24, 4, 0, -4, 1, 128};
+    static const int32_t strides[] = {4, 8, 16, 24, 24, 0, -4, 1, 128};
     if (r->pattern == CTS_PATTERN_AFFINE) r->s0 = strides[random_below(9)];
+    if (r->s0 == 24) { /* fields of structs, also side by side in one loop */
+        r->mask = UINT32_MAX;
+        r->warp = (uint16_t)random_below(2);
+        r->base = r->base / 4096 * 4096 + 768 * random_below(2) + 4 * random_below(3);
+        r->site = random_below(2) ? 0 : 5;
+    }
     if (r->pattern == CTS_PATTERN_TWO_LEVEL) {
         r->row_lanes = random_below(2) ? 16 : (uint8_t)(2 + random_below(30));
         r->s0 = random_below(2) ? 4 : (int32_t)random_below(12);
@@ -83,24 +89,32 @@ static void random_record(struct program *p, size_t chunk, size_t place, uint32_
         offsets[i] = (uint32_t)random_below(random_below(2) ? 64 : 900);
 }
 
-/* Chunks of a launch: its CTAs apart in several files, or taking turns in one chunk. */
+static void open_chunk(struct program *p, uint32_t launch, uint32_t file, uint32_t first_cta,
+                       uint32_t last_cta)
+{
+    p->chunks[p->chunk_count] = (struct cts_acc_chunk){.launch = launch,
+                                                       .file = file,
+                                                       .first_cta = first_cta,
+                                                       .last_cta = last_cta,
+                                                       .offset_bytes = p->chunk_count};
+    p->chunk_count++;
+}
+
+/* Chunks of a launch: its CTAs apart in several files, some of which go on in the next chunk of
+ * theirs, or taking turns in one chunk. */
 static void random_launch(struct program *p, uint32_t launch)
 {
     const bool turns = random_below(3) == 0;
     for (uint32_t cta = 0; cta < CTAS; cta++) {
-        if (!turns || cta == 0) {
-            p->chunks[p->chunk_count] =
-                (struct cts_acc_chunk){.launch = launch,
-                                       .file = turns ? 0 : (uint32_t)random_below(2),
-                                       .first_cta = turns ? 0 : cta,
-                                       .last_cta = turns ? CTAS - 1 : cta,
-                                       .offset_bytes = p->chunk_count};
-            p->chunk_count++;
+        const uint32_t file = turns ? 0 : (uint32_t)random_below(2);
+        if (!turns || cta == 0)
+            open_chunk(p, launch, file, turns ? 0 : cta, turns ? CTAS - 1 : cta);
+        for (unsigned i = 0; i < RECORDS; i++) {
+            if (!turns && i == RECORDS / 2 && random_below(2))
+                open_chunk(p, launch, file, cta, cta);
+            random_record(p, p->chunk_count - 1, p->chunks[p->chunk_count - 1].record_count++,
+                          launch, turns ? (uint32_t)random_below(CTAS) : cta);
         }
-        struct cts_acc_chunk *const chunk = &p->chunks[p->chunk_count - 1];
-        for (unsigned i = 0; i < RECORDS; i++)
-            random_record(p, p->chunk_count - 1, chunk->record_count++, launch,
-                          turns ? (uint32_t)random_below(CTAS) : cta);
     }
 }
 
@@ -816,6 +830,28 @@ static void test_origins(void **unused)
     check_touch("device", CTS_LOAD, 16, CTS_FINDING_OUTSIDE, 128, 0);
 }
 
+/* Structs of 24 bytes: one warp takes two fields of its 32, the other one of the next 32. */
+static void test_fields(void **unused)
+{
+    (void)unused;
+    struct program *const p = touching("variable", CTS_LOAD, base);
+    p->launches[0].block[0] = 64;
+    p->chunks[0].record_count = 3;
+    p->records[0][0].s0 = 24;
+    p->records[0][1] = p->records[0][2] = p->records[0][0];
+    p->records[0][1].base += 4;
+    p->records[0][2].base += 24 * 32;
+    p->records[0][2].warp = 1;
+    const struct cts_access_options options = {.threads = 1};
+    struct cts_access_result result = analyze(p, &options);
+    assert_int_equal(result.sites[0].counts.requested_bytes, 3 * 128);
+    assert_int_equal(result.sites[0].counts.warp_distinct_bytes, 32 * 8 + 32 * 4);
+    assert_int_equal(result.sites[0].counts.cta_distinct_bytes, 32 * 8 + 32 * 4);
+    assert_int_equal(result.sites[0].counts.launch_distinct_bytes, 32 * 8 + 32 * 4);
+    cts_access_release(&result);
+    free(p);
+}
+
 /* Requests alone: the same costs, and nothing else. */
 static void test_costs_only(void **unused)
 {
@@ -841,6 +877,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_programs), cmocka_unit_test(test_one_launch),
         cmocka_unit_test(test_what_is_missing), cmocka_unit_test(test_origins),
-        cmocka_unit_test(test_costs_only)};
+        cmocka_unit_test(test_fields),          cmocka_unit_test(test_costs_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
