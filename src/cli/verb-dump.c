@@ -19,7 +19,6 @@
 
 enum form { FORM_TABLE, FORM_JSON, FORM_CSV };
 
-enum { VALUE_WORDS_MAX = 16 };   /* docs/format.md */
 enum { CELL_COLUMNS_MAX = 120 }; /* of a text in a table; JSON and CSV have all of it */
 
 /* ---- the catalogue's tables ---- */
@@ -255,13 +254,6 @@ static const char *operation_of(const struct cts_site *site)
     return site->operation ? cts_operation_text(site->operation) : "?";
 }
 
-/* Of a wide access, the values of the first bytes only are kept. */
-static unsigned words_per_lane(const struct cts_site *site)
-{
-    const unsigned words = (site->width_bytes + 7) / 8;
-    return words < VALUE_WORDS_MAX ? words : VALUE_WORDS_MAX;
-}
-
 static void record_heading(const struct record_dump *dump)
 {
     const bool csv = dump->form == FORM_CSV;
@@ -322,15 +314,14 @@ static void print_lane_lines(struct record_dump *dump, const struct cts_access *
                addresses[lane]);
         if (access->values && dump->form != FORM_CSV) fputs("  ", stdout);
         if (access->values)
-            print_value(access->values + active * words_per_lane(site), words_per_lane(site));
+            print_value(access->values + active * access->value_words, access->value_words);
         putchar('\n');
         active++;
         dump->printed++;
     }
 }
 
-static void json_lanes(struct cts_json *json, const struct cts_access *access,
-                       const struct cts_site *site)
+static void json_lanes(struct cts_json *json, const struct cts_access *access)
 {
     uint64_t addresses[CTS_WARP_LANES];
     cts_access_addresses(access, addresses);
@@ -345,8 +336,8 @@ static void json_lanes(struct cts_json *json, const struct cts_access *access,
         if (access->values) {
             cts_json_key(json, "value");
             cts_json_open_array(json);
-            for (unsigned w = 0; w < words_per_lane(site); w++)
-                cts_json_hex(json, access->values[active * words_per_lane(site) + w]);
+            for (unsigned w = 0; w < access->value_words; w++)
+                cts_json_hex(json, access->values[active * access->value_words + w]);
             cts_json_close_array(json);
         }
         cts_json_close_object(json);
@@ -380,7 +371,7 @@ static void print_record_json(struct record_dump *dump, const struct cts_access 
         for (int i = 0; i < lanes; i++) cts_json_u64(json, access->offsets[i]);
         cts_json_close_array(json);
     }
-    if (dump->lanes) json_lanes(json, access, site);
+    if (dump->lanes) json_lanes(json, access);
     cts_json_close_object(json);
 }
 

@@ -54,7 +54,7 @@ static enum cts_status reserve_rows(struct cts_acc_batch *batch, size_t count,
     struct cts_acc_batch_private *const p = batch->private_data;
     if (count <= p->row_capacity) return CTS_OK;
     const size_t capacity = (count + 7) / 8 * 8;
-    const size_t row_bytes = 8 + 7 * 4 + 2 + 3;
+    const size_t row_bytes = 8 + 7 * 4 + 2 + 4;
     free(p->rows);
     p->row_capacity = 0;
     p->rows = malloc(capacity * row_bytes);
@@ -74,6 +74,7 @@ static enum cts_status reserve_rows(struct cts_acc_batch *batch, size_t count,
     batch->space = at;
     batch->pattern = at + capacity;
     batch->row_lanes = at + 2 * capacity;
+    batch->value_words = at + 3 * capacity;
     p->row_capacity = capacity;
     return CTS_OK;
 }
@@ -129,6 +130,7 @@ enum cts_status cts_acc_decode_chunk(const struct cts_acc_chunk_header *header,
 
 struct cts_access cts_acc_record(const struct cts_acc_batch *batch, size_t i)
 {
+    const bool has_values = batch->value_start[i] != UINT32_MAX;
     return (struct cts_access){
         .launch = batch->launch,
         .cta = batch->cta[i],
@@ -143,7 +145,7 @@ struct cts_access cts_acc_record(const struct cts_acc_batch *batch, size_t i)
         .base = batch->base[i],
         .offsets =
             batch->pattern[i] == CTS_PATTERN_LIST ? batch->offsets + batch->offset_start[i] : NULL,
-        .values =
-            batch->value_start[i] != UINT32_MAX ? batch->values + batch->value_start[i] : NULL,
+        .values = has_values ? batch->values + batch->value_start[i] : NULL,
+        .value_words = has_values ? batch->value_words[i] : 0,
     };
 }

@@ -333,6 +333,7 @@ static enum cts_status assign_values(struct decoder *d, const struct template_ro
             const struct combo *const combo = &d->combos[id_at(d, t->first_record + i)];
             const uint32_t words = combo->value_words * cts_lane_count(batch->mask[row]);
             batch->value_start[row] = words ? d->value : UINT32_MAX;
+            batch->value_words[row] = combo->value_words;
             d->value += words;
         }
     }

@@ -61,6 +61,7 @@ struct cts_acc_batch {
     uint8_t *row_lanes;
     int32_t *s0, *s1;
     uint64_t *base;
+    uint8_t *value_words;   /* per active lane, of records that have values; else undefined */
     uint32_t *offset_start; /* list: index of its first offset in offsets[] */
     uint32_t *value_start;  /* values: index of its first word in values[]; UINT32_MAX: none */
     uint32_t *offsets;

@@ -96,7 +96,8 @@ struct cts_access {
     int32_t s0, s1;    /* bytes; see above; 0 where the pattern has none */
     uint64_t base;
     const uint32_t *offsets; /* list: one per active lane, bytes; else NULL. Borrowed */
-    const uint64_t *values;  /* with --values: ceil(width/8) words per active lane, else NULL */
+    const uint64_t *values;  /* with --values: value_words words per active lane, else NULL */
+    uint8_t value_words;     /* ceil(width/8), at most 16: of wider accesses the first 128 bytes */
 };
 
 /* The address of each active lane, in addresses[lane]; other elements stay untouched. */

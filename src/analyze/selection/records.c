@@ -107,12 +107,12 @@ static enum cts_status add_values(struct scan *scan, size_t chunk, size_t first,
     const enum cts_status status =
         source->read(source->state, &scan->view->chunks[chunk], &batch, error);
     for (size_t r = first; r < end && !status; r++) {
-        const struct cts_selection_record *const record = &records->items[r];
+        struct cts_selection_record *const record = &records->items[r];
         const size_t i = (size_t)(record->index - scan->view->first_index[chunk]);
         if (i >= batch.record_count || batch.value_start[i] == UINT32_MAX) continue;
-        const unsigned words = (record->width_bytes + 7u) / 8;
-        const uint64_t needed = (uint64_t)words * (unsigned)__builtin_popcount(record->mask);
-        if (needed > batch.value_count - batch.value_start[i]) continue; /* of another width */
+        const unsigned words = batch.value_words[i];
+        if (words * 8u < record->width_bytes) continue; /* not all of it is there */
+        record->has_values = true;
         const uint64_t *from = batch.values + batch.value_start[i];
         for (uint32_t mask = record->mask; mask; mask &= mask - 1, from += words)
             memcpy(records->values +

@@ -21,6 +21,7 @@ struct cts_collector {
     pid_t pid; /* a child after fork() has our memory and files, but must not write */
     atomic_uint_fast64_t size_bytes; /* of all access files, as they will be when closed */
     atomic_uint_fast64_t records, accesses, dropped_records, dropped_accesses;
+    atomic_bool has_values; /* a record with some has come: the catalogue says so */
     atomic_bool is_full;    /* max_size_bytes is reached: no more chunks */
     atomic_bool has_failed; /* `failure` is set, and does not change any more */
     struct cts_error failure;

@@ -129,12 +129,15 @@ void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *
 static bool make_room_for_values(struct cts_stream *stream)
 {
     struct cts_acc_segment *const segment = &stream->segment;
-    if (!segment->values)
-        segment->values = malloc(CTS_SEGMENT_VALUES_CAPACITY * sizeof *segment->values);
+    if (segment->values) return true;
+    segment->values = malloc(CTS_SEGMENT_VALUES_CAPACITY * sizeof *segment->values);
+    struct cts_collector *const collector = stream->collector;
+    if (segment->values && !atomic_exchange(&collector->has_values, true) && collector->catalogue)
+        cts_catalogue_set(collector->catalogue, "values", "1");
     if (segment->values) return true;
     struct cts_error error;
     cts_fail(&error, CTS_MEMORY, "no memory for values; they are left out");
-    cts_collector_fail(stream->collector, &error);
+    cts_collector_fail(collector, &error);
     return false;
 }
 

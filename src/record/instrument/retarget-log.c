@@ -13,7 +13,9 @@
  * would grow from round to round of a loop, and before other code that logs. A barrier of the CTA
  * empties the log, and so does the end of the kernel.
  *
- * With values, whose words must follow their entry, the test stands in front of each entry. */
+ * With values an entry is written where its first value word is, and the test stands in front of
+ * it: an entry and its words must not be torn apart, and the access itself may wait between its
+ * mark and its values (a volatile one lets other lanes go first). */
 #include "record/instrument/retarget.h"
 
 #include <stdlib.h>
@@ -37,6 +39,7 @@ struct log {
     LLVMValueRef run;       /* `at` where the run of entries of this block began, or NULL */
     unsigned run_words;     /* appended since */
     unsigned load;          /* see above */
+    LLVMValueRef pending; /* with values: the access mark whose entry is not written yet, or NULL */
     bool in_kernel;
 };
 
@@ -218,14 +221,28 @@ static void log_range(struct log *log, LLVMValueRef mark)
     read_again(log);
 }
 
+static void log_value(struct log *log, LLVMValueRef mark)
+{
+    if (log->pending) {
+        log_access(log, log->pending);
+        LLVMInstructionEraseFromParent(log->pending);
+        log->pending = NULL;
+    }
+    append_word(log, LLVMGetOperand(mark, 1));
+}
+
 static void log_mark(struct log *log, LLVMValueRef mark)
 {
-    if (is_mark(mark, CTS_MARK_ACCESS))
-        log_access(log, mark);
-    else if (is_mark(mark, CTS_MARK_ACCESS_RANGE))
+    if (is_mark(mark, CTS_MARK_VALUE)) {
+        log_value(log, mark);
+    } else if (is_mark(mark, CTS_MARK_ACCESS_RANGE)) {
         log_range(log, mark);
-    else
-        append_word(log, LLVMGetOperand(mark, 1));
+    } else if (log->retarget->values) {
+        log->pending = mark;
+        return;
+    } else {
+        log_access(log, mark);
+    }
     LLVMInstructionEraseFromParent(mark);
 }
 

@@ -21,8 +21,6 @@ SAME(MEMORY);
 SAME(USAGE);
 #undef SAME
 
-enum { VALUE_WORDS_MAX = 16 }; /* of a lane, docs/format.md */
-
 struct cts_run {
     struct cts_catalogue catalogue;
     char *path;
@@ -280,7 +278,6 @@ int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *rec
     const struct cts_catalogue *const catalogue = &accesses->run->catalogue;
     const uint32_t width =
         access.site < catalogue->site_count ? catalogue->sites[access.site].width_bytes : 0;
-    const uint32_t words = (width + 7) / 8;
     *record = (struct cts_warp_record){
         .launch = access.launch,
         .site = access.site,
@@ -289,10 +286,8 @@ int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *rec
         .lanes = access.mask,
         .width_bytes = width,
         .space = cts_space_text(access.space),
-        .value_words = !access.values            ? 0
-                       : words < VALUE_WORDS_MAX ? words
-                                                 : VALUE_WORDS_MAX,
-        .values = words ? access.values : NULL,
+        .value_words = access.value_words,
+        .values = access.values,
     };
     cts_access_addresses(&access, record->addresses);
     return 1;

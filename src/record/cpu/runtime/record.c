@@ -15,6 +15,7 @@
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -298,6 +299,20 @@ static struct cts_launch launch_row(const struct cts_work *work, const struct CU
     return row;
 }
 
+/* Says once that values were asked for and cannot be had. */
+static void check_values(const struct cts_file_desc *file)
+{
+    static atomic_bool said;
+    char text[600];
+    if (!cts_environment()->values || (file->flags & CTS_FILE_VALUES) || !file->site_count) return;
+    if (atomic_exchange(&said, true)) return;
+    snprintf(text, sizeof text,
+             "values are not recorded: '%.400s' has to be compiled with 'ctascope cc --values'",
+             file->path);
+    cts_say("%s", text);
+    cts_record_message("warning", text);
+}
+
 static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
                         struct cts_trace *trace)
 {
@@ -307,6 +322,7 @@ static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
     const bool is_instrumented = !(kernel->desc->flags & CTS_KERNEL_UNINSTRUMENTED);
     trace->records_accesses = is_wanted(kernel) && is_instrumented && kernel->file->recorded &&
                               cts_record_file_slots(kernel->file);
+    if (trace->records_accesses) check_values(kernel->file->loaded.desc);
     const struct cts_launch row = launch_row(work, stream, trace);
     cts_catalogue_add_launch(catalogue, &row);
 }
