@@ -55,7 +55,7 @@ export async function open(browser, address, options = {}) {
     page.setDefaultTimeout(8000);
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
-    page.on("request", (request) => /^(http:\/\/(127\.0\.0\.1|localhost)|data:|blob:)/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
+    page.on("request", (request) => /^(http:\/\/127\.0\.0\.1|file:|data:|blob:)/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
     await page.goto(address);
     await page.waitForSelector(".view .status");
     await settle(page);

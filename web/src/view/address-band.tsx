@@ -7,27 +7,44 @@ import { Canvas, type Brush } from "./canvas";
 import type { Region } from "./address-grid";
 import { marksOf, readColour, useModel, writeColour } from "./model";
 import { most, strength } from "./paint";
+import type { Density } from "./source";
 import type { Range } from "./state";
 
 const CELLS = 512;
 
-export function AddressBand({ region, window }: { region: Region; window: Range }) {
+// In so many parts of the region, the largest cell of each.
+function coarse(data: Density, region: Range, cells: number): { reads: Float64Array; writes: Float64Array } {
+    const reads = new Float64Array(cells), writes = new Float64Array(cells), size = region.last - region.first + 1;
+    for (let i = 0; i < data.reads.length; i++) {
+        if (!data.reads[i] && !data.writes[i]) continue;
+        const from = data.first + i * data.cellBytes - region.first, to = Math.min(from + data.cellBytes, size) - 1;
+        for (let c = Math.floor((from / size) * cells); c <= Math.floor((to / size) * cells); c++) {
+            reads[c] = Math.max(reads[c]!, data.reads[i]!);
+            writes[c] = Math.max(writes[c]!, data.writes[i]!);
+        }
+    }
+    return { reads, writes };
+}
+
+// `whole`: the cells show all of it too: what they know, null while it is on its way.
+export function AddressBand({ region, window, whole }: { region: Region; window: Range; whole: Density | null | undefined }) {
     const model = useModel(), { launch, state } = model;
     const size = region.last - region.first + 1, cells = Math.min(CELLS, size);
-    const density = useAsk(`${launch.launch}|${region.space}|${region.first}`, `band|${region.last}|${JSON.stringify(state.filter)}`,
+    const asked = useAsk(`${launch.launch}|${region.space}|${region.first}`, whole === undefined ? `band|${region.last}|${JSON.stringify(state.filter)}` : null,
         (signal) => model.source.density(launch.launch, state.filter, region.space, region.first, region.last, cells, signal));
-    const tops = useMemo(() => (density.data ? { reads: most(density.data.reads), writes: most(density.data.writes) } : null), [density.data]);
+    const data = whole === undefined ? asked.data : whole;
+    const bins = useMemo(() => data && coarse(data, region, cells), [data, cells]);
+    const tops = useMemo(() => (bins ? { reads: most(bins.reads), writes: most(bins.writes) } : null), [bins]);
     const width = useRef(1), held = useRef<{ x: number; first: number } | null>(null);
     const draw = ({ context, width: wide, height, unit, theme }: Brush) => {
         width.current = wide;
         const middle = Math.round(height / 2), xOf = (byte: number) => ((byte - region.first) / size) * wide;
         context.fillStyle = theme.background;
         context.fillRect(0, 0, wide, height);
-        const data = density.data;
-        if (data && tops)
-            for (let i = 0; i < data.reads.length; i++) {
-                const x = Math.round(xOf(data.first + i * data.cellBytes)), next = Math.max(x + 1, Math.round(xOf(Math.min(data.first + (i + 1) * data.cellBytes, region.last + 1))));
-                const up = strength(data.reads[i]!, tops.reads) * (middle - unit), down = strength(data.writes[i]!, tops.writes) * (height - middle - unit);
+        if (bins && tops)
+            for (let i = 0; i < cells; i++) {
+                const x = Math.round((i / cells) * wide), next = Math.max(x + 1, Math.round(((i + 1) / cells) * wide));
+                const up = strength(bins.reads[i]!, tops.reads) * (middle - unit), down = strength(bins.writes[i]!, tops.writes) * (height - middle - unit);
                 context.fillStyle = readColour(theme);
                 if (up) context.fillRect(x, middle - up, next - x, up);
                 context.fillStyle = writeColour(theme);
@@ -55,10 +72,10 @@ export function AddressBand({ region, window }: { region: Region; window: Range 
         const start = region.first + Math.floor((Math.max(0, Math.min(first - region.first, size - span - 1))) / quantum) * quantum;
         model.set({ window: { space: region.space, first: start, last: Math.min(region.last, start + span) } });
     };
-    const touched = density.data ? density.data.reads.reduce((n, v, i) => n + (v || density.data!.writes[i] ? 1 : 0), 0) : 0;
+    const touched = bins ? bins.reads.reduce((n, v, i) => n + (v || bins.writes[i] ? 1 : 0), 0) : 0;
     return (
         <div class="band">
-            <Canvas label={`${region.name} from end to end: ${count(touched)} of ${count(density.data?.reads.length ?? 0)} parts touched`} draw={draw} redraw={(paint) => model.hover.watch(paint)} cursor="ew-resize"
+            <Canvas label={`${region.name} from end to end: ${count(touched)} of ${count(cells)} parts touched`} draw={draw} redraw={(paint) => model.hover.watch(paint)} cursor="ew-resize"
                 onDown={(x) => {
                     const byte = region.first + (x / width.current) * size;
                     if (byte < window.first || byte > window.last) go(byte - (window.last - window.first) / 2);

@@ -3,13 +3,14 @@
 // them. Wheel: zoom. Drag: select bytes. Click: select a cell's bytes. Double click: all again.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bytes, count } from "../format";
-import { useAsk } from "./ask";
+import { useAsk, type Answer } from "./ask";
 import { Canvas, type Brush } from "./canvas";
 import { bytesOf, cellOf, emptySums, gather, gridOf, zoomed, type Grid } from "./grid-layout";
 import { kindOf, marksOf, useModel, type Mark } from "./model";
 import { Failed, plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import { blend, cssOf, inksOf, mix, most, strength } from "./paint";
+import type { Density } from "./source";
 import { hex, type Range, type Shape } from "./state";
 
 export interface Region extends Range {
@@ -19,14 +20,28 @@ export interface Region extends Range {
 }
 const TOP = 16, TOUCHES = 256, ASK_AFTER_MS = 50;
 
-export function AddressGrid({ region, window, shape, width, height, unit }: { region: Region; window: Range; shape: Shape; width: number; height: number; unit: number }) {
+export interface Picture {
+    grid: Grid;
+    gutter: number;
+    density: Answer<Density[]>;
+}
+
+// How the window lies on a place of such a size, and what was read and written there.
+export function usePicture(region: Region | null, window: Range | null, shape: Shape | null, width: number, height: number, unit: number): Picture | null {
     const model = useModel(), { launch, state } = model;
     // Room for the longest name of a row.
-    const gutter = Math.max(44, 22 + 7 * count(Math.floor((window.last - region.first) / (shape.kind === "array" ? region.element : Math.max(1, shape.pitch)))).length + (shape.kind === "matrix" ? 20 : 0));
-    const grid = useMemo(() => gridOf(window.first, window.last, shape, region.element, Math.max(80, width - (gutter + 10) * unit), Math.max(40, height - (TOP + 4) * unit), unit),
-        [window.first, window.last, shape.kind, shape.pitch, region.element, width, height, unit]);
-    const density = useAsk(`${launch.launch}|${window.space}`, `density|${grid.slices.map((s) => `${s.first}-${s.cells}-${s.last}`).join()}|${JSON.stringify(state.filter)}`,
-        (signal) => Promise.all(grid.slices.map((s) => model.source.density(launch.launch, state.filter, window.space, s.first, s.last, s.cells, signal))));
+    const longest = !region || !window || !shape ? 0 : Math.floor((window.last - region.first) / (shape.kind === "array" ? region.element : Math.max(1, shape.pitch)));
+    const gutter = Math.max(44, 22 + 7 * count(longest).length + (shape?.kind === "matrix" ? 20 : 0));
+    const grid = useMemo(() => !region || !window || !shape || !width ? null :
+        gridOf(window.first, window.last, shape, region.element, Math.max(80, width - (gutter + 10) * unit), Math.max(40, height - (TOP + 4) * unit), unit),
+    [window?.space, window?.first, window?.last, shape?.kind, shape?.pitch, region?.element, width, height, unit]);
+    const density = useAsk(`${launch.launch}|${window?.space}`, grid && `density|${grid.slices.map((s) => `${s.first}-${s.cells}-${s.last}`).join()}|${JSON.stringify(state.filter)}`,
+        (signal) => Promise.all(grid!.slices.map((s) => model.source.density(launch.launch, state.filter, window!.space, s.first, s.last, s.cells, signal))));
+    return grid && { grid, gutter, density };
+}
+
+export function AddressGrid({ region, window, shape, picture: { grid, gutter, density }, width, unit }: { region: Region; window: Range; shape: Shape; picture: Picture; width: number; unit: number }) {
+    const model = useModel(), { launch, state } = model;
     const sums = useMemo(() => {
         if (!density.data) return null;
         const reads = emptySums(grid), writes = emptySums(grid);

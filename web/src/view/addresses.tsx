@@ -2,7 +2,7 @@
 // laid out as an array, a matrix or structs.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bytes, count } from "../format";
-import { AddressGrid, type Region } from "./address-grid";
+import { AddressGrid, usePicture, type Region } from "./address-grid";
 import { AddressBand } from "./address-band";
 import { useAsk } from "./ask";
 import { unitOf } from "./canvas";
@@ -98,7 +98,7 @@ function AllocationList({ shown }: { shown: number | null }) {
     const model = useModel(), { launch, state } = model;
     const [text, setText] = useState(""), [all, setAll] = useState(false);
     const hovered = useHoveredAllocation(model);
-    const groups = useAsk(launch.launch, `allocations|${JSON.stringify(state.filter)}`, (signal) => model.source.groups(launch.launch, state.filter, "allocation", LISTED, signal));
+    const groups = useAsk(launch.launch, launch.allocations.filter((a) => a.touched).length > 1 ? `allocations|${JSON.stringify(state.filter)}` : null, (signal) => model.source.groups(launch.launch, state.filter, "allocation", LISTED, signal));
     const weight = new Map((groups.data?.rows ?? []).map((g) => [Number(g.key), g])), most = Math.max(1, ...[...weight.values()].map((g) => g.bytes));
     const wanted = text.trim().toLowerCase(), touched = launch.allocations.some((a) => a.touched);
     const rows = launch.allocations.filter((a) => (all || !touched || a.touched || a.allocation === shown) && (!wanted || [a.variable, a.declaration, a.type, a.path, hex(a.address)].some((t) => t?.toLowerCase().includes(wanted))));
@@ -146,6 +146,7 @@ export function AddressesView() {
         { space: region.space, first: Math.max(region.first, state.window.first), last: Math.min(region.last, state.window.last) } : region;
     const shape = region ? state.shapes[shapeKey(region)] ?? defaultShape(launch, region) : null;
     const whole = !!region && !!window && window.first === region.first && window.last === region.last;
+    const picture = usePicture(region, window, shape, size.width, size.height, unit);
     const zoomToSelection = () => {
         const marks = marksOf(model, space).filter((mark) => mark.kind !== "hover" && region && mark.last >= region.first && mark.first <= region.last);
         if (!region || !shape || !marks.length) return;
@@ -173,8 +174,8 @@ export function AddressesView() {
                 {space === "global" && <AllocationList shown={region?.allocation ?? null} />}
                 <div class="memory">
                     {region && window && shape ? <>
-                        <AddressBand key={`${region.space}${region.first}`} region={region} window={window} />
-                        <div class="cells" ref={place}>{size.width > 0 && <AddressGrid region={region} window={window} shape={shape} width={size.width} height={size.height} unit={unit} />}</div>
+                        <AddressBand key={`${region.space}${region.first}`} region={region} window={window} whole={whole && picture?.grid.slices.length === 1 ? picture.density.data?.[0] ?? null : undefined} />
+                        <div class="cells" ref={place}>{picture && <AddressGrid region={region} window={window} shape={shape} picture={picture} width={size.width} unit={unit} />}</div>
                     </> : <Empty title="No allocation was alive at this launch.">The recorder saw none; accesses are still in Warps and Order.</Empty>}
                 </div>
             </div>

@@ -11,7 +11,7 @@ import { useKeys } from "./keys";
 import { ModelContext, type Hover, type Model } from "./model";
 import { siteIndex } from "./places";
 import { Panes } from "./panes";
-import { fetchOne, type One } from "./records";
+import { PAGE, fetchOne, type One } from "./records";
 import type { RunInfo, Source } from "./source";
 import { type State } from "./state";
 import { StatusLine } from "./status";
@@ -114,6 +114,9 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     }, [state.launch]);
     const launch = useAsk("launch", state.launch === null ? null : `${state.launch}`, (signal) => source.launch(state.launch!, signal));
     const current = launch.data && launch.data.launch === state.launch ? launch.data : null;
+    // The first page of what the filter lets through, which several parts want, is on its way with the launch.
+    const head = useAsk(state.launch, state.launch === null ? null : `head|${JSON.stringify(state.filter)}`, (signal) => source.records(state.launch!, state.filter, 0, PAGE, signal));
+    const page = head.waiting ? null : head.data;
     useEffect(() => {
         if (!launch.error || state.launch === null) return;
         say(`Launch ${state.launch} cannot be shown: ${launch.error}`);
@@ -147,9 +150,10 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             openLaunch: (id, change) => set({ launch: id, record: null, lane: null, pins: [], bytes: null, window: null, order: null, compare: null, ...change }),
             selected: state.record === null ? null : records.get(state.record) ?? null,
             pinned: state.pins.map((pin) => records.get(pin.index) ?? null),
+            head: { total: page ? page.total : null, page, error: head.error, retry: head.retry },
             findings: findings.data,
         };
-    }, [current, state, records, findings.data, source, run]);
+    }, [current, state, records, findings.data, page, head.error, source, run]);
     if (model) last.current = model;
     const shown = model ?? last.current; // while another launch is on its way, the last one stays
     useKeys(shown, overlay, setOverlay);

@@ -1,7 +1,6 @@
 // The filter: which records every view shows. What is set stands as chips, which a click takes away.
 import { useEffect, useState } from "preact/hooks";
 import { count } from "../format";
-import { useAsk } from "./ask";
 import { useModel } from "./model";
 import { fileName, placeText } from "./places";
 import type { Filter, Space } from "./source";
@@ -52,8 +51,7 @@ function chipsOf(model: ReturnType<typeof useModel>): [string, Partial<Filter>][
 export function FilterPanel() {
     const model = useModel(), { launch, state } = model, { filter } = state;
     const change = (part: Partial<Filter>) => model.set({ filter: { ...filter, ...part } });
-    const matched = useAsk(launch.launch, isFiltered(filter) ? `count|${JSON.stringify(filter)}` : null, (signal) => model.source.records(launch.launch, filter, 0, 1, signal));
-    const chips = chipsOf(model), total = matched.data?.total ?? null;
+    const chips = chipsOf(model), { total } = model.head;
     const spaces = launch.spaces.map((s) => s.space);
     return (
         <section class="panel filter">

@@ -4,7 +4,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Theme } from "../theme";
-import type { FindingRow, LaunchInfo, OperationKind, RunInfo, Site, Source, Space, Touch } from "./source";
+import type { FindingRow, LaunchInfo, OperationKind, Records, RunInfo, Site, Source, Space, Touch } from "./source";
 import type { One } from "./records";
 import { addressText, placeText } from "./places";
 import { isActive } from "./requests";
@@ -34,6 +34,7 @@ export interface Model {
     hover: Store<Hover | null>;
     selected: One | null;
     pinned: (One | null)[]; // as state.pins; null: on its way
+    head: { total: number | null; page: Records | null; error: string | null; retry: () => void }; // the first page that the filter lets through
     findings: FindingRow[] | null; // of the launch or of the run, as the state says
 }
 

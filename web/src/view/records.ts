@@ -65,6 +65,12 @@ export class RecordPages {
 
     constructor(private source: Source, readonly launch: number, readonly filter: Filter, private arrived: () => void) {}
 
+    // The first page, which somebody else has asked for.
+    begin(records: Records): void {
+        this.total = records.total;
+        if (!this.pages.has(0)) this.pages.set(0, records);
+    }
+
     // Of the rows [from, to), those at hand; asks for the others.
     want(from: number, to: number): void {
         if (this.closed) return;
@@ -79,7 +85,7 @@ export class RecordPages {
             if (have) {
                 this.pages.delete(page);
                 this.pages.set(page, have); // used last
-            } else if (!this.asked.has(page) && (this.total === null ? page === first : page * PAGE < this.total)) this.ask(page);
+            } else if (!this.asked.has(page) && this.total !== null && page * PAGE < this.total) this.ask(page);
         }
     }
     private ask(page: number): void {

@@ -37,8 +37,8 @@ export function WarpsView() {
     const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
     const spot = useRef<Rows>({ top: 0, shown: 1 });
     const size = useRef({ width: 1, unit: 1 });
-    const total = pages.total;
-    if (total === null) pages.want(0, 1);
+    if (model.head.page) pages.begin(model.head.page);
+    const total = pages.total, failed = pages.error ?? model.head.error;
     const unit = unitOf(), rowHeight = ROW * unit;
 
     const draw = (brush: Brush) => {
@@ -164,7 +164,7 @@ export function WarpsView() {
             <Head tools={hidden && <span class="soft">request {count(state.record!)} is outside the filter</span>}>
                 <b>{total === null ? "…" : count(total)}</b> requests <span class="soft">rows of 32 lanes, in recorded order</span>
             </Head>
-            {pages.error ? <Empty title="The requests could not be read."><p>{pages.error}</p><button onClick={() => (pages.want(0, 1), arrived())}>Try again</button></Empty> :
+            {failed ? <Empty title="The requests could not be read."><p>{failed}</p><button onClick={() => { pages.error = null; model.head.retry(); arrived(); }}>Try again</button></Empty> :
                 total === 0 ? <NothingLeft what="requests" /> : (
                     <Scroller total={total ?? 0} rowHeight={rowHeight} head={HEAD * unit} goTo={goTo}>
                         {(rows) => {
