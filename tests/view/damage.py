@@ -144,7 +144,8 @@ with Server(ctascope, path) as one:
     assert size * len(columns[0]) >= large["size"] and len(columns[0]) <= 1000
     assert columns[0][0] + columns[1][0] > 0 and sum(columns[0][1:]) == 0
 
-# A recording of time alone, and an archive alone.
+# An archive alone.
 done = subprocess.run([ctascope, "view", f"{work}/traces.otf2"], capture_output=True, text=True,
                       timeout=20)
 assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done
+assert "OTF2 archive" in done.stderr and "ctascope report" in done.stderr, done

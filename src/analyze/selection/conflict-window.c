@@ -20,7 +20,7 @@
 
 enum {
     WARP_BITS = 32,
-    STATES_MAX = 1 << 20,
+    STATES_MAX = 3 << 19,
     ODD_MAX = 1 << 20,  /* entries of the map */
     ODD_WARP_BITS = 40, /* of a key of the map */
     DOES_READ = 1,
@@ -46,9 +46,10 @@ struct conflict_room {
     size_t passes_room;
     /* the pass at hand */
     const struct conflict_window *window;
-    size_t low, high; /* granules */
-    bool is_counting; /* states are filled */
-    bool is_full;     /* of the map */
+    size_t low, high;               /* granules */
+    uint64_t first_byte, last_byte; /* of global memory: theirs, as far as they are looked at */
+    bool is_counting;               /* states are filled */
+    bool is_full;                   /* of the map */
 };
 
 /* ---- where a lane goes ---- */
@@ -177,7 +178,13 @@ static enum cts_status touch_record(struct conflict_worker *worker, const struct
     }
     uint64_t addresses[CTS_WARP_LANES];
     block_addresses(block, shape, i, addresses);
+    const struct conflict_room *const room = worker->room;
+    const bool is_global = worker->plan->view == VIEW_GLOBAL && is_whole;
     for (unsigned k = 0; k < shape->lanes; k++) {
+        /* Of scattered lanes most go elsewhere. */
+        if (is_global && (addresses[k] > room->last_byte ||
+                          addresses[k] + shape->width_bytes <= room->first_byte))
+            continue;
         if (!granules_of(worker, who->cta, addresses[k], addresses[k] + shape->width_bytes - 1u,
                          &from, &to))
             continue;
@@ -255,9 +262,11 @@ static enum cts_status visit(void *state, const struct scan_block *it, struct ct
 static enum cts_status pass(struct conflict_worker *worker, struct cts_error *error)
 {
     const struct conflict_plan *const plan = worker->plan;
-    const struct conflict_room *const room = worker->room;
+    struct conflict_room *const room = worker->room;
     struct scan *const scan = plan->scan;
     const struct conflict_window *const window = room->window;
+    room->first_byte = window->first + ((uint64_t)room->low << plan->shift);
+    room->last_byte = window->first + ((uint64_t)room->high << plan->shift) - 1;
     enum cts_status status = CTS_OK;
     for (size_t k = 0; k < scan->view->chunk_count && !status && !room->is_full; k++) {
         const struct cts_acc_chunk *const chunk = &scan->view->chunks[k];
@@ -265,9 +274,7 @@ static enum cts_status pass(struct conflict_worker *worker, struct cts_error *er
             plan->view == VIEW_SHARED
                 ? chunk->first_cta <= window->last_cta && chunk->last_cta >= window->first_cta &&
                       scan->view->summaries[k].spaces[VIEW_SHARED].access_count
-                : scan_may_touch(scan, k, VIEW_GLOBAL,
-                                 window->first + ((uint64_t)room->low << plan->shift),
-                                 window->first + ((uint64_t)room->high << plan->shift) - 1);
+                : scan_may_touch(scan, k, VIEW_GLOBAL, room->first_byte, room->last_byte);
         if (!may_touch || !scan_may_pass(scan, k)) continue;
         if (is_given_up(scan->question))
             status = cts_fail(error, CTS_IO, "nobody waits for the answer");

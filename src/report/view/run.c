@@ -318,9 +318,20 @@ static void look(struct cts_view_run *run)
 
 /* ---- the run ---- */
 
+static enum cts_status refuse_archive(const char *path, struct cts_error *error)
+{
+    const size_t length = strlen(path);
+    if (length < 5 || strcmp(path + length - 5, ".otf2") != 0) return CTS_OK;
+    return cts_fail(error, CTS_FORMAT,
+                    "'%s' is an OTF2 archive, which holds no accesses: the view needs a run "
+                    "directory, and 'ctascope report' shows the archive's timeline",
+                    path);
+}
+
 enum cts_status cts_view_run_open(const struct cts_view_run_options *options,
                                   struct cts_view_run **out, struct cts_error *error)
 {
+    if (refuse_archive(options->path, error)) return CTS_FORMAT;
     struct cts_view_run *const run = cts_array_zeroed(1, sizeof *run, error);
     if (!run) return CTS_MEMORY;
     run->path = strdup(options->path);
