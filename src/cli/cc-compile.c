@@ -461,8 +461,17 @@ static int compile_for_cuda(struct cc_session *session, const struct cc_input *i
 {
     struct cc_request *const request = session->request;
     if (request->separate_units) {
-        fprintf(stderr, "ctascope cc: separate compilation (-rdc) is not there for "
-                        "--device=cuda\n");
+        fprintf(stderr,
+                "ctascope cc: '%s': device code of several files cannot be linked for "
+                "--device=cuda (-rdc)\n",
+                input->path);
+        return 1;
+    }
+    if (request->values) {
+        fprintf(stderr,
+                "ctascope cc: '%s': values are recorded on the CPU device only "
+                "(--values, --device=cuda)\n",
+                input->path);
         return 1;
     }
     const char *const architecture =

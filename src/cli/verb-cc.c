@@ -271,8 +271,7 @@ static int run_cc(const struct cts_arguments *arguments)
 
 /* For help, the man page and completion: cc parses its command line itself (cc-options.c). */
 static const struct cts_option options[] = {
-    {"device", "cpu|cuda", "what kernels run on; nothing is recorded on a GPU yet (default: cpu)",
-     0},
+    {"device", "cpu|cuda", "what kernels run on (default: cpu)", 0},
     {"kernels", "REGEX", "kernels to instrument, by their name in the source", 0},
     {"sources", "REGEX", "source files to instrument", 0},
     {"locals", NULL, "record accesses to local memory, too", 0},

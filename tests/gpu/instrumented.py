@@ -59,10 +59,11 @@ def case(options, name):
 
 
 def spaces(run):
-    kinds = {row[0] for row in run.rows("SELECT DISTINCT operation FROM sites")}
+    comm = run.comm()
+    kinds = {site["operation"] for site in comm["sites"]}
     for kind in ("load", "store", "atomic add", "atomic max", "atomic cas"):
         require(kind in kinds, f"no '{kind}' among {kinds}")
-    totals = run.comm()["totals"]
+    totals = comm["totals"]
     # stores to `place` are shared in the second launch
     require(totals["shared_store_accesses"] == 3 * 256, f"shared {totals['shared_store_accesses']}")
 

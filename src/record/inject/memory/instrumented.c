@@ -24,8 +24,9 @@ enum { SITES_MAX = 1 << CTS_RING_PC_BITS, STREAMS_MAX = 256 };
 
 struct cts_instrumented {
     struct cts_cuda_table table;
-    uint64_t *addresses; /* of its variables; 0: unknown */
-    uint32_t first_number, site_count;
+    uint64_t *addresses;       /* of its variables; 0: unknown */
+    uint32_t first_allocation; /* that stand for them; CTS_NONE: no rows */
+    uint32_t device, first_number, site_count;
     uint32_t first_site, first_source; /* in the catalogue; CTS_NONE: no rows yet */
 };
 
@@ -174,7 +175,7 @@ static struct cts_instrumented *add_module(const void *bytes, size_t byte_count)
         return NULL;
     }
     module->site_count = module->table.site_count;
-    module->first_site = module->first_source = CTS_NONE;
+    module->first_site = module->first_source = module->first_allocation = CTS_NONE;
     pthread_mutex_lock(&lock);
     const bool fits = module->site_count <= SITES_MAX - next_number &&
                       CTS_ARRAY_RESERVE(&modules, modules.count + 1, NULL) == CTS_OK;
@@ -199,18 +200,10 @@ struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleDat
         return NULL;
     struct cts_instrumented *const module = add_module(bytes, byte_count);
     if (!module) return NULL;
+    module->device = cts_context_device(data->context);
     find_variables(data->module, module);
     (void)tell_module(data, module->first_number);
     return module;
-}
-
-void cts_instrumented_close(struct cts_instrumented *module)
-{
-    pthread_mutex_lock(&lock);
-    cts_cuda_table_release(&module->table); /* the numbers of its sites stay */
-    free(module->addresses);
-    module->addresses = NULL;
-    pthread_mutex_unlock(&lock);
 }
 
 /* ---- rows ---- */
@@ -302,6 +295,47 @@ static void add_variables(const struct cts_instrumented *module, uint32_t id)
     }
 }
 
+/* A variable with memory of its own is an allocation, too, so that addresses find it. */
+static void add_allocations(struct cts_instrumented *module)
+{
+    struct cts_catalogue_writer *const catalogue = cts_memory.catalogue;
+    const struct cts_cuda_table *const table = &module->table;
+    uint32_t count = 0;
+    for (uint32_t i = 0; module->addresses && i < table->variable_count; i++)
+        count += module->addresses[i] != 0;
+    if (!count) return;
+    uint32_t next = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, count);
+    module->first_allocation = next;
+    for (uint32_t i = 0; i < table->variable_count; i++) {
+        const struct cts_cuda_variable *const variable = table->variables + i;
+        const bool has_source = variable->source < table->source_count;
+        if (!module->addresses[i]) continue;
+        const struct cts_allocation row = {
+            .allocation = next++,
+            .rank = cts_memory.rank,
+            .device = module->device,
+            .op = cts_memory_op(),
+            .freed_op = UINT64_MAX,
+            .address = module->addresses[i],
+            .size_bytes = variable->size_bytes,
+            .kind = variable->kind == CTS_VARIABLE_MANAGED ? "managed" : "variable",
+            .variable = variable->name,
+            .type = variable->type,
+            .path = has_source ? table->sources[variable->source].path : NULL,
+            .line = variable->line,
+        };
+        cts_catalogue_add_allocation(catalogue, &row);
+    }
+}
+
+static void free_allocations(const struct cts_instrumented *module)
+{
+    uint32_t next = module->first_allocation;
+    const uint64_t op = next == CTS_NONE ? 0 : cts_memory_op();
+    for (uint32_t i = 0; next != CTS_NONE && i < module->table.variable_count; i++)
+        if (module->addresses[i]) cts_catalogue_free_allocation(cts_memory.catalogue, next++, op);
+}
+
 static void add_skipped(const struct cts_instrumented *module, uint32_t id)
 {
     for (uint32_t i = 0; i < module->table.skipped_count; i++) {
@@ -325,6 +359,7 @@ void cts_instrumented_add_rows(struct cts_instrumented *module, uint32_t id)
     add_sources(module, id);
     add_sites(module, first_site, id);
     add_variables(module, id);
+    add_allocations(module);
     add_skipped(module, id);
     pthread_mutex_lock(&lock);
     module->first_site = first_site; /* consumers ask for it */
@@ -349,6 +384,16 @@ uint32_t cts_instrumented_site(uint32_t number)
         site = module->first_site + (number - module->first_number);
     pthread_mutex_unlock(&lock);
     return site;
+}
+
+void cts_instrumented_close(struct cts_instrumented *module)
+{
+    free_allocations(module);
+    pthread_mutex_lock(&lock);
+    cts_cuda_table_release(&module->table); /* the numbers of its sites stay */
+    free(module->addresses);
+    module->addresses = NULL;
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- launches ---- */
