@@ -23,6 +23,7 @@
 #include "trace/access.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PIECE_BITS = 12, CTA_BITS = 32 };
+enum { SLOTS_AHEAD = 64 }; /* are on their way from memory, across pages, too */
 _Static_assert(CTS_BATCH_PIECES == 1 << PIECE_BITS, "numbers of pieces");
 _Static_assert(CTS_RING_LAUNCHES <= 1 << (64 - CTA_BITS - PIECE_BITS), "keys of pieces");
 
@@ -32,7 +33,7 @@ enum cts_status cts_batch_init(struct cts_batch *batch, struct cts_error *error)
     batch->records = aligned_alloc(64, n * sizeof *batch->records);
     batch->next = malloc(n * sizeof *batch->next);
     batch->offsets = malloc(CTS_BATCH_OFFSETS * sizeof *batch->offsets);
-    batch->pieces = malloc(m * sizeof *batch->pieces);
+    batch->pieces = aligned_alloc(64, m * sizeof *batch->pieces);
     batch->places = calloc(CTS_BATCH_PLACES, sizeof *batch->places);
     batch->order = malloc(n * sizeof *batch->order);
     batch->keys = malloc(m * sizeof *batch->keys);
@@ -150,7 +151,9 @@ static __attribute__((noinline)) struct cts_batch_piece *add_piece(struct cts_ba
 static inline struct cts_batch_piece *piece_of(struct cts_batch *batch, const uint32_t *words)
 {
     const uint64_t key = (uint64_t)cts_ring_launch_of(words) << CTA_BITS | cts_ring_cta_of(words);
-    size_t place = (size_t)((key * 0x9E3779B97F4A7C15u) >> 40) % CTS_BATCH_PLACES;
+    /* CTAs that run together are near each other, and so are their places */
+    const uint64_t far = key / CTS_BATCH_PLACES;
+    size_t place = (size_t)(key ^ (far * 0x9E3779B97F4A7C15u) >> 40) % CTS_BATCH_PLACES;
     for (; batch->places[place]; place = (place + 1) % CTS_BATCH_PLACES) {
         struct cts_batch_piece *const piece = batch->pieces + batch->places[place] - 1;
         if (piece->key == key) return piece;
@@ -259,6 +262,7 @@ uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source,
     uint64_t position = source->tail;
     for (; taken < most && !cts_batch_is_full(batch); taken++) {
         uint32_t words[CTS_RING_SLOT_WORDS];
+        __builtin_prefetch(slot_at(source, position + SLOTS_AHEAD));
         if (!read_slot(source, position, words)) break;
         const uint32_t mask = cts_ring_mask_of(words);
         uint32_t list_lanes = 0;

@@ -44,7 +44,7 @@ struct cts_batch_piece {
     bool by_warp, is_known, has_ordered;
     uint32_t warps; /* mask of those that have a chain */
     struct cts_batch_chain ordered, of_warp[CTS_BATCH_WARPS];
-};
+} __attribute__((aligned(64))); /* a line has all of ten warps */
 
 struct cts_batch {
     const struct cts_ring_names *names;
