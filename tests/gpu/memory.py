@@ -171,7 +171,7 @@ def case(options, name):
     checked = compare(run)
     if name == "patterns":
         patterns = run.comm()["sites"]
-        require(any(site["operation"] == "atomic" for site in patterns), "no atomic")
+        require(any(site["operation"] == "atomic add" for site in patterns), "no atomic")
     if name == "streams":
         order = [row[0] for row in run.rows(
             "SELECT 'launch ' || stream FROM launches ORDER BY op")]
@@ -391,8 +391,13 @@ def library(options, name, command):
     kernels = run.rows("SELECT k.name, count(*), sum(l.accesses) FROM launches l JOIN kernels k "
                        "USING (kernel) GROUP BY kernel ORDER BY 3 DESC LIMIT 4")
     require(kernels and kernels[0][2], "no accesses")
-    totals = run.comm()["totals"]
-    return f"{run.errors.strip()}; {kernels}; read {totals['global_read_unique_bytes']}"
+    comm = run.comm()
+    require(run.value("SELECT count(*) FROM allocations WHERE kind = 'device'"), "no allocations")
+    require(comm["totals"]["global_read_unique_bytes"], "nothing was read")
+    said = {key: comm["totals"][key] for key in
+            ("global_read_unique_bytes", "global_written_unique_bytes", "received_bytes")}
+    return (f"{run.errors.strip()}; {kernels}; {said}; {len(comm['allocations'])} allocations, "
+            f"{len(comm['kernel_pairs'])} pairs of kernels")
 
 
 SPECIAL = {

@@ -31,7 +31,7 @@ if len(sys.argv) > 1:
         train(int(sys.argv[1]))
         print(time.perf_counter_ns() - start)
 else:
-    STEPS = 5
+    STEPS = 10
     train(STEPS)
     print("expect at-least-kernels", 10 * STEPS)
     print("expect kernel-named softmax_warp_forward", STEPS)
