@@ -4,7 +4,7 @@ import { count, shortName } from "../format";
 import { useAsk } from "./ask";
 import { useModel } from "./model";
 import { Choice, Empty, Failed, Head } from "./parts";
-import type { DiffRow } from "./source";
+import type { Diff, DiffRow } from "./source";
 
 const TONES: Record<DiffRow["change"], string> = { new: "poor", gone: "good", changed: "fair", same: "" };
 const plain = (field: string) => field.replace(/_/g, " ");
@@ -48,23 +48,34 @@ export function DiffView() {
                         <h3>Kernels</h3>
                         <table>
                             <thead><tr><th class="text">kernel</th><th class="text">what</th><th>before</th><th>now</th><th>change</th></tr></thead>
-                            <tbody>
-                                {answer.data.kernels.flatMap((k) => Object.keys(k.after ?? k.before ?? {}).map((field, i) => {
-                                    const before = k.before?.[field] ?? null, after = k.after?.[field] ?? null;
-                                    const change = before && after !== null ? after / before - 1 : null;
-                                    return (
-                                        <tr>
-                                            <td class="text">{i === 0 && <code title={k.kernel}>{shortName(k.kernel)}</code>}</td><td class="text">{plain(field)}</td>
-                                            <td>{before === null ? "–" : count(before)}</td><td>{after === null ? "–" : count(after)}</td>
-                                            <td>{change === null ? "–" : change === 0 ? "same" : `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %`}</td>
-                                        </tr>
-                                    );
-                                }))}
-                            </tbody>
+                            <tbody>{answer.data.kernels.map((kernel) => <KernelRows kernel={kernel} />)}</tbody>
                         </table>
                     </>
                 )}
             </div>
+        </>
+    );
+}
+
+const SHOWN_ALONE = ["launches", "requests", "accesses", "sectors", "wavefronts"];
+
+// Of a kernel in both runs what differs; of one in one run a few of its totals.
+function KernelRows({ kernel: { kernel, before, after } }: { kernel: Diff["kernels"][number] }) {
+    const both = before && after, name = <code title={kernel}>{shortName(kernel)}</code>;
+    const fields = Object.keys(after ?? before ?? {}).filter((field) => (both ? before[field] !== after[field] : SHOWN_ALONE.includes(field)));
+    if (!fields.length) return <tr><td class="text">{name}</td><td class="text soft" colSpan={4}>the same in both runs</td></tr>;
+    return (
+        <>
+            {fields.map((field, i) => {
+                const old = before?.[field] ?? null, now = after?.[field] ?? null, change = old && now !== null ? now / old - 1 : null;
+                return (
+                    <tr>
+                        <td class="text">{i === 0 && <>{name}{!both && <span class="soft"> {after ? "in this run alone" : "in the other run alone"}</span>}</>}</td><td class="text">{plain(field)}</td>
+                        <td>{old === null ? "–" : count(old)}</td><td>{now === null ? "–" : count(now)}</td>
+                        <td>{change === null ? "–" : `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %`}</td>
+                    </tr>
+                );
+            })}
         </>
     );
 }

@@ -5,30 +5,46 @@ import { percent, shortName } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { useModel, type Model } from "./model";
 import { Choice, Empty, Failed, Head, plural } from "./parts";
-import type { FindingRow } from "./source";
-import { NO_FILTER, type State } from "./state";
+import type { Filter, FindingRow } from "./source";
+import { NO_FILTER, type State, type ViewName } from "./state";
 
-// To the finding's instance: its launch, the filter on its site, the record that touched the address.
+// The view that shows best what a finding says.
+function viewOf(finding: FindingRow, shared: boolean): ViewName {
+    if (/lanes|atomic/.test(finding.finding)) return "warps";
+    if (/race|several/.test(finding.finding)) return "conflicts";
+    return shared ? "banks" : "sectors";
+}
+
+// A launch that has it: said, or the first of the kernel, or the one that is open.
+async function launchOf(model: Model, finding: FindingRow): Promise<number> {
+    const told = finding.example?.launch ?? finding.launch;
+    if (told !== null || !finding.kernel) return told ?? model.launch.launch;
+    if (model.launch.name === finding.kernel) return model.launch.launch;
+    const { rows } = await model.source.launches(shortName(finding.kernel), 0, 100);
+    const name = (kernel: number) => model.run.kernels.find((k) => k.kernel === kernel)?.name;
+    return rows.find((row) => row.recorded !== "none" && name(row.kernel) === finding.kernel)?.launch ?? model.launch.launch;
+}
+
+// To an instance of the finding: its launch, the filter on its site, the request that it names, else
+// the first one.
 export async function goToExample(model: Model, finding: FindingRow): Promise<void> {
-    const { source, run } = model, { example } = finding;
-    const filter = {
-        ...NO_FILTER,
+    const { source } = model, { example } = finding, launch = await launchOf(model, finding);
+    const site = finding.site === null ? undefined : model.sites.get(finding.site), shared = site?.space === "shared";
+    const filter: Filter = {
+        ...NO_FILTER, partial: /active lanes/.test(finding.finding),
         ...(finding.site !== null ? { sites: [finding.site] } : finding.source !== null && finding.line !== null ? { lines: [{ source: finding.source, line: finding.line }] } : {}),
     };
-    const site = finding.site === null ? undefined : run.sites.find((s) => s.site === finding.site);
-    const place: Partial<State> = { source: finding.source, line: finding.line };
-    const launch = example?.launch ?? finding.launch;
-    if (!example) {
-        const change: Partial<State> = { ...place, filter, view: "warps", record: null, lane: null };
-        return launch !== null && launch !== model.launch.launch ? model.openLaunch(launch, change) : model.set(change);
+    let index: number | null = null, lane: number | null = null;
+    if (example) {
+        const only: Filter = { ...filter, ctas: [[example.cta, example.cta]], warps: [[example.warp, example.warp]] };
+        const { rows } = await source.touching(launch, only, shared ? "shared" : "global", example.address, example.address, 1);
+        index = rows[0]?.index ?? (await source.records(launch, only, 0, 1)).index[0] ?? null;
+        lane = rows[0]?.lane ?? null;
     }
-    const only = { ...filter, ctas: [[example.cta, example.cta] as [number, number]], warps: [[example.warp, example.warp] as [number, number]] };
-    const space = site && site.space !== "generic" ? site.space : "global";
-    const { rows } = await source.touching(example.launch, only, space, example.address, example.address, 1);
-    const first = rows[0] ?? null;
-    const index = first ? first.index : ((await source.records(example.launch, only, 0, 1)).index[0] ?? null);
-    const change: Partial<State> = { ...place, filter, view: space === "shared" ? "banks" : "sectors", second: "warps", record: index, lane: first?.lane ?? null };
-    if (example.launch !== model.launch.launch) model.openLaunch(example.launch, change);
+    index ??= (await source.records(launch, filter, 0, 1)).index[0] ?? null;
+    const view = viewOf(finding, shared);
+    const change: Partial<State> = { source: finding.source, line: finding.line, filter, view, second: view === "warps" ? "addresses" : "warps", record: index, lane };
+    if (launch !== model.launch.launch) model.openLaunch(launch, change);
     else model.set(change);
 }
 
@@ -72,7 +88,7 @@ export function FindingsView() {
                             <p class="evidence">{f.evidence}</p>
                             <p class="remedy">{f.remedy}</p>
                         </div>
-                        <button class={`primary ${going === i ? "working" : ""}`} onClick={() => go(f, i)} title="Go to an instance">{f.example ? "Show an example" : "Show accesses"}</button>
+                        <button class={`primary ${going === i ? "working" : ""}`} onClick={() => go(f, i)} title="Go to an instance">Show an example</button>
                     </article>
                 ))}
             </div>
