@@ -55,6 +55,9 @@ def case(options, name):
         require(right, f"launch {i}: {have} accesses, expected {' '.join(want)}")
     if name == "spaces":
         spaces(run)
+    if name == "cooperative":
+        held = run.rows("SELECT size_bytes, type FROM allocations WHERE variable = 'arrived'")
+        require(held == [(4, "unsigned int")], f"the variable's memory: {held}")
     return f"{len(found)} launches"
 
 
