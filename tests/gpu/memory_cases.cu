@@ -21,7 +21,7 @@ static void expect(const char *key, long count)
     printf("expect %s %ld\n", key, count);
 }
 
-enum { N = 1 << 16, THREADS = 256, SPARE_MIB = 256 };
+enum { N = 1 << 16, THREADS = 256, SPARE_MIB = 384 };
 
 __global__ void copy(const float *from, float *to)
 {
