@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/selection/divide.h"
 #include "analyze/selection/scan.h"
 #include "common/array.h"
 
@@ -27,7 +26,7 @@ struct cell {
 struct grid {
     uint64_t first, last;
     unsigned view;
-    struct divisor cell_bytes;
+    unsigned cell_shift; /* cells are a power of two */
     size_t cell_count;
     const struct view *launch;
     _Atomic uint64_t *table; /* bit cell * odd_warps + warp; NULL: there are no such warps, or too
@@ -110,8 +109,8 @@ static inline void add_record(struct counter *counter, const struct block *block
     const bool is_whole = hull.first <= hull.last;
     if (is_whole && (hull.first > grid->last || hull.last < grid->first)) return;
     if (is_whole && hull.first >= grid->first && hull.last <= grid->last) {
-        const uint64_t cell = divide(hull.first - grid->first, grid->cell_bytes);
-        if (hull.last - grid->first - cell * grid->cell_bytes.value < grid->cell_bytes.value) {
+        const uint64_t cell = (hull.first - grid->first) >> grid->cell_shift;
+        if ((hull.last - grid->first) >> grid->cell_shift == cell) {
             add_lanes(counter, cell, shape->lanes, who);
             return;
         }
@@ -124,8 +123,8 @@ static inline void add_record(struct counter *counter, const struct block *block
         if (first > grid->last || last < grid->first) continue;
         if (first < grid->first) first = grid->first;
         if (last > grid->last) last = grid->last;
-        const uint64_t end = divide(last - grid->first, grid->cell_bytes);
-        for (uint64_t c = divide(first - grid->first, grid->cell_bytes); c <= end; c++)
+        const uint64_t end = (last - grid->first) >> grid->cell_shift;
+        for (uint64_t c = (first - grid->first) >> grid->cell_shift; c <= end; c++)
             add_lanes(counter, c, 1, who);
     }
 }
@@ -164,11 +163,6 @@ static enum cts_status count_block(void *state, const struct scan_block *it,
 
 /* ---- the question ---- */
 
-static uint64_t power_of_two_from(uint64_t value)
-{
-    return value <= 1 ? 1 : UINT64_C(1) << (64 - __builtin_clzll(value - 1));
-}
-
 static enum cts_status make_grid(struct grid *grid, const struct view *launch,
                                  const struct cts_selection_window *window, struct cts_error *error)
 {
@@ -177,8 +171,8 @@ static enum cts_status make_grid(struct grid *grid, const struct view *launch,
                           .last = window->last,
                           .view = view_space(window->space),
                           .launch = launch};
-    grid->cell_bytes = divisor_of(power_of_two_from(span / window->cells + 1));
-    grid->cell_count = (size_t)divide(span, grid->cell_bytes) + 1;
+    while (span >> grid->cell_shift >= window->cells) grid->cell_shift++;
+    grid->cell_count = (size_t)(span >> grid->cell_shift) + 1;
     const uint64_t ctas =
         launch->warp_end > WARP_BITS
             ? (uint64_t)launch->row->grid[0] * launch->row->grid[1] * launch->row->grid[2]
@@ -224,7 +218,7 @@ static enum cts_status add_up(const struct grid *grid, const struct counter *cou
                               struct cts_error *error)
 {
     const size_t count = grid->cell_count;
-    density->cell_bytes = grid->cell_bytes.value;
+    density->cell_bytes = UINT64_C(1) << grid->cell_shift;
     density->cell_count = count;
     density->reads = cts_array_zeroed(count, sizeof *density->reads, error);
     density->writes = cts_array_zeroed(count, sizeof *density->writes, error);
