@@ -28,8 +28,8 @@ __global__ void gather(const int *from, const float *in, float *out)
 // groups: 2
 __global__ void five(double *d)
 {
-    d[threadIdx.x] = d[threadIdx.x + 32] + d[threadIdx.x + 64] + d[threadIdx.x + 96] +
-                     d[threadIdx.x + 128];
+    d[threadIdx.x] =
+        d[threadIdx.x + 32] + d[threadIdx.x + 64] + d[threadIdx.x + 96] + d[threadIdx.x + 128];
 }
 
 // groups: 2
