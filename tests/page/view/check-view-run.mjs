@@ -1,8 +1,10 @@
 // The page over `ctascope view`, on examples that it records: closed forms end to end.
 //     node check-view-run.mjs transpose|examples CTASCOPE EXAMPLES WORK_DIRECTORY
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { here, launchBrowser, load, record as recordWith, serve as serveWith, settle, stateOf, visit as visitWith } from "./harness.mjs";
 
 const [part, ctascope, examples, work] = process.argv.slice(2);
@@ -69,13 +71,19 @@ const parts = {
         await page.reload();
         await settle(page);
         assert.match((await pane(page, "banks").locator(".verdict").allTextContents())[1], /^no conflict/);
-        // Findings, the source, the communication, the order.
+        // Findings and their instance, the source, the diff, the communication, the order.
         await page.keyboard.press("1");
         await settle(page);
         assert.match(await text(page.locator(".finding").first()), /bank conflicts load of tile transpose.cu:31 in transpose_tiled<32>/);
+        await page.getByRole("button", { name: "Show an example" }).first().click();
+        await settle(page);
+        assert.match((await pane(page, "banks").locator(".verdict").allTextContents())[0], /^32-way conflict/);
         await page.getByRole("tab", { name: "Source" }).click();
         await settle(page);
         assert.match(await text(page.locator(".codeline[data-line='31']")), /bank conflicts 31 if/);
+        await page.getByRole("tab", { name: "Diff" }).click();
+        await settle(page);
+        assert.match(await text(pane(page, "diff")), /The findings are the same in both runs.* transpose_naive the same in both runs/);
         await page.getByRole("tab", { name: "Communication" }).click();
         await page.waitForSelector(".communication .tile");
         assert.equal(await page.locator(".communication .tile b").first().innerText(), "3");
@@ -84,6 +92,17 @@ const parts = {
         assert.match(await pane(page, "order").locator("canvas").getAttribute("aria-label"), /: [\d,]{3,} of [\d,]+ dots$/);
         await close();
         end();
+        // A launch in a file of its own shows the same, with nobody to ask.
+        const file = join(work, "launch.html");
+        execFileSync(ctascope, ["report", run, "--accesses", "--launch", "1", "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+        ({ page, close } = await visit(`${pathToFileURL(file)}#launch=1&view=banks&record=64&second=warps`));
+        assert.match(await text(pane(page, "warps").locator(".head")), /^8,192 requests/);
+        assert.match(await text(pane(page, "banks").locator(".verdict")), /^32-way conflict 32 wavefronts, 1 would do/);
+        assert.equal(await page.getByRole("tab", { name: "Communication" }).count(), 0);
+        await page.keyboard.press("4");
+        await settle(page);
+        assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /^shared memory of a CTA: .* 1,024 cells touched$/);
+        await close();
     },
 
     async examples() {

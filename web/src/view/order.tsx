@@ -40,7 +40,7 @@ function stripsOf(model: Model, space: Space, alone: boolean, top: number, tall:
 export function OrderView() {
     const model = useModel(), { launch, state } = model, spaces = launch.spaces.map((s) => s.space);
     const [picked, setPicked] = useState<Space | null>(null);
-    const space = picked && spaces.includes(picked) ? picked : state.window?.space ?? state.filter.space ?? (spaces.includes("global") ? "global" : spaces[0] ?? "global");
+    const space = picked && spaces.includes(picked) ? picked : state.window?.space ?? state.filter.space ?? model.selected?.space ?? (spaces.includes("global") ? "global" : spaces[0] ?? "global");
     const used = launch.spaces.find((s) => s.space === space) ?? null;
     const place = useRef<HTMLDivElement>(null);
     const [size, setSize] = useState({ width: 0, height: 0 });
