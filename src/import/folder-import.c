@@ -1,20 +1,14 @@
-/* A trace folder becomes a run. All files are read and checked before anything is written; traces
- * that fit into memory together are kept for the second time, others are read again.
+/* A trace folder becomes a run: kernels, sites, allocations and launches from what folder-read.c
+ * has read and checked.
  *
  * A folder knows allocations (each trace lists those of its moment), places, types and values, but
  * neither copies nor streams. Addresses in shared memory are generic ones there; here they are
  * offsets from the lowest, down to where a row of banks begins. */
 #include "import/importer.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <libgen.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,17 +16,10 @@
 #include "common/map.h"
 #include "common/text-table.h"
 #include "import/folder-order.h"
+#include "import/folder-read.h"
 #include "record/collector/collector.h"
 
-enum { FILE_BYTES_MAX_LOG2 = 34, DEFAULT_MEMORY_MIB = 512, BANK_ROW_BYTES = 128 };
-
-struct file {
-    char *path;
-    uint64_t number; /* KERNEL-N.trace */
-    double start_ms;
-    bool is_kept;
-    struct cts_folder_trace trace;
-};
+enum { BANK_ROW_BYTES = 128 };
 
 struct kernel {
     char *name;
@@ -51,16 +38,7 @@ struct importing {
     const struct cts_import_options *options;
     struct cts_import_result *result;
     struct cts_error *error;
-    char *folder;
-    struct cts_folder_run run;
-    struct {
-        struct file *items;
-        size_t count, capacity;
-    } files;
-    struct {
-        struct cts_folder_metadata *items;
-        size_t count, capacity;
-    } metadata;
+    struct cts_folder_files in;
     struct {
         struct kernel *items;
         size_t count, capacity;
@@ -77,7 +55,6 @@ struct importing {
         size_t count, capacity;
     } living;
     struct cts_map sites; /* ids + 1 */
-    uint64_t kept_bytes;
     uint64_t without_metadata, wide_values;
     struct cts_collector *collector;
     struct cts_catalogue_writer *writer;
@@ -98,194 +75,6 @@ static uint64_t now_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* ---- reading the folder ---- */
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text), end_length = strlen(end);
-    return length >= end_length && !strcmp(text + length - end_length, end);
-}
-
-static enum cts_status read_file(struct importing *import, const char *path,
-                                 struct cts_buffer *text)
-{
-    return cts_folder_read(path, (size_t)1 << FILE_BYTES_MAX_LOG2, text, import->error);
-}
-
-static enum cts_status read_trace(struct importing *import, const char *path,
-                                  struct cts_folder_trace *trace)
-{
-    struct cts_buffer text = {0};
-    enum cts_status status = read_file(import, path, &text);
-    if (!status) {
-        status = cts_folder_parse(text.data, text.size_bytes, trace, import->error);
-        if (status) status = cts_context(import->error, "cannot import '%s'", path);
-    }
-    cts_buffer_release(&text);
-    return status;
-}
-
-static uint64_t size_of(const struct cts_folder_trace *trace)
-{
-    return trace->lanes.capacity * sizeof *trace->lanes.items +
-           trace->requests.capacity * sizeof *trace->requests.items +
-           trace->allocations.capacity * sizeof *trace->allocations.items;
-}
-
-static enum cts_status add_trace(struct importing *import, const char *path)
-{
-    const char *const name = strrchr(path, '/') + 1;
-    if (CTS_ARRAY_RESERVE(&import->files, import->files.count + 1, import->error))
-        return CTS_MEMORY;
-    struct file *const file = &import->files.items[import->files.count];
-    *file = (struct file){.path = strdup(path)};
-    if (!file->path) return cts_fail(import->error, CTS_MEMORY, "no memory for a path");
-    import->files.count++;
-    const char *digits = strstr(name, ".trace.");
-    while (digits && digits > name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
-    if (digits) file->number = strtoull(digits, NULL, 10);
-    if (ends_with(name, ".capnp"))
-        return cts_fail(import->error, CTS_UNSUPPORTED,
-                        "cannot import '%s': a trace in Cap'n Proto, which is not read; JSON and "
-                        "protobuf are",
-                        path);
-    const enum cts_status status = read_trace(import, path, &file->trace);
-    if (status) return status;
-    file->start_ms = file->trace.start_ms;
-    const uint64_t room = import->options->memory_bytes ? import->options->memory_bytes
-                                                        : (uint64_t)DEFAULT_MEMORY_MIB << 20;
-    file->is_kept = import->kept_bytes + size_of(&file->trace) <= room;
-    if (file->is_kept)
-        import->kept_bytes += size_of(&file->trace);
-    else
-        cts_folder_trace_release(&file->trace);
-    return CTS_OK;
-}
-
-static enum cts_status add_metadata(struct importing *import, const char *path)
-{
-    struct cts_buffer text = {0};
-    if (CTS_ARRAY_RESERVE(&import->metadata, import->metadata.count + 1, import->error))
-        return CTS_MEMORY;
-    enum cts_status status = read_file(import, path, &text);
-    if (!status) {
-        status = cts_folder_parse_metadata(text.data, text.size_bytes,
-                                           &import->metadata.items[import->metadata.count],
-                                           import->error);
-        if (status) status = cts_context(import->error, "cannot import '%s'", path);
-    }
-    if (!status) import->metadata.count++;
-    cts_buffer_release(&text);
-    return status;
-}
-
-static enum cts_status add_run(struct importing *import, const char *path)
-{
-    struct cts_buffer text = {0};
-    cts_folder_run_release(&import->run);
-    enum cts_status status = read_file(import, path, &text);
-    if (!status) {
-        status = cts_folder_parse_run(text.data, text.size_bytes, &import->run, import->error);
-        if (status) status = cts_context(import->error, "cannot import '%s'", path);
-    }
-    cts_buffer_release(&text);
-    return status;
-}
-
-/* `only`: the one trace that was asked for; NULL: all. */
-static enum cts_status read_entry(struct importing *import, const char *name, const char *only)
-{
-    char *path = NULL;
-    enum cts_status status = CTS_OK;
-    if (asprintf(&path, "%s/%s", import->folder, name) < 0)
-        return cts_fail(import->error, CTS_MEMORY, "no memory for a path");
-    if (!strcmp(name, "run.json"))
-        status = add_run(import, path);
-    else if (ends_with(name, ".metadata.json"))
-        status = add_metadata(import, path);
-    else if (only ? !strcmp(name, only) : strstr(name, ".trace.") != NULL)
-        status = add_trace(import, path);
-    free(path);
-    return status;
-}
-
-static int by_name(const void *left, const void *right)
-{
-    return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-static enum cts_status read_folder(struct importing *import, const char *only)
-{
-    struct cts_folder_texts names = {0};
-    DIR *const folder = opendir(import->folder);
-    if (!folder) return cts_fail_errno(import->error, errno, "cannot read '%s'", import->folder);
-    enum cts_status status = CTS_OK;
-    for (const struct dirent *entry; !status && (entry = readdir(folder));) {
-        status = CTS_ARRAY_RESERVE(&names, names.count + 1, import->error);
-        if (!status && !(names.items[names.count++] = strdup(entry->d_name)))
-            status = cts_fail(import->error, CTS_MEMORY, "no memory for a name");
-    }
-    closedir(folder);
-    if (!status) qsort(names.items, names.count, sizeof *names.items, by_name);
-    for (size_t i = 0; i < names.count; i++) {
-        if (!status) status = read_entry(import, names.items[i], only);
-        free(names.items[i]);
-    }
-    free(names.items);
-    return status;
-}
-
-static int by_start(const void *left, const void *right)
-{
-    const struct file *const a = left, *const b = right;
-    if (a->start_ms != b->start_ms) return a->start_ms < b->start_ms ? -1 : 1;
-    if (a->number != b->number) return a->number < b->number ? -1 : 1;
-    return strcmp(a->path, b->path);
-}
-
-/* Traces that run.json names and that are not there. */
-static enum cts_status check_names(struct importing *import)
-{
-    for (size_t i = 0; i < import->run.traces.count; i++) {
-        bool found = false;
-        for (size_t k = 0; k < import->files.count && !found; k++)
-            found =
-                !strcmp(strrchr(import->files.items[k].path, '/') + 1, import->run.traces.items[i]);
-        if (!found)
-            return cts_fail(import->error, CTS_FORMAT,
-                            "cannot import '%s': run.json names '%s', which is not there",
-                            import->folder, import->run.traces.items[i]);
-    }
-    return CTS_OK;
-}
-
-static enum cts_status read_all(struct importing *import)
-{
-    const char *const path = import->options->paths[0];
-    struct stat facts;
-    if (import->options->path_count > 1)
-        return cts_fail(import->error, CTS_USAGE,
-                        "'%s' is a trace folder or of one: one folder makes a run", path);
-    if (stat(path, &facts)) return cts_fail_errno(import->error, errno, "cannot open '%s'", path);
-    char *const copy = strdup(path), *const other = strdup(path);
-    const bool is_folder = S_ISDIR(facts.st_mode);
-    const char *only = !other ? NULL : basename(other);
-    if (only && (is_folder || !strcmp(only, "run.json"))) only = NULL;
-    import->folder = !copy ? NULL : strdup(is_folder ? copy : dirname(copy));
-    enum cts_status status = import->folder && other
-                                 ? read_folder(import, only)
-                                 : cts_fail(import->error, CTS_MEMORY, "no memory for a path");
-    if (!status && !only) status = check_names(import);
-    if (!status && !import->files.count)
-        status = cts_fail(import->error, CTS_FORMAT,
-                          "cannot import '%s': no KERNEL-N.trace.json or .protobuf in it", path);
-    if (!status)
-        qsort(import->files.items, import->files.count, sizeof *import->files.items, by_start);
-    free(copy);
-    free(other);
-    return status;
 }
 
 /* ---- kernels, sites, allocations ---- */
@@ -322,9 +111,9 @@ static enum cts_status kernel_of(struct importing *import, const char *name, str
     **kernel = (struct kernel){.name = strdup(name), .source = CTS_NONE};
     if (!(*kernel)->name) return cts_fail(import->error, CTS_MEMORY, "no memory for a name");
     import->kernels.count++;
-    for (size_t i = 0; i < import->metadata.count; i++)
-        if (!strcmp(import->metadata.items[i].kernel, name))
-            (*kernel)->metadata = &import->metadata.items[i];
+    for (size_t i = 0; i < import->in.metadata.count; i++)
+        if (!strcmp(import->in.metadata.items[i].kernel, name))
+            (*kernel)->metadata = &import->in.metadata.items[i];
     const struct cts_folder_metadata *const metadata = (*kernel)->metadata;
     (*kernel)->id = cts_catalogue_reserve(import->writer, CTS_ID_KERNEL, 1);
     if (!metadata) {
@@ -366,7 +155,7 @@ static enum cts_status site_of(struct importing *import, const struct cts_folder
     if (kernel >> 12 || place >> 20 || type >> 16)
         return cts_fail(
             import->error, CTS_LIMIT, "'%s': kernel %llu, place %d, type %d: more than a run holds",
-            import->folder, (unsigned long long)kernel, request->place, request->type_index);
+            import->in.path, (unsigned long long)kernel, request->place, request->type_index);
     const uint64_t key = kernel << 52 | (uint64_t)place << 32 | (uint64_t)type << 16 |
                          (uint64_t)request->width_bytes << 8 |
                          (uint64_t)operation_of(request) << 4 | request->space;
@@ -549,7 +338,7 @@ static enum cts_status take_record(void *state, const struct cts_folder_record *
 
 static uint64_t time_of(const struct importing *import, double ms)
 {
-    const double distance_ns = (ms - import->files.items[0].start_ms) * 1e6;
+    const double distance_ns = (ms - import->in.traces.items[0].start_ms) * 1e6;
     return import->base_ns + (distance_ns > 0 && distance_ns < 1e18 ? (uint64_t)distance_ns : 0);
 }
 
@@ -597,9 +386,9 @@ static enum cts_status write_launch(struct importing *import)
 static enum cts_status write_launches(struct importing *import)
 {
     enum cts_status status = CTS_OK;
-    for (size_t i = 0; i < import->files.count && !status; i++) {
-        struct file *const file = &import->files.items[i];
-        if (!file->is_kept) status = read_trace(import, file->path, &file->trace);
+    for (size_t i = 0; i < import->in.traces.count && !status; i++) {
+        struct cts_folder_file *const file = &import->in.traces.items[i];
+        if (!file->is_kept) status = cts_folder_read_trace(file->path, &file->trace, import->error);
         import->trace = &file->trace;
         if (!status) status = write_launch(import);
         cts_folder_trace_release(&file->trace);
@@ -627,39 +416,21 @@ static void write_kernels(struct importing *import)
 
 /* ---- the run ---- */
 
-__attribute__((format(printf, 2, 3))) static enum cts_status add_note(struct importing *import,
-                                                                      const char *format, ...)
-{
-    struct cts_import_result *const result = import->result;
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    char **const notes =
-        length < 0 ? NULL : realloc(result->notes, (result->note_count + 1) * sizeof *notes);
-    if (!notes) {
-        if (length >= 0) free(text);
-        return cts_fail(import->error, CTS_MEMORY, "no memory for a note");
-    }
-    result->notes = notes;
-    notes[result->note_count++] = text;
-    cts_catalogue_add_message(import->writer, "note", text);
-    return CTS_OK;
-}
-
 static enum cts_status write_notes(struct importing *import)
 {
-    enum cts_status status = add_note(
-        import, "imported: copies and streams are not known; what no kernel wrote before it was "
-                "read may be the host's");
+    enum cts_status status = cts_import_note(
+        import->result, import->writer, "note", import->error,
+        "imported: copies and streams are not known; what no kernel wrote before it was "
+        "read may be the host's");
     if (!status && import->without_metadata)
-        status = add_note(import,
-                          "%s without metadata (KERNEL.metadata.json): no places, types and source",
-                          cts_counted_text(import->without_metadata, "kernel", "kernels").text);
+        status = cts_import_note(
+            import->result, import->writer, "note", import->error,
+            "%s without metadata (KERNEL.metadata.json): no places, types and source",
+            cts_counted_text(import->without_metadata, "kernel", "kernels").text);
     if (!status && import->wide_values)
-        status = add_note(import, "values of %s wider than 8 bytes are left out",
-                          cts_counted_text(import->wide_values, "request", "requests").text);
+        status = cts_import_note(import->result, import->writer, "note", import->error,
+                                 "values of %s wider than 8 bytes are left out",
+                                 cts_counted_text(import->wide_values, "request", "requests").text);
     return status;
 }
 
@@ -694,7 +465,7 @@ static enum cts_status write_run(struct importing *import)
     import->module = cts_catalogue_reserve(writer, CTS_ID_MODULE, 1);
     cts_catalogue_add_module(writer, &(struct cts_module){.module = import->module,
                                                           .rank = import->rank,
-                                                          .name = import->folder});
+                                                          .name = import->in.path});
     import->cuda_stream = cts_catalogue_reserve(writer, CTS_ID_STREAM, 1);
     cts_catalogue_add_stream(writer, &(struct cts_cuda_stream){.stream = import->cuda_stream,
                                                                .rank = import->rank,
@@ -708,21 +479,12 @@ static enum cts_status write_run(struct importing *import)
 
 static void release(struct importing *import)
 {
-    for (size_t i = 0; i < import->files.count; i++) {
-        free(import->files.items[i].path);
-        cts_folder_trace_release(&import->files.items[i].trace);
-    }
-    for (size_t i = 0; i < import->metadata.count; i++)
-        cts_folder_metadata_release(&import->metadata.items[i]);
     for (size_t i = 0; i < import->kernels.count; i++) free(import->kernels.items[i].name);
-    cts_folder_run_release(&import->run);
+    cts_folder_files_release(&import->in);
     cts_map_release(&import->sites);
-    free(import->files.items);
-    free(import->metadata.items);
     free(import->kernels.items);
     free(import->sources.items);
     free(import->living.items);
-    free(import->folder);
 }
 
 static enum cts_status import_folder(const struct cts_import_options *options,
@@ -731,7 +493,7 @@ static enum cts_status import_folder(const struct cts_import_options *options,
     struct importing import = {.options = options, .result = result, .error = error};
     enum cts_status status =
         options->grid ? cts_fail(error, CTS_USAGE, "a trace folder knows its grids: no --grid")
-                      : read_all(&import);
+                      : cts_folder_read_all(options, &import.in, error);
     if (!status) status = open_run(&import);
     if (!status) status = write_run(&import);
     if (import.collector) {

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,4 +83,25 @@ void cts_import_result_release(struct cts_import_result *result)
     for (size_t i = 0; i < result->note_count; i++) free(result->notes[i]);
     free(result->notes);
     *result = (struct cts_import_result){0};
+}
+
+enum cts_status cts_import_note(struct cts_import_result *result,
+                                struct cts_catalogue_writer *writer, const char *severity,
+                                struct cts_error *error, const char *format, ...)
+{
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    char **const notes =
+        length < 0 ? NULL : realloc(result->notes, (result->note_count + 1) * sizeof *notes);
+    if (!notes) {
+        if (length >= 0) free(text);
+        return cts_fail(error, CTS_MEMORY, "no memory for a note");
+    }
+    result->notes = notes;
+    notes[result->note_count++] = text;
+    cts_catalogue_add_message(writer, severity, text);
+    return CTS_OK;
 }

@@ -4,6 +4,7 @@
 #define CTS_IMPORT_IMPORTER_H
 
 #include "import/import.h"
+#include "trace/catalogue.h"
 
 enum { CTS_IMPORTER_HEAD_BYTES = 4096 };
 
@@ -16,5 +17,11 @@ struct cts_importer {
     enum cts_status (*import)(const struct cts_import_options *options,
                               struct cts_import_result *result, struct cts_error *error);
 };
+
+/* Adds a note to the result and to the run's messages. */
+CTS_MUST_CHECK enum cts_status
+cts_import_note(struct cts_import_result *result, struct cts_catalogue_writer *writer,
+                const char *severity, struct cts_error *error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 #endif

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,26 +144,10 @@ static enum cts_status choose_grids(struct importing *import)
 
 /* ---- notes ---- */
 
-__attribute__((format(printf, 3, 4))) static enum cts_status
-add_note(struct importing *import, const char *severity, const char *format, ...)
-{
-    struct cts_import_result *const result = import->result;
-    char *text = NULL;
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    char **const notes =
-        length < 0 ? NULL : realloc(result->notes, (result->note_count + 1) * sizeof *notes);
-    if (!notes) {
-        if (length >= 0) free(text);
-        return cts_fail(import->error, CTS_MEMORY, "no memory for a note");
-    }
-    result->notes = notes;
-    notes[result->note_count++] = text;
-    cts_catalogue_add_message(cts_collector_catalogue(import->collector), severity, text);
-    return CTS_OK;
-}
+/* Adds a note: NOTE(import, "warning", "..."). */
+#define NOTE(import, severity, ...)                                                                \
+    cts_import_note((import)->result, cts_collector_catalogue((import)->collector), severity,      \
+                    (import)->error, __VA_ARGS__)
 
 static enum cts_status note_problems(struct importing *import)
 {
@@ -181,10 +164,10 @@ static enum cts_status note_problems(struct importing *import)
             enum cts_status status = CTS_OK;
             if (k == CTS_TRC_PROBLEM_CUT && count)
                 status =
-                    add_note(import, "warning", "'%s': byte %llu: %s", file->path, at, texts[k][0]);
+                    NOTE(import, "warning", "'%s': byte %llu: %s", file->path, at, texts[k][0]);
             else if (count)
-                status = add_note(import, "warning", "'%s': %s %s; the first at byte %llu",
-                                  file->path, cts_count_text(count).text, texts[k][count != 1], at);
+                status = NOTE(import, "warning", "'%s': %s %s; the first at byte %llu", file->path,
+                              cts_count_text(count).text, texts[k][count != 1], at);
             if (status) return status;
         }
     }
@@ -193,20 +176,20 @@ static enum cts_status note_problems(struct importing *import)
 
 static enum cts_status note_gaps(struct importing *import)
 {
-    enum cts_status status = add_note(
-        import, "note",
-        "imported: copies, allocations, times and blocks are not known; what no kernel wrote "
-        "before it was read may be the host's");
+    enum cts_status status =
+        NOTE(import, "note",
+             "imported: copies, allocations, times and blocks are not known; what no kernel wrote "
+             "before it was read may be the host's");
     if (!status && import->scan.file_count > 1)
-        status = add_note(import, "note",
-                          "each file is a stream; their order is not known, and taken to be that "
-                          "of the files");
+        status = NOTE(import, "note",
+                      "each file is a stream; their order is not known, and taken to be that "
+                      "of the files");
     const size_t inferred = import->grids.inferred_launches;
     if (!status && inferred)
-        status = add_note(import, "note",
-                          "grids of %zu of %zu launches are inferred: the largest CTA id + 1; CTAs "
-                          "beyond it would have touched nothing (--grid)",
-                          inferred, import->scan.launches.count);
+        status = NOTE(import, "note",
+                      "grids of %zu of %zu launches are inferred: the largest CTA id + 1; CTAs "
+                      "beyond it would have touched nothing (--grid)",
+                      inferred, import->scan.launches.count);
     return status ? status : note_problems(import);
 }
 
