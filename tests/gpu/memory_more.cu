@@ -1,5 +1,6 @@
-// More of what a memory recorder has to cope with: memory_more CASE. As memory_cases does, each case says
-// on stdout what it did ("expect KEY COUNT"); 77: this device, or its number, does not do it.
+// More of what a memory recorder has to cope with: memory_more CASE. As memory_cases does, each
+// case says on stdout what it did ("expect KEY COUNT"); 77: this device, or its number, does not do
+// it.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +23,7 @@ static void check(cudaError_t status, int line)
     fprintf(stderr, "memory_more: line %d: %s\n", line, cudaGetErrorString(status));
     exit(3);
 }
-#define CHECK(call) check(call, __LINE__)
+#define CHECK(call)  check(call, __LINE__)
 #define DRIVER(call) check((call) ? cudaErrorUnknown : cudaSuccess, __LINE__)
 
 static void expect(const char *key, long count)
@@ -191,16 +192,24 @@ __global__ void bulk(const float *from, float *to)
         asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bar));
         asm volatile("fence.proxy.async;" ::: "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 1024;" ::"r"(bar) : "memory");
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], "
-                     "1024, [%2];" ::"r"(at), "l"(__cvta_generic_to_global(from)), "r"(bar)
-                     : "memory");
+        asm volatile(
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], "
+            "1024, [%2];" ::"r"(at),
+            "l"(__cvta_generic_to_global(from)), "r"(bar)
+            : "memory");
         asm volatile("{ .reg .pred p;\n"
                      "again: mbarrier.try_wait.parity.shared.b64 p, [%0], 0;\n"
-                     "@!p bra again; }" ::"r"(bar) : "memory");
+                     "@!p bra again; }" ::"r"(bar)
+                     : "memory");
         asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;" ::"l"(
-                         __cvta_generic_to_global(to)), "r"(at) : "memory");
-        asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], 512;" ::"l"(
-                         __cvta_generic_to_global(to + 1024)), "r"(at) : "memory");
+                         __cvta_generic_to_global(to)),
+                     "r"(at)
+                     : "memory");
+        asm volatile(
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%0], [%1], 512;" ::"l"(
+                __cvta_generic_to_global(to + 1024)),
+            "r"(at)
+            : "memory");
         asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
     }
 #endif
@@ -229,15 +238,17 @@ __global__ void tensor(const __grid_constant__ CUtensorMap map, float *to)
         asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(bar));
         asm volatile("fence.proxy.async;" ::: "memory");
         asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 256;" ::"r"(bar) : "memory");
-        asm volatile(
-            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], "
-            "[%1, {%2, %3}], [%4];" ::"r"(at), "l"(&map), "r"(0), "r"(0), "r"(bar)
-            : "memory");
+        asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::"
+                     "bytes [%0], "
+                     "[%1, {%2, %3}], [%4];" ::"r"(at),
+                     "l"(&map), "r"(0), "r"(0), "r"(bar)
+                     : "memory");
     }
     __syncthreads();
     asm volatile("{ .reg .pred p;\n"
                  "more: mbarrier.try_wait.parity.shared.b64 p, [%0], 0;\n"
-                 "@!p bra more; }" ::"r"(bar) : "memory");
+                 "@!p bra more; }" ::"r"(bar)
+                 : "memory");
     to[threadIdx.x] = part[threadIdx.x];
 #endif
 }
@@ -248,8 +259,8 @@ static void run_tensor(void)
     CUtensorMap map;
     const cuuint64_t extents[] = {64, 64}, pitches[] = {64 * sizeof(float)};
     const cuuint32_t box[] = {8, 8}, steps[] = {1, 1};
-    DRIVER(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, make(), extents, pitches,
-                                  box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+    DRIVER(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, make(), extents,
+                                  pitches, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
     tensor<<<1, 64>>>(map, make());
@@ -384,20 +395,20 @@ static void run_late(void)
     unsetenv("CUDA_INJECTION64_PATH");
     CHECK(cudaFree(0));
     void *const recorder = dlopen(path, RTLD_NOW);
-    int (*const start)(void) = recorder ? (int (*)(void))dlsym(recorder, "InitializeInjection") : NULL;
+    int (*const start)(void) =
+        recorder ? (int (*)(void))dlsym(recorder, "InitializeInjection") : NULL;
     if (start) start();
     run_plain();
     expect("launches at least", 0);
 }
 
-static void nothing(void *, int, unsigned, const void *)
-{
-}
+static void nothing(void *, int, unsigned, const void *) {}
 
 // A subscriber of the program's own is there first.
 static void run_subscriber(void)
 {
-    void *const sanitizer = dlopen("/usr/local/cuda/compute-sanitizer/libsanitizer-public.so", RTLD_NOW);
+    void *const sanitizer =
+        dlopen("/usr/local/cuda/compute-sanitizer/libsanitizer-public.so", RTLD_NOW);
     typedef int subscribe(void **, void (*)(void *, int, unsigned, const void *), void *);
     subscribe *const function =
         sanitizer ? (subscribe *)dlsym(sanitizer, "sanitizerSubscribe") : NULL;
@@ -451,11 +462,11 @@ int main(int, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"atomics", run_atomics},   {"inlined", run_inlined},       {"shapes", run_shapes},
-        {"cluster", run_cluster},   {"bulk", run_bulk},             {"tensor", run_tensor},
-        {"texture", run_texture},   {"contexts", run_contexts},     {"devices", run_devices},
-        {"plain", run_plain},       {"late", run_late},             {"subscriber", run_subscriber},
-        {"hang", run_hang},         {"exit", run_exit},             {"switch", run_switch},
+        {"atomics", run_atomics}, {"inlined", run_inlined},   {"shapes", run_shapes},
+        {"cluster", run_cluster}, {"bulk", run_bulk},         {"tensor", run_tensor},
+        {"texture", run_texture}, {"contexts", run_contexts}, {"devices", run_devices},
+        {"plain", run_plain},     {"late", run_late},         {"subscriber", run_subscriber},
+        {"hang", run_hang},       {"exit", run_exit},         {"switch", run_switch},
     };
     for (const auto &one : cases)
         if (argv[1] && !strcmp(argv[1], one.name)) return one.run(), 0;

@@ -21,6 +21,7 @@ NOTHING(cuModuleGetGlobal_v2)
 NOTHING(cuCtxPushCurrent_v2)
 #endif
 NOTHING(cuCtxPopCurrent_v2)
+NOTHING(cuCtxGetDevice)
 NOTHING(cuStreamQuery)
 
 int cuInit(unsigned flags);

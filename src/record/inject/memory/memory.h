@@ -168,9 +168,9 @@ void cts_memory_sync_end(const char *kind, CUcontext context, const CUstream *st
 /* ---- modules, kernels and sites (modules.c, cubin.c) ---- */
 
 struct cts_memory_kernel {
-    uint32_t id;      /* in the catalogue */
-    bool is_selected; /* by --kernel-name */
-    bool by_warp;     /* it has no barrier */
+    uint32_t id;          /* in the catalogue */
+    bool is_selected;     /* by --kernel-name */
+    bool by_warp;         /* it has no barrier */
     bool is_instrumented; /* it records by itself (instrumented.h) */
 };
 void cts_module_loaded(const Sanitizer_ResourceModuleData *data);

@@ -1,5 +1,6 @@
 /* The patches of rarer instructions, of Hopper and later: shared memory of other CTAs of the
- * cluster, and what is stored, reduced or copied there asynchronously. In one image with the others.
+ * cluster, and what is stored, reduced or copied there asynchronously. In one image with the
+ * others.
  *
  * Addresses in the shared memory of a cluster have the CTA's rank in the cluster above bit 24; they
  * are kept as they are, so that banks and distances within a CTA are right. */
@@ -28,8 +29,8 @@ HOT void record_shared_range(void *user, uint64_t pc, uint32_t at, uint32_t bloc
 }
 
 /* With a multicast, this CTA's part; the others' shared memory is written, too. */
-PATCH cts_patch_bulk_load_both(void *user, uint64_t pc, uint64_t from, uint32_t to, uint32_t barrier,
-                               uint32_t data, uint32_t multicast)
+PATCH cts_patch_bulk_load_both(void *user, uint64_t pc, uint64_t from, uint32_t to,
+                               uint32_t barrier, uint32_t data, uint32_t multicast)
 {
     cts_patch_bulk_load(user, pc, from, to, barrier, data, multicast);
     record_shared_range(user, pc, to, data & 0xffff, CTS_RING_STORE);
