@@ -98,16 +98,24 @@ void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_r
  * as K.row_rec leaves them (record/abi.h). Appends one record per row that has an active lane, in
  * slot order, and sets the rows to 0 again. Addresses in [shared_base, shared_base +
  * shared_bytes) of rows whose spaces[] entry is SHARED (or GENERIC) become offsets from it. */
+/* With values, word w of lane l of a slot is at values[first + w][l], `first` the sum of the
+ * value_words[] of the slots before. */
 struct cts_row_batch {
     uint64_t *lanes;       /* [slot_count][32], 64-byte aligned */
     const uint32_t *sites; /* catalogue ids, per slot */
     const uint8_t *spaces; /* enum cts_space, per slot */
     uint32_t slot_count;
     uint16_t warp;
+    const uint64_t *values;     /* [sum of value_words][32]; NULL: none */
+    const uint8_t *value_words; /* per slot */
     uint64_t shared_base;
     uint64_t shared_bytes;
 };
 void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch);
+
+/* The words of the lanes of `mask` from rows `first` to `first + words - 1`, lane after lane. */
+void cts_stream_pack_values(uint64_t *packed, const uint64_t *rows, uint32_t first, uint32_t words,
+                            uint32_t mask);
 
 /* Counts since they were last taken from this stream (for launches.records, .accesses, .dropped);
  * accesses counts lanes. Taking flushes what is buffered, so that the counts are final, and resets

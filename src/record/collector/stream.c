@@ -117,8 +117,63 @@ struct cts_stream_counts cts_stream_take_counts(struct cts_stream *stream)
 
 /* ---- records ---- */
 
+static bool make_room_for_values(struct cts_stream *stream);
+
+void cts_stream_pack_values(uint64_t *packed, const uint64_t *rows, uint32_t first, uint32_t words,
+                            uint32_t mask)
+{
+    const uint64_t *const from = rows + (size_t)first * CTS_WARP_LANES;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        for (uint32_t word = 0; word < words; word++)
+            *packed++ = from[word * CTS_WARP_LANES + (uint32_t)__builtin_ctz(rest)];
+}
+
+/* One row, whose lanes are in shared and in global memory if its space is generic. */
+static void add_row_with_values(struct cts_stream *stream, const struct cts_row_batch *batch,
+                                uint32_t slot, uint32_t first_value)
+{
+    const uint64_t *const addresses = batch->lanes + (size_t)slot * CTS_WARP_LANES;
+    uint64_t packed[CTS_WARP_LANES * CTS_STREAM_VALUE_WORDS_MAX];
+    uint32_t mask = 0, shared = 0;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
+        const bool inside = addresses[lane] - batch->shared_base < batch->shared_bytes;
+        mask |= (uint32_t)(addresses[lane] != 0) << lane;
+        shared |= (uint32_t)inside << lane;
+    }
+    if (batch->spaces[slot] != CTS_SPACE_GENERIC)
+        shared = batch->spaces[slot] == CTS_SPACE_SHARED ? mask : 0;
+    shared &= mask;
+    struct cts_zip_row row = {.site = batch->sites[slot],
+                              .warp = batch->warp,
+                              .space = batch->spaces[slot],
+                              .value_words = batch->value_words[slot],
+                              .value_lanes = mask,
+                              .values = packed};
+    cts_stream_pack_values(packed, batch->values, first_value, row.value_words, mask);
+    if (row.space == CTS_SPACE_GENERIC) row.space = CTS_SPACE_GLOBAL;
+    if (mask & ~shared) stream->zip->one(&stream->segment, &row, mask & ~shared, addresses);
+    row.space = CTS_SPACE_SHARED;
+    row.origin = batch->shared_base;
+    if (shared) stream->zip->one(&stream->segment, &row, shared, addresses);
+}
+
+static void add_rows_with_values(struct cts_stream *stream, const struct cts_row_batch *batch)
+{
+    uint32_t first_value = 0;
+    for (uint32_t slot = 0; slot < batch->slot_count; slot++) {
+        if (cts_segment_is_full(&stream->segment)) close_segment(stream);
+        add_row_with_values(stream, batch, slot, first_value);
+        first_value += batch->value_words[slot];
+    }
+    memset(batch->lanes, 0, (size_t)batch->slot_count * CTS_WARP_LANES * sizeof *batch->lanes);
+}
+
 void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch)
 {
+    if (stream->collector->values && batch->values && make_room_for_values(stream)) {
+        add_rows_with_values(stream, batch);
+        return;
+    }
     uint32_t slot = stream->zip->rows(&stream->segment, batch, 0);
     while (slot < batch->slot_count) {
         close_segment(stream);

@@ -27,6 +27,7 @@ static struct context {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool has_device[CONTEXTS_MAX]; /* its row is written */
+static uint32_t begun, seen;          /* contexts that were created, and that are known */
 
 static void init(void)
 {
@@ -66,7 +67,7 @@ static void add_device(CUdevice device)
     cts_catalogue_add_device(cts_memory.catalogue, &row);
 }
 
-void cts_context_created(CUcontext handle, CUdevice device)
+static void add_context(CUcontext handle, CUdevice device)
 {
     pthread_once(&once, init);
     pthread_mutex_lock(&lock);
@@ -77,6 +78,7 @@ void cts_context_created(CUcontext handle, CUdevice device)
         context->device = device;
         context->state = RING_NONE;
         context->has_patches = false;
+        seen++;
     }
     if (is_new) has_device[device] = true;
     pthread_mutex_unlock(&lock);
@@ -102,6 +104,27 @@ bool cts_context_is_known(CUcontext handle)
     const bool known = handle && find(handle);
     pthread_mutex_unlock(&lock);
     return known;
+}
+
+void cts_context_begun(void)
+{
+    pthread_mutex_lock(&lock);
+    begun++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* One that was there before this library does not become known. */
+void cts_context_seen(CUcontext handle)
+{
+    CUcontext popped;
+    CUdevice device;
+    pthread_mutex_lock(&lock);
+    const bool is_new = handle && seen < begun && !find(handle);
+    pthread_mutex_unlock(&lock);
+    if (!is_new || cts_sanitizer.cuCtxPushCurrent(handle) != CUDA_SUCCESS) return;
+    const CUresult result = cts_sanitizer.cuCtxGetDevice(&device);
+    (void)cts_sanitizer.cuCtxPopCurrent(&popped);
+    if (result == CUDA_SUCCESS) add_context(handle, device);
 }
 
 uint32_t cts_context_device(CUcontext handle)
