@@ -41,23 +41,29 @@ static void mark(const struct scan *scan, bool *touched, uint64_t first, uint64_
     }
 }
 
+/* Most records go to one allocation, and are seen to by their hull. */
+static bool mark_hull(const struct scan *scan, bool *touched, const struct block_hull *hull)
+{
+    const size_t place = place_of(scan, hull->first);
+    if (hull->first > hull->last || place == scan->view->allocations.count) return false;
+    const struct cts_allocation *const found = allocation_at(scan, place);
+    if (found->address > hull->first || hull->last - found->address >= found->size_bytes)
+        return false;
+    touched[place] = true;
+    return true;
+}
+
 static void mark_record(const struct scan_block *it, const struct block_shape *shape, size_t i,
-                        bool *touched, struct block_hull *inside)
+                        bool *touched)
 {
     const struct block_hull hull = block_hull(it->block, shape, i);
-    if (hull.first <= hull.last && hull.first >= inside->first && hull.last <= inside->last)
-        return; /* of an allocation that is marked */
     uint64_t addresses[CTS_WARP_LANES];
+    if (mark_hull(it->scan, touched, &hull)) return;
     block_addresses(it->block, shape, i, addresses);
     for (unsigned k = 0; k < shape->lanes; k++) {
         const uint64_t last = addresses[k] + shape->width_bytes - 1u;
         mark(it->scan, touched, addresses[k], last < addresses[k] ? UINT64_MAX : last);
     }
-    const size_t place = place_of(it->scan, addresses[0]);
-    if (place == it->scan->view->allocations.count) return;
-    const struct cts_allocation *const found = allocation_at(it->scan, place);
-    if (found->address <= addresses[0])
-        *inside = (struct block_hull){found->address, found->address + found->size_bytes - 1};
 }
 
 static enum cts_status count_block(void *state, const struct scan_block *it,
@@ -73,11 +79,10 @@ static enum cts_status count_block(void *state, const struct scan_block *it,
         tally->sites[shape->site].access_count += shape->record_count * shape->lanes;
     }
     if (!tally->touched) return CTS_OK;
-    struct block_hull inside = {1, 0};
     for (size_t i = 0; i < block->record_count; i++) {
         const struct block_shape *const shape = &block->shapes[block->shape[i]];
         if (shape->width_bytes && shape->view == VIEW_GLOBAL)
-            mark_record(it, shape, i, tally->touched, &inside);
+            mark_record(it, shape, i, tally->touched);
     }
     return CTS_OK;
 }
