@@ -9,7 +9,7 @@ import { unitOf } from "./canvas";
 import { marksOf, useModel, type Model } from "./model";
 import { Choice, Empty, Head, Share } from "./parts";
 import { allocationAt, allocationName } from "./places";
-import type { Allocation, LaunchInfo, Space } from "./source";
+import type { Allocation, LaunchInfo, Site, Space } from "./source";
 import { hex, type Range, type Shape } from "./state";
 
 const LISTED = 300;
@@ -17,7 +17,14 @@ const SIMPLE = [1, 2, 4, 8, 16];
 
 const elementOf = (allocation: Allocation) => allocation.elementBytes ?? 4;
 
-function regionOf(launch: LaunchInfo, space: Space, allocation: Allocation | null): Region | null {
+// Of memory without declarations: words, or what its heaviest site takes at a time if that is another size.
+function wordOf(launch: LaunchInfo, sites: Map<number, Site>, space: Space): number {
+    const own = launch.sites.filter((s) => sites.get(s.site)?.space === space).sort((a, b) => b.accesses - a.accesses)[0];
+    const width = own ? sites.get(own.site)!.width : 4;
+    return width === 8 || width === 1 || width === 2 ? width : 4;
+}
+
+function regionOf(launch: LaunchInfo, sites: Map<number, Site>, space: Space, allocation: Allocation | null): Region | null {
     if (space === "global") {
         if (!allocation) return null;
         return { space, name: allocationName(allocation), first: allocation.address, last: allocation.address + allocation.size - 1,
@@ -26,7 +33,7 @@ function regionOf(launch: LaunchInfo, space: Space, allocation: Allocation | nul
     const used = launch.spaces.find((s) => s.space === space);
     if (!used) return null;
     const last = Math.max(used.last, space === "shared" ? launch.sharedBytes - 1 : 0);
-    return { space, name: space === "shared" ? "shared memory of a CTA" : "local memory of a thread", first: 0, last, element: 4, allocation: null };
+    return { space, name: space === "shared" ? "shared memory of a CTA" : "local memory of a thread", first: 0, last, element: wordOf(launch, sites, space), allocation: null };
 }
 
 // Which piece of memory is shown: that of the window, else of the selection, else the first touched.
@@ -132,7 +139,7 @@ function AllocationList({ shown }: { shown: number | null }) {
 export function AddressesView() {
     const model = useModel(), { launch, state } = model;
     const { space, allocation } = chosen(model);
-    const region = useMemo(() => regionOf(launch, space, allocation), [launch, space, allocation?.allocation]);
+    const region = useMemo(() => regionOf(launch, model.sites, space, allocation), [launch, space, allocation?.allocation]);
     const place = useRef<HTMLDivElement>(null);
     const [size, setSize] = useState<{ width: number; height: number }>({ width: 0, height: 0 });
     useEffect(() => {
@@ -163,7 +170,7 @@ export function AddressesView() {
                 {!whole && region && <button onClick={() => model.set({ window: { space: region.space, first: region.first, last: region.last } })}>Show all of it</button>}
                 {region && shape && <ShapeTools region={region} shape={shape} />}
                 {spaces.length > 1 && <Choice label="Space of the map" value={space} options={spaces.map((s): [Space, string] => [s, s])} onChoose={(next) => {
-                    const to = regionOf(launch, next, launch.allocations.find((a) => a.touched) ?? null);
+                    const to = regionOf(launch, model.sites, next, launch.allocations.find((a) => a.touched) ?? null);
                     if (to) model.set({ window: { space: to.space, first: to.first, last: to.last } });
                 }} />}
             </>}>

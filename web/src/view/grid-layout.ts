@@ -23,7 +23,7 @@ export interface Slice {
 }
 
 const SLICE_CELLS = 1 << 16, SLICES = 8;
-const LARGEST = 20, SMALLEST = 2; // pixels of a cell
+const LARGEST = 26, SMALLEST = 2; // pixels of a cell
 
 // Rows of whole warps of cells, so that they begin at round numbers; cells as large as fit.
 function arrayGrid(first: number, last: number, element: number, width: number, height: number, unit: number): Grid {

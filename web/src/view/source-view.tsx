@@ -8,7 +8,7 @@ import { codeOf } from "./code";
 import { goToExample } from "./findings";
 import { useModel } from "./model";
 import { Choice, Empty, Failed, Head, Share, efficiency, plural, toneOf } from "./parts";
-import type { LineRow } from "./source";
+import type { FindingRow, LineRow } from "./source";
 import { toggled } from "./state";
 
 const LINE = 19;
@@ -103,15 +103,12 @@ function Code({ file, text, rows }: { file: number; text: string; rows: Map<numb
             <div class="codehead"><span class="num">bytes</span><span class="num">requests</span><span class="num">used</span>{noted && <span>finding</span>}<span class="num">line</span><span /></div>
             <div style={{ height: `${code.length * tall}px`, position: "relative" }}>
                 {code.slice(from, to).map((parts, i) => {
-                    const line = from + i + 1, row = rows.get(line), findings = (row?.findings ?? []).map((f) => model.findings?.[f]).filter((f) => !!f);
+                    const line = from + i + 1, row = rows.get(line), findings = (row?.findings ?? []).flatMap((f) => model.findings?.[f] ?? []);
                     return (
                         <div key={line} class={`codeline ${row ? "hot" : ""} ${on(line) ? "on" : ""} ${line === selectedLine || line === state.line ? "here" : ""}`}
                             style={{ top: `${(line - 1) * tall}px` }} data-line={line} title={titleOf(row)} onClick={() => row && toggle(line)}>
                             <Numbers row={row} most={most} />
-                            {noted && <span class="pills">{findings.slice(0, 3).map((f) => (
-                                <button class="pill" title={`${f!.finding}${f!.share === null ? "" : `, at most ${Math.round(100 * f!.share)} %`}: ${f!.evidence}\n${f!.remedy}\nClick for an example.`}
-                                    onClick={(event) => { event.stopPropagation(); goToExample(model, f!).catch((error) => model.say(messageOf(error))); }}>{f!.finding}</button>
-                            ))}</span>}
+                            {noted && <Pills findings={findings} />}
                             {row ? <button class="num lineno" aria-pressed={on(line)} aria-label={`Filter by line ${line}`} onClick={(event) => { event.stopPropagation(); toggle(line); }}>{line}</button> : <span class="num lineno">{line}</span>}
                             <code>{parts.map(([kind, part]) => (kind ? <span class={kind}>{part}</span> : part))}</code>
                         </div>
@@ -119,6 +116,20 @@ function Code({ file, text, rows }: { file: number; text: string; rows: Map<numb
                 })}
             </div>
         </div>
+    );
+}
+
+// The line's finding that weighs most, and how many more there are.
+function Pills({ findings }: { findings: FindingRow[] }) {
+    const model = useModel(), [first] = findings;
+    const told = (f: FindingRow) => `${f.finding}${f.share === null ? "" : `, at most ${Math.round(100 * f.share)} %`}: ${f.evidence}\n${f.remedy}`;
+    if (!first) return <span class="pills" />;
+    const others = findings.slice(1).filter((f, i, all) => f.finding !== first.finding && all.findIndex((g) => g.finding === f.finding) === i);
+    return (
+        <span class="pills">
+            <button class="pill" title={`${told(first)}\nClick for an example.`} onClick={(event) => { event.stopPropagation(); goToExample(model, first).catch((error) => model.say(messageOf(error))); }}>{first.finding}</button>
+            {others.length > 0 && <button class="pill more" title={others.map(told).join("\n")} aria-label={`${others.length} more findings`} onClick={(event) => { event.stopPropagation(); model.set({ view: "findings" }); }}>+{others.length}</button>}
+        </span>
     );
 }
 
