@@ -91,7 +91,7 @@ function Warnings() {
     return (
         <div class="warn" ref={place}>
             <button class="warned" aria-expanded={open} onClick={() => setOpen(!open)} title="What this run does not hold">⚠ {all.length}</button>
-            {open && <div class="popup warnings" role="alert"><ul>{all.map((text) => <li>{text}</li>)}</ul></div>}
+            {open && <div class="popup warnings" role="alert"><ul>{all.map((text) => <li>{text}</li>)}</ul>{!run.sampled && <button class="again" onClick={() => location.reload()}>Read the run again</button>}</div>}
         </div>
     );
 }
