@@ -152,6 +152,12 @@ const matrix = layout.gridOf(0, 256 * 1024 - 1, { kind: "matrix", pitch: 1024 },
 assert.deepEqual([matrix.columns, matrix.rows, matrix.cellBytes, matrix.merge], [256, 256, 4, 1]);
 const struct = layout.gridOf(0, 24 * 20 - 1, { kind: "structs", pitch: 24 }, 4, 600, 600);
 assert.deepEqual([struct.columns, struct.rows, struct.cellBytes, struct.merge], [6, 20, 4, 1]);
+// 40 GiB: as few cells as of anything else, and rows that are too many end earlier.
+const huge = 40 * 2 ** 30, wide = layout.gridOf(far, far + huge - 1, { kind: "array", pitch: 0 }, 4, 800, 400);
+assert.ok(wide.slices.length === 1 && wide.slices[0].cells <= 65536 && wide.rows * wide.pitch >= huge);
+assert.ok(layout.cellOf(wide, far + huge - 1).row < wide.rows);
+const long = layout.gridOf(far, far + huge - 1, { kind: "structs", pitch: 24 }, 4, 800, 400);
+assert.ok(long.slices.length <= 8 && long.last < far + huge - 1 && (long.last + 1 - far) % 24 === 0);
 const [from, to] = layout.zoomed(0, 65535, 32768, 0.5, { first: 0, last: 65535 }, 64);
 assert.ok(to - from + 1 === 32768 && from <= 32768 && to >= 32768 && from % 64 === 0);
 assert.deepEqual(layout.zoomed(16384, 49151, 20000, 8, { first: 0, last: 65535 }, 64), [0, 65535]);

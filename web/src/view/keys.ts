@@ -50,8 +50,9 @@ export function onlyThisWarp(model: Model): void {
     if (one) model.set({ filter: { ...NO_FILTER, ctas: [[one.cta, one.cta]], warps: [[one.warp, one.warp]] } });
 }
 
+// Launches are numbered, and listed, from 0 on.
 async function neighbour(model: Model, by: number): Promise<void> {
-    const { rows } = await model.source.launches("", Math.max(0, model.launch.ordinal + by - 2), 5);
+    const { rows } = await model.source.launches("", Math.max(0, model.launch.launch + by - 2), 5);
     const all = rows.filter((row) => (by < 0 ? row.launch < model.launch.launch : row.launch > model.launch.launch));
     const next = by < 0 ? all[all.length - 1] : all[0];
     if (next) model.openLaunch(next.launch);
