@@ -13,7 +13,9 @@
  *                                     plain loop. Stores at lanes[slot * 32 + i] the address that
  *                                     thread x0+i used at site row_sites[slot]; leaves it alone
  * when the thread did not get there. `lanes` is noalias. NULL unless every site runs at most once a
- * thread, there are at most CTS_ROW_SLOTS_MAX and K needs no fibers. K.thread_rec (args, ctx)
+ * thread, there are at most CTS_ROW_SLOTS_MAX and K needs no fibers. With values (CTS_FILE_VALUES)
+ * the words of slot s follow those of slot s - 1, ceil(width/8) each, in rows of their own behind
+ * all slots': word v at lanes[(CTS_ROW_SLOTS_MAX + v) * 32 + i]. K.thread_rec (args, ctx)
  * instrumented; the one thread ctx->tid. Appends to the log.
  *
  * The log: lane l of the warp that runs appends 64-bit entries at log[k * 32 + l], k = 0, 1, ...
@@ -36,8 +38,10 @@
 #include <stdint.h>
 
 enum {
-    CTS_ABI_VERSION = 1,
+    CTS_ABI_VERSION = 2,
     CTS_ROW_SLOTS_MAX = 64,
+    CTS_ROW_VALUES_MAX = 128, /* value words of a thread in the lane buffers; kernels with more
+                                 have no row_rec */
     CTS_SLOT_SHIFT = 48,
     CTS_SLOT_LIMIT = 0xFFFF, /* slots 0 .. 0xFFFE; files beyond have that as their base, and
                                  their entries (at CTS_SLOT_LIMIT, saturated) are dropped */

@@ -114,8 +114,14 @@ struct cts_row_batch {
 void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch);
 
 /* The words of the lanes of `mask` from rows `first` to `first + words - 1`, lane after lane. */
-void cts_stream_pack_values(uint64_t *packed, const uint64_t *rows, uint32_t first, uint32_t words,
-                            uint32_t mask);
+static inline void cts_stream_pack_values(uint64_t *packed, const uint64_t *rows, uint32_t first,
+                                          uint32_t words, uint32_t mask)
+{
+    const uint64_t *const from = rows + (size_t)first * CTS_WARP_LANES;
+    for (uint32_t rest = mask; rest; rest &= rest - 1)
+        for (uint32_t word = 0; word < words; word++)
+            *packed++ = from[word * CTS_WARP_LANES + (uint32_t)__builtin_ctz(rest)];
+}
 
 /* Counts since they were last taken from this stream (for launches.records, .accesses, .dropped);
  * accesses counts lanes. Taking flushes what is buffered, so that the counts are final, and resets

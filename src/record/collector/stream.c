@@ -119,15 +119,6 @@ struct cts_stream_counts cts_stream_take_counts(struct cts_stream *stream)
 
 static bool make_room_for_values(struct cts_stream *stream);
 
-void cts_stream_pack_values(uint64_t *packed, const uint64_t *rows, uint32_t first, uint32_t words,
-                            uint32_t mask)
-{
-    const uint64_t *const from = rows + (size_t)first * CTS_WARP_LANES;
-    for (uint32_t rest = mask; rest; rest &= rest - 1)
-        for (uint32_t word = 0; word < words; word++)
-            *packed++ = from[word * CTS_WARP_LANES + (uint32_t)__builtin_ctz(rest)];
-}
-
 /* One row, whose lanes are in shared and in global memory if its space is generic. */
 static void add_row_with_values(struct cts_stream *stream, const struct cts_row_batch *batch,
                                 uint32_t slot, uint32_t first_value)

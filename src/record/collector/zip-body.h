@@ -21,6 +21,13 @@ ZIP_TARGET static inline void ZIP(keep_values)(struct cts_acc_segment *segment,
                                                const struct cts_zip_row *row, uint32_t mask)
 {
     const uint64_t *from = row->values;
+    uint64_t *const to = segment->values + segment->value_count;
+    if (mask == row->value_lanes) { /* but for rows that are split */
+        const uint32_t count = (uint32_t)__builtin_popcount(mask) * row->value_words;
+        for (uint32_t i = 0; i < count; i++) to[i] = from[i];
+        segment->value_count += count;
+        return;
+    }
     for (uint32_t rest = row->value_lanes; rest; rest &= rest - 1, from += row->value_words) {
         if (!(mask & rest & -rest)) continue;
         memcpy(segment->values + segment->value_count, from, row->value_words * sizeof *from);

@@ -1,7 +1,8 @@
 /* What becomes of the marks that the device pass left (marks.h) in each version of a function.
  *
  * Plain: nothing. Row: each mark has a slot of the lane buffers and stores its address at
- * lanes[slot * 32 + lane]. Log: retarget-log.c. */
+ * lanes[slot * 32 + lane]; value words go to rows of their own behind the slots. Log:
+ * retarget-log.c. */
 #include "record/instrument/retarget.h"
 
 #include <stdlib.h>
@@ -39,24 +40,37 @@ static bool calls_marked(const struct cts_retarget *retarget, LLVMValueRef funct
 
 bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_kernel *kernel)
 {
-    if (kernel->flags & CTS_KERNEL_FIBERS || retarget->values) return false;
+    if (kernel->flags & CTS_KERNEL_FIBERS) return false;
     LLVMValueRef body = kernel->body[CTS_VERSION_PLAIN];
     if (calls_marked(retarget, body)) return false;
     struct cts_flow flow;
     cts_flow_find(&flow, body);
-    unsigned mark_count = 0;
+    unsigned mark_count = 0, value_count = 0;
     bool possible = true;
     for (size_t b = 0; b < flow.block_count && possible; b++) {
         CTS_EACH_IN_BLOCK(i, flow.blocks[b].block)
         {
             if (!cts_is_mark(cts_called_function(i))) continue;
+            if (is_mark(i, CTS_MARK_VALUE)) {
+                value_count++;
+                continue;
+            }
             mark_count++;
             if (flow.blocks[b].loop != CTS_NO_LOOP || !is_mark(i, CTS_MARK_ACCESS))
                 possible = false;
         }
     }
     cts_flow_release(&flow);
-    return possible && mark_count <= CTS_ROW_SLOTS_MAX;
+    return possible && mark_count <= CTS_ROW_SLOTS_MAX && value_count <= CTS_ROW_VALUES_MAX;
+}
+
+static void store_in_row(struct cts_retarget *retarget, LLVMValueRef lanes, LLVMValueRef lane,
+                         uint32_t row, LLVMValueRef word)
+{
+    struct cts_ir *const ir = &retarget->ir;
+    LLVMValueRef index = LLVMBuildNUWAdd(ir->builder, lane, cts_u64(ir, (uint64_t)row * 32), "");
+    LLVMBuildStore(ir->builder, word,
+                   LLVMBuildInBoundsGEP2(ir->builder, ir->i64, lanes, &index, 1, ""));
 }
 
 void cts_marks_to_row(struct cts_retarget *retarget, struct cts_kernel *kernel)
@@ -65,18 +79,22 @@ void cts_marks_to_row(struct cts_retarget *retarget, struct cts_kernel *kernel)
     LLVMValueRef body = kernel->body[CTS_VERSION_ROW];
     LLVMValueRef lanes = cts_body_parameter(kernel, body, CTS_BODY_LANES);
     LLVMValueRef lane = cts_body_parameter(kernel, body, CTS_BODY_LANE);
+    uint32_t value_count = 0;
     CTS_EACH_INSTRUCTION(i, body)
     {
-        if (!is_mark(i, CTS_MARK_ACCESS)) continue;
-        const uint32_t slot = kernel->row_site_count++;
-        kernel->row_sites[slot] = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
         LLVMPositionBuilderBefore(ir->builder, i);
-        LLVMValueRef address =
-            LLVMBuildPtrToInt(ir->builder, cts_generic(ir, LLVMGetOperand(i, 1)), ir->i64, "");
-        LLVMValueRef index =
-            LLVMBuildNUWAdd(ir->builder, lane, cts_u64(ir, (uint64_t)slot * 32), "");
-        LLVMValueRef at = LLVMBuildInBoundsGEP2(ir->builder, ir->i64, lanes, &index, 1, "");
-        LLVMBuildStore(ir->builder, address, at);
+        if (is_mark(i, CTS_MARK_VALUE)) {
+            store_in_row(retarget, lanes, lane, CTS_ROW_SLOTS_MAX + value_count++,
+                         LLVMGetOperand(i, 1));
+        } else if (is_mark(i, CTS_MARK_ACCESS)) {
+            const uint32_t slot = kernel->row_site_count++;
+            kernel->row_sites[slot] = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
+            LLVMValueRef address = cts_generic(ir, LLVMGetOperand(i, 1));
+            store_in_row(retarget, lanes, lane, slot,
+                         LLVMBuildPtrToInt(ir->builder, address, ir->i64, ""));
+        } else {
+            continue;
+        }
         LLVMInstructionEraseFromParent(i);
     }
 }

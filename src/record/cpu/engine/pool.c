@@ -71,7 +71,7 @@ static struct cts_worker *new_worker(void)
     if (!worker) return NULL;
     worker->straight_cta = calloc(1, sizeof *worker->straight_cta);
     worker->log = lines((size_t)CTS_LOG_ROWS_ALL * CTS_WARP_LANES * sizeof *worker->log + 64);
-    worker->rows = lines((size_t)CTS_ROW_SLOTS_MAX * CTS_WARP_LANES * sizeof *worker->rows);
+    worker->rows = lines((size_t)CTS_ROW_ROWS_ALL * CTS_WARP_LANES * sizeof *worker->rows);
     if (!worker->straight_cta || !worker->log || !worker->rows) {
         free_worker(worker);
         return NULL;
@@ -285,6 +285,9 @@ static void plan_rows(struct cts_grid *launch)
         const uint32_t site = kernel->row_sites[i];
         launch->row_sites[i] = file->first_site + site;
         launch->row_spaces[i] = file->desc->sites[site].space;
+        if (file->desc->flags & CTS_FILE_VALUES)
+            launch->row_value_words[i] =
+                (uint8_t)cts_slot_value_words(file->desc->sites[site].width_bytes);
         launch->rows_need_care |=
             launch->row_spaces[i] == CTS_SPACE_GENERIC || launch->row_spaces[i] == CTS_SPACE_LOCAL;
     }

@@ -83,11 +83,10 @@ uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_s
         for (uint32_t i = 0; i < file->site_count; i++) {
             const struct cts_site_desc *const site = &file->sites[i];
             struct cts_slot *const slot = &cts_slots[first + i];
-            const uint32_t words = file->flags & CTS_FILE_VALUES ? (site->width_bytes + 7) / 8 : 0;
             slot->site = first_site + i;
             slot->space = site->space;
-            slot->value_words =
-                (uint8_t)(words < CTS_LOG_VALUE_WORDS_MAX ? words : CTS_LOG_VALUE_WORDS_MAX);
+            if (file->flags & CTS_FILE_VALUES)
+                slot->value_words = (uint8_t)cts_slot_value_words(site->width_bytes);
             fill_loops(slot, file, site->loop, first_sites, first);
             slot->valid = true;
         }

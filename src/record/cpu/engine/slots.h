@@ -21,6 +21,13 @@ struct cts_slot {
     uint16_t loops[CTS_SLOT_LOOPS_MAX];
 };
 
+/* The value words of an access. */
+static inline uint32_t cts_slot_value_words(uint32_t width_bytes)
+{
+    const uint32_t words = width_bytes / 8 + (width_bytes % 8 != 0);
+    return words < CTS_LOG_VALUE_WORDS_MAX ? words : CTS_LOG_VALUE_WORDS_MAX;
+}
+
 extern struct cts_slot cts_slots[CTS_SLOT_LIMIT + 1];
 
 /* Whether an address lies in a __constant__ variable of a file that was added. */

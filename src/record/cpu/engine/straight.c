@@ -18,13 +18,34 @@ static const struct cts_stack *stack_of(const struct cts_worker *worker)
     return worker->straight_stack;
 }
 
+static const uint64_t *value_rows(const struct cts_worker *worker)
+{
+    return worker->rows + (size_t)CTS_ROW_SLOTS_MAX * CTS_WARP_LANES;
+}
+
+/* A record of some lanes of slot `i`, whose value words begin at row `first_value`. */
+static void add_lanes(struct cts_worker *worker, const struct cts_grid *launch, uint32_t i,
+                      uint32_t first_value, enum cts_space space, uint16_t warp, uint32_t mask,
+                      const uint64_t *addresses)
+{
+    const uint32_t words = launch->row_value_words[i];
+    uint64_t values[CTS_WARP_LANES * CTS_LOG_VALUE_WORDS_MAX];
+    if (!mask) return;
+    cts_stream_pack_values(values, value_rows(worker), first_value, words, mask);
+    cts_stream_add(worker->stream, launch->row_sites[i], space, warp, mask, addresses, words,
+                   values);
+}
+
 /* Local rows become offsets; the local and constant lanes of generic rows become records of their
  * own, which leaves what the collector can tell apart: shared and global. */
 static void prepare_rows(struct cts_worker *worker, const struct cts_grid *launch, uint16_t warp)
 {
     const struct cts_stack *const stack = stack_of(worker);
     const uint64_t base = cts_stack_local_base(stack);
+    uint32_t next_value = 0;
     for (uint32_t i = 0; i < launch->request->kernel->row_site_count; i++) {
+        const uint32_t first_value = next_value;
+        next_value += launch->row_value_words[i];
         uint64_t *const row = worker->rows + (size_t)i * CTS_WARP_LANES;
         uint64_t addresses[CTS_WARP_LANES];
         uint32_t local = 0, constant = 0;
@@ -43,12 +64,8 @@ static void prepare_rows(struct cts_worker *worker, const struct cts_grid *launc
             }
             row[lane] = 0;
         }
-        if (local)
-            cts_stream_add(worker->stream, launch->row_sites[i], CTS_SPACE_LOCAL, warp, local,
-                           addresses, 0, NULL);
-        if (constant)
-            cts_stream_add(worker->stream, launch->row_sites[i], CTS_SPACE_CONSTANT, warp, constant,
-                           addresses, 0, NULL);
+        add_lanes(worker, launch, i, first_value, CTS_SPACE_LOCAL, warp, local, addresses);
+        add_lanes(worker, launch, i, first_value, CTS_SPACE_CONSTANT, warp, constant, addresses);
     }
 }
 
@@ -77,6 +94,9 @@ static void record_warp(struct cts_worker *worker, const struct cts_grid *launch
         .spaces = launch->row_spaces,
         .slot_count = request->kernel->row_site_count,
         .warp = (uint16_t)warp,
+        .values = worker->launch->request->file->desc->flags & CTS_FILE_VALUES ? value_rows(worker)
+                                                                               : NULL,
+        .value_words = launch->row_value_words,
         .shared_base = (uint64_t)(uintptr_t)context->shared,
         .shared_bytes = launch->shared_bytes,
     };

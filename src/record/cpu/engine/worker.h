@@ -28,6 +28,7 @@ enum {
     CTS_CTA_THREADS_MAX = 1024,
     CTS_CTA_WARPS_MAX = CTS_CTA_THREADS_MAX / CTS_WARP_LANES,
     CTS_CTA_BARRIERS = 16,
+    CTS_ROW_ROWS_ALL = CTS_ROW_SLOTS_MAX + CTS_ROW_VALUES_MAX,
 };
 
 /* ---- Faults ---- */
@@ -55,6 +56,7 @@ struct cts_grid {
     bool rows_need_care;                        /* some are local or generic */
     uint32_t row_sites[CTS_ROW_SLOTS_MAX];
     uint8_t row_spaces[CTS_ROW_SLOTS_MAX];
+    uint8_t row_value_words[CTS_ROW_SLOTS_MAX]; /* of files with values; else 0 */
 
     _Atomic uint64_t next_cta;
     _Atomic bool stop; /* a fault; everybody leaves */
@@ -213,7 +215,8 @@ struct cts_worker {
     uint64_t invalid_count;
     uint64_t *log;                    /* [CTS_LOG_ROWS_ALL][32] */
     uint64_t *log_at[CTS_WARP_LANES]; /* where each lane of the running warp goes on */
-    uint64_t *rows;                   /* [CTS_ROW_SLOTS_MAX][32] for K.row_rec, 0 between uses */
+    uint64_t *rows;                   /* [CTS_ROW_ROWS_ALL][32] for K.row_rec; the slots' are 0
+                                         between uses */
     struct cts_worker *next;          /* in the pool's list of free or all workers */
     struct cts_worker *next_of_all;
 };
