@@ -9,7 +9,7 @@ import { bytesOf, cellOf, emptySums, gather, gridOf, zoomed, type Grid } from ".
 import { kindOf, marksOf, useModel, type Mark } from "./model";
 import { Failed, plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
-import { blend, cssOf, inksOf, mix, most, strength } from "./paint";
+import { cssOf, inksOf, mix, most, strength } from "./paint";
 import type { Density } from "./source";
 import { hex, type Range, type Shape } from "./state";
 
@@ -68,12 +68,14 @@ export function AddressGrid({ region, window, shape, picture: { grid, gutter, de
         const big = cw >= 5 && ch >= 5, pad = big ? 1 * unit : 0;
         if (!big) {
             const image = (dots.current ??= document.createElement("canvas"));
-            image.width = grid.columns;
+            // Two dots a cell: of one that was read and written, the left is read, the right written.
+            image.width = 2 * grid.columns;
             image.height = rows;
-            const ink = image.getContext("2d")!, data = ink.createImageData(grid.columns, rows);
+            const ink = image.getContext("2d")!, data = ink.createImageData(2 * grid.columns, rows);
             for (let i = 0; i < rows * grid.columns; i++) {
-                const [r, g, b] = sums ? blend(inks, sums.reads[i]!, sums.writes[i]!, sums.mostReads, sums.mostWrites) : inks.paper;
-                data.data.set([r, g, b, 255], 4 * i);
+                const r = sums ? strength(sums.reads[i]!, sums.mostReads) : 0, w = sums ? strength(sums.writes[i]!, sums.mostWrites) : 0;
+                const read = mix(inks.paper, inks.read, r), write = mix(inks.paper, inks.write, w);
+                data.data.set([...(r || !w ? read : write), 255, ...(w || !r ? write : read), 255], 8 * i);
             }
             ink.putImageData(data, 0, 0);
             context.imageSmoothingEnabled = false;

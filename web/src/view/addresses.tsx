@@ -33,7 +33,8 @@ function regionOf(launch: LaunchInfo, sites: Map<number, Site>, space: Space, al
     const used = launch.spaces.find((s) => s.space === space);
     if (!used) return null;
     const last = Math.max(used.last, space === "shared" ? launch.sharedBytes - 1 : 0);
-    return { space, name: space === "shared" ? "shared memory of a CTA" : "local memory of a thread", first: 0, last, element: wordOf(launch, sites, space), allocation: null };
+    const first = used.first - (used.first % 128), from = first ? ` from +${count(first)}` : "";
+    return { space, name: `${space === "shared" ? "shared memory of a CTA" : "local memory of a thread"}${from}`, first, last, element: wordOf(launch, sites, space), allocation: null };
 }
 
 // Which piece of memory is shown: that of the window, else of the selection, else the first touched.
