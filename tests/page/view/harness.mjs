@@ -115,6 +115,7 @@ export async function serve(ctascope, ...runs) {
         child.stderr.on("data", see);
         child.on("exit", () => fail(new Error(told)));
     });
+    process.on("exit", () => child.kill()); // also when a test fails
     return { address, end: () => child.kill() };
 }
 
