@@ -349,15 +349,26 @@ static void encode_lists(struct encoder *e)
     e->sections[CTS_ACC_LIST_BITS].end = at;
 }
 
-/* Byte planes: the high bytes of most values are alike. */
+/* Byte planes: the high bytes of most values are alike. In blocks that stay in the first cache. */
 static void encode_values(struct encoder *e)
 {
+    enum { BLOCK = 2048 };
     const size_t count = e->b->values.size_bytes / sizeof(uint64_t);
     const uint64_t *const values = (const uint64_t *)e->b->values.data;
     uint8_t *const start = e->sections[CTS_ACC_VALUES].start;
-    for (size_t plane = 0; plane < sizeof(uint64_t); plane++)
-        for (size_t i = 0; i < count; i++)
-            start[plane * count + i] = (uint8_t)(values[i] >> 8 * plane);
+    for (size_t first = 0; first < count; first += BLOCK) {
+        const size_t n = count - first < BLOCK ? count - first : BLOCK;
+        uint64_t any = 0;
+        for (size_t i = 0; i < n; i++) any |= values[first + i];
+        for (size_t plane = 0; plane < sizeof(uint64_t); plane++) {
+            uint8_t *const to = start + plane * count + first;
+            if (!(any >> 8 * plane & 0xff)) {
+                memset(to, 0, n);
+                continue;
+            }
+            for (size_t i = 0; i < n; i++) to[i] = (uint8_t)(values[first + i] >> 8 * plane);
+        }
+    }
     e->sections[CTS_ACC_VALUES].end += count * sizeof(uint64_t);
 }
 

@@ -119,29 +119,45 @@ struct cts_stream_counts cts_stream_take_counts(struct cts_stream *stream)
 
 static bool make_room_for_values(struct cts_stream *stream);
 
-/* One row, whose lanes are in shared and in global memory if its space is generic. */
+static uint32_t active_lanes(const uint64_t *addresses)
+{
+    uint64_t idle = 0;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) idle += addresses[lane] == 0;
+    if (idle == 0) return UINT32_MAX;
+    uint32_t mask = 0;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)
+        mask |= (uint32_t)(addresses[lane] != 0) << lane;
+    return mask;
+}
+
+static uint32_t shared_lanes(const struct cts_row_batch *batch, const uint64_t *addresses)
+{
+    uint32_t mask = 0;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)
+        mask |= (uint32_t)(addresses[lane] - batch->shared_base < batch->shared_bytes) << lane;
+    return mask;
+}
+
+/* One row; in generic space its lanes may be in shared and in global memory. */
 static void add_row_with_values(struct cts_stream *stream, const struct cts_row_batch *batch,
                                 uint32_t slot, uint32_t first_value)
 {
     const uint64_t *const addresses = batch->lanes + (size_t)slot * CTS_WARP_LANES;
+    const uint8_t space = batch->spaces[slot];
+    const uint32_t mask = active_lanes(addresses);
     uint64_t packed[CTS_WARP_LANES * CTS_STREAM_VALUE_WORDS_MAX];
-    uint32_t mask = 0, shared = 0;
-    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
-        const bool inside = addresses[lane] - batch->shared_base < batch->shared_bytes;
-        mask |= (uint32_t)(addresses[lane] != 0) << lane;
-        shared |= (uint32_t)inside << lane;
-    }
-    if (batch->spaces[slot] != CTS_SPACE_GENERIC)
-        shared = batch->spaces[slot] == CTS_SPACE_SHARED ? mask : 0;
-    shared &= mask;
     struct cts_zip_row row = {.site = batch->sites[slot],
                               .warp = batch->warp,
-                              .space = batch->spaces[slot],
+                              .space = space == CTS_SPACE_GENERIC ? CTS_SPACE_GLOBAL : space,
                               .value_words = batch->value_words[slot],
                               .value_lanes = mask,
                               .values = packed};
-    cts_stream_pack_values(packed, batch->values, first_value, row.value_words, mask);
-    if (row.space == CTS_SPACE_GENERIC) row.space = CTS_SPACE_GLOBAL;
+    uint32_t shared = space == CTS_SPACE_SHARED ? mask : 0;
+    if (space == CTS_SPACE_GENERIC) shared = shared_lanes(batch, addresses) & mask;
+    if (mask == UINT32_MAX && row.value_words == 1)
+        row.values = batch->values + (size_t)first_value * CTS_WARP_LANES;
+    else
+        cts_stream_pack_values(packed, batch->values, first_value, row.value_words, mask);
     if (mask & ~shared) stream->zip->one(&stream->segment, &row, mask & ~shared, addresses);
     row.space = CTS_SPACE_SHARED;
     row.origin = batch->shared_base;

@@ -109,6 +109,24 @@ __global__ void generic(const int *in, int *out, int which)
     out[i] = *(const volatile int *)(from + i);
 }
 
+// The same without a barrier, and with local and constant memory.
+__constant__ int fixed[4];
+__global__ void generic_row(const int *in, int *out, int which)
+{
+    __shared__ int tile[N];
+    int own[4];
+    const int i = threadIdx.x;
+    tile[i] = in[i];
+    own[i % 4] = in[i];
+    const int kind = (i / 3 + which) % 4;
+    const int *from = kind == 0   ? in + i
+                      : kind == 1 ? tile + i
+                      : kind == 2 ? own + i % 4
+                                  : fixed + i % 4;
+    const int value = *from;
+    if (kind != 3) out[i] = value;
+}
+
 __global__ void ranges(const char *in, char *out, int bytes)
 {
     const int i = threadIdx.x;
@@ -194,6 +212,7 @@ int main()
                          pattern<unsigned short>());
     calls<<<1, N>>>(pattern<int>(), pattern<int>());
     generic<<<1, N>>>(pattern<int>(), pattern<int>(), 1);
+    generic_row<<<1, N>>>(pattern<int>(), pattern<int>(), 1);
     ranges<<<1, N>>>(pattern<char>(), pattern<char>(), 40);
     async_copies<<<1, 32>>>(pattern<char>(), pattern<char>());
     ptx<<<1, 48>>>(pattern<int>(), pattern<int>(), pattern<unsigned>());
