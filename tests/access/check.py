@@ -60,6 +60,8 @@ def check_costs(data, at):
         equal(kernel, store["wavefronts_per_request"], 1)
     second, = sites(data, at["stride-2"], "load")
     equal("stride-2 doubles", (second["sectors_per_request"], second["used_share"]), (16, 0.5))
+    equal("what rows and doubles are not", [f["finding"] for place in ("naive", "stride-2")
+          for f in data["findings"] if f["place"] == at[place] and "struct" in f["finding"]], [])
     struct, = [f for f in data["findings"] if f["place"] == at["struct"]]
     equal("a field of 8 bytes of 24", [struct[key] for key in ("finding", "struct_bytes", "field_bytes",
           "used_bytes")], ["array of structs", 24, 8, 8])

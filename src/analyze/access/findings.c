@@ -14,7 +14,7 @@
 #include "common/array.h"
 
 static const double share_min = 0.01;
-enum { STRUCT_BYTES_MAX = 1024 };
+enum { STRUCT_BYTES_MAX = 1024, STRUCT_BYTES_LIKELY = 256 };
 
 struct findings {
     struct cts_finding *items;
@@ -125,6 +125,19 @@ static uint32_t used_of_struct(const struct search *search, const struct cts_acc
     return (uint32_t)(used < whole ? used : whole);
 }
 
+/* Whether lanes that lie so far apart walk structs: the variable is a member, or the kernel takes
+ * several fields. Where nothing is known of the variable, if the distance is that of a likely
+ * struct; a row of a matrix is further, mostly. */
+static bool walks_structs(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_site *const row = &search->catalogue->sites[site->site];
+    const uint64_t stride = (uint64_t)llabs(site->stride_bytes);
+    if (stride <= row->width_bytes || stride > STRUCT_BYTES_MAX) return false;
+    if (used_of_struct(search, site) > row->width_bytes) return true;
+    if (row->variable) return strstr(row->variable, "->") || strchr(row->variable, '.');
+    return stride <= STRUCT_BYTES_LIKELY;
+}
+
 static double excess_sectors(const struct cts_access_counts *counts)
 {
     return (double)(counts->sectors - counts->ideal_sectors - counts->dense_excess_sectors) / 4;
@@ -142,8 +155,7 @@ static enum cts_status find_layout(struct search *search, size_t index)
     const bool strided =
         counts->strided_requests + counts->two_level_requests >= counts->irregular_requests;
     finding.kind = strided ? CTS_FINDING_STRIDED : CTS_FINDING_SCATTERED;
-    if (strided && site->stride_requests * 2 > counts->requests && stride > width &&
-        stride <= STRUCT_BYTES_MAX) {
+    if (strided && site->stride_requests * 2 > counts->requests && walks_structs(search, site)) {
         finding.kind = CTS_FINDING_STRUCT_STRIDE;
         finding.field_bytes = width;
         finding.struct_bytes = (uint32_t)stride;
