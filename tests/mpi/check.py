@@ -49,7 +49,7 @@ def read_fields(words):
 
 
 def read_text(path):
-    rank = Rank()
+    rank, groups = Rank(), {}
     with open(path) as file:
         lines = file.read().split("\n")
     if lines and lines[-1]:
@@ -65,6 +65,9 @@ def read_text(path):
                              " ".join(words[3:]))
             members = [int(m) for m in match.group(4).split(",") if m]
             rank.communicators.append((match.group(1), match.group(3), members))
+        elif words[2] == "GROUP":
+            fields = read_fields(words[3:])
+            groups[fields["number"]] = fields["members"]
         elif words[2] == "MESSAGE":
             rank.messages.append(line)
         elif words[2] == "CLOCK":
@@ -75,6 +78,8 @@ def read_text(path):
         elif words[0] != "-":
             event = read_fields(words[3:])
             event.update(time=int(words[0]), thread=words[1], kind=words[2])
+            if event["kind"] == "GROUP_SYNC":
+                event["group"] = groups.get(event["level"], "none")
             rank.events.append(event)
     return rank
 
@@ -130,6 +135,8 @@ def read_event(line):
         event["op"] = str(["EXCLUSIVE", "SHARED"].index(fields["Type"].strip()))
     if event["kind"] == "ATOMIC":
         event["bytes"] = event["sent"]
+    if event["kind"] == "GROUP_SYNC":
+        event["group"] = re.search(r"Group: .*<(\d+)>|$", rest[0]).group(1)
     if "Communicator" in fields:
         event["comm"] = re.search(r"<(\d+)>", fields["Communicator"]).group(1)
     return location, event
@@ -142,7 +149,7 @@ def read_archive(anchor):
         if found:
             rank_of[found[1]] = int(found[2])
         if line.startswith("GROUP "):
-            members = line.split("Members: ")[1] if "Members: " in line else ""
+            members = re.search(r"Members?: (.*)|$", line)[1] or ""
             groups[line.split()[1]] = [int(m) for m in re.findall(r"(\d+) \(", members)], \
                 "COMM_SELF" in line
         elif line.startswith("COMM "):
@@ -159,6 +166,9 @@ def read_archive(anchor):
         location, event = read_event(line)
         number = rank_of[location]
         rank = ranks[number]
+        if event["kind"] == "GROUP_SYNC":
+            listed = groups.get(event["group"], ([], False))[0]
+            event["group"] = ",".join(map(str, listed)) or "none"
         if event.get("comm") in own: # the archive has one for all
             event["comm"] += f" of {number}"
             rank.communicators.append((event["comm"], "MPI_COMM_SELF", [number]))
@@ -282,7 +292,7 @@ def check_requests(rank):
 FIELDS = {"SEND": ["comm", "peer", "tag", "bytes"], "PUT": ["remote", "bytes"],
           "COLLECTIVE_END": ["comm", "op", "root", "sent", "received"],
           "RMA_COLLECTIVE_END": ["op"], "ACQUIRE_LOCK": ["remote", "op"],
-          "RELEASE_LOCK": ["remote"]}
+          "RELEASE_LOCK": ["remote"], "GROUP_SYNC": ["group"]}
 for kind in ("RECV", "ISEND", "IRECV"):
     FIELDS[kind] = FIELDS["SEND"]
 for kind in ("GET", "ATOMIC"):

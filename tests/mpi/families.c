@@ -497,7 +497,24 @@ static void one_sided(void)
     MPI_Win_complete(win);
     expect("OP_COMPLETE_REMOTE");
     MPI_Win_wait(win);
-    for (int i = 0; i < 4; i++) expect("GROUP_SYNC");
+    expect("GROUP_SYNC group=%d", previous); /* post, then start, complete, wait */
+    expect("GROUP_SYNC group=%d", next);
+    expect("GROUP_SYNC group=%d", next);
+    expect("GROUP_SYNC group=%d", previous);
+    /* Two members, in the group's order; the wait is a test. */
+    const int origins[2] = {previous, rank}, targets[2] = {next, rank};
+    MPI_Group two_origins, two_targets;
+    MPI_Group_incl(group, 2, origins, &two_origins);
+    MPI_Group_incl(group, 2, targets, &two_targets);
+    MPI_Win_post(two_origins, 0, win);
+    MPI_Win_start(two_targets, 0, win);
+    MPI_Win_complete(win);
+    int flag = 0;
+    while (!flag) MPI_Win_test(win, &flag);
+    MPI_Group_free(&two_origins);
+    MPI_Group_free(&two_targets);
+    for (int i = 0; i < 2; i++) expect("GROUP_SYNC group=%d,%d", previous, rank);
+    for (int i = 0; i < 2; i++) expect("GROUP_SYNC group=%d,%d", next, rank);
     /* Locks. */
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win);
     expect("ACQUIRE_LOCK remote=%d op=0", next);

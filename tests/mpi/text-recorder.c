@@ -34,6 +34,7 @@ static struct {
 static uint32_t region_count;
 static struct {
     uint32_t creator, number;
+    bool group;
 } communicators[4096];
 static uint32_t communicator_count;
 static struct {
@@ -122,17 +123,22 @@ static uint32_t communicator(const struct cts_recorder_communicator *wanted)
 {
     pthread_mutex_lock(&lock);
     uint32_t i = 0;
-    while (i < communicator_count && (communicators[i].creator != wanted->creator ||
-                                      communicators[i].number != wanted->number))
+    while (i < communicator_count &&
+           (communicators[i].creator != wanted->creator ||
+            communicators[i].number != wanted->number || communicators[i].group != wanted->group))
         i++;
     if (i == communicator_count) {
         communicators[i].creator = wanted->creator;
         communicators[i].number = wanted->number;
+        communicators[i].group = wanted->group;
         communicator_count++;
     }
-    fprintf(output, "- - COMMUNICATOR id=%u.%u parent=%d.%u name=%s members=", wanted->creator,
-            wanted->number, (int)wanted->parent_creator, wanted->parent_number,
-            wanted->name ? wanted->name : "");
+    if (wanted->group)
+        fprintf(output, "- - GROUP number=%u members=", i);
+    else
+        fprintf(output, "- - COMMUNICATOR id=%u.%u parent=%d.%u name=%s members=", wanted->creator,
+                wanted->number, (int)wanted->parent_creator, wanted->parent_number,
+                wanted->name ? wanted->name : "");
     for (uint32_t k = 0; wanted->members && k < wanted->member_count; k++)
         fprintf(output, "%s%u", k ? "," : "", wanted->members[k]);
     fprintf(output, "\n");

@@ -143,7 +143,7 @@ static void shared_locks(void **state)
     locks(1, 1, 0);
 }
 
-/* Rank 0 still unlocks when rank 1 has the lock: rank 1 had it before. */
+/* Rank 0 still unlocks when rank 1 has the lock: the target tells both. */
 static void unlock_that_returns_later(void **state)
 {
     (void)state;
@@ -153,6 +153,23 @@ static void unlock_that_returns_later(void **state)
     trace_lock(r.trace, r.rank[0], 50, 60, 2, 1);
     trace_lock(r.trace, r.rank[1], 20, 53, 0, 1);
     trace_lock(r.trace, r.rank[1], 70, 72, 2, 1);
+    analyze(&r, 2, &result);
+    expect_pattern(&result, CTS_PATH_PATTERN_LOCK, 1, 30);
+    assert_int_equal(result.wait_ns, 30);
+    finish(&r, &result);
+}
+
+/* Both take their lock with the unlock, and rank 0 still unlocks when rank 1 has: rank 1 had the
+ * lock before. */
+static void unlock_that_ends_first(void **state)
+{
+    (void)state;
+    struct ranks r = begin(2);
+    struct cts_path result;
+    trace_lock(r.trace, r.rank[0], 10, 12, 0, 1);
+    trace_lock(r.trace, r.rank[0], 40, 60, 2, 1);
+    trace_lock(r.trace, r.rank[1], 20, 22, 0, 1);
+    trace_lock(r.trace, r.rank[1], 30, 50, 2, 1);
     analyze(&r, 2, &result);
     expect_pattern(&result, CTS_PATH_PATTERN_LOCK, 0, 0);
     finish(&r, &result);
@@ -246,7 +263,8 @@ static void random_epochs(void **state)
     }
 }
 
-/* Three ranks take turns with one lock; each wait ends when the holder's unlock begins. */
+/* Three ranks take turns with one lock; each wait ends when the holder's unlock begins, whether the
+ * holder returns from it before or after the next one has the lock. */
 static void random_locks(void **state)
 {
     (void)state;
@@ -266,7 +284,8 @@ static void random_locks(void **state)
                 if (now[k] < now[next]) next = k;
             }
             const uint64_t lock = now[next];
-            const uint64_t got = (lock > free_ns ? lock : free_ns) + 1 + random_below(3);
+            const uint64_t open_ns = random_below(2) ? free_ns : unlocked_ns;
+            const uint64_t got = (lock > open_ns ? lock : open_ns) + 1 + random_below(3);
             if (holder != next && unlocked_ns > lock) wait_ns += unlocked_ns - lock;
             trace_lock(r.trace, r.rank[next], lock, got, 0, 1);
             unlocked_ns = got + 1 + random_below(20);
@@ -293,6 +312,7 @@ int main(void)
         cmocka_unit_test(shared_locks),
         cmocka_unit_test(lock_taken_with_the_unlock),
         cmocka_unit_test(unlock_that_returns_later),
+        cmocka_unit_test(unlock_that_ends_first),
         cmocka_unit_test(lock_of_all),
         cmocka_unit_test(random_epochs),
         cmocka_unit_test(random_locks),

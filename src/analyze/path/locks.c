@@ -2,9 +2,11 @@
  *
  * Two epochs (from MPI_Win_lock to MPI_Win_unlock) of two ranks on one target conflict unless both
  * are shared. A library may take a lock at once or with the unlock, so that either call may wait: a
- * call waited for the last conflicting epoch whose unlock began while the call ran and had returned
- * when the call did. It then waited until that unlock began, as a receive waits for its send. All
- * processes learn of all epochs. */
+ * call waited for the last conflicting epoch whose unlock began while the call ran. It then waited
+ * until that unlock began, as a receive waits for its send. For an unlock the other must also have
+ * returned when it did, else it may be that the other took its lock after it; a lock that takes so
+ * long was taken at once, and the other's unlock may well return later (the target tells both at
+ * the same time). All processes learn of all epochs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,25 +73,31 @@ static enum cts_status gather(struct cts_path_graph *graph, struct holders *all,
     return status;
 }
 
-/* The last conflicting epoch whose unlock began in (enter, leave) and returned until `leave`. */
-static const struct held *awaited(const struct holders *all, const struct cts_path_lock *lock,
-                                  uint64_t key, uint32_t location, uint64_t enter_ns,
-                                  uint64_t leave_ns)
+/* A call of an epoch that may have waited. */
+struct candidate {
+    const struct cts_path_lock *lock;
+    uint32_t location, call;
+    uint64_t enter_ns, leave_ns;
+};
+
+/* The last conflicting epoch whose unlock began in (enter, leave). */
+static const struct held *awaited(const struct holders *all, const struct candidate *c,
+                                  uint64_t key)
 {
     size_t low = 0, high = all->count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const struct held *const at = &all->items[middle];
-        if (at->key < key || (at->key == key && at->unlock_ns < leave_ns))
+        if (at->key < key || (at->key == key && at->unlock_ns < c->leave_ns))
             low = middle + 1;
         else
             high = middle;
     }
     while (low-- > 0) {
         const struct held *const at = &all->items[low];
-        if (at->key != key || at->unlock_ns <= enter_ns) return NULL;
-        if (at->location != location && at->left_ns <= leave_ns &&
-            (at->exclusive || lock->exclusive))
+        if (at->key != key || at->unlock_ns <= c->enter_ns) return NULL;
+        if (at->location != c->location && (at->exclusive || c->lock->exclusive) &&
+            (c->call == c->lock->lock || at->left_ns <= c->leave_ns))
             return at;
     }
     return NULL;
@@ -97,13 +105,12 @@ static const struct held *awaited(const struct holders *all, const struct cts_pa
 
 /* A lock of one target also conflicts with those of all targets; a lock of all targets with any of
  * its window, of which the last counts that is under its own key. */
-static const struct held *last_awaited(const struct holders *all, const struct cts_path_lock *lock,
-                                       uint32_t location, uint64_t enter_ns, uint64_t leave_ns)
+static const struct held *last_awaited(const struct holders *all, const struct candidate *c)
 {
-    const uint64_t everyone = lock->key | UINT32_MAX;
-    const struct held *const own = awaited(all, lock, lock->key, location, enter_ns, leave_ns);
-    if (lock->key == everyone) return own;
-    const struct held *const other = awaited(all, lock, everyone, location, enter_ns, leave_ns);
+    const uint64_t everyone = c->lock->key | UINT32_MAX;
+    const struct held *const own = awaited(all, c, c->lock->key);
+    if (c->lock->key == everyone) return own;
+    const struct held *const other = awaited(all, c, everyone);
     if (!own || !other) return own ? own : other;
     return other->unlock_ns > own->unlock_ns ? other : own;
 }
@@ -131,8 +138,12 @@ static enum cts_status match_location(struct cts_path_graph *graph, const struct
         const uint32_t calls[2][2] = {{lock->lock, lock->lock_leave},
                                       {lock->unlock, lock->unlock_leave}};
         for (unsigned c = 0; c < 2; c++) {
-            const struct held *const holder =
-                last_awaited(all, lock, id, at->time_ns[calls[c][0]], at->time_ns[calls[c][1]]);
+            const struct candidate candidate = {.lock = lock,
+                                                .location = id,
+                                                .call = calls[c][0],
+                                                .enter_ns = at->time_ns[calls[c][0]],
+                                                .leave_ns = at->time_ns[calls[c][1]]};
+            const struct held *const holder = last_awaited(all, &candidate);
             if (holder && depend(at, holder, calls[c][0], error)) return CTS_MEMORY;
         }
     }

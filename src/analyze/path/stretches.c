@@ -117,7 +117,8 @@ static uint32_t world_of(const struct cts_path_graph *graph)
         return timeline->world;
     for (uint32_t i = 0; i < timeline->communicator_count; i++)
         if (timeline->communicators[i].paradigm == CTS_PARADIGM_MPI &&
-            !timeline->communicators[i].self && !timeline->communicators[i].remote_ranks &&
+            !timeline->communicators[i].self && !timeline->communicators[i].group &&
+            !timeline->communicators[i].remote_ranks &&
             timeline->communicators[i].rank_count == graph->process_count)
             return i;
     return CTS_PATH_NONE;

@@ -88,8 +88,7 @@ struct cts_comm *cts_comm_info(MPI_Comm comm)
     return info;
 }
 
-/* World ranks of a group's members, allocated; NULL: no memory, or some belong to another world. */
-static uint32_t *world_ranks(MPI_Group group, int count)
+uint32_t *cts_world_ranks(MPI_Group group, int count)
 {
     MPI_Group world;
     uint32_t *ranks = malloc((size_t)count * 2 * sizeof(*ranks));
@@ -117,8 +116,8 @@ static uint32_t *member_ranks(const struct cts_comm *info, MPI_Comm comm)
     uint32_t *ranks = malloc((size_t)info->size * sizeof(*ranks)), *theirs = NULL, *own = NULL;
     cts_real.Comm_group(comm, &local);
     if (info->inter) cts_real.Comm_remote_group(comm, &remote);
-    own = world_ranks(local, info->local_size);
-    if (info->inter) theirs = world_ranks(remote, remote_size);
+    own = cts_world_ranks(local, info->local_size);
+    if (info->inter) theirs = cts_world_ranks(remote, remote_size);
     cts_real.Group_free(&local);
     if (info->inter) cts_real.Group_free(&remote);
     if (ranks && own && (theirs || !info->inter)) {
@@ -245,7 +244,7 @@ static bool remote_is_foreign(MPI_Comm comm)
 {
     MPI_Group remote;
     if (cts_real.Comm_remote_group(comm, &remote) != MPI_SUCCESS) return true;
-    uint32_t *const rank = world_ranks(remote, 1);
+    uint32_t *const rank = cts_world_ranks(remote, 1);
     cts_real.Group_free(&remote);
     free(rank);
     return !rank;

@@ -117,11 +117,12 @@ KINDS = {
     "rma": "CALL if (OK) cts_rma(&call, CTS_RMA_ARGUMENT, SENT, RECEIVED, peer, win, NULL);",
     "rrma": "CALL if (OK) cts_rma(&call, CTS_RMA_ARGUMENT, SENT, RECEIVED, peer, win, request);",
     "win_fence": "CALL if (OK) cts_window_fence(&call, win);",
-    "win_group": "CALL if (OK) cts_window_group(&call, win, OTF2_RMA_SYNC_LEVEL_ARGUMENT);",
+    "win_post": "CALL if (OK) cts_window_posted(&call, win, group);",
+    "win_start": "CALL if (OK) cts_window_started(&call, win, group);",
+    "win_wait": "CALL if (OK) cts_window_exposed(&call, win);",
     "win_complete": "CALL if (OK) { cts_window_completed(&call, win, CTS_ALL_TARGETS, true); "
-                    "cts_window_group(&call, win, OTF2_RMA_SYNC_LEVEL_MEMORY); }",
-    "win_test": "CALL if (OK && *flag) "
-                "cts_window_group(&call, win, OTF2_RMA_SYNC_LEVEL_PROCESS);",
+                    "cts_window_ended(&call, win); }",
+    "win_test": "CALL if (OK && *flag) cts_window_exposed(&call, win);",
     "win_lock": "CALL if (OK) cts_window_lock(&call, win, peer, lock == MPI_LOCK_EXCLUSIVE);",
     "win_lock_all": "CALL if (OK) cts_window_lock(&call, win, CTS_ALL_TARGETS, false);",
     "win_unlock": "CALL if (OK) cts_window_unlock(&call, win, peer);",
@@ -280,7 +281,7 @@ OUTPUTS = {"isend": ["request"], "irecv": ["request"], "send_init": ["request"],
            "rrma": ["request"], "mprobe": ["message"], "improbe": ["message"]}
 HANDLES = {"request": ("MPI_Request", "Request"), "newcomm": ("MPI_Comm", "Comm"),
            "win": ("MPI_Win", "Win"), "message": ("MPI_Message", "Message"),
-           "comm": ("MPI_Comm", "Comm")}
+           "comm": ("MPI_Comm", "Comm"), "group": ("MPI_Group", "Group")}
 
 
 def fortran_body(function, call):

@@ -2,11 +2,15 @@
  *
  * Operations on one target since the last completion have one matching number, and one record
  * completes them all: flushes and unlocks complete a target's, fences and MPI_Win_complete those of
- * all targets. Operations with a request have a number of their own and end with it. */
+ * all targets. Operations with a request have a number of their own and end with it.
+ *
+ * Posts and starts say their group, completes and waits that of what they end. A group is known by
+ * its members, as world ranks: programs free groups and make them again. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "record/mpi/wrap.h"
 
@@ -14,6 +18,7 @@ struct cts_window {
     MPI_Win handle;
     struct cts_window *next;
     uint32_t number, communicator, target_count;
+    uint32_t posted, started; /* groups of the epochs that are open; NONE */
     uint64_t *pending; /* by target: the matching number, 0: nothing; NULL until the first use */
     uint32_t *dirty;   /* the targets that have one */
     uint32_t dirty_count;
@@ -71,6 +76,7 @@ void cts_window_created(struct cts_call *call, unsigned operation, MPI_Comm comm
     window->communicator = info->number;
     window->target_count = info->size;
     window->number = cts_mpi.recorder->window(info->number, name);
+    window->posted = window->started = CTS_TIMELINE_NONE;
     pthread_mutex_lock(&lock);
     window->next = windows;
     windows = window;
@@ -199,14 +205,112 @@ void cts_window_fence(struct cts_call *call, MPI_Win win)
     emit(call, CTS_EVENT_RMA_COLLECTIVE_END, cts_call_end_ns(call), end);
 }
 
-void cts_window_group(struct cts_call *call, MPI_Win win, unsigned level)
+/* ---- post, start, complete, wait ---- */
+
+struct known_group {
+    struct known_group *next;
+    uint32_t number; /* the recorder's */
+    uint32_t count, members[];
+};
+enum { GROUP_BUCKETS = 256 };
+static struct known_group *groups[GROUP_BUCKETS]; /* under the lock */
+static uint32_t group_count;
+
+static uint32_t group_of_members_locked(const uint32_t *members, uint32_t count)
 {
-    const uint32_t number = number_of(win);
-    if (number == CTS_TIMELINE_NONE) return;
+    uint64_t hash = count;
+    for (uint32_t i = 0; i < count; i++) hash = (hash ^ members[i]) * 0x9E3779B97F4A7C15U;
+    struct known_group **const bucket = &groups[hash >> 56];
+    const size_t size = count * sizeof(*members);
+    for (const struct known_group *group = *bucket; group; group = group->next)
+        if (group->count == count && memcmp(group->members, members, size) == 0)
+            return group->number;
+    struct known_group *const made = malloc(sizeof(*made) + size);
+    if (!made) return CTS_TIMELINE_NONE;
+    made->number = cts_mpi.recorder->communicator(&(struct cts_recorder_communicator){
+        .creator = cts_mpi.rank,
+        .number = group_count++,
+        .parent_creator = CTS_TIMELINE_NONE,
+        .members = members,
+        .member_count = count,
+        .group = true,
+    });
+    made->count = count;
+    memcpy(made->members, members, size);
+    made->next = *bucket;
+    *bucket = made;
+    return made->number;
+}
+
+/* NONE: no memory, or a group with processes of another world. */
+static uint32_t group_number(MPI_Group group)
+{
+    int count = 0;
+    if (cts_real.Group_size(group, &count) != MPI_SUCCESS) return CTS_TIMELINE_NONE;
+    uint32_t *const members = cts_world_ranks(group, count);
+    if (!members) return CTS_TIMELINE_NONE;
+    pthread_mutex_lock(&lock);
+    const uint32_t number = group_of_members_locked(members, (uint32_t)count);
+    pthread_mutex_unlock(&lock);
+    free(members);
+    return number;
+}
+
+static void emit_group(struct cts_call *call, uint32_t window, uint32_t group, unsigned level)
+{
     const struct cts_timeline_event event = {
-        .rma = {.window = number, .operation = level, .level = CTS_TIMELINE_NONE}};
+        .rma = {.window = window, .operation = level, .level = group}};
     emit(call, CTS_EVENT_RMA_GROUP_SYNC, cts_call_end_ns(call), event);
 }
+
+static void begin_epoch(struct cts_call *call, MPI_Win win, MPI_Group group, bool posts)
+{
+    (void)cts_call_end_ns(call); /* what follows is ours */
+    const uint32_t members = group_number(group);
+    pthread_mutex_lock(&lock);
+    struct cts_window *const window = find_locked(win);
+    const uint32_t number = window ? window->number : CTS_TIMELINE_NONE;
+    if (window) *(posts ? &window->posted : &window->started) = members;
+    pthread_mutex_unlock(&lock);
+    if (window) emit_group(call, number, members, OTF2_RMA_SYNC_LEVEL_NONE);
+}
+
+static void end_epoch(struct cts_call *call, MPI_Win win, bool posted, unsigned level)
+{
+    pthread_mutex_lock(&lock);
+    struct cts_window *const window = find_locked(win);
+    const uint32_t number = window ? window->number : CTS_TIMELINE_NONE;
+    uint32_t group = CTS_TIMELINE_NONE;
+    if (window) {
+        uint32_t *const open = posted ? &window->posted : &window->started;
+        group = *open;
+        *open = CTS_TIMELINE_NONE;
+    }
+    pthread_mutex_unlock(&lock);
+    if (window) emit_group(call, number, group, level);
+}
+
+void cts_window_posted(struct cts_call *call, MPI_Win win, MPI_Group group)
+{
+    begin_epoch(call, win, group, true);
+}
+
+void cts_window_started(struct cts_call *call, MPI_Win win, MPI_Group group)
+{
+    begin_epoch(call, win, group, false);
+}
+
+void cts_window_ended(struct cts_call *call, MPI_Win win)
+{
+    end_epoch(call, win, false, OTF2_RMA_SYNC_LEVEL_MEMORY);
+}
+
+void cts_window_exposed(struct cts_call *call, MPI_Win win)
+{
+    end_epoch(call, win, true, OTF2_RMA_SYNC_LEVEL_PROCESS);
+}
+
+/* ---- locks ---- */
 
 static uint32_t target_of(int peer)
 {

@@ -177,6 +177,10 @@ void cts_comm_named(MPI_Comm comm);
 void cts_comm_errors_set(MPI_Comm comm);
 void cts_comm_neighbors(struct cts_comm *info, MPI_Comm comm, uint64_t *in, uint64_t *out);
 
+/* World ranks of a group's first `count` members, allocated; NULL: no memory, or some belong to
+ * another world. */
+uint32_t *cts_world_ranks(MPI_Group group, int count);
+
 /* Places of ranks among the members. */
 uint32_t cts_comm_root(const struct cts_comm *comm, int root);
 static inline bool cts_comm_at_root(const struct cts_comm *comm, int root)
@@ -208,7 +212,10 @@ void cts_window_freed(struct cts_call *call, bool ok, struct cts_window *window)
 void cts_rma(struct cts_call *call, enum cts_rma_kind kind, uint64_t sent, uint64_t received,
              int peer, MPI_Win win, const MPI_Request *request);
 void cts_window_fence(struct cts_call *call, MPI_Win win);
-void cts_window_group(struct cts_call *call, MPI_Win win, unsigned level);
+void cts_window_posted(struct cts_call *call, MPI_Win win, MPI_Group group);
+void cts_window_started(struct cts_call *call, MPI_Win win, MPI_Group group);
+void cts_window_ended(struct cts_call *call, MPI_Win win);   /* what was started */
+void cts_window_exposed(struct cts_call *call, MPI_Win win); /* what was posted has ended */
 void cts_window_lock(struct cts_call *call, MPI_Win win, int peer, bool exclusive);
 void cts_window_unlock(struct cts_call *call, MPI_Win win, int peer);
 void cts_window_completed(struct cts_call *call, MPI_Win win, int peer, bool remote);

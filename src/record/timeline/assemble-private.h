@@ -31,6 +31,7 @@ struct cts_local_communicator {
     char *name;
     uint32_t *members; /* world ranks */
     uint32_t member_count;
+    bool group;
     uint32_t global; /* index in the archive's communicators */
 };
 

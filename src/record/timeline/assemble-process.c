@@ -91,11 +91,13 @@ static bool take_communicator(struct cts_log_process *p, const uint64_t *w, uint
         c->name = name;
     else
         free(name);
-    if (w[3] && !c->members && w[3] <= RANKS_MAX) {
-        c->members = malloc(w[3] * sizeof *c->members);
+    c->group = w[3] >> 32 == 1;
+    const uint32_t member_count = (uint32_t)w[3];
+    if (member_count && !c->members && member_count <= RANKS_MAX && w[3] >> 32 <= 1) {
+        c->members = malloc(member_count * sizeof *c->members);
         if (!c->members) return false;
-        memset(c->members, 0xff, w[3] * sizeof *c->members);
-        c->member_count = (uint32_t)w[3];
+        memset(c->members, 0xff, member_count * sizeof *c->members);
+        c->member_count = member_count;
     }
     return true;
 }

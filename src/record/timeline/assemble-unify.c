@@ -5,8 +5,8 @@
  *   locations:     per process the main thread, other threads, streams;
  *                  reference = their place in that order, since small numbers take less room
  *   regions:       equal ones once
- *   communicators: the world first; by (creator, number) elsewhere; MPI_COMM_SELF once; per process
- *                  with streams one of CUDA's, whose rank 0 is the host
+ *   communicators: the world first; by (creator, number) elsewhere; MPI_COMM_SELF once; groups by
+ *                  their members; per process with streams one of CUDA's, whose rank 0 is the host
  *   windows:       MPI's by communicator and their place among its windows, which is the same in
  *                  all processes, since making one is collective; one per process with streams */
 #include <stdio.h>
@@ -289,7 +289,8 @@ static bool unify_regions(struct cts_assembler *a)
 /* ---- communicators and windows ---- */
 
 struct communicators {
-    struct cts_map known; /* creator << 32 | number -> index + 1 */
+    struct cts_map known;  /* creator << 32 | number -> index + 1 */
+    struct cts_map groups; /* hash of the members -> index + 1 */
     struct cts_map windows;
     uint32_t size; /* of the world */
     size_t capacity, window_capacity;
@@ -312,6 +313,12 @@ add_communicator(struct cts_assembler *a, struct communicators *c, enum cts_para
     return made;
 }
 
+static uint32_t master_of(const struct cts_assembler *a, const struct communicators *c,
+                          uint32_t rank)
+{
+    return rank < c->size ? a->timeline.groups[rank].master : 0;
+}
+
 static bool set_members(struct cts_assembler *a, const struct communicators *c,
                         struct cts_timeline_communicator *communicator, const uint32_t *members,
                         uint32_t count)
@@ -320,8 +327,7 @@ static bool set_members(struct cts_assembler *a, const struct communicators *c,
     if (!communicator->ranks) return false;
     communicator->rank_count = count;
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t rank = members ? members[i] : i;
-        communicator->ranks[i] = rank < c->size ? a->timeline.groups[rank].master : 0;
+        communicator->ranks[i] = master_of(a, c, members ? members[i] : i);
     }
     return true;
 }
@@ -349,12 +355,45 @@ static uint32_t unify_self(struct cts_assembler *a, struct communicators *c)
     return c->self;
 }
 
+static bool has_members(const struct cts_assembler *a, const struct communicators *c,
+                        const struct cts_timeline_communicator *made,
+                        const struct cts_local_communicator *local)
+{
+    bool same = made->rank_count == local->member_count;
+    for (uint32_t i = 0; same && i < local->member_count; i++)
+        same = made->ranks[i] == master_of(a, c, local->members[i]);
+    return same;
+}
+
+/* Groups are made by one process alone: those with the same members are one. */
+static bool unify_group(struct cts_assembler *a, struct communicators *c,
+                        struct cts_local_communicator *local)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (uint32_t i = 0; i < local->member_count; i++)
+        hash = (hash ^ master_of(a, c, local->members[i])) * 1099511628211u;
+    for (;; hash = hash * 0x9e3779b97f4a7c15u + 1) { /* two with one hash: the next one */
+        uint64_t *const place = cts_map_at(&c->groups, hash, NULL);
+        if (!place) return false;
+        if (!*place) {
+            struct cts_timeline_communicator *const made = add_communicator(a, c, CTS_PARADIGM_MPI);
+            if (!made || !set_members(a, c, made, local->members, local->member_count))
+                return false;
+            made->group = true;
+            *place = a->timeline.communicator_count;
+        }
+        local->global = (uint32_t)(*place - 1);
+        if (has_members(a, c, &a->timeline.communicators[local->global], local)) return true;
+    }
+}
+
 /* The index of a communicator; members and name come from whichever process knows them. */
 static bool unify_communicator(struct cts_assembler *a, struct communicators *c,
                                const struct cts_log_process *p,
                                struct cts_local_communicator *local)
 {
     struct cts_timeline *const t = &a->timeline;
+    if (local->group) return true; /* they come last: readers want communicators without gaps */
     if (p->is_mpi && local->number == 1 && local->creator == p->mpi_rank) {
         local->global = unify_self(a, c);
         return local->global != CTS_TIMELINE_NONE;
@@ -381,7 +420,8 @@ static void find_parents(struct cts_assembler *a, const struct communicators *c,
         const struct cts_local_communicator *const local = &p->communicators.items[i];
         const uint64_t key = (uint64_t)local->parent_creator << 32 | local->parent_number;
         const uint64_t *const place = cts_map_find(&c->known, key);
-        if (local->parent_creator == CTS_TIMELINE_NONE || !place || !*place) continue;
+        if (local->parent_creator == CTS_TIMELINE_NONE || local->group || !place || !*place)
+            continue;
         if (*place - 1 != local->global)
             a->timeline.communicators[local->global].parent = (uint32_t)(*place - 1);
     }
@@ -466,7 +506,14 @@ static bool unify_communicators(struct cts_assembler *a, uint32_t size)
     }
     for (size_t i = 0; sound && i < a->processes.count; i++)
         sound = add_cuda(a, &c, &a->processes.items[i]);
+    for (size_t i = 0; sound && i < a->processes.count; i++) {
+        struct cts_log_process *const p = &a->processes.items[i];
+        for (size_t k = 0; sound && k < p->communicators.count; k++)
+            if (p->communicators.items[k].group)
+                sound = unify_group(a, &c, &p->communicators.items[k]);
+    }
     cts_map_release(&c.known);
+    cts_map_release(&c.groups);
     cts_map_release(&c.windows);
     return sound;
 }

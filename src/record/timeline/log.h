@@ -60,8 +60,8 @@ enum cts_log_type {
     CTS_RECORD_REGION,       /* high: number; paradigm|role, begin|end line, 3 texts */
     CTS_RECORD_THREAD_NAME,  /* high: K; text */
     CTS_RECORD_DEVICE,       /* high: device; 2 texts: name, "cpu" or "gpu" */
-    CTS_RECORD_COMMUNICATOR, /* high: number; creator|number, parent's, member count, text,
-                                members, two to a word */
+    CTS_RECORD_COMMUNICATOR, /* high: number; creator|number, parent's, member count|1: only a
+                                group, text; members are in records of their own */
     CTS_RECORD_WINDOW,       /* high: number; communicator, text */
     CTS_RECORD_MPI,          /* high: rank; count */
     CTS_RECORD_CLOCK,        /* local ns, offset ns */

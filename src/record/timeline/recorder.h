@@ -39,6 +39,8 @@ struct cts_recorder_communicator {
     const char *name;                       /* NULL: none */
     const uint32_t *members;
     uint32_t member_count;
+    bool group; /* only a group, which posts and starts of windows name: `number` is any that the
+                   process gives its groups; the same members are the same group everywhere */
 };
 
 /* Something that a device did: becomes ENTER and LEAVE on the stream. Given when it is known, in
@@ -111,7 +113,7 @@ struct cts_recorder {
     /* The process ends in an orderly way: logs are cut to their length. Later calls do nothing. */
     void (*finish)(void);
 };
-enum { CTS_RECORDER_VERSION = 2 };
+enum { CTS_RECORDER_VERSION = 3 };
 
 /* The process's recorder; never NULL. */
 const struct cts_recorder *cts_recorder_get(void);

@@ -148,7 +148,7 @@ uint32_t cts_recorder_region(const struct cts_timeline_region *region)
 
 static struct known_communicator {
     uint32_t creator, number;
-    bool has_members, has_name;
+    bool group, has_members, has_name;
 } *communicators;
 static uint32_t communicator_count, window_count;
 
@@ -157,14 +157,14 @@ static uint32_t find_communicator(const struct cts_recorder_communicator *wanted
     uint32_t i = communicator_count;
     while (i-- > 0)
         if (communicators[i].creator == wanted->creator &&
-            communicators[i].number == wanted->number)
+            communicators[i].number == wanted->number && communicators[i].group == wanted->group)
             return i;
     struct known_communicator *const grown =
         reallocarray(communicators, communicator_count + 1, sizeof *grown);
     if (!grown) return 0;
     communicators = grown;
-    grown[communicator_count] =
-        (struct known_communicator){.creator = wanted->creator, .number = wanted->number};
+    grown[communicator_count] = (struct known_communicator){
+        .creator = wanted->creator, .number = wanted->number, .group = wanted->group};
     return communicator_count++;
 }
 
@@ -197,7 +197,7 @@ uint32_t cts_recorder_communicator(const struct cts_recorder_communicator *wante
         struct cts_definition d;
         d.words[1] = cts_log_pair(wanted->creator, wanted->number);
         d.words[2] = cts_log_pair(wanted->parent_creator, wanted->parent_number);
-        d.words[3] = more_members ? wanted->member_count : 0;
+        d.words[3] = cts_log_pair(more_members ? wanted->member_count : 0, wanted->group);
         d.count = 4;
         cts_definition_text(&d, wanted->name);
         cts_definition_write(&d, CTS_RECORD_COMMUNICATOR, number, true);

@@ -73,6 +73,8 @@ struct loader {
     size_t name##_count, name##_capacity;
     RAW_LISTS(X)
 #undef X
+    uint32_t *lone_groups; /* in group_list: those of no communicator */
+    size_t lone_count;
 };
 
 #define ADD(loader, name, ...)                                                                     \
@@ -265,6 +267,27 @@ static const char *name_of(const struct loader *loader, uint32_t string)
     return text ? text : "";
 }
 
+/* Groups that are not a communicator's: posts and starts of windows name them. */
+static bool find_lone_groups(struct loader *loader)
+{
+    bool *const named = calloc(loader->group_count + 1, sizeof *named);
+    loader->lone_groups = calloc(loader->group_count + 1, sizeof *loader->lone_groups);
+    if (named && loader->lone_groups) {
+        for (size_t i = 0; i < loader->communicator_count; i++) {
+            const struct raw_communicator *const raw = &loader->communicator_list[i];
+            const uint32_t group = cts_references_find(&loader->groups, raw->group);
+            const uint32_t remote = cts_references_find(&loader->groups, raw->remote_group);
+            if (group != CTS_TIMELINE_NONE) named[group] = true;
+            if (remote != CTS_TIMELINE_NONE) named[remote] = true;
+        }
+        for (uint32_t i = 0; i < loader->group_count; i++)
+            if (loader->group_list[i].type == OTF2_GROUP_TYPE_COMM_GROUP && !named[i])
+                loader->lone_groups[loader->lone_count++] = i;
+    }
+    free(named);
+    return named && loader->lone_groups;
+}
+
 static bool resolve_references(struct loader *loader)
 {
     struct cts_timeline_private *const p = loader->private;
@@ -284,6 +307,11 @@ static bool resolve_references(struct loader *loader)
     for (size_t i = 0; sound && i < loader->communicator_count; i++)
         sound = cts_references_add(&p->communicator_groups, loader->communicator_list[i].group,
                                    (uint32_t)i);
+    sound = sound && find_lone_groups(loader);
+    for (size_t i = 0; sound && i < loader->lone_count; i++)
+        sound = cts_references_add(&p->communicator_groups,
+                                   loader->group_list[loader->lone_groups[i]].reference,
+                                   (uint32_t)(loader->communicator_count + i));
     sound = sound && cts_references_settle(&p->communicator_groups);
     for (size_t i = 0; sound && i < loader->attribute_count; i++)
         for (uint32_t known = 0; sound && known < CTS_ATTRIBUTE_COUNT; known++)
@@ -468,6 +496,22 @@ static bool resolve_members(struct loader *loader, const struct raw_group *group
     return true;
 }
 
+/* They follow the communicators. */
+static bool resolve_lone_groups(struct loader *loader)
+{
+    struct cts_timeline *const t = loader->timeline;
+    for (size_t i = 0; i < loader->lone_count; i++) {
+        const struct raw_group *const members = &loader->group_list[loader->lone_groups[i]];
+        struct cts_timeline_communicator *const c = &t->communicators[t->communicator_count++];
+        *c = (struct cts_timeline_communicator){.name = "",
+                                                .paradigm = cts_paradigm_of_otf2(members->paradigm),
+                                                .parent = CTS_TIMELINE_NONE,
+                                                .group = true};
+        if (!resolve_members(loader, members, &c->ranks, &c->rank_count)) return false;
+    }
+    return true;
+}
+
 static bool resolve_communicators(struct loader *loader)
 {
     struct cts_timeline *const t = loader->timeline;
@@ -503,7 +547,8 @@ static void guess_world(struct cts_timeline *t)
         uint32_t largest = CTS_TIMELINE_NONE;
         for (uint32_t k = i; k < t->communicator_count; k++) {
             const struct cts_timeline_communicator *const c = &t->communicators[k];
-            if (c->paradigm != CTS_PARADIGM_MPI || c->self || c->parent != CTS_TIMELINE_NONE)
+            if (c->paradigm != CTS_PARADIGM_MPI || c->self || c->group ||
+                c->parent != CTS_TIMELINE_NONE)
                 continue;
             if (largest == CTS_TIMELINE_NONE ||
                 c->rank_count > t->communicators[largest].rank_count)
@@ -532,15 +577,16 @@ static enum cts_status resolve(struct loader *loader, struct cts_error *error)
     t->locations = calloc(loader->location_count + 1, sizeof *t->locations);
     t->groups = calloc(loader->location_group_count + 1, sizeof *t->groups);
     t->regions = calloc(loader->region_count + 1, sizeof *t->regions);
-    t->communicators = calloc(loader->communicator_count + 1, sizeof *t->communicators);
     t->windows = calloc(loader->window_count + 1, sizeof *t->windows);
-    if (!t->locations || !t->groups || !t->regions || !t->communicators || !t->windows ||
-        !resolve_references(loader))
+    if (!t->locations || !t->groups || !t->regions || !t->windows || !resolve_references(loader))
         return cts_fail(error, CTS_MEMORY, "no memory for the definitions");
+    t->communicators =
+        calloc(loader->communicator_count + loader->lone_count + 1, sizeof *t->communicators);
+    if (!t->communicators) return cts_fail(error, CTS_MEMORY, "no memory for the definitions");
     resolve_groups(loader);
     resolve_regions(loader);
     if (resolve_locations(loader, error)) return error ? error->status : CTS_FORMAT;
-    if (!resolve_communicators(loader))
+    if (!resolve_communicators(loader) || !resolve_lone_groups(loader))
         return cts_fail(error, CTS_MEMORY, "no memory for the definitions");
     guess_world(t);
     resolve_windows(loader);
@@ -557,6 +603,7 @@ static void release_loader(struct loader *loader)
 #define X(name) free(loader->name##_list);
     RAW_LISTS(X)
 #undef X
+    free(loader->lone_groups);
     cts_references_release(&loader->strings);
     cts_references_release(&loader->nodes);
     cts_references_release(&loader->groups);

@@ -116,7 +116,9 @@ struct cts_timeline_communicator {
     uint32_t *remote_ranks; /* of an inter-communicator: the other group; peers are ranks in the
                                group that the caller is not in. NULL: an ordinary one */
     uint32_t remote_count;
-    bool self; /* COMM_SELF: each its own */
+    bool self;  /* COMM_SELF: each its own */
+    bool group; /* only a group of members, which posts and starts of windows name; these lie behind
+                   all communicators */
 };
 
 struct cts_timeline_window {

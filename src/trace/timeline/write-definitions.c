@@ -5,7 +5,8 @@
  * The members of communicators are numbers in the list of all locations that communicate in their
  * paradigm; that list is the union of all members: for MPI the masters by rank, for CUDA hosts and
  * streams. References are our indices; groups are numbered: one list per paradigm first, then one
- * group per communicator (and one more for the other half of an inter-communicator). */
+ * group per communicator (and one more for the other half of an inter-communicator). What is only a
+ * group has no communicator, and the reference of one is left out. */
 #include <string.h>
 
 #include "trace/timeline/write-private.h"
@@ -335,6 +336,7 @@ static void write_communicators(struct output *o, const uint64_t *group_of)
         const OTF2_StringRef name = string(o, c->name ? c->name : "");
         const uint32_t parent = c->parent < t->communicator_count ? c->parent : OTF2_UNDEFINED_COMM;
         const OTF2_GroupRef group = (OTF2_GroupRef)group_of[i];
+        if (c->group) continue;
         if (c->remote_ranks)
             WRITE(o, InterComm, i, name, group, group + 1, parent, OTF2_COMM_FLAG_NONE);
         else

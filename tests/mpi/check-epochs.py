@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Records epochs.c and asks `ctascope path` who waited for whom.
+
+    check-epochs.py CTASCOPE MPIRUN RANKS PROGRAM
+
+One rank is late by 150 ms. On a loaded machine it may be later, so that the longest wait of the
+pattern must last 100 ms at least, be in the call that has to wait, for the rank that was late; and
+all groups are known."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+LEAST_NS = 100e6
+# kind: pattern, the calls that may wait, who waits (ranks), for whom
+KINDS = {"post": ("late post", {"MPI_Win_start", "MPI_Win_complete"}, "other", 1),
+         "complete": ("late complete", {"MPI_Win_wait"}, "target", 0),
+         "lock": ("wait for lock", {"MPI_Win_lock", "MPI_Win_unlock"}, "second", 0)}
+
+
+def fail(text):
+    sys.exit(f"check: {text}")
+
+
+def path(ctascope, run, *options):
+    done = subprocess.run([ctascope, "path", run, "--format", "json", *options],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    if done.returncode:
+        fail(f"path ended with {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def check(ctascope, mpirun, count, program, kind, where):
+    run = os.path.join(where, kind)
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                       OMPI_MCA_rmaps_base_oversubscribe="1")
+    done = subprocess.run([ctascope, "record", "--timeline", "-o", run, "--", mpirun, "-n",
+                           str(count), program, kind], env=environment, timeout=60,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode:
+        fail(f"record ended with {done.returncode}: {done.stdout}")
+    report = path(ctascope, run)
+    pattern, calls, who, culprit = KINDS[kind]
+    text = json.dumps(report)
+    if "without their group" in text:
+        fail(f"{kind}: groups are not known: {report['warnings']}")
+    worst = [i for i in report["instances"] if i["pattern"] == pattern]
+    if not worst:
+        fail(f"{kind}: no '{pattern}' among {report['patterns']}")
+    first = worst[0]
+    waiting = {"other": lambda r: r != 1, "target": lambda r: r == 1,
+               "second": lambda r: r == 1}[who]
+    rank, last = (int(re.match(r"rank (\d+)", first[key])[1]) for key in ("location", "culprit"))
+    if first["duration_ns"] < LEAST_NS or not waiting(rank) or last != culprit:
+        fail(f"{kind}: {first}")
+    activity = [row for row in report["activities"] if row["activity"] in calls]
+    if not activity:
+        fail(f"{kind}: none of {calls} was called")
+    return f"{kind}: rank {rank} waits {first['duration_ns'] / 1e6:.0f} ms for rank {culprit}"
+
+
+def main():
+    ctascope, mpirun, count, program = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+    with tempfile.TemporaryDirectory() as where:
+        for kind in KINDS:
+            print(check(ctascope, mpirun, count, program, kind, where))
+
+
+if __name__ == "__main__":
+    main()
