@@ -16,7 +16,7 @@ static const char *kernel_text(const struct cts_partition_report *r, size_t kern
     for (size_t i = 0; i < r->catalogue->kernel_count; i++)
         if (r->catalogue->kernels[i].kernel == id && r->catalogue->kernels[i].name)
             name = r->catalogue->kernels[i].name;
-    snprintf(text, size, "%.*s", (int)strcspn(name, "("), name);
+    snprintf(text, size, "%.*s", cts_kernel_name_length(name), name);
     return text;
 }
 

@@ -53,7 +53,7 @@ function summary(data: Memory): string {
     const pair = data.kernel_pairs.reduce((a, b) => (b.bytes > a.bytes ? b : a));
     const degree = number(t, "received_transfers") / Math.max(1, number(t, "nodes"));
     return `${percent(number(t, "ratio_communicated_bytes") / Math.max(1, number(t, "ratio_written_bytes")))} of what the kernels wrote was read by a later launch. ` +
-        `Most of it, ${bytes(pair.bytes)}, went from ${shortName(pair.writer)} to ${shortName(pair.reader)}; a CTA of a launch received from ${count(Math.round(degree * 10) / 10)} CTAs on average.`;
+        `Most of it, ${bytes(pair.bytes)}, went from ${shortName(pair.writer)} to ${shortName(pair.reader)}; a CTA of a launch received from ${count(Math.round(degree * 10) / 10)} ${Math.round(degree * 10) === 10 ? "CTA" : "CTAs"} on average.`;
 }
 
 function Volumes({ data }: { data: Memory }) {
