@@ -88,19 +88,20 @@ def replay(test, run):
         elif kind == 2:
             apply_copy(memory, event)
         else:
-            shared, cta = Memory(), None
+            shared, local, cta = Memory(), {}, None
             for row in launches.get(event["launch"], []):
                 if row["cta"] != cta:
-                    shared, cta = Memory(), row["cta"]
+                    shared, local, cta = Memory(), {}, row["cta"]
                 width = int(row["width_bytes"])
                 words = [int(word, 16) for word in row["value"].split()]
                 test.assertEqual(len(words), min(16, (width + 7) // 8), row)
                 data = b"".join(word.to_bytes(8, "little") for word in words)
                 test.assertEqual(data[width:], bytes(len(data[width:])), row)
-                target = {"global": memory, "shared": shared}.get(row["space"])
                 lanes += 1
-                if not target:
-                    continue
+                if row["space"] == "local":
+                    target = local.setdefault((row["warp"], row["lane"]), Memory())
+                else:
+                    target = shared if row["space"] == "shared" else memory
                 site = sites[row["site"]]
                 where = f"{run}, launch {row['launch']}, CTA {cta}, warp {row['warp']}, lane " \
                         f"{row['lane']}, line {site['line']} ({site['variable']})"

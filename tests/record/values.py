@@ -28,6 +28,10 @@ class Kinds(support.RecordTest):
         self.one_line(done.stderr, "ctascope record: ")
         return self.records("run", "--lanes")
 
+    @staticmethod
+    def pattern(offset, size):
+        return bytes((7 * (offset + i) + 3) & 255 for i in range(size))
+
     def check_pattern(self, rows, allocations):
         """All of global memory; returns operation -> widths."""
         seen = {}
@@ -44,7 +48,7 @@ class Kinds(support.RecordTest):
             base = max(base for base in allocations if base <= address)
             if row["variable"] == "put_function":  # the one thing that is no pattern
                 continue
-            expected = bytes((7 * (address - base + i) + 3) & 255 for i in range(kept))
+            expected = self.pattern(address - base, kept)
             self.assertEqual(data, expected + bytes(len(data) - kept), row)
         return seen
 
@@ -71,8 +75,18 @@ class Kinds(support.RecordTest):
         self.assertEqual({key for key in seen if key.startswith("atomic")},
                          {key for key in self.GLOBAL if key.startswith("atomic")})
 
-    def test_local_memory_and_separate_units(self):
-        self.check(flags=("-O1", "--locals", "-rdc=true"))
+    def test_local_memory(self):
+        self.check(flags=("-O1", "--locals"))
+        stored = [row for row in self.records("run", "--lanes")
+                  if (row["operation"], row["space"]) == ("store", "local")]
+        own = {row["site"] for row in self.table("run", "sites") if row["variable"] == "own"}
+        values = {32 * int(row["warp"]) + int(row["lane"]): int(row["value"], 16)
+                  for row in stored if row["site"] in own}
+        self.assertEqual(values, {i: int.from_bytes(self.pattern(4 * i, 4), "little") ^ 85
+                                  for i in range(96)})
+
+    def test_separate_units(self):
+        self.check(flags=("-O2", "-rdc=true"))
 
 
 class Waiting(support.RecordTest):

@@ -172,7 +172,30 @@ static void test_patterns_are_recognised(void **state)
 
 /* ---- rows ---- */
 
-enum { ROW_SLOTS = 5 };
+enum { ROW_SLOTS = 5, ROW_VALUES = 1 + 2 + 3 + 1 + 16 };
+static const uint8_t row_value_words[ROW_SLOTS] = {1, 2, 3, 1, 16};
+
+/* Any number; of no two words the same. */
+static uint64_t row_value(uint32_t slot, uint32_t word, uint32_t lane)
+{
+    return ((uint64_t)slot << 20 | word << 10 | lane) * 0x9e3779b97f4a7c15u;
+}
+
+static void fill_values(uint64_t rows[ROW_VALUES][CTS_WARP_LANES], struct expected_list *list)
+{
+    for (uint32_t slot = 0, row = 0; slot < ROW_SLOTS; slot++)
+        for (uint32_t w = 0; w < row_value_words[slot]; w++, row++)
+            for (uint32_t l = 0; l < CTS_WARP_LANES; l++) rows[row][l] = row_value(slot, w, l);
+    for (size_t i = 0; i < list->count; i++) {
+        struct expected *const r = &list->records[i];
+        const uint32_t slot = r->site - 100;
+        r->value_words = row_value_words[slot];
+        r->first_value = list->value_count;
+        for (uint32_t l = 0; l < CTS_WARP_LANES; l++)
+            for (uint32_t w = 0; r->mask >> l & 1 && w < r->value_words; w++)
+                expected_add_values(list, &(uint64_t){row_value(slot, w, l)}, 1);
+    }
+}
 
 static void fill_rows(uint64_t lanes[ROW_SLOTS][CTS_WARP_LANES], struct expected_list *list)
 {
@@ -202,23 +225,27 @@ static void fill_rows(uint64_t lanes[ROW_SLOTS][CTS_WARP_LANES], struct expected
     }
 }
 
-static void check_rows(const struct cts_zip *zip)
+static void check_rows(const struct cts_zip *zip, bool values)
 {
     struct one_row one;
     one_row_begin(&one);
     one.stream->zip = zip;
     cts_stream_begin_cta(one.stream, 1, 9);
     static _Alignas(64) uint64_t lanes[ROW_SLOTS][CTS_WARP_LANES];
+    static _Alignas(64) uint64_t value_rows[ROW_VALUES][CTS_WARP_LANES];
     const uint32_t sites[ROW_SLOTS] = {100, 101, 102, 103, 104};
     const uint8_t spaces[ROW_SLOTS] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_GLOBAL,
                                        CTS_SPACE_GENERIC, CTS_SPACE_GLOBAL};
     struct expected_list list = {0};
     fill_rows(lanes, &list);
+    if (values) fill_values(value_rows, &list);
     const struct cts_row_batch batch = {.lanes = lanes[0],
                                         .sites = sites,
                                         .spaces = spaces,
                                         .slot_count = ROW_SLOTS,
                                         .warp = 6,
+                                        .values = values ? value_rows[0] : NULL,
+                                        .value_words = row_value_words,
                                         .shared_base = 0x5000,
                                         .shared_bytes = 0x1000};
     cts_stream_add_rows(one.stream, &batch);
@@ -235,11 +262,38 @@ static void check_rows(const struct cts_zip *zip)
 static void test_rows_become_records_and_zeros(void **state)
 {
     (void)state;
-    check_rows(&cts_zip_generic);
-    check_rows(cts_zip_best());
+    for (int values = 0; values < 2; values++) {
+        check_rows(&cts_zip_generic, values);
+        check_rows(cts_zip_best(), values);
 #if defined(__x86_64__)
-    if (cts_zip_best() == &cts_zip_avx512) check_rows(&cts_zip_avx2);
+        if (cts_zip_best() == &cts_zip_avx512) check_rows(&cts_zip_avx2, values);
 #endif
+    }
+}
+
+/* Each bit alone: the bytes around it are left out when they are stored. */
+static void test_values_of_one_bit(void **state)
+{
+    (void)state;
+    for (unsigned bit = 0; bit < 64; bit++) {
+        struct one_row one;
+        struct expected_list list = {0};
+        uint64_t values[CTS_WARP_LANES];
+        one_row_begin(&one);
+        struct expected *const r = expected_add(&list);
+        *r = (struct expected){.mask = UINT32_MAX, .site = 1, .space = CTS_SPACE_GLOBAL};
+        r->value_words = 1;
+        for (unsigned l = 0; l < CTS_WARP_LANES; l++) {
+            r->addresses[l] = 0x1000 + 8 * l;
+            values[l] = (uint64_t)1 << bit;
+        }
+        expected_add_values(&list, values, CTS_WARP_LANES);
+        cts_stream_add(one.stream, 1, CTS_SPACE_GLOBAL, 0, UINT32_MAX, r->addresses, 1, values);
+        one_row_read(&one);
+        assert_int_equal(compare_reader(one.reader, &list), 1);
+        expected_release(&list);
+        one_row_end(&one);
+    }
 }
 
 /* ---- large CTAs ---- */
@@ -723,6 +777,7 @@ int main(void)
         cmocka_unit_test(test_every_instruction_set_round_trips),
         cmocka_unit_test(test_patterns_are_recognised),
         cmocka_unit_test(test_rows_become_records_and_zeros),
+        cmocka_unit_test(test_values_of_one_bit),
         cmocka_unit_test(test_a_cta_larger_than_a_chunk),
         cmocka_unit_test(test_regular_kernels_take_next_to_nothing),
         cmocka_unit_test(test_the_size_limit_holds_over_all_files),

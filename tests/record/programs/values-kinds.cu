@@ -117,14 +117,14 @@ __global__ void generic_row(const int *in, int *out, int which)
     int own[4];
     const int i = threadIdx.x;
     tile[i] = in[i];
-    own[i % 4] = in[i];
+    own[i % 4] = in[i] ^ 85;
     const int kind = (i / 3 + which) % 4;
     const int *from = kind == 0   ? in + i
                       : kind == 1 ? tile + i
                       : kind == 2 ? own + i % 4
                                   : fixed + i % 4;
     const int value = *from;
-    if (kind != 3) out[i] = value;
+    if (kind != 3) out[i] = kind == 2 ? value ^ 85 : value;
 }
 
 __global__ void ranges(const char *in, char *out, int bytes)
