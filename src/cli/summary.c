@@ -209,6 +209,14 @@ enum cts_status cts_run_summarise(const char *run_path, const struct cts_catalog
     return status;
 }
 
+bool cts_run_lacks_values(const struct cts_catalogue *catalogue)
+{
+    bool on_gpu = false;
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        on_gpu |= catalogue->ranks[i].recorder && !strcmp(catalogue->ranks[i].recorder, "inject");
+    return on_gpu && !cts_catalogue_get(catalogue, "values");
+}
+
 void cts_run_summary_release(struct cts_run_summary *summary)
 {
     free(summary->kernels);

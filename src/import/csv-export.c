@@ -49,7 +49,7 @@ static enum cts_status put_record(void *state, const struct cts_launch *launch,
     const uint64_t row = launch->block[0] ? launch->block[0] : 1;
     const uint64_t plane = row * (launch->block[1] ? launch->block[1] : 1);
     const uint32_t grid_plane = launch->grid[0] * launch->grid[1];
-    const uint32_t words = (site->width_bytes + 7) / 8;
+    const uint32_t words = access->value_words;
     uint64_t addresses[CTS_WARP_LANES];
     const uint64_t *value = access->values;
     cts_access_addresses(access, addresses);

@@ -270,11 +270,26 @@ static uint64_t folder_space(uint8_t space)
                                          : CTS_FOLDER_GLOBAL;
 }
 
+/* One word as the original writes it; several, which it has no place for, as a member of our own.
+ */
+static void put_value(struct exporting *e, const uint64_t *words, unsigned word_count)
+{
+    char text[2 + 16 * CTS_FOLDER_WORDS_MAX + 1] = "0x";
+    if (word_count == 1) {
+        put_hex(&e->json, "value", *words);
+        return;
+    }
+    cts_json_member_string(&e->json, "value", "");
+    if (!word_count || word_count > CTS_FOLDER_WORDS_MAX) return;
+    for (unsigned i = 0; i < word_count; i++)
+        snprintf(text + 2 + 16 * i, 17, "%016llx", (unsigned long long)words[word_count - 1 - i]);
+    cts_json_member_string(&e->json, "values", text);
+}
+
 static void put_lanes(struct exporting *e, const struct cts_launch *launch,
-                      const struct cts_access *access, const struct cts_site *site)
+                      const struct cts_access *access)
 {
     const uint32_t *const block = launch->block;
-    const uint32_t words = (site->width_bytes + 7) / 8;
     const uint64_t row = block[0] ? block[0] : 1, plane = row * (block[1] ? block[1] : 1);
     uint64_t addresses[CTS_WARP_LANES];
     const uint64_t *value = access->values;
@@ -289,12 +304,9 @@ static void put_lanes(struct exporting *e, const struct cts_launch *launch,
         cts_json_open_object_row(&e->json);
         put_extents(&e->json, "threadIdx", id);
         put_hex(&e->json, "address", addresses[lane]);
-        if (value && words == 1)
-            put_hex(&e->json, "value", *value);
-        else
-            cts_json_member_string(&e->json, "value", "");
+        put_value(e, value, access->value_words);
         cts_json_close_object(&e->json);
-        if (value) value += words;
+        if (value) value += access->value_words;
     }
     cts_json_close_array(&e->json);
 }
@@ -316,7 +328,7 @@ static enum cts_status put_record(void *state, const struct cts_launch *launch,
     if (!status) status = type_of(e, kernel, site->type, &type);
     if (status) return status;
     cts_json_open_object(&e->json);
-    put_lanes(e, launch, access, site);
+    put_lanes(e, launch, access);
     put_extents(&e->json, "blockIdx", cta);
     cts_json_member_u64(&e->json, "warpId", access->warp);
     cts_json_member_u64(&e->json, "debugId", place);

@@ -305,6 +305,26 @@ static uint64_t least_shared_address(const struct cts_folder_trace *trace)
     return least == UINT64_MAX ? 0 : least / BANK_ROW_BYTES * BANK_ROW_BYTES;
 }
 
+static uint32_t value_words_of(const struct cts_folder_request *request)
+{
+    const uint32_t words = (request->width_bytes + 7) / 8;
+    return words < CTS_FOLDER_WORDS_MAX ? words : CTS_FOLDER_WORDS_MAX;
+}
+
+/* The words of a lane's value, without what lies above its width. */
+static void copy_value(const struct importing *import, const struct cts_folder_request *request,
+                       uint64_t value, uint64_t *to)
+{
+    const uint32_t words = value_words_of(request);
+    const uint32_t rest_bytes = request->width_bytes % 8;
+    if (words == 1)
+        *to = value;
+    else
+        memcpy(to, import->trace->words.items + value, words * sizeof *to);
+    if (rest_bytes && request->width_bytes < words * 8)
+        to[words - 1] &= ((uint64_t)1 << 8 * rest_bytes) - 1;
+}
+
 static enum cts_status take_record(void *state, const struct cts_folder_record *record,
                                    struct cts_error *error)
 {
@@ -321,18 +341,20 @@ static enum cts_status take_record(void *state, const struct cts_folder_record *
     if (!import->is_open) cts_stream_begin_cta(import->stream, import->launch, record->cta);
     import->is_open = true;
     import->open_cta = record->cta;
-    uint64_t addresses[32], values[32];
-    uint32_t value_count = 0;
+    uint64_t addresses[32], values[32 * CTS_FOLDER_WORDS_MAX];
+    uint32_t lane_count = 0;
+    const uint32_t words = value_words_of(request);
+    const bool keep = record->value_words && record->value_words == words;
     for (unsigned lane = 0; lane < 32; lane++) {
         if (!(record->mask >> lane & 1)) continue;
         addresses[lane] = record->addresses[lane];
         if (request->space == CTS_FOLDER_SHARED) addresses[lane] -= import->shared_base;
-        values[value_count++] = record->values[lane];
+        if (keep) copy_value(import, request, record->values[lane], values + lane_count * words);
+        lane_count++;
     }
-    const bool keep = record->has_values && request->width_bytes <= 8;
-    import->wide_values += record->has_values && !keep;
+    import->wide_values += record->value_words && !keep;
     cts_stream_add(import->stream, site, space_of(request), record->warp, record->mask, addresses,
-                   keep ? 1 : 0, keep ? values : NULL);
+                   keep ? words : 0, keep ? values : NULL);
     return CTS_OK;
 }
 

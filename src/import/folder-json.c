@@ -215,6 +215,34 @@ static enum cts_status take_double(struct walker *w, double *to)
 
 /* ---- traces ---- */
 
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Our own member for a value of several words: "0x" and 16 digits for each, the lowest one last. */
+static enum cts_status take_words(const struct walker *w, struct cts_folder_trace *trace,
+                                  const json_t *value, struct cts_folder_lane *lane)
+{
+    const char *const text = json_is_string(value) ? json_string_value(value) : "";
+    const size_t digits = strncmp(text, "0x", 2) ? 0 : strlen(text + 2), words = digits / 16;
+    if (!words || digits % 16 || words > CTS_FOLDER_WORDS_MAX)
+        return bad(w, "'values' is not 1 to 16 times 16 hexadecimal digits");
+    if (CTS_ARRAY_RESERVE(&trace->words, trace->words.count + words, w->error)) return CTS_MEMORY;
+    uint64_t *const to = trace->words.items + trace->words.count;
+    memset(to, 0, words * sizeof *to);
+    for (size_t i = 0; i < digits; i++) {
+        const int digit = hex_digit(text[2 + i]);
+        if (digit < 0) return bad(w, "'values' has a character that is no hexadecimal digit");
+        uint64_t *const word = &to[words - 1 - i / 16];
+        *word = *word << 4 | (unsigned)digit;
+    }
+    lane->value_words = (uint8_t)words;
+    lane->value = words == 1 ? *to : trace->words.count;
+    trace->words.count += words;
+    return CTS_OK;
+}
+
 static enum cts_status take_lane(const struct walker *w, struct cts_folder_trace *trace,
                                  const json_t *access)
 {
@@ -226,8 +254,10 @@ static enum cts_status take_lane(const struct walker *w, struct cts_folder_trace
     const json_t *const value = json_object_get(access, "value");
     if (!status && json_is_string(value) && *json_string_value(value)) {
         status = wide(w, access, "value", &lane->value);
-        lane->has_value = true;
+        lane->value_words = 1;
     }
+    const json_t *const words = json_object_get(access, "values");
+    if (!status && words) status = take_words(w, trace, words, lane);
     if (!status) trace->lanes.count++;
     return status;
 }

@@ -84,11 +84,11 @@ static enum cts_status add_lane(struct warps *w, const struct cts_folder_lane *l
         const enum cts_status status = hand_on(w, warp);
         if (status) return status;
     }
-    if (!record->mask) record->has_values = true;
+    if (!record->mask) record->value_words = lane->value_words;
     record->mask |= 1u << bit;
     record->addresses[bit] = lane->address;
     record->values[bit] = lane->value;
-    record->has_values &= lane->has_value;
+    if (record->value_words != lane->value_words) record->value_words = 0;
     w->used[warp / 64] |= 1ull << warp % 64;
     return CTS_OK;
 }

@@ -10,9 +10,9 @@ struct cts_folder_record {
     const struct cts_folder_request *request; /* place, type, width, kind, space */
     uint32_t cta;
     uint16_t warp;
-    bool has_values; /* of all its lanes */
-    uint32_t mask;   /* never 0 */
-    uint64_t addresses[32], values[32];
+    uint8_t value_words;                /* of each of its lanes; 0: not all have as many */
+    uint32_t mask;                      /* never 0 */
+    uint64_t addresses[32], values[32]; /* values as in struct cts_folder_lane */
 };
 
 struct cts_folder_order {

@@ -156,7 +156,7 @@ static enum cts_status take_lane(const struct reader *r, struct cts_cursor messa
         }
         if (!status && field.number == 3 && cts_cursor_left(&field.bytes)) {
             status = as_number(r, &field, &lane->value);
-            lane->has_value = true;
+            lane->value_words = 1;
         }
         if (status) return status;
     }

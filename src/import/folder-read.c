@@ -48,6 +48,7 @@ enum cts_status cts_folder_read_trace(const char *path, struct cts_folder_trace 
 static uint64_t size_of(const struct cts_folder_trace *trace)
 {
     return trace->lanes.capacity * sizeof *trace->lanes.items +
+           trace->words.capacity * sizeof *trace->words.items +
            trace->requests.capacity * sizeof *trace->requests.items +
            trace->allocations.capacity * sizeof *trace->allocations.items;
 }

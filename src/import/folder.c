@@ -27,6 +27,7 @@ void cts_folder_trace_release(struct cts_folder_trace *trace)
     free(trace->allocations.items);
     free(trace->requests.items);
     free(trace->lanes.items);
+    free(trace->words.items);
     *trace = (struct cts_folder_trace){0};
 }
 

@@ -26,7 +26,8 @@ enum cts_folder_space {
     CTS_FOLDER_LOCAL
 };
 enum { CTS_FOLDER_LOAD = 0, CTS_FOLDER_STORE = 1, CTS_FOLDER_NO_INDEX = -1 };
-enum { CTS_FOLDER_WIDTH_MAX = 64, CTS_FOLDER_OPERATION_LAST = 14 };
+enum { CTS_FOLDER_WIDTH_MAX = 1 << 16, CTS_FOLDER_OPERATION_LAST = 14 };
+enum { CTS_FOLDER_WORDS_MAX = 16 }; /* of a lane's value: the first 128 bytes */
 
 struct cts_folder_allocation {
     uint64_t address, size_bytes;
@@ -40,8 +41,9 @@ struct cts_folder_allocation {
 
 struct cts_folder_lane {
     uint32_t thread[3];
-    bool has_value;
-    uint64_t address, value;
+    uint8_t value_words; /* 0: no value */
+    uint64_t address;
+    uint64_t value; /* of more than one word: where they begin in the trace's `words` */
 };
 
 struct cts_folder_request {
@@ -73,6 +75,10 @@ struct cts_folder_trace {
         struct cts_folder_lane *items;
         size_t count, capacity;
     } lanes;
+    struct {
+        uint64_t *items;
+        size_t count, capacity;
+    } words; /* of values, lowest first (our own files) */
 };
 void cts_folder_trace_release(struct cts_folder_trace *trace);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Values of recorded accesses: known ones in closed form, and in examples those that were stored
 before. contents.py has the elementary types."""
+import csv
 import os
 import sys
 
@@ -87,6 +88,80 @@ class Kinds(support.RecordTest):
 
     def test_separate_units(self):
         self.check(flags=("-O2", "-rdc=true"))
+
+
+class Request(support.RecordTest):
+    """Both the compiler and the recorder have to be asked (contents.py); what else is said."""
+
+    def test_not_compiled_with_them(self):
+        program = support.compiled("values-waiting.cu", "-O2")
+        for options, env in ((("--values",), {}), ((), {"CTASCOPE_VALUES": "1"})):
+            done = self.record("run", program, options=("--force", *options),
+                               env=support.environment(**env))
+            first, last = done.stderr.splitlines()
+            self.assertRegex(first, "^ctascope: values are not recorded: '.*values-waiting.cu' has "
+                             "to be compiled with 'ctascope cc --values'$")
+            self.assertTrue(last.startswith("ctascope record: "))
+            self.assertIn("values are not recorded",
+                          self.table("run", "messages")[0]["text"])
+            self.assertNotIn("values", {row["key"] for row in self.table("run", "run")})
+
+    def test_units_with_and_without(self):
+        """A kernel with values calls a function without, and the other way round."""
+        for name, flags in (("a", ("--values",)), ("b", ())):
+            path = os.path.join(support.HERE, "programs", f"values-unit-{name}.cu")
+            self.ctascope("cc", "-O2", "-rdc=true", "-c", *flags, path, "-o", f"{name}.o")
+        self.ctascope("cc", "-rdc=true", "a.o", "b.o", "-o", "units")
+        done = self.record("run", "./units", options=("--values",))
+        self.assertIn("values-unit-b.cu' has to be compiled", done.stderr)
+        sites = {row["site"]: os.path.basename(sources["path"])
+                 for row in self.table("run", "sites") for sources in self.table("run", "sources")
+                 if sources["source"] == row["source"]}
+        base = min(int(row["address"], 16) for row in self.table("run", "allocations"))
+        lanes = {"values-unit-a.cu": 0, "values-unit-b.cu": 0}
+        for row in self.records("run", "--lanes"):
+            unit = sites[row["site"]]
+            lanes[unit] += 1
+            if unit.endswith("b.cu"):
+                self.assertEqual(row["value"], "")
+            else:
+                offset = int(row["address"], 16) - base
+                self.assertEqual(int(row["value"], 16), offset // 4 * 3, row)
+        self.assertEqual(lanes, {"values-unit-a.cu": 64 * 40 * 2 + 64,
+                                 "values-unit-b.cu": 64 * 40 * 2 + 64})
+
+
+class Exchange(support.RecordTest):
+    """A run's values in other tools' files, and back."""
+
+    def setUp(self):
+        super().setUp()
+        program = support.compiled("values-kinds.cu", "-O2", "--values")
+        self.record("run", program, options=("--values", "--deterministic"))
+
+    def lanes(self, run):
+        return sorted((int(row["launch"]), int(row["cta"]), int(row["warp"]), int(row["lane"]),
+                       row["operation"], row["width_bytes"], row["value"])
+                      for row in self.records(run, "--lanes"))
+
+    def test_a_trace_folder_keeps_them(self):
+        for options in ((), ("--gzip",)):
+            folder = "folder" + "".join(options)
+            self.ctascope("export", "run", "-o", folder, "--format", "json", *options)
+            self.ctascope("import", folder, "-o", f"{folder}.run")
+            self.assertEqual(self.lanes(f"{folder}.run"), self.lanes("run"))
+            keys = {row["key"]: row["value"] for row in self.table(f"{folder}.run", "run")}
+            self.assertEqual(keys["values"], "1")
+
+    def test_csv_has_them(self):
+        self.ctascope("export", "run", "-o", "run.csv", "--format", "csv")
+        with open("run.csv", encoding="utf-8") as file:
+            exported = [(int(row["launch"]), int(row["warp"]), int(row["lane"]),
+                         int(row["value"], 16)) for row in csv.DictReader(file)]
+        own = [(int(row["launch"]), int(row["warp"]), int(row["lane"]),
+                sum(int(word, 16) << 64 * i for i, word in enumerate(row["value"].split())))
+               for row in self.records("run", "--lanes")]
+        self.assertEqual(sorted(exported), sorted(own))
 
 
 class Waiting(support.RecordTest):
