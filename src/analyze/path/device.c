@@ -2,13 +2,13 @@
  * of the streams' states.
  *
  * A stream's state is how much of its work has been launched and how much the host knows to be
- * done. A synchronisation awaits what is launched and not known; if that ends while the call runs,
- * the call waits (BlameKernel), if it had ended before, the device waits for the call (BlameSync).
- * A stream wait or the null stream holds the next activity that is launched behind it. */
+ * done. A synchronisation awaits what is launched and not known; a stream wait or the null stream
+ * holds the next activity that is launched behind it. What of this is a wait, of what and how long,
+ * is said by the rules (rule.h): one sweep finds the occasions for all of them. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/device.h"
+#include "analyze/path/rule.h"
 #include "common/map.h"
 
 struct event_state {
@@ -29,21 +29,29 @@ struct replay {
     struct cts_map *known; /* events of stretches before; NULL */
     CTS_PATH_LIST(struct event_state, states);
     CTS_PATH_LIST(struct query, queries);
-    CTS_PATH_LIST(struct cts_path_mark, marks); /* what the call at hand awaits */
-    CTS_PATH_LIST(struct cts_path_edge, edges);
+    struct cts_path_marks marks; /* what the call at hand awaits */
+    struct cts_path_edges edges;
     uint64_t unknown_events, unknown_streams;
 };
 
 /* ---- what is awaited ---- */
 
+enum cts_status cts_path_await_work(const struct cts_path_device *device,
+                                    struct cts_path_marks *marks,
+                                    const struct cts_path_stream *stream, uint32_t launched,
+                                    struct cts_error *error)
+{
+    if (!launched) return CTS_OK;
+    if (CTS_ARRAY_RESERVE(marks, marks->count + 1, error)) return CTS_MEMORY;
+    marks->items[marks->count++] =
+        (struct cts_path_mark){(uint32_t)(stream - device->streams), launched};
+    return CTS_OK;
+}
+
 static enum cts_status await(struct replay *r, const struct cts_path_stream *stream,
                              uint32_t launched, struct cts_error *error)
 {
-    if (!launched) return CTS_OK;
-    if (CTS_ARRAY_RESERVE(&r->marks, r->marks.count + 1, error)) return CTS_MEMORY;
-    r->marks.items[r->marks.count++] =
-        (struct cts_path_mark){(uint32_t)(stream - r->device->streams), launched};
-    return CTS_OK;
+    return cts_path_await_work(r->device, &r->marks, stream, launched, error);
 }
 
 static struct cts_path_edge edge_of(const struct replay *r, struct cts_path_mark mark)
@@ -124,11 +132,10 @@ static enum cts_status await_before(struct replay *r, const struct cts_path_stre
 
 /* ---- waits ---- */
 
-static enum cts_status host_wait(struct replay *r, uint32_t location, uint32_t enter,
-                                 uint32_t leave, uint64_t end_ns, enum cts_path_pattern pattern,
-                                 struct cts_error *error)
+enum cts_status cts_path_host_wait(struct cts_path_location *at, uint32_t enter, uint32_t leave,
+                                   uint64_t end_ns, enum cts_path_pattern pattern,
+                                   const struct cts_path_edges *edges, struct cts_error *error)
 {
-    struct cts_path_location *const at = &r->graph->locations[location];
     const uint64_t enter_ns = at->time_ns[enter], leave_ns = at->time_ns[leave];
     if (end_ns > leave_ns) end_ns = leave_ns;
     const struct cts_path_wait wait = {.begin_ns = enter_ns,
@@ -136,44 +143,7 @@ static enum cts_status host_wait(struct replay *r, uint32_t location, uint32_t e
                                        .call = enter,
                                        .leave = leave,
                                        .pattern = pattern};
-    return cts_path_add_wait(at, &wait, r->edges.items, r->edges.count, error);
-}
-
-/* The device idles until the call returns or the stream goes on: once per device, on the lowest
- * stream that the call synchronised. */
-static enum cts_status device_waits(struct replay *r, const struct cts_path_call *call,
-                                    struct cts_error *error)
-{
-    const struct cts_path_location *const host = &r->graph->locations[call->location];
-    const uint64_t enter_ns = host->time_ns[call->op->enter];
-    const uint64_t leave_ns = host->time_ns[call->op->leave];
-    for (size_t i = 0; i < r->marks.count; i++) {
-        const struct cts_path_mark mark = r->marks.items[i];
-        const struct cts_path_stream *const stream = &r->device->streams[mark.stream];
-        bool lowest = stream->synced < mark.launched;
-        for (size_t k = 0; k < r->marks.count && lowest; k++) {
-            const struct cts_path_stream *const other =
-                &r->device->streams[r->marks.items[k].stream];
-            lowest = other->device != stream->device ||
-                     other->synced >= r->marks.items[k].launched || other >= stream;
-        }
-        if (!lowest) continue;
-        struct cts_path_location *const at = &r->graph->locations[stream->location];
-        uint64_t end_ns = leave_ns;
-        if (mark.launched < at->activities.count) {
-            const uint64_t next_ns = at->time_ns[at->activities.items[mark.launched].begin];
-            if (next_ns < end_ns) end_ns = next_ns > enter_ns ? next_ns : enter_ns;
-        }
-        const struct cts_path_wait wait = {.begin_ns = enter_ns,
-                                           .end_ns = end_ns,
-                                           .call = CTS_PATH_NONE,
-                                           .leave = CTS_PATH_NONE,
-                                           .pattern = CTS_PATH_PATTERN_BLAME_SYNC,
-                                           .flags = CTS_PATH_NO_JUMP};
-        const struct cts_path_edge edge = {leave_ns, call->location, call->op->enter};
-        if (cts_path_add_wait(at, &wait, &edge, 1, error)) return CTS_MEMORY;
-    }
-    return CTS_OK;
+    return cts_path_add_wait(at, &wait, edges->items, edges->count, error);
 }
 
 /* A call that returns when the marks are done. */
@@ -181,13 +151,13 @@ static enum cts_status synchronise(struct replay *r, const struct cts_path_call 
                                    bool explicitly, struct cts_error *error)
 {
     if (!anything_new(r)) return CTS_OK;
-    uint64_t latest_ns;
-    enum cts_status status = make_edges(r, &latest_ns, error);
-    if (!status)
-        status = host_wait(r, call->location, call->op->enter, call->op->leave, latest_ns,
-                           CTS_PATH_PATTERN_BLAME_KERNEL, error);
-    const uint64_t enter_ns = r->graph->locations[call->location].time_ns[call->op->enter];
-    if (!status && explicitly && latest_ns <= enter_ns) status = device_waits(r, call, error);
+    struct cts_path_sync sync = {.device = r->device,
+                                 .call = call,
+                                 .marks = &r->marks,
+                                 .edges = &r->edges,
+                                 .explicitly = explicitly};
+    enum cts_status status = make_edges(r, &sync.latest_ns, error);
+    if (!status) status = CTS_PATH_OFFER(sync, &sync, error);
     mark_known(r);
     return status;
 }
@@ -207,6 +177,8 @@ static enum cts_status allocate(struct replay *r, const struct cts_path_call *ca
 
 /* ---- the next activity of a stream ---- */
 
+/* An activity waits for the marks since it could have begun: since its launch, and since the end of
+ * the activity before. */
 static enum cts_status hold(struct replay *r, struct cts_path_stream *stream, uint32_t index,
                             enum cts_path_pattern pattern, struct cts_error *error)
 {
@@ -231,24 +203,22 @@ static enum cts_status hold(struct replay *r, struct cts_path_stream *stream, ui
     return cts_path_add_wait(at, &wait, r->edges.items, r->edges.count, error);
 }
 
-/* The streams whose work the null stream's order puts before the next activity of `stream`. */
-static enum cts_status await_null(struct replay *r, struct cts_path_stream *stream,
-                                  struct cts_error *error)
+/* The rule whose work ended last names the wait. */
+static enum cts_status gather_holds(struct replay *r, struct cts_path_stream *stream,
+                                    enum cts_path_pattern *pattern, struct cts_error *error)
 {
-    struct cts_path_stream *const null = stream->null;
-    if (!null) return CTS_OK;
-    if (null != stream) {
-        if (stream->non_blocking || stream->null_seen >= null->launched) return CTS_OK;
-        stream->null_seen = null->launched;
-        return await(r, null, null->launched, error);
-    }
-    for (uint32_t s = 0; s < r->device->stream_count; s++) {
-        struct cts_path_stream *const other = &r->device->streams[s];
-        if (other == stream || other->device != stream->device || other->non_blocking ||
-            other->seen_by_null >= other->launched)
-            continue;
-        other->seen_by_null = other->launched;
-        if (await(r, other, other->launched, error)) return CTS_MEMORY;
+    uint64_t latest_ns = 0;
+    r->marks.count = 0;
+    for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) {
+        if (!cts_path_rules[p]->holds) continue;
+        size_t i = r->marks.count;
+        if (cts_path_rules[p]->holds(r->device, stream, &r->marks, error)) return CTS_MEMORY;
+        for (; i < r->marks.count; i++) {
+            const uint64_t end_ns = edge_of(r, r->marks.items[i]).source_ns;
+            if (end_ns <= latest_ns) continue;
+            latest_ns = end_ns;
+            *pattern = (enum cts_path_pattern)p;
+        }
     }
     return CTS_OK;
 }
@@ -258,24 +228,9 @@ static enum cts_status launch(struct replay *r, const struct cts_path_call *call
 {
     struct cts_path_stream *const stream = cts_path_stream_of(r->device, call->stream);
     if (!stream) return CTS_OK;
-    r->marks.count = 0;
-    enum cts_status status = await_null(r, stream, error);
-    const size_t null_count = r->marks.count;
-    for (size_t i = 0; i < stream->held.count && !status; i++) {
-        const struct cts_path_mark mark = stream->held.items[i];
-        if (&r->device->streams[mark.stream] != stream)
-            status = await(r, &r->device->streams[mark.stream], mark.launched, error);
-    }
-    stream->held.count = 0;
+    enum cts_path_pattern pattern = CTS_PATH_PATTERN_STREAM_WAIT;
+    enum cts_status status = gather_holds(r, stream, &pattern, error);
     if (!status && r->marks.count) {
-        enum cts_path_pattern pattern = CTS_PATH_PATTERN_STREAM_WAIT;
-        uint64_t null_ns = 0, other_ns = 0;
-        for (size_t i = 0; i < r->marks.count; i++) {
-            const uint64_t end_ns = edge_of(r, r->marks.items[i]).source_ns;
-            uint64_t *const which = i < null_count ? &null_ns : &other_ns;
-            if (end_ns > *which) *which = end_ns;
-        }
-        if (null_ns > other_ns) pattern = CTS_PATH_PATTERN_NULL_STREAM;
         /* the first of several activities that one call launched */
         uint32_t index = stream->launched;
         if (index > call->activity) index = call->activity;
@@ -310,31 +265,39 @@ static enum cts_status add_query(struct replay *r, const struct cts_path_call *c
     return CTS_OK;
 }
 
+/* The failed query at hand waited for the marks. */
+static enum cts_status wait_in_query(struct replay *r, const struct query *query, bool of_event,
+                                     struct cts_error *error)
+{
+    struct cts_path_poll poll = {.graph = r->graph,
+                                 .of_event = of_event,
+                                 .location = query->location,
+                                 .enter = query->enter,
+                                 .leave = query->leave,
+                                 .edges = &r->edges};
+    const enum cts_status status = make_edges(r, &poll.latest_ns, error);
+    return status ? status : CTS_PATH_OFFER(poll, &poll, error);
+}
+
 /* A query that succeeds: those that failed before it waited. */
 static enum cts_status succeed(struct replay *r, const struct cts_path_call *call,
-                               struct cts_path_mark mark, uint32_t *chain,
-                               enum cts_path_pattern pattern, struct cts_error *error)
+                               struct cts_path_mark mark, uint32_t *chain, bool of_event,
+                               struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
-    uint64_t latest_ns;
     for (uint32_t at = *chain; at && !status; at = r->queries.items[at - 1].next) {
         const struct query *const query = &r->queries.items[at - 1];
         r->marks.count = 0;
         status = await(r, &r->device->streams[query->mark.stream], query->mark.launched, error);
-        if (!status) status = make_edges(r, &latest_ns, error);
-        if (!status && r->marks.count)
-            status = host_wait(r, query->location, query->enter, query->leave, latest_ns, pattern,
-                               error);
+        if (!status && r->marks.count) status = wait_in_query(r, query, of_event, error);
     }
     *chain = 0;
     r->marks.count = 0;
     if (status || !mark.launched) return status;
     status = await(r, &r->device->streams[mark.stream], mark.launched, error);
     if (!status && anything_new(r)) {
-        status = make_edges(r, &latest_ns, error);
-        if (!status)
-            status = host_wait(r, call->location, call->op->enter, call->op->leave, latest_ns,
-                               pattern, error);
+        const struct query last = {mark, call->location, call->op->enter, call->op->leave, 0};
+        status = wait_in_query(r, &last, of_event, error);
         mark_known(r);
     }
     return status;
@@ -384,9 +347,8 @@ static enum cts_status on_event_call(struct replay *r, const struct cts_path_cal
         return CTS_OK;
     }
     if (op->api == CTS_PATH_API_QUERY_EVENT)
-        return op->failed
-                   ? add_query(r, call, mark, &event->failed, error)
-                   : succeed(r, call, mark, &event->failed, CTS_PATH_PATTERN_EVENT_QUERY, error);
+        return op->failed ? add_query(r, call, mark, &event->failed, error)
+                          : succeed(r, call, mark, &event->failed, true, error);
     if (await(r, &r->device->streams[mark.stream], mark.launched, error)) return CTS_MEMORY;
     return synchronise(r, call, true, error);
 }
@@ -401,8 +363,7 @@ static enum cts_status on_stream_call(struct replay *r, const struct cts_path_ca
         return synchronise(r, call, true, error);
     }
     const struct cts_path_mark mark = {(uint32_t)(stream - r->device->streams), stream->launched};
-    if (!call->op->failed)
-        return succeed(r, call, mark, &stream->failed, CTS_PATH_PATTERN_STREAM_QUERY, error);
+    if (!call->op->failed) return succeed(r, call, mark, &stream->failed, false, error);
     return mark.launched ? add_query(r, call, mark, &stream->failed, error) : CTS_OK;
 }
 

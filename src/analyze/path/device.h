@@ -18,6 +18,11 @@ struct cts_path_mark { /* work up to here, on one stream */
     uint32_t launched;
 };
 
+struct cts_path_marks {
+    struct cts_path_mark *items;
+    size_t count, capacity;
+};
+
 struct cts_path_stream {
     uint32_t location;
     uint32_t device;
@@ -28,8 +33,8 @@ struct cts_path_stream {
     uint32_t synced;    /* of them: known to the host as done */
     uint32_t null_seen; /* work of the null stream that the last launch here already follows */
     uint32_t seen_by_null;
-    CTS_PATH_LIST(struct cts_path_mark, held); /* stream waits since the last launch */
-    uint32_t failed;                           /* chain of failed queries: index + 1 */
+    struct cts_path_marks held; /* stream waits since the last launch */
+    uint32_t failed;            /* chain of failed queries: index + 1 */
 };
 
 struct cts_path_device {
@@ -51,6 +56,12 @@ static inline struct cts_path_stream *cts_path_stream_of(const struct cts_path_d
     const uint32_t index = device->stream_index[location - device->lowest];
     return index ? &device->streams[index - 1] : NULL;
 }
+
+/* Adds the first `launched` activities of a stream to what is awaited, if there are any. */
+CTS_MUST_CHECK enum cts_status cts_path_await_work(const struct cts_path_device *device,
+                                                   struct cts_path_marks *marks,
+                                                   const struct cts_path_stream *stream,
+                                                   uint32_t launched, struct cts_error *error);
 
 /* Gives each device activity its launching call. */
 CTS_MUST_CHECK enum cts_status cts_path_join_launches(struct cts_path_device *device,

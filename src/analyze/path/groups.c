@@ -1,10 +1,10 @@
 /* Collectives and barriers: the members with one key and order are an instance. All processes learn
  * of all members, since whoever waits waits for all that have not come. An instance becomes a pool:
- * who came when, shared by all who wait in it. */
+ * who came when, shared by all who wait in it. What its members wait for is said by the rules. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/graph.h"
+#include "analyze/path/rule.h"
 #include "common/map.h"
 
 struct grouping {
@@ -141,71 +141,67 @@ sort_members(struct grouping *g, const struct cts_path_member *members, struct c
 
 /* ---- dependencies ---- */
 
-static enum cts_path_pattern pattern_of(const struct cts_path_graph *graph,
-                                        const struct cts_path_member *member)
+bool cts_path_is_blocking(const struct cts_path_meeting *meeting, enum cts_path_shape shape)
 {
-    static const uint8_t patterns[] = {
-        [CTS_PATH_SHAPE_BARRIER] = CTS_PATH_PATTERN_MPI_BARRIER,
-        [CTS_PATH_SHAPE_ALL] = CTS_PATH_PATTERN_N_TO_N,
-        [CTS_PATH_SHAPE_FROM_ONE] = CTS_PATH_PATTERN_LATE_ROOT,
-        [CTS_PATH_SHAPE_TO_ONE] = CTS_PATH_PATTERN_EARLY_ROOT,
-        [CTS_PATH_SHAPE_PREFIX] = CTS_PATH_PATTERN_N_TO_N,
-        [CTS_PATH_SHAPE_TEAM] = CTS_PATH_PATTERN_OMP_BARRIER,
-        [CTS_PATH_SHAPE_SEEN] = CTS_PATH_PATTERN_INIT_FINALIZE,
-    };
-    if (member->key >> 60 == 1) return CTS_PATH_PATTERN_ONE_SIDED;
-    if (member->done != member->call) return CTS_PATH_PATTERN_LATE_PARTNER;
-    (void)graph;
-    return (enum cts_path_pattern)patterns[member->shape];
+    const struct cts_path_member *const member = cts_path_who_meets(meeting);
+    return member->key >> 60 != 1 && member->done == member->call && member->shape == shape;
 }
 
-static enum cts_status add_single(struct grouping *g, const struct cts_path_member *member,
-                                  const struct cts_path_member *other, struct cts_error *error)
+static enum cts_status await_member(const struct cts_path_meeting *meeting,
+                                    const struct cts_path_member *other,
+                                    enum cts_path_pattern pattern, struct cts_error *error)
 {
+    const struct cts_path_member *const member = cts_path_who_meets(meeting);
     return cts_path_add_dependency(
-        &g->graph->locations[member->location],
+        &meeting->graph->locations[member->location],
         &(struct cts_path_dependency){.edge = {other->enter_ns, other->location, other->call},
                                       .call = member->done,
                                       .pool = CTS_PATH_NONE,
-                                      .pattern = (uint8_t)pattern_of(g->graph, member)},
+                                      .pattern = (uint8_t)pattern},
         error);
 }
 
-static enum cts_status depend(struct grouping *g, uint32_t pool_index, uint32_t position,
-                              struct cts_error *error)
+enum cts_status cts_path_await_all(const struct cts_path_meeting *meeting,
+                                   enum cts_path_pattern pattern, bool stayed,
+                                   struct cts_error *error)
 {
-    struct cts_path_graph *const graph = g->graph;
-    const struct cts_path_pool *const pool = &graph->pools[pool_index];
-    const struct cts_path_member *const members = g->members + pool->first;
-    const struct cts_path_member *const member = &members[position];
-    if (member->done == CTS_PATH_NONE) return CTS_OK;
-    switch (member->shape) {
-    case CTS_PATH_SHAPE_FROM_ONE:
-        if (member->root == member->location) return CTS_OK;
-        for (uint32_t i = 0; i < pool->count; i++)
-            if (members[i].location == member->root)
-                return add_single(g, member, &members[i], error);
-        return CTS_OK;
-    case CTS_PATH_SHAPE_PREFIX:
-        for (uint32_t i = 0; i < position; i++)
-            if (add_single(g, member, &members[i], error)) return CTS_MEMORY;
-        return CTS_OK;
-    case CTS_PATH_SHAPE_TO_ONE:
-        if (member->root != member->location) return CTS_OK;
-        break;
-    default:
-        break;
-    }
+    const struct cts_path_pool *const pool = &meeting->graph->pools[meeting->pool];
+    const struct cts_path_member *const member = cts_path_who_meets(meeting);
     if (pool->count < 2) return CTS_OK;
-    const bool seen = member->shape == CTS_PATH_SHAPE_TEAM || member->shape == CTS_PATH_SHAPE_SEEN;
-    return cts_path_add_dependency(
-        &graph->locations[member->location],
-        &(struct cts_path_dependency){.edge.source_ns = pool->latest_ns,
-                                      .call = member->done,
-                                      .pool = pool_index,
-                                      .stayed = seen,
-                                      .pattern = (uint8_t)pattern_of(graph, member)},
-        error);
+    return cts_path_add_dependency(&meeting->graph->locations[member->location],
+                                   &(struct cts_path_dependency){.edge.source_ns = pool->latest_ns,
+                                                                 .call = member->done,
+                                                                 .pool = meeting->pool,
+                                                                 .stayed = stayed,
+                                                                 .pattern = (uint8_t)pattern},
+                                   error);
+}
+
+enum cts_status cts_path_await_root(const struct cts_path_meeting *meeting,
+                                    enum cts_path_pattern pattern, struct cts_error *error)
+{
+    const struct cts_path_member *const member = cts_path_who_meets(meeting);
+    if (member->root == member->location) return CTS_OK;
+    for (uint32_t i = 0; i < meeting->graph->pools[meeting->pool].count; i++)
+        if (meeting->members[i].location == member->root)
+            return await_member(meeting, &meeting->members[i], pattern, error);
+    return CTS_OK;
+}
+
+enum cts_status cts_path_await_lower(const struct cts_path_meeting *meeting,
+                                     enum cts_path_pattern pattern, struct cts_error *error)
+{
+    for (uint32_t i = 0; i < meeting->position; i++)
+        if (await_member(meeting, &meeting->members[i], pattern, error)) return CTS_MEMORY;
+    return CTS_OK;
+}
+
+enum cts_status cts_path_root_awaits(const struct cts_path_meeting *meeting,
+                                     enum cts_path_pattern pattern, struct cts_error *error)
+{
+    const struct cts_path_member *const member = cts_path_who_meets(meeting);
+    if (member->root != member->location) return CTS_OK;
+    return cts_path_await_all(meeting, pattern, false, error);
 }
 
 static enum cts_status build(struct grouping *g, struct cts_error *error)
@@ -224,7 +220,10 @@ static enum cts_status build(struct grouping *g, struct cts_error *error)
         }
         for (uint32_t i = 0; i < pool->count; i++) {
             if (!cts_path_is_mine(graph, g->members[pool->first + i].location)) continue;
-            const enum cts_status status = depend(g, p, i, error);
+            if (g->members[pool->first + i].done == CTS_PATH_NONE) continue;
+            const struct cts_path_meeting meeting = {
+                .graph = graph, .pool = p, .members = g->members + pool->first, .position = i};
+            const enum cts_status status = CTS_PATH_OFFER(meeting, &meeting, error);
             if (status) return status;
         }
     }

@@ -1,10 +1,11 @@
 /* Point to point: the i-th send of a channel (communicator, source, destination, tag) meets the
  * i-th receive posted for it; so do the posts and completes of windows. Sends travel to the process
- * that holds the receiver, where they are matched; what became of them travels back. */
+ * that holds the receiver, where they are matched; what became of them travels back. The rules say
+ * what waited. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/graph.h"
+#include "analyze/path/rule.h"
 #include "common/map.h"
 
 struct wire_send {
@@ -71,13 +72,37 @@ static struct channel *channel_of(struct channels *channels, uint32_t source, ui
     return &channels->list.items[channels->last];
 }
 
-static enum cts_path_pattern pattern_of(const struct cts_path_graph *graph,
-                                        const struct cts_path_location *at, uint32_t call,
-                                        enum cts_path_pattern blocking)
+bool cts_path_completes(const struct cts_path_graph *graph, const struct cts_path_location *at,
+                        uint32_t call)
 {
-    const uint32_t region = at->region[call] & ~CTS_PATH_LEAVE;
-    return graph->regions[region].kind == CTS_PATH_WAITING ? CTS_PATH_PATTERN_LATE_PARTNER
-                                                           : blocking;
+    return graph->regions[at->region[call] & ~CTS_PATH_LEAVE].kind == CTS_PATH_WAITING;
+}
+
+enum cts_status cts_path_await_send(const struct cts_path_message *message,
+                                    enum cts_path_pattern pattern, bool stayed,
+                                    struct cts_error *error)
+{
+    struct cts_path_dependency dependency = {.edge = message->sent,
+                                             .call = message->receive->done,
+                                             .pool = CTS_PATH_NONE,
+                                             .stayed = stayed,
+                                             .pattern = (uint8_t)pattern};
+    if (cts_path_add_dependency(message->at, &dependency, error)) return CTS_MEMORY;
+    if (message->receive->probe == CTS_PATH_NONE) return CTS_OK;
+    dependency.call = message->receive->probe;
+    return cts_path_add_dependency(message->at, &dependency, error);
+}
+
+enum cts_status cts_path_await_receive(const struct cts_path_answer *answer,
+                                       enum cts_path_pattern pattern, struct cts_error *error)
+{
+    return cts_path_add_dependency(answer->at,
+                                   &(struct cts_path_dependency){.edge = answer->posted,
+                                                                 .call = answer->send->done,
+                                                                 .pool = CTS_PATH_NONE,
+                                                                 .within = true,
+                                                                 .pattern = (uint8_t)pattern},
+                                   error);
 }
 
 static enum cts_status take(struct matching *m, uint32_t id, struct channels *channels,
@@ -100,22 +125,14 @@ static enum cts_status take(struct matching *m, uint32_t id, struct channels *ch
         const struct wire_send *const send = &m->sends[found];
         m->matches[found].post = receive->post;
         m->matches[found].post_ns = at->time_ns[receive->post];
-        struct cts_path_dependency dependency = {.edge = {send->enter_ns, send->source, send->call},
-                                                 .call = receive->done,
-                                                 .pool = CTS_PATH_NONE};
-        if (send->communicator & CTS_PATH_WINDOW) {
-            /* a start may return at once, and its complete wait for the post */
-            dependency.stayed = send->tag != CTS_PATH_COMPLETE_TO_WAIT;
-            dependency.pattern =
-                dependency.stayed ? CTS_PATH_PATTERN_LATE_POST : CTS_PATH_PATTERN_LATE_COMPLETE;
-        } else {
-            dependency.pattern =
-                (uint8_t)pattern_of(m->graph, at, receive->done, CTS_PATH_PATTERN_LATE_SENDER);
-        }
-        if (cts_path_add_dependency(at, &dependency, error)) return CTS_MEMORY;
-        if (receive->probe == CTS_PATH_NONE) continue;
-        dependency.call = receive->probe;
-        if (cts_path_add_dependency(at, &dependency, error)) return CTS_MEMORY;
+        const struct cts_path_message message = {.graph = m->graph,
+                                                 .at = at,
+                                                 .receive = receive,
+                                                 .sent = {send->enter_ns, send->source, send->call},
+                                                 .window = send->communicator & CTS_PATH_WINDOW,
+                                                 .tag = send->tag};
+        const enum cts_status status = CTS_PATH_OFFER(message, &message, error);
+        if (status) return status;
     }
     cts_path_warn(m->graph, CTS_PATH_WARNING_UNMATCHED_RECEIVE, unmatched);
     return CTS_OK;
@@ -238,13 +255,13 @@ static enum cts_status settle_sends(struct cts_path_graph *graph, const struct w
         if (send->done == CTS_PATH_NONE || match->post_ns <= at->time_ns[send->done] ||
             send->communicator & CTS_PATH_WINDOW)
             continue;
-        const struct cts_path_dependency dependency = {
-            .edge = {match->post_ns, match->target, match->post},
-            .call = send->done,
-            .pool = CTS_PATH_NONE,
-            .within = true,
-            .pattern = (uint8_t)pattern_of(graph, at, send->done, CTS_PATH_PATTERN_LATE_RECEIVER)};
-        if (cts_path_add_dependency(at, &dependency, error)) return CTS_MEMORY;
+        const struct cts_path_answer answer = {
+            .graph = graph,
+            .at = at,
+            .send = send,
+            .posted = {match->post_ns, match->target, match->post}};
+        const enum cts_status status = CTS_PATH_OFFER(answer, &answer, error);
+        if (status) return status;
     }
     return CTS_OK;
 }

@@ -7,41 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/path/rules.h"
 #include "analyze/path/source.h"
 #include "common/error.h"
 #include "common/processes.h"
-
-/* Patterns: why something waits. The name is the paper's where it has one. */
-#define CTS_PATH_PATTERN_MAP(X)                                                                    \
-    X(BLAME_KERNEL, "BlameKernel", "a synchronisation waits for device work")                      \
-    X(BLAME_SYNC, "BlameSync", "a device idles until a late synchronisation returns")              \
-    X(EVENT_QUERY, "EventQuery", "the host polls an event that is not done")                       \
-    X(STREAM_QUERY, "StreamQuery", "the host polls a stream that is not done")                     \
-    X(STREAM_WAIT, "StreamWait", "a stream waits for an event of another")                         \
-    X(NULL_STREAM, "NullStream", "a stream and the null stream take turns")                        \
-    X(LATE_SENDER, "late sender", "a receive waits for its send")                                  \
-    X(LATE_RECEIVER, "late receiver", "a send waits for its receive")                              \
-    X(LATE_PARTNER, "late partner", "a completion waits for a send or a receive")                  \
-    X(MPI_BARRIER, "wait at barrier", "an MPI barrier waits for the last process")                 \
-    X(N_TO_N, "wait at n-to-n", "a collective waits for the last process")                         \
-    X(LATE_ROOT, "late root", "a collective from one waits for its root")                          \
-    X(EARLY_ROOT, "early root", "the root of a collective to one waits for the others")            \
-    X(INIT_FINALIZE, "wait at init or finalize", "MPI_Init or MPI_Finalize waits for the last")    \
-    X(LATE_POST, "late post", "MPI_Win_start or _complete waits for MPI_Win_post")                 \
-    X(LATE_COMPLETE, "late complete", "MPI_Win_wait waits for MPI_Win_complete")                   \
-    X(LOCK, "wait for lock", "MPI_Win_lock or _unlock waits until another unlocks")                \
-    X(ONE_SIDED, "wait at one-sided", "a fence, or a window made or freed, waits for others")      \
-    X(OMP_BARRIER, "OpenMP barrier", "a barrier waits for the team's last thread")                 \
-    X(THREAD_JOIN, "thread join", "a join waits for the thread's end")                             \
-    X(FORK, "thread start", "not a wait: what a thread's first event follows")
-enum cts_path_pattern {
-#define X(name, text, help) CTS_PATH_PATTERN_##name,
-    CTS_PATH_PATTERN_MAP(X)
-#undef X
-        CTS_PATH_PATTERN_COUNT
-};
-extern const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT];
-extern const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT];
 
 /* What is odd in a trace, counted; the analysis goes on without it. */
 #define CTS_PATH_WARNING_MAP(X)                                                                    \

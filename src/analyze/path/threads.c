@@ -5,7 +5,7 @@
  * same one for all its threads. What a thread runs first in a team follows the fork. */
 #include <stdlib.h>
 
-#include "analyze/path/graph.h"
+#include "analyze/path/rule.h"
 #include "common/map.h"
 
 struct fork_place {
@@ -59,25 +59,6 @@ static bool find_fork(struct process_forks *forks, uint32_t id, const struct cts
     return fork_before(&graph->locations[master], team->begin_ns, &place->index);
 }
 
-static enum cts_status add_fork(struct cts_path_graph *graph, uint32_t id, uint32_t node,
-                                uint32_t from, uint32_t from_node, uint64_t from_ns,
-                                struct cts_error *error)
-{
-    struct cts_path_location *const at = &graph->locations[id];
-    if (id == from || node >= at->count || from_node == CTS_PATH_NONE ||
-        from_ns > at->time_ns[node])
-        return CTS_OK;
-    const struct cts_path_edge edge = {from_ns, from, from_node};
-    return cts_path_add_wait(at,
-                             &(struct cts_path_wait){.begin_ns = at->time_ns[node],
-                                                     .end_ns = at->time_ns[node],
-                                                     .call = node,
-                                                     .leave = node,
-                                                     .pattern = CTS_PATH_PATTERN_FORK,
-                                                     .flags = CTS_PATH_AT_CALL},
-                             &edge, 1, error);
-}
-
 /* Teams of one location: their barriers become members, their first nodes follow the fork. */
 static enum cts_status place_teams(struct process_forks *forks, uint32_t id,
                                    struct cts_error *error)
@@ -96,8 +77,12 @@ static enum cts_status place_teams(struct process_forks *forks, uint32_t id,
         }
         const struct cts_path_fork *const fork =
             &graph->locations[places[i].location].raw->forks.items[places[i].index];
-        status =
-            add_fork(graph, id, team->node, places[i].location, fork->node, fork->time_ns, error);
+        const struct cts_path_sequel sequel = {
+            .graph = graph,
+            .location = id,
+            .node = team->node,
+            .before = {fork->time_ns, places[i].location, fork->node}};
+        status = CTS_PATH_OFFER(sequel, &sequel, error);
     }
     for (size_t i = 0; i < raw->barriers.count && !status; i++) {
         const struct cts_path_barrier *const barrier = &raw->barriers.items[i];
@@ -157,16 +142,12 @@ static enum cts_status follow_thread_event(struct cts_path_graph *graph,
         cts_map_find(begin ? &threads->creates : &threads->ends, event->key);
     if (!found || !*found || event->node == CTS_PATH_NONE) return CTS_OK;
     const struct thread_place *const other = &threads->events.items[*found - 1];
-    if (begin)
-        return add_fork(graph, id, event->node, other->location, other->node, other->time_ns,
-                        error);
-    return cts_path_add_dependency(
-        &graph->locations[id],
-        &(struct cts_path_dependency){.edge = {other->time_ns, other->location, other->node},
-                                      .call = event->node,
-                                      .pool = CTS_PATH_NONE,
-                                      .pattern = CTS_PATH_PATTERN_THREAD_JOIN},
-        error);
+    const struct cts_path_sequel sequel = {.graph = graph,
+                                           .location = id,
+                                           .node = event->node,
+                                           .before = {other->time_ns, other->location, other->node},
+                                           .joins = !begin};
+    return CTS_PATH_OFFER(sequel, &sequel, error);
 }
 
 static enum cts_status place_threads(struct cts_path_graph *graph, uint32_t process,

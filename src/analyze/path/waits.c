@@ -4,18 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/graph.h"
-
-const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT] = {
-#define X(name, text, help) [CTS_PATH_PATTERN_##name] = text,
-    CTS_PATH_PATTERN_MAP(X)
-#undef X
-};
-const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT] = {
-#define X(name, text, help) [CTS_PATH_PATTERN_##name] = help,
-    CTS_PATH_PATTERN_MAP(X)
-#undef X
-};
+#include "analyze/path/rule.h"
 
 enum cts_status cts_path_add_wait(struct cts_path_location *location,
                                   const struct cts_path_wait *wait,
@@ -77,11 +66,6 @@ uint32_t cts_path_leave_of(const struct cts_path_location *at, uint32_t call)
     return node < at->count ? node : (uint32_t)at->count - 1;
 }
 
-static bool is_mpi(enum cts_path_pattern pattern)
-{
-    return pattern >= CTS_PATH_PATTERN_LATE_SENDER && pattern <= CTS_PATH_PATTERN_ONE_SIDED;
-}
-
 struct call {
     struct cts_path_graph *graph;
     struct cts_path_location *at;
@@ -128,10 +112,11 @@ static enum cts_status add_call(struct call *call, struct cts_error *error)
                                  .leave = call->leave,
                                  .pattern = last->pattern,
                                  .flags = CTS_PATH_HOST_HOST};
-    if (is_mpi((enum cts_path_pattern)last->pattern)) wait.flags |= CTS_PATH_TRANSFER;
+    const bool transfer = cts_path_rules[last->pattern]->transfer;
+    if (transfer) wait.flags |= CTS_PATH_TRANSFER;
     if (source_ns > call->enter_ns)
         wait.end_ns = source_ns < call->leave_ns ? source_ns : call->leave_ns;
-    if (source_ns > call->leave_ns && is_mpi((enum cts_path_pattern)last->pattern))
+    if (source_ns > call->leave_ns && transfer)
         wait.flags |= CTS_PATH_NO_JUMP; /* it cannot have been that */
     if (source_ns > call->leave_ns)
         cts_path_warn(call->graph,
@@ -234,7 +219,7 @@ static enum cts_status wait_jumps(const struct cts_path_graph *graph, uint32_t l
     for (size_t i = 0; i < at->waits.count; i++) {
         struct cts_path_wait *const wait = &at->waits.items[i];
         if (wait->flags & CTS_PATH_NO_JUMP) continue;
-        if (wait->begin_ns == wait->end_ns && wait->pattern != CTS_PATH_PATTERN_FORK) continue;
+        if (wait->begin_ns == wait->end_ns && !cts_path_rules[wait->pattern]->orders) continue;
         if (!cts_path_binding(graph, location, wait)) { /* for nobody but itself */
             wait->flags |= CTS_PATH_NO_JUMP;
             continue;

@@ -1,0 +1,59 @@
+/* The rules: why something waits. One line here and one file in rules/ for each.
+ *
+ *     X(ENUMERATOR, file and symbol, name as printed, name in the paper, meaning)
+ *
+ * The paper is Schmitt, Dietrich, Juckeland 2017 (001 in papers/INDEX.md): its patterns are those
+ * of section 3.3 and, for MPI, of 3.2; "" where it has none. The name printed is the paper's,
+ * without "Pattern". The order is that of the output; where two rules claim one wait and both are
+ * done at once, the first counts. */
+#ifndef CTS_ANALYZE_PATH_RULES_H
+#define CTS_ANALYZE_PATH_RULES_H
+
+#define CTS_PATH_PATTERN_MAP(X)                                                                    \
+    X(BLAME_KERNEL, blame_kernel, "BlameKernel", "BlameKernelPattern, 3.3.1",                      \
+      "a synchronisation waits for device work")                                                   \
+    X(BLAME_SYNC, blame_sync, "BlameSync", "BlameSyncPattern, 3.3.2",                              \
+      "a device idles until a late synchronisation returns")                                       \
+    X(EVENT_QUERY, event_query, "EventQuery", "EventQueryPattern, 3.3.3",                          \
+      "the host polls an event that is not done")                                                  \
+    X(STREAM_QUERY, stream_query, "StreamQuery", "StreamQueryPattern, 3.3.3",                      \
+      "the host polls a stream that is not done")                                                  \
+    X(STREAM_WAIT, stream_wait, "StreamWait", "StreamWaitPattern, 3.3.4",                          \
+      "a stream waits for an event of another")                                                    \
+    X(NULL_STREAM, null_stream, "NullStream", "NullStreamPattern, 3.3.4",                          \
+      "a stream and the null stream take turns")                                                   \
+    X(LATE_SENDER, late_sender, "late sender", "MPI late sender, 3.2",                             \
+      "a receive waits for its send")                                                              \
+    X(LATE_RECEIVER, late_receiver, "late receiver", "", "a send waits for its receive")           \
+    X(LATE_PARTNER, late_partner, "late partner", "",                                              \
+      "a completion waits for a send or a receive")                                                \
+    X(MPI_BARRIER, mpi_barrier, "wait at barrier", "imbalanced MPI_Barrier, 3.2",                  \
+      "an MPI barrier waits for the last process")                                                 \
+    X(N_TO_N, n_to_n, "wait at n-to-n", "", "a collective waits for the last process")             \
+    X(LATE_ROOT, late_root, "late root", "", "a collective from one waits for its root")           \
+    X(EARLY_ROOT, early_root, "early root", "",                                                    \
+      "the root of a collective to one waits for the others")                                      \
+    X(INIT_FINALIZE, init_finalize, "wait at init or finalize", "",                                \
+      "MPI_Init or MPI_Finalize waits for the last")                                               \
+    X(LATE_POST, late_post, "late post", "", "MPI_Win_start or _complete waits for MPI_Win_post")  \
+    X(LATE_COMPLETE, late_complete, "late complete", "",                                           \
+      "MPI_Win_wait waits for MPI_Win_complete")                                                   \
+    X(LOCK, lock, "wait for lock", "", "MPI_Win_lock or _unlock waits until another unlocks")      \
+    X(ONE_SIDED, one_sided, "wait at one-sided", "",                                               \
+      "a fence, or a window made or freed, waits for others")                                      \
+    X(OMP_BARRIER, omp_barrier, "OpenMP barrier", "",                                              \
+      "a barrier waits for the team's last thread")                                                \
+    X(THREAD_JOIN, thread_join, "thread join", "", "a join waits for the thread's end")            \
+    X(FORK, thread_start, "thread start", "", "not a wait: what a thread's first event follows")
+
+enum cts_path_pattern {
+#define X(name, symbol, text, paper, help) CTS_PATH_PATTERN_##name,
+    CTS_PATH_PATTERN_MAP(X)
+#undef X
+        CTS_PATH_PATTERN_COUNT
+};
+extern const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT];
+extern const char *const cts_path_pattern_papers[CTS_PATH_PATTERN_COUNT]; /* "": not in the paper */
+extern const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT];
+
+#endif

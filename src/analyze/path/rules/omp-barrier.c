@@ -1,0 +1,14 @@
+/* OpenMP barrier: threads of a team wait for the last one, if they stayed for it.
+ *
+ *     [enter, enter of the last thread)
+ *
+ * Culprits: at each instant those that have not come yet. */
+#include "analyze/path/rule.h"
+
+static enum cts_status on_meeting(const struct cts_path_meeting *meeting, struct cts_error *error)
+{
+    if (!cts_path_is_blocking(meeting, CTS_PATH_SHAPE_TEAM)) return CTS_OK;
+    return cts_path_await_all(meeting, CTS_PATH_PATTERN_OMP_BARRIER, true, error);
+}
+
+const struct cts_path_rule cts_path_rule_omp_barrier = {.meeting = on_meeting};

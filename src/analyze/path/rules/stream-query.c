@@ -1,0 +1,16 @@
+/* StreamQuery: polling (cuStreamQuery) until a query succeeds. Paper 3.3.3
+ * (StreamQueryPattern).
+ *
+ *     [enter, min(leave, end of the awaited work))      of each query, also the successful one
+ *
+ * Awaited is the work launched into the stream before the query; its stream is to blame. */
+#include "analyze/path/rule.h"
+
+static enum cts_status on_poll(const struct cts_path_poll *poll, struct cts_error *error)
+{
+    if (poll->of_event) return CTS_OK;
+    return cts_path_host_wait(&poll->graph->locations[poll->location], poll->enter, poll->leave,
+                              poll->latest_ns, CTS_PATH_PATTERN_STREAM_QUERY, poll->edges, error);
+}
+
+const struct cts_path_rule cts_path_rule_stream_query = {.poll = on_poll};
