@@ -295,7 +295,7 @@ int main(int argc, char **argv)
         if (argc > 2 && strcmp(argv[2], kernels[k].name) != 0) continue;
         const struct cts_collector_options options = {.run_path = NULL};
         struct cts_collector *collector;
-        struct cts_stream *stream;
+        struct cts_stream *stream = NULL;
         struct cts_error error;
         char path[4096];
         snprintf(path, sizeof path, "%s/0.acc", argv[1]);
