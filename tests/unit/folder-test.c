@@ -516,6 +516,11 @@ static void expect_error(const char *name, const char *content, const char *expe
     ",\"value\":\"\"}],\"blockIdx\":{\"x\":" cta ",\"y\":0,\"z\":0},\"warpId\":0,\"debugId\":0,"   \
     "\"kind\":0,\"size\":" size ",\"space\":0,\"typeIndex\":0,\"timestamp\":\"5\"}"
 
+#define VALUES(text)                                                                               \
+    "{\"accesses\":[{\"threadIdx\":{\"x\":0,\"y\":0,\"z\":0},\"address\":16,\"values\":\"" text    \
+    "\"}],\"blockIdx\":{\"x\":0,\"y\":0,\"z\":0},\"debugId\":0,\"kind\":0,\"size\":8,"             \
+    "\"space\":0,\"typeIndex\":0,\"timestamp\":\"5\"}"
+
 static void damage(void **state)
 {
     (void)state;
@@ -531,6 +536,12 @@ static void damage(void **state)
                  "warps[1]: an object with x, y and z expected");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "4", "\"0x10\"") "]",
                  "',' or '}' expected");
+    expect_error("k0-0.trace.json", HEAD "\"warps\":[" VALUES("0x12") "]}",
+                 "'values' is not 1 to 16 times 16 hexadecimal digits");
+    expect_error("k0-0.trace.json", HEAD "\"warps\":[" VALUES("0123456789abcdef") "]}",
+                 "'values' is not 1 to 16 times 16 hexadecimal digits");
+    expect_error("k0-0.trace.json", HEAD "\"warps\":[" VALUES("0x0123456789abcdeg") "]}",
+                 "'values' has a character that is no hexadecimal digit");
     expect_error("k0-0.trace.json", "{\"warps\":[]}", "it does not name its kernel");
     expect_error("k0-0.trace.json", HEAD "\"warpSize\":64}", "warps of 64 threads");
     expect_error("k0-0.trace.json", "", "it is empty");
