@@ -9,7 +9,7 @@
 
 #include "record/cuda/recognise.h"
 
-#define GROUPS     4000
+#define GROUPS     6000
 #define SLOTS_LOG2 10
 
 struct access_case {
@@ -18,6 +18,7 @@ struct access_case {
     uint32_t slots;       // that the records take, if all lanes are active
     bool is_near;         // addresses of 32 bits
     bool is_mixed;        // lanes at sites of their own come together
+    bool has_gap;         // the number after the fourth site is another's
 };
 struct taken {
     uint32_t site, mask;
@@ -29,11 +30,14 @@ __device__ uint64_t tail;
 
 template <uint32_t count> __device__ void produce(const access_case *c, const cts_producer &p)
 {
-    const uint32_t sites[] = {10, 11, 12, 13};
+    const uint32_t sites[] = {10, 11, 12, 13, 14, 15, 16, 17},
+                   gap[] = {10, 11, 12, 13, 15, 16, 17, 18};
     const uint32_t lane = threadIdx.x;
     uint64_t addresses[CTS_GROUP] = {0};
     for (uint32_t i = 0; i < count; i++) addresses[i] = c->addresses[i][lane];
-    if (c->is_near)
+    if (c->has_gap)
+        cts_produce(p, gap, CTS_RING_GLOBAL, addresses, count, false);
+    else if (c->is_near)
         cts_produce(p, sites, CTS_RING_GLOBAL, addresses, count, true);
     else
         cts_produce(p, sites, CTS_RING_GLOBAL, addresses, count, false);
@@ -55,8 +59,12 @@ __global__ void access(const access_case *c, uint32_t *slots)
         produce<2>(c, p);
     else if (c->count == 3)
         produce<3>(c, p);
-    else
+    else if (c->count == 4)
         produce<4>(c, p);
+    else if (c->count == 5)
+        produce<5>(c, p);
+    else
+        produce<8>(c, p);
 }
 
 // Takes the records from position `from` on; how many slots there were, or 0 for a wrong one.
@@ -70,15 +78,20 @@ __global__ void take(const uint32_t *slots, uint32_t from, uint32_t to, taken *o
         for (int i = 0; i < 8; i++) words.w[i] = slots[(from & ((1u << SLOTS_LOG2) - 1)) * 8 + i];
         for (int i = 0; i < 8; i++)
             if ((words.w[i] & CTS_RING_PARITY) != parity) return;
+        const uint32_t repeats = cts_ring_count_of(words.w);
         cts_ring_unpack(&words, &r);
-        taken *const t = out + *count;
+        if (repeats > 1) r.mask = UINT32_MAX;
+        const int64_t distance = repeats > 1 ? (int32_t)cts_ring_mask_of(words.w) : 0;
         const bool is_list = r.pattern == CTS_RING_LIST;
         if (r.cta != 77 || r.launch != 5 || r.warp != 3 || r.space != CTS_RING_GLOBAL ||
             r.operation != CTS_RING_AS_SITE || !r.mask)
             return;
-        t->site = r.pc;
-        t->mask = r.mask;
         uint32_t k = 0;
+        if (repeats > 8 || (is_list && repeats > 1)) return;
+        for (uint32_t i = 0; i < repeats; i++) {
+            out[*count + i].site = r.pc + i;
+            out[*count + i].mask = r.mask;
+        }
         for (uint32_t lane = 0; lane < 32; lane++) {
             if (!(r.mask >> lane & 1)) continue;
             const int64_t w = r.row_lanes ? r.row_lanes : 32, l = lane;
@@ -89,11 +102,12 @@ __global__ void take(const uint32_t *slots, uint32_t from, uint32_t to, taken *o
                 const uint32_t at = (from + 1 + k / 8) & ((1u << SLOTS_LOG2) - 1);
                 offset = cts_ring_unpack_offset(slots[at * 8 + k % 8]);
             }
-            t->addresses[lane] = r.base + (uint64_t)offset;
+            for (uint32_t i = 0; i < repeats; i++)
+                out[*count + i].addresses[lane] = r.base + (uint64_t)(offset + distance * i);
             k++;
         }
         from += cts_ring_slots(is_list ? k : 0);
-        ++*count;
+        *count += repeats;
     }
 }
 
@@ -147,6 +161,24 @@ static uint32_t make_addresses(uint64_t *addresses, uint32_t kind, bool is_near)
     return kind < 3 || kind == 6 ? 1 : kind == 3 ? 5 : kind == 5 ? 1 : 0;
 }
 
+// Slots that are saved: runs of accesses that are equally far apart in all lanes. By brute force.
+static uint32_t saved_slots(const access_case *c, const uint32_t *slots)
+{
+    uint32_t saved = 0, run = 1;
+    int64_t distance = 0;
+    for (uint32_t i = 1; i < c->count; i++) {
+        bool joins = slots[i] == 1 && slots[i - 1] == 1 && !(c->has_gap && i == 4);
+        const int64_t apart = (int64_t)(c->addresses[i][0] - c->addresses[i - 1][0]);
+        for (uint32_t l = 0; l < 32; l++)
+            if (c->addresses[i][l] - c->addresses[i - 1][l] != (uint64_t)apart) joins = false;
+        joins = joins && apart == (int32_t)apart && (run == 1 || apart == distance);
+        run = joins ? run + 1 : 1;
+        distance = apart;
+        saved += joins;
+    }
+    return saved;
+}
+
 static void fail(const char *text, int at)
 {
     printf("case %d: %s\n", at, text);
@@ -164,7 +196,8 @@ int main()
     cudaMallocManaged(&count, sizeof *count);
     for (size_t i = 0; i < (size_t)8 << SLOTS_LOG2; i++) slots[i] = 0;
     for (int g = 0; g < GROUPS; g++) {
-        c->count = 1 + (uint32_t)below(CTS_GROUP);
+        c->count = 1 + (uint32_t)below(6);
+        if (c->count == 6) c->count = 8;
         c->mask = below(2)   ? UINT32_MAX
                   : below(4) ? (uint32_t)random_bits() | 1u << below(32)
                              : 1u << below(32);
@@ -173,12 +206,31 @@ int main()
         const bool alike = below(2);
         c->is_near = below(4) == 0;
         c->is_mixed = below(8) == 0;
+        c->has_gap = !c->is_near && !c->is_mixed && below(4) == 0;
+        uint32_t kind = 0, here[CTS_GROUP] = {0};
+        const uint32_t repeating = 1 + (uint32_t)below(4); // of four
+        int64_t distance = 16;
         for (uint32_t i = 0; i < c->count; i++) {
-            const uint32_t kind = (uint32_t)(alike ? below(3) : below(c->is_near ? 4 : 8));
-            const uint32_t here = make_addresses(c->addresses[i], kind, c->is_near);
-            c->slots += here;
-            known = known && !c->is_mixed && here && (kind != 5 || c->count == 1);
+            if (i && below(4) < repeating) {
+                if (below(3) == 0) // another one
+                    distance = (int64_t)below(c->is_near ? 1000 : (uint64_t)1 << 33) - 500;
+                if (below(8) == 0) distance = below(2) ? INT32_MAX : (int64_t)INT32_MIN;
+                if (c->is_near) distance %= 4096;
+                for (uint32_t l = 0; l < 32; l++)
+                    c->addresses[i][l] = c->addresses[i - 1][l] + (uint64_t)distance;
+                here[i] = here[i - 1];
+                if (below(8) == 0) { // but for a lane
+                    c->addresses[i][below(32)] += 4;
+                    here[i] = 0;
+                }
+            } else {
+                kind = (uint32_t)(alike ? below(3) : below(c->is_near ? 4 : 8));
+                here[i] = make_addresses(c->addresses[i], kind, c->is_near);
+            }
+            c->slots += here[i];
+            known = known && !c->is_mixed && here[i] && (kind != 5 || c->count == 1);
         }
+        if (known && c->count > 1) c->slots -= saved_slots(c, here);
         access<<<1, 32>>>(c, slots);
         uint64_t seen = (uint64_t)position, state = 0;
         cudaDeviceSynchronize();
@@ -194,7 +246,9 @@ int main()
                 if (!c->is_mixed || l % c->count == i) left[i] |= c->mask & 1u << l;
         }
         for (uint32_t r = 0; r < *count; r++) {
-            const uint32_t i = records[r].site - 110;
+            uint32_t i = records[r].site - 110;
+            if (c->has_gap && i == 4) fail("a site that is another's", g);
+            if (c->has_gap && i > 4) i--;
             if (i >= c->count) fail("a record of no site", g);
             if (records[r].mask & ~left[i]) fail("a lane twice, or one that is not active", g);
             left[i] &= ~records[r].mask;

@@ -52,10 +52,51 @@ static uint32_t hash(uint32_t x)
     return x ^ x >> 16;
 }
 
+enum { BLOCK = CTS_RING_REPEATS_MAX };
+_Static_assert((int)BLOCK == (int)SITES, "sites of a block follow one another");
+
+/* How many records with which a block of a CTA's begins are alike but for their distance; 0: none.
+ * `is_repeated`: they are sent as one. */
+static uint32_t alike_in_block(uint32_t launch, uint32_t cta, uint32_t block, bool *is_repeated)
+{
+    const uint32_t random = hash(launch * 7919u + cta * 104729u + block), rest = RECORDS_OF_CTA;
+    const uint32_t count = 2 + (random >> 4) % (BLOCK - 1);
+    *is_repeated = random >> 8 & 1;
+    if (random % 3 == 0) return 0;
+    return count < rest - block * BLOCK ? count : rest - block * BLOCK;
+}
+
+/* Record `k` of those that are alike in a block; record 0 and the distance say all of it. */
+static struct cts_ring_record alike_record(uint32_t launch, uint32_t cta, uint32_t block,
+                                           uint32_t k, int32_t *distance)
+{
+    const uint32_t random = hash(launch * 31337u + cta * 7u + block * 65537u);
+    struct cts_ring_record record = {
+        .base = (uint64_t)1 << 40 | random,
+        .mask = UINT32_MAX,
+        .cta = cta,
+        .pc = k,
+        .launch = launch,
+        .warp = (uint8_t)(random % 7),
+        .operation = CTS_RING_AS_SITE,
+        .pattern = (uint8_t)(random >> 9 & 3),
+    };
+    if (record.pattern == CTS_RING_LIST) record.pattern = CTS_RING_AFFINE;
+    if (record.pattern != CTS_RING_UNIFORM) record.s0 = random & 4096 ? 8 : -12;
+    if (record.pattern == CTS_RING_TWO_LEVEL) record.s1 = 256 << (random & 7), record.row_lanes = 8;
+    *distance = random & 1 << 20 ? (int32_t)hash(random) : random & 1 << 21 ? 0 : 16;
+    record.base += (uint64_t)(int64_t)*distance * k;
+    return record;
+}
+
 /* The record number `i` of a CTA, as the collector keeps it: its pattern depends on `i`. */
 static struct cts_ring_record record_of(uint32_t launch, uint32_t cta, uint32_t i,
                                         int32_t offsets[CTS_WARP_LANES])
 {
+    bool is_repeated;
+    int32_t distance;
+    if (i % BLOCK < alike_in_block(launch, cta, i / BLOCK, &is_repeated))
+        return alike_record(launch, cta, i / BLOCK, i % BLOCK, &distance);
     const uint32_t random = hash(launch * 1000003u + cta * 65537u + i);
     struct cts_ring_record record = {
         .base = (uint64_t)cta << 20 | (uint64_t)i << 8,
@@ -148,6 +189,20 @@ static void send(const struct ring *ring, uint32_t bin_index, const struct cts_r
     if (lanes) cts_ring_fill_offsets(bin, position, log2, lanes);
 }
 
+/* One slot, as lanes of a GPU store it. */
+static void send_repeated(const struct ring *ring, uint32_t bin_index,
+                          struct cts_ring_record record, uint32_t count, int32_t distance)
+{
+    struct cts_ring_bin *const bin = ring->heads + bin_index;
+    const uint32_t log2 = ring->bins.slots_log2;
+    const uint64_t position = cts_ring_reserve(bin, 1, log2);
+    record.mask = (uint32_t)distance;
+    struct cts_ring_words words = cts_ring_pack(&record, cts_ring_parity(position, log2));
+    cts_ring_set_count(&words, count);
+    cts_ring_store_half(cts_ring_slot(bin, position, log2) + 4, words.w + 4);
+    cts_ring_store_half(cts_ring_slot(bin, position, log2), words.w);
+}
+
 struct producer {
     const struct ring *ring;
     uint32_t index;
@@ -162,8 +217,17 @@ static void *produce(void *state)
     for (uint32_t launch = 0; launch < LAUNCHES; launch++)
         for (uint32_t i = 0; i < RECORDS_OF_CTA; i++)
             for (uint32_t cta = producer->index; cta < CTAS; cta += THREADS) {
+                const uint32_t bin = cta % producer->ring->bins.bin_count;
                 const struct cts_ring_record record = record_of(launch, cta, i, offsets);
-                send(producer->ring, cta % producer->ring->bins.bin_count, &record, offsets);
+                bool is_repeated;
+                int32_t distance;
+                const uint32_t alike = alike_in_block(launch, cta, i / BLOCK, &is_repeated);
+                if (!is_repeated || i % BLOCK >= alike) {
+                    send(producer->ring, bin, &record, offsets);
+                } else if (i % BLOCK == 0) {
+                    (void)alike_record(launch, cta, i / BLOCK, 0, &distance);
+                    send_repeated(producer->ring, bin, record, alike, distance);
+                }
             }
     return NULL;
 }
@@ -338,6 +402,59 @@ static void test_records_of_unknown_launches_are_counted(void **state)
     run_ring(4, 8, 2, &told);
 }
 
+/* One taken when a batch has no room for eight more would overflow it. */
+static void test_repeated_records_fill_batches(void **state)
+{
+    enum { LOG2 = 14, SLOTS = 1 << LOG2 };
+    struct told told = {.unknown = UINT32_MAX};
+    const struct cts_ring_names names = {&told, launch_of, site_of, count};
+    struct cts_ring_consumers *consumers = NULL;
+    struct cts_error error = {0};
+    struct fixture fixture;
+    struct ring ring;
+    uint64_t lost = 0, sent = 0;
+    (void)state;
+    fixture_make(&fixture);
+    struct cts_collector *const collector =
+        fixture_collector(&fixture, (struct cts_collector_options){0});
+    make_ring(&ring, 1, LOG2);
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        int32_t distance;
+        const struct cts_ring_record record = alike_record(0, i % 8, i, 0, &distance);
+        const uint32_t alike = i % 5 == 0 ? 7 : 8;
+        send_repeated(&ring, 0, record, alike, distance);
+        sent += alike;
+    }
+    if (cts_ring_start(collector, 1, false, &names, &consumers, &error) ||
+        cts_ring_add_bins(consumers, &ring.bins, &error))
+        fail_msg("%s", error.text);
+    assert_true(cts_ring_drain(consumers, 60000));
+    cts_ring_remove_bins(consumers, ring.bins.slots);
+    free_ring(&ring);
+    cts_ring_stop(consumers, &lost);
+    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
+    assert_int_equal(lost, 0);
+    assert_int_equal(told.records[0], sent);
+    assert_int_equal(told.accesses[0], sent * CTS_WARP_LANES);
+    fixture_remove(&fixture);
+}
+
+/* What no producer stores: a count that is too large is the largest, and none is one. */
+static void test_counts_of_slots(void **state)
+{
+    (void)state;
+    struct cts_ring_record record = {.operation = CTS_RING_AS_SITE, .mask = UINT32_MAX};
+    for (uint32_t count = 0; count < 128; count++) {
+        struct cts_ring_words words = cts_ring_pack(&record, 0);
+        cts_ring_set_count(&words, count);
+        const uint32_t expected = !count ? 1 : count > BLOCK ? BLOCK : count;
+        assert_int_equal(cts_ring_count_of(words.w), expected);
+    }
+    record.operation = CTS_RING_LOAD;
+    for (record.width_log2 = 0; record.width_log2 < 8; record.width_log2++)
+        assert_int_equal(cts_ring_count_of(cts_ring_pack(&record, CTS_RING_PARITY).w), 1);
+}
+
 static void test_a_slot_is_what_was_packed(void **state)
 {
     (void)state;
@@ -392,7 +509,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_slot_is_what_was_packed),
+        cmocka_unit_test(test_counts_of_slots),
         cmocka_unit_test(test_small_bins_lose_nothing),
+        cmocka_unit_test(test_repeated_records_fill_batches),
         cmocka_unit_test(test_order_of_each_warp_when_sorted_by_warp),
         cmocka_unit_test(test_large_bins),
         cmocka_unit_test(test_records_of_unknown_launches_are_counted),

@@ -103,32 +103,37 @@ PRODUCER void __cts_produce_1(const struct cts_producer *p, uint32_t space, uint
     }
 }
 
-PRODUCER void __cts_produce_2(const struct cts_producer *p, uint32_t space, uint32_t site0,
-                              const void *address0, uint32_t site1, const void *address1)
-{
-    const uint32_t sites[] = {site0, site1};
-    const void *const pointers[] = {address0, address1};
-    if (p->bin) produce<2>(p, sites, space, pointers);
-}
-
-PRODUCER void __cts_produce_3(const struct cts_producer *p, uint32_t space, uint32_t site0,
-                              const void *address0, uint32_t site1, const void *address1,
-                              uint32_t site2, const void *address2)
-{
-    const uint32_t sites[] = {site0, site1, site2};
-    const void *const pointers[] = {address0, address1, address2};
-    if (p->bin) produce<3>(p, sites, space, pointers);
-}
-
-PRODUCER void __cts_produce_4(const struct cts_producer *p, uint32_t space, uint32_t site0,
-                              const void *address0, uint32_t site1, const void *address1,
-                              uint32_t site2, const void *address2, uint32_t site3,
-                              const void *address3)
-{
-    const uint32_t sites[] = {site0, site1, site2, site3};
-    const void *const pointers[] = {address0, address1, address2, address3};
-    if (p->bin) produce<4>(p, sites, space, pointers);
-}
+/* The arguments of __cts_produce_N, site and address of each. */
+#define ACCESS(i)     uint32_t site##i, const void *address##i
+#define ACCESSES_2    ACCESS(0), ACCESS(1)
+#define ACCESSES_3    ACCESSES_2, ACCESS(2)
+#define ACCESSES_4    ACCESSES_3, ACCESS(3)
+#define ACCESSES_5    ACCESSES_4, ACCESS(4)
+#define ACCESSES_6    ACCESSES_5, ACCESS(5)
+#define ACCESSES_7    ACCESSES_6, ACCESS(6)
+#define ACCESSES_8    ACCESSES_7, ACCESS(7)
+#define NAMES_2(name) name##0, name##1
+#define NAMES_3(name) NAMES_2(name), name##2
+#define NAMES_4(name) NAMES_3(name), name##3
+#define NAMES_5(name) NAMES_4(name), name##4
+#define NAMES_6(name) NAMES_5(name), name##5
+#define NAMES_7(name) NAMES_6(name), name##6
+#define NAMES_8(name) NAMES_7(name), name##7
+#define PRODUCE(n)                                                                                 \
+    PRODUCER void __cts_produce_##n(const struct cts_producer *p, uint32_t space, ACCESSES_##n)    \
+    {                                                                                              \
+        const uint32_t sites[] = {NAMES_##n(site)};                                                \
+        const void *const pointers[] = {NAMES_##n(address)};                                       \
+        if (p->bin) produce<n>(p, sites, space, pointers);                                         \
+    }
+PRODUCE(2)
+PRODUCE(3)
+PRODUCE(4)
+PRODUCE(5)
+PRODUCE(6)
+PRODUCE(7)
+PRODUCE(8)
+static_assert(CTS_GROUP == 8, "groups have all lengths up to it, here and in device-producer.c");
 
 /* An access of a length that only the run knows: lanes of 16 bytes (site), and single bytes (site
  * + 1) at its ends, as the CPU device records it. */

@@ -5,7 +5,9 @@
  * base and stride, a ballot whether the others agree; where rows begin (two-level affine), a second
  * one. Accesses that follow one another are a *group* of at most CTS_GROUP: lane 0 reserves slots
  * for all of them, and two lanes store each record, half of it each, which is one write on the bus
- * for the group. All else is a call: part of a warp, lists, a full ring. There it goes as in
+ * for the group. An access that is in every lane as far from the one before is not looked at any
+ * further; several that are equally far (an unrolled loop's, those of arrays of one size) are one
+ * repeated record. All else is a call: part of a warp, lists, a full ring. There it goes as in
  * record/collector/zip-body.h. Lanes that are more than 1 GiB from their record's first become
  * records of their own.
  *
@@ -210,7 +212,7 @@ CTS_COLD void cts_produce_other(uint64_t bin, uint32_t slots_log2, uint32_t laun
 
 /* ---- what is usual ---- */
 
-enum { CTS_WHOLE = -1 /* mask of all lanes */, CTS_GROUP = 4 };
+enum { CTS_WHOLE = -1 /* mask of all lanes */, CTS_GROUP = CTS_RING_REPEATS_MAX };
 
 /* Address + stride * steps, in 32 bits where addresses have no more. */
 CTS_HOT uint64_t cts_at(uint64_t base, int32_t stride, uint32_t steps, bool is_near)
@@ -252,10 +254,10 @@ CTS_HOT uint32_t cts_reserve_whole(const struct cts_producer &p, uint32_t lane, 
 
 /* By each lane of a pair: half of the pair's record, to the slot at its position. */
 CTS_HOT void cts_store_half(const struct cts_producer &p, uint32_t lane, uint32_t position,
-                            const struct cts_ring_record &record)
+                            const struct cts_ring_record &record, uint32_t count)
 {
-    const struct cts_ring_words words =
-        cts_ring_pack(&record, cts_ring_parity(position, p.slots_log2));
+    struct cts_ring_words words = cts_ring_pack(&record, cts_ring_parity(position, p.slots_log2));
+    cts_ring_set_count(&words, count);
     const uint32_t second = 0u - (lane & 1); /* all bits; a choice of words would need memory */
     uint32_t half[4];
     for (int i = 0; i < 4; i++) half[i] = (words.w[i] & ~second) | (words.w[i + 4] & second);
@@ -304,51 +306,107 @@ CTS_HOT struct cts_found cts_recognise(uint32_t lane, uint64_t address, bool is_
     return found;
 }
 
+/* How far a whole warp's accesses are from those before: the same in all lanes, or false. */
+CTS_HOT bool cts_is_alike(uint64_t address, uint64_t before, bool is_near, int32_t *apart)
+{
+    const uint64_t distance = address - before;
+    *apart = __shfl_sync(CTS_WHOLE, (int32_t)distance, 0);
+    const bool differs = is_near ? (int32_t)distance != *apart : (int64_t)distance != *apart;
+    return !__ballot_sync(CTS_WHOLE, differs);
+}
+
+/* The records of a group: what is the same in all lanes, and the record that is this lane's to
+ * store. Lanes 2 i and 2 i + 1 store the one that begins with access i. */
+struct cts_grouped {
+    uint32_t slots;
+    uint32_t starts, lists; /* accesses with which a record begins, a list */
+    bool is_other;          /* one of them is none of the usual */
+    struct cts_found own;
+    uint32_t site, place;          /* its slot, behind the first */
+    uint32_t count, mask_or_apart; /* accesses; as in the ring */
+};
+
+CTS_HOT struct cts_grouped cts_group(uint32_t lane, const uint32_t *sites,
+                                     const uint64_t *addresses, uint32_t count, bool is_near)
+{
+    struct cts_grouped all;
+    struct cts_found found;
+    uint32_t begin = 0, repeats = 0; /* the last record's first access, and how many */
+    int32_t distance = 0;            /* of those */
+    all.slots = all.starts = all.lists = 0;
+    all.is_other = false;
+#pragma unroll
+    for (uint32_t i = 0; i < count; i++) {
+        int32_t apart = 0;
+        const bool is_alike = i && cts_is_alike(addresses[i], addresses[i - 1], is_near, &apart);
+        if (is_alike)
+            found.base = is_near ? (uint32_t)(found.base + apart) : found.base + (int64_t)apart;
+        else
+            found = cts_recognise(lane, addresses[i], is_near);
+        const bool is_list = found.pattern == CTS_RING_LIST;
+        if (is_alike && !is_list && sites[i] == sites[i - 1] + 1 &&
+            (repeats == 1 || apart == distance)) {
+            distance = apart;
+            repeats++;
+            const bool is_own = lane >> 1 == begin;
+            all.count = is_own ? repeats : all.count;
+            all.mask_or_apart = is_own ? (uint32_t)apart : all.mask_or_apart;
+            continue;
+        }
+        const bool is_own = i == 0 || lane >> 1 == i;
+        begin = i;
+        repeats = 1;
+        if (is_own) {
+            all.own = found;
+            all.site = sites[i];
+            all.place = all.slots;
+            all.count = 1;
+            all.mask_or_apart = UINT32_MAX;
+        }
+        all.starts |= 1u << i;
+        all.lists |= (uint32_t)is_list << i;
+        all.slots += is_list ? cts_ring_slots(32) : 1;
+        all.is_other = all.is_other || found.is_other;
+    }
+    return all;
+}
+
+/* The offsets of a group's lists, by all lanes. */
+CTS_HOT void cts_store_lists(const struct cts_producer &p, uint32_t lane, uint32_t position,
+                             const struct cts_grouped &all, const uint64_t *addresses,
+                             uint32_t count)
+{
+#pragma unroll
+    for (uint32_t i = 0; i < count; i++) {
+        if (!(all.lists >> i & 1)) continue;
+        const uint32_t before = (1u << i) - 1;
+        const uint32_t place =
+            (uint32_t)__builtin_popcount(all.starts & before) +
+            (cts_ring_slots(32) - 1) * (uint32_t)__builtin_popcount(all.lists & before);
+        const uint32_t base = __shfl_sync(CTS_WHOLE, (uint32_t)addresses[i], 0);
+        cts_ring_store_offset(cts_bin(p), position + place, p.slots_log2, lane,
+                              (int32_t)((uint32_t)addresses[i] - base));
+    }
+}
+
 /* A whole warp's accesses. False: one of them is none of the usual, and nothing is done. */
 CTS_HOT bool cts_produce_whole(const struct cts_producer &p, const uint32_t *sites, uint32_t space,
                                const uint64_t *addresses, uint32_t count, bool is_near)
 {
     const uint32_t lane = cts_lane();
-    struct cts_found own;                /* of the access that is this lane's to store */
-    uint32_t site = sites[0], place = 0; /* its slot, behind the first */
-    uint32_t slots = 0, lists = 0;
-    uint32_t places[CTS_GROUP], bases[CTS_GROUP];
-    bool is_other = false;
-#pragma unroll
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cts_found found = cts_recognise(lane, addresses[i], is_near);
-        const bool is_own = i == 0 || lane >> 1 == i;
-        own.base = is_own ? found.base : own.base;
-        own.s0 = is_own ? found.s0 : own.s0;
-        own.s1 = is_own ? found.s1 : own.s1;
-        own.pattern = is_own ? found.pattern : own.pattern;
-        own.row_lanes = is_own ? found.row_lanes : own.row_lanes;
-        site = is_own ? sites[i] : site;
-        place = is_own ? slots : place;
-        places[i] = slots;
-        bases[i] = (uint32_t)found.base;
-        const bool is_list = found.pattern == CTS_RING_LIST;
-        lists |= (uint32_t)is_list << i;
-        slots += is_list ? cts_ring_slots(32) : 1;
-        is_other = is_other || found.is_other;
-    }
-    if (is_other) return false;
-    const uint32_t position = cts_reserve_whole(p, lane, slots);
-    struct cts_ring_record record = cts_record(p, {site, space});
-    record.base = own.base;
-    record.mask = UINT32_MAX;
-    record.s0 = own.s0;
-    record.s1 = own.s1;
-    record.pattern = (uint8_t)own.pattern;
-    record.row_lanes = (uint8_t)own.row_lanes;
-    if (lane < 2 * count) cts_store_half(p, lane, position + place, record);
-    if (lists) {
-#pragma unroll
-        for (uint32_t i = 0; i < count; i++)
-            if (lists >> i & 1)
-                cts_ring_store_offset(cts_bin(p), position + places[i], p.slots_log2, lane,
-                                      (int32_t)((uint32_t)addresses[i] - bases[i]));
-    }
+    const struct cts_grouped all = cts_group(lane, sites, addresses, count, is_near);
+    if (all.is_other) return false;
+    const uint32_t position = cts_reserve_whole(p, lane, all.slots);
+    struct cts_ring_record record = cts_record(p, {all.site, space});
+    record.base = all.own.base;
+    record.mask = all.mask_or_apart;
+    record.s0 = all.own.s0;
+    record.s1 = all.own.s1;
+    record.pattern = (uint8_t)all.own.pattern;
+    record.row_lanes = (uint8_t)all.own.row_lanes;
+    if (lane < 2 * count && (all.starts >> (lane >> 1) & 1))
+        cts_store_half(p, lane, position + all.place, record, all.count);
+    if (all.lists) cts_store_lists(p, lane, position, all, addresses, count);
     return true;
 }
 

@@ -24,7 +24,7 @@
 
 enum {
     STATE_WORDS = 3, /* sizeof(struct cts_producer) / 8, of recognise.h */
-    GROUP_MAX = 4,   /* CTS_GROUP, there */
+    GROUP_MAX = 8,   /* CTS_GROUP, there */
 };
 
 struct producer {
@@ -74,8 +74,6 @@ static LLVMValueRef declare(struct producer *producer, const char *name, LLVMTyp
 
 static void declare_all(struct producer *producer)
 {
-    static const char *const names[GROUP_MAX] = {"__cts_produce_1", "__cts_produce_2",
-                                                 "__cts_produce_3", "__cts_produce_4"};
     struct cts_ir *const ir = &producer->ir;
     LLVMTypeRef parameters[2 + 2 * GROUP_MAX] = {ir->pointer, ir->i32};
     producer->state_type = LLVMArrayType2(ir->i64, STATE_WORDS);
@@ -84,8 +82,10 @@ static void declare_all(struct producer *producer)
     for (unsigned i = 0; i < GROUP_MAX; i++) {
         parameters[2 + 2 * i] = ir->i32;
         parameters[3 + 2 * i] = ir->pointer;
+        char *const name = cts_ir_text("__cts_produce_%u", i + 1);
         producer->groups[i] =
-            declare(producer, names[i], parameters, 4 + 2 * i, &producer->group_types[i]);
+            declare(producer, name, parameters, 4 + 2 * i, &producer->group_types[i]);
+        free(name);
     }
     parameters[4] = ir->i64;
     producer->range =

@@ -195,7 +195,8 @@ void cts_batch_forget_sites(struct cts_batch *batch)
 
 bool cts_batch_is_full(const struct cts_batch *batch)
 {
-    return batch->count == CTS_BATCH_RECORDS || batch->piece_count == CTS_BATCH_PIECES ||
+    return batch->count > CTS_BATCH_RECORDS - CTS_RING_REPEATS_MAX ||
+           batch->piece_count == CTS_BATCH_PIECES ||
            batch->offset_count > CTS_BATCH_OFFSETS - CTS_WARP_LANES;
 }
 
@@ -256,6 +257,17 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
     }
 }
 
+/* A repeated record, as so many records. */
+static __attribute__((noinline)) void keep_repeated(struct cts_batch *batch, const uint32_t *words,
+                                                    uint32_t count)
+{
+    uint32_t own[CTS_RING_SLOT_WORDS];
+    for (uint32_t k = 0; k < count; k++) {
+        cts_ring_take_repeat(words, k, own);
+        keep(batch, own, 0);
+    }
+}
+
 uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source, uint32_t most)
 {
     uint32_t taken = 0;
@@ -271,8 +283,11 @@ uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source,
             if (!take_offsets(batch, source, position, list_lanes)) break;
         }
         position += cts_ring_slots(list_lanes);
-        if (!mask)
+        const uint32_t count = list_lanes ? 1 : cts_ring_count_of(words);
+        if (!mask && count == 1)
             batch->lost++; /* no patch stores such a one */
+        else if (batch->stream && count > 1)
+            keep_repeated(batch, words, count);
         else if (batch->stream)
             keep(batch, words, list_lanes);
     }

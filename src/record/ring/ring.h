@@ -14,7 +14,11 @@
  *
  * A record that is affine, two-level affine or uniform is one slot. A list has slots of eight
  * offsets behind it: signed, 31 bits, in the order of the lanes; what is left of the last slot is
- * filled up. */
+ * filled up.
+ *
+ * Accesses of a whole warp that follow one another may share a slot, a *repeated* record: their
+ * sites are numbers that follow one another, their patterns are the same, no lists, and each base
+ * is as far from the one before. */
 #ifndef CTS_RING_H
 #define CTS_RING_H
 
@@ -36,6 +40,8 @@ enum {
     CTS_RING_PC_SHIFT = 4,         /* instructions are 16 bytes */
     CTS_RING_PC_BITS = 28,
     CTS_RING_BASE_BITS = 52,
+    CTS_RING_REPEATS_MAX = 8,  /* accesses of a repeated record */
+    CTS_RING_COUNT_SHIFT = 20, /* of their number, in word 7 */
 };
 
 /* As enum cts_operation, enum cts_space and enum cts_pattern, in two bits each. */
@@ -74,7 +80,11 @@ struct cts_ring_record {
  *   6     s1 0..30
  *   7     launch in 0..15; bit 31 of cta in 16; whether bits 30 and 31 differ, of s0 in 17 and of
  *         s1 in 18; 19 is free; bytes per lane (of 128: 0) in 20..26, operation + 1 (of 3: 0) in
- *         27..28, pattern 29..30 */
+ *         27..28, pattern 29..30
+ *
+ * Where the site tells operation and width (CTS_RING_AS_SITE), 20..26 of word 7 are how many
+ * accesses the record is of: 1, or of a repeated record 2 to CTS_RING_REPEATS_MAX. That one has the
+ * distance of its accesses, signed, in the place of the mask. */
 struct cts_ring_words {
     uint32_t w[CTS_RING_SLOT_WORDS];
 };
@@ -111,6 +121,13 @@ CTS_RING_INLINE struct cts_ring_words cts_ring_pack(const struct cts_ring_record
                  (s1 ^ s1 << 1) >> 31 << 18 | (1u << record->width_log2 & 0x7fu) << 20 |
                  ((record->operation + 1u) & 3u) << 27 | (uint32_t)record->pattern << 29 | parity;
     return words;
+}
+
+/* Makes a record's words those of `count` accesses. The record says CTS_RING_AS_SITE and
+ * width_log2 0 and, if there are several, has their distance as its mask. */
+CTS_RING_INLINE void cts_ring_set_count(struct cts_ring_words *words, uint32_t count)
+{
+    words->w[7] += (count - 1) << CTS_RING_COUNT_SHIFT;
 }
 
 /* What a site is known by: the place in word 5, and in word 7 bytes and operation. */
@@ -150,6 +167,29 @@ CTS_RING_INLINE uint32_t cts_ring_row_lanes_of(const uint32_t *w)
 CTS_RING_INLINE uint32_t cts_ring_pattern_of(const uint32_t *w)
 {
     return w[7] >> 29 & 3;
+}
+/* Accesses that the record is of. */
+CTS_RING_INLINE uint32_t cts_ring_count_of(const uint32_t *w)
+{
+    const bool has_count = (w[7] >> 27 & 3) == ((CTS_RING_AS_SITE + 1) & 3);
+    const uint32_t count = w[7] >> CTS_RING_COUNT_SHIFT & 0x7fu;
+    return !has_count || count <= 1       ? 1
+           : count < CTS_RING_REPEATS_MAX ? count
+                                          : CTS_RING_REPEATS_MAX;
+}
+/* The words of access `k` of a repeated record, as a record of its own. */
+CTS_RING_INLINE void cts_ring_take_repeat(const uint32_t *w, uint32_t k, uint32_t *own)
+{
+    const uint64_t distance = (uint64_t)(int64_t)(int32_t)cts_ring_mask_of(w);
+    const uint64_t base = cts_ring_base_of(w) + distance * k;
+    own[0] = (uint32_t)base & ~CTS_RING_PARITY;
+    own[1] = (w[1] & ~0x1fffffu) | ((uint32_t)(base >> 31) & 0x1fffffu);
+    own[2] = ~CTS_RING_PARITY;
+    own[3] = w[3];
+    own[4] = w[4];
+    own[5] = (w[5] & 0x30000000u) | ((w[5] + k) & 0xfffffffu) | 1u << 30;
+    own[6] = w[6];
+    own[7] = (w[7] & ~(0x7fu << CTS_RING_COUNT_SHIFT)) | 1u << CTS_RING_COUNT_SHIFT;
 }
 /* False too where the site alone knows. */
 CTS_RING_INLINE bool cts_ring_is_load(const uint32_t *w)
