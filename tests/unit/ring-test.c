@@ -8,6 +8,7 @@
 #include "record/ring/batch.h"
 #include "record/ring/consumer.h"
 #include "record/ring/producer.h"
+#include "record/ring/values.h"
 
 enum { THREADS = 4, CTAS = 24, RECORDS_OF_CTA = 300, SITES = 8, LAUNCHES = 3 };
 
@@ -109,8 +110,9 @@ static struct cts_ring_record record_of(uint32_t launch, uint32_t cta, uint32_t 
                                : i % 31 == 5 ? CTS_RING_ATOMIC
                                              : CTS_RING_LOAD),
         .pattern = (uint8_t)(random >> 8 & 3),
-        .width_log2 = 2,
+        .width_log2 = (uint8_t)(random >> 16 & 3),
     };
+    if (i % 6 == 1) record.width_log2 = 4;
     if (record.pattern == CTS_RING_AFFINE) record.s0 = i % 3 ? 4 : -4;
     if (record.pattern == CTS_RING_AFFINE && i % 13 == 0) record.s0 *= 0x14000000;
     if (i % 13 == 0) record.base += (uint64_t)1 << 40; /* for what goes down so far */
@@ -126,6 +128,20 @@ static struct cts_ring_record record_of(uint32_t launch, uint32_t cta, uint32_t 
             offsets[l] = (int32_t)(hash(random + l) % 100000) - (l ? 20000 : 0);
     if (record.pattern == CTS_RING_LIST) offsets[0] = 0, record.base += 1 << 18;
     return record;
+}
+
+/* Some records have values, of all widths. */
+static bool has_values(const struct cts_ring_record *record)
+{
+    return record->operation != CTS_RING_AS_SITE && hash((uint32_t)record->base) % 3 == 0;
+}
+static void value_of(const struct cts_ring_record *record, uint32_t lane, uint32_t value[4])
+{
+    const uint32_t bytes = 1u << record->width_log2;
+    for (uint32_t w = 0; w < 4; w++)
+        value[w] = w * 4 < bytes ? hash((uint32_t)record->base + lane * 4 + w) : 0;
+    if (bytes < 4) value[0] &= (1u << bytes * 8) - 1;
+    if (lane == 5) memset(value, 0xff, bytes); /* bits 31 of all words */
 }
 
 static void addresses_of(const struct cts_ring_record *record, const int32_t *offsets,
@@ -182,8 +198,20 @@ static void send(const struct ring *ring, uint32_t bin_index, const struct cts_r
     const uint32_t log2 = ring->bins.slots_log2;
     const uint32_t lanes =
         record->pattern == CTS_RING_LIST ? (uint32_t)__builtin_popcount(record->mask) : 0;
-    const uint64_t position = cts_ring_reserve(bin, cts_ring_slots(lanes), log2);
-    cts_ring_store(bin, position, log2, record);
+    const uint32_t active = (uint32_t)__builtin_popcount(record->mask);
+    const uint32_t bytes = 1u << record->width_log2;
+    const uint32_t value_slots = has_values(record) ? cts_ring_value_slots(active, bytes) : 0;
+    const uint64_t position = cts_ring_reserve(bin, cts_ring_slots(lanes) + value_slots, log2);
+    if (value_slots)
+        cts_ring_store_valued(bin, position, log2, record);
+    else
+        cts_ring_store(bin, position, log2, record);
+    for (uint32_t l = CTS_WARP_LANES, k = active; value_slots && l-- > 0;) {
+        uint32_t value[4];
+        if (!(record->mask >> l & 1)) continue;
+        value_of(record, l, value);
+        cts_ring_store_value(bin, position, log2, lanes, active, --k, value, bytes);
+    }
     for (uint32_t k = lanes; k-- > 0;) /* in no particular order, as on a GPU */
         cts_ring_store_offset(bin, position, log2, k, offsets[k]);
     if (lanes) cts_ring_fill_offsets(bin, position, log2, lanes);
@@ -278,6 +306,19 @@ static struct cts_ring_record next_of_cta(struct seen *seen, const struct cts_ac
     return record;
 }
 
+static void check_values(const struct cts_access *access, const struct cts_ring_record *record)
+{
+    const uint32_t words = record->width_log2 > 3 ? 2 : 1;
+    assert_int_equal(access->value_words, has_values(record) ? words : 0);
+    const uint64_t *found = access->values;
+    for (uint32_t rest = has_values(record) ? record->mask : 0; rest; rest &= rest - 1) {
+        uint32_t value[4];
+        value_of(record, (uint32_t)__builtin_ctz(rest), value);
+        for (uint32_t w = 0; w < words; w++)
+            assert_int_equal(*found++, (uint64_t)value[2 * w + 1] << 32 | value[2 * w]);
+    }
+}
+
 static void check_access(struct seen *seen, const struct cts_access *access)
 {
     const uint32_t launch = access->launch - 100, cta = access->cta;
@@ -295,6 +336,7 @@ static void check_access(struct seen *seen, const struct cts_access *access)
     assert_int_equal(access->space, CTS_SPACE_GLOBAL);
     for (uint32_t l = 0; l < CTS_WARP_LANES; l++)
         if (record.mask >> l & 1) assert_int_equal(addresses[l], expected[l]);
+    check_values(access, &record);
     seen->records++;
 }
 
@@ -344,7 +386,7 @@ static void run_ring(uint32_t bin_count, uint32_t slots_log2, uint32_t consumer_
     const struct cts_ring_names names = {told, launch_of, site_of, count};
     fixture_make(&fixture);
     struct cts_collector *const collector =
-        fixture_collector(&fixture, (struct cts_collector_options){0});
+        fixture_collector(&fixture, (struct cts_collector_options){.values = true});
     make_ring(&ring, bin_count, slots_log2);
     if (cts_ring_start(collector, consumer_count, false, &names, &consumers, &error) ||
         cts_ring_add_bins(consumers, &ring.bins, &error))
@@ -373,7 +415,8 @@ static void run_ring(uint32_t bin_count, uint32_t slots_log2, uint32_t consumer_
     fixture_remove(&fixture);
 }
 
-/* 64 slots: a list has five, so that producers wait and lists wrap round all the time. */
+/* 64 slots: a list has five, and with values up to 25, so that producers wait and lists wrap round
+ * all the time. */
 static void test_small_bins_lose_nothing(void **state)
 {
     (void)state;
@@ -416,7 +459,7 @@ static void test_repeated_records_fill_batches(void **state)
     (void)state;
     fixture_make(&fixture);
     struct cts_collector *const collector =
-        fixture_collector(&fixture, (struct cts_collector_options){0});
+        fixture_collector(&fixture, (struct cts_collector_options){.values = true});
     make_ring(&ring, 1, LOG2);
     for (uint32_t i = 0; i < SLOTS; i++) {
         int32_t distance;

@@ -109,14 +109,33 @@ bool cts_ring_source_is_ready(const struct cts_ring_source *source, uint64_t pos
     return read_slot(source, position, words);
 }
 
-/* The offsets of the list whose record stands at `position`; false: not complete. */
-static bool take_offsets(struct cts_batch *batch, const struct cts_ring_source *source,
-                         uint64_t position, uint32_t count)
+/* Words in the slots behind `position`; false: not complete. Whole slots are read. */
+static bool take_words(const struct cts_ring_source *source, uint64_t position, uint32_t count,
+                       uint32_t *words)
 {
-    uint32_t *const offsets = batch->offsets + batch->offset_count;
-    for (uint32_t k = 0; k < count; k += CTS_RING_SLOT_OFFSETS)
-        if (!read_slot(source, ++position, offsets + k)) return false;
+    for (uint32_t k = 0; k < count; k += CTS_RING_SLOT_WORDS)
+        if (!read_slot(source, ++position, words + k)) return false;
     return true;
+}
+
+/* Of the record at `position`: its slots, and the words that it keeps in the batch's offsets; 0:
+ * not complete. */
+static __attribute__((noinline)) uint32_t take_valued(struct cts_batch *batch,
+                                                      const struct cts_ring_source *source,
+                                                      uint64_t position, const uint32_t *words,
+                                                      uint32_t *kept_words)
+{
+    uint32_t *const place = batch->offsets + batch->offset_count;
+    uint32_t *const own = place + CTS_BATCH_VALUED_WORDS;
+    uint32_t list_lanes, value_words;
+    const uint32_t slots = cts_batch_value_layout(words, &list_lanes, &value_words);
+    const uint64_t values_at = position + cts_ring_slots(list_lanes) - 1;
+    cts_batch_note_valued(words, place);
+    if (!take_words(source, position, list_lanes, own) ||
+        !take_words(source, values_at, value_words, own + list_lanes))
+        return 0;
+    *kept_words = CTS_BATCH_VALUED_WORDS + list_lanes + value_words;
+    return slots;
 }
 
 /* ---- what records belong to ---- */
@@ -197,7 +216,7 @@ bool cts_batch_is_full(const struct cts_batch *batch)
 {
     return batch->count > CTS_BATCH_RECORDS - CTS_RING_REPEATS_MAX ||
            batch->piece_count == CTS_BATCH_PIECES ||
-           batch->offset_count > CTS_BATCH_OFFSETS - CTS_WARP_LANES;
+           batch->offset_count > CTS_BATCH_OFFSETS - CTS_BATCH_RECORD_WORDS_MAX;
 }
 
 static inline void append(struct cts_batch *batch, struct cts_batch_chain *chain, bool is_first,
@@ -220,8 +239,8 @@ static inline void order_warps(struct cts_batch *batch, struct cts_batch_piece *
     piece->warps = 0;
 }
 
-/* Keeps a record; the offsets of a list have been read to where they stay. */
-static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t list_lanes)
+/* Keeps a record; the words of a list or with values have been read to where they stay. */
+static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t kept_words)
 {
     static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
                                       CTS_SPACE_GLOBAL};
@@ -237,7 +256,7 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
         .base = cts_ring_base_of(words),
         .site = site,
         .mask = cts_ring_mask_of(words),
-        .s0 = list_lanes ? (int32_t)batch->offset_count
+        .s0 = kept_words ? (int32_t)batch->offset_count
                          : cts_ring_stride_of(words[4], words[7] >> 17),
         .s1 = cts_ring_stride_of(words[6], words[7] >> 18),
         .warp = (uint16_t)warp,
@@ -245,7 +264,12 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
                                 (enum cts_pattern)cts_ring_pattern_of(words),
                                 (uint8_t)cts_ring_row_lanes_of(words)),
     };
-    batch->offset_count += list_lanes;
+    if (words[7] & CTS_RING_HAS_VALUES) {
+        const enum cts_space space = cts_stream_space(batch->records[i].kind);
+        batch->records[i].kind =
+            (uint16_t)(cts_stream_kind(space, CTS_PATTERN_LIST, 0) | CTS_BATCH_HAS_VALUES);
+    }
+    batch->offset_count += kept_words;
     const struct cts_batch_chain one = {i, i};
     if (piece->by_warp || cts_ring_is_load(words)) {
         append(batch, &piece->of_warp[warp], !(piece->warps >> warp & 1), one);
@@ -277,19 +301,24 @@ uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source,
         __builtin_prefetch(slot_at(source, position + SLOTS_AHEAD));
         if (!read_slot(source, position, words)) break;
         const uint32_t mask = cts_ring_mask_of(words);
-        uint32_t list_lanes = 0;
-        if (cts_ring_pattern_of(words) == CTS_RING_LIST) {
-            list_lanes = mask == UINT32_MAX ? CTS_WARP_LANES : (uint32_t)__builtin_popcount(mask);
-            if (!take_offsets(batch, source, position, list_lanes)) break;
+        uint32_t kept_words = 0, slots = 1;
+        if (words[7] & CTS_RING_HAS_VALUES) {
+            slots = take_valued(batch, source, position, words, &kept_words);
+            if (!slots) break;
+        } else if (cts_ring_pattern_of(words) == CTS_RING_LIST) {
+            kept_words = mask == UINT32_MAX ? CTS_WARP_LANES : (uint32_t)__builtin_popcount(mask);
+            if (!take_words(source, position, kept_words, batch->offsets + batch->offset_count))
+                break;
+            slots = cts_ring_slots(kept_words);
         }
-        position += cts_ring_slots(list_lanes);
-        const uint32_t count = list_lanes ? 1 : cts_ring_count_of(words);
+        position += slots;
+        const uint32_t count = kept_words ? 1 : cts_ring_count_of(words);
         if (!mask && count == 1)
             batch->lost++; /* no patch stores such a one */
         else if (batch->stream && count > 1)
             keep_repeated(batch, words, count);
         else if (batch->stream)
-            keep(batch, words, list_lanes);
+            keep(batch, words, kept_words);
     }
     if (position != source->tail) {
         source->tail = position;
@@ -369,7 +398,10 @@ static void add_chain(struct cts_batch *batch, struct cts_batch_chain chain)
         } else {
             cts_stream_add_records(batch->stream, batch->records, batch->order, count);
             count = 0;
-            add_list(batch, record);
+            if (record->kind & CTS_BATCH_HAS_VALUES)
+                cts_batch_add_valued(batch, record);
+            else
+                add_list(batch, record);
         }
         if (i == chain.last) break;
     }

@@ -3,10 +3,11 @@
 #define CTS_RING_BATCH_H
 
 #include "record/ring/consumer.h"
+#include "record/ring/values.h"
 
 enum {
     CTS_BATCH_RECORDS = 1 << 15,
-    CTS_BATCH_OFFSETS = 1 << 18,
+    CTS_BATCH_OFFSETS = 1 << 20, /* 8 per record without values; memory is taken as it is used */
     CTS_BATCH_PIECES = 1 << 12,
     CTS_BATCH_PLACES = 1 << 14, /* of pieces, by hash */
     CTS_BATCH_SITES = 1 << 12,
@@ -46,12 +47,24 @@ struct cts_batch_piece {
     struct cts_batch_chain ordered, of_warp[CTS_BATCH_WARPS];
 } __attribute__((aligned(64))); /* a line has all of ten warps */
 
+/* What a record with values is; in front of its offsets and its values. */
+struct cts_batch_valued {
+    uint32_t s0, s1, row_lanes, pattern, width_bytes;
+};
+enum {
+    CTS_BATCH_VALUED_WORDS = sizeof(struct cts_batch_valued) / sizeof(uint32_t),
+    /* with its last slots' rests */
+    CTS_BATCH_RECORD_WORDS_MAX =
+        CTS_BATCH_VALUED_WORDS + CTS_RING_VALUED_SLOTS_MAX * CTS_RING_SLOT_WORDS,
+    CTS_BATCH_HAS_VALUES = 1 << 15, /* of a record's kind, beside what cts_stream_kind() says */
+};
+
 struct cts_batch {
     const struct cts_ring_names *names;
     struct cts_stream *stream;         /* NULL: records are discarded */
-    struct cts_stream_record *records; /* of a list, s0 is where its offsets are */
+    struct cts_stream_record *records; /* of a list or with values, s0 is where its words are */
     uint16_t *next;                    /* in a record's chain */
-    uint32_t *offsets;                 /* of the lists, as in the slots */
+    uint32_t *offsets;                 /* of the lists, and values, as in the slots */
     uint32_t count, offset_count;
     struct cts_batch_piece *pieces;
     uint32_t piece_count;
@@ -74,6 +87,14 @@ bool cts_ring_source_is_ready(const struct cts_ring_source *source, uint64_t pos
  * full; tells the producers. Returns how many. */
 uint32_t cts_batch_take(struct cts_batch *batch, struct cts_ring_source *source, uint32_t most);
 bool cts_batch_is_full(const struct cts_batch *batch);
+
+/* Records with values (batch-values.c). How many slots one has; lanes of its list, words of its
+ * values. */
+uint32_t cts_batch_value_layout(const uint32_t *words, uint32_t *list_lanes, uint32_t *value_words);
+/* Writes the CTS_BATCH_VALUED_WORDS that go before its own. */
+void cts_batch_note_valued(const uint32_t *words, uint32_t *place);
+/* Hands one to the collector. */
+void cts_batch_add_valued(struct cts_batch *batch, const struct cts_stream_record *record);
 
 /* Hands all records to the collector, CTA by CTA; the batch is empty afterwards. */
 void cts_batch_feed(struct cts_batch *batch);

@@ -79,8 +79,8 @@ struct cts_ring_record {
  *   5     pc in 0..27, space 28..29; bit 31 of the mask in 30
  *   6     s1 0..30
  *   7     launch in 0..15; bit 31 of cta in 16; whether bits 30 and 31 differ, of s0 in 17 and of
- *         s1 in 18; 19 is free; bytes per lane (of 128: 0) in 20..26, operation + 1 (of 3: 0) in
- *         27..28, pattern 29..30
+ *         s1 in 18; in 19 whether values follow (values.h); bytes per lane (of 128: 0) in 20..26,
+ * operation + 1 (of 3: 0) in 27..28, pattern 29..30
  *
  * Where the site tells operation and width (CTS_RING_AS_SITE), 20..26 of word 7 are how many
  * accesses the record is of: 1, or of a repeated record 2 to CTS_RING_REPEATS_MAX. That one has the

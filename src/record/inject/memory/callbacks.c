@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "memory.h"
+#include "record/abi.h"
 
 #include <generated_cuda_meta.h> /* needs what sanitizer.h defines */
 
@@ -160,8 +161,10 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
     switch (call->kind) {
     case CALL_ALLOCATES:
     case CALL_ALLOCATES_PINNED:
-        if (cts_api_call.allocating == data->functionName || !by_driver)
+        if (cts_api_call.allocating == data->functionName || !by_driver) {
             cts_api_call.allocating = NULL;
+            __cts_allocation_hint(NULL); /* of another allocation nothing was said */
+        }
         break;
     case CALL_CREATES_STREAM:
     case CALL_CREATES_STREAM_WITH_PRIORITY:

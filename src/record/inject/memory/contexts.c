@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "control.h"
-#include "instrumented.h"
 #include "memory.h"
 
 enum { CONTEXTS_MAX = 64, BINS_MAX = 1024, SLOTS_LOG2_MIN = 6, SLOTS_LOG2_MAX = 24 };
@@ -92,7 +91,7 @@ void cts_context_destroyed(CUcontext handle)
     uint32_t *const slots = context && context->state == RING_MADE ? context->slots : NULL;
     pthread_mutex_unlock(&lock);
     if (slots) cts_ring_remove_bins(cts_memory.consumers, slots);
-    cts_instrumented_forget(handle);
+    cts_grids_forget(handle);
     pthread_mutex_lock(&lock);
     if (context) context->handle = NULL;
     pthread_mutex_unlock(&lock);
@@ -169,7 +168,8 @@ static struct shape shape_of(CUdevice device)
 }
 
 /* Copies the control to the device; the copy is done when this returns. */
-static SanitizerResult write_control(uint64_t address, const struct cts_ring_bins *bins)
+static SanitizerResult write_control(uint64_t address, const struct cts_ring_bins *bins,
+                                     uint64_t grids)
 {
     const size_t bytes = CTS_MEMORY_BINS_AT + bins->bin_count * sizeof(struct cts_ring_bin);
     uint8_t *const image = calloc(1, bytes);
@@ -177,7 +177,8 @@ static SanitizerResult write_control(uint64_t address, const struct cts_ring_bin
     const struct cts_memory_control control = {.slots = (uintptr_t)bins->slots,
                                                .bin_count = bins->bin_count,
                                                .slots_log2 = bins->slots_log2,
-                                               .cta_sample = cts_memory.environment.cta_sample};
+                                               .cta_sample = cts_memory.environment.cta_sample,
+                                               .grids = grids};
     memcpy(image, &control, sizeof control);
     for (uint32_t b = 0; b < bins->bin_count; b++) {
         const struct cts_ring_bin bin = {
@@ -187,9 +188,7 @@ static SanitizerResult write_control(uint64_t address, const struct cts_ring_bin
         };
         memcpy(image + CTS_MEMORY_BINS_AT + b * sizeof bin, &bin, sizeof bin);
     }
-    SanitizerResult result = cts_sanitizer.sanitizerMemcpyHostToDeviceAsync(
-        (void *)(uintptr_t)address, image, bytes, NULL);
-    if (result == SANITIZER_SUCCESS) result = cts_sanitizer.sanitizerStreamSynchronize(NULL);
+    const SanitizerResult result = cts_sanitizer_write(address, image, bytes);
     free(image);
     return result;
 }
@@ -216,8 +215,12 @@ static SanitizerResult make_ring(struct context *context, CUcontext handle, cons
     if (result != SANITIZER_SUCCESS) return result;
     const uint64_t control = ((uintptr_t)device + CTS_MEMORY_CONTROL_ALIGN - 1) &
                              ~(uint64_t)(CTS_MEMORY_CONTROL_ALIGN - 1);
+    *what = "device memory for the launches' grids (512 KiB)";
+    uint64_t grids;
+    result = cts_grids_make(handle, &grids);
+    if (result != SANITIZER_SUCCESS) return result;
     *what = "the ring's control";
-    result = write_control(control, &bins);
+    result = write_control(control, &bins, grids);
     if (result != SANITIZER_SUCCESS) return result;
     *what = "the threads of the ring";
     if (cts_ring_add_bins(cts_memory.consumers, &bins, NULL)) return SANITIZER_ERROR_UNKNOWN;

@@ -1,10 +1,7 @@
 /* Modules that record by themselves.
  *
- * What a module needs to know is written once, when it is loaded. Which launches are recorded goes
- * into a table of the context, the *grids*: before a launch, and in its stream, an entry by the
- * grid's id, which the kernel can read of itself. A graph's node has the same id in every replay,
- * and replays follow one another; so an entry that a launch in another stream may still need is
- * waited for, and that happens only to ids CTS_CUDA_GRIDS apart.
+ * What a module needs to know is written once, when it is loaded. Which launches are recorded, its
+ * kernels look up by themselves (grids.c).
  *
  * Sites are numbered over all modules, in the order of loading; numbers are never used again. */
 #include "instrumented.h"
@@ -20,7 +17,7 @@
 #include "record/inject/cubin/cubin.h"
 #include "trace/access.h"
 
-enum { SITES_MAX = 1 << CTS_RING_PC_BITS, STREAMS_MAX = 256 };
+enum { SITES_MAX = 1 << CTS_RING_PC_BITS };
 
 struct cts_instrumented {
     struct cts_cuda_table table;
@@ -30,96 +27,14 @@ struct cts_instrumented {
     uint32_t first_site, first_source; /* in the catalogue; CTS_NONE: no rows yet */
 };
 
-struct owner {
-    uint64_t entry; /* as the device has it */
-    Sanitizer_StreamHandle stream;
-};
-
-/* Of a context. */
-struct grids {
-    CUcontext context;
-    uint64_t address;
-    struct owner *owners; /* CTS_CUDA_GRIDS */
-};
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     struct cts_instrumented **items; /* by first_number; some are closed */
     size_t count, capacity;
 } modules;
-static struct {
-    struct grids *items;
-    size_t count, capacity;
-} all_grids;
 static uint32_t next_number;
 
 /* ---- loading ---- */
-
-static SanitizerResult write_now(uint64_t address, void *bytes, size_t byte_count)
-{
-    const SanitizerResult result = cts_sanitizer.sanitizerMemcpyHostToDeviceAsync(
-        (void *)(uintptr_t)address, bytes, byte_count, NULL);
-    return result == SANITIZER_SUCCESS ? cts_sanitizer.sanitizerStreamSynchronize(NULL) : result;
-}
-
-/* The context's grids: all of them none at first. */
-static SanitizerResult make_grids(CUcontext context, struct grids *grids)
-{
-    const size_t byte_count = CTS_CUDA_GRIDS * sizeof(uint64_t);
-    void *device = NULL, *const zeros = calloc(1, byte_count);
-    *grids =
-        (struct grids){.context = context, .owners = calloc(CTS_CUDA_GRIDS, sizeof *grids->owners)};
-    SanitizerResult result = SANITIZER_ERROR_OUT_OF_MEMORY;
-    if (zeros && grids->owners) result = cts_sanitizer.sanitizerAlloc(context, &device, byte_count);
-    grids->address = (uintptr_t)device;
-    if (result == SANITIZER_SUCCESS) result = write_now(grids->address, zeros, byte_count);
-    if (result != SANITIZER_SUCCESS) free(grids->owners);
-    free(zeros);
-    return result;
-}
-
-/* Under the lock. */
-static struct grids *find_grids(CUcontext context)
-{
-    for (size_t i = 0; i < all_grids.count; i++)
-        if (all_grids.items[i].context == context) return all_grids.items + i;
-    return NULL;
-}
-
-void cts_instrumented_forget(CUcontext context)
-{
-    pthread_mutex_lock(&lock);
-    struct grids *const grids = find_grids(context);
-    if (grids) {
-        free(grids->owners);
-        *grids = all_grids.items[--all_grids.count];
-    }
-    pthread_mutex_unlock(&lock);
-}
-
-/* Their address; 0: they cannot be made. */
-static uint64_t grids_of(CUcontext context)
-{
-    struct grids made;
-    pthread_mutex_lock(&lock);
-    const struct grids *const known = find_grids(context);
-    const uint64_t address = known ? known->address : 0;
-    pthread_mutex_unlock(&lock);
-    if (address) return address;
-    const SanitizerResult result = make_grids(context, &made);
-    if (result != SANITIZER_SUCCESS) {
-        cts_memory_say("error",
-                       "no accesses of instrumented kernels are recorded: device memory "
-                       "for their launches (512 KiB): %s",
-                       cts_sanitizer_text(result));
-        return 0;
-    }
-    pthread_mutex_lock(&lock);
-    const bool kept = CTS_ARRAY_RESERVE(&all_grids, all_grids.count + 1, NULL) == CTS_OK;
-    if (kept) all_grids.items[all_grids.count++] = made;
-    pthread_mutex_unlock(&lock);
-    return kept ? made.address : 0;
-}
 
 static bool tell_module(const Sanitizer_ResourceModuleData *data, uint32_t first_number)
 {
@@ -128,7 +43,7 @@ static bool tell_module(const Sanitizer_ResourceModuleData *data, uint32_t first
     struct cts_memory_control control;
     struct cts_cuda_module module = {
         .bins = cts_context_ring(data->context, &control),
-        .grids = grids_of(data->context),
+        .grids = cts_grids_address(data->context),
         .bin_count = control.bin_count,
         .slots_log2 = control.slots_log2,
         .cta_sample = control.cta_sample,
@@ -142,7 +57,7 @@ static bool tell_module(const Sanitizer_ResourceModuleData *data, uint32_t first
         cts_sanitizer.cuModuleGetGlobal(&place, &byte_count, data->module, CTS_CUDA_MODULE);
     SanitizerResult result = SANITIZER_ERROR_INVALID_PARAMETER;
     if (found == CUDA_SUCCESS && byte_count == sizeof module)
-        result = write_now(place, &module, sizeof module);
+        result = cts_sanitizer_write(place, &module, sizeof module);
     if (result != SANITIZER_SUCCESS)
         cts_memory_say("error", "no accesses of an instrumented module are recorded: its %s: %s",
                        CTS_CUDA_MODULE, cts_sanitizer_text(result));
@@ -394,44 +309,4 @@ void cts_instrumented_close(struct cts_instrumented *module)
     free(module->addresses);
     module->addresses = NULL;
     pthread_mutex_unlock(&lock);
-}
-
-/* ---- launches ---- */
-
-static bool is_alive(Sanitizer_StreamHandle stream)
-{
-    struct cts_memory_stream streams[STREAMS_MAX];
-    const size_t count = cts_memory_streams(streams, STREAMS_MAX);
-    for (size_t i = 0; i < count; i++)
-        if (streams[i].unique == stream) return true;
-    return false;
-}
-
-void cts_instrumented_launch(const Sanitizer_LaunchData *launch, Sanitizer_StreamHandle stream,
-                             uint32_t number)
-{
-    const uint32_t at = launch->gridId % CTS_CUDA_GRIDS;
-    const uint64_t id = launch->gridId << CTS_CUDA_NUMBER_BITS;
-    uint64_t entry = number == CTS_NONE ? 0 : id | number, address = 0;
-    struct owner before = {0};
-    pthread_mutex_lock(&lock);
-    struct grids *const grids = find_grids(launch->context);
-    if (grids) {
-        before = grids->owners[at];
-        address = grids->address + at * sizeof entry;
-        const bool is_own = before.entry >> CTS_CUDA_NUMBER_BITS == id >> CTS_CUDA_NUMBER_BITS;
-        if (entry || is_own) /* else the entry is another launch's */
-            grids->owners[at] = (struct owner){entry, stream};
-        else
-            address = 0;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!address || before.entry == entry) return;
-    if (before.entry && before.stream != stream && is_alive(before.stream))
-        (void)cts_sanitizer.sanitizerStreamSynchronize(before.stream);
-    const SanitizerResult result = cts_sanitizer.sanitizerMemcpyHostToDeviceAsync(
-        (void *)(uintptr_t)address, &entry, sizeof entry, stream);
-    if (result != SANITIZER_SUCCESS)
-        cts_memory_say("error", "a launch of '%s' cannot be recorded: %s", launch->functionName,
-                       cts_sanitizer_text(result));
 }

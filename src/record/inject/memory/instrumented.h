@@ -15,9 +15,6 @@ struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleDat
 /* It has been unloaded, and its records are taken. */
 void cts_instrumented_close(struct cts_instrumented *module);
 
-/* Its context is destroyed, and another one may get its handle. */
-void cts_instrumented_forget(CUcontext context);
-
 const char *cts_instrumented_path(const struct cts_instrumented *module);
 /* What its table says of a kernel, or NULL. */
 const struct cts_cuda_kernel *cts_instrumented_kernel(const struct cts_instrumented *module,
@@ -29,10 +26,5 @@ void cts_instrumented_add_rows(struct cts_instrumented *module, uint32_t id);
 uint32_t cts_instrumented_source(const struct cts_instrumented *module, uint32_t source);
 /* The site of a record that names one (CTS_RING_AS_SITE); CTS_NONE: there is none. */
 uint32_t cts_instrumented_site(uint32_t number);
-
-/* Before the launch, in its stream: `number` in the ring, or CTS_NONE for one that is not
- * recorded. */
-void cts_instrumented_launch(const Sanitizer_LaunchData *launch, Sanitizer_StreamHandle stream,
-                             uint32_t number);
 
 #endif

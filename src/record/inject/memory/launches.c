@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "control.h"
-#include "instrumented.h"
 #include "memory.h"
 
 enum { NUMBERS = 1 << 16, HALF = NUMBERS / 2, DRAIN_TIMEOUT_MS = 600000 };
@@ -237,6 +236,13 @@ static uint64_t user_of(const Sanitizer_LaunchData *data)
     return user && ctas >> 31 ? user | CTS_MEMORY_UNUSUAL : user;
 }
 
+/* The same for all nodes of a kernel, also for those that are not recorded. */
+static uint64_t user_of_node(const Sanitizer_LaunchData *data)
+{
+    const uint64_t user = cts_context_user(data->context);
+    return user ? user | CTS_MEMORY_BY_GRID : 0;
+}
+
 void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_shape *shape,
                       bool is_node)
 {
@@ -247,7 +253,7 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
                           .stream = is_node ? data->hApiStream : data->hStream,
                           .is_used = true,
                           .by_warp = kernel.by_warp};
-    uint32_t number;
+    uint32_t number = 0;
     const bool wanted = is_wanted(&kernel);
     const bool patched = wanted || !cts_memory.defer ? cts_module_patch(data->module, true)
                                                      : !cts_module_patch(data->module, false);
@@ -264,8 +270,12 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
         entry.row.end_ns = entry.row.start_ns;
     }
     cts_catalogue_add_launch(cts_memory.catalogue, &entry.row);
-    if (kernel.is_instrumented)
-        cts_instrumented_launch(data, entry.stream, recorded ? number : CTS_NONE);
-    else if (patched && !cts_memory.empty)
+    const bool by_grid = kernel.is_instrumented || is_node;
+    if (by_grid && !cts_memory.empty)
+        cts_grids_tell(data, entry.stream, recorded ? number : CTS_NONE);
+    if (kernel.is_instrumented || !patched || cts_memory.empty) return;
+    if (is_node)
+        set_user(data, user_of_node(data));
+    else
         set_user(data, recorded ? user + number : 0);
 }

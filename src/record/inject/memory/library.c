@@ -92,6 +92,13 @@ const char *cts_sanitizer_text(SanitizerResult result)
     return text ? text : "unknown error";
 }
 
+SanitizerResult cts_sanitizer_write(uint64_t address, void *bytes, size_t byte_count)
+{
+    const SanitizerResult result = cts_sanitizer.sanitizerMemcpyHostToDeviceAsync(
+        (void *)(uintptr_t)address, bytes, byte_count, NULL);
+    return result == SANITIZER_SUCCESS ? cts_sanitizer.sanitizerStreamSynchronize(NULL) : result;
+}
+
 /* ---- what stands beside this library ---- */
 
 static bool path_beside(const char *name, char *path, size_t path_bytes)

@@ -63,6 +63,8 @@ extern struct cts_sanitizer cts_sanitizer;
 
 CTS_MUST_CHECK enum cts_status cts_sanitizer_open(const char *asked, struct cts_error *error);
 const char *cts_sanitizer_text(SanitizerResult result);
+/* Copies to the device; done when it returns. Not in a launch's callback. */
+SanitizerResult cts_sanitizer_write(uint64_t address, void *bytes, size_t byte_count);
 
 /* Another of our libraries, opened; NULL: it is not there. */
 void *cts_library_beside(const char *name);
@@ -80,6 +82,7 @@ extern struct cts_memory {
     uint32_t rank;
     void *patches;
     bool global, shared, local; /* spaces that are recorded */
+    bool values;                /* what is loaded and stored, too */
     bool empty;                 /* for measurements: patches that do nothing */
     bool defer;                 /* modules are patched when a launch of theirs is wanted */
 } cts_memory;
@@ -134,6 +137,18 @@ struct cts_memory_control;
 uint64_t cts_context_ring(CUcontext context, struct cts_memory_control *control);
 /* Whether streams of ours still have work; asks the driver. */
 bool cts_contexts_are_busy(void);
+
+/* ---- which launch a grid belongs to (grids.c) ---- */
+
+/* Makes a context's table, if there is none. */
+SanitizerResult cts_grids_make(CUcontext context, uint64_t *address);
+uint64_t cts_grids_address(CUcontext context); /* 0: it has none */
+/* It is destroyed, and another one may get its handle. */
+void cts_grids_forget(CUcontext context);
+/* Before the launch, in its stream: `number` in the ring, or CTS_NONE for one that is not
+ * recorded. */
+void cts_grids_tell(const Sanitizer_LaunchData *launch, Sanitizer_StreamHandle stream,
+                    uint32_t number);
 
 /* ---- graphs (graphs.c) ---- */
 

@@ -201,7 +201,8 @@ void cts_module_make_row(struct cts_memory_module *module)
                 : module->cubin.file_count ? module->cubin.files[0]
                                            : "cubin",
         .checksum = sum,
-        .flags = cts_memory.local ? 2 : 0,
+        .flags = (cts_memory.local ? CTS_FILE_LOCALS : 0) |
+                 (cts_memory.values && !module->instrumented ? CTS_FILE_VALUES : 0),
     };
     cts_catalogue_add_module(cts_memory.catalogue, &row);
     if (module->instrumented) cts_instrumented_add_rows(module->instrumented, row.module);
@@ -253,6 +254,20 @@ static bool say_once(const char *what, SanitizerResult result)
     return false;
 }
 
+/* The patch that keeps values, too, if they are wanted and there is one. */
+static const char *with_values(const char *patch)
+{
+    static const char *const valued[][2] = {
+        {"cts_patch_global", "cts_patch_global_valued"},
+        {"cts_patch_shared", "cts_patch_shared_valued"},
+        {"cts_patch_local", "cts_patch_local_valued"},
+        {"cts_patch_matrix", "cts_patch_matrix_valued"},
+    };
+    for (size_t i = 0; cts_memory.values && i < sizeof valued / sizeof *valued; i++)
+        if (strcmp(patch, valued[i][0]) == 0) return valued[i][1];
+    return patch;
+}
+
 static bool put_patches(CUmodule module)
 {
     static const struct {
@@ -277,9 +292,9 @@ static bool put_patches(CUmodule module)
         {SANITIZER_INSTRUCTION_MEMSET_SHARED, "cts_patch_shared_set", NULL},
     };
     const struct cts_sanitizer *const s = &cts_sanitizer;
-    const SanitizerResult result =
-        s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, module,
-                                      cts_memory.empty ? "cts_patch_empty" : "cts_patch_global");
+    const SanitizerResult result = s->sanitizerPatchInstructions(
+        SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, module,
+        cts_memory.empty ? "cts_patch_empty" : with_values("cts_patch_global"));
     if (result != SANITIZER_SUCCESS)
         return say_once("the patches do not fit this Sanitizer", result);
     if (cts_memory.empty) {
@@ -290,11 +305,14 @@ static bool put_patches(CUmodule module)
     }
     if (cts_memory.local)
         (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, module,
-                                            "cts_patch_local");
+                                            with_values("cts_patch_local"));
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         const char *const patch = cts_memory.shared ? more[i].patch : more[i].without_shared;
         /* what this architecture does not have is refused, rightly */
-        if (patch) (void)s->sanitizerPatchInstructions(more[i].id, module, patch);
+        if (patch && more[i].id == SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS)
+            (void)s->sanitizerPatchInstructions(more[i].id, module, patch); /* without values */
+        else if (patch)
+            (void)s->sanitizerPatchInstructions(more[i].id, module, with_values(patch));
     }
     return true;
 }

@@ -17,6 +17,7 @@
  * only. */
 #include <sanitizer_patching.h>
 
+#include "../../cuda/module.h"
 #include "../../ring/producer.h"
 #include "control.h"
 
@@ -118,8 +119,7 @@ HOT uint64_t multiply_add(int32_t a, uint32_t b, uint64_t c)
     })
 HOT uint32_t cta_of(void)
 {
-    return SPECIAL("ctaid.x") +
-           gridDim.x * (SPECIAL("ctaid.y") + gridDim.y * SPECIAL("ctaid.z"));
+    return SPECIAL("ctaid.x") + gridDim.x * (SPECIAL("ctaid.y") + gridDim.y * SPECIAL("ctaid.z"));
 }
 HOT uint32_t warp_of(void)
 {
@@ -187,8 +187,8 @@ HOT void wait_for_slot(const cts_memory_control *control, uint32_t sm, uint32_t 
     cts_ring_learn(&bin->head_and_tail, tail);
 }
 
-/* A whole warp of a launch that is recorded whole. `kind` without its pattern. False: no pattern, or
- * the multiprocessor has no bin of its own; nothing is done. */
+/* A whole warp of a launch that is recorded whole. `kind` without its pattern. False: no pattern,
+ * or the multiprocessor has no bin of its own; nothing is done. */
 HOT bool record_whole_warp(uint32_t control_at, uint32_t place, uint32_t kind, uint64_t address)
 {
     const uint32_t lane = lane_of();
@@ -367,11 +367,26 @@ HOT void record_warp(const call &c, uint64_t address)
     record_other(c, active, address, base, (int32_t)s0, whole ? lowest(breaks) : 32);
 }
 
+/* Of a graph's node: the pointer that a launch with its number has. 0: not recorded. */
+HOT uint64_t user_of_grid(uint64_t user)
+{
+    const cts_memory_control *const control =
+        (const cts_memory_control *)((user >> 32) * CTS_MEMORY_CONTROL_ALIGN);
+    uint64_t id, entry;
+    asm("mov.u64 %0, %%gridid;" : "=l"(id));
+    const uint64_t at = constant_long(&control->grids) + id % CTS_CUDA_GRIDS * sizeof entry;
+    asm volatile("ld.global.u64 %0, [%1];" : "=l"(entry) : "l"(at));
+    if (entry >> CTS_CUDA_NUMBER_BITS != id << CTS_CUDA_NUMBER_BITS >> CTS_CUDA_NUMBER_BITS)
+        return 0;
+    return (user & ~(uint64_t)CTS_MEMORY_BY_GRID) | (entry & (CTS_RING_LAUNCHES - 1));
+}
+
 /* False: not recorded. */
 HOT bool begin(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t operation,
                uint32_t space)
 {
-    const uint32_t low = (uint32_t)(uint64_t)user;
+    uint32_t low = (uint32_t)(uint64_t)user;
+    if (low & CTS_MEMORY_BY_GRID) low = (uint32_t)user_of_grid((uint64_t)user);
     if (!(low & CTS_MEMORY_RECORDED)) return false;
     c.control = (uint32_t)((uint64_t)user >> 32);
     const uint32_t sample = constant_word(&control_of(c)->cta_sample);
@@ -399,6 +414,23 @@ COLD void record_any(const void *user, uint64_t address, uint32_t pc, uint32_t b
     if (begin(c, user, pc, bytes, (flags & both) - 1, space)) record_warp(c, address);
 }
 
+/* In a node of a graph: as a launch, once the node knows which it is. */
+COLD void record_of_node(uint64_t user, uint64_t address, uint32_t pc, uint32_t bytes,
+                         uint32_t flags, uint32_t space)
+{
+    user = user_of_grid(user);
+    if (!user) return;
+    const uint32_t low = (uint32_t)user, high = (uint32_t)(user >> 32);
+    if (active_lanes() == ALL && flags <= 3 && low / CTS_RING_LAUNCHES == CTS_MEMORY_USUAL &&
+        !(cta_of() >> 31)) {
+        const uint32_t place = pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
+        const uint32_t kind = low + (bytes << 20) + (flags << 27);
+        if (!record_whole_warp(high, place, kind, address)) record_list(high, place, kind, address);
+        return;
+    }
+    record_any((const void *)user, address, pc, bytes, flags, space);
+}
+
 HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t bytes,
                        uint32_t flags, uint32_t space)
 {
@@ -410,7 +442,10 @@ HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t
         if (!record_whole_warp(high, place, kind, address)) record_list(high, place, kind, address);
         return;
     }
-    record_any(user, address, (uint32_t)pc, bytes, flags, space);
+    if (low & CTS_MEMORY_BY_GRID)
+        record_of_node((uint64_t)user, address, (uint32_t)pc, bytes, flags, space);
+    else
+        record_any(user, address, (uint32_t)pc, bytes, flags, space);
 }
 
 #define PATCH extern "C" __device__ __noinline__ SanitizerPatchResult

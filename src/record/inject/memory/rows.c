@@ -7,6 +7,7 @@
 #include "common/array.h"
 #include "common/map.h"
 #include "memory.h"
+#include "record/abi.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -154,12 +155,38 @@ static const char *allocation_kind(const Sanitizer_ResourceMemoryData *data, boo
     return "device";
 }
 
+/* What the host code of an instrumented build says of this thread's next allocation. */
+static __thread const struct cts_allocation_desc *hint;
+
+void __cts_allocation_hint(const struct cts_allocation_desc *allocation)
+{
+    hint = allocation;
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+static void take_hint(struct cts_allocation *row)
+{
+    if (!hint || !row->call) return;
+    row->variable = text_or_null(hint->variable);
+    row->type = text_or_null(hint->type_name);
+    row->path = text_or_null(hint->path);
+    row->function = text_or_null(hint->function);
+    row->line = hint->line;
+    row->column = hint->column;
+    row->element_bytes = hint->element_bytes;
+    hint = NULL;
+}
+
 void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host)
 {
     const uint32_t driver_own =
         SANITIZER_MEMORY_FLAG_CG_RUNTIME | SANITIZER_MEMORY_FLAG_CNP | SANITIZER_MEMORY_FLAG_PEER;
     if (!data->address || data->flags & driver_own) return;
-    const struct cts_allocation row = {
+    struct cts_allocation row = {
         .allocation = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_ALLOCATION, 1),
         .rank = cts_memory.rank,
         .op = cts_memory_op(),
@@ -170,6 +197,7 @@ void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host
         .kind = allocation_kind(data, on_host),
         .call = cts_api_call.allocating,
     };
+    take_hint(&row);
     pthread_mutex_lock(&lock);
     uint64_t *const place = cts_map_at(&by_address, data->address, NULL);
     if (place && CTS_ARRAY_RESERVE(&allocations, allocations.count + 1, NULL) == CTS_OK) {

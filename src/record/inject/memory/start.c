@@ -259,10 +259,12 @@ static void start(void)
     struct cts_error opening;
     const struct cts_collector_options options = {.run_path = environment->run_path,
                                                   .max_size_bytes = environment->max_size_bytes,
+                                                  .values = environment->values,
                                                   .recorder = "inject"};
     if (cts_collector_open(&options, &cts_memory.collector, &opening)) return;
     cts_memory.catalogue = cts_collector_catalogue(cts_memory.collector);
     cts_memory.rank = cts_catalogue_rank(cts_memory.catalogue);
+    cts_memory.values = environment->values;
     cts_memory.empty = mode && strcmp(mode, "empty") == 0;
     is_discarding = mode && strcmp(mode, "discard") == 0;
     recorded_pid = getpid();
