@@ -13,29 +13,66 @@ const char *cts_lane_layout_text(enum cts_lane_layout layout)
     return layout < CTS_LAYOUT_COUNT ? texts[layout] : "?";
 }
 
+static void insert_lanes(const uint64_t *lanes, unsigned count, uint64_t *sorted)
+{
+    for (unsigned i = 0; i < count; i++) {
+        unsigned place = i;
+        for (; place && sorted[place - 1] > lanes[i]; place--) sorted[place] = sorted[place - 1];
+        sorted[place] = lanes[i];
+    }
+}
+
+/* Addresses from `least` on, less than 2 GiB apart: each goes to where as many as are smaller leave
+ * it. Equal ones go to one place, and leave the places behind it to be filled. Comparing all with
+ * all has no branches that scattered addresses could mislead. */
+static void rank_lanes(const uint64_t *lanes, unsigned count, uint64_t least, uint64_t *sorted)
+{
+    int32_t keys[CTS_WARP_LANES], ranks[CTS_WARP_LANES] = {0};
+    bool is_filled[CTS_WARP_LANES] = {false};
+    for (unsigned i = 0; i < CTS_WARP_LANES; i++)
+        keys[i] = i < count ? (int32_t)(lanes[i] - least) : INT32_MAX;
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < CTS_WARP_LANES; k++) ranks[k] += keys[i] < keys[k];
+    for (unsigned i = 0; i < count; i++) {
+        sorted[ranks[i]] = lanes[i];
+        is_filled[ranks[i]] = true;
+    }
+    for (unsigned i = 1; i < count; i++)
+        if (!is_filled[i]) sorted[i] = sorted[i - 1];
+}
+
 /* The addresses of the active lanes, ascending. */
 static unsigned sort_lanes(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
                            uint64_t sorted[CTS_WARP_LANES])
 {
+    uint64_t lanes[CTS_WARP_LANES], least = UINT64_MAX, greatest = 0;
     unsigned count = 0;
+    bool is_sorted = true;
     for (; mask; mask &= mask - 1) {
         const uint64_t address = addresses[__builtin_ctz(mask)];
-        unsigned place = count++;
-        for (; place && sorted[place - 1] > address; place--) sorted[place] = sorted[place - 1];
-        sorted[place] = address;
+        is_sorted &= address >= greatest;
+        least = address < least ? address : least;
+        greatest = address > greatest ? address : greatest;
+        lanes[count++] = address;
     }
+    if (is_sorted)
+        memcpy(sorted, lanes, count * sizeof *sorted);
+    else if (greatest - least < INT32_MAX)
+        rank_lanes(lanes, count, least, sorted);
+    else
+        insert_lanes(lanes, count, sorted);
     return count;
 }
 
-/* Units of `unit_bytes` that [a, a + width) of any address touches. */
+/* Units of `1 << unit_bits` bytes that [a, a + width) of any address touches. */
 static uint16_t units_touched(const uint64_t *sorted, unsigned count, uint32_t width_bytes,
-                              uint64_t unit_bytes)
+                              unsigned unit_bits)
 {
     uint64_t next = 0; /* the first unit that has not been counted */
     unsigned units = 0;
     for (unsigned i = 0; i < count; i++) {
-        uint64_t first = sorted[i] / unit_bytes;
-        const uint64_t last = (sorted[i] + width_bytes - 1) / unit_bytes;
+        uint64_t first = sorted[i] >> unit_bits;
+        const uint64_t last = (sorted[i] + width_bytes - 1) >> unit_bits;
         if (i && first < next) first = next;
         if (last < first) continue;
         units += (unsigned)(last - first + 1);
@@ -135,13 +172,13 @@ struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32
     cts_access_addresses(access, addresses);
     const unsigned count = sort_lanes(addresses, access->mask, sorted);
     cost.same_address = most_at_one(sorted, count);
-    cost.distinct_bytes = units_touched(sorted, count, width_bytes, 1);
+    cost.distinct_bytes = units_touched(sorted, count, width_bytes, 0);
     find_layout(access, addresses, width_bytes, &cost);
     if (access->space == CTS_SPACE_SHARED) {
         shared_cost(addresses, access->mask, width_bytes, bank_bytes, &cost);
     } else {
-        cost.sectors = units_touched(sorted, count, width_bytes, CTS_SECTOR_BYTES);
-        cost.lines = units_touched(sorted, count, width_bytes, CTS_LINE_BYTES);
+        cost.sectors = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_SECTOR_BYTES));
+        cost.lines = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_LINE_BYTES));
     }
     return cost;
 }

@@ -133,15 +133,19 @@ static enum cts_status add_odd(struct conflict_room *room, size_t granule,
     return CTS_OK;
 }
 
+/* `ordinal` 0: no number stands for that warp. */
+static inline void note_first(uint32_t *first, uint32_t ordinal)
+{
+    const uint32_t alone = ordinal ? ordinal : SEVERAL;
+    const uint32_t joined = *first == ordinal ? ordinal : SEVERAL;
+    *first = *first ? joined : alone;
+}
+
 static inline enum cts_status touch(struct conflict_room *room, size_t granule,
                                     const struct toucher *who, struct cts_error *error)
 {
     if (!room->is_counting) {
-        uint32_t *const first = &room->first[granule];
-        if (!*first)
-            *first = who->ordinal ? who->ordinal : SEVERAL;
-        else if (*first != who->ordinal)
-            *first = SEVERAL;
+        note_first(&room->first[granule], who->ordinal);
         return CTS_OK;
     }
     if (!(room->several[granule / 64] >> granule % 64 & 1)) return CTS_OK;
@@ -159,12 +163,57 @@ static inline enum cts_status touch(struct conflict_room *room, size_t granule,
 
 /* ---- records ---- */
 
+/* Lanes as wide as a granule, of which each is one: no branch depends on where they go, and all are
+ * fetched before the first one is looked at. */
+static enum cts_status touch_narrow(struct conflict_worker *worker, const struct block *block,
+                                    const struct block_shape *shape, size_t i,
+                                    const struct toucher *who, struct cts_error *error)
+{
+    const struct conflict_plan *const plan = worker->plan;
+    struct conflict_room *const room = worker->room;
+    const uint64_t base = plan->view == VIEW_SHARED
+                              ? (uint64_t)(who->cta - room->window->first_cta) * plan->per_cta
+                              : -(room->window->first >> plan->shift);
+    uint64_t addresses[CTS_WARP_LANES];
+    uint32_t granules[CTS_WARP_LANES];
+    unsigned count = 0;
+    block_addresses(block, shape, i, addresses);
+    for (unsigned k = 0; k < shape->lanes; k++) {
+        const uint64_t granule = (addresses[k] >> plan->shift) + base;
+        granules[count] = (uint32_t)granule;
+        count += granule - room->low < room->high - room->low;
+    }
+    if (room->is_counting) {
+        unsigned end = 0;
+        for (unsigned k = 0; k < count; k++) {
+            const uint32_t granule = granules[k];
+            granules[end] = granule;
+            end += room->several[granule / 64] >> granule % 64 & 1;
+        }
+        count = end;
+    }
+    for (unsigned k = 0; k < count; k++) __builtin_prefetch(&room->first[granules[k]], 1);
+    if (!room->is_counting) {
+        for (unsigned k = 0; k < count; k++) note_first(&room->first[granules[k]], who->ordinal);
+        return CTS_OK;
+    }
+    if (who->bit)
+        for (unsigned k = 0; k < count; k++)
+            __builtin_prefetch(&room->states[room->first[granules[k]]], 1);
+    for (unsigned k = 0; k < count; k++)
+        if (touch(room, granules[k], who, error)) return CTS_MEMORY;
+    return CTS_OK;
+}
+
 static enum cts_status touch_record(struct conflict_worker *worker, const struct block *block,
                                     const struct block_shape *shape, size_t i,
                                     const struct toucher *who, struct cts_error *error)
 {
     size_t from = 0, to = 0;
     enum cts_status status = CTS_OK;
+    const bool is_narrow = worker->plan->is_whole && shape->width_bytes == 1 << worker->plan->shift;
+    if (is_narrow && shape->pattern == CTS_PATTERN_LIST)
+        return touch_narrow(worker, block, shape, i, who, error);
     const struct block_hull hull = block_hull(block, shape, i);
     const bool is_whole = hull.first <= hull.last;
     if (is_whole && !granules_of(worker, who->cta, hull.first, hull.last, &from, &to))
@@ -176,6 +225,7 @@ static enum cts_status touch_record(struct conflict_worker *worker, const struct
         for (; from < to && !status; from++) status = touch(worker->room, from, who, error);
         return status;
     }
+    if (is_narrow) return touch_narrow(worker, block, shape, i, who, error);
     uint64_t addresses[CTS_WARP_LANES];
     block_addresses(block, shape, i, addresses);
     const struct conflict_room *const room = worker->room;

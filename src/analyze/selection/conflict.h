@@ -38,6 +38,7 @@ struct conflict_plan {
     unsigned shift;
     size_t per_cta;
     uint64_t clip_first, clip_last; /* bytes; multiples of the granule, but for the ends of all */
+    bool is_whole;                  /* these are all bytes that there are */
     size_t limit;                   /* pieces of each kind that are kept */
     struct conflict_window *windows;
     size_t window_count;
@@ -53,5 +54,12 @@ enum { CONFLICT_WINDOW_GRANULES = 1 << 22 };
 CTS_MUST_CHECK enum cts_status conflict_find(struct conflict_worker *worker, size_t window,
                                              struct cts_error *error);
 void conflict_worker_release(struct conflict_worker *worker);
+
+/* The question of cts_selection_conflicts(), answered from the records. */
+CTS_MUST_CHECK enum cts_status conflict_answer(struct cts_selection *selection,
+                                               const struct cts_selection_question *question,
+                                               uint8_t space, size_t count,
+                                               struct cts_selection_conflicts *conflicts,
+                                               struct cts_error *error);
 
 #endif

@@ -452,11 +452,10 @@ static enum cts_status find(struct conflict_plan *plan, struct cts_selection_con
     return status ? status : add_touches(plan, conflicts, error);
 }
 
-enum cts_status cts_selection_conflicts(struct cts_selection *selection,
-                                        const struct cts_selection_question *question,
-                                        uint8_t space, size_t count,
-                                        struct cts_selection_conflicts *conflicts,
-                                        struct cts_error *error)
+enum cts_status conflict_answer(struct cts_selection *selection,
+                                const struct cts_selection_question *question, uint8_t space,
+                                size_t count, struct cts_selection_conflicts *conflicts,
+                                struct cts_error *error)
 {
     struct scan scan;
     *conflicts = (struct cts_selection_conflicts){0};
@@ -470,6 +469,7 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
         plan.clip_first = scan.filter.range_first;
         plan.clip_last = scan.filter.range_last;
     }
+    plan.is_whole = !is_clipped;
     const bool is_none = plan.view == VIEW_LOCAL || plan.clip_first > plan.clip_last ||
                          (scan.filter.range_space && !is_clipped);
     if (!is_none) status = find(&plan, conflicts, error);

@@ -28,6 +28,8 @@ enum cts_status cts_selection_open(const struct cts_catalogue *catalogue,
     if (!selection->options.bank_bytes) selection->options.bank_bytes = 4;
     selection->options.threads = cts_thread_count(options->threads);
     pthread_mutex_init(&selection->lock, NULL);
+    for (unsigned space = 0; space < VIEW_SPACES; space++)
+        pthread_mutex_init(&selection->conflicts[space].lock, NULL);
     return CTS_OK;
 }
 
@@ -53,6 +55,10 @@ void cts_selection_close(struct cts_selection *selection)
         struct view *const view = selection->views;
         selection->views = view->next;
         view_free(view);
+    }
+    for (unsigned space = 0; space < VIEW_SPACES; space++) {
+        cts_selection_conflicts_release(&selection->conflicts[space].answer);
+        pthread_mutex_destroy(&selection->conflicts[space].lock);
     }
     pthread_mutex_destroy(&selection->lock);
     free(selection);
@@ -159,6 +165,7 @@ void block_give_back(struct cts_selection *selection, struct view *view, size_t 
 
 struct loader {
     struct cts_selection *selection;
+    const struct cts_selection_question *question;
     struct view *view;
     atomic_size_t next;
     atomic_bool stop;
@@ -311,7 +318,9 @@ static void load_chunks(void *state, unsigned index)
     while (!status && !atomic_load_explicit(&loader->stop, memory_order_relaxed)) {
         const size_t k = atomic_fetch_add(&loader->next, 1);
         if (k >= loader->view->chunk_count) break;
-        status = load_chunk(loader, k, builder, &error);
+        status = is_given_up(loader->question)
+                     ? cts_fail(&error, CTS_IO, "nobody waits for the answer")
+                     : load_chunk(loader, k, builder, &error);
     }
     if (status) {
         pthread_mutex_lock(&loader->lock);
@@ -394,9 +403,9 @@ static enum cts_status find_allocations(const struct cts_catalogue *catalogue, s
 }
 
 static enum cts_status load(struct cts_selection *selection, struct view *view,
-                            struct cts_error *error)
+                            const struct cts_selection_question *question, struct cts_error *error)
 {
-    struct loader loader = {.selection = selection, .view = view};
+    struct loader loader = {.selection = selection, .question = question, .view = view};
     pthread_mutex_init(&loader.lock, NULL);
     unsigned threads = selection->options.threads;
     if (threads > view->chunk_count) threads = (unsigned)view->chunk_count;
@@ -475,7 +484,7 @@ enum cts_status view_of(struct cts_selection *selection,
     if (status) return status;
 
     pthread_mutex_lock(&view->loading);
-    if (!view->is_loaded) status = load(selection, view, error);
+    if (!view->is_loaded) status = load(selection, view, question, error);
     view->is_loaded = !status;
     pthread_mutex_unlock(&view->loading);
     *out = view;

@@ -57,6 +57,14 @@ struct view {
     struct view *next;
 };
 
+/* What conflict-memory.c keeps of a space. */
+struct conflict_memory {
+    pthread_mutex_t lock; /* held while they are looked for */
+    bool is_there;
+    uint32_t launch;
+    struct cts_selection_conflicts answer;
+};
+
 struct cts_selection {
     const struct cts_catalogue *catalogue;
     const struct cts_access_source *source;
@@ -66,6 +74,7 @@ struct cts_selection {
     uint64_t kept_bytes, clock;
     size_t damaged_count;
     struct cts_error damage;
+    struct conflict_memory conflicts[VIEW_SPACES];
 };
 
 /* The view of a launch, loaded: its summaries are known. CTS_USAGE: there is no such launch. */

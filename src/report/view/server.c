@@ -20,6 +20,7 @@
 #include "common/array.h"
 #include "report/view/answers.h"
 #include "report/view/page.h"
+#include "report/view/prepare.h"
 
 enum {
     TOKEN_BYTES = 16,
@@ -31,6 +32,7 @@ enum {
 struct cts_view_server {
     struct MHD_Daemon *daemon;
     struct cts_view_run *run, *other;
+    struct cts_view_preparation *preparation; /* of `run` */
     char token[TOKEN_DIGITS + 1];
     char url[80];
     char hosts[2][32];   /* what the Host header may be */
@@ -168,6 +170,10 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
     struct cts_view_answer answer;
     struct cts_error error = {0};
     const enum cts_status status = cts_view_answer(name, &request, &answer, &error);
+    uint64_t launch;
+    if (!status && run == server->run && !strcmp(name, "launch") &&
+        !cts_view_query_number(&request.query, "launch", UINT32_MAX, UINT64_MAX, &launch, NULL))
+        cts_view_prepare_launch(server->preparation, (uint32_t)launch);
     cts_view_run_leave(run, request.snapshot);
     if (other) cts_view_run_leave(other, request.other_snapshot);
     if (status) return respond_error(connection, http_status(status), error.text);
@@ -302,6 +308,7 @@ enum cts_status cts_view_server_start(const struct cts_view_server_options *opti
     run.path = options->other_path;
     if (!status && run.path) status = cts_view_run_open(&run, &server->other, error);
     if (!status) status = make_token(server, error);
+    if (!status) status = cts_view_prepare(server->run, &server->preparation, error);
     if (!status) status = serve(server, options->port, error);
     if (status)
         cts_view_server_stop(server);
@@ -315,6 +322,7 @@ void cts_view_server_stop(struct cts_view_server *server)
     if (!server) return;
     atomic_store(&server->stopping, true);
     if (server->daemon) MHD_stop_daemon(server->daemon);
+    cts_view_prepare_stop(server->preparation);
     cts_view_run_close(server->run);
     cts_view_run_close(server->other);
     free(server);
