@@ -24,8 +24,37 @@ static const char *percent_of(uint64_t part, uint64_t whole)
     return text->text;
 }
 
+/* What is there only because the recording begins there: nobody can make it faster. */
+static bool is_start(const struct cts_path *result, const struct cts_path_row *row)
+{
+    if (row->region == result->start_region) return true;
+    const char *const name = result->region_names[row->region];
+    return result->init_ns && result->init_ns == result->first_ns &&
+           (!strcmp(name, "MPI_Init") || !strcmp(name, "MPI_Init_thread"));
+}
+
+static void print_start_notes(const struct cts_path *result, FILE *file)
+{
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct cts_path_row *const row = &result->rows[i];
+        if (!is_start(result, row) || !(row->path_ns | row->blame_ns)) continue;
+        if (row->region == result->start_region)
+            fprintf(
+                file,
+                "Note: %s of the path and %s of waiting lie before the first event of a process: "
+                "the recording does not say what it did, so nothing is blamed\n",
+                time_of(row->path_ns), time_of(row->blame_ns));
+        else
+            fprintf(file,
+                    "Note: the recording begins with %s: it is on the path for %s since nothing "
+                    "before it is known, not because something waits for it\n",
+                    result->region_names[row->region], time_of(row->path_ns));
+    }
+}
+
 void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
 {
+    print_start_notes(report->result, file);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
         if (report->result->warnings[i])
             fprintf(file, "Note: %s %s\n", cts_count_text(report->result->warnings[i]).text,
@@ -56,6 +85,7 @@ static const struct cts_path_row *most(const struct cts_path *result, bool blame
     for (size_t i = 0; i < result->row_count; i++) {
         const struct cts_path_row *const row = &result->rows[i];
         const uint64_t value = blame ? row->blame_ns : row->path_ns;
+        if (is_start(result, row)) continue;
         if (value && (!best || value > (blame ? best->blame_ns : best->path_ns))) best = row;
     }
     return best;

@@ -2,23 +2,6 @@
  */
 #include "path-fixture.h"
 
-static void expect_pattern(const struct cts_path *result, enum cts_path_pattern pattern,
-                           uint64_t count, uint64_t time_ns)
-{
-    assert_int_equal(result->patterns[pattern].count, count);
-    assert_int_equal(result->patterns[pattern].time_ns, time_ns);
-}
-
-static void expect_row(const struct cts_path *result, const char *name, uint64_t path_ns,
-                       uint64_t blame_ns)
-{
-    const struct cts_path_row row = row_named(result, name);
-    if (row.path_ns != path_ns || row.blame_ns != blame_ns)
-        fail_msg("'%s': path %llu, blame %llu, not %llu, %llu", name,
-                 (unsigned long long)row.path_ns, (unsigned long long)row.blame_ns,
-                 (unsigned long long)path_ns, (unsigned long long)blame_ns);
-}
-
 static void expect_warning(const struct cts_path *result, enum cts_path_warning warning,
                            uint64_t count)
 {

@@ -223,20 +223,41 @@ static enum cts_status gather_holds(struct replay *r, struct cts_path_stream *st
     return CTS_OK;
 }
 
+/* Activities of a stream up to `last` are launched; the first of them may be held. */
+static enum cts_status launch_on(struct replay *r, struct cts_path_stream *stream, uint32_t last,
+                                 struct cts_error *error)
+{
+    enum cts_path_pattern pattern = CTS_PATH_PATTERN_STREAM_WAIT;
+    enum cts_status status = gather_holds(r, stream, &pattern, error);
+    if (!status && r->marks.count)
+        status = hold(r, stream, stream->launched < last ? stream->launched : last, pattern, error);
+    if (stream->launched <= last) stream->launched = last + 1;
+    return status;
+}
+
+/* A graph's kernels may run on several streams: the last one on each of them is launched too. */
+static void launch_beside(const struct replay *r, const struct cts_path_call *call)
+{
+    for (uint32_t s = 0; s < r->device->stream_count; s++) {
+        struct cts_path_stream *const stream = &r->device->streams[s];
+        const struct cts_path_activities *const all =
+            &r->graph->locations[stream->location].activities;
+        for (; stream->passed < all->count; stream->passed++) {
+            const struct cts_path_activity *const activity = &all->items[stream->passed];
+            if (activity->host == CTS_PATH_NONE || stream->passed < stream->launched) continue;
+            if (activity->host != call->location || activity->launch != call->op->enter) break;
+            if (stream->location != call->stream) stream->launched = stream->passed + 1;
+        }
+    }
+}
+
 static enum cts_status launch(struct replay *r, const struct cts_path_call *call,
                               struct cts_error *error)
 {
     struct cts_path_stream *const stream = cts_path_stream_of(r->device, call->stream);
     if (!stream) return CTS_OK;
-    enum cts_path_pattern pattern = CTS_PATH_PATTERN_STREAM_WAIT;
-    enum cts_status status = gather_holds(r, stream, &pattern, error);
-    if (!status && r->marks.count) {
-        /* the first of several activities that one call launched */
-        uint32_t index = stream->launched;
-        if (index > call->activity) index = call->activity;
-        status = hold(r, stream, index, pattern, error);
-    }
-    if (stream->launched <= call->activity) stream->launched = call->activity + 1;
+    const enum cts_status status = launch_on(r, stream, call->activity, error);
+    if (call->op->api == CTS_PATH_API_GRAPH_LAUNCH) launch_beside(r, call);
     return status;
 }
 

@@ -30,6 +30,7 @@ struct cts_path_stream {
     struct cts_path_stream *null; /* the null stream of its device, or NULL */
     uint64_t deadline_ns;
     uint32_t launched;  /* activities launched so far, in the order of calls */
+    uint32_t passed;    /* activities before it have no known launch, or one that has been seen */
     uint32_t synced;    /* of them: known to the host as done */
     uint32_t null_seen; /* work of the null stream that the last launch here already follows */
     uint32_t seen_by_null;

@@ -66,6 +66,8 @@ static void join(struct cts_path_device *device, struct cts_path_call *call, uin
     if (activity->launched_ns > begin_ns) activity->launched_ns = begin_ns;
     if (begin_ns < host->time_ns[op->enter])
         cts_path_warn(graph, CTS_PATH_WARNING_WORK_BEFORE_LAUNCH, 1);
+    if (call->stream == op->stream && stream != op->stream && op->stream != CTS_PATH_NONE)
+        return; /* of a graph's streams that counts into which it was launched */
     call->stream = stream;
     call->activity = index;
 }

@@ -144,6 +144,7 @@ static enum cts_status count_all(struct cts_path_graph *graph, struct cts_path *
     result->path_ns = graph->last_ns - graph->first_ns;
     result->timeline = graph->timeline;
     result->region_count = graph->region_count;
+    result->start_region = graph->pseudo + CTS_PATH_START;
     memcpy(result->warnings, graph->warnings, sizeof result->warnings);
     result->region_names =
         cts_array_zeroed(graph->region_count, sizeof *result->region_names, error);

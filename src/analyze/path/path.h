@@ -136,6 +136,7 @@ struct cts_path {
     const struct cts_timeline *timeline;
     const char **region_names;
     uint32_t region_count;
+    uint32_t start_region;     /* what stands for the time before a process's first event */
     struct cts_path_row *rows; /* by rating; only those that were called, on the path or to blame */
     size_t row_count;
     struct cts_path_pattern_row patterns[CTS_PATH_PATTERN_COUNT];
