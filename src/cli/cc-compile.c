@@ -1,4 +1,4 @@
-/* From one CUDA source to its object, for `ctascope cc`.
+/* From one CUDA source to its object, for `ctascope cc`; for GPUs: cc-cuda.c.
  *
  * CPU device, four steps, the host compile beside the two of device code:
  *
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cc.h"
+#include "cli/cc-steps.h"
 #include "cli/verb.h"
 
 #define GPU_ARCHITECTURE "sm_90" /* what device code on the CPU is compiled for */
@@ -54,12 +54,12 @@ const char *cc_unit(struct cc_session *session, const struct cc_input *input,
 
 /* ---- commands ---- */
 
-static const char *part(struct cc_session *session, const char *directory, const char *name)
+const char *cc_part(struct cc_session *session, const char *directory, const char *name)
 {
     return cc_text(&session->request->pool, "%s/%s", directory, name);
 }
 
-static void add(struct cc_process *process, const char *first, const char *second)
+void cc_add(struct cc_process *process, const char *first, const char *second)
 {
     cc_list_add(&process->command, first);
     if (second) cc_list_add(&process->command, second);
@@ -85,40 +85,42 @@ void cc_add_settings(struct cc_session *session, struct cc_process *process, con
     if (request->debug || request->device_debug) cc_list_add(list, "CTS_DEBUG=1");
 }
 
-static void add_plugin(struct cc_session *session, struct cc_process *process)
+void cc_add_plugin(struct cc_session *session, struct cc_process *process)
 {
-    const char *const plugin = part(session, cts_library_directory(), "ctascope-plugin.so");
-    add(process, cc_text(&session->request->pool, "-fpass-plugin=%s", plugin), NULL);
+    const char *const plugin = cc_part(session, cts_library_directory(), "ctascope-plugin.so");
+    cc_add(process, cc_text(&session->request->pool, "-fpass-plugin=%s", plugin), NULL);
 }
 
-static void add_colours(struct cc_process *process)
+void cc_add_colours(struct cc_process *process)
 {
-    if (isatty(STDERR_FILENO) && !getenv("NO_COLOR")) add(process, "-fcolor-diagnostics", NULL);
+    if (isatty(STDERR_FILENO) && !getenv("NO_COLOR")) cc_add(process, "-fcolor-diagnostics", NULL);
 }
 
 /* clang in CUDA mode with our headers in place of a toolkit's. */
-static void open_cuda(struct cc_session *session, struct cc_process *process, const char *side)
+void cc_open_own(struct cc_session *session, struct cc_process *process, const char *side,
+                 const char *architecture)
 {
-    const char *const headers = part(session, cts_share_directory(), "cpu");
-    add(process, session->clangxx, side);
-    add(process, "-nocudainc", "-nocudalib");
-    add(process, "--cuda-path=/nonexistent", "--cuda-gpu-arch=" GPU_ARCHITECTURE);
-    add(process, "-Xclang", "-target-sdk-version=12.3");
-    add(process, "-Wno-unknown-cuda-version", NULL);
-    add(process, "-isystem", headers);
-    add(process, "-include", "ctascope_cuda.h");
-    add_colours(process);
+    const char *const headers = cc_part(session, cts_share_directory(), "cpu");
+    cc_add(process, session->clangxx, side);
+    cc_add(process, "-nocudainc", "-nocudalib");
+    cc_add(process, "--cuda-path=/nonexistent", NULL);
+    cc_add(process, cc_text(&session->request->pool, "--cuda-gpu-arch=%s", architecture), NULL);
+    cc_add(process, "-Xclang", "-target-sdk-version=12.3");
+    cc_add(process, "-Wno-unknown-cuda-version", NULL);
+    cc_add(process, "-isystem", headers);
+    cc_add(process, "-include", "ctascope_cuda.h");
+    cc_add_colours(process);
     cc_list_add_all(&process->command, &session->request->shared);
 }
 
-static void close_cuda(struct cc_process *process, const struct cc_input *input, const char *output)
+void cc_close_cuda(struct cc_process *process, const struct cc_input *input, const char *output)
 {
-    add(process, "-x", "cuda");
-    add(process, input->path, NULL);
-    if (output) add(process, "-o", output);
+    cc_add(process, "-x", "cuda");
+    cc_add(process, input->path, NULL);
+    if (output) cc_add(process, "-o", output);
 }
 
-static const char *device_optimisation(const struct cc_request *request)
+const char *cc_device_optimisation(const struct cc_request *request)
 {
     if (request->device_debug) return "-O1";
     return request->optimisation && strcmp(request->optimisation, "-Ofast") == 0 ? "-O3" : "-O2";
@@ -127,15 +129,15 @@ static const char *device_optimisation(const struct cc_request *request)
 static void device_command(struct cc_session *session, const struct cc_input *input,
                            const char *unit, const char *output, struct cc_process *process)
 {
-    open_cuda(session, process, "--cuda-device-only");
+    cc_open_own(session, process, "--cuda-device-only", GPU_ARCHITECTURE);
     /* nvcc says nothing of loops that it cannot unroll; "retarget" turns them inside out anyway. */
-    add(process, "--cuda-feature=+ptx83", "-Wno-pass-failed");
+    cc_add(process, "--cuda-feature=+ptx83", "-Wno-pass-failed");
     cc_list_add_all(&process->command, &session->request->device);
-    add(process, device_optimisation(session->request), NULL);
-    add(process, "-Xclang", "-debug-info-kind=limited");
-    add_plugin(session, process);
-    add(process, "-c", "-emit-llvm");
-    close_cuda(process, input, output);
+    cc_add(process, cc_device_optimisation(session->request), NULL);
+    cc_add(process, "-Xclang", "-debug-info-kind=limited");
+    cc_add_plugin(session, process);
+    cc_add(process, "-c", "-emit-llvm");
+    cc_close_cuda(process, input, output);
     cc_add_settings(session, process, "device", unit);
 }
 
@@ -145,23 +147,23 @@ static void add_machine(struct cc_session *session, struct cc_process *process)
     bool has_march = false;
     for (size_t i = 0; i < machine->count; i++)
         has_march |= strncmp(machine->items[i], "-march=", 7) == 0;
-    if (!has_march) add(process, "-march=native", NULL);
+    if (!has_march) cc_add(process, "-march=native", NULL);
     cc_list_add_all(&process->command, machine);
 }
 
 static void retarget_command(struct cc_session *session, const char *bitcode, const char *unit,
                              const char *output, struct cc_process *process)
 {
-    add(process, session->clangxx, "-Wno-override-module");
-    add(process, "-Wno-pass-failed", NULL);
-    add(process, device_optimisation(session->request), "-fPIC");
+    cc_add(process, session->clangxx, "-Wno-override-module");
+    cc_add(process, "-Wno-pass-failed", NULL);
+    cc_add(process, cc_device_optimisation(session->request), "-fPIC");
     add_machine(session, process);
-    add_plugin(session, process);
-    add(process, "-Xclang", "-mlink-builtin-bitcode");
-    add(process, "-Xclang", part(session, cts_library_directory(), "cpu-device.bc"));
-    add(process, "-c", "-x");
-    add(process, "ir", bitcode);
-    add(process, "-o", output);
+    cc_add_plugin(session, process);
+    cc_add(process, "-Xclang", "-mlink-builtin-bitcode");
+    cc_add(process, "-Xclang", cc_part(session, cts_library_directory(), "cpu-device.bc"));
+    cc_add(process, "-c", "-x");
+    cc_add(process, "ir", bitcode);
+    cc_add(process, "-o", output);
     cc_add_settings(session, process, "retarget", unit);
 }
 
@@ -188,13 +190,13 @@ void cc_add_dependency_options(struct cc_session *session, struct cc_list *comma
     cc_list_add_all(command, &request->dependency_flags);
 }
 
-static void add_host_options(struct cc_session *session, struct cc_process *process)
+void cc_add_host_options(struct cc_session *session, struct cc_process *process)
 {
     struct cc_request *const request = session->request;
     cc_list_add_all(&process->command, &request->host);
     cc_list_add_all(&process->command, &request->machine);
-    if (request->optimisation) add(process, request->optimisation, NULL);
-    if (request->debug) add(process, "-g", NULL);
+    if (request->optimisation) cc_add(process, request->optimisation, NULL);
+    if (request->debug) cc_add(process, "-g", NULL);
 }
 
 static void host_command(struct cc_session *session, const struct cc_input *input, const char *unit,
@@ -206,17 +208,17 @@ static void host_command(struct cc_session *session, const struct cc_input *inpu
         fprintf(file, "%s\n", unit);
         fclose(file);
     }
-    open_cuda(session, process, "--cuda-host-only");
-    add_host_options(session, process);
+    cc_open_own(session, process, "--cuda-host-only", GPU_ARCHITECTURE);
+    cc_add_host_options(session, process);
     if (session->request->instrument) {
-        add(process, "-Xclang", "-debug-info-kind=constructor");
+        cc_add(process, "-Xclang", "-debug-info-kind=constructor");
     }
-    add_plugin(session, process);
-    add(process, "-Xclang", "-fcuda-include-gpubinary");
-    add(process, "-Xclang", unit_file);
+    cc_add_plugin(session, process);
+    cc_add(process, "-Xclang", "-fcuda-include-gpubinary");
+    cc_add(process, "-Xclang", unit_file);
     cc_add_dependency_options(session, &process->command, object_name);
-    add(process, "-c", NULL);
-    close_cuda(process, input, output);
+    cc_add(process, "-c", NULL);
+    cc_close_cuda(process, input, output);
     cc_add_settings(session, process, "host", unit);
 }
 
@@ -224,13 +226,15 @@ void cc_plain_command(struct cc_session *session, const struct cc_input *input,
                       struct cc_process *process)
 {
     const bool is_c = input->language == CC_C;
-    add(process, is_c ? session->clang : session->clangxx, NULL);
-    if (!session->request->for_cuda)
-        add(process, "-idirafter", part(session, cts_share_directory(), "cpu"));
+    cc_add(process, is_c ? session->clang : session->clangxx, NULL);
+    if (session->request->for_cuda)
+        cc_add_runtime_headers(session, process);
+    else
+        cc_add(process, "-idirafter", cc_part(session, cts_share_directory(), "cpu"));
     cc_list_add_all(&process->command, &session->request->shared);
-    add_host_options(session, process);
-    if (input->clang_language) add(process, "-x", input->clang_language);
-    add(process, input->path, NULL);
+    cc_add_host_options(session, process);
+    if (input->clang_language) cc_add(process, "-x", input->clang_language);
+    cc_add(process, input->path, NULL);
 }
 
 /* ---- messages ---- */
@@ -360,10 +364,10 @@ static int join_objects(struct cc_session *session, const char *host, const char
                         const char *output)
 {
     struct cc_process process = {0};
-    add(&process, session->clangxx, "-r");
-    add(&process, "-nostdlib", host);
-    add(&process, device, "-o");
-    add(&process, output, NULL);
+    cc_add(&process, session->clangxx, "-r");
+    cc_add(&process, "-nostdlib", host);
+    cc_add(&process, device, "-o");
+    cc_add(&process, output, NULL);
     return cc_process_run(session, &process);
 }
 
@@ -400,111 +404,10 @@ static int compile_for_cpu(struct cc_session *session, const struct cc_input *in
     return 0;
 }
 
-/* ---- NVIDIA GPUs ---- */
-
-const char *cc_find_toolkit(struct cc_pool *pool)
-{
-    const char *const candidates[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
-                                      "/opt/cuda"};
-    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        if (!candidates[i] || !*candidates[i]) continue;
-        const char *const header = cc_text(pool, "%s/include/cuda.h", candidates[i]);
-        if (access(header, R_OK) == 0) return candidates[i];
-    }
-    return NULL;
-}
-
-/* The toolkit's headers and ours: clang 19 asks toolkit 13 for a header that it no longer has. */
-static void open_toolkit(struct cc_session *session, struct cc_process *process, const char *side,
-                         const char *architecture)
-{
-    struct cc_pool *const pool = &session->request->pool;
-    add(process, session->clangxx, side);
-    add(process, cc_text(pool, "--cuda-path=%s", cc_find_toolkit(pool)), NULL);
-    add(process, cc_text(pool, "--cuda-gpu-arch=%s", architecture), "-Wno-unknown-cuda-version");
-    add(process, "-isystem", part(session, cts_share_directory(), "cuda"));
-    add(process, "-isystem", cc_text(pool, "%s/include/cccl", cc_find_toolkit(pool)));
-    add_colours(process);
-    cc_list_add_all(&process->command, &session->request->shared);
-}
-
-/* To PTX, which the driver compiles for its GPU. The plugin puts the producer in. */
-static void ptx_command(struct cc_session *session, const struct cc_input *input, const char *unit,
-                        const char *architecture, const char *output, struct cc_process *process)
-{
-    open_toolkit(session, process, "--cuda-device-only", architecture);
-    cc_list_add_all(&process->command, &session->request->device);
-    add(process, device_optimisation(session->request), NULL);
-    add(process, "-Xclang", "-debug-info-kind=limited");
-    /* What is sunk behind the producer's branches keeps its operands in registers until there. */
-    add(process, "-mllvm", "-disable-machine-sink");
-    add_plugin(session, process);
-    add(process, "-S", NULL);
-    close_cuda(process, input, output);
-    cc_add_settings(session, process, "device", unit);
-    const char *const producer = part(session, cts_library_directory(), "cuda-producer.bc");
-    cc_list_add(&process->settings, cc_text(&session->request->pool, "CTS_PRODUCER=%s", producer));
-}
-
-/* clang 19 calls fatbinary with options that toolkit 13's no longer knows: we call it ourselves. */
-static void fatbinary_command(struct cc_session *session, const char *architecture, const char *ptx,
-                              const char *output, struct cc_process *process)
-{
-    struct cc_pool *const pool = &session->request->pool;
-    add(process, cc_text(pool, "%s/bin/fatbinary", cc_find_toolkit(pool)), "--64");
-    add(process, cc_text(pool, "--create=%s", output), NULL);
-    add(process, cc_text(pool, "--image3=kind=ptx,sm=%s,file=%s", architecture + 3, ptx), NULL);
-}
-
-static int compile_for_cuda(struct cc_session *session, const struct cc_input *input,
-                            struct cc_list *objects, const char *object_name)
-{
-    struct cc_request *const request = session->request;
-    if (request->separate_units) {
-        fprintf(stderr,
-                "ctascope cc: '%s': device code of several files cannot be linked for "
-                "--device=cuda (-rdc)\n",
-                input->path);
-        return 1;
-    }
-    if (request->values) {
-        fprintf(stderr,
-                "ctascope cc: '%s': values are recorded on the CPU device only "
-                "(--values, --device=cuda)\n",
-                input->path);
-        return 1;
-    }
-    const char *const architecture =
-        request->architectures.count ? request->architectures.items[0] : "sm_75";
-    const char *const unit = cc_unit(session, input, object_name);
-    const char *const ptx = cc_session_file(session, input->path, "ptx");
-    const char *const fatbin = cc_session_file(session, input->path, "fatbin");
-    const char *const output =
-        request->stage == CC_LINK ? cc_session_file(session, input->path, "o") : object_name;
-    struct cc_process steps[3];
-    memset(steps, 0, sizeof steps);
-    ptx_command(session, input, unit, architecture, ptx, &steps[0]);
-    fatbinary_command(session, architecture, ptx, fatbin, &steps[1]);
-    open_toolkit(session, &steps[2], "--cuda-host-only", architecture);
-    add_host_options(session, &steps[2]);
-    add(&steps[2], "-Xclang", "-fcuda-include-gpubinary");
-    add(&steps[2], "-Xclang", fatbin);
-    cc_add_dependency_options(session, &steps[2].command, object_name);
-    add(&steps[2], "-c", NULL);
-    close_cuda(&steps[2], input, output);
-    int status = 0;
-    for (size_t i = 0; i < 3; i++) {
-        if (!status) status = cc_process_run(session, &steps[i]);
-        cc_process_release(&steps[i]);
-    }
-    if (status == 0 && request->stage == CC_LINK) cc_list_add(objects, output);
-    return status;
-}
-
 int cc_compile_cuda(struct cc_session *session, const struct cc_input *input,
                     struct cc_list *objects, const char *object_name)
 {
-    return session->request->for_cuda ? compile_for_cuda(session, input, objects, object_name)
+    return session->request->for_cuda ? cc_compile_for_gpu(session, input, objects, object_name)
                                       : compile_for_cpu(session, input, objects, object_name);
 }
 
@@ -512,15 +415,18 @@ int cc_preprocess_cuda(struct cc_session *session, const struct cc_input *input)
 {
     struct cc_request *const request = session->request;
     struct cc_process process = {0};
-    open_cuda(session, &process, "--cuda-host-only");
+    if (request->for_cuda)
+        cc_open_for_gpu(session, &process, "--cuda-host-only");
+    else
+        cc_open_own(session, &process, "--cuda-host-only", GPU_ARCHITECTURE);
     cc_list_add_all(&process.command, &request->host);
     if (request->stage == CC_PREPROCESS) {
-        add(&process, "-E", NULL);
+        cc_add(&process, "-E", NULL);
     } else {
-        add(&process, request->user_headers_only ? "-MM" : "-M", NULL);
+        cc_add(&process, request->user_headers_only ? "-MM" : "-M", NULL);
         cc_list_add_all(&process.command, &request->dependency_flags);
-        if (request->dependency_file) add(&process, "-MF", request->dependency_file);
+        if (request->dependency_file) cc_add(&process, "-MF", request->dependency_file);
     }
-    close_cuda(&process, input, request->output);
+    cc_close_cuda(&process, input, request->output);
     return cc_process_run(session, &process);
 }

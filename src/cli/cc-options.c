@@ -96,6 +96,8 @@ enum special {
     SET_DRY_RUN,
     SET_RDC,
     SET_DEVICE,
+    SET_TOOLKIT,
+    SET_CUDA_VERSION,
     SET_KERNELS,
     SET_SOURCES,
     SET_LOCALS,
@@ -135,6 +137,9 @@ struct row {
 static const struct row rows[] = {
     /* ours */
     {"--device", VALUE, SPECIAL, NULL, SET_DEVICE},
+    {"--toolkit", VALUE, SPECIAL, NULL, SET_TOOLKIT},
+    {"--cuda-path", VALUE, SPECIAL, NULL, SET_TOOLKIT},
+    {"--cuda-version", VALUE, SPECIAL, NULL, SET_CUDA_VERSION},
     {"--kernels", VALUE, SPECIAL, NULL, SET_KERNELS},
     {"--sources", VALUE, SPECIAL, NULL, SET_SOURCES},
     {"--locals", FLAG, SPECIAL, NULL, SET_LOCALS},
@@ -298,7 +303,6 @@ static const struct row rows[] = {
     {"--cudart", VALUE, IGNORED, NULL, NO_SPECIAL},
     {"-cudadevrt", VALUE, IGNORED, NULL, NO_SPECIAL},
     {"--cudadevrt", VALUE, IGNORED, NULL, NO_SPECIAL},
-    {"--cuda-path", VALUE, IGNORED, NULL, NO_SPECIAL},
     {"-target-dir", VALUE, IGNORED, NULL, NO_SPECIAL},
     {"--target-directory", VALUE, IGNORED, NULL, NO_SPECIAL},
     {"-dlto", FLAG, IGNORED, NULL, NO_SPECIAL},
@@ -567,6 +571,15 @@ static enum cts_status set_device(struct parser *parser, const char *value)
     return CTS_OK;
 }
 
+static enum cts_status set_cuda_version(struct parser *parser, const char *value)
+{
+    const bool is_known = strcmp(value, "12") == 0 || strcmp(value, "13") == 0;
+    if (!is_known)
+        return cts_fail(parser->error, CTS_USAGE, "--cuda-version is 12 or 13, not '%s'", value);
+    parser->request->cuda_version = value[1] == '2' ? 12 : 13;
+    return CTS_OK;
+}
+
 static void set_optimisation(struct cc_request *request, const char *value)
 {
     request->optimisation = cc_text(&request->pool, "-O%s", value);
@@ -740,6 +753,11 @@ static enum cts_status handle(struct parser *parser, const struct row *row, cons
         break;
     case SET_DEVICE:
         return set_device(parser, value);
+    case SET_TOOLKIT:
+        request->toolkit_asked = value;
+        break;
+    case SET_CUDA_VERSION:
+        return set_cuda_version(parser, value);
     case SET_LANGUAGE:
         parser->language = strcmp(value, "none") == 0 ? NULL : value;
         break;

@@ -2,7 +2,8 @@
  *
  *   cc-options.c   the command line: options of nvcc, of clang and our own, in one table
  *   cc-process.c   running compilers: environment, temporary files, signals
- *   cc-compile.c   from one source to one object, for each device
+ *   cc-compile.c   from one source to one object, for the CPU device
+ *   cc-cuda.c      the same for GPUs, with a toolkit and without one
  *   verb-cc.c      the whole: sources, objects, link
  *
  * All texts belong to the request's pool and live as long as the request. */
@@ -72,6 +73,14 @@ struct cc_request {
     bool instrument, locals, values, host_accesses;
     const char *kernels, *sources; /* regular expressions or NULL */
     const char *keep;              /* directory for intermediate files, or NULL */
+
+    /* --device=cuda */
+    const char *toolkit_asked; /* --toolkit: a directory or "none"; NULL: what is found */
+    unsigned cuda_version;     /* --cuda-version: 12 or 13; 0: not given */
+    struct cc_toolkit {
+        const char *directory; /* NULL: none; our own headers are used */
+        unsigned version;      /* 12: 12.x */
+    } toolkit;                 /* cc_find_toolkit */
 };
 
 /* Parses; CTS_USAGE names the first option that is not known or has no value. */
@@ -134,7 +143,12 @@ void cc_add_settings(struct cc_session *session, struct cc_process *process, con
 /* An identifier of the translation unit: from its absolute path, its output and the options. */
 const char *cc_unit(struct cc_session *session, const struct cc_input *input,
                     const char *object_name);
-/* Where a CUDA toolkit lies, or NULL. */
-const char *cc_find_toolkit(struct cc_pool *pool);
+/* Decides which toolkit compiles for a GPU, or that none does: request->toolkit. */
+CTS_MUST_CHECK enum cts_status cc_find_toolkit(struct cc_request *request, struct cts_error *error);
+/* What programs for a GPU are linked with, behind everything else. */
+void cc_add_gpu_libraries(struct cc_session *session, struct cc_list *command);
+/* Whether -lNAME names what is left out of such a link: the runtime, in place of which stands ours.
+ */
+bool cc_is_toolkit_library(const struct cc_request *request, const char *word);
 
 #endif

@@ -91,13 +91,7 @@ static void add_runtime(struct cc_session *session, struct cc_list *command)
 {
     struct cc_pool *const pool = &session->request->pool;
     if (session->request->for_cuda) {
-        const char *const toolkit = cc_find_toolkit(pool);
-        /* static, so that the program runs on a machine with a driver and no toolkit */
-        cc_list_add(command, cc_text(pool, "-L%s/lib64", toolkit));
-        cc_list_add(command, "-lcudart_static");
-        cc_list_add(command, "-ldl");
-        cc_list_add(command, "-lrt");
-        cc_list_add(command, "-lpthread");
+        cc_add_gpu_libraries(session, command);
         return;
     }
     const char *const directory = cts_library_directory();
@@ -122,7 +116,7 @@ static int link_program(struct cc_session *session, const struct cc_list *object
                 cc_list_add(&process.command, word);
             cc_list_add_all(&process.command, &objects_of_input[at]);
             at++;
-        } else {
+        } else if (!request->for_cuda || !cc_is_toolkit_library(request, word)) {
             cc_list_add(&process.command, word);
         }
     }
@@ -250,10 +244,7 @@ static int run_cc(const struct cts_arguments *arguments)
         status = fail(&error);
     } else if (request.stage == CC_HELP) {
         cts_help_verb(stdout, arguments->verb);
-    } else if (request.for_cuda && !cc_find_toolkit(&request.pool)) {
-        cts_fail(&error, CTS_UNSUPPORTED,
-                 "--device=cuda needs a CUDA toolkit, and none is found (CUDA_HOME, "
-                 "/usr/local/cuda)");
+    } else if (request.for_cuda && cc_find_toolkit(&request, &error)) {
         status = fail(&error);
     } else if (cc_session_open(&session, &request, &error)) {
         status = fail(&error);
@@ -272,6 +263,8 @@ static int run_cc(const struct cts_arguments *arguments)
 /* For help, the man page and completion: cc parses its command line itself (cc-options.c). */
 static const struct cts_option options[] = {
     {"device", "cpu|cuda", "what kernels run on (default: cpu)", 0},
+    {"toolkit", "DIR|none", "with cuda: the CUDA toolkit, or ctascope's own headers", 0},
+    {"cuda-version", "12|13", "with cuda and no toolkit: the runtime it is for (default: 13)", 0},
     {"kernels", "REGEX", "kernels to instrument, by their name in the source", 0},
     {"sources", "REGEX", "source files to instrument", 0},
     {"locals", NULL, "record accesses to local memory, too", 0},

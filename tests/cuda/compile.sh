@@ -1,19 +1,28 @@
 #!/bin/sh
-# `ctascope cc --device=cuda` where a toolkit is: programs of one file and of two, and what it refuses.
-# compile.sh CTASCOPE SOURCES; 77 without a toolkit.
+# `ctascope cc --device=cuda` end to end but for the GPU: programs of one file and of two, and what it
+# refuses.
+# compile.sh CTASCOPE SOURCES found|none; 'found': with the toolkit, 77 where there is none; 'none':
+# without one, wherever it runs.
 set -eu
-ctascope=$1 sources=$2
+ctascope=$1 sources=$2 toolkit=$3
 work=$(mktemp -d)
 mkdir "$work/kept" "$work/plain"
 trap 'rm -rf "$work"' EXIT
 fail() { echo "$*" >&2; exit 1; }
-cc() { "$ctascope" cc --device=cuda "$@"; }
-
-cc --keep="$work/kept" -O2 -I"$sources/include" "$sources/examples/vectoradd.cu" -o "$work/one" \
-    2>"$work/errors" || {
-    grep -q 'needs a CUDA toolkit' "$work/errors" && { echo "no CUDA toolkit"; exit 77; }
-    fail "$(cat "$work/errors")"
+cc() {
+    if [ "$toolkit" = none ]; then
+        "$ctascope" cc --device=cuda --toolkit=none "$@"
+    else
+        "$ctascope" cc --device=cuda "$@"
+    fi
 }
+
+cc --keep="$work/kept" -O2 -I"$sources/include" "$sources/examples/vectoradd.cu" -o "$work/one"
+if [ "$toolkit" = found ]; then
+    readelf -d "$work/one" | grep -q 'libcudart' && { echo "no CUDA toolkit"; exit 77; }
+else
+    readelf -d "$work/one" | grep -q 'NEEDED.*libcudart.so.13' || fail "not for the runtime 13"
+fi
 grep -q '__cts_table' "$work/kept/vectoradd.ptx" || fail "the PTX has no table"
 grep -q 'activemask' "$work/kept/vectoradd.ptx" || fail "the PTX has no producer"
 cc -arch=sm_90 -c "$sources/tests/cc/programs/units-a.cu" -o "$work/a.o"

@@ -510,6 +510,18 @@ static void drop_marks(LLVMValueRef mark)
     while (mark && (use = LLVMGetFirstUse(mark))) LLVMInstructionEraseFromParent(LLVMGetUser(use));
 }
 
+/* The device library comes in when what is recorded is marked: its own accesses are not. */
+static void link_library(LLVMModuleRef module, const char *path)
+{
+    char *problem = NULL;
+    if (cts_link_needed(module, path, &problem)) {
+        char *const text = cts_plugin_text("the device library cannot be linked: %s", problem);
+        cts_error_at(module, NULL, text);
+        free(text);
+    }
+    free(problem);
+}
+
 int cts_device_pass(LLVMModuleRef module)
 {
     struct device_pass pass = {0};
@@ -537,6 +549,7 @@ int cts_device_pass(LLVMModuleRef module)
         drop_marks(pass.range_mark);
         drop_marks(pass.values.mark);
     }
+    if (pass.options.library && !pass.options.for_cpu) link_library(module, pass.options.library);
     if (pass.options.producer && !pass.options.for_cpu) {
         drop_marks(pass.values.mark);
         cts_producer_add(module, pass.options.producer);

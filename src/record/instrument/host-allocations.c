@@ -39,7 +39,8 @@ struct allocation {
 enum allocating {
     NOT_ALLOCATING = 1,
     SETS_POINTER, /* its first argument is the address of a pointer to the elements */
-    SETS_HANDLE,  /* ... of an array's handle or a CUdeviceptr */
+    SETS_HANDLE,  /* ... of a CUdeviceptr */
+    SETS_ARRAY,   /* ... of an array's handle */
     SETS_PITCHED, /* ... of a cudaPitchedPtr */
 };
 
@@ -57,9 +58,9 @@ static enum allocating allocating_by_name(const char *name)
         {"cudaMallocAsync", SETS_POINTER},
         {"cudaMallocFromPoolAsync", SETS_POINTER},
         {"cudaMalloc3D", SETS_PITCHED},
-        {"cudaMallocArray", SETS_HANDLE},
-        {"cudaMalloc3DArray", SETS_HANDLE},
-        {"cudaMallocMipmappedArray", SETS_HANDLE},
+        {"cudaMallocArray", SETS_ARRAY},
+        {"cudaMalloc3DArray", SETS_ARRAY},
+        {"cudaMallocMipmappedArray", SETS_ARRAY},
         {"cuMemAlloc", SETS_HANDLE},
         {"cuMemAlloc_v2", SETS_HANDLE},
         {"cuMemAllocManaged", SETS_HANDLE},
@@ -72,6 +73,10 @@ static enum allocating allocating_by_name(const char *name)
         {"cuMemHostAlloc", SETS_POINTER},
     };
     size_t length = strcspn(name, "<(");
+    /* with one default stream per thread */
+    if (length > 5 &&
+        (!memcmp(name + length - 5, "_ptsz", 5) || !memcmp(name + length - 5, "_ptds", 5)))
+        length -= 5;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strlen(known[i].name) == length && !memcmp(known[i].name, name, length))
             return known[i].kind;
@@ -233,6 +238,9 @@ static void hint_in_function(struct hint_pass *pass, LLVMValueRef function)
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef callee = is_call(i) ? LLVMGetCalledValue(i) : NULL;
             if (!callee || !LLVMIsAFunction(callee) || !is_allocating(pass, callee)) continue;
+            /* The recorder for GPUs is told nothing of arrays: the next allocation would take it.
+             */
+            if (!pass->options->for_cpu && allocating_kind(pass, callee) == SETS_ARRAY) continue;
             if (!is_entered) cts_namer_enter(&pass->namer, function);
             is_entered = true;
             add_hint(pass, function, i);

@@ -56,6 +56,7 @@ bool cts_plugin_options_read(struct cts_plugin_options *options, LLVMModuleRef m
         .drop_marks = getenv("CTS_MARKS") && !strcmp(getenv("CTS_MARKS"), "drop"),
         .print_notes = is_on("CTS_NOTES"),
         .producer = getenv("CTS_PRODUCER"),
+        .library = getenv("CTS_LIBRARY"),
     };
     if (unit && *unit)
         snprintf(options->unit, sizeof options->unit, "%s", unit);

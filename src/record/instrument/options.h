@@ -16,6 +16,7 @@ struct cts_plugin_options {
     bool separate_units; /* CTS_RDC: other translation units may call in */
     bool print_notes;
     const char *producer;          /* CTS_PRODUCER: path of its bitcode, borrowed; NULL: none */
+    const char *library;           /* CTS_LIBRARY: of device functions, likewise */
     bool has_kernels, has_sources; /* whether the expressions below are set */
     regex_t kernels, sources;
     char unit[64];

@@ -273,6 +273,39 @@ int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem)
     return 0;
 }
 
+int cts_link_needed(LLVMModuleRef module, const char *path, char **problem)
+{
+    SMDiagnostic diagnostic;
+    std::unique_ptr<Module> source = parseIRFile(path, diagnostic, unwrap(module)->getContext());
+    if (!source) {
+        *problem =
+            strdup((diagnostic.getFilename() + ": " + diagnostic.getMessage()).str().c_str());
+        return 1;
+    }
+    std::vector<std::string> names;
+    for (GlobalObject &object : source->global_objects()) {
+        object.setComdat(nullptr);
+        if (!object.isDeclaration()) names.push_back(object.getName().str());
+        if (auto *function = dyn_cast<Function>(&object)) {
+            function->removeFnAttr("target-cpu");
+            function->removeFnAttr("target-features");
+        }
+    }
+    for (const char *own : {"llvm.module.flags", "llvm.ident", "nvvmir.version"})
+        if (NamedMDNode *node = source->getNamedMetadata(own)) source->eraseNamedMetadata(node);
+    source->setDataLayout(unwrap(module)->getDataLayout());
+    source->setTargetTriple(unwrap(module)->getTargetTriple());
+    if (Linker::linkModules(*unwrap(module), std::move(source), Linker::Flags::LinkOnlyNeeded)) {
+        *problem = strdup((std::string(path) + ": does not fit the module").c_str());
+        return 1;
+    }
+    for (const std::string &name : names) {
+        GlobalValue *value = unwrap(module)->getNamedValue(name);
+        if (value && !value->isDeclaration()) value->setLinkage(GlobalValue::InternalLinkage);
+    }
+    return 0;
+}
+
 char *cts_demangle(const char *symbol)
 {
     ItaniumPartialDemangler parts;

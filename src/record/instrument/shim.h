@@ -51,6 +51,8 @@ LLVMBasicBlockRef cts_split_before(LLVMValueRef instruction);
 /* Links a file of bitcode into the module; what it defines becomes the module's own, and is
  * compiled for the module's target. Not 0: it failed, and the caller frees the text of *problem. */
 int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem);
+/* The same, of a library: only what the module calls. */
+int cts_link_needed(LLVMModuleRef module, const char *path, char **problem);
 
 #ifdef __cplusplus
 }

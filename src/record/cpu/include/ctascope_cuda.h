@@ -13,11 +13,19 @@
 #error "ctascope_cuda.h is for sources compiled as CUDA"
 #endif
 
-#define __CUDACC__                   1
-#define __NVCC__                     1
-#define __CUDACC_VER_MAJOR__         12
-#define __CUDACC_VER_MINOR__         3
-#define __CUDACC_VER_BUILD__         107
+#define __CUDACC__ 1
+#define __NVCC__   1
+#if defined(CTS_CUDART) && CTS_CUDART >= 13
+#define __CUDACC_VER_MAJOR__ 13
+#define __CUDACC_VER_MINOR__ 0
+#define __CUDACC_VER_BUILD__ 88
+#define CUDA_VERSION         13000
+#else
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 3
+#define __CUDACC_VER_BUILD__ 107
+#define CUDA_VERSION         12030
+#endif
 #define __CUDACC_EXTENDED_LAMBDA__   1
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #define __CUDA_ARCH_LIST__           900
@@ -56,8 +64,9 @@ __device__ void *malloc(size_t) __attribute__((nothrow)) __attribute__((malloc))
 #include "ctascope/dpx.h"
 #pragma pop_macro("__CUDA_ARCH__")
 
-#define CUDA_VERSION 12030
 #include "ctascope/runtime.h"
+#ifndef CTS_CUDART /* fetches are the CPU device's */
 #include "ctascope/texture.h"
+#endif
 
 #endif

@@ -8,7 +8,9 @@
 
 #include "ctascope_runtime_api.h"
 
+#ifndef CUDA_VERSION
 #define CUDA_VERSION 12030
+#endif
 #ifndef CUDAAPI
 #define CUDAAPI
 #endif

@@ -5,6 +5,10 @@
  * Names, enum values and signatures are those of CUDA 12's documented API. Layouts are our own
  * where programs only use names: everything that a program compiles against comes from here.
  * What CUDA 12 removed but older programs use (texture references, cudaThread*) is here too.
+ *
+ * `ctascope cc --device=cuda` compiles with these headers where no toolkit is. Then CTS_CUDART is
+ * 12 or 13, the version of NVIDIA's runtime that the program is for; names, layouts and signatures
+ * are that one's, and what it does not have is not declared.
  * A function that is declared here either works or returns cudaErrorNotSupported after one line
  * on stderr. What is not declared, the compiler refuses by name.
  *
@@ -23,7 +27,16 @@ typedef struct dim3 {
 #include "vector_types.h" /* dim3, with its constructors in C++ */
 #endif
 
+#if defined(CTS_CUDART) && CTS_CUDART >= 13
+#define CUDART_VERSION 13000
+#define CTS_CUDART_13  1
+#else
 #define CUDART_VERSION 12030
+#define CTS_CUDART_13  0
+#endif
+#ifdef CTS_CUDART
+#include "ctascope/runtime_names.h"
+#endif
 #ifndef CUDART_CB
 #define CUDART_CB
 #endif
@@ -314,6 +327,9 @@ struct cudaPointerAttributes {
     int device;
     void *devicePointer;
     void *hostPointer;
+#if CTS_CUDART_13
+    long reserved[8];
+#endif
 };
 
 enum cudaMemoryAdvise {
@@ -452,6 +468,9 @@ struct cudaResourceViewDesc {
     enum cudaResourceViewFormat format;
     size_t width, height, depth;
     unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+#if CTS_CUDART_13
+    unsigned int reserved[16];
+#endif
 };
 
 enum cudaTextureAddressMode {
@@ -680,21 +699,31 @@ struct cudaDeviceProp {
     int maxThreadsPerBlock;
     int maxThreadsDim[3];
     int maxGridSize[3];
+#if !CTS_CUDART_13
     int clockRate; /* kHz */
+#endif
     size_t totalConstMem;
     int major;
     int minor;
     size_t textureAlignment;
     size_t texturePitchAlignment;
+#if !CTS_CUDART_13
     int deviceOverlap;
+#endif
     int multiProcessorCount;
+#if !CTS_CUDART_13
     int kernelExecTimeoutEnabled;
+#endif
     int integrated;
     int canMapHostMemory;
+#if !CTS_CUDART_13
     int computeMode;
+#endif
     int maxTexture1D;
     int maxTexture1DMipmap;
+#if !CTS_CUDART_13
     int maxTexture1DLinear;
+#endif
     int maxTexture2D[2];
     int maxTexture2DMipmap[2];
     int maxTexture2DLinear[3];
@@ -721,7 +750,9 @@ struct cudaDeviceProp {
     int tccDriver;
     int asyncEngineCount;
     int unifiedAddressing;
+#if !CTS_CUDART_13
     int memoryClockRate; /* kHz */
+#endif
     int memoryBusWidth;
     int l2CacheSize;
     int persistingL2CacheMaxSize;
@@ -735,13 +766,17 @@ struct cudaDeviceProp {
     int isMultiGpuBoard;
     int multiGpuBoardGroupID;
     int hostNativeAtomicSupported;
+#if !CTS_CUDART_13
     int singleToDoublePrecisionPerfRatio;
+#endif
     int pageableMemoryAccess;
     int concurrentManagedAccess;
     int computePreemptionSupported;
     int canUseHostPointerForRegisteredMem;
     int cooperativeLaunch;
+#if !CTS_CUDART_13
     int cooperativeMultiDeviceLaunch;
+#endif
     size_t sharedMemPerBlockOptin;
     int pageableMemoryAccessUsesHostPageTables;
     int directManagedMemAccessFromHost;
@@ -761,7 +796,18 @@ struct cudaDeviceProp {
     int ipcEventSupported;
     int clusterLaunch;
     int unifiedFunctionPointers;
+#if CTS_CUDART_13
+    int deviceNumaConfig;
+    int deviceNumaId;
+    int mpsEnabled;
+    int hostNumaId;
+    unsigned int gpuPciDeviceID;
+    unsigned int gpuPciSubsystemID;
+    int hostNumaMultinodeIpcSupported;
+    int reserved[56];
+#else
     int reserved[63];
+#endif
 };
 
 enum cudaDeviceAttr {
@@ -984,12 +1030,14 @@ cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 
 /* Deprecated names of the above. */
+#if !CTS_CUDART_13
 cudaError_t cudaThreadExit(void);
 cudaError_t cudaThreadSynchronize(void);
 cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaThreadGetLimit(size_t *pValue, enum cudaLimit limit);
 cudaError_t cudaThreadGetCacheConfig(enum cudaFuncCache *pCacheConfig);
 cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache cacheConfig);
+#endif
 
 /* ---- errors ---- */
 
@@ -1038,12 +1086,19 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end);
 
 cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                              size_t sharedMem, cudaStream_t stream);
+#if defined(CTS_CUDART) && defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+/* By this name clang finds it for <<<...>>>. */
+cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                  size_t sharedMem, cudaStream_t stream);
+#endif
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args);
 cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
                                         size_t sharedMem, cudaStream_t stream);
+#if !CTS_CUDART_13
 cudaError_t cudaLaunchCooperativeKernelMultiDevice(struct cudaLaunchParams *launchParamsList,
                                                    unsigned int numDevices,
                                                    unsigned int flags CTS_DEFAULT(0));
+#endif
 cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig);
 cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config);
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func);
@@ -1183,10 +1238,17 @@ cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t widt
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value,
                               struct cudaExtent extent, cudaStream_t stream CTS_DEFAULT(0));
 
+#if CTS_CUDART_13
+cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location,
+                                 unsigned int flags, cudaStream_t stream CTS_DEFAULT(0));
+cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location);
+#else
 cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int dstDevice,
                                  cudaStream_t stream CTS_DEFAULT(0));
 cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
                           int device);
+#endif
 cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
                                      enum cudaMemRangeAttribute attribute, const void *devPtr,
                                      size_t count);
@@ -1210,6 +1272,7 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *pSurfObject,
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surfObject);
 cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc,
                                              cudaSurfaceObject_t surfObject);
+#ifndef CTS_CUDART
 cudaError_t cudaBindTexture(size_t *offset, const struct textureReference *texref,
                             const void *devPtr, const struct cudaChannelFormatDesc *desc,
                             size_t size CTS_DEFAULT(UINT32_MAX));
@@ -1224,6 +1287,7 @@ cudaError_t cudaGetTextureReference(const struct textureReference **texref, cons
 cudaError_t cudaBindSurfaceToArray(const struct surfaceReference *surfref, cudaArray_const_t array,
                                    const struct cudaChannelFormatDesc *desc);
 cudaError_t cudaGetSurfaceReference(const struct surfaceReference **surfref, const void *symbol);
+#endif
 
 /* ---- graphs ---- */
 
@@ -1262,13 +1326,24 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
                                       const cudaGraphNode_t *pDependencies, size_t numDependencies,
                                       cudaEvent_t event);
+#if CTS_CUDART_13
+typedef struct cudaGraphEdgeData_st {
+    unsigned char from_port, to_port, type, reserved[5];
+} cudaGraphEdgeData;
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                     const cudaGraphNode_t *to, const cudaGraphEdgeData *edgeData,
+                                     size_t numDependencies);
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                              cudaGraphEdgeData *edgeData, size_t *numEdges);
+#else
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                      const cudaGraphNode_t *to, size_t numDependencies);
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                              size_t *numEdges);
+#endif
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes);
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes,
                                   size_t *pNumRootNodes);
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
-                              size_t *numEdges);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType);
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          struct cudaKernelNodeParams *pNodeParams);
@@ -1318,7 +1393,7 @@ cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sh
 
 /* In a program that has a translation unit compiled with one default stream per thread, stream 0
  * means the calling thread's own. */
-#ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && !defined(CTS_CUDART)
 #ifdef __cplusplus
 extern "C"
 #endif

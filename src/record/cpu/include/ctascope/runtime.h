@@ -279,6 +279,38 @@ CTS_API_ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph
     return ::cudaGraphInstantiate(executable, graph, 0ull);
 }
 
+#if CTS_CUDART_13
+/* As CUDA 12 has them, too. */
+CTS_API_ struct cudaMemLocation cts_location_(int device)
+{
+    struct cudaMemLocation location;
+    const bool on_host = device == cudaCpuDeviceId;
+    location.type = on_host ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+    location.id = on_host ? 0 : device;
+    return location;
+}
+CTS_API_ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t size_bytes, int device,
+                                          cudaStream_t stream = 0)
+{
+    return ::cudaMemPrefetchAsync(pointer, size_bytes, cts_location_(device), 0u, stream);
+}
+CTS_API_ cudaError_t cudaMemAdvise(const void *pointer, size_t size_bytes,
+                                   enum cudaMemoryAdvise advice, int device)
+{
+    return ::cudaMemAdvise(pointer, size_bytes, advice, cts_location_(device));
+}
+CTS_API_ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                              const cudaGraphNode_t *to, size_t count)
+{
+    return ::cudaGraphAddDependencies(graph, from, to, nullptr, count);
+}
+CTS_API_ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
+                                       cudaGraphNode_t *to, size_t *count)
+{
+    return ::cudaGraphGetEdges(graph, from, to, nullptr, count);
+}
+#endif
+
 /* Channel descriptors by type: cudaCreateChannelDesc<float4>(). */
 template <class T> struct cts_channel_; /* bits and kind of an element type */
 #define CTS_CHANNEL_(type, kind)                                                                   \
