@@ -33,17 +33,19 @@ static bool is_start(const struct cts_path *result, const struct cts_path_row *r
            (!strcmp(name, "MPI_Init") || !strcmp(name, "MPI_Init_thread"));
 }
 
+/* Where it is more than a hundredth of the path or of waiting. */
 static void print_start_notes(const struct cts_path *result, FILE *file)
 {
     for (size_t i = 0; i < result->row_count; i++) {
         const struct cts_path_row *const row = &result->rows[i];
-        if (!is_start(result, row) || !(row->path_ns | row->blame_ns)) continue;
+        const bool matters =
+            row->path_ns > result->path_ns / 100 || row->blame_ns > result->wait_ns / 100;
+        if (!matters || !is_start(result, row)) continue;
         if (row->region == result->start_region)
-            fprintf(
-                file,
-                "Note: %s of the path and %s of waiting lie before the first event of a process: "
-                "the recording does not say what it did, so nothing is blamed\n",
-                time_of(row->path_ns), time_of(row->blame_ns));
+            fprintf(file,
+                    "Note: %s of the path and %s of waiting lie before the first event of a "
+                    "process: what it did then is not recorded\n",
+                    time_of(row->path_ns), time_of(row->blame_ns));
         else
             fprintf(file,
                     "Note: the recording begins with %s: it is on the path for %s since nothing "
