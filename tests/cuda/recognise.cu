@@ -16,12 +16,15 @@ struct access_case {
     uint64_t addresses[CTS_GROUP][32];
     uint32_t mask, count; // lanes, accesses
     uint32_t slots;       // that the records take, if all lanes are active
-    bool is_near;         // addresses of 32 bits
+    uint32_t spaces;      // of the accesses; all global unless is_near or two_spaces
+    bool is_near;         // addresses of 32 bits, shared memory
+    bool two_spaces;      // global and shared in one group
+    bool wants_shared;    // it is recorded
     bool is_mixed;        // lanes at sites of their own come together
     bool has_gap;         // the number after the fourth site is another's
 };
 struct taken {
-    uint32_t site, mask;
+    uint32_t site, mask, space;
     uint64_t addresses[32];
 };
 
@@ -35,19 +38,17 @@ template <uint32_t count> __device__ void produce(const access_case *c, const ct
     const uint32_t lane = threadIdx.x;
     uint64_t addresses[CTS_GROUP] = {0};
     for (uint32_t i = 0; i < count; i++) addresses[i] = c->addresses[i][lane];
-    if (c->has_gap)
-        cts_produce(p, gap, CTS_RING_GLOBAL, addresses, count, false);
-    else if (c->is_near)
-        cts_produce(p, sites, CTS_RING_GLOBAL, addresses, count, true);
-    else
-        cts_produce(p, sites, CTS_RING_GLOBAL, addresses, count, false);
+    cts_produce(p, c->has_gap ? gap : sites, c->spaces, addresses, count);
 }
 
 __global__ void access(const access_case *c, uint32_t *slots)
 {
     bin.slots = (uint64_t)slots;
     bin.tail = (uint64_t)&tail;
-    const cts_producer p = {(uint64_t)&bin, SLOTS_LOG2, 5 | 3u << CTS_PRODUCER_WARP_SHIFT, 77, 100};
+    const uint32_t wants = c->wants_shared ? 1u << CTS_RING_SHARED : 0;
+    const cts_producer p = {(uint64_t)&bin, SLOTS_LOG2,
+                            5 | 3u << CTS_PRODUCER_WARP_SHIFT | wants << CTS_PRODUCER_SPACES_SHIFT,
+                            77, 100};
     if (!(c->mask >> threadIdx.x & 1)) return;
     const uint32_t own = threadIdx.x % c->count;
     if (c->is_mixed)
@@ -83,7 +84,7 @@ __global__ void take(const uint32_t *slots, uint32_t from, uint32_t to, taken *o
         if (repeats > 1) r.mask = UINT32_MAX;
         const int64_t distance = repeats > 1 ? (int32_t)cts_ring_mask_of(words.w) : 0;
         const bool is_list = r.pattern == CTS_RING_LIST;
-        if (r.cta != 77 || r.launch != 5 || r.warp != 3 || r.space != CTS_RING_GLOBAL ||
+        if (r.cta != 77 || r.launch != 5 || r.warp != 3 || r.space > CTS_RING_SHARED ||
             r.operation != CTS_RING_AS_SITE || !r.mask)
             return;
         uint32_t k = 0;
@@ -91,6 +92,7 @@ __global__ void take(const uint32_t *slots, uint32_t from, uint32_t to, taken *o
         for (uint32_t i = 0; i < repeats; i++) {
             out[*count + i].site = r.pc + i;
             out[*count + i].mask = r.mask;
+            out[*count + i].space = r.space;
         }
         for (uint32_t lane = 0; lane < 32; lane++) {
             if (!(r.mask >> lane & 1)) continue;
@@ -161,20 +163,26 @@ static uint32_t make_addresses(uint64_t *addresses, uint32_t kind, bool is_near)
     return kind < 3 || kind == 6 ? 1 : kind == 3 ? 5 : kind == 5 ? 1 : 0;
 }
 
+static uint32_t space_of(const access_case *c, uint32_t i)
+{
+    return c->spaces >> 2 * i & 3;
+}
+
 // Slots that are saved: runs of accesses that are equally far apart in all lanes. By brute force.
 static uint32_t saved_slots(const access_case *c, const uint32_t *slots)
 {
     uint32_t saved = 0, run = 1;
     int64_t distance = 0;
     for (uint32_t i = 1; i < c->count; i++) {
-        bool joins = slots[i] == 1 && slots[i - 1] == 1 && !(c->has_gap && i == 4);
+        bool joins = slots[i] == 1 && slots[i - 1] == 1 && !(c->has_gap && i == 4) &&
+                     space_of(c, i) == space_of(c, i - 1);
         const int64_t apart = (int64_t)(c->addresses[i][0] - c->addresses[i - 1][0]);
         for (uint32_t l = 0; l < 32; l++)
             if (c->addresses[i][l] - c->addresses[i - 1][l] != (uint64_t)apart) joins = false;
         joins = joins && apart == (int32_t)apart && (run == 1 || apart == distance);
         run = joins ? run + 1 : 1;
         distance = apart;
-        saved += joins;
+        saved += joins && (space_of(c, i) == CTS_RING_GLOBAL || c->wants_shared);
     }
     return saved;
 }
@@ -207,6 +215,12 @@ int main()
         c->is_near = below(4) == 0;
         c->is_mixed = below(8) == 0;
         c->has_gap = !c->is_near && !c->is_mixed && below(4) == 0;
+        c->two_spaces = !c->is_near && !c->is_mixed && below(3) == 0;
+        c->wants_shared = !c->two_spaces || below(2);
+        c->spaces = c->is_mixed     ? 0
+                    : c->is_near    ? 0x5555
+                    : c->two_spaces ? (uint32_t)random_bits() & 0x5555
+                                    : 0;
         uint32_t kind = 0, here[CTS_GROUP] = {0};
         const uint32_t repeating = 1 + (uint32_t)below(4); // of four
         int64_t distance = 16;
@@ -216,6 +230,7 @@ int main()
                     distance = (int64_t)below(c->is_near ? 1000 : (uint64_t)1 << 33) - 500;
                 if (below(8) == 0) distance = below(2) ? INT32_MAX : (int64_t)INT32_MIN;
                 if (c->is_near) distance %= 4096;
+                if (c->two_spaces) distance %= 1 << 20;
                 for (uint32_t l = 0; l < 32; l++)
                     c->addresses[i][l] = c->addresses[i - 1][l] + (uint64_t)distance;
                 here[i] = here[i - 1];
@@ -224,10 +239,10 @@ int main()
                     here[i] = 0;
                 }
             } else {
-                kind = (uint32_t)(alike ? below(3) : below(c->is_near ? 4 : 8));
-                here[i] = make_addresses(c->addresses[i], kind, c->is_near);
+                kind = (uint32_t)(alike ? below(3) : below(c->is_near || c->two_spaces ? 4 : 8));
+                here[i] = make_addresses(c->addresses[i], kind, c->is_near || c->two_spaces);
             }
-            c->slots += here[i];
+            if (space_of(c, i) == CTS_RING_GLOBAL || c->wants_shared) c->slots += here[i];
             known = known && !c->is_mixed && here[i] && (kind != 5 || c->count == 1);
         }
         if (known && c->count > 1) c->slots -= saved_slots(c, here);
@@ -249,6 +264,7 @@ int main()
             uint32_t i = records[r].site - 110;
             if (c->has_gap && i == 4) fail("a site that is another's", g);
             if (c->has_gap && i > 4) i--;
+            if (i < c->count && records[r].space != space_of(c, i)) fail("another space", g);
             if (i >= c->count) fail("a record of no site", g);
             if (records[r].mask & ~left[i]) fail("a lane twice, or one that is not active", g);
             left[i] &= ~records[r].mask;
@@ -259,8 +275,11 @@ int main()
                 last[l] = i;
             }
         }
-        for (uint32_t i = 0; i < c->count; i++)
-            if (left[i]) fail("a lane is missing", g);
+        for (uint32_t i = 0; i < c->count; i++) {
+            const bool wanted = space_of(c, i) == CTS_RING_GLOBAL || c->wants_shared;
+            const uint32_t all_lanes = c->is_mixed ? left[i] : c->mask;
+            if (left[i] != (wanted ? 0 : all_lanes)) fail("a lane is missing, or is unwanted", g);
+        }
         position = head;
         const uint64_t taken_to = position;
         cudaMemcpyToSymbol(tail, &taken_to, sizeof taken_to);

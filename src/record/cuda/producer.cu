@@ -12,6 +12,9 @@ __device__ struct cts_cuda_module __cts_module;
 #define LOCAL(type)  __attribute__((address_space(5))) type
 
 static_assert(sizeof(struct cts_producer) == 24, "as instrument/device-producer.c has it");
+static_assert(CTS_RING_LAUNCHES <= 1 << CTS_CUDA_NUMBER_BITS &&
+                  CTS_CUDA_NUMBER_BITS <= CTS_PRODUCER_WARP_SHIFT,
+              "a launch's number fits where grids and threads keep it");
 
 CTS_HOT uint64_t grid_id(void)
 {
@@ -56,26 +59,21 @@ PRODUCER void __cts_produce_begin(struct cts_producer *p)
     p->first_site = m.first_site;
 }
 
-CTS_HOT bool wants(const struct cts_producer *p, uint32_t space)
-{
-    return p->launch >> (CTS_PRODUCER_SPACES_SHIFT + space) & 1;
-}
-
-/* Accesses of a space that is known. */
+/* Accesses of spaces that are known. */
 template <uint32_t count>
-CTS_HOT void produce(const struct cts_producer *p, const uint32_t *sites, uint32_t space,
+CTS_HOT void produce(const struct cts_producer *p, const uint32_t *sites, uint32_t spaces,
                      const void *const *pointers)
 {
     uint64_t addresses[count];
-    if (space != CTS_CUDA_GLOBAL && !wants(p, space)) return;
 #pragma unroll
     for (uint32_t i = 0; i < count; i++) {
+        const uint32_t space = cts_space_of(spaces, i);
         const void *const at = pointers[i];
         addresses[i] = space == CTS_CUDA_GLOBAL   ? (uint64_t)(CTS_GLOBAL(const char) *)at
                        : space == CTS_CUDA_SHARED ? (uint32_t)(uint64_t)(SHARED(const char) *)at
                                                   : (uint32_t)(uint64_t)(LOCAL(const char) *)at;
     }
-    cts_produce(*p, sites, space, addresses, count, space != CTS_CUDA_GLOBAL);
+    cts_produce(*p, sites, spaces, addresses, count);
 }
 
 /* A generic pointer is what the hardware says it is; constant memory is not recorded. */
@@ -89,8 +87,8 @@ CTS_COLD void produce_unknown(const struct cts_producer *p, uint32_t site, const
         produce<1>(p, &site, CTS_CUDA_GLOBAL, &address);
 }
 
-/* Accesses that follow one another, all in one space, enum cts_cuda_space; where that is unknown,
- * one alone. */
+/* Accesses that follow one another; `spaces` are enum cts_cuda_space, two bits each. They are all
+ * the same, or global and shared; an access whose space is unknown is alone. */
 PRODUCER void __cts_produce_1(const struct cts_producer *p, uint32_t space, uint32_t site,
                               const void *address)
 {
@@ -120,11 +118,11 @@ PRODUCER void __cts_produce_1(const struct cts_producer *p, uint32_t space, uint
 #define NAMES_7(name) NAMES_6(name), name##6
 #define NAMES_8(name) NAMES_7(name), name##7
 #define PRODUCE(n)                                                                                 \
-    PRODUCER void __cts_produce_##n(const struct cts_producer *p, uint32_t space, ACCESSES_##n)    \
+    PRODUCER void __cts_produce_##n(const struct cts_producer *p, uint32_t spaces, ACCESSES_##n)   \
     {                                                                                              \
         const uint32_t sites[] = {NAMES_##n(site)};                                                \
         const void *const pointers[] = {NAMES_##n(address)};                                       \
-        if (p->bin) produce<n>(p, sites, space, pointers);                                         \
+        if (p->bin) produce<n>(p, sites, spaces, pointers);                                        \
     }
 PRODUCE(2)
 PRODUCE(3)

@@ -41,6 +41,17 @@ struct cts_produced {
     uint32_t site, space;
 };
 
+/* Of access `i` of a group: two bits each. */
+CTS_HOT uint32_t cts_space_of(uint32_t spaces, uint32_t i)
+{
+    return spaces >> 2 * i & 3;
+}
+
+CTS_HOT bool cts_wants(const struct cts_producer &p, uint32_t space)
+{
+    return space == CTS_RING_GLOBAL || (p.launch >> (CTS_PRODUCER_SPACES_SHIFT + space) & 1);
+}
+
 CTS_HOT uint32_t cts_lane(void)
 {
     return __nvvm_read_ptx_sreg_laneid();
@@ -252,16 +263,22 @@ CTS_HOT uint32_t cts_reserve_whole(const struct cts_producer &p, uint32_t lane, 
     return position;
 }
 
+CTS_HOT uint32_t *cts_slot(const struct cts_producer &p, uint64_t slots, uint32_t position)
+{
+    const uint32_t index = position & ((1u << p.slots_log2) - 1);
+    return (uint32_t *)(slots + (uint64_t)index * CTS_RING_SLOT_BYTES);
+}
+
 /* By each lane of a pair: half of the pair's record, to the slot at its position. */
-CTS_HOT void cts_store_half(const struct cts_producer &p, uint32_t lane, uint32_t position,
-                            const struct cts_ring_record &record, uint32_t count)
+CTS_HOT void cts_store_half(const struct cts_producer &p, uint64_t slots, uint32_t lane,
+                            uint32_t position, const struct cts_ring_record &record, uint32_t count)
 {
     struct cts_ring_words words = cts_ring_pack(&record, cts_ring_parity(position, p.slots_log2));
     cts_ring_set_count(&words, count);
     const uint32_t second = 0u - (lane & 1); /* all bits; a choice of words would need memory */
     uint32_t half[4];
     for (int i = 0; i < 4; i++) half[i] = (words.w[i] & ~second) | (words.w[i + 4] & second);
-    cts_ring_store_half(cts_ring_slot(cts_bin(p), position, p.slots_log2) + 4 * (lane & 1), half);
+    cts_ring_store_half(cts_slot(p, slots, position) + 4 * (lane & 1), half);
 }
 
 /* What is known of a whole warp's addresses. */
@@ -322,12 +339,14 @@ struct cts_grouped {
     uint32_t starts, lists; /* accesses with which a record begins, a list */
     bool is_other;          /* one of them is none of the usual */
     struct cts_found own;
-    uint32_t site, place;          /* its slot, behind the first */
+    uint32_t site, space;
+    uint32_t place;                /* its slot, behind the first */
     uint32_t count, mask_or_apart; /* accesses; as in the ring */
 };
 
-CTS_HOT struct cts_grouped cts_group(uint32_t lane, const uint32_t *sites,
-                                     const uint64_t *addresses, uint32_t count, bool is_near)
+CTS_HOT struct cts_grouped cts_group(const struct cts_producer &p, uint32_t lane,
+                                     const uint32_t *sites, uint32_t spaces,
+                                     const uint64_t *addresses, uint32_t count)
 {
     struct cts_grouped all;
     struct cts_found found;
@@ -337,8 +356,12 @@ CTS_HOT struct cts_grouped cts_group(uint32_t lane, const uint32_t *sites,
     all.is_other = false;
 #pragma unroll
     for (uint32_t i = 0; i < count; i++) {
+        const uint32_t space = cts_space_of(spaces, i);
+        const bool is_near = space != CTS_RING_GLOBAL;
+        if (!cts_wants(p, space)) continue;
         int32_t apart = 0;
-        const bool is_alike = i && cts_is_alike(addresses[i], addresses[i - 1], is_near, &apart);
+        const bool is_alike = i && space == cts_space_of(spaces, i - 1) &&
+                              cts_is_alike(addresses[i], addresses[i - 1], is_near, &apart);
         if (is_alike)
             found.base = is_near ? (uint32_t)(found.base + apart) : found.base + (int64_t)apart;
         else
@@ -359,6 +382,7 @@ CTS_HOT struct cts_grouped cts_group(uint32_t lane, const uint32_t *sites,
         if (is_own) {
             all.own = found;
             all.site = sites[i];
+            all.space = space;
             all.place = all.slots;
             all.count = 1;
             all.mask_or_apart = UINT32_MAX;
@@ -372,9 +396,9 @@ CTS_HOT struct cts_grouped cts_group(uint32_t lane, const uint32_t *sites,
 }
 
 /* The offsets of a group's lists, by all lanes. */
-CTS_HOT void cts_store_lists(const struct cts_producer &p, uint32_t lane, uint32_t position,
-                             const struct cts_grouped &all, const uint64_t *addresses,
-                             uint32_t count)
+CTS_HOT void cts_store_lists(const struct cts_producer &p, uint64_t slots, uint32_t lane,
+                             uint32_t position, const struct cts_grouped &all,
+                             const uint64_t *addresses, uint32_t count)
 {
 #pragma unroll
     for (uint32_t i = 0; i < count; i++) {
@@ -384,20 +408,24 @@ CTS_HOT void cts_store_lists(const struct cts_producer &p, uint32_t lane, uint32
             (uint32_t)__builtin_popcount(all.starts & before) +
             (cts_ring_slots(32) - 1) * (uint32_t)__builtin_popcount(all.lists & before);
         const uint32_t base = __shfl_sync(CTS_WHOLE, (uint32_t)addresses[i], 0);
-        cts_ring_store_offset(cts_bin(p), position + place, p.slots_log2, lane,
-                              (int32_t)((uint32_t)addresses[i] - base));
+        const uint32_t at = position + place + 1 + lane / CTS_RING_SLOT_OFFSETS;
+        cts_ring_store_word(cts_slot(p, slots, at) + lane % CTS_RING_SLOT_OFFSETS,
+                            cts_ring_pack_offset((int32_t)((uint32_t)addresses[i] - base),
+                                                 cts_ring_parity(at, p.slots_log2)));
     }
 }
 
 /* A whole warp's accesses. False: one of them is none of the usual, and nothing is done. */
-CTS_HOT bool cts_produce_whole(const struct cts_producer &p, const uint32_t *sites, uint32_t space,
-                               const uint64_t *addresses, uint32_t count, bool is_near)
+CTS_HOT bool cts_produce_whole(const struct cts_producer &p, const uint32_t *sites, uint32_t spaces,
+                               const uint64_t *addresses, uint32_t count)
 {
     const uint32_t lane = cts_lane();
-    const struct cts_grouped all = cts_group(lane, sites, addresses, count, is_near);
+    const struct cts_grouped all = cts_group(p, lane, sites, spaces, addresses, count);
     if (all.is_other) return false;
+    /* before the reservation, for that takes the bin's line from L1 */
+    const uint64_t slots = cts_bin(p)->slots;
     const uint32_t position = cts_reserve_whole(p, lane, all.slots);
-    struct cts_ring_record record = cts_record(p, {all.site, space});
+    struct cts_ring_record record = cts_record(p, {all.site, all.space});
     record.base = all.own.base;
     record.mask = all.mask_or_apart;
     record.s0 = all.own.s0;
@@ -405,23 +433,30 @@ CTS_HOT bool cts_produce_whole(const struct cts_producer &p, const uint32_t *sit
     record.pattern = (uint8_t)all.own.pattern;
     record.row_lanes = (uint8_t)all.own.row_lanes;
     if (lane < 2 * count && (all.starts >> (lane >> 1) & 1))
-        cts_store_half(p, lane, position + all.place, record, all.count);
-    if (all.lists) cts_store_lists(p, lane, position, all, addresses, count);
+        cts_store_half(p, slots, lane, position + all.place, record, all.count);
+    if (all.lists) cts_store_lists(p, slots, lane, position, all, addresses, count);
     return true;
 }
 
-/* One access of each active lane, at sites[i] and addresses[i], for i below `count`; all in one
- * space. What this is called with is known to the compiler, but for the addresses. */
-CTS_HOT void cts_produce(const struct cts_producer &p, const uint32_t *sites, uint32_t space,
-                         const uint64_t *addresses, uint32_t count, bool is_near)
+/* One access of each active lane, at sites[i] and addresses[i], for i below `count`. The spaces are
+ * all the same, or global and shared; those that are not wanted are passed over. What this is
+ * called with is known to the compiler, but for the addresses. */
+CTS_HOT void cts_produce(const struct cts_producer &p, const uint32_t *sites, uint32_t spaces,
+                         const uint64_t *addresses, uint32_t count)
 {
-    if (__activemask() == UINT32_MAX &&
-        cts_produce_whole(p, sites, space, addresses, count, is_near))
+    bool any = false;
+#pragma unroll
+    for (uint32_t i = 0; i < count; i++) any = any || cts_wants(p, cts_space_of(spaces, i));
+    if (!any) return;
+    if (__activemask() == UINT32_MAX && cts_produce_whole(p, sites, spaces, addresses, count))
         return;
 #pragma unroll
-    for (uint32_t i = 0; i < count; i++)
-        cts_produce_other(p.bin, p.slots_log2, p.launch, p.cta, p.first_site + sites[i], space,
-                          addresses[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t space = cts_space_of(spaces, i);
+        if (cts_wants(p, space))
+            cts_produce_other(p.bin, p.slots_log2, p.launch, p.cta, p.first_site + sites[i], space,
+                              addresses[i]);
+    }
 }
 
 #endif

@@ -3,7 +3,7 @@
  * A function with marks begins with __cts_produce_begin(state). Marks of a block that follow one
  * another, with nothing between them that lanes do together or that is called, become one call,
  *
- *     __cts_produce_N(state, space, site, address, ... N times)
+ *     __cts_produce_N(state, spaces, site, address, ... N times)
  *
  * at the place of the last of them. All are inlined afterwards, and the state, a variable of the
  * function, ends up in registers.
@@ -209,7 +209,7 @@ static LLVMValueRef begin_function(struct producer *producer, LLVMValueRef funct
 struct group {
     LLVMValueRef marks[GROUP_MAX];
     unsigned count;
-    uint32_t space;
+    uint32_t spaces; /* two bits each */
 };
 
 static uint32_t site_of(LLVMValueRef mark)
@@ -263,7 +263,7 @@ static LLVMValueRef address_of(struct producer *producer, LLVMValueRef mark)
 static void close_group(struct producer *producer, struct group *group, LLVMValueRef state)
 {
     struct cts_ir *const ir = &producer->ir;
-    LLVMValueRef arguments[2 + 2 * GROUP_MAX] = {state, cts_u32(ir, group->space)};
+    LLVMValueRef arguments[2 + 2 * GROUP_MAX] = {state, cts_u32(ir, group->spaces)};
     const unsigned count = group->count;
     if (!count) return;
     stand_before(producer, group->marks[count - 1]);
@@ -275,6 +275,7 @@ static void close_group(struct producer *producer, struct group *group, LLVMValu
                    arguments, 2 + 2 * count, "");
     for (unsigned i = 0; i < count; i++) LLVMInstructionEraseFromParent(group->marks[i]);
     group->count = 0;
+    group->spaces = 0;
 }
 
 static void replace_range(struct producer *producer, LLVMValueRef mark, LLVMValueRef state)
@@ -301,10 +302,11 @@ static bool is_boundary(LLVMValueRef instruction)
 static void add_to_group(struct producer *producer, struct group *group, LLVMValueRef mark,
                          LLVMValueRef state)
 {
-    const uint32_t space = space_of(producer, mark);
-    if (group->count && (space != group->space || space == CTS_CUDA_UNKNOWN))
+    const uint32_t space = space_of(producer, mark), first = group->spaces & 3;
+    const bool are_common = space <= CTS_CUDA_SHARED && first <= CTS_CUDA_SHARED;
+    if (group->count && !are_common && (space != first || space == CTS_CUDA_UNKNOWN))
         close_group(producer, group, state);
-    group->space = space;
+    group->spaces |= space << 2 * group->count;
     group->marks[group->count++] = mark;
     if (group->count == GROUP_MAX) close_group(producer, group, state);
 }
