@@ -1,7 +1,9 @@
 // How long the server of `ctascope view` takes for each kind of question, of one large launch:
 //     node bench/view-answers.mjs CTASCOPE RUN [QUESTIONS = 40]
-// Prints: first answer in ms (reading the launch included), then for each question the median and the
-// 95th percentile over random filters and ranges in ms, then the server's greatest memory in MB.
+// Prints: first answer in ms (start of the server and reading the launch included), how long who asks
+// for the conflicts of the whole launch at once has to wait (they are made once), then for each question
+// the median and the 95th percentile over random filters and ranges in ms, then the server's greatest
+// memory in MB.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
@@ -50,8 +52,12 @@ const kinds = {
     "conflicts (global)": () => ({ space: "global", count: 100 }),
 };
 console.log(`first ${(started + opened.ms).toFixed(0)} accesses ${launch.accesses}`);
+for (const space of ["shared", "global"]) {
+    const once = (await ask("conflicts", { launch: 0, space, count: 100 })).ms.toFixed(0);
+    console.log(`conflicts of all (${space}), once: ${once} ${once}`);
+}
 for (const [name, query] of Object.entries(kinds)) {
-    const times = [], count = name.startsWith("conflicts") ? Math.min(6, Number(questions)) : Number(questions);
+    const times = [], count = name.startsWith("conflicts") ? Math.min(18, Number(questions)) : Number(questions);
     for (let i = 0; i < count; i++)
         times.push((await ask(name.split(" ")[0], { launch: 0, ...filters[i % filters.length](), ...query() })).ms);
     times.sort((a, b) => a - b);
