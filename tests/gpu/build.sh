@@ -15,7 +15,7 @@ compile subscriber "-lcupti -lcuda -L$(dirname "$(command -v nvcc)")/../extras/C
 command -v mpicxx >/dev/null && compile mpi '-ccbin mpicxx' &
 wait
 include=$sources/../../include
-compile memory_cases -lineinfo & compile memory_speed -lineinfo &
+compile memory_cases -lineinfo & compile memory_speed -lineinfo & compile memory_values -lineinfo &
 compile memory_more "-lineinfo -I$include -lcuda" & compile cufft -lcufft 2>/dev/null &
 compile memory_separate "$sources/memory_separate_part.cu -lineinfo -rdc=true -lcudadevrt" &
 compile ../record/programs/ranges "-lineinfo" &
@@ -28,7 +28,7 @@ for source in "$sources"/../../examples/*.cu; do
     while [ "$(jobs -r | wc -l)" -ge "$(nproc)" ]; do wait -n 2>/dev/null || sleep 0.1; done
 done
 wait
-for program in activities launches cublas subscriber memory_cases memory_more memory_separate ranges \
+for program in activities launches cublas subscriber memory_cases memory_more memory_values memory_separate ranges \
     vectoradd; do
     test -x "$programs/$program"
 done

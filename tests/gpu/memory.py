@@ -325,21 +325,123 @@ def python_children(options):
     return "2 processes"
 
 
+def lanes_of(run):
+    """Every access of every lane, in the order of the run."""
+    dump = subprocess.Popen([run.options.ctascope, "dump", run.path, "--accesses", "--lanes",
+                             "--format", "csv"], stdout=subprocess.PIPE, text=True)
+    for row in csv.DictReader(dump.stdout):
+        row["at"], row["width"] = int(row["address"], 16), int(row["width_bytes"])
+        yield row
+    dump.wait()
+
+
+def lines_of(run, word):
+    return [line.split()[1:] for line in run.output.splitlines() if line.startswith(word + " ")]
+
+
+def nodes(options):
+    """Launches of one kernel that are in flight together, as nodes of graphs, too: each has its own."""
+    run = Run(options, "nodes", [program(options, "memory_values"), "nodes"])
+    expected = lines_of(run, "launch")
+    launches = [str(row[0]) for row in run.rows("SELECT launch FROM launches ORDER BY op")]
+    require(len(launches) == len(expected), f"{len(launches)} launches of {len(expected)}")
+    found = {launch: {"load": [], "store": []} for launch in launches}
+    for row in lanes_of(run):
+        found[row["launch"]][row["operation"]].append(row["at"])
+    for i, (launch, (count, start, to)) in enumerate(zip(launches, expected)):
+        for operation, first in (("load", int(start, 16)), ("store", int(to, 16))):
+            addresses = found[launch][operation]
+            require(len(addresses) == int(count) == len(set(addresses)) and min(addresses) == first and
+                    max(addresses) < first + 8 * 128 * 4,
+                    f"launch {i} of {len(launches)}, {operation}s: {len(addresses)} accesses, "
+                    f"{len(set(addresses))} addresses from {min(addresses, default=0):#x}, "
+                    f"expected {count} from {first:#x}")
+    return f"{len(launches)} launches"
+
+
+def value_of(row):
+    """As bytes, in memory's order."""
+    words = [int(word, 16) for word in row["value"].split()]
+    require(words, f"no value: {row}")
+    return b"".join(word.to_bytes(8, "little") for word in words)[:row["width"]]
+
+
+def expected_value(row, index, shared_start, buffers, atomics, kept):
+    """What the program says of an access; of local memory, what the lane stored there."""
+    at, width, space = row["at"], row["width"], row["space"]
+    lane = (row["launch"], row["cta"], row["warp"], row["lane"], at)
+    if space == "local":
+        if row["operation"] == "store":
+            kept[lane] = value_of(row)
+        return kept.get(lane)
+    if index == len(atomics["launches"]):
+        first, threads = 1000, 64
+        added = 0 if row["operation"].startswith("atomic") else 5
+        if space == "shared":
+            return (first + (at - shared_start) // 4 +
+                    (added if row["operation"] == "load" else 0)).to_bytes(4, "little")
+        i = (at - atomics[width]) // width
+        value = (first + i) << 33 if width == 8 else first + i
+        return (value if not added else first + i % threads + 5).to_bytes(width, "little")
+    inverse, offset = False, int(row["cta"]) * 64 * width + at - shared_start
+    if space == "global":
+        what, offset = next((what, at - start) for what, start, size in buffers
+                            if start <= at < start + size)
+        if what == "any":
+            return value_of(row)
+        inverse = what == "out"
+    return bytes((o * 7 + 3 & 255) ^ (255 if inverse else 0) for o in range(offset, offset + width))
+
+
+def values(options):
+    run = Run(options, "values", [program(options, "memory_values"), "values"], "--values",
+              "--spaces", "global,shared,local")
+    buffers = [(what, int(start, 16), int(size)) for what, _, start, size in lines_of(run, "buffer")]
+    atomics = {int(width): int(start, 16) for width, start in lines_of(run, "atomics")}
+    atomics["launches"] = [0] * 5  # of other kernels before
+    launches = [str(row[0]) for row in run.rows("SELECT launch FROM launches ORDER BY op")]
+    rows, counts, kept = list(lanes_of(run)), {}, {}
+    starts = {}
+    for row in rows:
+        if row["space"] == "shared":
+            starts[row["launch"]] = min(starts.get(row["launch"], row["at"]), row["at"])
+    for row in rows:
+        index = launches.index(row["launch"])
+        wanted = expected_value(row, index, starts.get(row["launch"], 0), buffers, atomics, kept)
+        require(value_of(row) == wanted, f"{row}: expected {wanted.hex() if wanted else wanted}")
+        key = (index, row["space"], row["operation"].split()[0], row["width"])
+        counts[key] = counts.get(key, 0) + 1
+    threads, some = 3 * 64, 3 * 22  # every third thread of 64
+    for index, width in enumerate((1, 2, 4, 8, 16)):
+        for space, operation, count in (("global", "load", threads + some),
+                                        ("global", "store", threads + some),
+                                        ("shared", "load", threads), ("shared", "store", threads)):
+            found = counts.get((index, space, operation, width))
+            require(found == count, f"{width} bytes, {space} {operation}s: {found} of {count}")
+    for space, width, count in (("shared", 4, threads), ("global", 4, threads // 2),
+                                ("global", 8, threads)):
+        found = counts.get((5, space, "atomic", width))
+        require(found == count, f"atomics of {width} bytes, {space}: {found} of {count}")
+    require(counts.get((6, "local", "load", 4)) and counts.get((6, "local", "store", 4)), "no local memory")
+    run = Run(options, "values-without", [program(options, "memory_values"), "values"])
+    require(all(not row["value"] for row in lanes_of(run)), "values that nobody asked for")
+    small = Run(options, "values-small", [program(options, "memory_values"), "values"], "--values",
+                "--ring-size", "64K")
+    require(small.value(QUERIES["accesses"]) == run.value(QUERIES["accesses"]), "a small ring")
+    return f"{len(rows)} values"
+
+
 def distinct_bytes(run):
     """Distinct bytes read and written of each device allocation, in the order of their calls."""
     allocations = run.rows("SELECT address, size_bytes FROM allocations WHERE kind = 'device' AND call "
                            "= 'cudaMalloc' ORDER BY op")
     found = [[set(), set()] for _ in allocations]
-    dump = subprocess.Popen([run.options.ctascope, "dump", run.path, "--accesses", "--lanes",
-                             "--format", "csv"], stdout=subprocess.PIPE, text=True)
-    for row in csv.DictReader(dump.stdout):
+    for row in lanes_of(run):
         if row["space"] != "global":
             continue
-        address, width = int(row["address"], 16), int(row["width_bytes"])
         for i, (start, size) in enumerate(allocations):
-            if start <= address < start + size:
-                found[i][row["operation"] != "load"].add((address, width))
-    dump.wait()
+            if start <= row["at"] < start + size:
+                found[i][row["operation"] != "load"].add((row["at"], row["width"]))
     return [[len({address + k for address, width in accesses for k in range(width)})
              for accesses in both] for both in found]
 
@@ -401,8 +503,8 @@ def library(options, name, command):
 
 
 SPECIAL = {
-    "hang": hang, "separate": separate, "ranges": ranges, "disassembly": disassembly,
-    "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
+    "nodes": nodes, "values": values, "hang": hang, "separate": separate, "ranges": ranges,
+    "disassembly": disassembly, "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
     "late": lambda o: says(o, "late", ["CUDA was initialised before", "refuses"]),
     "subscriber": lambda o: says(o, "subscriber", ["another tool uses the Sanitizer"]),
     "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,

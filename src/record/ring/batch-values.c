@@ -65,8 +65,7 @@ void cts_batch_add_valued(struct cts_batch *batch, const struct cts_stream_recor
         const uint32_t lane = (uint32_t)__builtin_ctz(rest);
         uint64_t value[2];
         addresses[lane] = record->base + (uint64_t)distance_of(&valued, lane, &offset);
-        cts_ring_unpack_value(word, valued.width_bytes, value);
-        word += cts_ring_value_words(valued.width_bytes);
+        cts_ring_unpack_value(word++, lanes, valued.width_bytes, value);
         *next++ = value[0];
         if (valued.width_bytes > 8) *next++ = value[1];
     }

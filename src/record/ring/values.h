@@ -1,8 +1,10 @@
 /* Values in the ring: what the lanes of a record loaded or stored, in words behind it.
  *
- * Bit 19 of a slot's word 7 says that they follow, behind the slots of its list if it is one: of
- * each lane, in the order of the lanes, as many words of 31 bits as its bytes need, the lowest bits
- * first. What is left of the last slot is filled up. Accesses of at most 16 bytes have values. */
+ * Bit 19 of a slot's word 7 says that they follow, behind the slots of its list if it is one: as
+ * many words of 31 bits as a lane's bytes need, the lowest bits first; the first words of all
+ * lanes, in their order, then the second ones and so on, so that what lanes store together lies
+ * together. What is left of the last slot is filled up. Accesses of at most 16 bytes have values.
+ */
 #ifndef CTS_RING_VALUES_H
 #define CTS_RING_VALUES_H
 
@@ -35,13 +37,13 @@ CTS_RING_INLINE uint32_t cts_ring_value_word(const uint32_t value[4], uint32_t i
     return (value[at] >> shift | above) & ~CTS_RING_PARITY;
 }
 
-/* And back, as words of 8 bytes. */
-CTS_RING_INLINE void cts_ring_unpack_value(const uint32_t *words, uint32_t width_bytes,
-                                           uint64_t value[2])
+/* And back, as words of 8 bytes; of the value whose words are `stride` apart. */
+CTS_RING_INLINE void cts_ring_unpack_value(const uint32_t *words, uint32_t stride,
+                                           uint32_t width_bytes, uint64_t value[2])
 {
     value[0] = value[1] = 0;
     for (uint32_t i = 0; i < cts_ring_value_words(width_bytes); i++) {
-        const uint64_t word = words[i] & ~CTS_RING_PARITY;
+        const uint64_t word = words[i * stride] & ~CTS_RING_PARITY;
         const uint32_t at = CTS_RING_BITS_OF_WORD * i / 64, shift = CTS_RING_BITS_OF_WORD * i % 64;
         value[at] |= word << shift;
         if (at == 0 && shift > 64 - CTS_RING_BITS_OF_WORD) value[1] |= word >> (64 - shift);
@@ -69,7 +71,7 @@ CTS_RING_INLINE void cts_ring_store_value(const struct cts_ring_bin *bin, uint64
     const uint64_t before = position + cts_ring_slots(list_lanes) - 1;
     const uint32_t count = cts_ring_value_words(width_bytes);
     for (uint32_t i = 0; i < count; i++)
-        cts_ring_store_offset(bin, before, slots_log2, k * count + i,
+        cts_ring_store_offset(bin, before, slots_log2, i * lanes + k,
                               (int32_t)cts_ring_value_word(value, i));
     if (k == lanes - 1) cts_ring_fill_offsets(bin, before, slots_log2, lanes * count);
 }

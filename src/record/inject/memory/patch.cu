@@ -382,11 +382,10 @@ HOT uint64_t user_of_grid(uint64_t user)
 }
 
 /* False: not recorded. */
-HOT bool begin(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t operation,
-               uint32_t space)
+HOT bool begin_launch(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t operation,
+                      uint32_t space)
 {
-    uint32_t low = (uint32_t)(uint64_t)user;
-    if (low & CTS_MEMORY_BY_GRID) low = (uint32_t)user_of_grid((uint64_t)user);
+    const uint32_t low = (uint32_t)(uint64_t)user;
     if (!(low & CTS_MEMORY_RECORDED)) return false;
     c.control = (uint32_t)((uint64_t)user >> 32);
     const uint32_t sample = constant_word(&control_of(c)->cta_sample);
@@ -394,6 +393,13 @@ HOT bool begin(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t 
     c.place = (uint32_t)pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
     c.kind = (low & (CTS_RING_LAUNCHES - 1)) | bytes << 20 | (operation + 1) << 27;
     return true;
+}
+
+HOT bool begin(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t operation,
+               uint32_t space)
+{
+    if ((uint64_t)user & CTS_MEMORY_BY_GRID) user = (const void *)user_of_grid((uint64_t)user);
+    return begin_launch(c, user, pc, bytes, operation, space);
 }
 
 /* Lanes of a whole warp that are no usual pattern; whether they are another one after all, the
@@ -404,22 +410,20 @@ COLD void record_list(uint32_t control, uint32_t place, uint32_t kind, uint64_t 
     emit_lists(c, ALL, address);
 }
 
-/* Anything. */
-COLD void record_any(const void *user, uint64_t address, uint32_t pc, uint32_t bytes,
-                     uint32_t flags, uint32_t space)
+HOT void record_unusual(const void *user, uint64_t address, uint32_t pc, uint32_t bytes,
+                        uint32_t flags, uint32_t space)
 {
     const uint32_t both = SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE;
     call c;
     if (flags & SANITIZER_MEMORY_DEVICE_FLAG_PREFETCH || !(flags & both)) return;
-    if (begin(c, user, pc, bytes, (flags & both) - 1, space)) record_warp(c, address);
+    if (begin_launch(c, user, pc, bytes, (flags & both) - 1, space)) record_warp(c, address);
 }
 
-/* In a node of a graph: as a launch, once the node knows which it is. */
+/* In a node of a graph: as in a launch, once the node knows which it is. */
 COLD void record_of_node(uint64_t user, uint64_t address, uint32_t pc, uint32_t bytes,
                          uint32_t flags, uint32_t space)
 {
     user = user_of_grid(user);
-    if (!user) return;
     const uint32_t low = (uint32_t)user, high = (uint32_t)(user >> 32);
     if (active_lanes() == ALL && flags <= 3 && low / CTS_RING_LAUNCHES == CTS_MEMORY_USUAL &&
         !(cta_of() >> 31)) {
@@ -428,7 +432,17 @@ COLD void record_of_node(uint64_t user, uint64_t address, uint32_t pc, uint32_t 
         if (!record_whole_warp(high, place, kind, address)) record_list(high, place, kind, address);
         return;
     }
-    record_any((const void *)user, address, pc, bytes, flags, space);
+    record_unusual((const void *)user, address, pc, bytes, flags, space);
+}
+
+/* Anything. */
+COLD void record_any(const void *user, uint64_t address, uint32_t pc, uint32_t bytes,
+                     uint32_t flags, uint32_t space)
+{
+    if ((uint64_t)user & CTS_MEMORY_BY_GRID)
+        record_of_node((uint64_t)user, address, pc, bytes, flags, space);
+    else
+        record_unusual(user, address, pc, bytes, flags, space);
 }
 
 HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t bytes,
@@ -442,10 +456,7 @@ HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t
         if (!record_whole_warp(high, place, kind, address)) record_list(high, place, kind, address);
         return;
     }
-    if (low & CTS_MEMORY_BY_GRID)
-        record_of_node((uint64_t)user, address, (uint32_t)pc, bytes, flags, space);
-    else
-        record_any(user, address, (uint32_t)pc, bytes, flags, space);
+    record_any(user, address, (uint32_t)pc, bytes, flags, space);
 }
 
 #define PATCH extern "C" __device__ __noinline__ SanitizerPatchResult
