@@ -175,6 +175,27 @@ static void blocking_copy(void **state)
     finish(t, &r);
 }
 
+/* A blocking copy after the kernel's end: the device waits for no synchronisation, it copies. */
+static void late_blocking_copy(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 14, stream);
+    trace_call(t, host, 62, 90, "cuMemcpyDtoH_v2");
+    trace_leave(t, host, 100, "main");
+    trace_call(t, stream, 20, 60, "a kernel");
+    trace_add(t, stream, 65, CTS_EVENT_RMA_PUT)->event.rma.matching = 42;
+    trace_add(t, stream, 85, CTS_EVENT_RMA_OP_COMPLETE_BLOCKING)->event.rma.matching = 42;
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_SYNC, 0, 0);
+    assert_int_equal(r.wait_ns, 0);
+    finish(t, &r);
+}
+
 /* cuMemAlloc waits only if it ends after the pending kernel. */
 static void allocation(void **state)
 {
@@ -837,6 +858,7 @@ int main(void)
         cmocka_unit_test(streams_share_blame),
         cmocka_unit_test(ties),
         cmocka_unit_test(blocking_copy),
+        cmocka_unit_test(late_blocking_copy),
         cmocka_unit_test(allocation),
         cmocka_unit_test(event_synchronize),
         cmocka_unit_test(event_query),
