@@ -10,7 +10,8 @@ __global__ void pass(volatile int *flag, volatile int *data)
         flag[0] = 5;
     }
     if (t == 0) {
-        while (flag[0] != 5) {}
+        while (flag[0] != 5) {
+        }
         data[1] = data[0] + 1;
     }
 }
@@ -18,7 +19,8 @@ __global__ void pass(volatile int *flag, volatile int *data)
 __global__ void take_turns(int *mutex, volatile int *count)
 {
     if (threadIdx.x % 32 == 0) {
-        while (atomicCAS(mutex, 0, 7)) {}
+        while (atomicCAS(mutex, 0, 7)) {
+        }
         *count = *count + 1;
         __threadfence();
         atomicExch(mutex, 0);
