@@ -37,7 +37,8 @@ CTS_MUST_CHECK enum cts_status cts_run_summarise(const char *run_path,
                                                  const struct cts_catalogue *catalogue,
                                                  struct cts_run_summary *summary,
                                                  struct cts_error *error);
-/* Whether a GPU was recorded, and no values: on the CPU device the runtime itself says why not. */
+/* Whether a GPU was recorded, and no values: instrumented builds have none. On the CPU device the
+ * runtime itself says why. */
 bool cts_run_lacks_values(const struct cts_catalogue *catalogue);
 
 void cts_run_summary_release(struct cts_run_summary *summary);

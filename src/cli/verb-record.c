@@ -447,8 +447,10 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
     else
         print_summary(&catalogue, &summary, run_path);
     if (!failed && cts_argument_given(arguments, "values") && cts_run_lacks_values(&catalogue))
-        fputs("ctascope record: values are recorded on the CPU device only, not on a GPU\n",
-              stderr);
+        fputs(
+            "ctascope record: no values were recorded: 'ctascope cc --device=cuda' makes programs "
+            "without\n",
+            stderr);
     cts_run_summary_release(&summary);
     cts_catalogue_release(&catalogue);
     return !failed;
@@ -570,7 +572,7 @@ static const struct cts_option record_options[] = {
     {.name = "max-size",
      .argument = "SIZE",
      .help = "of the access files (and logs), like 2G; the rest is dropped"},
-    {.name = "values", .help = "keep the values loaded and stored (CPU device: cc --values)"},
+    {.name = "values", .help = "keep the values loaded and stored (CPU device: with cc --values)"},
     {.name = "host-accesses",
      .help = "the CPU's own accesses to managed memory (cc --host-accesses)"},
     {.name = "threads",

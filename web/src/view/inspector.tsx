@@ -171,7 +171,7 @@ export function Inspector() {
                     <h2>Nothing selected</h2>
                     <p>Click a lane in <b>Warps</b> or bytes in <b>Addresses</b>, or step with <kbd>↓</kbd>.</p>
                     <p>Then this place tells what the request costs and shows its addresses{model.run.hasValues ? " and values" : ""}.</p>
-                    {!model.run.hasValues && <p class="soft">Values were not recorded: <code>ctascope record --values</code> keeps them, of programs that <code>ctascope cc --values</code> compiled for the CPU device.</p>}
+                    {!model.run.hasValues && <p class="soft">Values were not recorded: <code>ctascope record --values</code> keeps them; on the CPU device, of programs that were compiled with <code>ctascope cc --values</code>.</p>}
                 </section>
             )}
         </>
