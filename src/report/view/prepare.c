@@ -1,6 +1,6 @@
 /* Who asks comes first: once the first launch is read, the thread runs at a low priority, as do
- * those that it starts. It gives up a launch when the page goes on to another one. Whatever
- * fails here fails again, and is told, when the page asks. */
+ * those that it starts, and pauses while others are answered. It gives up a launch when the page
+ * goes on to another one. Whatever fails here fails again, and is told, when the page asks. */
 #include "report/view/prepare.h"
 
 #include <errno.h>
@@ -8,10 +8,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "common/array.h"
 
-enum { LESS_URGENT = 10 };
+enum { LESS_URGENT = 10, PAUSES_MAX = 50 };
 
 struct cts_view_preparation {
     struct cts_view_run *run;
@@ -20,6 +21,7 @@ struct cts_view_preparation {
     pthread_cond_t changed;
     bool has_wish; /* guarded by the lock, as the launch is */
     uint32_t launch;
+    atomic_uint others;  /* questions that are being answered */
     atomic_bool is_over; /* what is being done is wanted no more */
     bool is_stopping;
 };
@@ -28,6 +30,18 @@ static bool is_given_up(void *state)
 {
     struct cts_view_preparation *const preparation = state;
     return atomic_load_explicit(&preparation->is_over, memory_order_relaxed);
+}
+
+/* Between two chunks; not for ever, since another question may wait for what this one holds. */
+static bool is_given_up_later(void *state)
+{
+    struct cts_view_preparation *const preparation = state;
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (unsigned i = 0; i < PAUSES_MAX && atomic_load(&preparation->others); i++) {
+        if (is_given_up(state)) break;
+        nanosleep(&pause, NULL);
+    }
+    return is_given_up(state);
 }
 
 /* The one that the page chooses when its address names none. */
@@ -55,7 +69,7 @@ static void look_for_conflicts(struct cts_view_preparation *preparation, uint32_
     static const uint8_t spaces[] = {CTS_SPACE_SHARED, CTS_SPACE_GLOBAL};
     struct cts_view_snapshot *const snapshot = cts_view_run_enter(preparation->run);
     const struct cts_selection_question question = {
-        .launch = launch, .is_given_up = is_given_up, .state = preparation};
+        .launch = launch, .is_given_up = is_given_up_later, .state = preparation};
     for (size_t i = 0; i < sizeof spaces; i++) {
         struct cts_selection_conflicts conflicts;
         if (!cts_selection_conflicts(snapshot->selection, &question, spaces[i], 1, &conflicts,
@@ -118,6 +132,16 @@ void cts_view_prepare_launch(struct cts_view_preparation *preparation, uint32_t 
     preparation->has_wish = true;
     pthread_cond_signal(&preparation->changed);
     pthread_mutex_unlock(&preparation->lock);
+}
+
+void cts_view_prepare_wait(struct cts_view_preparation *preparation)
+{
+    atomic_fetch_add(&preparation->others, 1);
+}
+
+void cts_view_prepare_go_on(struct cts_view_preparation *preparation)
+{
+    atomic_fetch_sub(&preparation->others, 1);
 }
 
 void cts_view_prepare_stop(struct cts_view_preparation *preparation)

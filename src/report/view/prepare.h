@@ -14,6 +14,9 @@ CTS_MUST_CHECK enum cts_status cts_view_prepare(struct cts_view_run *run,
                                                 struct cts_error *error);
 /* The page looks at this launch now. */
 void cts_view_prepare_launch(struct cts_view_preparation *preparation, uint32_t launch);
+/* Others are being answered, and come first. */
+void cts_view_prepare_wait(struct cts_view_preparation *preparation);
+void cts_view_prepare_go_on(struct cts_view_preparation *preparation);
 void cts_view_prepare_stop(struct cts_view_preparation *preparation);
 
 #endif

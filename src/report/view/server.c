@@ -169,7 +169,11 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
     };
     struct cts_view_answer answer;
     struct cts_error error = {0};
+    /* Conflicts may be what the preparation is about. */
+    const bool is_other = strcmp(name, "conflicts") != 0;
+    if (is_other) cts_view_prepare_wait(server->preparation);
     const enum cts_status status = cts_view_answer(name, &request, &answer, &error);
+    if (is_other) cts_view_prepare_go_on(server->preparation);
     uint64_t launch;
     if (!status && run == server->run && !strcmp(name, "launch") &&
         !cts_view_query_number(&request.query, "launch", UINT32_MAX, UINT64_MAX, &launch, NULL))
