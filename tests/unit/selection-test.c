@@ -911,6 +911,16 @@ static void test_refusals(void **unused)
                      CTS_OK);
     assert_int_equal(density.cell_bytes, UINT64_C(1) << 63);
     cts_selection_density_release(&density);
+    struct cts_selection_conflicts conflicts; /* what is kept is of one launch */
+    assert_int_equal(
+        cts_selection_conflicts(selection, &question, CTS_SPACE_GLOBAL, 10, &conflicts, &error),
+        CTS_OK);
+    cts_selection_conflicts_release(&conflicts);
+    question.launch = 6;
+    assert_int_equal(
+        cts_selection_conflicts(selection, &question, CTS_SPACE_GLOBAL, 10, &conflicts, &error),
+        CTS_USAGE);
+    question.launch = 5;
     struct cts_selection_order order;
     const struct cts_selection_raster huge = {
         .space = CTS_SPACE_GLOBAL, .last = 1, .rows = 1 << 16, .columns = 1 << 16};
