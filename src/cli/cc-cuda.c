@@ -149,7 +149,9 @@ static void ptx_command(struct cc_session *session, const struct cc_input *input
     const char *const libraries = cts_library_directory();
     cc_open_for_gpu(session, process, "--cuda-device-only");
     if (!session->request->toolkit.directory)
-        cc_add(process, "--cuda-feature=+ptx80", "-Wno-pass-failed"); /* CUDA 12.0's */
+        /* CUDA 12.0's PTX. Products and sums of the program's become one operation, as with a
+         * toolkit; those of the library, which counts on their errors, do not. */
+        cc_add(process, "--cuda-feature=+ptx80", "-ffp-contract=fast-honor-pragmas");
     cc_list_add_all(&process->command, &session->request->device);
     cc_add(process, cc_device_optimisation(session->request), NULL);
     cc_add(process, "-Xclang", "-debug-info-kind=limited");
