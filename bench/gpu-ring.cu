@@ -22,8 +22,7 @@ static void check(cudaError_t status)
 enum { SLOTS_LOG2 = 16, SLOT_BYTES = 32, BINS = 1024 };
 enum way { ONE_LANE, TWO_LANES, EIGHT_LANES };
 
-template <way Way>
-__global__ void produce(char *slots, unsigned long long *heads, int records)
+template <way Way> __global__ void produce(char *slots, unsigned long long *heads, int records)
 {
     unsigned sm;
     asm("mov.u32 %0, %%smid;" : "=r"(sm));
@@ -37,10 +36,12 @@ __global__ void produce(char *slots, unsigned long long *heads, int records)
         const unsigned w = (unsigned)position ^ (unsigned)i;
         if (Way == ONE_LANE && lane == 0) {
             asm volatile("st.volatile.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(slot), "r"(w));
-            asm volatile("st.volatile.global.v4.u32 [%0+16], {%1, %1, %1, %1};" ::"l"(slot), "r"(w));
-        } else if (Way == TWO_LANES && lane < 2) {
-            asm volatile("st.volatile.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(slot + 16 * lane),
+            asm volatile("st.volatile.global.v4.u32 [%0+16], {%1, %1, %1, %1};" ::"l"(slot),
                          "r"(w));
+        } else if (Way == TWO_LANES && lane < 2) {
+            asm volatile(
+                "st.volatile.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(slot + 16 * lane),
+                "r"(w));
         } else if (Way == EIGHT_LANES && lane < 8) {
             asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(slot + 4 * lane), "r"(w));
         }
@@ -114,9 +115,12 @@ int main()
     memset(target, 0, bytes);
     for (int warps : {8, 64}) {
         measure<ONE_LANE>("host memory, a lane 2 x 16 bytes", warps, host, heads, nullptr, nullptr);
-        measure<TWO_LANES>("host memory, 2 lanes 16 bytes each", warps, host, heads, nullptr, nullptr);
-        measure<EIGHT_LANES>("host memory, 8 lanes 4 bytes each", warps, host, heads, nullptr, nullptr);
-        measure<TWO_LANES>("device memory, 2 lanes 16 bytes each", warps, device, heads, nullptr, nullptr);
+        measure<TWO_LANES>("host memory, 2 lanes 16 bytes each", warps, host, heads, nullptr,
+                           nullptr);
+        measure<EIGHT_LANES>("host memory, 8 lanes 4 bytes each", warps, host, heads, nullptr,
+                             nullptr);
+        measure<TWO_LANES>("device memory, 2 lanes 16 bytes each", warps, device, heads, nullptr,
+                           nullptr);
         measure<TWO_LANES>("device memory, copied", warps, device, heads, device, target);
     }
     return 0;

@@ -15,8 +15,8 @@ enum cts_exit {
     CTS_EXIT_INPUT = 1, /* the input cannot be read or is inconsistent */
     CTS_EXIT_USAGE = 2,
     CTS_EXIT_THRESHOLD = 3, /* diff: what was asked to fail on has come */
-    CTS_EXIT_MACHINE = 4, /* this machine lacks what was asked for */
-    CTS_EXIT_RECORD = 125 /* record: ctascope itself failed or recorded nothing */
+    CTS_EXIT_MACHINE = 4,   /* this machine lacks what was asked for */
+    CTS_EXIT_RECORD = 125   /* record: ctascope itself failed or recorded nothing */
 };
 
 /* An option of a verb: --name, --name VALUE or --name=VALUE, or -c with `short_name`. An argument
