@@ -266,6 +266,8 @@ enum cts_status cts_path_agree_on_times(struct cts_path_graph *graph, struct cts
     const struct cts_path_stretch *const stretch = graph->stretch;
     if (stretch && !stretch->first) graph->first_ns = stretch->begin_ns;
     if (stretch && !stretch->last) graph->last_ns = stretch->end_ns;
+    graph->is_empty = stretch && graph->first_ns > graph->last_ns;
+    if (graph->is_empty) return CTS_OK;
     if (graph->first_ns > graph->last_ns)
         return cts_fail(error, CTS_FORMAT,
                         "the trace has no regions entered and no device activities");
@@ -304,6 +306,7 @@ enum cts_status cts_path_graph_build(const struct cts_path_source *source,
     if (!status) status = cts_path_match_threads(graph, error);
     if (!cts_processes_agree(graph->processes, &status, error)) return status;
     status = cts_path_agree_on_times(graph, error);
+    if (graph->is_empty) return status;
     if (!status) status = cts_path_match_messages(graph, error);
     if (!cts_processes_agree(graph->processes, &status, error)) return status;
     status = cts_path_match_groups(graph, error);

@@ -181,6 +181,7 @@ struct cts_path_graph {
     size_t pool_count;
     struct cts_path_edge *pool_edges;
     size_t pool_edge_count;
+    bool is_empty;              /* a stretch in which nobody did anything */
     uint64_t first_ns, last_ns; /* of all events */
     uint64_t event_count, node_count;
     uint64_t mpi_begin_ns, mpi_end_ns; /* first enter of MPI_Init, last leave of MPI_Finalize */

@@ -332,7 +332,7 @@ static enum cts_status add_stretch(struct cts_path_graph *whole,
 {
     struct cts_path_graph graph;
     enum cts_status status = cts_path_graph_build(source, whole->options, stretch, &graph, error);
-    if (!status) status = add_graph(&graph, totals, result, error);
+    if (!status && !graph.is_empty) status = add_graph(&graph, totals, result, error);
     if (!status) add_warnings(whole, &graph);
     cts_path_graph_release(&graph);
     (void)cts_processes_agree(whole->processes, &status, error);

@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__)
+#ifdef __has_feature
+#define HAS_TSAN __has_feature(thread_sanitizer)
+#else
+#define HAS_TSAN 0
+#endif
+#if defined(__SSE2__) && !defined(__SANITIZE_THREAD__) && !HAS_TSAN
 #include <emmintrin.h>
 #define READS_BY_16 1
 #else

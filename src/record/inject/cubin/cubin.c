@@ -374,7 +374,7 @@ const struct cts_sass *cts_cubin_mark_at(const struct cts_cubin *cubin,
                                          const struct cts_cubin_function *function,
                                          uint64_t offset_bytes)
 {
-    if (!function) return NULL;
+    if (!function || !function->mark_count) return NULL;
     const struct cts_cubin_mark *const marks = cubin->marks + function->first_mark;
     size_t low = 0, high = function->mark_count;
     while (low < high) {
