@@ -223,7 +223,7 @@ static void look_for_toolkit(struct cts_doctor *doctor)
     const char *const cuda = cuda_directory();
     look_for_driver(doctor);
     struct cts_doctor_part *const part =
-        add_part(doctor, "CUDA toolkit", "compiling programs for a GPU",
+        add_part(doctor, "CUDA toolkit", "textures and the driver API in programs for a GPU",
                  "the CUDA toolkit; CUDA_HOME says where it is");
     snprintf(nvcc, sizeof nvcc, "%s/bin/nvcc", cuda);
     look_for_program(part, access(nvcc, X_OK) == 0 ? nvcc : "nvcc", "--version", "release");
