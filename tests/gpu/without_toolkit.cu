@@ -19,14 +19,14 @@ static int failures;
         }                                                                                          \
     } while (0)
 
-#define FUNCTIONS(X)                                                                               \
-    X(sin, x)                                                                                      \
-    X(cos, x)                                                                                      \
-    X(tan, x) X(exp, x) X(exp2, x) X(expm1, x) X(log, x) X(log2, x) X(log10, x) X(log1p, x)        \
-        X(sqrt, x) X(cbrt, x) X(sinh, x) X(cosh, x) X(tanh, x) X(asinh, x) X(acosh, x + 1)         \
-            X(atanh, x / 50) X(asin, x / 50) X(acos, x / 50) X(atan, x) X(erf, x / 10)             \
-                X(erfc, x / 10) X(tgamma, x / 4) X(lgamma, x) X(floor, x) X(ceil, x) X(rint, x)    \
-                    X(round, x) X(trunc, x) X(fabs, -x) X(logb, x)
+// clang-format off
+#define FUNCTIONS(X) \
+    X(sin, x) X(cos, x) X(tan, x) X(exp, x) X(exp2, x) X(expm1, x) X(log, x) X(log2, x) \
+    X(log10, x) X(log1p, x) X(sqrt, x) X(cbrt, x) X(sinh, x) X(cosh, x) X(tanh, x) \
+    X(asinh, x) X(acosh, x + 1) X(atanh, x / 50) X(asin, x / 50) X(acos, x / 50) \
+    X(atan, x) X(erf, x / 10) X(erfc, x / 10) X(tgamma, x / 4) X(lgamma, x) X(floor, x) \
+    X(ceil, x) X(rint, x) X(round, x) X(trunc, x) X(fabs, -x) X(logb, x)
+// clang-format on
 
 enum function {
 #define NAME(f, argument) INDEX_##f,
