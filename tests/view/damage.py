@@ -133,6 +133,7 @@ with Server(ctascope, path) as one:
     assert row["items"] is None and len(row["bins"]) == 300
     assert sum(bin["count"] for bin in row["bins"]) >= 100000
     assert 0.4 < row["bins"][150]["busy"] < 0.6
+    assert one.json("timeline", to=2 ** 53 - 1, bins=300)["rows"] == one.json("timeline", bins=300)["rows"]
     closer = one.json("timeline", **{"from": row["bins"] and 50000000, "to": 50100000, "bins": 300})
     assert all(row["items"] is not None for row in closer["rows"])
     first = one.json("launches")["rows"][0]["launch"]

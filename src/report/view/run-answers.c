@@ -341,6 +341,7 @@ enum cts_status cts_view_write_timeline(const struct cts_view_request *request,
     if (to <= from || !bins)
         return cts_fail(error, CTS_USAGE, "the time from %llu to %llu in %llu bins is none",
                         (unsigned long long)from, (unsigned long long)to, (unsigned long long)bins);
+    if (to > end_ns + 1 && from <= end_ns) to = end_ns + 1; /* bins are of what there is */
     const struct window window = {from, to, (uint32_t)bins};
     struct bin *const room = cts_array_zeroed(bins, sizeof *room, error);
     if (!room) return CTS_MEMORY;
