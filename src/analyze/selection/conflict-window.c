@@ -243,27 +243,13 @@ static enum cts_status touch_record(struct conflict_worker *worker, const struct
     return status;
 }
 
-static uint32_t split_place(const struct view *view, uint32_t cta)
-{
-    size_t low = 0, high = view->split.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (view->split.items[middle] < cta)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool found = low < view->split.count && view->split.items[low] == cta;
-    return found ? (uint32_t)low : UINT32_MAX;
-}
-
 static enum cts_status touch_segment(struct conflict_worker *worker, const struct scan_block *it,
                                      size_t segment, struct cts_error *error)
 {
     const struct view *const view = it->scan->view;
     const struct block *const block = it->block;
     const uint32_t cta = block->segments[segment].cta;
-    const uint32_t split = split_place(view, cta);
+    const uint32_t split = view_split_place(view, cta);
     enum cts_status status = CTS_OK;
     SCAN_RECORDS(it, segment, i)
     {

@@ -43,21 +43,6 @@ struct counter {
 
 /* ---- warps that are told apart by the table ---- */
 
-/* The place of a CTA among those that come in pieces; UINT32_MAX: it comes in one. */
-static uint32_t split_place(const struct view *view, uint32_t cta)
-{
-    size_t low = 0, high = view->split.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (view->split.items[middle] < cta)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool found = low < view->split.count && view->split.items[low] == cta;
-    return found ? (uint32_t)low : UINT32_MAX;
-}
-
 static void note_odd(const struct grid *grid, size_t cell, uint64_t place, uint64_t key)
 {
     if (grid->table) {
@@ -139,7 +124,7 @@ static enum cts_status count_block(void *state, const struct scan_block *it,
     SCAN_SEGMENTS(it, segment)
     {
         const uint32_t cta = block->segments[segment].cta;
-        const uint32_t split = split_place(grid->launch, cta);
+        const uint32_t split = view_split_place(grid->launch, cta);
         const bool all_odd = split != UINT32_MAX || grid->launch->warp_end > WARP_BITS;
         counter->serial++;
         SCAN_RECORDS(it, segment, i)

@@ -490,3 +490,17 @@ enum cts_status view_of(struct cts_selection *selection,
     *out = view;
     return status;
 }
+
+uint32_t view_split_place(const struct view *view, uint32_t cta)
+{
+    size_t low = 0, high = view->split.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (view->split.items[middle] < cta)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < view->split.count && view->split.items[low] == cta;
+    return found ? (uint32_t)low : UINT32_MAX;
+}

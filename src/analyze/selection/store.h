@@ -101,4 +101,7 @@ static inline bool is_given_up(const struct cts_selection_question *question)
     return question->is_given_up && question->is_given_up(question->state);
 }
 
+/* The place of a CTA among those that come in pieces; UINT32_MAX: it comes in one. */
+uint32_t view_split_place(const struct view *view, uint32_t cta);
+
 #endif
