@@ -6,7 +6,8 @@ try:
     import torch
     import torch.distributed
     import torch.multiprocessing
-except ImportError:
+except ImportError as missing:
+    print(missing)
     sys.exit(77)
 ROUNDS, N = 10, 1 << 20
 

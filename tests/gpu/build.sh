@@ -30,5 +30,5 @@ done
 wait
 for program in activities launches cublas subscriber memory_cases memory_more memory_values memory_separate ranges \
     vectoradd; do
-    test -x "$programs/$program"
+    test -x "$programs/$program" || { echo "$program was not made"; exit 1; }
 done

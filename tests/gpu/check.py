@@ -4,20 +4,25 @@ program says it did ("expect KEY COUNT") and with what must hold of every timeli
 
     check.py --ctascope PROGRAM --programs DIRECTORY [--keep DIRECTORY] [--verbose] CASE...
 
-Ends with 77 where there is no GPU. Without CASE: all of them.
+Ends with 77 and the reason where there is no GPU, or no otf2-print. Without CASE: all of them.
 """
 import argparse
 import collections
 import os
 import re
 import shutil
-import statistics
+import signal
 import subprocess
 import sys
 import tempfile
+import time
+
+sys.dont_write_bytecode = True
+import kernel_times  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
+LIMIT_S = 90 # of one program; ctest's limit is beyond two of them
 # How far a device's time may stand outside the calls around it: the error of CUPTI's mapping of
 # the device's clock to the host's.
 CLOCK_ERROR_NS = 20000
@@ -255,127 +260,90 @@ def count_of(timeline, key):
     sys.exit(f"check.py: unknown key '{key}'")
 
 
-Batch = collections.namedtuple("Batch", "us size events kernels own")
-
-
-def batches_of(output):
-    """What the program measured: events around a batch, and the device's clock inside its kernels."""
-    batches = []
-    for word, us, size, ns in re.findall(r"^(batch|kernel) (\d+)(?: (\d+))?: (\d+)$", output, re.M):
-        if word == "batch":
-            batches.append(Batch(int(us), int(size), int(ns), [], []))
-        else:
-            batches[-1].own.append(int(ns))
-    return batches
-
-
-def slope(batches, us, time_of):
-    """Of kernels of a length: the time of one more in a batch."""
-    sizes = sorted({batch.size for batch in batches})[-2:]
-    small, large = (statistics.median(time_of(batch) for batch in batches
-                                      if (batch.us, batch.size) == (us, size)) for size in sizes)
-    return (large - small) / (sizes[1] - sizes[0])
-
-
-def compare_times(timeline, output, unrecorded):
-    """Kernel times against CUDA events around batches of the same launches, and against the
-    kernels' own looks at the clock: within 2%, or 1 us. One more in a batch is a kernel and the gap
-    before it, for the events as in the timeline; beside an empty kernel, the gap falls out."""
-    batches, alone = batches_of(output), batches_of(unrecorded)
-    kernels = sorted((enter.time, leave.time) for _, name, enter, leave in timeline.activities()
-                     if name.startswith("timed("))
-    if len(kernels) != sum(batch.size for batch in batches):
-        yield f"{len(kernels)} kernels, {sum(batch.size for batch in batches)} were launched"
-        return
-    for batch in batches:
-        batch.kernels.extend(kernels[:batch.size])
-        del kernels[:batch.size]
-    print("times: ns, medians. kernel: as recorded; own: by the clock inside it; gap: to the next; "
-          "period: kernel and gap, as recorded, by events, and by events of a run without recorder;"
-          " around one: events around one kernel, less the kernel")
-    print("times:      us   kernel      own    gap    period    events   without  around one")
-    empty = None
-    for us in sorted({batch.us for batch in batches}):
-        empty, problems = compare_length(us, batches, alone, empty)
-        yield from problems
-
-
-def compare_length(us, batches, alone, empty):
-    """`empty`: kernel and events' time of the shortest; returns it, and what is wrong."""
-    own_batches = [batch for batch in batches if batch.us == us]
-    median = statistics.median
-    kernel = median(end - start for batch in own_batches for start, end in batch.kernels)
-    own = median(ns for batch in own_batches for ns in batch.own)
-    gap = median(batch.kernels[i + 1][0] - batch.kernels[i][1]
-                 for batch in own_batches for i in range(batch.size - 1))
-    around = median(batch.events - (batch.kernels[0][1] - batch.kernels[0][0])
-                    for batch in own_batches if batch.size == 1)
-    period = slope(batches, us, lambda batch: batch.kernels[-1][1] - batch.kernels[0][0])
-    events = slope(batches, us, lambda batch: batch.events)
-    without = slope(alone, us, lambda batch: batch.events)
-    print(f"times: {us:7} {kernel:8.0f} {own:8.0f} {gap:6.0f} {period:9.0f} {events:9.0f} "
-          f"{without:9.0f} {around:11.0f}")
-    empty = empty or (kernel, events)
-    problems = []
-    for what, ours, theirs in (("kernel and gap, by events", period, events),
-                               ("beyond an empty one, by events", kernel - empty[0],
-                                events - empty[1]),
-                               ("kernel, by its own clock", kernel, own),
-                               ("kernel and gap, by events without recorder", period, without)):
-        if abs(ours - theirs) > max(0.02 * theirs, 1000):
-            problems.append(f"kernel of {us} us: {what}: {ours:.0f} ns, not {theirs:.0f} ns")
-    for batch in own_batches:
-        for (start, end), ns in zip(batch.kernels, batch.own):
-            if abs(end - start - ns) > max(0.02 * ns, 1000):
-                problems.append(f"kernel of {us} us: one took {end - start} ns, by its own clock "
-                                f"{ns} ns")
-    return empty, problems
-
-
 # ---- running ----
+
+class Skip(Exception):
+    """The reason why this machine cannot run a case."""
+
 
 def command_of(case, options, run):
     record = [options.ctascope, "record", "--timeline", "-o", run, "--"]
     if case in PYTHON:
         return record + [sys.executable, os.path.join(HERE, PYTHON[case])]
     if case in ACTIVITIES:
-        return record + [os.path.join(options.programs, "activities"), case]
+        return record + [program(options, "activities"), case]
     if case == "dropped":
-        return record + [os.path.join(options.programs, "launches"), "20000", "1", "1"]
+        return record + [program(options, "launches"), "20000", "1", "1"]
+    if case == "mpi" and not shutil.which("mpirun"):
+        raise Skip("no mpirun")
     launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"]
-    return (launcher if case == "mpi" else []) + record + [os.path.join(options.programs, case)]
+    return (launcher if case == "mpi" else []) + record + [program(options, case)]
+
+
+def program(options, name):
+    path = os.path.join(options.programs, name)
+    if not os.path.exists(path):
+        raise Skip(f"'{path}' is not there: build.sh makes it where nvcc and its library are")
+    return path
+
+
+def finish(command, **environment):
+    """Runs the command to its end; what hangs is killed with all that it started."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=dict(os.environ, **environment), start_new_session=True) as running:
+        try:
+            output, said = running.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(running.pid, signal.SIGKILL)
+            output, said = running.communicate()
+            said += f"\nkilled after {LIMIT_S} s"
+    return running.returncode, output, said
+
+
+def figures(timeline, run, case, seconds):
+    """What is worth reading of a good run."""
+    activities = sum(1 for _ in timeline.activities())
+    size = sum(os.path.getsize(os.path.join(folder, file)) for folder, _, files in
+               os.walk(os.path.join(run, "timeline")) for file in files)
+    count = max(len(timeline.events), 1)
+    return (f"{case}: {len(timeline.events):,} events, {activities:,} activities of devices, "
+            f"{size / count:.1f} bytes an event, {seconds:.1f} s")
+
+
+def check_special(case, status, said):
+    """The two without an archive to compare: what must be said."""
+    if case == "subscriber":
+        if not any("another tool" in line for line in said.splitlines()):
+            return [f"no line about the other subscriber: {said}"]
+        return [] if status in (0, 125) else [f"ended with {status}"]
+    if "LOST" in said and status == 0:
+        return []
+    return [f"nothing is said to be lost: {status}: {said}"]
 
 
 def check(case, options, where):
     run = os.path.join(where, case)
     shutil.rmtree(run, ignore_errors=True)
-    environment = dict(os.environ, CTASCOPE_CUPTI_BUFFERS="1") if case == "dropped" else None
-    if case == "mpi" and not (shutil.which("mpirun") and
-                              os.path.exists(os.path.join(options.programs, "mpi"))):
-        return None
-    done = subprocess.run(command_of(case, options, run), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=300, env=environment)
+    start = time.monotonic()
+    status, output, said = finish(command_of(case, options, run),
+                                  **({"CTASCOPE_CUPTI_BUFFERS": "1"} if case == "dropped" else {}))
     if options.verbose:
-        print(done.stderr, end="")
-    if done.returncode == SKIPPED:
-        return None
-    said = done.stderr.strip().splitlines()
-    if case == "subscriber":
-        if not any("another tool" in line for line in said):
-            return [f"no line about the other subscriber: {done.stderr}"]
-        return [] if done.returncode in (0, 125) else [f"ended with {done.returncode}"]
-    if case == "dropped":
-        lost = any("LOST" in line for line in said) and done.returncode == 0
-        return [] if lost else [f"nothing is said to be lost: {done.returncode}: {done.stderr}"]
+        print(said, end="")
+    if status == SKIPPED:
+        raise Skip(output.strip() or said.strip() or "the program has not what it needs")
+    if case in ("subscriber", "dropped"):
+        print("\n".join(f"{case}: {line}" for line in said.strip().splitlines()[-3:]))
+        return check_special(case, status, said)
     problems = []
-    if done.returncode != OWN_STATUS.get(case, 0):
-        problems.append(f"ended with {done.returncode}: {done.stdout[-500:]}{done.stderr[-2000:]}")
+    if status != OWN_STATUS.get(case, 0):
+        problems.append(f"ended with {status}: {output[-500:]}{said[-2000:]}")
     anchor = os.path.join(run, "timeline", "traces.otf2")
     if not os.path.exists(anchor):
-        return problems + [f"no archive: {done.stderr[-2000:]}"]
+        return problems + [f"no archive: {said[-2000:]}"]
     timeline = Timeline(anchor)
+    print(figures(timeline, run, case, time.monotonic() - start))
     problems += list(problems_of(timeline, case in CUT_OFF))[:10]
-    expected = re.findall(r"^expect (.*) (\d+)$", done.stdout, re.M)
+    expected = re.findall(r"^expect (.*) (\d+)$", output, re.M)
     if not expected:
         problems.append("the program expects nothing")
     for key, count in expected:
@@ -383,10 +351,45 @@ def check(case, options, where):
         if seen < int(count) if key == "at-least-kernels" else seen != int(count):
             problems.append(f"'{key}' is {seen}, should be {count}")
     if case == "times":
-        unrecorded = subprocess.run([os.path.join(options.programs, "activities"), "times"],
-                                    stdout=subprocess.PIPE, text=True, timeout=300, check=True)
-        problems += list(compare_times(timeline, done.stdout, unrecorded.stdout))[:10]
+        problems += check_times(timeline, output, options)
     return problems
+
+
+def check_times(timeline, output, options):
+    status, unrecorded, said = finish([program(options, "activities"), "times"])
+    if status:
+        return [f"unrecorded, it ended with {status}: {said}"]
+    kernels = [(enter.time, leave.time) for _, name, enter, leave in timeline.activities()
+               if name.startswith("timed(")]
+    lines, problems = kernel_times.compare(kernels, output, unrecorded)
+    print("\n".join(lines))
+    return problems[:10]
+
+
+def check_and_tell(case, options, where):
+    """"good", "FAILED" or "skipped"."""
+    try:
+        problems = check(case, options, where)
+    except Skip as reason:
+        print(f"{case}: skipped: {reason}")
+        return "skipped"
+    outcome = "FAILED" if problems else "good"
+    print(f"{case}: {outcome}")
+    for problem in problems:
+        print(f"    {problem}")
+    return outcome
+
+
+def why_not_here():
+    """What this machine lacks; None."""
+    if not shutil.which("otf2-print"):
+        return "no otf2-print"
+    try:
+        subprocess.run(["nvidia-smi", "-L"], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=LIMIT_S)
+    except (OSError, subprocess.CalledProcessError):
+        return "no NVIDIA GPU"
+    return None
 
 
 def main():
@@ -397,22 +400,18 @@ def main():
     parser.add_argument("--verbose", action="store_true", help="what record says")
     parser.add_argument("cases", nargs="*")
     options = parser.parse_args()
-    try:
-        subprocess.run(["nvidia-smi", "-L"], check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL)
-    except (OSError, subprocess.CalledProcessError):
-        print("no NVIDIA GPU")
+    lacking = why_not_here()
+    if lacking:
+        print(lacking)
         sys.exit(SKIPPED)
-    failed = skipped = 0
+    outcomes = []
     with tempfile.TemporaryDirectory() as temporary:
         for case in options.cases or CASES:
-            problems = check(case, options, options.keep or temporary)
-            skipped += problems is None
-            failed += bool(problems)
-            print(f"{case}: {'skipped' if problems is None else 'FAILED' if problems else 'good'}")
-            for problem in problems or []:
-                print(f"    {problem}")
-    sys.exit(1 if failed else SKIPPED if options.cases and skipped == len(options.cases) else 0)
+            outcomes.append(check_and_tell(case, options, options.keep or temporary))
+            if not options.keep:
+                shutil.rmtree(os.path.join(temporary, case), ignore_errors=True)
+    only_skipped = options.cases and set(outcomes) == {"skipped"}
+    sys.exit(1 if "FAILED" in outcomes else SKIPPED if only_skipped else 0)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@ import sys
 
 try:
     import torch
-except ImportError:
+except ImportError as missing:
+    print(missing)
     sys.exit(77)
 a = torch.rand(256, 256, device="cuda")
 for _ in range(4):

@@ -4,7 +4,8 @@ import sys
 try:
     import torch
     from torch.profiler import ProfilerActivity, profile
-except ImportError:
+except ImportError as missing:
+    print(missing)
     sys.exit(77)
 a = torch.rand(256, 256, device="cuda")
 with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]):

@@ -5,7 +5,8 @@ import time
 
 try:
     import torch
-except ImportError:
+except ImportError as missing:
+    print(missing)
     sys.exit(77)
 torch.manual_seed(1)
 model = torch.nn.Sequential(torch.nn.Linear(512, 512), torch.nn.ReLU(),

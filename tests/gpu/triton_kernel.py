@@ -5,7 +5,8 @@ try:
     import torch
     import triton
     import triton.language as tl
-except ImportError:
+except ImportError as missing:
+    print(missing)
     sys.exit(77)
 
 
