@@ -8,6 +8,9 @@ where totals differ, site by site.
     three-ways.py compare FIRST SECOND...
         prints the comparison of the files; exits with 1 where volumes that cannot depend on the
         compiler differ: unique bytes read, written and communicated, and transfers.
+    three-ways.py check --ctascope PROGRAM --programs DIRECTORY --built DIRECTORY
+        does both on a machine with a GPU: nvcc's programs (build.sh), the instrumented ones and the
+        CPU device's results (instrumented.py --build). Ends with 77 where something is missing.
 
 Made on a machine without a GPU:      three-ways.py record --cc cpu ... -o cpu.json
 and on one with a GPU, the programs of nvcc (tests/gpu/build.sh):     ... -o unmodified.json
@@ -50,32 +53,35 @@ def kept(comm):
             comm["soundness"]["skipped_instructions"]}
 
 
-def record_one(options, name, directory):
-    program = os.path.join(options.programs, name)
-    if options.cc:
-        subprocess.run([options.ctascope, "cc", f"--device={options.cc}", "-O3",
-                        os.path.join(EXAMPLES, name + ".cu"), "-o", program], check=True)
+def record_one(ctascope, program):
     if not os.path.exists(program):
         return None
-    run = os.path.join(directory, name)
-    done = subprocess.run([options.ctascope, "record", "--force", "-o", run, "--", program],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
-    if done.returncode:
-        print(f"{name}: {done.stderr.strip()}", file=sys.stderr)
-        return None
-    comm = subprocess.run([options.ctascope, "comm", "--format", "json", run], check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
+    with tempfile.TemporaryDirectory() as directory:
+        run = os.path.join(directory, "run")
+        done = subprocess.run([ctascope, "record", "-o", run, "--", program],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+        if done.returncode:
+            print(f"{program}: {done.stderr.strip()}", file=sys.stderr)
+            return None
+        comm = subprocess.run([ctascope, "comm", "--format", "json", run], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
     return kept(json.loads(comm))
 
 
+def record_all(ctascope, how, programs):
+    """programs: paths, by the example's name"""
+    results = {name: record_one(ctascope, path) for name, path in programs.items()}
+    return {"how": how, "examples": {name: result for name, result in results.items() if result}}
+
+
 def record(options):
-    found = {"how": options.how, "examples": {}}
     os.makedirs(options.programs, exist_ok=True)
-    with tempfile.TemporaryDirectory() as directory:
-        for name in options.examples or names():
-            result = record_one(options, name, directory)
-            if result:
-                found["examples"][name] = result
+    programs = {name: os.path.join(options.programs, name) for name in options.examples or names()}
+    if options.cc:
+        for name, path in programs.items():
+            subprocess.run([options.ctascope, "cc", f"--device={options.cc}", "-O3",
+                            os.path.join(EXAMPLES, name + ".cu"), "-o", path], check=True)
+    found = record_all(options.ctascope, options.how, programs)
     with (open(options.output, "w", encoding="utf-8") if options.output else sys.stdout) as file:
         json.dump(found, file, indent=1, sort_keys=True)
     return 0 if found["examples"] else SKIPPED
@@ -86,11 +92,12 @@ def differences(first, second):
             for key in sorted(set(first) | set(second)) if first.get(key, 0) != second.get(key, 0)}
 
 
-def compare(options):
-    runs = []
-    for path in options.files:
-        with open(path, encoding="utf-8") as file:
-            runs.append(json.load(file))
+def from_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def compare(runs):
     wrong = 0
     for name in sorted(runs[0]["examples"]):
         first = runs[0]["examples"][name]
@@ -114,6 +121,21 @@ def compare(options):
     return 1 if wrong else 0
 
 
+def check(options):
+    recorded = os.path.join(options.built, "cpu-runs")
+    if not os.path.exists("/dev/nvidiactl") or not os.path.isdir(recorded):
+        print("no NVIDIA GPU, or no results of the CPU device")
+        return SKIPPED
+    on_cpu = {name[:-5]: kept(from_json(os.path.join(recorded, name)))
+              for name in os.listdir(recorded)}
+    ways = [{"how": "on the CPU device", "examples": on_cpu},
+            record_all(options.ctascope, "unmodified on the GPU",
+                       {name: os.path.join(options.programs, name) for name in on_cpu}),
+            record_all(options.ctascope, "instrumented on the GPU",
+                       {name: os.path.join(options.built, name + "-built") for name in on_cpu})]
+    return compare(ways) or any(len(way["examples"]) < len(on_cpu) for way in ways)
+
+
 def main():
     parser = argparse.ArgumentParser()
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -126,8 +148,14 @@ def main():
     one.add_argument("examples", nargs="*")
     other = verbs.add_parser("compare")
     other.add_argument("files", nargs="+")
+    both = verbs.add_parser("check")
+    both.add_argument("--ctascope", required=True)
+    both.add_argument("--programs", required=True)
+    both.add_argument("--built", required=True)
     options = parser.parse_args()
-    return record(options) if options.verb == "record" else compare(options)
+    if options.verb == "compare":
+        return compare([from_json(path) for path in options.files])
+    return record(options) if options.verb == "record" else check(options)
 
 
 if __name__ == "__main__":
