@@ -314,5 +314,5 @@ struct cts_sheet cts_partition_sheet(const struct cts_partition_report *report,
     case CTS_PARTITION_SHEET_COUNT:
         break;
     }
-    return SHEET("run", run_columns, 1, run_row);
+    return SHEET("totals", run_columns, 1, run_row);
 }
