@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
-#define CTS_RING_INLINE __device__ __forceinline__
+#define CTS_RING_INLINE static __device__ __forceinline__
 #else
 #define CTS_RING_INLINE static inline
 #endif

@@ -69,8 +69,9 @@ SanitizerResult cts_sanitizer_write(uint64_t address, void *bytes, size_t byte_c
 /* Another of our libraries, opened; NULL: it is not there. */
 void *cts_library_beside(const char *name);
 
-/* The patches, a fatbin that stands beside this library; read once. */
-CTS_MUST_CHECK enum cts_status cts_patches_read(void **image, struct cts_error *error);
+/* The patches, a fatbin that stands beside this library, with those that keep values or without;
+ * read once, never freed. */
+CTS_MUST_CHECK enum cts_status cts_patches_read(bool values, void **image, struct cts_error *error);
 
 /* ---- shared; set before the first callback ---- */
 

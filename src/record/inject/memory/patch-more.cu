@@ -1,6 +1,6 @@
 /* The patches of rarer instructions, of Hopper and later: shared memory of other CTAs of the
- * cluster, and what is stored, reduced or copied there asynchronously. In one image with the
- * others.
+ * cluster, and what is stored, reduced or copied there asynchronously. With
+ * the others they are the image of a recording without values.
  *
  * Addresses in the shared memory of a cluster have the CTA's rank in the cluster above bit 24; they
  * are kept as they are, so that banks and distances within a CTA are right. */

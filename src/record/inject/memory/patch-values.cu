@@ -1,5 +1,6 @@
-/* The patches of a recording with values, in one image with the others, which stay as fast as they
- * are: what a lane loads is read at its address, before the instruction; what it stores, the
+/* The patches of a recording with values: an image of its own, in which the others are, too. What a
+ * recording without them loads into the GPU, and the stack that the deepest call needs there, is
+ * not theirs. What a lane loads is read at its address, before the instruction; what it stores, the
  * Sanitizer tells; of an atomic the value before it is read. Copies have none.
  *
  * Reads go to memory as a volatile access does, not to what a multiprocessor holds of it. Another

@@ -22,7 +22,8 @@
 #include "control.h"
 
 #define ALL UINT32_MAX
-#define HOT __device__ __forceinline__
+/* Of a static function no copy is left in the image. */
+#define HOT static __device__ __forceinline__
 /* Rare ways are calls of their own: what they need of registers is not taken from the others. */
 #define COLD __device__ __noinline__
 

@@ -206,7 +206,7 @@ static enum cts_status start_recording(bool discard, struct cts_error *error)
     if (!status) status = check_expression(error);
     if (!status) status = check_ring_size(error);
     if (!status) status = cts_sanitizer_open(environment->sanitizer, error);
-    if (!status) status = cts_patches_read(&cts_memory.patches, error);
+    if (!status) status = cts_patches_read(cts_memory.values, &cts_memory.patches, error);
     if (!status)
         status = cts_ring_start(cts_memory.collector, environment->worker_count, discard, &names,
                                 &cts_memory.consumers, error);
