@@ -1,6 +1,8 @@
 /* `ctascope cc`: a compiler driver in nvcc's or clang++'s place. What its files share.
  *
- *   cc-options.c   the command line: options of nvcc, of clang and our own, in one table
+ *   cc-list.c      lists of words
+ *   cc-table.c     the options of nvcc, of clang and our own: one table
+ *   cc-options.c   the command line, with that table; cc-options-file.c: words from files
  *   cc-process.c   running compilers: environment, temporary files, signals
  *   cc-compile.c   from one source to one object, for the CPU device
  *   cc-cuda.c      the same for GPUs, with a toolkit and without one
@@ -15,7 +17,7 @@
 
 #include "common/error.h"
 
-/* A growing list of borrowed texts; ends with NULL for exec when asked (cc_list_end). */
+/* A growing list of borrowed texts. Where it has any, NULL follows the last, as exec wants it. */
 struct cc_list {
     const char **items;
     size_t count, capacity;
@@ -88,12 +90,21 @@ CTS_MUST_CHECK enum cts_status cc_request_parse(struct cc_request *request, int 
                                                 char *const *arguments, struct cts_error *error);
 void cc_request_release(struct cc_request *request);
 
+/* ---- lists; without memory they end the process ---- */
+
+/* `array` with room for `count` items, moved or not; *capacity is what it now has room for. */
+void *cc_grow(void *array, size_t *capacity, size_t count, size_t size_bytes);
 /* A formatted text that lives as long as the pool. */
 const char *cc_text(struct cc_pool *pool, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void cc_list_add(struct cc_list *list, const char *text);
 void cc_list_add_all(struct cc_list *list, const struct cc_list *more);
 void cc_list_release(struct cc_list *list);
+void cc_pool_release(struct cc_pool *pool);
+/* Adds the words of an options file, parted by blanks, with a shell's quotes and backslashes; the
+ * pool keeps their texts. CTS_IO, CTS_LIMIT (16 MiB). */
+CTS_MUST_CHECK enum cts_status cc_read_options_file(struct cc_pool *pool, const char *path,
+                                                    struct cc_list *words, struct cts_error *error);
 
 /* ---- running compilers ---- */
 

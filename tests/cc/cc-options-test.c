@@ -163,14 +163,18 @@ static void test_names_that_start_alike(void **state)
     (void)state;
     struct cc_request request;
     struct cts_error error;
-    assert_int_equal(parse(&request,
-                           "-odir out -o name -time t.csv -t4 -lm -gencode arch=sm_80 -g k.cu",
-                           &error),
-                     CTS_OK);
+    assert_int_equal(
+        parse(&request,
+              "-odir out -o name -time t.csv -t4 -lm -gencode arch=sm_80 -g -mavx2 -mllvm "
+              "-unroll-count=4 k.cu",
+              &error),
+        CTS_OK);
     assert_string_equal(request.directory, "out");
     assert_string_equal(request.output, "name");
     assert_true(request.debug);
     assert_list(&request.link, "-lm k.cu");
+    assert_list(&request.machine, "-mavx2");
+    assert_list(&request.shared, "-mllvm -unroll-count=4");
     assert_int_equal(request.input_count, 1);
     cc_request_release(&request);
 }
