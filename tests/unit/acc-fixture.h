@@ -18,22 +18,7 @@
 #include "record/collector/collector-private.h"
 #include "trace/acc-decode.h"
 #include "trace/acc.h"
-
-/* xorshift64*: the same numbers everywhere. */
-struct random {
-    uint64_t state;
-};
-static inline uint64_t random_next(struct random *random)
-{
-    random->state ^= random->state >> 12;
-    random->state ^= random->state << 25;
-    random->state ^= random->state >> 27;
-    return random->state * 0x2545f4914f6cdd1du;
-}
-static inline uint32_t random_below(struct random *random, uint32_t limit)
-{
-    return (uint32_t)((random_next(random) >> 32) * limit >> 32);
-}
+#include "random.h"
 
 /* One warp record as it was given to the collector. */
 struct expected {

@@ -10,15 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/access/access.h"
-
-static uint64_t state = 88172645463325252ULL;
-static uint64_t random_below(uint64_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % limit;
-}
+#include "random.h"
 
 /* ---- the twin ---- */
 
@@ -89,21 +81,20 @@ static struct cts_request_cost twin(const struct cts_access *access, uint32_t wi
 static struct cts_access random_access(uint32_t offsets[32])
 {
     struct cts_access access = {
-        .mask = random_below(3) ? UINT32_MAX : 1 + (uint32_t)random_below(UINT32_MAX),
-        .space = random_below(2) ? CTS_SPACE_GLOBAL : CTS_SPACE_SHARED,
-        .pattern = (uint8_t)random_below(4),
-        .base = 0x10000 + random_below(400),
+        .mask = below(3) ? UINT32_MAX : 1 + (uint32_t)below(UINT32_MAX),
+        .space = below(2) ? CTS_SPACE_GLOBAL : CTS_SPACE_SHARED,
+        .pattern = (uint8_t)below(4),
+        .base = 0x10000 + below(400),
         .offsets = offsets,
     };
-    if (random_below(8) == 0) access.mask = UINT32_C(1) << random_below(32);
-    if (access.pattern == CTS_PATTERN_AFFINE) access.s0 = (int32_t)random_below(300) - 100;
+    if (below(8) == 0) access.mask = UINT32_C(1) << below(32);
+    if (access.pattern == CTS_PATTERN_AFFINE) access.s0 = (int32_t)below(300) - 100;
     if (access.pattern == CTS_PATTERN_TWO_LEVEL) {
-        access.row_lanes = (uint8_t)(2 + random_below(30));
-        access.s0 = (int32_t)random_below(40);
-        access.s1 = (int32_t)random_below(600) - 200;
+        access.row_lanes = (uint8_t)(2 + below(30));
+        access.s0 = (int32_t)below(40);
+        access.s1 = (int32_t)below(600) - 200;
     }
-    for (unsigned i = 0; i < 32; i++)
-        offsets[i] = (uint32_t)random_below(random_below(2) ? 64 : 900);
+    for (unsigned i = 0; i < 32; i++) offsets[i] = (uint32_t)below(below(2) ? 64 : 900);
     return access;
 }
 
@@ -127,7 +118,7 @@ static void test_requests(void **unused)
     for (unsigned round = 0; round < 20000; round++) {
         uint32_t offsets[32];
         const struct cts_access access = random_access(offsets);
-        const uint32_t width = widths[random_below(sizeof widths / sizeof *widths)];
+        const uint32_t width = widths[below(sizeof widths / sizeof *widths)];
         const struct cts_request_cost expected = twin(&access, width, 4);
         const struct cts_request_cost once = cts_request_cost(&access, width, 4);
         assert_same_cost(&once, &expected);
@@ -277,8 +268,8 @@ static struct program *random_program(void)
             struct cts_access *const record = &p->records[c][i];
             *record = random_access(p->offsets[c][i]);
             record->launch = p->chunks[c].launch;
-            record->site = (uint32_t)random_below(SITES);
-            record->warp = (uint16_t)random_below(3); /* of 80 threads: the last has 16 */
+            record->site = (uint32_t)below(SITES);
+            record->warp = (uint16_t)below(3); /* of 80 threads: the last has 16 */
             if (record->warp == 2) record->mask &= 0xffff;
             if (!record->mask) record->mask = 1;
         }

@@ -10,15 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/access/diff.h"
-
-static uint64_t state = 88172645463325252ULL;
-static uint64_t random_below(uint64_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % limit;
-}
+#include "random.h"
 
 enum { SITES = 6, FINDINGS = 30 };
 
@@ -95,8 +87,8 @@ static void test_random_lists(void **unused)
         for (unsigned kind = 0; kind < CTS_FINDING_KIND_COUNT; kind += 3)
             for (size_t site = 0; site < SITES; site++)
                 for (unsigned k = 0; k < 2; k++)
-                    if (random_below(2)) {
-                        amounts[k][kind][site] = 1000.0 + (double)(5 * random_below(5));
+                    if (below(2)) {
+                        amounts[k][kind][site] = 1000.0 + (double)(5 * below(5));
                         add(k ? b : a, (enum cts_finding_kind)kind, site, amounts[k][kind][site]);
                     }
         for (unsigned kind = 0; kind < CTS_FINDING_KIND_COUNT; kind++)

@@ -11,15 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/access/access.h"
-
-static uint64_t state = 88172645463325252ULL;
-static uint64_t random_below(uint64_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % limit;
-}
+#include "random.h"
 
 enum {
     SITES = 9,
@@ -63,30 +55,29 @@ static void random_record(struct program *p, size_t chunk, size_t place, uint32_
                                      CTS_SPACE_SHARED, CTS_SPACE_CONSTANT, CTS_SPACE_LOCAL};
     *r = (struct cts_access){.launch = launch,
                              .cta = cta,
-                             .site = (uint32_t)random_below(SITES),
-                             .mask = random_below(2) ? UINT32_MAX : (uint32_t)random_below(1 << 20),
-                             .warp = (uint16_t)random_below(WARPS),
-                             .space = spaces[random_below(6)],
-                             .pattern = (uint8_t)random_below(4),
+                             .site = (uint32_t)below(SITES),
+                             .mask = below(2) ? UINT32_MAX : (uint32_t)below(1 << 20),
+                             .warp = (uint16_t)below(WARPS),
+                             .space = spaces[below(6)],
+                             .pattern = (uint8_t)below(4),
                              .offsets = offsets};
-    const uint64_t where = random_below(4) ? 512 * random_below(8) : random_below(4096);
+    const uint64_t where = below(4) ? 512 * below(8) : below(4096);
     r->base = r->space == CTS_SPACE_GLOBAL ? base + SPAN / 2 + where : 2048 + where / 4;
     if (!r->mask) r->mask = 1;
     static const int32_t strides[] = {4, 8, 16, 24, 24, 0, -4, 1, 128};
-    if (r->pattern == CTS_PATTERN_AFFINE) r->s0 = strides[random_below(9)];
+    if (r->pattern == CTS_PATTERN_AFFINE) r->s0 = strides[below(9)];
     if (r->s0 == 24) { /* fields of structs, also side by side in one loop */
         r->mask = UINT32_MAX;
-        r->warp = (uint16_t)random_below(2);
-        r->base = r->base / 4096 * 4096 + 768 * random_below(2) + 4 * random_below(3);
-        r->site = random_below(2) ? 0 : 5;
+        r->warp = (uint16_t)below(2);
+        r->base = r->base / 4096 * 4096 + 768 * below(2) + 4 * below(3);
+        r->site = below(2) ? 0 : 5;
     }
     if (r->pattern == CTS_PATTERN_TWO_LEVEL) {
-        r->row_lanes = random_below(2) ? 16 : (uint8_t)(2 + random_below(30));
-        r->s0 = random_below(2) ? 4 : (int32_t)random_below(12);
-        r->s1 = (int32_t)random_below(300) - 100;
+        r->row_lanes = below(2) ? 16 : (uint8_t)(2 + below(30));
+        r->s0 = below(2) ? 4 : (int32_t)below(12);
+        r->s1 = (int32_t)below(300) - 100;
     }
-    for (unsigned i = 0; i < 32; i++)
-        offsets[i] = (uint32_t)random_below(random_below(2) ? 64 : 900);
+    for (unsigned i = 0; i < 32; i++) offsets[i] = (uint32_t)below(below(2) ? 64 : 900);
 }
 
 static void open_chunk(struct program *p, uint32_t launch, uint32_t file, uint32_t first_cta,
@@ -104,16 +95,15 @@ static void open_chunk(struct program *p, uint32_t launch, uint32_t file, uint32
  * theirs, or taking turns in one chunk. */
 static void random_launch(struct program *p, uint32_t launch)
 {
-    const bool turns = random_below(3) == 0;
+    const bool turns = below(3) == 0;
     for (uint32_t cta = 0; cta < CTAS; cta++) {
-        const uint32_t file = turns ? 0 : (uint32_t)random_below(2);
+        const uint32_t file = turns ? 0 : (uint32_t)below(2);
         if (!turns || cta == 0)
             open_chunk(p, launch, file, turns ? 0 : cta, turns ? CTAS - 1 : cta);
         for (unsigned i = 0; i < RECORDS; i++) {
-            if (!turns && i == RECORDS / 2 && random_below(2))
-                open_chunk(p, launch, file, cta, cta);
+            if (!turns && i == RECORDS / 2 && below(2)) open_chunk(p, launch, file, cta, cta);
             random_record(p, p->chunk_count - 1, p->chunks[p->chunk_count - 1].record_count++,
-                          launch, turns ? (uint32_t)random_below(CTAS) : cta);
+                          launch, turns ? (uint32_t)below(CTAS) : cta);
         }
     }
 }
@@ -122,23 +112,23 @@ static void random_host(struct program *p)
 {
     static const char *const kinds[] = {"device", "device", "device", "managed", "pinned"};
     for (uint32_t i = 0; i < ALLOCATIONS; i++) {
-        const uint64_t op = i ? random_below(1000) : 0;
-        p->allocations[i] = (struct cts_allocation){
-            .allocation = i,
-            .op = op,
-            .freed_op = i && random_below(3) ? op + 1 + random_below(900) : UINT64_MAX,
-            .address = base + SPAN / 2 - 2048 + 1000 * i,
-            .size_bytes = 64 + random_below(900),
-            .kind = i ? kinds[random_below(5)] : "device"};
+        const uint64_t op = i ? below(1000) : 0;
+        p->allocations[i] =
+            (struct cts_allocation){.allocation = i,
+                                    .op = op,
+                                    .freed_op = i && below(3) ? op + 1 + below(900) : UINT64_MAX,
+                                    .address = base + SPAN / 2 - 2048 + 1000 * i,
+                                    .size_bytes = 64 + below(900),
+                                    .kind = i ? kinds[below(5)] : "device"};
     }
     for (uint32_t i = 0; i < COPIES; i++) {
         static const char *const copies[] = {"memset", "HtoD", "DtoD", "DtoD"};
         p->copies[i] = (struct cts_copy){.copy = i,
-                                         .op = 2 * (1 + random_below(600)),
-                                         .kind = copies[random_below(4)],
-                                         .destination = base + SPAN / 2 - 2048 + random_below(8000),
-                                         .source = base + SPAN / 2 - 2048 + random_below(8000),
-                                         .width_bytes = random_below(1500),
+                                         .op = 2 * (1 + below(600)),
+                                         .kind = copies[below(4)],
+                                         .destination = base + SPAN / 2 - 2048 + below(8000),
+                                         .source = base + SPAN / 2 - 2048 + below(8000),
+                                         .width_bytes = below(1500),
                                          .height = 1,
                                          .depth = 1};
     }
@@ -714,7 +704,7 @@ static void test_one_launch(void **unused)
     size_t uninitialised = 0;
     for (unsigned round = 0; round < 20; round++) {
         struct program *const p = random_program();
-        const size_t launch = random_below(LAUNCHES);
+        const size_t launch = below(LAUNCHES);
         bool wanted[LAUNCHES] = {0};
         wanted[launch] = true;
         p->launches[launch].kernel = 1; /* the only launch of its kernel */

@@ -16,6 +16,7 @@
 
 #include "analyze/communication/communication.h"
 #include "analyze/communication/query.h"
+#include "random.h"
 
 enum {
     REGION_BYTES = 1200, /* of global memory that programs use */
@@ -35,29 +36,6 @@ enum {
 };
 /* The region lies across the border of a 2 MiB block, and so of a page. */
 static const uint64_t region = UINT64_C(0x7f0000200000) - 500;
-
-/* ---- random numbers ---- */
-
-static uint64_t random_state;
-
-static uint64_t random_u64(void)
-{
-    random_state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = random_state;
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-static unsigned below(unsigned limit)
-{
-    return (unsigned)(random_u64() % limit);
-}
-
-static bool chance(unsigned percent)
-{
-    return below(100) < percent;
-}
 
 /* ---- a program ---- */
 
@@ -1709,7 +1687,7 @@ static void check_program(uint64_t seed)
 {
     static struct program program;
     static struct twin twin;
-    random_state = seed;
+    random_start(seed);
     make_program(&program);
     const struct cts_comm_options options = {.paper_model = chance(20),
                                              .ignore_copies = chance(15),

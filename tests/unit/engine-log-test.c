@@ -11,6 +11,7 @@
 
 #include "record/cpu/engine.h"
 #include "record/cpu/engine/log.h"
+#include "random.h"
 
 enum { RECORDS_MAX = 1 << 20, LANE_ENTRIES_MAX = 1 << 14 };
 
@@ -63,13 +64,6 @@ struct program {
     uint32_t first_slot;
 };
 
-static uint32_t seed;
-static uint32_t random_below(uint32_t limit)
-{
-    seed = seed * 1664525u + 1013904223u;
-    return (seed >> 8) % limit;
-}
-
 static uint32_t add_node(struct program *program, enum node_kind kind, uint32_t loop,
                          uint32_t depth)
 {
@@ -82,15 +76,15 @@ static uint32_t add_node(struct program *program, enum node_kind kind, uint32_t 
             .width_bytes = 4, .operation = CTS_LOAD, .space = CTS_SPACE_GLOBAL, .loop = loop};
         return index;
     }
-    node->chance = kind == LOOP ? 1 + random_below(9) : 20 + random_below(70);
+    node->chance = kind == LOOP ? 1 + below(9) : 20 + below(70);
     if (kind == LOOP) {
         program->loops[program->loop_count].parent = loop;
         loop = program->loop_count++;
     }
-    const uint32_t children = 1 + random_below(4);
+    const uint32_t children = 1 + below(4);
     for (uint32_t i = 0; i < children && program->node_count + 2 < NODES_MAX; i++) {
         /* The first thing in a loop is an access, so that every iteration shows in the log. */
-        const uint32_t pick = depth > 4 || (kind == LOOP && i == 0) ? 0 : random_below(5);
+        const uint32_t pick = depth > 4 || (kind == LOOP && i == 0) ? 0 : below(5);
         node->children[node->child_count++] = add_node(program,
                                                        pick < 3    ? SITE
                                                        : pick == 3 ? LOOP
@@ -139,8 +133,8 @@ static void run_node(const struct program *program, uint32_t index, uint32_t lan
         return;
     }
     uint32_t trips = 1;
-    if (node->kind == GUARD) trips = random_below(100) < node->chance;
-    if (node->kind == LOOP) trips = random_below(node->chance + 1);
+    if (node->kind == GUARD) trips = below(100) < node->chance;
+    if (node->kind == LOOP) trips = below(node->chance + 1);
     for (uint32_t trip = 0; trip < trips; trip++)
         for (uint32_t i = 0; i < node->child_count; i++)
             run_node(program, node->children[i], lane,
@@ -231,7 +225,7 @@ static void random_programs(uint32_t flags)
 {
     for (uint32_t trial = 0; trial < 300; trial++) {
         struct program program = {0};
-        seed = trial * 7919 + 17;
+        random_start(trial);
         for (uint32_t i = 0; i < 3 && program.node_count < 12; i++)
             add_node(&program, i == 1 ? LOOP : GUARD, UINT32_MAX, 0);
         register_program(&program, flags);
@@ -412,7 +406,7 @@ static void generic_accesses_are_split_by_space(void **state)
         stack_of[lane] = &stacks[lane];
         const char *const address = lane < 8    ? window + lane * 4
                                     : lane < 20 ? stack_memory[lane] + 16
-                                                : (const char *)&seed;
+                                                : (const char *)&record_count;
         log_rows[lane] = (uint64_t)structured.first_slot << 48 | (uint64_t)(uintptr_t)address;
         count[lane] = 1;
     }
@@ -436,7 +430,7 @@ static void generic_accesses_are_split_by_space(void **state)
         } else {
             assert_int_equal(record->space, CTS_SPACE_GLOBAL);
             assert_int_equal(record->mask, 0xFFF00000);
-            assert_int_equal(record->addresses[31], (uint64_t)(uintptr_t)&seed);
+            assert_int_equal(record->addresses[31], (uint64_t)(uintptr_t)&record_count);
         }
     }
 }

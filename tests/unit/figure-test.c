@@ -12,21 +12,13 @@
 #include <cmocka.h>
 
 #include "report/figure.h"
+#include "random.h"
 
 /* Fonts are found once and kept until the process ends. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig";
-}
-
-static uint64_t state = 88172645463325252ULL;
-static uint64_t random_u64(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
 }
 
 /* The p-quantile by counting: the value with floor(place) values before it, and the next. */

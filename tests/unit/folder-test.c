@@ -19,6 +19,7 @@
 #include "import/import.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"
+#include "random.h"
 
 /* ---- what a folder is to say ---- */
 
@@ -35,15 +36,6 @@ struct launch {
     unsigned request_count;
     struct request requests[REQUESTS_MAX];
 };
-
-static uint64_t random_state = 88172645463325252u;
-static uint32_t below(uint32_t limit)
-{
-    random_state ^= random_state << 13;
-    random_state ^= random_state >> 7;
-    random_state ^= random_state << 17;
-    return (uint32_t)(random_state >> 33) % limit;
-}
 
 static uint32_t cta_of(const struct launch *l, const struct request *r)
 {
@@ -65,7 +57,7 @@ static void make_launch(struct launch *l)
         r->warp = below((threads + 31) / 32);
         const uint32_t live = threads - r->warp * 32 < 32 ? threads - r->warp * 32 : 32;
         const uint32_t all = live == 32 ? UINT32_MAX : (1u << live) - 1;
-        do r->mask = (below(3) ? UINT32_MAX : random_state ^ below(1u << 31)) & all;
+        do r->mask = (below(3) ? UINT32_MAX : (uint32_t)random_u64()) & all;
         while (!r->mask);
         r->width = widths[below(4)];
         r->store = below(2);
@@ -75,7 +67,7 @@ static void make_launch(struct launch *l)
         for (unsigned lane = 0; lane < 32; lane++) {
             r->addresses[lane] = r->shared ? (uint64_t)below(512) * 8
                                            : 0x7f0000000000 + (uint64_t)below(1 << 16) * r->width;
-            r->values[lane] = random_state >> (64 - 8 * r->width);
+            r->values[lane] = random_u64() >> (64 - 8 * r->width);
         }
     }
 }

@@ -12,15 +12,7 @@
 #include <zlib.h>
 
 #include "report/lanes.h"
-
-static uint64_t state = 88172645463325252ULL;
-static uint64_t random_below(uint64_t limit)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state % limit;
-}
+#include "random.h"
 
 static char *write_lane(const struct cts_lane_interval *intervals, size_t count)
 {
@@ -127,13 +119,13 @@ static size_t nest(struct cts_lane_interval *intervals, size_t room, uint64_t st
     size_t count = 0;
     uint64_t now = start;
     while (count < room && now + 4 < end) {
-        const uint64_t from = now + random_below(3);
-        uint64_t to = from + 1 + random_below(depth ? 40 : 4000);
+        const uint64_t from = now + below(3);
+        uint64_t to = from + 1 + below(depth ? 40 : 4000);
         if (to > end) to = end;
         if (from >= to) break;
-        intervals[count++] = (struct cts_lane_interval){from, to, (uint32_t)random_below(5), depth,
-                                                        (int64_t)random_below(1000) - 500};
-        if (depth < 4 && random_below(3))
+        intervals[count++] = (struct cts_lane_interval){from, to, (uint32_t)below(5), depth,
+                                                        (int64_t)below(1000) - 500};
+        if (depth < 4 && below(3))
             count += nest(intervals + count, room - count, from, to, depth + 1);
         now = to;
     }
@@ -172,8 +164,8 @@ static void test_overview(void **unused)
     (void)unused;
     for (unsigned round = 0; round < 20; round++) {
         static struct cts_lane_interval intervals[400];
-        const size_t room = 1 + random_below(400);
-        const size_t count = nest(intervals, room, random_below(100), 9000, 0);
+        const size_t room = 1 + below(400);
+        const size_t count = nest(intervals, room, below(100), 9000, 0);
         char *const text = write_lane(intervals, count);
         const char *place = text;
         struct chunk chunk;

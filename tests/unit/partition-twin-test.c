@@ -17,6 +17,7 @@
 #include "analyze/communication/communication.h"
 #include "analyze/order.h"
 #include "analyze/partition/partition.h"
+#include "random.h"
 
 enum {
     HALF_BYTES = 1500, /* of each of two regions */
@@ -34,25 +35,6 @@ enum {
 /* The first region lies across the border of a 2 MiB block. */
 static const uint64_t region = UINT64_C(0x7f0000200000) - 700;
 static const uint64_t region_distance = 5 * 4096 + 1000;
-
-static uint64_t random_state;
-
-static uint64_t random_u64(void)
-{
-    random_state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = random_state;
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-static unsigned below(unsigned limit)
-{
-    return (unsigned)(random_u64() % limit);
-}
-static bool chance(unsigned percent)
-{
-    return below(100) < percent;
-}
 
 /* ---- a program ---- */
 
@@ -850,7 +832,7 @@ static void random_programs_agree_with_the_twin(void **state)
     const int only = first ? (int)strtol(first, NULL, 10) : -1;
     for (program_number = 0; program_number < PROGRAMS; program_number++) {
         if (only >= 0 && program_number != only) continue;
-        random_state = (uint64_t)program_number * 1000003;
+        random_start((uint64_t)program_number * 1000003);
         make_program(program);
         check_program(program);
     }

@@ -19,23 +19,11 @@
 
 #include "record/timeline/assemble-private.h"
 #include "record/timeline/recorder.h"
+#include "random.h"
 
 enum { THREADS = 8, PAIRS = 5000, ACTIVITIES = 3000 };
 
 static char run_path[] = "/tmp/ctascope-logs-XXXXXX";
-static uint64_t state = 1;
-
-static uint64_t next_random(void)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return state >> 16;
-}
-
-static uint32_t below(uint32_t bound)
-{
-    return (uint32_t)(next_random() % bound);
-}
-
 static void remove_content(const char *path)
 {
     DIR *const stream = opendir(path);
@@ -385,8 +373,8 @@ static void spoil(const char *path)
     if (file < 0) return;
     fstat(file, &status);
     const uint64_t length = (uint64_t)status.st_size < 8192 ? (uint64_t)status.st_size : 8192;
-    const off_t at = (off_t)(length ? next_random() % length : 0);
-    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)next_random();
+    const off_t at = (off_t)(length ? random_u64() % length : 0);
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_u64();
     const bool done = below(4) ? pwrite(file, bytes, 1 + below(9), at) > 0 : !ftruncate(file, at);
     close(file);
     assert_true(done);
@@ -503,7 +491,7 @@ static void record_disorder(void)
 {
     const struct cts_recorder_stream wanted = {.ordinal = CTS_TIMELINE_NONE};
     struct cts_log *const stream = recorder->stream(&wanted);
-    state = sort_seed;
+    random_start(sort_seed);
     for (uint32_t i = 0; i < 4000; i++) {
         const uint64_t start_ns = sort_seed % 2 ? below(3000) : i * 10 + below(200);
         const struct cts_recorder_copy copy = {.start_ns = start_ns, .end_ns = start_ns};
@@ -529,7 +517,7 @@ static void test_sorting_in_parts(void **unused)
         remove_content(run_path);
         assert_int_equal(in_child(record_disorder, 0), 0);
         snprintf(path, sizeof path, "%s/rank-0/timeline/0.log", run_path);
-        state = sort_seed;
+        random_start(sort_seed);
         for (uint32_t i = 0; i < 4000; i++)
             expected[i] = sort_seed % 2 ? below(3000) : i * 10 + below(200);
         qsort(expected, 4000, sizeof *expected, compare_u64);

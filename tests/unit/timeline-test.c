@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "trace/timeline/timeline.h"
+#include "random.h"
 
 /* The OTF2 library does not free all of an archive that it refuses to open. */
 const char *__lsan_default_suppressions(void);
@@ -24,19 +25,6 @@ const char *__lsan_default_suppressions(void)
 }
 
 enum { LOCATIONS = 6, REGIONS = 40, COMMUNICATORS = 5, WINDOWS = 2, EVENTS = 3000 };
-
-static uint64_t state = 1;
-
-static uint64_t next_random(void)
-{
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return state >> 16;
-}
-
-static uint32_t below(uint32_t bound)
-{
-    return (uint32_t)(next_random() % bound);
-}
 
 /* ---- random timelines ---- */
 
@@ -155,7 +143,7 @@ static uint32_t rank_or_none(void)
 /* Members that a kind does not have are what the reader gives for them. */
 static void random_members(struct cts_timeline_event *e)
 {
-    const uint64_t big = below(4) ? below(100) : next_random() << 8;
+    const uint64_t big = below(4) ? below(100) : random_u64() << 8;
     switch (e->kind) {
     case CTS_EVENT_ENTER:
     case CTS_EVENT_LEAVE:
@@ -276,7 +264,7 @@ static void random_attributes(struct cts_event_attributes *a)
         const bool location = id == CTS_ATTRIBUTE_STREAM_REF || id == CTS_ATTRIBUTE_QUEUE_REF;
         a->values[id] = location ? below(LOCATIONS) : below(UINT32_MAX);
         if (id == CTS_ATTRIBUTE_EVENT_REF || id == CTS_ATTRIBUTE_CORRELATION)
-            a->values[id] = next_random() << 16;
+            a->values[id] = random_u64() << 16;
     }
 }
 
@@ -303,13 +291,13 @@ static void random_shape(struct record *r)
 
 static void make_records(uint64_t seed)
 {
-    state = seed;
+    random_start(seed);
     memset(records, 0, sizeof records);
     for (uint32_t location = 0; location < LOCATIONS; location++) {
         uint64_t time_ns = 0;
         for (uint32_t i = 0; i < EVENTS; i++) {
             struct record *const r = &records[location][i];
-            time_ns += below(3) ? below(1000) : below(2) ? 0 : next_random() % 10000000000u;
+            time_ns += below(3) ? below(1000) : below(2) ? 0 : random_u64() % 10000000000u;
             r->event.time_ns = time_ns;
             r->event.kind = (enum cts_timeline_event_kind)below(CTS_EVENT_OTHER);
             random_members(&r->event);
@@ -811,8 +799,8 @@ static void test_random_damage(void **unused)
         assert_true(file >= 0);
         struct stat status;
         fstat(file, &status);
-        for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)next_random();
-        const off_t at = status.st_size ? (off_t)(next_random() % (uint64_t)status.st_size) : 0;
+        for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)random_u64();
+        const off_t at = status.st_size ? (off_t)(random_u64() % (uint64_t)status.st_size) : 0;
         if (below(4))
             assert_true(pwrite(file, bytes, 1 + below(8), at) > 0);
         else

@@ -16,6 +16,7 @@
 #include "import/import.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"
+#include "random.h"
 
 /* ---- a trace and what it says ---- */
 
@@ -135,16 +136,6 @@ static void release(struct trace *t)
 
 /* ---- random traces ---- */
 
-static uint64_t random_state;
-
-static uint32_t below(uint32_t limit)
-{
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return (uint32_t)((random_state * 0x2545f4914f6cdd1du >> 32) * limit >> 32);
-}
-
 static void put_random_records(struct trace *t)
 {
     static const uint32_t sizes[] = {1, 2, 4, 4, 4, 8, 12, 16, 65536};
@@ -167,7 +158,7 @@ static void put_random_records(struct trace *t)
 
 static void put_random_trace(struct trace *t, int format, uint64_t seed)
 {
-    random_state = seed * 0x9e3779b97f4a7c15u + 1;
+    random_start(seed);
     begin(t, format);
     for (unsigned i = 0; i < 64; i++) t->sms[i] = seed % 2 ? below(132) : 0;
     for (uint32_t launches = 1 + below(5); launches; launches--) {
