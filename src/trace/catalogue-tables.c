@@ -242,6 +242,14 @@ static const struct cts_column host_access_columns[] = {
 #define ROW cts_cta_sm
 static const struct cts_column cta_sm_columns[] = {NUMBER(launch), NUMBER(cta), NUMBER(sm)};
 #undef ROW
+#define ROW cts_cluster
+static const struct cts_column cluster_columns[] = {
+    NUMBER(launch),
+    ELEMENT("cluster_x", ctas[0]),
+    ELEMENT("cluster_y", ctas[1]),
+    ELEMENT("cluster_z", ctas[2]),
+};
+#undef ROW
 #define ROW cts_message
 static const struct cts_column message_columns[] = {
     OF(rank, RANKS),
@@ -256,7 +264,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
                         .columns = COLUMNS,                                                        \
                         .column_count = sizeof COLUMNS / sizeof *COLUMNS,                          \
                         .order = CTS_ORDER_##ORDER,                                                \
-                        .optional = CTS_TABLE_##ID == CTS_TABLE_CTA_SMS,                           \
+                        .optional = CTS_TABLE_##ID == CTS_TABLE_CTA_SMS ||                         \
+                                    CTS_TABLE_##ID == CTS_TABLE_CLUSTERS,                          \
                         .row_bytes = sizeof(struct ROW),                                           \
                         .rows_offset = offsetof(struct cts_catalogue, ROWS),                       \
                         .count_offset = offsetof(struct cts_catalogue, COUNT)}
@@ -277,6 +286,7 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
     T(HOST_ACCESSES, host_accesses, cts_host_access, host_accesses, host_access_count,
       host_access_columns, RANK_OP),
     T(CTA_SMS, cta_sms, cts_cta_sm, cta_sms, cta_sm_count, cta_sm_columns, WRITTEN),
+    T(CLUSTERS, clusters, cts_cluster, clusters, cluster_count, cluster_columns, WRITTEN),
     T(MESSAGES, messages, cts_message, messages, message_count, message_columns, WRITTEN),
 #undef T
 };

@@ -615,6 +615,7 @@ ADD(cts_catalogue_add_allocation, cts_allocation, CTS_TABLE_ALLOCATIONS)
 ADD(cts_catalogue_add_sync, cts_sync, CTS_TABLE_SYNCS)
 ADD(cts_catalogue_add_host_access, cts_host_access, CTS_TABLE_HOST_ACCESSES)
 ADD(cts_catalogue_add_cta_sm, cts_cta_sm, CTS_TABLE_CTA_SMS)
+ADD(cts_catalogue_add_cluster, cts_cluster, CTS_TABLE_CLUSTERS)
 #undef ADD
 
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,

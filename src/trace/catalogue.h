@@ -124,6 +124,10 @@ struct cts_host_access {
 struct cts_cta_sm {
     uint32_t launch, cta, sm;
 };
+/* CTAs of a cluster in each dimension; launches of single CTAs have no row. */
+struct cts_cluster {
+    uint32_t launch, ctas[3];
+};
 struct cts_message {
     uint32_t rank;
     const char *severity, *text; /* severity: "note", "warning", "error" */
@@ -201,6 +205,7 @@ void cts_catalogue_add_sync(struct cts_catalogue_writer *writer, const struct ct
 void cts_catalogue_add_host_access(struct cts_catalogue_writer *writer,
                                    const struct cts_host_access *row);
 void cts_catalogue_add_cta_sm(struct cts_catalogue_writer *writer, const struct cts_cta_sm *row);
+void cts_catalogue_add_cluster(struct cts_catalogue_writer *writer, const struct cts_cluster *row);
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
                                const char *text);
 /* Rows are written (INSERT OR REPLACE by primary key) when added: add a launch at its call with
@@ -251,6 +256,8 @@ struct cts_catalogue {
     size_t host_access_count;
     struct cts_cta_sm *cta_sms; /* as written; may name launches and CTAs that do not exist */
     size_t cta_sm_count;
+    struct cts_cluster *clusters; /* as written; may name launches that do not exist */
+    size_t cluster_count;
     struct cts_message *messages;
     size_t message_count;
     struct cts_catalogue_private *private_data;

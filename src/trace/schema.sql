@@ -71,5 +71,7 @@ CREATE TABLE syncs (            -- events, waits, synchronisations: what orders 
 CREATE TABLE host_accesses (    -- with --host-accesses: ranges that the CPU touched between two ops
     rank INTEGER, op INTEGER, is_store INTEGER, address INTEGER, size_bytes INTEGER);
 CREATE TABLE cta_sms (launch INTEGER, cta INTEGER, sm INTEGER); -- where CTAs ran, as far as known
+CREATE TABLE clusters (          -- of CTAs, where a launch has more than one in a cluster
+    launch INTEGER, cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER);
 CREATE TABLE messages (rank INTEGER, severity TEXT, text TEXT); -- what the recorder had to say
 CREATE TABLE counters (name TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID; -- ids given out, by table

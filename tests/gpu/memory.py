@@ -81,6 +81,7 @@ QUERIES = {
     "records": "SELECT sum(records) FROM launches",
     "streams": "SELECT count(*) FROM streams WHERE kind LIKE '%blocking'",
     "cooperative": "SELECT count(*) FROM launches WHERE cooperative",
+    "clusters": "SELECT count(*) FROM clusters",
     "devices used": "SELECT count(DISTINCT device) FROM launches",
     "devices": "SELECT count(*) FROM devices",
     "processes": "SELECT count(*) FROM ranks",
@@ -116,6 +117,9 @@ def of_comm(run, key):
 
 PATTERNS = [
     (r"operation (\d+)", "SELECT count(*) FROM sites WHERE space = 1 AND operation = {}"),
+    (r"cluster of (\d+) (\d+) (\d+)",
+     "SELECT count(*) FROM clusters JOIN launches USING (launch) WHERE cluster_x = {} AND "
+     "cluster_y = {} AND cluster_z = {}"),
     (r"dynamic shared (\d+)", "SELECT count(*) FROM launches WHERE dynamic_shared_bytes = {}"),
     (r"skipped (\w+)", "SELECT count(*) FROM skipped WHERE what LIKE '%{}%'"),
     (r"sites of (\w+)", "SELECT count(*) FROM sites WHERE function LIKE '{}(%'"),
@@ -130,7 +134,7 @@ def measure(run, key):
     for pattern, query in PATTERNS:
         match = re.fullmatch(pattern, key)
         if match:
-            return run.value(query.format(match.group(1)))
+            return run.value(query.format(*match.groups()))
     if key.startswith("calls"):
         wanted = key[len("calls"):].strip()
         return sum(calls_of(row[0]) == wanted for row in run.rows("SELECT inlined_at FROM sites"))

@@ -171,14 +171,42 @@ __global__ void __cluster_dims__(2, 1, 1) remote(float *to)
 #endif
 }
 
+// Clusters by the kernel's own code; by an attribute of the launch, and so in a graph; and none.
 static void run_cluster(void)
 {
     if (capability() < 9) exit(SKIPPED);
-    remote<<<2, 32>>>(make());
+    float *const a = make(), *const b = make();
+    cudaStream_t s;
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    remote<<<2, 32>>>(a);
+    CHECK(cudaStreamCreate(&s));
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = attribute.val.clusterDim.y = 2;
+    attribute.val.clusterDim.z = 1;
+    config.gridDim = dim3(4, 4);
+    config.blockDim = dim3(32);
+    config.stream = s;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
     CHECK(cudaDeviceSynchronize());
-    expect("accesses", 2 * 96);
-    expect("global accesses", 2 * 32);
+    CHECK(cudaLaunchKernelEx(&config, copy, (const float *)a, b));
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    CHECK(cudaLaunchKernelEx(&config, copy, (const float *)a, b));
+    CHECK(cudaStreamEndCapture(s, &g));
+    CHECK(cudaGraphInstantiate(&exec, g, 0));
+    CHECK(cudaGraphLaunch(exec, s));
+    copy<<<2, 32, 0, s>>>(a, b);
+    CHECK(cudaStreamSynchronize(s));
+    expect("launches", 4);
+    expect("accesses", 2 * 96 + 2 * 2 * 16 * 32 + 2 * 64);
+    expect("global accesses", 2 * 32 + 2 * 2 * 16 * 32 + 2 * 64);
     expect("shared sites", 2);
+    expect("clusters", 3);
+    expect("cluster of 2 1 1", 1);
+    expect("cluster of 2 2 1", 2);
 }
 
 __global__ void bulk(const float *from, float *to)

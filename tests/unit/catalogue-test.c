@@ -173,6 +173,7 @@ static const struct cts_sync sync_row = {.op = 6,
                                          .start_ns = 200,
                                          .end_ns = 210};
 static const struct cts_cta_sm cta_sm_row = {.launch = 0, .cta = 3, .sm = 131};
+static const struct cts_cluster cluster_row = {.launch = 0, .ctas = {4, 2, 1}};
 static const struct cts_host_access host_access_row = {
     .op = 6, .is_store = true, .address = 0x7000, .size_bytes = 16};
 
@@ -192,6 +193,7 @@ static void add_one_of_each(struct cts_catalogue_writer *w)
     cts_catalogue_add_sync(w, &sync_row);
     cts_catalogue_add_host_access(w, &host_access_row);
     cts_catalogue_add_cta_sm(w, &cta_sm_row);
+    cts_catalogue_add_cluster(w, &cluster_row);
     cts_catalogue_add_message(w, "warning", "it is \"cold\"\n");
     cts_catalogue_set(w, "colour", "blue");
 }
@@ -243,6 +245,8 @@ static void every_field_comes_back(void **state)
     assert_row(&c, CTS_TABLE_SYNCS, &sync_row);
     assert_row(&c, CTS_TABLE_HOST_ACCESSES, &host_access_row);
     assert_row(&c, CTS_TABLE_CTA_SMS, &cta_sm_row);
+    assert_row(&c, CTS_TABLE_CLUSTERS, &cluster_row);
+    assert_int_equal(c.clusters[0].ctas[1], 2);
     assert_int_equal(c.launches[0].block[1], 8);
     assert_int_equal(c.copies[0].source_slice, 300);
     assert_int_equal(c.streams[0].handle, 0xffff800000000001);
@@ -1004,10 +1008,12 @@ static void a_run_of_an_earlier_version_lacks_a_table(void **state)
     sqlite3 *db;
     make_run(place);
     assert_int_equal(sqlite3_open(place->database, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "DROP TABLE cta_sms", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "DROP TABLE cta_sms; DROP TABLE clusters", NULL, NULL, NULL),
+                     SQLITE_OK);
     sqlite3_close(db);
     struct cts_catalogue c = read_run(place->run);
     assert_int_equal(c.cta_sm_count, 0);
+    assert_int_equal(c.cluster_count, 0);
     assert_int_equal(c.launch_count, 1);
     cts_catalogue_release(&c);
 }

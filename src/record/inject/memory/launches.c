@@ -219,6 +219,15 @@ static struct cts_launch row_of(const Sanitizer_LaunchData *data,
     };
 }
 
+/* The driver tells those of the kernel's own code, of launch attributes and of nodes alike. */
+static void keep_cluster(const Sanitizer_LaunchData *data, uint32_t launch)
+{
+    const struct cts_cluster row = {
+        .launch = launch, .ctas = {data->clusterDim_x, data->clusterDim_y, data->clusterDim_z}};
+    if (row.ctas[0] > 1 || row.ctas[1] > 1 || row.ctas[2] > 1)
+        cts_catalogue_add_cluster(cts_memory.catalogue, &row);
+}
+
 static void set_user(const Sanitizer_LaunchData *data, uint64_t user)
 {
     const SanitizerResult result = cts_sanitizer.sanitizerSetLaunchCallbackData(
@@ -270,6 +279,7 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
         entry.row.end_ns = entry.row.start_ns;
     }
     cts_catalogue_add_launch(cts_memory.catalogue, &entry.row);
+    keep_cluster(data, entry.row.launch);
     const bool by_grid = kernel.is_instrumented || is_node;
     if (by_grid && !cts_memory.empty)
         cts_grids_tell(data, entry.stream, recorded ? number : CTS_NONE);
