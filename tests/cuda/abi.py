@@ -7,6 +7,7 @@ layouts, values of enumerators. What the toolkit lacks, ours may have; what both
 FUNCTIONS, the list that the stand-in libraries are made of, must be in the toolkit's library.
 Exits with 77 where there is no toolkit of CUDA 12 or 13.
 """
+import glob
 import os
 import re
 import subprocess
@@ -27,7 +28,8 @@ failures = []
 
 def names_in_headers():
     """What the program below prints: name of the thing, and a statement."""
-    text = open(os.path.join(headers, "ctascope_runtime_api.h")).read()
+    paths = sorted(glob.glob(os.path.join(headers, "ctascope", "api", "*.h")))
+    text = "".join(open(path).read() for path in paths)
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     found = {}
     for name in set(re.findall(r"\b(cuda[A-Z]\w*)\(", text)):
