@@ -10,171 +10,25 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "analyze/partition/partition.h"
 #include "analyze/summary/summary.h"
-#include "record/collector/collector.h"
-#include "trace/acc.h"
+#include "workload.h"
 
-enum { REPEATS = 3, WARP = 32, LAUNCHES_MAX = 1000, SIDE = 2048, TILE = 16 };
-static const uint64_t buffers[3] = {0x7f0000000000, 0x7f1000000000, 0x7f2000000000};
+enum { REPEATS = 3, FILES = 2, SIDE = 2048, TILE = 16 };
 
-static double now_seconds(void)
+static void vector_add(const struct warp *w)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    one_each(w, 0, buffers[0]);
+    one_each(w, 1, buffers[1]);
+    one_each(w, 5, buffers[2]);
 }
 
-static void stop(const struct cts_error *error)
+static void gather(const struct warp *w)
 {
-    fprintf(stderr, "partition-bench: %s\n", error->text);
-    exit(1);
-}
-
-struct workload {
-    const char *name;
-    unsigned block_x, block_y, launches;
-    void (*warp)(struct cts_stream *stream, unsigned launch, uint16_t warp, const uint32_t x[WARP],
-                 const uint32_t y[WARP]);
-};
-
-/* Sites: 0 to 4 load, 5 stores, 4 bytes each. */
-static void add(struct cts_stream *stream, uint32_t site, uint16_t warp, uint32_t mask,
-                uint64_t addresses[WARP])
-{
-    if (mask) cts_stream_add(stream, site, CTS_SPACE_GLOBAL, warp, mask, addresses, 0, NULL);
-}
-
-static void one_each(struct cts_stream *stream, uint32_t site, uint16_t warp, uint64_t buffer,
-                     const uint32_t x[WARP], const uint32_t y[WARP])
-{
-    uint64_t addresses[WARP];
-    for (unsigned lane = 0; lane < WARP; lane++)
-        addresses[lane] = buffer + ((uint64_t)y[lane] * SIDE + x[lane]) * 4;
-    add(stream, site, warp, UINT32_MAX, addresses);
-}
-
-static void stencil(struct cts_stream *stream, unsigned launch, uint16_t warp,
-                    const uint32_t x[WARP], const uint32_t y[WARP])
-{
-    static const int dx[] = {0, -1, 1, 0, 0}, dy[] = {0, 0, 0, -1, 1};
-    const uint64_t from = buffers[launch & 1], to = buffers[~launch & 1];
-    uint64_t addresses[WARP];
-    for (uint32_t site = 0; site < 5; site++) {
-        uint32_t mask = 0;
-        for (unsigned lane = 0; lane < WARP; lane++) {
-            const uint32_t column = x[lane] + (uint32_t)dx[site],
-                           row = y[lane] + (uint32_t)dy[site];
-            if (column >= SIDE || row >= SIDE) continue;
-            mask |= 1u << lane;
-            addresses[lane] = from + ((uint64_t)row * SIDE + column) * 4;
-        }
-        add(stream, site, warp, mask, addresses);
-    }
-    one_each(stream, 5, warp, to, x, y);
-}
-
-static void vector_add(struct cts_stream *stream, unsigned launch, uint16_t warp,
-                       const uint32_t x[WARP], const uint32_t y[WARP])
-{
-    (void)launch;
-    one_each(stream, 0, warp, buffers[0], x, y);
-    one_each(stream, 1, warp, buffers[1], x, y);
-    one_each(stream, 5, warp, buffers[2], x, y);
-}
-
-static void gather(struct cts_stream *stream, unsigned launch, uint16_t warp,
-                   const uint32_t x[WARP], const uint32_t y[WARP])
-{
-    static uint64_t seed = 1;
-    uint64_t addresses[WARP];
-    (void)launch;
-    for (unsigned lane = 0; lane < WARP; lane++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        addresses[lane] = buffers[0] + (seed >> 33) % (SIDE * SIDE) * 4;
-    }
-    add(stream, 0, warp, UINT32_MAX, addresses);
-    one_each(stream, 5, warp, buffers[1], x, y);
-}
-
-static void run_launch(const struct workload *w, struct cts_stream *const *streams,
-                       unsigned stream_count, unsigned launch)
-{
-    const uint32_t grid_x = SIDE / w->block_x, grid_y = SIDE / w->block_y;
-    for (uint32_t cta = 0; cta < grid_x * grid_y; cta++) {
-        struct cts_stream *const stream = streams[cta / 64 % stream_count];
-        cts_stream_begin_cta(stream, launch, cta);
-        for (unsigned first = 0; first < w->block_x * w->block_y; first += WARP) {
-            uint32_t x[WARP], y[WARP];
-            for (unsigned lane = 0; lane < WARP; lane++) {
-                x[lane] = cta % grid_x * w->block_x + (first + lane) % w->block_x;
-                y[lane] = cta / grid_x * w->block_y + (first + lane) / w->block_x;
-            }
-            w->warp(stream, launch, (uint16_t)(first / WARP), x, y);
-        }
-        cts_stream_end_cta(stream);
-    }
-    for (unsigned i = 0; i < stream_count; i++) cts_stream_flush(streams[i]);
-}
-
-struct run {
-    char path[4096];
-    struct cts_catalogue catalogue;
-    struct cts_launch launches[LAUNCHES_MAX];
-    struct cts_site sites[6];
-    struct cts_acc_reader *reader;
-    struct cts_access_source source;
-    uint64_t accesses;
-};
-
-static void make_run(struct run *run, const struct workload *w, const char *directory)
-{
-    struct cts_error error;
-    struct cts_collector *collector;
-    struct cts_stream *streams[2];
-    snprintf(run->path, sizeof run->path, "%s/partition-bench-XXXXXX", directory);
-    if (!mkdtemp(run->path)) perror(run->path), exit(1);
-    const struct cts_collector_options options = {.run_path = run->path};
-    if (cts_collector_open(&options, &collector, &error)) stop(&error);
-    for (unsigned i = 0; i < 2; i++)
-        if (cts_collector_stream(collector, &streams[i], &error)) stop(&error);
-    for (unsigned i = 0; i < 6; i++)
-        run->sites[i] = (struct cts_site){.site = i,
-                                          .operation = i < 5 ? CTS_LOAD : CTS_STORE,
-                                          .space = CTS_SPACE_GLOBAL,
-                                          .width_bytes = 4};
-    for (unsigned i = 0; i < w->launches; i++) {
-        run->launches[i] = (struct cts_launch){.launch = i,
-                                               .op = i,
-                                               .grid = {SIDE / w->block_x, SIDE / w->block_y, 1},
-                                               .block = {w->block_x, w->block_y, 1},
-                                               .recorded = "all",
-                                               .start_ns = 1 + i,
-                                               .end_ns = 2 + i};
-        run_launch(w, streams, 2, i);
-    }
-    if (cts_collector_close(collector, &error)) stop(&error);
-    run->catalogue = (struct cts_catalogue){.launches = run->launches,
-                                            .launch_count = w->launches,
-                                            .sites = run->sites,
-                                            .site_count = 6};
-    if (cts_acc_open(run->path, &run->reader, &error)) stop(&error);
-    run->source = cts_access_source_of(run->reader);
-    run->accesses = 0;
-    for (size_t i = 0; i < run->source.chunk_count; i++)
-        run->accesses += run->source.chunks[i].access_count;
-}
-
-static void drop_run(struct run *run)
-{
-    char command[4200];
-    cts_acc_close(run->reader);
-    snprintf(command, sizeof command, "rm -r '%s'", run->path);
-    if (system(command)) perror(run->path);
+    any_each(w, 0, buffers[0]);
+    one_each(w, 5, buffers[1]);
 }
 
 /* ---- sets ---- */
@@ -192,7 +46,7 @@ static void bench_sets(const struct workload *w, const char *directory, unsigned
 {
     static struct run run;
     struct cts_error error;
-    make_run(&run, w, directory);
+    make_run(&run, w, directory, FILES, SIDE);
     double best = 1e9;
     uint64_t intervals = 0;
     for (int i = 0; i < REPEATS; i++) {
@@ -231,7 +85,7 @@ static void bench_scales(const struct workload *w, const char *directory, unsign
     size_t mapping_count = 0;
     while (cts_mappings[mapping_count]) mapping_count++;
     for (uint32_t i = 0; i < 64; i++) counts[i] = i + 1;
-    make_run(&run, w, directory);
+    make_run(&run, w, directory, FILES, SIDE);
     const struct cts_partition_options options = {.counts = counts,
                                                   .count_count = 64,
                                                   .mappings = cts_mappings,

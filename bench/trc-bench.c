@@ -6,26 +6,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "analyze/summary/summary.h"
+#include "bench.h"
 #include "import/import.h"
 #include "trace/acc.h"
 
 enum { REPEATS = 3, THREADS_MAX = 64, PADDING = 8 };
-
-static double now_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static void stop(const struct cts_error *error)
-{
-    fprintf(stderr, "trc-bench: %s\n", error->text);
-    exit(1);
-}
 
 static uint64_t import(const char *path, const char *run_path, unsigned threads)
 {

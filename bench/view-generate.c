@@ -9,23 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench.h"
 #include "record/collector/collector.h"
 #include "trace/catalogue.h"
 
 enum { WARP = 32, BLOCK = 256, SITES = 6, TABLE_BYTES = 64 << 20 };
-
-static void stop(const struct cts_error *error)
-{
-    fprintf(stderr, "view-generate: %s\n", error->text);
-    exit(1);
-}
-
-static uint64_t seed = 1;
-static uint32_t random_below(uint32_t limit)
-{
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((seed >> 33) % limit);
-}
 
 static const struct {
     const char *variable;
