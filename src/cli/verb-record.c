@@ -473,7 +473,10 @@ static void print_timeline(const struct cts_assembly *a, const char *run_path)
     if (a->cut_process_count)
         fprintf(stderr, "; incomplete, %s cut off",
                 cts_counted_text(a->cut_process_count, "process was", "processes were").text);
-    if (*a->failure) fprintf(stderr, "; failure: %s", a->failure);
+    if (*a->failure)
+        fprintf(stderr, "; failure: %s", a->failure);
+    else if (*a->warning)
+        fprintf(stderr, "; warning: %s", a->warning);
     fputc('\n', stderr);
 }
 
@@ -523,7 +526,8 @@ static int judge(const struct cts_arguments *arguments, const char *run_path, in
     bool recorded = true;
     if (wants_timeline(arguments)) recorded = judge_timeline(arguments, run_path, last);
     if (wants_memory(arguments)) recorded = judge_memory(arguments, run_path) && recorded;
-    if (!mpi && last) cts_catalogue_discard_empty(run_path); /* one that holds something stays */
+    if (!mpi && last && !cts_timeline_has_logs(run_path))
+        cts_catalogue_discard_empty(run_path); /* one that holds something stays */
     /* a rank without kernels is nothing to stop the whole job for */
     return program_status || recorded || mpi ? program_status : CTS_EXIT_RECORD;
 }

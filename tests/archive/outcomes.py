@@ -1,6 +1,7 @@
 """record --timeline: its status, its last line, and what can be read afterwards."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,11 +15,9 @@ CTASCOPE, PROGRAM, LIBRARY = sys.argv[1:4]
 class Outcomes(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
         self.run_path = os.path.join(self.directory.name, "run")
         self.command = [CTASCOPE, "record", "--timeline", "-o", self.run_path, "--"]
-
-    def tearDown(self):
-        self.directory.cleanup()
 
     def record(self, *words):
         return subprocess.run([*self.command, PROGRAM, LIBRARY, *words], text=True,
@@ -75,7 +74,44 @@ class Outcomes(unittest.TestCase):
         self.assertIn("is still being recorded", busy.stderr)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        self.assertGreater(self.timeline()["timeline"]["events"], 1000)
+        before = os.path.join(self.directory.name, "before")
+        shutil.copytree(self.run_path, before)
+        events = self.timeline()["timeline"]["events"]
+        self.assertGreater(events, 1000)
+        self.check()
+        self.kill_while_logs_are_removed(before)
+        self.assertEqual(self.timeline()["timeline"]["events"], events)
+        self.check()
+        self.assertEqual(sorted(os.listdir(self.run_path)), ["rank-0", "run.db", "timeline"])
+        self.assertEqual(os.listdir(os.path.join(self.run_path, "rank-0")), [])
+
+    def kill_while_logs_are_removed(self, before):
+        """As if whoever made the archive had been killed when one of two logs was gone."""
+        logs = os.path.join(self.run_path, "rank-0", "timeline")
+        shutil.copytree(os.path.join(before, "rank-0", "timeline"), logs)
+        os.remove(os.path.join(logs, "definitions.log"))
+        with open(os.path.join(self.run_path, "timeline", "logs-to-remove"), "w") as file:
+            file.write("0\n")
+
+    def test_the_disk_is_full(self):
+        """The archive finds no room either: one line, the logs stay, and make it when there is some."""
+        disk = os.path.join(self.directory.name, "disk")
+        os.mkdir(disk)
+        mount = ["mount", "-t", "tmpfs", "none", disk, "-o"]
+        if subprocess.run([*mount, "size=4m"], check=False, stderr=subprocess.DEVNULL).returncode:
+            self.skipTest("no small disk can be mounted")
+        self.addCleanup(subprocess.run, ["umount", disk], check=True)
+        self.run_path = os.path.join(disk, "run")
+        self.command[4] = self.run_path
+        done = self.record("well", "100000")
+        self.assertEqual(done.returncode, 3)
+        self.assertRegex(done.stderr, r"^ctascope record: cannot make the timeline of '.*': the disk "
+                                      r"is full; .* stays in logs, .*\n$")
+        self.assertEqual(done.stderr.count("\n"), 1)
+        subprocess.run([*mount, "remount,size=64m"], check=True)
+        run = self.timeline()
+        self.assertGreater(run["timeline"]["events"], 10000)
+        self.assertIn("No space left on device", run["ranks"][0]["failure"])
         self.check()
 
     def test_the_size_limit(self):

@@ -1,5 +1,7 @@
 /* Logs to archive. The archive is made beside its place and renamed when it is whole; then the logs
- * are removed. A lock on the run directory keeps two from doing it at once. */
+ * are removed. It comes with a list of the logs that it was made of, which goes when they are gone:
+ * who is killed between leaves the rest to the next. A lock on the run directory keeps two from
+ * doing it at once. */
 #include "record/timeline/assemble.h"
 
 #include <dirent.h>
@@ -11,6 +13,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/parallel.h"
@@ -101,6 +104,39 @@ static void delete_directory(int parent, const char *name, int depth)
     unlinkat(parent, name, AT_REMOVEDIR);
 }
 
+#define LIST_NAME "logs-to-remove"
+
+/* In `archive`, the ranks whose logs it was made of, a line each. */
+static enum cts_status list_logs(const struct cts_assembler *a, const char *archive,
+                                 struct cts_error *error)
+{
+    char path[PATH_MAX + sizeof LIST_NAME];
+    snprintf(path, sizeof path, "%s/" LIST_NAME, archive);
+    FILE *const list = fopen(path, "we");
+    if (!list) return cts_fail_errno(error, errno, "cannot write '%s'", path);
+    for (size_t i = 0; i < a->processes.count; i++)
+        fprintf(list, "%u\n", a->processes.items[i].catalogue_rank);
+    if (fclose(list)) return cts_fail_errno(error, errno, "cannot write '%s'", path);
+    return CTS_OK;
+}
+
+/* The logs that the run's archive, which is whole, was made of. */
+static void remove_logs(const char *run_path)
+{
+    char path[PATH_MAX + sizeof "/timeline/" LIST_NAME], line[32];
+    snprintf(path, sizeof path, "%s/timeline/" LIST_NAME, run_path);
+    FILE *const list = fopen(path, "re");
+    if (!list) return;
+    while (fgets(line, sizeof line, list)) {
+        char logs[PATH_MAX + 64];
+        snprintf(logs, sizeof logs, "%s/rank-%lu/timeline", run_path, strtoul(line, NULL, 10));
+        delete_directory(AT_FDCWD, logs, 0);
+    }
+    fclose(list);
+    cts_rank_claims_forget(run_path);
+    unlink(path);
+}
+
 static uint64_t directory_bytes(const char *path, int depth)
 {
     DIR *const stream = opendir(path);
@@ -122,11 +158,22 @@ static uint64_t directory_bytes(const char *path, int depth)
 
 static const char *const severities[] = {"note", "warning", "error"};
 
-static const char *failure_of(const struct cts_log_process *p)
+/* The first message of a level that the process left; NULL. */
+static const char *first_message(const struct cts_log_process *p, uint32_t level)
 {
     for (size_t i = 0; i < p->messages.count; i++)
-        if (p->messages.items[i].level == 2) return p->messages.items[i].text;
+        if (p->messages.items[i].level == level) return p->messages.items[i].text;
     return NULL;
+}
+
+static const char *failure_of(const struct cts_log_process *p)
+{
+    return first_message(p, 2);
+}
+
+static void keep_first(char *text, size_t text_bytes, const char *message)
+{
+    if (message && !*text) snprintf(text, text_bytes, "%s", message);
 }
 
 static void count(const struct cts_assembler *a, struct cts_assembly *assembly)
@@ -137,9 +184,9 @@ static void count(const struct cts_assembler *a, struct cts_assembly *assembly)
     for (size_t i = 0; i < a->processes.count; i++) {
         assembly->lost_count += a->processes.items[i].lost_count;
         assembly->cut_process_count += !a->processes.items[i].finish_ns;
-        const char *const failure = failure_of(&a->processes.items[i]);
-        if (failure && !*assembly->failure)
-            snprintf(assembly->failure, sizeof assembly->failure, "%s", failure);
+        keep_first(assembly->failure, sizeof assembly->failure, failure_of(&a->processes.items[i]));
+        keep_first(assembly->warning, sizeof assembly->warning,
+                   first_message(&a->processes.items[i], 1));
     }
     assembly->lost_count += atomic_load(&a->unknown_count);
     assembly->moved_count = atomic_load(&a->moved_count);
@@ -217,10 +264,19 @@ static void release(struct cts_assembler *a)
     free(a->timeline.windows);
 }
 
+/* The library that writes the archive does not say why it cannot. */
+static bool disk_is_full(const char *path)
+{
+    enum { LITTLE_BYTES = 256 << 10 };
+    struct statvfs disk;
+    return statvfs(path, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
+}
+
 static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
                                 struct cts_assembly *assembly, struct cts_error *error)
 {
     char beside[PATH_MAX], place[PATH_MAX], database[PATH_MAX];
+    remove_logs(a->run_path);
     enum cts_status status = find_processes(a, error);
     if (status || !a->processes.count) return status;
     qsort(a->processes.items, a->processes.count, sizeof *a->processes.items, by_rank);
@@ -236,18 +292,21 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     status = cts_unify(a, error);
     if (!status) status = cts_find_shapes(a, error);
     if (!status) status = write_archive(a, beside, threads, error);
+    if (!status) status = list_logs(a, beside, error);
     if (!status && access(database, F_OK) == 0) status = note(a, error);
     if (!status && rename(beside, place))
         status = cts_fail_errno(error, errno, "cannot make '%s'", place);
     if (status) {
+        if (disk_is_full(a->run_path))
+            status = cts_fail(error, CTS_IO,
+                              "the disk is full; what was recorded stays in logs, of which "
+                              "'ctascope info' makes it when there is room");
         delete_directory(AT_FDCWD, beside, 0);
         return status;
     }
     count(a, assembly);
+    remove_logs(a->run_path);
     assembly->archive_bytes = directory_bytes(place, 0);
-    for (size_t i = 0; i < a->processes.count; i++)
-        delete_directory(AT_FDCWD, a->processes.items[i].directory, 0);
-    cts_rank_claims_forget(a->run_path);
     return CTS_OK;
 }
 
@@ -269,10 +328,11 @@ enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
 bool cts_timeline_has_logs(const char *run_path)
 {
     DIR *const directory = opendir(run_path);
-    bool found = false;
     struct dirent *entry;
+    char path[PATH_MAX + sizeof "/timeline/" LIST_NAME];
+    snprintf(path, sizeof path, "%s/timeline/" LIST_NAME, run_path);
+    bool found = access(path, R_OK) == 0;
     while (directory && !found && (entry = readdir(directory))) {
-        char path[PATH_MAX];
         if (strncmp(entry->d_name, "rank-", 5) != 0) continue;
         const int length =
             snprintf(path, sizeof path, "%s/%s/timeline/definitions.log", run_path, entry->d_name);

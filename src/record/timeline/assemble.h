@@ -20,14 +20,16 @@ struct cts_assembly {
     uint64_t unmatched_count;   /* LEAVEs left out or put in, to match the ENTERs */
     uint64_t damaged_log_count; /* logs read up to the damage */
     char failure[500];          /* the first error that a recorder told; empty: none */
+    char warning[500];          /* likewise the first warning, such as what was lost */
 };
 
-/* Whether a run holds logs that no archive has been made of yet. */
+/* Whether a run holds logs: that no archive has been made of yet, or that were not removed since.
+ */
 bool cts_timeline_has_logs(const char *run_path);
 
 /* Does nothing (location_count 0) for a run without logs. Notes the processes and what recorders
- * had to say in the run's catalogue. Removes the logs when the archive is
- * whole. `threads` 0: one per processor. */
+ * had to say in the run's catalogue. Removes the logs when the archive is whole; on any failure
+ * they stay, for another try. `threads` 0: one per processor. */
 CTS_MUST_CHECK enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
                                                      struct cts_assembly *assembly,
                                                      struct cts_error *error);
