@@ -1,5 +1,5 @@
 // A page with a launch in it answers as the server does: the same questions to both.
-//     node embedded.mjs CTASCOPE RUN GENERATE WORK_DIRECTORY
+//     node embedded.mjs CTASCOPE RUN GENERATE PROGRAMS WORK_DIRECTORY
 import { createRequire } from "node:module";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -9,7 +9,7 @@ import assert from "node:assert/strict";
 
 const here = dirname(fileURLToPath(import.meta.url)), web = join(here, "../../web");
 const { build } = createRequire(join(web, "package.json"))("esbuild");
-const [ctascope, run, generate, work] = process.argv.slice(2);
+const [ctascope, run, generate, programs, work] = process.argv.slice(2);
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 for (const name of ["server", "embedded"])
@@ -33,6 +33,7 @@ function pageOf(path, ...options) {
 
 async function serve(path) {
     const server = spawn(ctascope, ["view", path, "--no-open"], { stdio: ["ignore", "pipe", "inherit"] });
+    process.on("exit", () => server.kill()); // also when a test fails
     const url = await new Promise((resolve) => server.stdout.once("data", (bytes) => resolve(bytes.toString().trim())));
     return { source: new ServerSource(url), stop: () => server.kill("SIGINT") };
 }
@@ -84,7 +85,7 @@ async function compare(page, server, ctas, rounds) {
         await same((it) => it.order(id, filter, space, first, last, from, from + 900, 1 + (round % 30), 1 + (round % 20)));
         for (const where of ["global", "shared", "local"]) await same((it) => it.conflicts(id, filter, where, 60));
     }
-    await assert.rejects(embedded.launch(id + 1), /alone/);
+    await assert.rejects(embedded.launch(id + 1000), /alone/);
     await assert.rejects(server.launch(1e6), /there is no launch/);
     const given = new AbortController();
     given.abort();
@@ -99,6 +100,29 @@ for (const path of [run, small]) {
     const page = pageOf(path), server = await serve(path);
     assert.equal(page.data.sampled, null);
     await compare(page, server.source, null, 12);
+    server.stop();
+}
+
+// A run with values, of two units of which one was compiled without: values are what the server says.
+const objects = ["a", "b"].map((unit) => {
+    const object = join(work, `${unit}.o`), flags = unit === "a" ? ["--values"] : [];
+    execFileSync(ctascope, ["cc", "-O2", "-rdc=true", "-c", ...flags, join(programs, `values-unit-${unit}.cu`), "-o", object]);
+    return object;
+});
+const program = join(work, "units"), valued = join(work, "units.run");
+execFileSync(ctascope, ["cc", "-rdc=true", ...objects, "-o", program]);
+execFileSync(ctascope, ["record", "--values", "-o", valued, "--", program], { stdio: "ignore" });
+{
+    const server = await serve(valued), { total, rows } = await server.source.launches("", 0, 100);
+    let withValues = 0, without = 0;
+    for (const { launch } of rows) {
+        const page = pageOf(valued, "--launch", `${launch}`), source = new EmbeddedSource(page.data);
+        await compare(page, server.source, null, 6);
+        const { hasValues, values } = await source.records(launch, everything(), 0, 1000);
+        withValues += hasValues.filter((has, i) => has && values.subarray(32 * 4 * i).some(Boolean)).length;
+        without += hasValues.filter((has) => !has).length;
+    }
+    assert.ok(total > 0 && withValues > 20 && without > 20, `${withValues} records with values, ${without} without`);
     server.stop();
 }
 

@@ -21,14 +21,19 @@ enum {
     RECORDS_MAX = 250000, /* a browser spreads each into 32 addresses */
     RECORDS_A_PAGE = 16384,
     TRIES = 8,
-    STREAMS = 9,
 };
 
 /* ---- streams ---- */
 
+enum {
+    NUMBERS = 9, /* one per record: index, cta, warp, site, mask, space, cost, ideal, valued */
+    ADDRESSES = NUMBERS,
+    VALUES,
+    STREAMS,
+};
+
 struct streams {
-    struct cts_buffer
-        bytes[STREAMS]; /* index, cta, warp, site, mask, space, cost, ideal, address */
+    struct cts_buffer bytes[STREAMS];
     uint64_t index, last_address;
     uint32_t cta;
     uint64_t record_count;
@@ -54,11 +59,25 @@ static uint64_t folded(int64_t difference)
     return (uint64_t)difference << 1 ^ (uint64_t)(difference >> 63);
 }
 
+/* The bytes of the record's active lanes, all first ones, then all second ones: neighbours that are
+ * alike deflate well. */
+static enum cts_status add_values(struct streams *streams,
+                                  const struct cts_selection_record *record, const uint8_t *values,
+                                  unsigned value_bytes, struct cts_error *error)
+{
+    uint8_t bytes[CTS_WARP_LANES * UINT8_MAX];
+    size_t count = 0;
+    for (unsigned b = 0; b < record->width_bytes; b++)
+        for (uint32_t mask = record->mask; mask; mask &= mask - 1)
+            bytes[count++] = values[(unsigned)__builtin_ctz(mask) * value_bytes + b];
+    return cts_buffer_append(&streams->bytes[VALUES], bytes, count, error);
+}
+
 static enum cts_status add_record(struct streams *streams,
                                   const struct cts_selection_record *record,
                                   struct cts_error *error)
 {
-    const uint64_t numbers[STREAMS - 1] = {
+    const uint64_t numbers[NUMBERS] = {
         record->index - streams->index,
         folded((int64_t)record->cta - (int64_t)streams->cta),
         record->warp,
@@ -67,14 +86,15 @@ static enum cts_status add_record(struct streams *streams,
         record->space,
         (uint64_t)record->sectors + record->wavefronts,
         (uint64_t)record->ideal_sectors + record->ideal_wavefronts,
+        record->has_values,
     };
     enum cts_status status = CTS_OK;
-    for (unsigned s = 0; s < STREAMS - 1 && !status; s++)
+    for (unsigned s = 0; s < NUMBERS && !status; s++)
         status = put(&streams->bytes[s], numbers[s], error);
     uint64_t before = streams->last_address;
     for (uint32_t mask = record->mask; mask && !status; mask &= mask - 1) {
         const uint64_t address = record->addresses[__builtin_ctz(mask)];
-        status = put(&streams->bytes[STREAMS - 1], folded((int64_t)(address - before)), error);
+        status = put(&streams->bytes[ADDRESSES], folded((int64_t)(address - before)), error);
         before = address;
     }
     streams->last_address = before;
@@ -94,8 +114,13 @@ static enum cts_status make_streams(struct cts_selection *selection,
         status = cts_selection_records(selection, question, from, RECORDS_A_PAGE, &page, error);
         if (status) return status;
         total = page.total;
-        for (size_t i = 0; i < page.count && !status; i++)
+        for (size_t i = 0; i < page.count && !status; i++) {
             status = add_record(streams, &page.items[i], error);
+            if (!status && page.items[i].has_values)
+                status = add_values(streams, &page.items[i],
+                                    page.values + i * CTS_WARP_LANES * page.value_bytes,
+                                    page.value_bytes, error);
+        }
         cts_selection_records_release(&page);
     }
     return status;

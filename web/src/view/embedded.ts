@@ -34,9 +34,12 @@ interface Table {
     cost: Uint16Array;
     ideal: Uint16Array;
     addresses: Float64Array; // LANES a record, NaN
+    valued: Uint8Array; // 1 of records that have values
+    valueStart: Uint32Array; // where a record's values begin
+    values: Uint8Array; // of its active lanes all first bytes, then all second ones
 }
 
-async function unpack(text: string): Promise<Table> {
+async function unpack(text: string, widthOf: (site: number) => number): Promise<Table> {
     const packed = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     const { numbers, columns } = decodeColumns(await new Response(stream).arrayBuffer());
@@ -58,10 +61,10 @@ async function unpack(text: string): Promise<Table> {
     const table: Table = {
         count, index: new Float64Array(count), cta: new Uint32Array(count), warp: new Uint16Array(count), site: new Uint32Array(count),
         mask: new Uint32Array(count), space: new Uint8Array(count), cost: new Uint16Array(count), ideal: new Uint16Array(count),
-        addresses: new Float64Array(LANES * count).fill(NaN),
+        addresses: new Float64Array(LANES * count).fill(NaN), valued: new Uint8Array(count), valueStart: new Uint32Array(count), values: columns[10] as Uint8Array,
     };
-    const [index, cta, warp, site, mask, space, cost, ideal, address] = columns.map((_, stream) => read(stream)) as (() => number)[];
-    let lastIndex = 0, lastCta = 0, lastAddress = 0;
+    const [index, cta, warp, site, mask, space, cost, ideal, valued, address] = columns.map((_, stream) => read(stream)) as (() => number)[];
+    let lastIndex = 0, lastCta = 0, lastAddress = 0, valueEnd = 0;
     for (let i = 0; i < count; i++) {
         table.index[i] = lastIndex += index!();
         table.cta[i] = lastCta += unfold(cta!());
@@ -71,6 +74,9 @@ async function unpack(text: string): Promise<Table> {
         table.space[i] = space!();
         table.cost[i] = cost!();
         table.ideal[i] = ideal!();
+        table.valueStart[i] = valueEnd;
+        table.valued[i] = valued!();
+        if (table.valued[i]) valueEnd += lanesOf(table.mask[i]!) * widthOf(table.site[i]!);
         for (let lane = 0; lane < LANES; lane++)
             if ((table.mask[i]! >>> lane) & 1) table.addresses[LANES * i + lane] = lastAddress += unfold(address!());
     }
@@ -94,7 +100,7 @@ export class EmbeddedSource implements Source {
     }
 
     async run(): Promise<RunInfo> {
-        return { ...this.data.run, sampled: this.data.sampled, hasCommunication: false, hasValues: false, otherRun: null };
+        return { ...this.data.run, sampled: this.data.sampled, hasCommunication: false, otherRun: null };
     }
 
     async timeline(): Promise<{ begin: number; end: number; rows: TimelineRow[] }> {
@@ -119,7 +125,7 @@ export class EmbeddedSource implements Source {
 
     private async records_(launch: number, signal?: AbortSignal): Promise<Table> {
         this.check(launch);
-        const table = await (this.table ??= unpack(this.data.records));
+        const table = await (this.table ??= unpack(this.data.records, (site) => this.width(site)));
         signal?.throwIfAborted();
         return table;
     }
@@ -177,10 +183,25 @@ export class EmbeddedSource implements Source {
         return {
             total: places.length, index: pick(Float64Array, table.index), cta: pick(Uint32Array, table.cta), warp: pick(Uint16Array, table.warp),
             site: pick(Uint32Array, table.site), space: pick(Uint8Array, table.space), mask: pick(Uint32Array, table.mask), addresses,
-            values: null, valueBytes: 0, hasValues: new Uint8Array(page.length),
+            ...this.valuesOf(table, page), hasValues: pick(Uint8Array, table.valued),
             sectors: pick(Uint16Array, table.cost, isOther), idealSectors: pick(Uint16Array, table.ideal, isOther),
             wavefronts: pick(Uint16Array, table.cost, isShared), idealWavefronts: pick(Uint16Array, table.ideal, isShared),
         };
+    }
+
+    // Of every lane as many bytes as the widest of these records has.
+    private valuesOf(table: Table, page: Uint32Array): { values: Uint8Array | null; valueBytes: number } {
+        const widest = this.data.run.hasValues ? page.reduce((most, place) => Math.max(most, this.width(table.site[place]!)), 0) : 0;
+        if (!widest) return { values: null, valueBytes: 0 };
+        const values = new Uint8Array(LANES * widest * page.length);
+        page.forEach((place, i) => {
+            if (!table.valued[place]) return;
+            let from = table.valueStart[place]!;
+            for (let byte = 0; byte < this.width(table.site[place]!); byte++)
+                for (let lane = 0; lane < LANES; lane++)
+                    if ((table.mask[place]! >>> lane) & 1) values[(LANES * i + lane) * widest + byte] = table.values[from++]!;
+        });
+        return { values, valueBytes: widest };
     }
 
     async position(launch: number, filter: Filter, index: number, signal?: AbortSignal): Promise<number> {
