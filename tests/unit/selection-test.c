@@ -22,7 +22,7 @@ enum {
     ALLOCATIONS = 5,
     GLOBAL_BYTES = 8192,
     SHARED_BYTES = 1024,
-    ROUNDS = 24,
+    ROUNDS = 36,
     FILTERS = 12,
 };
 /* Around the end of a page, where windows are cut. */
@@ -81,13 +81,15 @@ static void make_sites(struct program *p)
 }
 
 /* Addresses that are multiples of the width's power of two, within the bytes of the space. */
-static void make_addresses(struct record *r, uint32_t width)
+static void make_addresses(struct record *r, uint32_t width, bool is_apart)
 {
     struct cts_access *const a = &r->access;
     const uint32_t step = width % 8 == 0 ? 8 : width % 4 == 0 ? 4 : width % 2 == 0 ? 2 : 1;
     const bool is_small = a->space == CTS_SPACE_SHARED || a->space == CTS_SPACE_LOCAL;
-    const uint64_t first = is_small ? 0 : global_first;
-    const uint32_t steps = ((is_small ? SHARED_BYTES : GLOBAL_BYTES) - 16) / step;
+    const bool is_kept = is_apart && !is_small;
+    const uint64_t first = is_small ? 0 : global_first + (is_kept ? 3000 + 1504 * a->site : 0);
+    const uint32_t bytes = is_small ? SHARED_BYTES : is_kept ? 1500 : GLOBAL_BYTES;
+    const uint32_t steps = (bytes - 16) / step;
     a->base = first + below(steps) * step;
     a->pattern = (uint8_t)below(4);
     if (a->pattern == CTS_PATTERN_AFFINE) {
@@ -99,7 +101,8 @@ static void make_addresses(struct record *r, uint32_t width)
         a->s1 = (int32_t)(below(10) * step);
     } else if (a->pattern == CTS_PATTERN_LIST) {
         a->offsets = r->offsets;
-        for (uint32_t k = 0; k < CTS_WARP_LANES; k++) r->offsets[k] = below(steps / 2) * step;
+        for (uint32_t k = 0; k < CTS_WARP_LANES; k++)
+            r->offsets[k] = below(4) ? below(steps / 2) * step : 0;
     }
     uint64_t at[CTS_WARP_LANES];
     cts_access_addresses(a, at);
@@ -114,22 +117,32 @@ static void make_addresses(struct record *r, uint32_t width)
     }
 }
 
-static void make_record(struct program *p, size_t i, uint32_t cta, bool many_warps)
+/* Regular kernels have few sites, all lanes, few warps, so that there are tallies of their chunks;
+ * apart: each site goes to an allocation of its own. */
+enum regularity { ANY, MANY_WARPS, REGULAR, REGULAR_APART };
+
+static uint32_t random_site(enum regularity regularity)
+{
+    if (below(40) == 0) return SITES + below(3); /* unknown now and then */
+    return below(regularity >= REGULAR ? 2 : SITES);
+}
+
+static void make_record(struct program *p, size_t i, uint32_t cta, enum regularity regularity)
 {
     struct record *const r = &p->records[i];
     struct cts_access *const a = &r->access;
-    const uint32_t site = below(40) ? below(SITES) : SITES + below(3); /* unknown now and then */
+    const uint32_t site = random_site(regularity);
     const uint32_t width =
         site < SITES && p->sites[site].width_bytes ? p->sites[site].width_bytes : 4;
     memset(r, 0, sizeof *r);
     a->cta = cta;
     a->site = site;
-    a->warp = (uint16_t)below(many_warps ? 100 : 5);
-    a->mask = below(2) ? UINT32_MAX : below(UINT32_MAX - 1) + 1;
+    a->warp = (uint16_t)below(regularity >= REGULAR ? 2 : regularity == MANY_WARPS ? 100 : 5);
+    a->mask = regularity >= REGULAR || below(2) ? UINT32_MAX : below(UINT32_MAX - 1) + 1;
     if (a->warp == 4 && below(3)) a->mask &= 0xfff;
     if (!a->mask) a->mask = 1;
     a->space = site < SITES ? p->sites[site].space : CTS_SPACE_GLOBAL;
-    make_addresses(r, width);
+    make_addresses(r, width, regularity == REGULAR_APART && site < 2);
     if (a->warp + 1u > p->warp_end) p->warp_end = a->warp + 1u;
 }
 
@@ -173,14 +186,18 @@ static struct program *random_program(void)
     assert_non_null(p);
     /* CTAs in one piece each, as recorders write them; in pieces; or mixed. */
     const unsigned mixing = below(3);
-    const bool many_warps = below(5) == 0;
+    const uint32_t kind = below(5);
+    const enum regularity regularity = kind == 0   ? MANY_WARPS
+                                       : kind == 1 ? REGULAR
+                                       : kind == 2 ? REGULAR_APART
+                                                   : ANY;
     make_sites(p);
     uint32_t cta = 0;
     for (size_t i = 0; i < ALL; i++) {
         if (mixing == 0) cta = (uint32_t)(i * CTAS / ALL);
         if (mixing == 1 && i % 9 == 0) cta = below(CTAS);
         if (mixing == 2 && below(30) == 0) cta = below(4) ? (cta + 1) % CTAS : below(CTAS);
-        make_record(p, i, cta, many_warps);
+        make_record(p, i, cta, regularity);
     }
     fill_columns(p);
     make_chunks(p);
@@ -190,7 +207,7 @@ static struct program *random_program(void)
                                     .op = a == 3 ? 9 : 1, /* after the launch */
                                     .freed_op = a == 4 ? 2 : UINT64_MAX,
                                     .address = global_first + (ALLOCATIONS - 1 - a) * 1500,
-                                    .size_bytes = 1 + below(1500)};
+                                    .size_bytes = below(3) ? 1500 : 1 + below(1500)};
     p->launch =
         (struct cts_launch){.launch = 5, .op = 3, .grid = {CTAS, 1, 1}, .block = {THREADS, 1, 1}};
     p->catalogue = (struct cts_catalogue){.sites = p->sites,
@@ -326,7 +343,21 @@ static void random_ranges(struct cts_selection_range *ranges, size_t *count, uin
     }
 }
 
-static void random_filter(struct filter *filter)
+/* Bytes that begin or end where a lane does, or beside it. */
+static void range_at_lane(const struct program *p, struct cts_selection_filter *f)
+{
+    const size_t i = below(ALL);
+    if (!is_known(p, i)) return;
+    const struct lanes lanes = lanes_of(p, i);
+    const uint64_t at = lanes.at[__builtin_ctz(lanes.mask)], end = at + site_of(p, i)->width_bytes;
+    const uint64_t edges[] = {at ? at - 1 : 0, at, end - 1, end};
+    const uint64_t edge = edges[below(4)];
+    f->range_space = space_of(p, i);
+    f->range_first = below(2) ? edge : edge > 300 ? edge - below(300) : 0;
+    f->range_last = edge > f->range_first ? edge : edge + below(3) * below(150);
+}
+
+static void random_filter(const struct program *p, struct filter *filter)
 {
     static const uint8_t spaces[] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL};
     struct cts_selection_filter *const f = &filter->f;
@@ -346,7 +377,8 @@ static void random_filter(struct filter *filter)
     if (below(4) == 0) f->kinds = below(8);
     if (below(4) == 0) f->space = spaces[below(3)];
     if (below(4) == 0) f->partial = true;
-    if (below(4)) return;
+    if (below(2)) return;
+    if (below(2)) return range_at_lane(p, f);
     f->range_space = spaces[below(3)];
     f->range_first = (f->range_space == CTS_SPACE_GLOBAL ? global_first : 0) + below(1200);
     f->range_last = f->range_first + below(below(2) ? 64 : 3000);
@@ -818,7 +850,7 @@ static void ask_all(struct asking *it)
     struct filter filter;
     check_launch(it);
     for (unsigned n = 0; n < FILTERS; n++) {
-        random_filter(&filter);
+        random_filter(it->program, &filter);
         it->question.filter = &filter.f;
         it->total = 0;
         for (size_t i = 0; i < ALL; i++) {

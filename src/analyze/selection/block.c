@@ -199,6 +199,27 @@ static bool copy_columns(struct block *block, const struct block_builder *builde
     return block->offset_start && block->offsets;
 }
 
+/* Where the records of each shape go. */
+static void find_bounds(struct block *block)
+{
+    for (size_t s = 0; s < block->shape_count; s++) {
+        struct block_shape *const shape = &block->shapes[s];
+        shape->first = UINT64_MAX;
+        shape->alignment = shape->width_bytes | (uint64_t)shape->s0 | (uint64_t)shape->s1;
+    }
+    for (size_t i = 0; i < block->record_count; i++) {
+        struct block_shape *const shape = &block->shapes[block->shape[i]];
+        struct block_hull hull = block_hull(block, shape, i);
+        if (hull.first > hull.last) hull = (struct block_hull){0, UINT64_MAX};
+        if (hull.first < shape->first) shape->first = hull.first;
+        if (hull.last > shape->last) shape->last = hull.last;
+        shape->alignment |= block->base[i];
+        if (shape->pattern != CTS_PATTERN_LIST) continue;
+        const uint32_t *const offsets = block->offsets + block->offset_start[i];
+        for (unsigned k = 0; k < shape->lanes; k++) shape->alignment |= offsets[k];
+    }
+}
+
 static void count_costs(struct block *block, struct block_builder *builder, unsigned bank_bytes)
 {
     for (size_t i = 0; i < block->record_count; i++) {
@@ -232,6 +253,7 @@ enum cts_status block_build(struct block_builder *builder, const struct cts_cata
         return cts_fail(error, CTS_MEMORY, "no memory for %zu records",
                         builder->batch.record_count);
     }
+    find_bounds(block);
     count_costs(block, builder, bank_bytes);
     *out = block;
     return CTS_OK;

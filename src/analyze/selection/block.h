@@ -41,8 +41,10 @@ struct block_shape {
     uint8_t width_bytes; /* 0: of a site that is not known */
     uint8_t kind;        /* CTS_SELECTION_LOADS ... */
     bool reads, writes;
-    int64_t low, high; /* of its lanes' addresses, from the base; lists: low 0, high unknown */
+    int64_t low, high; /* of its lanes' addresses, from the base; lists: not known */
     uint64_t record_count;
+    uint64_t first, last; /* the bytes that its records touch lie there */
+    uint64_t alignment;   /* OR of their addresses and widths */
 };
 
 struct block_segment {
@@ -127,6 +129,32 @@ static inline struct block_hull block_hull(const struct block *block,
     }
     return (struct block_hull){base + (uint64_t)shape->low,
                                base + (uint64_t)shape->high + shape->width_bytes - 1u};
+}
+
+/* Whether a lane of record i, a list, touches a byte of first..last. Lanes are tested all together,
+ * without a branch for each. */
+static inline bool block_list_touches(const struct block *block, const struct block_shape *shape,
+                                      size_t i, uint64_t first, uint64_t last)
+{
+    const uint32_t *const offsets = block->offsets + block->offset_start[i];
+    const uint64_t base = block->base[i], reach = shape->width_bytes - 1u;
+    const uint64_t from = first > reach ? first - reach : 0; /* lanes that begin there do */
+    uint32_t any = 0;
+    if (base > UINT64_MAX - UINT32_MAX - reach) { /* lanes may go round the end */
+        for (unsigned k = 0; k < shape->lanes; k++) {
+            const uint64_t at = base + offsets[k];
+            any |= at <= last && (at + reach >= first || at + reach < at);
+        }
+        return any;
+    }
+    if (last < base || from > last || from > base + UINT32_MAX) return false;
+    const uint32_t low = from > base ? (uint32_t)(from - base) : 0;
+    const uint32_t span = (last - base < UINT32_MAX ? (uint32_t)(last - base) : UINT32_MAX) - low;
+    if (shape->lanes == CTS_WARP_LANES)
+        for (unsigned k = 0; k < CTS_WARP_LANES; k++) any |= offsets[k] - low <= span;
+    else
+        for (unsigned k = 0; k < shape->lanes; k++) any |= offsets[k] - low <= span;
+    return any;
 }
 
 /* The addresses of the active lanes, one behind the other. */

@@ -1,4 +1,5 @@
-/* Sums by line, site, operation, CTA, warp or allocation.
+/* Sums by line, site, operation, CTA, warp or allocation: of whole chunks from their tallies, by
+ * CTA and where a filter cuts a chunk from the records.
  *
  * What depends on the site alone is summed by shape while a block is gone through, and the shapes
  * are added to their group at its end. A CTA gets a row for each run of its records. Rows of one
@@ -114,22 +115,12 @@ static enum cts_status sum_shapes(struct grouping *grouping, const struct scan_b
 
 /* ---- by warp or allocation ---- */
 
-static uint32_t allocation_place(struct grouping *grouping, const struct scan_block *it,
-                                 const struct block_shape *shape, size_t i)
+/* How many allocations start at the address or before it. */
+static size_t started_at(const struct scan *scan, uint64_t address)
 {
-    const struct view *const view = it->scan->view;
-    const struct cts_allocation *const all = it->scan->selection->catalogue->allocations;
-    const size_t count = view->allocations.count;
-    if (shape->view == VIEW_LOCAL) return (uint32_t)count + 1;
-    if (shape->view == VIEW_SHARED) return (uint32_t)count + 2;
-    uint64_t addresses[CTS_WARP_LANES];
-    block_addresses(it->block, shape, i, addresses);
-    const uint64_t address = addresses[0];
-    const struct cts_allocation *recent =
-        count ? &all[view->allocations.items[grouping->recent].index] : NULL;
-    if (recent && address >= recent->address && address - recent->address < recent->size_bytes)
-        return (uint32_t)grouping->recent;
-    size_t low = 0, high = count; /* the first that starts behind the address */
+    const struct view *const view = scan->view;
+    const struct cts_allocation *const all = scan->selection->catalogue->allocations;
+    size_t low = 0, high = view->allocations.count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (all[view->allocations.items[middle].index].address <= address)
@@ -137,11 +128,35 @@ static uint32_t allocation_place(struct grouping *grouping, const struct scan_bl
         else
             high = middle;
     }
-    if (!low) return (uint32_t)count;
-    recent = &all[view->allocations.items[low - 1].index];
-    if (address - recent->address >= recent->size_bytes) return (uint32_t)count;
-    grouping->recent = low - 1;
-    return (uint32_t)low - 1;
+    return low;
+}
+
+/* Whether an address at or behind the start of the allocation at a place is in it. */
+static bool is_inside(const struct scan *scan, size_t place, uint64_t address)
+{
+    const struct cts_allocation *const it =
+        &scan->selection->catalogue->allocations[scan->view->allocations.items[place].index];
+    return address >= it->address && address - it->address < it->size_bytes;
+}
+
+static uint32_t place_at(struct grouping *grouping, const struct scan *scan, unsigned view,
+                         uint64_t address)
+{
+    const size_t count = scan->view->allocations.count;
+    if (view == VIEW_LOCAL) return (uint32_t)count + 1;
+    if (view == VIEW_SHARED) return (uint32_t)count + 2;
+    if (count && is_inside(scan, grouping->recent, address)) return (uint32_t)grouping->recent;
+    const size_t started = started_at(scan, address);
+    if (!started || !is_inside(scan, started - 1, address)) return (uint32_t)count;
+    grouping->recent = started - 1;
+    return (uint32_t)started - 1;
+}
+
+static uint64_t first_address(const struct block *block, const struct block_shape *shape, size_t i)
+{
+    uint64_t addresses[CTS_WARP_LANES];
+    block_addresses(block, shape, i, addresses);
+    return addresses[0];
 }
 
 static uint64_t allocation_key(const struct view *view, uint32_t place)
@@ -165,30 +180,82 @@ static struct row *row_of_place(struct grouping *grouping, uint32_t place, uint6
     return row;
 }
 
+static enum cts_status make_places(struct grouping *grouping, const struct view *view,
+                                   struct cts_error *error)
+{
+    const bool by_warp = grouping->by == CTS_SELECTION_BY_WARP;
+    const size_t count = by_warp ? view->warp_end : view->allocations.count + 3;
+    if (!grouping->place_of)
+        grouping->place_of = cts_array_zeroed(count, sizeof *grouping->place_of, error);
+    return grouping->place_of ? CTS_OK : CTS_MEMORY;
+}
+
 static enum cts_status sum_places(struct grouping *grouping, const struct scan_block *it,
                                   struct cts_error *error)
 {
     const struct view *const view = it->scan->view;
     const struct block *const block = it->block;
     const bool by_warp = grouping->by == CTS_SELECTION_BY_WARP;
-    if (!grouping->place_of) {
-        const size_t count = by_warp ? view->warp_end : view->allocations.count + 3;
-        grouping->place_of = cts_array_zeroed(count, sizeof *grouping->place_of, error);
-        if (!grouping->place_of) return CTS_MEMORY;
-    }
+    if (make_places(grouping, view, error)) return CTS_MEMORY;
     SCAN_SEGMENTS(it, segment)
     {
         SCAN_RECORDS(it, segment, i)
         {
             const struct block_shape *const shape = &block->shapes[block->shape[i]];
             const uint32_t place =
-                by_warp ? block->warp[i] : allocation_place(grouping, it, shape, i);
+                by_warp ? block->warp[i]
+                        : place_at(grouping, it->scan, shape->view, first_address(block, shape, i));
             const uint64_t key = by_warp ? (uint64_t)place << 32 : allocation_key(view, place);
             struct row *const row = row_of_place(grouping, place, key, error);
             if (!row) return CTS_MEMORY;
             sums_add_record(&row->sums, block, shape, i);
         }
     }
+    return CTS_OK;
+}
+
+/* ---- what is added up already ---- */
+
+/* Whether the first lanes of all records of a class go to one allocation, or to none. */
+static bool is_summed(const struct scan *scan, const struct tally_class *of)
+{
+    if (of->view != VIEW_GLOBAL) return true;
+    const size_t started = started_at(scan, of->first);
+    if (started != started_at(scan, of->last)) return false;
+    return !started || is_inside(scan, started - 1, of->last) ||
+           !is_inside(scan, started - 1, of->first);
+}
+
+static struct row *row_of_cell(struct grouping *grouping, const struct scan_cell *it,
+                               struct cts_error *error)
+{
+    const struct view *const view = it->scan->view;
+    if (grouping->by != CTS_SELECTION_BY_WARP && grouping->by != CTS_SELECTION_BY_ALLOCATION)
+        return add_row(&grouping->rows,
+                       site_key(it->scan->selection->catalogue, grouping->by, it->of->site), error);
+    if (make_places(grouping, view, error)) return NULL;
+    if (grouping->by == CTS_SELECTION_BY_WARP)
+        return row_of_place(grouping, it->warp, (uint64_t)it->warp << 32, error);
+    const uint32_t place = place_at(grouping, it->scan, it->of->view, it->of->first);
+    return row_of_place(grouping, place, allocation_key(view, place), error);
+}
+
+static enum cts_status add_cell(void *state, const struct scan_cell *it, struct cts_error *error)
+{
+    struct row *const row = row_of_cell(state, it, error);
+    if (!row) return CTS_MEMORY;
+    const uint64_t accesses = it->sums->record_count * it->of->lanes;
+    const bool is_shared = it->of->view == VIEW_SHARED;
+    const struct cts_selection_sums sums = {
+        .record_count = it->sums->record_count,
+        .access_count = accesses,
+        .requested_bytes = accesses * it->of->width_bytes,
+        .sectors = is_shared ? 0 : it->sums->cost,
+        .ideal_sectors = is_shared ? 0 : it->sums->ideal,
+        .wavefronts = is_shared ? it->sums->cost : 0,
+        .ideal_wavefronts = is_shared ? it->sums->ideal : 0,
+    };
+    sums_add(&row->sums, &sums);
     return CTS_OK;
 }
 
@@ -352,6 +419,8 @@ enum cts_status cts_selection_groups(struct cts_selection *selection,
     scan.states = states;
     scan.state_bytes = sizeof *states;
     scan.visit = visit;
+    if (by != CTS_SELECTION_BY_CTA) scan.add = add_cell;
+    if (by == CTS_SELECTION_BY_ALLOCATION) scan.is_summed = is_summed;
     if (!status) status = scan_run(&scan, error);
     for (unsigned t = 1; t < threads && !status; t++) {
         struct rows *const sum = &states[0].rows;

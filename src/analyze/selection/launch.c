@@ -1,12 +1,11 @@
-/* What a launch holds: sums of its chunks' summaries and shapes, and which allocations it touches.
- */
+/* What a launch holds: sums of its chunks' tallies, or shapes, and which allocations it touches. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/selection/scan.h"
 #include "common/array.h"
 
-struct tally {
+struct totals {
     struct cts_selection_site *sites; /* by site */
     bool *touched;                    /* by place in view->allocations; NULL: known already */
 };
@@ -41,16 +40,14 @@ static void mark(const struct scan *scan, bool *touched, uint64_t first, uint64_
     }
 }
 
-/* Most records go to one allocation, and are seen to by their hull. */
-static bool mark_hull(const struct scan *scan, bool *touched, const struct block_hull *hull)
+/* The allocation that holds all of some bytes; SIZE_MAX: none does. */
+static size_t place_of_all(const struct scan *scan, uint64_t first, uint64_t last)
 {
-    const size_t place = place_of(scan, hull->first);
-    if (hull->first > hull->last || place == scan->view->allocations.count) return false;
+    const size_t place = place_of(scan, first);
+    if (first > last || place == scan->view->allocations.count) return SIZE_MAX;
     const struct cts_allocation *const found = allocation_at(scan, place);
-    if (found->address > hull->first || hull->last - found->address >= found->size_bytes)
-        return false;
-    touched[place] = true;
-    return true;
+    const bool is_inside = found->address <= first && last - found->address < found->size_bytes;
+    return is_inside ? place : SIZE_MAX;
 }
 
 static void mark_record(const struct scan_block *it, const struct block_shape *shape, size_t i,
@@ -58,7 +55,12 @@ static void mark_record(const struct scan_block *it, const struct block_shape *s
 {
     const struct block_hull hull = block_hull(it->block, shape, i);
     uint64_t addresses[CTS_WARP_LANES];
-    if (mark_hull(it->scan, touched, &hull)) return;
+    /* Most records go to one allocation, and are seen to by their hull. */
+    const size_t place = place_of_all(it->scan, hull.first, hull.last);
+    if (place != SIZE_MAX) {
+        touched[place] = true;
+        return;
+    }
     block_addresses(it->block, shape, i, addresses);
     for (unsigned k = 0; k < shape->lanes; k++) {
         const uint64_t last = addresses[k] + shape->width_bytes - 1u;
@@ -69,27 +71,44 @@ static void mark_record(const struct scan_block *it, const struct block_shape *s
 static enum cts_status count_block(void *state, const struct scan_block *it,
                                    struct cts_error *error)
 {
-    struct tally *const tally = state;
+    struct totals *const totals = state;
     const struct block *const block = it->block;
     (void)error;
     for (size_t s = 0; s < block->shape_count; s++) {
         const struct block_shape *const shape = &block->shapes[s];
         if (!shape->width_bytes) continue;
-        tally->sites[shape->site].record_count += shape->record_count;
-        tally->sites[shape->site].access_count += shape->record_count * shape->lanes;
+        totals->sites[shape->site].record_count += shape->record_count;
+        totals->sites[shape->site].access_count += shape->record_count * shape->lanes;
     }
-    if (!tally->touched) return CTS_OK;
+    if (!totals->touched) return CTS_OK;
     for (size_t i = 0; i < block->record_count; i++) {
         const struct block_shape *const shape = &block->shapes[block->shape[i]];
         if (shape->width_bytes && shape->view == VIEW_GLOBAL)
-            mark_record(it, shape, i, tally->touched);
+            mark_record(it, shape, i, totals->touched);
     }
     return CTS_OK;
 }
 
+static enum cts_status add_cell(void *state, const struct scan_cell *it, struct cts_error *error)
+{
+    const struct totals *const totals = state;
+    (void)error;
+    totals->sites[it->of->site].record_count += it->sums->record_count;
+    totals->sites[it->of->site].access_count += it->sums->record_count * it->of->lanes;
+    if (totals->touched && it->of->view == VIEW_GLOBAL)
+        totals->touched[place_of_all(it->scan, it->of->first, it->of->last)] = true;
+    return CTS_OK;
+}
+
+/* Whether the allocation that records of a class touch is known. */
+static bool is_summed(const struct scan *scan, const struct tally_class *of)
+{
+    return of->view != VIEW_GLOBAL || place_of_all(scan, of->first, of->last) != SIZE_MAX;
+}
+
 /* ---- the answer ---- */
 
-static enum cts_status add_sites(const struct scan *scan, const struct tally *tallies,
+static enum cts_status add_sites(const struct scan *scan, const struct totals *totals,
                                  struct cts_selection_launch *launch, struct cts_error *error)
 {
     const size_t site_count = scan->selection->catalogue->site_count;
@@ -98,8 +117,8 @@ static enum cts_status add_sites(const struct scan *scan, const struct tally *ta
     for (size_t s = 0; s < site_count; s++) {
         struct cts_selection_site sum = {.site = (uint32_t)s};
         for (unsigned t = 0; t < scan->threads; t++) {
-            sum.record_count += tallies[t].sites[s].record_count;
-            sum.access_count += tallies[t].sites[s].access_count;
+            sum.record_count += totals[t].sites[s].record_count;
+            sum.access_count += totals[t].sites[s].access_count;
         }
         if (!sum.record_count) continue;
         launch->sites[launch->site_count++] = sum;
@@ -126,7 +145,7 @@ static void add_spaces(const struct view *view, struct cts_selection_launch *lau
         launch->unknown_count += view->summaries[k].unknown_count;
 }
 
-static enum cts_status add_allocations(const struct scan *scan, const struct tally *tallies,
+static enum cts_status add_allocations(const struct scan *scan, const struct totals *totals,
                                        struct cts_selection_launch *launch, struct cts_error *error)
 {
     struct view *const view = scan->view;
@@ -135,8 +154,8 @@ static enum cts_status add_allocations(const struct scan *scan, const struct tal
     if (!launch->allocations) return CTS_MEMORY;
     pthread_mutex_lock(&view->loading);
     for (size_t i = 0; i < count; i++)
-        for (unsigned t = 0; t < scan->threads && tallies[t].touched; t++)
-            view->allocations.items[i].is_touched |= tallies[t].touched[i];
+        for (unsigned t = 0; t < scan->threads && totals[t].touched; t++)
+            view->allocations.items[i].is_touched |= totals[t].touched[i];
     view->has_touched = true;
     if (count)
         memcpy(launch->allocations, view->allocations.items, count * sizeof *launch->allocations);
@@ -145,23 +164,25 @@ static enum cts_status add_allocations(const struct scan *scan, const struct tal
     return CTS_OK;
 }
 
-static enum cts_status count_all(struct scan *scan, struct tally *tallies, struct cts_error *error)
+static enum cts_status count_all(struct scan *scan, struct totals *totals, struct cts_error *error)
 {
     pthread_mutex_lock(&scan->view->loading);
     const bool has_touched = scan->view->has_touched;
     pthread_mutex_unlock(&scan->view->loading);
     for (unsigned t = 0; t < scan->threads; t++) {
-        tallies[t].sites = cts_array_zeroed(scan->selection->catalogue->site_count,
-                                            sizeof *tallies[t].sites, error);
-        if (!tallies[t].sites) return CTS_MEMORY;
+        totals[t].sites = cts_array_zeroed(scan->selection->catalogue->site_count,
+                                           sizeof *totals[t].sites, error);
+        if (!totals[t].sites) return CTS_MEMORY;
         if (has_touched) continue;
-        tallies[t].touched =
-            cts_array_zeroed(scan->view->allocations.count, sizeof *tallies[t].touched, error);
-        if (!tallies[t].touched) return CTS_MEMORY;
+        totals[t].touched =
+            cts_array_zeroed(scan->view->allocations.count, sizeof *totals[t].touched, error);
+        if (!totals[t].touched) return CTS_MEMORY;
     }
-    scan->states = tallies;
-    scan->state_bytes = sizeof *tallies;
+    scan->states = totals;
+    scan->state_bytes = sizeof *totals;
     scan->visit = count_block;
+    scan->add = add_cell;
+    if (!has_touched) scan->is_summed = is_summed;
     return scan_run(scan, error);
 }
 
@@ -175,16 +196,16 @@ enum cts_status cts_selection_launch(struct cts_selection *selection,
     *launch = (struct cts_selection_launch){0};
     enum cts_status status = scan_begin(&scan, selection, &all, error);
     if (status) return status;
-    struct tally *const tallies = cts_array_zeroed(scan.threads, sizeof *tallies, error);
-    status = tallies ? count_all(&scan, tallies, error) : CTS_MEMORY;
-    if (!status) status = add_sites(&scan, tallies, launch, error);
-    if (!status) status = add_allocations(&scan, tallies, launch, error);
+    struct totals *const totals = cts_array_zeroed(scan.threads, sizeof *totals, error);
+    status = totals ? count_all(&scan, totals, error) : CTS_MEMORY;
+    if (!status) status = add_sites(&scan, totals, launch, error);
+    if (!status) status = add_allocations(&scan, totals, launch, error);
     if (!status) add_spaces(scan.view, launch);
-    for (unsigned t = 0; t < scan.threads && tallies; t++) {
-        free(tallies[t].sites);
-        free(tallies[t].touched);
+    for (unsigned t = 0; t < scan.threads && totals; t++) {
+        free(totals[t].sites);
+        free(totals[t].touched);
     }
-    free(tallies);
+    free(totals);
     scan_end(&scan);
     if (status) cts_selection_launch_release(launch);
     return status;

@@ -26,6 +26,13 @@ static enum cts_status count_block(void *state, const struct scan_block *it,
     return CTS_OK;
 }
 
+static enum cts_status add_cell(void *state, const struct scan_cell *it, struct cts_error *error)
+{
+    (void)error;
+    (*(struct counting *)state).counts[it->chunk] += it->sums->record_count;
+    return CTS_OK;
+}
+
 /* How many records of each chunk pass, in an array that the caller frees. */
 static enum cts_status count_passing(struct scan *scan, uint64_t **out, struct cts_error *error)
 {
@@ -35,6 +42,7 @@ static enum cts_status count_passing(struct scan *scan, uint64_t **out, struct c
     scan->states = &state;
     scan->state_bytes = 0; /* all threads have the same */
     scan->visit = count_block;
+    scan->add = add_cell;
     const enum cts_status status = scan_run(scan, error);
     if (status)
         free(counts);

@@ -128,6 +128,13 @@ static bool may_pass_ctas(const struct scan *scan, const struct cts_acc_chunk *c
     return !scan->filter.cta_count;
 }
 
+static bool has_all_ctas(const struct scan *scan, uint32_t first, uint32_t last)
+{
+    for (size_t i = 0; i < scan->filter.cta_count; i++)
+        if (scan->ctas[i].first <= first && scan->ctas[i].last >= last) return true;
+    return !scan->filter.cta_count;
+}
+
 bool scan_may_pass(const struct scan *scan, size_t chunk)
 {
     const struct cts_selection_filter *const filter = &scan->filter;
@@ -161,6 +168,7 @@ bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space, 
 bool scan_touches(const struct block *block, const struct block_shape *shape, size_t i,
                   uint64_t first, uint64_t last)
 {
+    if (shape->pattern == CTS_PATTERN_LIST) return block_list_touches(block, shape, i, first, last);
     const struct block_hull hull = block_hull(block, shape, i);
     if (hull.first <= hull.last) {
         if (hull.first > last || hull.last < first) return false;
@@ -175,19 +183,40 @@ bool scan_touches(const struct block *block, const struct block_shape *shape, si
     return false;
 }
 
-/* ---- the blocks ---- */
+/* How the range of the filter lies to some bytes of a space. */
+enum overlap { APART, PARTLY, INSIDE };
 
-static bool passes_shape(const struct scan *scan, const struct block_shape *shape)
+static enum overlap overlap_of(const struct scan *scan, unsigned view, uint64_t first,
+                               uint64_t last)
 {
     const struct cts_selection_filter *const filter = &scan->filter;
-    return shape->width_bytes && scan->site_passes[shape->site] &&
-           (!filter->kinds || filter->kinds & shape->kind) &&
-           (!filter->space || view_space(filter->space) == shape->view) &&
-           (!filter->range_space || view_space(filter->range_space) == shape->view);
+    if (!filter->range_space) return INSIDE;
+    if (view_space(filter->range_space) != view || last < filter->range_first ||
+        first > filter->range_last)
+        return APART;
+    return first >= filter->range_first && last <= filter->range_last ? INSIDE : PARTLY;
+}
+
+/* ---- the blocks ---- */
+
+static bool passes_site(const struct scan *scan, uint32_t site, unsigned kind, unsigned view)
+{
+    const struct cts_selection_filter *const filter = &scan->filter;
+    return scan->site_passes[site] && (!filter->kinds || filter->kinds & kind) &&
+           (!filter->space || view_space(filter->space) == view);
+}
+
+static uint8_t passes_shape(const struct scan *scan, const struct block_shape *shape)
+{
+    if (!shape->width_bytes || !passes_site(scan, shape->site, shape->kind, shape->view)) return 0;
+    const enum overlap overlap = overlap_of(scan, shape->view, shape->first, shape->last);
+    if (overlap == APART) return 0;
+    const bool by_warp = scan->warps || scan->filter.partial;
+    return (uint8_t)(PASSES | by_warp * PASSES_BY_WARP | (overlap == PARTLY) * PASSES_BY_RANGE);
 }
 
 struct passes {
-    uint8_t *items;
+    uint8_t *items; /* bits of PASSES_... */
     size_t count, capacity;
 };
 
@@ -202,7 +231,7 @@ static enum cts_status visit(const struct scan *scan, size_t chunk, struct block
     bool any = false;
     for (size_t s = 0; s < block->shape_count && !status; s++) {
         passes->items[s] = passes_shape(scan, &block->shapes[s]);
-        any |= passes->items[s];
+        any |= passes->items[s] != 0;
     }
     const struct scan_block it = {
         .scan = scan,
@@ -213,6 +242,42 @@ static enum cts_status visit(const struct scan *scan, size_t chunk, struct block
     };
     if (!status && any) status = function(state, &it, error);
     block_give_back(scan->selection, scan->view, chunk, block);
+    return status;
+}
+
+/* Whether the tally of a chunk says which of its records pass. */
+static bool is_decided(const struct scan *scan, size_t chunk)
+{
+    const struct tally *const tally = &scan->view->summaries[chunk].tally;
+    const struct cts_acc_chunk *const index = &scan->view->chunks[chunk];
+    if (!tally->classes || !has_all_ctas(scan, index->first_cta, index->last_cta)) return false;
+    for (const struct tally_class *of = tally->classes; of < tally->classes + tally->class_count;
+         of++) {
+        if (!passes_site(scan, of->site, of->kind, of->view)) continue;
+        const enum overlap overlap = overlap_of(scan, of->view, of->first, of->last);
+        if (overlap == PARTLY) return false;
+        if (overlap == INSIDE && scan->is_summed && !scan->is_summed(scan, of)) return false;
+    }
+    return true;
+}
+
+static enum cts_status add_cells(const struct scan *scan, size_t chunk, void *state,
+                                 struct cts_error *error)
+{
+    const struct tally *const tally = &scan->view->summaries[chunk].tally;
+    struct scan_cell it = {.scan = scan, .chunk = chunk};
+    enum cts_status status = CTS_OK;
+    for (size_t c = 0; c < tally->class_count; c++) {
+        it.of = &tally->classes[c];
+        if (!passes_site(scan, it.of->site, it.of->kind, it.of->view) ||
+            overlap_of(scan, it.of->view, it.of->first, it.of->last) == APART)
+            continue;
+        for (it.warp = 0; it.warp < tally->warp_end && !status; it.warp++) {
+            it.sums = &tally->cells[c * tally->warp_end + it.warp];
+            if (it.sums->record_count && scan_passes_warp(scan, it.of->lanes, it.warp))
+                status = scan->add(state, &it, error);
+        }
+    }
     return status;
 }
 
@@ -239,11 +304,14 @@ static void work(void *state, unsigned index)
         const size_t chunk = atomic_fetch_add(&scan->next, 1);
         if (chunk >= scan->view->chunk_count) break;
         if (!scan_may_pass(scan, chunk) || (scan->wants && !scan->wants(scan, chunk))) continue;
+        void *const own = (char *)scan->states + index * scan->state_bytes;
         if (is_given_up(scan->question))
             status = cts_fail(&error, CTS_IO, "nobody waits for the answer");
+        else if (scan->add && is_decided(scan, chunk))
+            status = add_cells(scan, chunk, own, &error);
         else
-            status = visit(scan, chunk, &worker->builder, &worker->passes, scan->visit,
-                           (char *)scan->states + index * scan->state_bytes, &error);
+            status =
+                visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, own, &error);
     }
     if (status) {
         pthread_mutex_lock(&scan->lock);

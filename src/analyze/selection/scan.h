@@ -6,7 +6,8 @@
  *     scan_run(&scan, error)                              visit() for each block
  *     scan_end(&scan)
  *
- * visit() goes through its block with SCAN_RECORDS. */
+ * visit() goes through its block with SCAN_RECORDS. Where what passes is known without looking at
+ * the records, add(), if the caller sets it, gets the sums instead. */
 #ifndef CTS_SELECTION_SCAN_H
 #define CTS_SELECTION_SCAN_H
 
@@ -22,8 +23,20 @@ struct scan_block {
     const struct block *block;
     size_t chunk;          /* its place in the view */
     uint64_t first_index;  /* of its first record */
-    const uint8_t *passes; /* by shape */
+    const uint8_t *passes; /* by shape: bits of PASSES_... */
 };
+
+/* Records of a chunk that all pass, added up. */
+struct scan_cell {
+    const struct scan *scan;
+    size_t chunk;
+    const struct tally_class *of;
+    uint32_t warp;
+    const struct tally_cell *sums;
+};
+
+/* What records of a shape have to hold beside their CTA. */
+enum { PASSES = 1, PASSES_BY_WARP = 2, PASSES_BY_RANGE = 4 };
 
 struct scan {
     struct cts_selection *selection;
@@ -39,6 +52,10 @@ struct scan {
     void *states; /* `threads` of state_bytes */
     size_t state_bytes;
     enum cts_status (*visit)(void *state, const struct scan_block *block, struct cts_error *error);
+    /* NULL: visit() does it all. */
+    enum cts_status (*add)(void *state, const struct scan_cell *cell, struct cts_error *error);
+    /* Whether add() can do with the sums of a class. NULL: of all. */
+    bool (*is_summed)(const struct scan *scan, const struct tally_class *of);
     bool (*wants)(const struct scan *scan, size_t chunk); /* NULL: all */
     const void *wants_state;
 
@@ -78,22 +95,23 @@ bool scan_passes_cta(const struct scan *scan, uint32_t cta);
 bool scan_touches(const struct block *block, const struct block_shape *shape, size_t i,
                   uint64_t first, uint64_t last);
 
-/* What is left to test when the shape and the CTA pass. */
-static inline bool scan_passes(const struct scan_block *it, const struct block_shape *shape,
-                               size_t i)
+static inline bool scan_passes_warp(const struct scan *scan, unsigned lanes, uint32_t warp)
 {
-    const struct scan *const scan = it->scan;
-    const uint16_t warp = it->block->warp[i];
     if (scan->warps && !(scan->warps[warp / 64] >> warp % 64 & 1)) return false;
-    if (scan->filter.partial && shape->lanes >= view_live_lanes(scan->view, warp)) return false;
-    return !scan->filter.range_space ||
-           scan_touches(it->block, shape, i, scan->filter.range_first, scan->filter.range_last);
+    return !scan->filter.partial || lanes < view_live_lanes(scan->view, warp);
 }
 
-/* Whether all records of a shape that passes and a CTA that passes do. */
-static inline bool scan_is_plain(const struct scan *scan)
+/* What is left to test when the CTA passes. */
+static inline bool scan_passes(const struct scan_block *it, size_t i)
 {
-    return !scan->warps && !scan->filter.partial && !scan->filter.range_space;
+    const struct scan *const scan = it->scan;
+    const uint8_t passes = it->passes[it->block->shape[i]];
+    if (passes <= PASSES) return passes;
+    const struct block_shape *const shape = &it->block->shapes[it->block->shape[i]];
+    if (passes & PASSES_BY_WARP && !scan_passes_warp(scan, shape->lanes, it->block->warp[i]))
+        return false;
+    return !(passes & PASSES_BY_RANGE) ||
+           scan_touches(it->block, shape, i, scan->filter.range_first, scan->filter.range_last);
 }
 
 /* The segments that pass, one after the other: `segment` counts from 0. */
@@ -110,7 +128,6 @@ static inline bool scan_segment(const struct scan_block *it, size_t *segment)
     for (size_t i = (it)->block->segments[segment].first,                                          \
                 i##_end = (it)->block->segments[(segment) + 1].first;                              \
          i < i##_end; i++)                                                                         \
-        if ((it)->passes[(it)->block->shape[i]] &&                                                 \
-            scan_passes((it), &(it)->block->shapes[(it)->block->shape[i]], i))
+        if (scan_passes((it), i))
 
 #endif

@@ -11,7 +11,7 @@
 #include "common/map.h"
 #include "common/parallel.h"
 
-enum { MEMORY_DEFAULT_BYTES = 256 << 20 };
+enum { MEMORY_DEFAULT_BYTES = 256 << 20, TALLY_PART = 8 };
 
 enum cts_status cts_selection_open(const struct cts_catalogue *catalogue,
                                    const struct cts_access_source *source,
@@ -36,8 +36,10 @@ enum cts_status cts_selection_open(const struct cts_catalogue *catalogue,
 static void view_free(struct view *view)
 {
     for (size_t k = 0; view->blocks && k < view->chunk_count; k++) block_free(view->blocks[k]);
-    for (size_t k = 0; view->summaries && k < view->chunk_count; k++)
+    for (size_t k = 0; view->summaries && k < view->chunk_count; k++) {
         free(view->summaries[k].pages);
+        tally_release(&view->summaries[k].tally);
+    }
     free(view->first_index);
     free(view->summaries);
     free(view->blocks);
@@ -174,15 +176,6 @@ struct loader {
     struct cts_error error;
 };
 
-static uint64_t alignment_of(const struct block *block, const struct block_shape *shape, size_t i)
-{
-    uint64_t bits = block->base[i] | shape->width_bytes | (uint64_t)shape->s0 | (uint64_t)shape->s1;
-    if (shape->pattern != CTS_PATTERN_LIST) return bits;
-    const uint32_t *const offsets = block->offsets + block->offset_start[i];
-    for (unsigned k = 0; k < shape->lanes; k++) bits |= offsets[k];
-    return bits;
-}
-
 enum { RECENT_PAGES = 64 };
 
 struct pages {
@@ -218,6 +211,17 @@ static enum cts_status add_pages(struct pages *pages, const struct block *block,
     return status;
 }
 
+/* What was known of the chunk, if a question that was given up had come as far as that. */
+static void forget(struct cts_selection *selection, struct chunk_summary *summary)
+{
+    pthread_mutex_lock(&selection->lock);
+    selection->tally_bytes -= summary->tally.size_bytes;
+    pthread_mutex_unlock(&selection->lock);
+    free(summary->pages);
+    tally_release(&summary->tally);
+    *summary = (struct chunk_summary){0};
+}
+
 static enum cts_status keep_pages(struct chunk_summary *summary, const struct cts_map *map,
                                   struct cts_error *error)
 {
@@ -231,31 +235,49 @@ static enum cts_status keep_pages(struct chunk_summary *summary, const struct ct
     return is_done ? CTS_OK : CTS_MEMORY;
 }
 
-static enum cts_status summarise(const struct block *block, struct chunk_summary *summary,
-                                 struct cts_error *error)
+static void add_shape(struct chunk_summary *summary, const struct block_shape *shape)
+{
+    if (!shape->width_bytes) {
+        summary->unknown_count += shape->record_count;
+        return;
+    }
+    summary->alignment[shape->view] |= shape->alignment;
+    summary->spaces[shape->view].access_count += shape->record_count * shape->lanes;
+    if (shape->first < summary->spaces[shape->view].first)
+        summary->spaces[shape->view].first = shape->first;
+    if (shape->last > summary->spaces[shape->view].last)
+        summary->spaces[shape->view].last = shape->last;
+}
+
+/* Tallies may take up a part of the bound, beside the blocks that are kept. */
+static void add_tally(struct cts_selection *selection, struct chunk_summary *summary,
+                      const struct block *block)
+{
+    tally_make(&summary->tally, block);
+    pthread_mutex_lock(&selection->lock);
+    const bool fits = selection->tally_bytes + summary->tally.size_bytes <=
+                      selection->options.memory_bytes / TALLY_PART;
+    if (fits) selection->tally_bytes += summary->tally.size_bytes;
+    pthread_mutex_unlock(&selection->lock);
+    if (!fits) tally_release(&summary->tally);
+}
+
+static enum cts_status summarise(struct cts_selection *selection, const struct block *block,
+                                 struct chunk_summary *summary, struct cts_error *error)
 {
     struct pages pages = {0};
     enum cts_status status = CTS_OK;
-    free(summary->pages);
-    *summary = (struct chunk_summary){0};
+    forget(selection, summary);
     for (unsigned view = 0; view < VIEW_SPACES; view++) summary->spaces[view].first = UINT64_MAX;
+    for (size_t s = 0; s < block->shape_count; s++) add_shape(summary, &block->shapes[s]);
     for (size_t i = 0; i < block->record_count && !status; i++) {
         const struct block_shape *const shape = &block->shapes[block->shape[i]];
-        if (!shape->width_bytes) {
-            summary->unknown_count++;
-            continue;
-        }
-        struct block_hull hull = block_hull(block, shape, i);
-        if (shape->view == VIEW_GLOBAL) status = add_pages(&pages, block, shape, i, &hull, error);
-        if (hull.first > hull.last) hull = (struct block_hull){0, UINT64_MAX};
-        summary->alignment[shape->view] |= alignment_of(block, shape, i);
-        summary->spaces[shape->view].access_count += shape->lanes;
-        if (hull.first < summary->spaces[shape->view].first)
-            summary->spaces[shape->view].first = hull.first;
-        if (hull.last > summary->spaces[shape->view].last)
-            summary->spaces[shape->view].last = hull.last;
+        if (!shape->width_bytes || shape->view != VIEW_GLOBAL) continue;
+        const struct block_hull hull = block_hull(block, shape, i);
+        status = add_pages(&pages, block, shape, i, &hull, error);
     }
     if (!status) status = keep_pages(summary, &pages.map, error);
+    if (!status) add_tally(selection, summary, block);
     cts_map_release(&pages.map);
     return status;
 }
@@ -302,7 +324,7 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
             view->summaries[k].spaces[space].first = UINT64_MAX;
         return CTS_OK;
     }
-    status = summarise(block, &view->summaries[k], error);
+    status = summarise(selection, block, &view->summaries[k], error);
     if (!status) status = add_runs(loader, block, error);
     block_give_back(selection, view, k, block);
     return status;

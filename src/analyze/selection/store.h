@@ -8,6 +8,7 @@
 
 #include "analyze/selection/block.h"
 #include "analyze/selection/selection.h"
+#include "analyze/selection/tally.h"
 
 /* What is known of a chunk after it has been read once, whether its block is kept or not. */
 struct chunk_summary {
@@ -18,6 +19,7 @@ struct chunk_summary {
     uint64_t alignment[VIEW_SPACES]; /* OR of all addresses and widths */
     uint64_t *pages;                 /* of global memory that its lanes touch, ascending */
     size_t page_count;
+    struct tally tally;
     bool is_damaged; /* its records have indices, and pass no filter */
 };
 enum { PAGE_BITS = 20 };
@@ -72,6 +74,7 @@ struct cts_selection {
     pthread_mutex_t lock;
     struct view *views;
     uint64_t kept_bytes, clock;
+    uint64_t tally_bytes; /* of all views, beside what is kept of blocks */
     size_t damaged_count;
     struct cts_error damage;
     struct conflict_memory conflicts[VIEW_SPACES];
