@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""What the memory recorder says where it cannot record, without a GPU: a driver and a Sanitizer that are
-none. The program's own result and status stay what they were, and one line says why.
+"""What the memory recorder does without a GPU, with a driver and a Sanitizer that are none: where it
+cannot record, the program's own result and status stay what they were, and one line says why; launches
+that are played are recorded.
 
     check.py CTASCOPE PROGRAM FAKES WORK CASE
 """
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -27,6 +29,43 @@ CASES = {
     "launcher": ("new", "new", {}, [], "no recorder ran in"), # MPI's are no ranks of the run
     "no-patches": ("new", "new", {}, [], "no patches at"),
 }
+# name: words of launches, environment, options, status, what is said, then SQL on the run and its answer
+PLAYED = {
+    "launches": ("one two:3 one", {}, [], 0, "3 launches, 160 accesses in 5 records",
+                 "SELECT k.name, l.accesses, l.recorded FROM launches l JOIN kernels k USING (kernel) "
+                 "ORDER BY op", [("one", 32, "all"), ("two", 96, "all"), ("one", 32, "all")]),
+    "cluster": ("one cluster:4", {}, [], 0, "2 launches",
+                "SELECT k.name, cluster_x, cluster_y, cluster_z FROM clusters JOIN launches l USING "
+                "(launch) JOIN kernels k USING (kernel)", [("cluster", 2, 1, 1)]),
+    "left-out": ("one two one", {}, ["--kernel-name", "two"], 0, "3 launches (1 recorded), 32 accesses",
+                 "SELECT recorded, records FROM launches ORDER BY op",
+                 [("none", 0), ("all", 1), ("none", 0)]),
+    # more records than the ring has room for
+    "small-ring": ("many:20000", {}, ["--ring-size", "64K"], 0, "640,000 accesses in 20,000 records",
+                   "SELECT sum(accesses) FROM launches", [(640000,)]),
+    "no-room": ("one two:3", {"FAKE_FREE_MIB": "200"}, [], 125,
+                "nothing recorded: 2 launches left no record while 200 MiB of device memory were free: "
+                "the stack of patched code takes about 396 MiB",
+                "SELECT recorded FROM launches", [("none",), ("none",)]),
+    "some-room": ("before one before:2", {"FAKE_FREE_MIB": "200"}, [], 0,
+                  "3 launches (2 recorded), 96 accesses in 3 records, ",
+                  "SELECT recorded FROM launches ORDER BY op", [("all",), ("none",), ("all",)]),
+    "room": ("one silent", {"FAKE_FREE_MIB": "400"}, [], 0, "2 launches, 32 accesses in 1 record",
+             "SELECT count(*) FROM messages", [(0,)]),
+    # numbers of launches are used again
+    "many": ("one:1:70000 two", {}, [], 0, "70,001 launches, 2,240,032 accesses in 70,001 records",
+             "SELECT count(*), min(accesses), max(accesses) FROM launches", [(70001, 32, 32)]),
+    "silent": ("silent", {}, [], 125, "no access of 1 launches arrived: they accessed no memory, or",
+               "SELECT recorded FROM launches", [("all",)]),
+    "late": ("one", {"FAKE_LATE": "1"}, [], 125, "CUDA was initialised before the recorder was loaded",
+             "SELECT recorded FROM launches", [("none",)]),
+    "crash": ("one:7 crash", {}, [], 134, "224 accesses in 7 records, ",
+              "SELECT sum(accesses) FROM launches", [(224,)]),
+    "leave": ("one:7 leave", {}, [], 5, "224 accesses in 7 records, ",
+              "SELECT sum(accesses) FROM launches", [(224,)]),
+    "full-file": ("one:7 one:3", {}, ["--max-size", "1K"], 0, "DROPPED",
+                  "SELECT sum(accesses + dropped_accesses) FROM launches", [(320,)]),
+}
 
 
 def fail(text, done):
@@ -38,14 +77,37 @@ def record(ctascope, words, environment):
                           text=True, env=environment, timeout=60)
 
 
+def play(ctascope, program, run, environment, case):
+    words, variables, options, status, text, query, answer = PLAYED[case]
+    environment.update(variables)
+    done = record(ctascope, ["-o", run, *options, "--", program, "launch", *words.split()], environment)
+    if done.stdout.strip() != "CUDA works" or done.returncode != status:
+        fail(f"ended with {done.returncode}", done)
+    if done.stderr.count("\n") != 1 or text not in done.stderr:
+        fail(f"'{text}' is not the one line", done)
+    if case in ("crash", "leave") and "incomplete, the program was cut off" not in done.stderr:
+        fail("that it ended early is not told", done)
+    if case == "some-room" and "failure: 1 launches left no record" not in done.stderr:
+        fail("the launch that ran without patches is not told", done)
+    with sqlite3.connect(f"file:{run}/run.db?mode=ro", uri=True) as database:
+        found = database.execute(query).fetchall()
+    if found != answer:
+        fail(f"{query}: {found}", done)
+
+
 def main():
     ctascope, program, fakes, work, case = sys.argv[1:]
-    driver, sanitizer, variables, options, text = CASES[case]
     run = os.path.join(work, case)
     shutil.rmtree(run, ignore_errors=True)
     os.makedirs(work, exist_ok=True)
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith("CTASCOPE_")}
+    if case in PLAYED:
+        environment["CTASCOPE_SANITIZER"] = os.path.join(fakes, "new", "libsanitizer-public.so")
+        environment["LD_LIBRARY_PATH"] = os.path.join(fakes, "new")
+        play(ctascope, program, run, environment, case)
+        return
+    driver, sanitizer, variables, options, text = CASES[case]
     environment["CTASCOPE_SANITIZER"] = os.path.join(fakes, sanitizer, "libsanitizer-public.so") \
         if sanitizer else "/nowhere/libsanitizer-public.so"
     if driver:

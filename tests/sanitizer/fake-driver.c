@@ -13,7 +13,6 @@
         return 0;                                                                                  \
     }
 NOTHING(cuDeviceGetName)
-NOTHING(cuDeviceGetAttribute)
 NOTHING(cuDeviceTotalMem_v2)
 NOTHING(cuDriverGetVersion)
 NOTHING(cuModuleGetGlobal_v2)
@@ -23,6 +22,40 @@ NOTHING(cuCtxPushCurrent_v2)
 NOTHING(cuCtxPopCurrent_v2)
 NOTHING(cuCtxGetDevice)
 NOTHING(cuStreamQuery)
+
+/* 132 multiprocessors of 2,048 threads; everything else is 1. */
+int cuDeviceGetAttribute(int *value, int attribute, int device);
+int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    enum { PROCESSORS = 16, THREADS = 39 };
+    (void)device;
+    *value = attribute == PROCESSORS ? 132 : attribute == THREADS ? 2048 : 1;
+    return 0;
+}
+
+/* FAKE_FREE_MIB is what is free; asked for by others than the recorder, who hides captures, it is
+ * an error. */
+static _Thread_local int capture_mode;
+
+int cuThreadExchangeStreamCaptureMode(int *mode);
+int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    const int before = capture_mode;
+    capture_mode = *mode;
+    *mode = before;
+    return 0;
+}
+
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *all_bytes);
+int cuMemGetInfo_v2(size_t *free_bytes, size_t *all_bytes)
+{
+    enum { RELAXED = 2 };
+    const char *const value = getenv("FAKE_FREE_MIB");
+    if (capture_mode != RELAXED) abort();
+    *free_bytes = value ? strtoul(value, NULL, 10) << 20 : (size_t)1 << 36;
+    *all_bytes = (size_t)1 << 37;
+    return 0;
+}
 
 int cuInit(unsigned flags);
 int cuInit(unsigned flags)

@@ -1,40 +1,227 @@
 /* A libsanitizer-public.so that refuses as FAKE_SUBSCRIBE and FAKE_ENABLE say (a SanitizerResult
- * each), and is there for programs that launch nothing. FAKE_WITHOUT: an old one. */
-#include <stdlib.h>
+ * each), and that plays launches for programs that ask for them: callbacks as of a driver, and what
+ * the patches of the launch would store in the ring. FAKE_WITHOUT: an old one.
+ *
+ * A launch is a word, KERNEL[:CTAS[:TIMES]]: of a kernel of that name, 32 threads a CTA, whose CTAs
+ * store 4 bytes by each lane; one that begins with "silent" stores nothing, of one that begins with
+ * "cluster" CTAs are in clusters of 2. FAKE_FREE_MIB below STACK_MIB: kernels run without patches,
+ * but for those that begin with "before": there was room for them. FAKE_LATE: nobody was told of
+ * the context. */
+#include <sanitizer.h>
 
-static int answer(const char *name)
+#include <generated_cuda_meta.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/inject/memory/control.h"
+#include "record/ring/producer.h"
+
+enum { STACK_MIB = 330, CODE_AT = 0x10000, CODE_BYTES = 0x100, KERNELS_MAX = 16 };
+
+static Sanitizer_CallbackFunc callback;
+static char context, module, stream;
+static const void *launch_data;
+static bool is_patched;
+
+static int answer(const char *name, int otherwise)
 {
     const char *const value = getenv(name);
-    return value ? (int)strtol(value, NULL, 10) : 0;
+    return value ? (int)strtol(value, NULL, 10) : otherwise;
 }
 
-#define FUNCTION(name, result)                                                                     \
-    int name(void);                                                                                \
-    int name(void)                                                                                 \
-    {                                                                                              \
-        return result;                                                                             \
-    }
-FUNCTION(sanitizerSubscribe, answer("FAKE_SUBSCRIBE"))
-FUNCTION(sanitizerEnableDomain, answer("FAKE_ENABLE"))
-FUNCTION(sanitizerEnableCallback, 0)
-FUNCTION(sanitizerAddPatches, 0)
-FUNCTION(sanitizerPatchInstructions, 0)
-FUNCTION(sanitizerPatchModule, 0)
-FUNCTION(sanitizerUnpatchModule, 0)
-FUNCTION(sanitizerSetLaunchCallbackData, 0)
-FUNCTION(sanitizerGetFunctionPcAndSize, 0)
-FUNCTION(sanitizerAlloc, 0)
-FUNCTION(sanitizerAllocHost, 0)
-FUNCTION(sanitizerMemcpyHostToDeviceAsync, 0)
-#ifndef FAKE_WITHOUT
-FUNCTION(sanitizerStreamSynchronize, 0)
-#endif
+/* ---- the API ---- */
 
-int sanitizerGetResultString(int result, const char **text);
-int sanitizerGetResultString(int result, const char **text)
+SanitizerResult sanitizerSubscribe(Sanitizer_SubscriberHandle *handle,
+                                   Sanitizer_CallbackFunc function, void *state)
 {
-    *text = result == 14
+    (void)handle, (void)state;
+    callback = function;
+    return (SanitizerResult)answer("FAKE_SUBSCRIBE", 0);
+}
+SanitizerResult sanitizerEnableDomain(uint32_t enable, Sanitizer_SubscriberHandle handle,
+                                      Sanitizer_CallbackDomain domain)
+{
+    (void)enable, (void)handle, (void)domain;
+    return (SanitizerResult)answer("FAKE_ENABLE", 0);
+}
+SanitizerResult sanitizerEnableCallback(uint32_t enable, Sanitizer_SubscriberHandle handle,
+                                        Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id)
+{
+    (void)enable, (void)handle, (void)domain, (void)id;
+    return SANITIZER_SUCCESS;
+}
+SanitizerResult sanitizerAddPatches(const void *image, CUcontext where)
+{
+    (void)image, (void)where;
+    return SANITIZER_SUCCESS;
+}
+SanitizerResult sanitizerPatchInstructions(const Sanitizer_InstructionId id, CUmodule which,
+                                           const char *patch)
+{
+    (void)id, (void)which, (void)patch;
+    return SANITIZER_SUCCESS;
+}
+SanitizerResult sanitizerPatchModule(CUmodule which)
+{
+    (void)which;
+    is_patched = true;
+    return SANITIZER_SUCCESS;
+}
+SanitizerResult sanitizerUnpatchModule(CUmodule which)
+{
+    (void)which;
+    is_patched = false;
+    return SANITIZER_SUCCESS;
+}
+SanitizerResult sanitizerSetLaunchCallbackData(Sanitizer_LaunchHandle launch, CUfunction function,
+                                               Sanitizer_StreamHandle where, const void *data)
+{
+    (void)launch, (void)function, (void)where;
+    launch_data = data;
+    return SANITIZER_SUCCESS;
+}
+SanitizerResult sanitizerGetFunctionPcAndSize(CUmodule which, const char *name, uint64_t *pc,
+                                              uint64_t *bytes)
+{
+    (void)which, (void)name;
+    *pc = CODE_AT;
+    *bytes = CODE_BYTES;
+    return SANITIZER_SUCCESS;
+}
+SanitizerResult sanitizerAlloc(CUcontext where, void **memory, size_t bytes)
+{
+    (void)where;
+    *memory = calloc(1, bytes);
+    return *memory ? SANITIZER_SUCCESS : SANITIZER_ERROR_OUT_OF_MEMORY;
+}
+SanitizerResult sanitizerAllocHost(CUcontext where, void **memory, size_t bytes)
+{
+    return sanitizerAlloc(where, memory, bytes);
+}
+SanitizerResult sanitizerMemcpyHostToDeviceAsync(void *to, void *from, size_t bytes,
+                                                 Sanitizer_StreamHandle where)
+{
+    (void)where;
+    memcpy(to, from, bytes);
+    return SANITIZER_SUCCESS;
+}
+#ifndef FAKE_WITHOUT
+SanitizerResult sanitizerStreamSynchronize(Sanitizer_StreamHandle where)
+{
+    (void)where;
+    return SANITIZER_SUCCESS;
+}
+#endif
+SanitizerResult sanitizerGetResultString(SanitizerResult result, const char **text)
+{
+    *text = result == SANITIZER_ERROR_NOT_SUPPORTED
                 ? "The attempted operation is not supported on the current system or device"
                 : "Sanitizer is unable to initialize its connection to the CUDA driver";
-    return 0;
+    return SANITIZER_SUCCESS;
+}
+
+/* ---- launches ---- */
+
+static void tell(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, const void *data)
+{
+    if (callback) callback(NULL, domain, id, data);
+}
+
+/* As the patches do. */
+static void run(uint32_t ctas)
+{
+    const uint64_t user = (uint64_t)(uintptr_t)launch_data;
+    const struct cts_memory_control *const control =
+        (const void *)(uintptr_t)((user >> 32) * CTS_MEMORY_CONTROL_ALIGN);
+    if (!is_patched || !user) return;
+    for (uint32_t cta = 0; cta < ctas; cta++) {
+        struct cts_ring_bin *const bin =
+            (struct cts_ring_bin *)(void *)((char *)(uintptr_t)control + CTS_MEMORY_BINS_AT) +
+            cta % control->bin_count;
+        const struct cts_ring_record record = {.base = 0x7f0000000000 + cta * 128,
+                                               .mask = UINT32_MAX,
+                                               .cta = cta,
+                                               .s0 = 4,
+                                               .pc = CODE_AT >> CTS_RING_PC_SHIFT,
+                                               .launch = (uint32_t)user & (CTS_RING_LAUNCHES - 1),
+                                               .pattern = CTS_RING_AFFINE,
+                                               .operation = CTS_RING_STORE,
+                                               .width_log2 = 2};
+        const uint64_t position = cts_ring_reserve(bin, 1, control->slots_log2);
+        cts_ring_store(bin, position, control->slots_log2, &record);
+    }
+}
+
+static void load(void)
+{
+    const Sanitizer_ResourceContextData begun = {.context = (CUcontext)(void *)&context};
+    const Sanitizer_ResourceModuleData loaded = {.context = (CUcontext)(void *)&context,
+                                                 .module = (CUmodule)(void *)&module};
+    if (!answer("FAKE_LATE", 0))
+        tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_CONTEXT_CREATION_STARTING,
+             &begun);
+    tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_MODULE_LOADED, &loaded);
+}
+
+/* A handle for each name. */
+static CUfunction function_of(const char *name)
+{
+    static char names[KERNELS_MAX][64];
+    int i = 0;
+    while (i < KERNELS_MAX - 1 && *names[i] && strcmp(names[i], name) != 0) i++;
+    snprintf(names[i], sizeof names[i], "%s", name);
+    return (CUfunction)(void *)names[i];
+}
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static void launch_once(const char *name, uint32_t ctas)
+{
+    const Sanitizer_LaunchData launch = {.context = (CUcontext)(void *)&context,
+                                         .stream = (CUstream)(void *)&stream,
+                                         .module = (CUmodule)(void *)&module,
+                                         .function = function_of(name),
+                                         .functionName = (const char *)function_of(name),
+                                         .gridDim_x = ctas,
+                                         .gridDim_y = 1,
+                                         .gridDim_z = 1,
+                                         .blockDim_x = 32,
+                                         .blockDim_y = 1,
+                                         .blockDim_z = 1,
+                                         .clusterDim_x = begins(name, "cluster") ? 2 : 1,
+                                         .clusterDim_y = 1,
+                                         .clusterDim_z = 1};
+    const cuLaunchKernel_params parameters = {.f = launch.function, .hStream = launch.stream};
+    const int result = 0;
+    Sanitizer_CallbackData call = {.callbackSite = SANITIZER_API_ENTER,
+                                   .functionName = "cuLaunchKernel",
+                                   .functionParams = &parameters,
+                                   .context = launch.context};
+    const Sanitizer_CallbackId id = SANITIZER_CBID_DRIVER_API_cuLaunchKernel;
+    tell(SANITIZER_CB_DOMAIN_DRIVER_API, id, &call);
+    tell(SANITIZER_CB_DOMAIN_LAUNCH, SANITIZER_CBID_LAUNCH_BEGIN, &launch);
+    const bool has_room = answer("FAKE_FREE_MIB", STACK_MIB) >= STACK_MIB;
+    if ((has_room || begins(name, "before")) && !begins(name, "silent")) run(ctas);
+    call.callbackSite = SANITIZER_API_EXIT;
+    call.functionReturnValue = &result;
+    tell(SANITIZER_CB_DOMAIN_DRIVER_API, id, &call);
+}
+
+__attribute__((visibility("default"))) void fake_launch(const char *word);
+void fake_launch(const char *word)
+{
+    static bool is_loaded;
+    char name[64] = "", *end = NULL;
+    const size_t length = strcspn(word, ":");
+    memcpy(name, word, length < sizeof name ? length : sizeof name - 1);
+    const uint32_t ctas = word[length] ? (uint32_t)strtoul(word + length + 1, &end, 10) : 1;
+    const uint32_t times = end && *end ? (uint32_t)strtoul(end + 1, NULL, 10) : 1;
+    if (!is_loaded) load();
+    is_loaded = true;
+    for (uint32_t i = 0; i < times; i++) launch_once(name, ctas);
 }

@@ -29,6 +29,7 @@ enum call_kind {
     CALL_LAUNCH,
     CALL_LAUNCH_COOPERATIVE,
     CALL_LAUNCH_EXTENDED,
+    CALL_LAUNCH_GRAPH,
 };
 struct call {
     Sanitizer_CallbackId id;
@@ -65,6 +66,8 @@ static const struct call driver_calls[] = {
     {DRIVER(cuLaunchCooperativeKernel_ptsz), CALL_LAUNCH_COOPERATIVE},
     {DRIVER(cuLaunchKernelEx), CALL_LAUNCH_EXTENDED},
     {DRIVER(cuLaunchKernelEx_ptsz), CALL_LAUNCH_EXTENDED},
+    {DRIVER(cuGraphLaunch), CALL_LAUNCH_GRAPH},
+    {DRIVER(cuGraphLaunch_ptsz), CALL_LAUNCH_GRAPH},
 };
 static const struct call runtime_calls[] = {
     {RUNTIME(cudaMalloc), CALL_ALLOCATES},
@@ -114,6 +117,14 @@ static struct cts_launch_shape shape_of(enum call_kind kind, const void *paramet
     };
 }
 
+/* The function or the graph. */
+static const void *launched_by(enum call_kind kind, const void *parameters)
+{
+    return kind == CALL_LAUNCH_EXTENDED
+               ? (const void *)((const cuLaunchKernelEx_params *)parameters)->f
+               : *(const void *const *)parameters;
+}
+
 static void begin_call(const struct call *call, const Sanitizer_CallbackData *data)
 {
     const void *const parameters = data->functionParams;
@@ -145,6 +156,10 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
     case CALL_LAUNCH_COOPERATIVE:
     case CALL_LAUNCH_EXTENDED:
         cts_api_call.launch = shape_of(call->kind, parameters);
+        cts_api_call.room = cts_stack_look(launched_by(call->kind, parameters));
+        break;
+    case CALL_LAUNCH_GRAPH:
+        cts_api_call.room = cts_stack_look(launched_by(call->kind, parameters));
         break;
     default:
         cts_memory_sync_begin();
@@ -193,7 +208,9 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
     case CALL_LAUNCH:
     case CALL_LAUNCH_COOPERATIVE:
     case CALL_LAUNCH_EXTENDED:
+    case CALL_LAUNCH_GRAPH:
         cts_api_call.launch = (struct cts_launch_shape){0};
+        cts_api_call.room = (struct cts_stack_room){0};
         break;
     }
 }

@@ -22,6 +22,7 @@ struct entry {
     CUcontext context;
     Sanitizer_StreamHandle stream;
     bool is_used, by_warp;
+    struct cts_stack_room room; /* for its patches' stack */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,6 +32,11 @@ static uint32_t begun;                       /* recorded launches so far */
 static uint32_t first_open;                  /* all before it have ended */
 static uint64_t matched;                     /* launches that --kernel-name lets through */
 static _Atomic bool is_on;
+
+static struct {
+    uint64_t count;
+    struct cts_stack_room room; /* of the first */
+} unpatched;                    /* launches that ran so since there was no room */
 
 static int (*is_in_range)(void); /* of NVTX, that was chosen; NULL: nobody watches ranges */
 
@@ -67,6 +73,17 @@ uint64_t cts_launches_recorded(void)
 
 /* ---- numbers ---- */
 
+/* Under the lock, when all that a launch has recorded is there. */
+static void write_last_row(struct entry *entry)
+{
+    const struct cts_launch *const row = &entry->row;
+    if (entry->room.is_short && row->end_ns && !row->records && !row->dropped_accesses) {
+        entry->row.recorded = "none";
+        if (!unpatched.count++) unpatched.room = entry->room;
+    }
+    cts_catalogue_add_launch(cts_memory.catalogue, row);
+}
+
 /* Waits for the launches of a half and writes their rows; their numbers are free then. */
 static void retire_half(uint32_t first)
 {
@@ -86,7 +103,7 @@ static void retire_half(uint32_t first)
     pthread_mutex_lock(&lock);
     for (uint32_t n = first; n < first + HALF; n++) {
         struct entry *const entry = entry_of(n);
-        if (entry && entry->is_used) cts_catalogue_add_launch(cts_memory.catalogue, &entry->row);
+        if (entry && entry->is_used) write_last_row(entry);
         if (entry) entry->is_used = false;
     }
     pthread_mutex_unlock(&lock);
@@ -175,9 +192,17 @@ void cts_launches_finish(bool complete)
         struct entry *const entry = entry_of(n);
         if (!entry || !entry->is_used) continue;
         if (complete) end_entry(entry, time_ns);
-        cts_catalogue_add_launch(cts_memory.catalogue, &entry->row);
+        write_last_row(entry);
     }
+    const uint64_t count = unpatched.count;
+    const struct cts_stack_room room = unpatched.room;
     pthread_mutex_unlock(&lock);
+    if (count)
+        cts_memory_say("error",
+                       "%llu launches left no record while %u MiB of device memory were free: the "
+                       "stack of patched code takes about %u MiB, and without room for it the "
+                       "driver runs kernels unpatched",
+                       (unsigned long long)count, room.free_mib, room.needed_mib);
 }
 
 /* ---- the launch ---- */
@@ -262,6 +287,7 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
                           .stream = is_node ? data->hApiStream : data->hStream,
                           .is_used = true,
                           .by_warp = kernel.by_warp};
+    if (!kernel.is_instrumented && !cts_memory.discard) entry.room = cts_api_call.room;
     uint32_t number = 0;
     const bool wanted = is_wanted(&kernel);
     const bool patched = wanted || !cts_memory.defer ? cts_module_patch(data->module, true)

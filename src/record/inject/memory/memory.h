@@ -40,11 +40,13 @@
     X(cuCtxGetDevice)                                                                              \
     X(cuCtxPushCurrent)                                                                            \
     X(cuCtxPopCurrent)                                                                             \
+    X(cuMemGetInfo)                                                                                \
     X(cuModuleGetGlobal)                                                                           \
     X(cuStreamQuery)
 
 /* NULL where the driver is too old for them. */
 #define CTS_DRIVER_MORE_FUNCTIONS(X)                                                               \
+    X(cuThreadExchangeStreamCaptureMode)                                                           \
     X(cuGraphGetNodes)                                                                             \
     X(cuGraphNodeGetType)                                                                          \
     X(cuGraphKernelNodeGetParams)                                                                  \
@@ -85,6 +87,7 @@ extern struct cts_memory {
     bool global, shared, local; /* spaces that are recorded */
     bool values;                /* what is loaded and stored, too */
     bool empty;                 /* for measurements: patches that do nothing */
+    bool discard;               /* for measurements: records are forgotten */
     bool defer;                 /* modules are patched when a launch of theirs is wanted */
 } cts_memory;
 
@@ -106,6 +109,12 @@ struct cts_launch_shape {
     bool cooperative;
 };
 
+/* Device memory before a launch, where it may be too little for the stack of patched code. */
+struct cts_stack_room {
+    bool is_short;
+    uint32_t free_mib, needed_mib;
+};
+
 /* What the calling thread is doing, as its API callbacks told. */
 struct cts_api_call {
     const char *allocating; /* the function that allocates; NULL: none */
@@ -115,6 +124,7 @@ struct cts_api_call {
     uint64_t sync_op, sync_start_ns; /* of the synchronisation it is in */
     uint32_t sync_launches;          /* launches at its begin */
     struct cts_launch_shape launch;  /* that it makes */
+    struct cts_stack_room room;      /* for it */
 };
 extern __thread struct cts_api_call cts_api_call;
 
@@ -138,6 +148,11 @@ struct cts_memory_control;
 uint64_t cts_context_ring(CUcontext context, struct cts_memory_control *control);
 /* Whether streams of ours still have work; asks the driver. */
 bool cts_contexts_are_busy(void);
+
+/* ---- room for the stack of patched code (stack.c) ---- */
+
+/* Before a launch of a function, or of a graph; asks the driver, but not in a launch's callback. */
+struct cts_stack_room cts_stack_look(const void *function);
 
 /* ---- which launch a grid belongs to (grids.c) ---- */
 
@@ -211,7 +226,8 @@ void cts_launches_watch_ranges(void);
 uint32_t cts_launches_begun(void);
 /* Launches before `number` of a context, and of a stream of it (CTS_NONE: all), have ended. */
 void cts_launches_ended(CUcontext context, uint32_t stream, uint32_t number);
-/* All of them; the rows are written with their counts. `complete`: they have ended. */
+/* All of them; the rows are written with their counts. `complete`: they have ended. Tells of those
+ * that ran without patches. */
 void cts_launches_finish(bool complete);
 bool cts_launch_of_number(void *unused, uint32_t number, uint32_t *launch, bool *by_warp);
 void cts_launch_counts(void *unused, uint32_t number, const struct cts_stream_counts *counts);

@@ -25,7 +25,6 @@ enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, END_WAIT_S = 10, END_DRAIN_MS
 
 struct cts_memory cts_memory;
 static pid_t recorded_pid;
-static bool is_discarding; /* for measurements */
 
 /* What cts_start() or cts_stop() said, perhaps before CUDA was there. */
 static _Atomic bool is_switched, is_switched_on;
@@ -94,10 +93,12 @@ static void tell_nothing(void)
 {
     const uint64_t launches = cts_launches_recorded();
     const struct cts_stream_counts counts = cts_collector_counts(cts_memory.collector);
-    if (launches && !cts_memory.empty && !counts.records && !counts.dropped_records)
+    const bool is_explained = cts_collector_failure(cts_memory.collector) != NULL;
+    if (launches && !is_explained && !cts_memory.empty && !counts.records &&
+        !counts.dropped_records)
         cts_memory_say("error",
                        "no access of %llu launches arrived: they accessed no memory, or the driver "
-                       "had no device memory left for the patched code and ran them without",
+                       "ran them without patches",
                        (unsigned long long)launches);
 }
 
@@ -119,8 +120,8 @@ static void finish(void)
     cts_ring_stop(cts_memory.consumers, &lost);
     cts_memory.consumers = NULL;
     tell_loss(lost);
-    if (!is_discarding) tell_nothing();
     cts_launches_finish(true);
+    if (!cts_memory.discard) tell_nothing();
     cts_disassembly_finish();
     (void)cts_collector_close(cts_memory.collector, NULL); /* a failure is in the catalogue */
 }
@@ -197,7 +198,7 @@ static enum cts_status check_ring_size(struct cts_error *error)
                     (unsigned long long)asked_bytes >> 20, free_kib >> 10);
 }
 
-static enum cts_status start_recording(bool discard, struct cts_error *error)
+static enum cts_status start_recording(struct cts_error *error)
 {
     const struct cts_environment *const environment = &cts_memory.environment;
     static const struct cts_ring_names names = {
@@ -208,8 +209,8 @@ static enum cts_status start_recording(bool discard, struct cts_error *error)
     if (!status) status = cts_sanitizer_open(environment->sanitizer, error);
     if (!status) status = cts_patches_read(cts_memory.values, &cts_memory.patches, error);
     if (!status)
-        status = cts_ring_start(cts_memory.collector, environment->worker_count, discard, &names,
-                                &cts_memory.consumers, error);
+        status = cts_ring_start(cts_memory.collector, environment->worker_count, cts_memory.discard,
+                                &names, &cts_memory.consumers, error);
     if (status) return status;
     cts_memory.defer = environment->kernel_name || environment->launch_skip ||
                        environment->launch_count != UINT64_MAX ||
@@ -266,9 +267,9 @@ static void start(void)
     cts_memory.rank = cts_catalogue_rank(cts_memory.catalogue);
     cts_memory.values = environment->values;
     cts_memory.empty = mode && strcmp(mode, "empty") == 0;
-    is_discarding = mode && strcmp(mode, "discard") == 0;
+    cts_memory.discard = mode && strcmp(mode, "discard") == 0;
     recorded_pid = getpid();
-    if (read || start_recording(is_discarding, &error)) {
+    if (read || start_recording(&error)) {
         cts_memory_say("error", "%s", error.text);
         (void)cts_collector_close(cts_memory.collector, NULL);
         return;
