@@ -94,6 +94,10 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
             return cts_usage_error(
                 arguments, "--window keeps nothing that --enriched or --chrome could write");
     }
+    options->within = cts_argument(arguments, "within");
+    if (options->within && (request->enriched || request->chrome))
+        return cts_usage_error(
+            arguments, "--enriched and --chrome write all of the run, not what is --within");
     options->keep_segments = options->keep_waits = request->enriched || request->chrome;
     options->keep_blames = request->enriched != NULL;
     options->path_weight = options->blame_weight = 1;
@@ -220,7 +224,8 @@ static enum cts_status analyze(const char *path, struct request *request,
                                                .result = &result,
                                                .path_weight = request->options.path_weight,
                                                .blame_weight = request->options.blame_weight,
-                                               .direct_blame = request->options.direct_blame};
+                                               .direct_blame = request->options.direct_blame,
+                                               .within = request->options.within};
         status = render(request, &report, error);
     }
     cts_path_kernels_release(&kernels);
@@ -266,6 +271,9 @@ static const struct cts_option path_options[] = {
      .help = "one list only: activities, patterns, the longest waits of each, or devices"},
     {.name = "top", .argument = "N", .help = "at most N rows (tables: 20; 0: all)"},
     {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
+    {.name = "within",
+     .argument = "ACTIVITY",
+     .help = "count only from its first enter to its last leave, on whatever rank"},
     {.name = "direct-blame", .help = "blame whom a wait waits for, even if he waits himself"},
     {.name = "path-weight", .argument = "X", .help = "weight of the path in the rating (1)"},
     {.name = "blame-weight", .argument = "X", .help = "weight of blame in the rating (1)"},

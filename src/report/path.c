@@ -108,9 +108,10 @@ static void print_words(const struct cts_path_report *report, FILE *file)
             cts_count_text(r->path_crossings).text);
     const struct cts_path_row *const long_row = most(r, false);
     if (long_row)
-        fprintf(file, "Most of it is spent in '%s': %s, %s of the run.\n",
+        fprintf(file, "Most of it is spent in '%s': %s, %s of %s.\n",
                 r->region_names[long_row->region], time_of(long_row->path_ns),
-                percent_of(long_row->path_ns, r->path_ns));
+                percent_of(long_row->path_ns, r->path_ns),
+                report->within ? "what is counted" : "the run");
     if (!r->wait_ns) {
         fputs("Nothing waits.\n", file);
         return;
@@ -135,8 +136,10 @@ static void print_head(const struct cts_path_report *report, FILE *file)
     fprintf(file, ": %s, %s, %s\n", cts_counted_text(r->process_count, "process", "processes").text,
             cts_counted_text(r->stream_count, "device stream", "device streams").text,
             cts_counted_text(r->event_count, "event", "events").text);
-    fprintf(file, "  runtime %s (first to last event)", time_of(r->path_ns));
-    if (r->mpi_path_ns)
+    fprintf(file, "  runtime %s (first to last event)", time_of(r->last_ns - r->first_ns));
+    if (report->within)
+        fprintf(file, "; counted: %s within '%s'", time_of(r->path_ns), report->within);
+    else if (r->mpi_path_ns)
         fprintf(file, "; %s from MPI_Init to MPI_Finalize", time_of(r->mpi_path_ns));
     fprintf(file, "\n  waiting %s%s\n\n", time_of(r->wait_ns),
             report->direct_blame ? "; blame as by the paper: one step, not passed on" : "");
@@ -177,7 +180,7 @@ static enum cts_status print_devices(const struct cts_path_report *report, FILE 
     enum { DEVICES = 8 };
     if (!report->result->device_count) return CTS_OK;
     size_t left_out = 0;
-    fputs("\n  Devices\n", file);
+    fprintf(file, "\n  Devices%s\n", report->within ? ", in the whole run" : "");
     const enum cts_status status = print_rows(
         report, CTS_PATH_SHEET_DEVICE,
         &(struct cts_sheet_choice){
@@ -223,6 +226,9 @@ static void json_head(const struct cts_path_report *report, struct cts_json *jso
     cts_json_member_u64(json, "events", r->event_count);
     cts_json_member_u64(json, "first_ns", r->first_ns);
     cts_json_member_u64(json, "last_ns", r->last_ns);
+    cts_json_member_string(json, "within", report->within);
+    cts_json_member_u64(json, "begin_ns", r->part_begin_ns);
+    cts_json_member_u64(json, "end_ns", r->part_end_ns);
     cts_json_member_u64(json, "path_ns", r->path_ns);
     cts_json_member_u64(json, "mpi_path_ns", r->mpi_path_ns);
     cts_json_member_u64(json, "path_host_ns", r->path_where_ns[CTS_PATH_ON_HOST]);

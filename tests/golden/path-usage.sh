@@ -7,3 +7,5 @@ ctascope path t/traces.otf2 --path-weight 0 --blame-weight 0
 ctascope path t/traces.otf2 --api-table table
 ctascope path t/traces.otf2 --api-table nowhere
 ctascope path nowhere.otf2
+ctascope path t/traces.otf2 --within comput
+ctascope path t/traces.otf2 --within compute --chrome c.json

@@ -506,6 +506,7 @@ struct stay {
     uint64_t begin_ns, end_ns;
 };
 struct path {
+    uint64_t from_ns, to_ns; /* what is counted of it */
     struct stay stays[4 * WAITS_MAX];
     size_t count;
     struct blame times; /* by name, in ns */
@@ -517,7 +518,8 @@ static void book(struct path *path, const struct twin *w, uint32_t l, uint64_t f
     if (from_ns == to_ns) return;
     path->stays[path->count++] = (struct stay){l, from_ns, to_ns};
     for (uint64_t t = from_ns; t < to_ns; t++)
-        blame_on(&path->times, latency ? latency : running(w, l, t), 1);
+        if (path->from_ns <= t && t < path->to_ns)
+            blame_on(&path->times, latency ? latency : running(w, l, t), 1);
 }
 
 static void walk(const struct twin *w, uint64_t first_ns, struct path *path)
@@ -586,6 +588,49 @@ static void compare_blame(const struct blame *blame, const struct cts_path *r)
     assert_int_equal((uint64_t)(sum >> 32), r->wait_ns);
 }
 
+/* Times of activities, nanosecond by nanosecond: nothing on a location runs beside another. */
+static void compare_times(const struct twin *w, const struct cts_path *r)
+{
+    struct blame times = {0};
+    for (uint32_t l = 0; l < w->trace->timeline.location_count; l++)
+        for (uint64_t t = r->part_begin_ns; t < r->part_end_ns; t++)
+            blame_on(&times, running(w, l, t), 1);
+    for (unsigned i = 0; i < times.count; i++) {
+        const struct cts_path_row row = row_named(r, times.names[i]);
+        if (row.calls) assert_int_equal(row.exclusive_ns, times.units[i]);
+    }
+}
+
+/* Against the twin: the path stay by stay, and everything of the part that is counted. */
+static void compare(const struct twin *w, struct cts_path_options options)
+{
+    struct cts_path r;
+    trace_analyze_whole(w->trace, options, &r);
+    const struct cts_path_source source = trace_source(w->trace);
+    stretches += assert_same_in_stretches(&source, options, &r) - 1;
+    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) assert_int_equal(r.warnings[i], 0);
+    struct path *const path = calloc(1, sizeof *path);
+    path->from_ns = r.part_begin_ns;
+    path->to_ns = r.part_end_ns;
+    walk(w, r.first_ns, path);
+    compare_path(path, &r);
+    free(path);
+    struct blame blame = {0};
+    for (uint64_t t = r.part_begin_ns; t < r.part_end_ns; t++)
+        spread(w, t, options.direct_blame, &blame);
+    compare_blame(&blame, &r);
+    compare_times(w, &r);
+    cts_path_release(&r);
+}
+
+/* Any part of the run. */
+static struct cts_path_options part_of(const struct twin *w)
+{
+    const unsigned end_ns = (unsigned)w->now_ns[0] + 10, from_ns = random_below(end_ns);
+    return (struct cts_path_options){.from_ns = from_ns,
+                                     .to_ns = from_ns + 1 + random_below(end_ns - from_ns)};
+}
+
 static void simulate(struct twin *w, unsigned steps)
 {
     w->trace = trace_new();
@@ -631,22 +676,9 @@ static void run_one(uint64_t number)
     simulate(w, 10 + random_below(120));
     note_regions(w);
     make_disjoint(w);
-    for (unsigned direct = 0; direct < 2; direct++) {
-        struct cts_path r;
-        const struct cts_path_options options = {.direct_blame = direct};
-        trace_analyze_whole(w->trace, options, &r);
-        const struct cts_path_source source = trace_source(w->trace);
-        stretches += assert_same_in_stretches(&source, options, &r) - 1;
-        for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) assert_int_equal(r.warnings[i], 0);
-        struct path *const path = calloc(1, sizeof *path);
-        walk(w, r.first_ns, path);
-        compare_path(path, &r);
-        free(path);
-        struct blame blame = {0};
-        for (uint64_t t = r.first_ns; t < r.last_ns; t++) spread(w, t, direct, &blame);
-        compare_blame(&blame, &r);
-        cts_path_release(&r);
-    }
+    compare(w, (struct cts_path_options){0});
+    compare(w, (struct cts_path_options){.direct_blame = true});
+    compare(w, part_of(w));
     trace_free(w->trace);
     free(w->changes);
     free(w->changed);

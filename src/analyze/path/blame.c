@@ -62,10 +62,9 @@ static void book(const struct cts_path_graph *graph, const struct cts_path_locat
     struct booking b = {
         .graph = graph, .at = at, .blame = blame, .node = CTS_PATH_NONE, .by_node = by_node};
     for (size_t i = 0; i + 1 < pieces->count; i++) {
-        const uint64_t end_ns = pieces->items[i + 1].time_ns;
         const uint64_t density = pieces->items[i].density;
-        uint64_t now_ns = pieces->items[i].time_ns;
-        if (!density) continue;
+        uint64_t now_ns = pieces->items[i].time_ns, end_ns = pieces->items[i + 1].time_ns;
+        if (!density || !cts_path_clip(graph, &now_ns, &end_ns)) continue;
         uint32_t next = b.node == CTS_PATH_NONE ? 0 : b.node + 1;
         if (next < at->count && at->time_ns[next] <= now_ns) { /* far behind: search */
             b.node = cts_path_node_at(at, now_ns);

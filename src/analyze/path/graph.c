@@ -284,6 +284,8 @@ enum cts_status cts_path_graph_open(const struct cts_path_source *source,
                                      .processes = options->processes,
                                      .threads = cts_thread_count(options->threads),
                                      .first_ns = UINT64_MAX,
+                                     .from_ns = options->from_ns,
+                                     .to_ns = options->to_ns ? options->to_ns : UINT64_MAX,
                                      .mpi_begin_ns = UINT64_MAX};
     enum cts_status status = cts_path_regions(graph, error);
     if (!status) status = identify(graph, error);

@@ -183,6 +183,7 @@ struct cts_path_graph {
     size_t pool_edge_count;
     bool is_empty;              /* a stretch in which nobody did anything */
     uint64_t first_ns, last_ns; /* of all events */
+    uint64_t from_ns, to_ns;    /* what is counted */
     uint64_t event_count, node_count;
     uint64_t mpi_begin_ns, mpi_end_ns; /* first enter of MPI_Init, last leave of MPI_Finalize */
     const struct cts_path_stretch *stretch; /* NULL: the whole timeline */
@@ -195,6 +196,15 @@ static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t
 {
     return graph->process_owner[graph->locations[location].process] ==
            (graph->processes ? graph->processes->rank : 0);
+}
+
+/* What of [*from_ns, *to_ns) is counted; false: nothing. */
+static inline bool cts_path_clip(const struct cts_path_graph *graph, uint64_t *from_ns,
+                                 uint64_t *to_ns)
+{
+    if (*from_ns < graph->from_ns) *from_ns = graph->from_ns;
+    if (*to_ns > graph->to_ns) *to_ns = graph->to_ns;
+    return *from_ns < *to_ns;
 }
 
 static inline void cts_path_warn(struct cts_path_graph *graph, enum cts_path_warning warning,
@@ -394,6 +404,12 @@ CTS_MUST_CHECK enum cts_status cts_path_for_each(const struct cts_path_graph *gr
                                                  enum cts_status (*work)(void *state, size_t index,
                                                                          struct cts_error *error),
                                                  void *state, struct cts_error *error);
+
+/* Finds where `options->within` begins and ends: sets from_ns and to_ns of the options, of all
+ * processes. CTS_USAGE: nothing has that name. */
+CTS_MUST_CHECK enum cts_status cts_path_find_within(const struct cts_path_source *source,
+                                                    struct cts_path_options *options,
+                                                    struct cts_error *error);
 
 /* Without keeping anything: counts calls and times, and finds cuts (scan.c). */
 struct cts_path_scan;

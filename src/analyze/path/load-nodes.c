@@ -76,13 +76,21 @@ struct frame *cts_load_enter(struct load *load, uint64_t time_ns, uint32_t regio
     return frame;
 }
 
-static void count_call(struct load *load, const struct frame *frame, uint64_t time_ns)
+/* What is counted of a call that ends now: one without length counts where it begins. */
+static uint64_t count_call(struct load *load, const struct frame *frame, uint64_t time_ns)
 {
     struct cts_path_row *const row = &load->rows[frame->region];
-    const uint64_t inclusive = time_ns - frame->enter_ns;
+    uint64_t from_ns = frame->enter_ns, to_ns = time_ns;
+    const bool outermost = --load->open[frame->region] == 0;
+    const bool lasts = cts_path_clip(load->graph, &from_ns, &to_ns);
+    const bool begins =
+        frame->enter_ns >= load->graph->from_ns && frame->enter_ns < load->graph->to_ns;
+    if (!lasts && !begins) return 0;
+    const uint64_t inclusive = lasts ? to_ns - from_ns : 0;
     row->calls++;
     row->exclusive_ns += inclusive - (frame->child_ns < inclusive ? frame->child_ns : inclusive);
-    if (--load->open[frame->region] == 0) row->inclusive_ns += inclusive;
+    if (outermost) row->inclusive_ns += inclusive;
+    return inclusive;
 }
 
 /* Ends frame `index`, wherever it stands in the stack. */
@@ -94,8 +102,8 @@ bool cts_load_leave(struct load *load, size_t index, uint64_t time_ns)
     memmove(&load->stack.items[index], &load->stack.items[index + 1],
             (load->stack.count - index - 1) * sizeof frame);
     load->stack.count--;
-    count_call(load, &frame, time_ns);
-    if (index) load->stack.items[index - 1].child_ns += time_ns - frame.enter_ns;
+    const uint64_t counted_ns = count_call(load, &frame, time_ns);
+    if (index) load->stack.items[index - 1].child_ns += counted_ns;
     if (load->scan) return true;
     load->location->active[node] = cts_load_top_node(load);
     if (frame.activity != CTS_PATH_NONE)

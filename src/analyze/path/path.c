@@ -122,7 +122,8 @@ static void find_mpi_span(const struct cts_path_graph *graph, struct cts_path *r
     if (init_ns >= finalize_ns) return;
     result->init_ns = init_ns;
     result->finalize_ns = finalize_ns;
-    result->mpi_path_ns = finalize_ns - init_ns; /* the path is at every time somewhere */
+    if (cts_path_clip(graph, &init_ns, &finalize_ns))
+        result->mpi_path_ns = finalize_ns - init_ns; /* the path is at every time somewhere */
 }
 
 static enum cts_status count_all(struct cts_path_graph *graph, struct cts_path *result,
@@ -141,7 +142,11 @@ static enum cts_status count_all(struct cts_path_graph *graph, struct cts_path *
     result->process_count = graph->process_count;
     result->first_ns = graph->first_ns;
     result->last_ns = graph->last_ns;
-    result->path_ns = graph->last_ns - graph->first_ns;
+    result->part_begin_ns = graph->first_ns;
+    result->part_end_ns = graph->last_ns;
+    if (!cts_path_clip(graph, &result->part_begin_ns, &result->part_end_ns))
+        result->part_end_ns = result->part_begin_ns;
+    result->path_ns = result->part_end_ns - result->part_begin_ns;
     result->timeline = graph->timeline;
     result->region_count = graph->region_count;
     result->start_region = graph->pseudo + CTS_PATH_START;
@@ -371,9 +376,11 @@ enum cts_status cts_path_analyze(const struct cts_path_source *source,
 {
     *result = (struct cts_path){0};
     error->status = CTS_OK;
-    const enum cts_status status = options->window_events
-                                       ? analyze_stretches(source, options, result, error)
-                                       : analyze_whole(source, options, result, error);
+    struct cts_path_options chosen = *options;
+    enum cts_status status = chosen.within ? cts_path_find_within(source, &chosen, error) : CTS_OK;
+    if (!status)
+        status = chosen.window_events ? analyze_stretches(source, &chosen, result, error)
+                                      : analyze_whole(source, &chosen, result, error);
     if (status) cts_path_release(result);
     return status;
 }

@@ -48,6 +48,9 @@ struct cts_path_options {
     bool direct_blame;          /* blame stays where the wait points to */
     double path_weight, blame_weight; /* of the rating; both 0: both 1 */
     unsigned threads;                 /* 0: one per processor */
+    const char *within;      /* count only what lies from the first enter to the last leave of this
+                                activity (named as in whatif.h), on whatever location; NULL: all */
+    uint64_t from_ns, to_ns; /* count only this part; both 0: all. Set by `within` */
     uint64_t
         window_events; /* above 0: in stretches of about as many, to save memory; keeps nothing */
     unsigned worst;    /* instances kept per pattern; 0: 5 */
@@ -141,10 +144,11 @@ struct cts_path {
     size_t row_count;
     struct cts_path_pattern_row patterns[CTS_PATH_PATTERN_COUNT];
     uint64_t warnings[CTS_PATH_WARNING_COUNT];
-    uint64_t first_ns, last_ns; /* of all events */
+    uint64_t first_ns, last_ns;          /* of all events */
+    uint64_t part_begin_ns, part_end_ns; /* what is counted: all that, or a part */
     uint64_t init_ns,
         finalize_ns;            /* first enter of MPI_Init, last leave of MPI_Finalize; 0: none */
-    uint64_t path_ns;           /* last - first */
+    uint64_t path_ns;           /* of the part: its length */
     uint64_t mpi_path_ns;       /* of it, from MPI_Init to MPI_Finalize */
     uint64_t wait_ns, blame_ns; /* equal */
     uint64_t host_wait_ns, device_wait_ns;

@@ -29,13 +29,15 @@ static void keep_worst(const struct cts_path_graph *graph, struct cts_path_sums 
 static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *sums,
                      uint32_t location, const struct cts_path_wait *wait)
 {
-    const uint64_t time_ns = wait->end_ns - wait->begin_ns;
-    if (!time_ns || wait->end_ns <= graph->first_ns) return; /* the stretch before has it */
+    uint64_t begin_ns = wait->begin_ns, end_ns = wait->end_ns;
+    if (end_ns <= graph->first_ns) return; /* the stretch before has it */
+    if (!cts_path_clip(graph, &begin_ns, &end_ns)) return;
+    const uint64_t time_ns = end_ns - begin_ns;
     sums->counts[wait->pattern]++;
     sums->times_ns[wait->pattern] += time_ns;
     *(graph->locations[location].stream ? &sums->device_ns : &sums->host_ns) += time_ns;
-    struct cts_path_instance instance = {.begin_ns = wait->begin_ns,
-                                         .end_ns = wait->end_ns,
+    struct cts_path_instance instance = {.begin_ns = begin_ns,
+                                         .end_ns = end_ns,
                                          .location = location,
                                          .culprit = CTS_PATH_NONE,
                                          .culprit_region = CTS_PATH_NONE};

@@ -41,7 +41,8 @@ struct walk {
 
 static void book_region(struct walk *walk, uint32_t region, uint64_t from_ns, uint64_t to_ns)
 {
-    if (walk->path_ns && to_ns > from_ns) walk->path_ns[region] += to_ns - from_ns;
+    if (walk->path_ns && cts_path_clip(walk->graph, &from_ns, &to_ns))
+        walk->path_ns[region] += to_ns - from_ns;
 }
 
 /* Time [from_ns, cursor) of a location to what ran there; the cursor's node is its last one. */
@@ -53,7 +54,7 @@ static void book_stay(struct walk *walk, const struct cursor *cursor, uint64_t f
     for (uint32_t node = cursor->node; end_ns > from_ns; node--) {
         const uint64_t begin_ns = at->time_ns[node] > from_ns ? at->time_ns[node] : from_ns;
         if (begin_ns < end_ns) {
-            walk->path_ns[cts_path_region_after(walk->graph, at, node)] += end_ns - begin_ns;
+            book_region(walk, cts_path_region_after(walk->graph, at, node), begin_ns, end_ns);
             end_ns = begin_ns;
         }
         if (node == 0) break;

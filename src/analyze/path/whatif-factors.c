@@ -1,75 +1,10 @@
 /* Which activities a person means, and by how much each is altered: a factor per process and
  * region. A name that nothing has is told with what is near. */
-#include <ctype.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "analyze/path/names.h"
 #include "analyze/path/whatif-project.h"
-
-enum { NEAR_MAX = 3 };
-
-/* ---- names ---- */
-
-/* A kernel's name may be given without its parameters. */
-static bool is_named(const char *wanted, const char *name)
-{
-    if (!strcmp(wanted, name)) return true;
-    if (strchr(wanted, '*')) return fnmatch(wanted, name, 0) == 0;
-    const size_t length = strlen(wanted);
-    return length && !strncmp(wanted, name, length) && name[length] == '(';
-}
-
-/* How unlike two names are: single letters to change, without regard to case. */
-static unsigned distance(const char *a, const char *b)
-{
-    enum { LENGTH_MAX = 64 };
-    unsigned row[LENGTH_MAX + 1];
-    const size_t a_length = strnlen(a, LENGTH_MAX), b_length = strnlen(b, LENGTH_MAX);
-    for (size_t k = 0; k <= b_length; k++) row[k] = (unsigned)k;
-    for (size_t i = 1; i <= a_length; i++) {
-        unsigned corner = row[0];
-        row[0] = (unsigned)i;
-        for (size_t k = 1; k <= b_length; k++) {
-            const bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[k - 1]);
-            unsigned best = corner + !same;
-            corner = row[k];
-            if (corner + 1 < best) best = corner + 1;
-            if (row[k - 1] + 1 < best) best = row[k - 1] + 1;
-            row[k] = best;
-        }
-    }
-    return row[b_length];
-}
-
-static enum cts_status unknown_name(const struct cts_path_graph *graph, const char *wanted,
-                                    struct cts_error *error)
-{
-    const char *near[NEAR_MAX] = {0};
-    unsigned far[NEAR_MAX] = {0};
-    for (uint32_t r = 0; r < graph->region_count; r++) {
-        const char *const name = graph->regions[r].name;
-        if (!graph->rows[r].calls) continue;
-        unsigned d = distance(wanted, name);
-        if (strcasestr(name, wanted)) d = 0;
-        if (d > strlen(wanted) / 3 + 1) continue;
-        unsigned at = NEAR_MAX;
-        while (at > 0 && (!near[at - 1] || d < far[at - 1])) at--;
-        if (at == NEAR_MAX) continue;
-        memmove(&near[at + 1], &near[at], (NEAR_MAX - 1 - at) * sizeof *near);
-        memmove(&far[at + 1], &far[at], (NEAR_MAX - 1 - at) * sizeof *far);
-        near[at] = name;
-        far[at] = d;
-    }
-    if (!near[0])
-        return cts_fail(error, CTS_USAGE, "no activity is called '%s' ('ctascope path' lists all)",
-                        wanted);
-    return cts_fail(error, CTS_USAGE, "no activity is called '%s'; near it: '%s'%s%s%s%s%s%s",
-                    wanted, near[0], near[1] ? ", '" : "", near[1] ? near[1] : "",
-                    near[1] ? "'" : "", near[2] ? ", '" : "", near[2] ? near[2] : "",
-                    near[2] ? "'" : "");
-}
 
 /* ---- factors ---- */
 
@@ -116,6 +51,17 @@ static bool can_change(const struct cts_path_graph *graph, uint32_t region)
              latency == CTS_PATH_NO_REGION));
 }
 
+static enum cts_status unknown_name(const struct cts_path_graph *graph, const char *wanted,
+                                    struct cts_error *error)
+{
+    uint64_t *const calls = cts_array_zeroed(graph->region_count, sizeof *calls, error);
+    if (!calls) return CTS_MEMORY;
+    for (uint32_t r = 0; r < graph->region_count; r++) calls[r] = graph->rows[r].calls;
+    const enum cts_status status = cts_path_unknown_name(graph, calls, wanted, error);
+    free(calls);
+    return status;
+}
+
 enum cts_status cts_whatif_apply_change(const struct cts_path_graph *graph,
                                         const struct cts_whatif_change *change,
                                         struct cts_whatif_factors *factors, struct cts_error *error)
@@ -129,7 +75,8 @@ enum cts_status cts_whatif_apply_change(const struct cts_path_graph *graph,
         rank_known |= cts_whatif_rank_of(graph, p) == change->rank;
     if (!rank_known) return cts_fail(error, CTS_USAGE, "the trace has no rank %u", change->rank);
     for (uint32_t r = 0; r < graph->region_count; r++) {
-        if (!can_change(graph, r) || !is_named(change->activity, graph->regions[r].name)) continue;
+        if (!can_change(graph, r) || !cts_path_is_named(change->activity, graph->regions[r].name))
+            continue;
         known = true;
         for (uint32_t p = 0; p < graph->process_count; p++) {
             if (change->rank != CTS_WHATIF_ALL && (cts_whatif_rank_of(graph, p) != change->rank ||
