@@ -32,7 +32,7 @@ interface Hit {
     to?: { location: number; at: number }; // a wait's culprit
 }
 
-const LABELS = 168, AXIS = 26, ROW = 13, PATH = 5, WAITS = 6, GAP = 8, ROWS_MAX = 5;
+const LABELS = 168, AXIS = 26, ROW = 13, PATH = 5, WAITS = 6, GAP = 8, ROWS_MAX = 5, HEADING = 16;
 const CLOSE_UP = 3; // intervals a pixel, up to which they are drawn one by one
 const CLASSES: Kind["class"][] = ["host", "mpi", "api", "synchronise", "kernel", "copy", "openmp", "latency", "other"];
 const CLASS_NAMES: Record<Kind["class"], string> = {
@@ -63,6 +63,9 @@ function fromHash(duration: number): [number, number] {
     return found && from < to && to <= duration ? [from, to] : [0, duration];
 }
 
+const startsProcess = (data: TimelineData, index: number) =>
+    index === 0 || data.locations[index - 1]!.process !== data.locations[index]!.process;
+
 export function Timeline({ data }: { data: TimelineData }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useTheme();
@@ -80,10 +83,11 @@ export function Timeline({ data }: { data: TimelineData }) {
         return text ? new Set(data.kinds.flatMap((kind, i) => (kind.name.toLowerCase().includes(text) ? [i] : []))) : null;
     }, [search]);
 
-    // Where each lane stands.
+    // Where each lane stands; the name of a process is above its first one.
     const tops = useMemo(() => {
         let y = AXIS;
-        return data.locations.map((lane) => {
+        return data.locations.map((lane, index) => {
+            if (startsProcess(data, index)) y += HEADING;
             const top = y;
             y += PATH + Math.min(lane.rows, ROWS_MAX) * ROW + WAITS + GAP;
             return top;
@@ -171,9 +175,9 @@ export function Timeline({ data }: { data: TimelineData }) {
             context.fillStyle = theme.text;
             context.textAlign = "left";
             context.fillText(lane.name.slice(0, 24), 14, top + 10);
-            if (index === 0 || data.locations[index - 1]!.process !== lane.process) {
-                context.fillRect(4, tops[index]! - 2, LABELS - 12, 1);
-                context.fillText(lane.process.slice(0, 26), 6, top + 10 + ROW);
+            if (startsProcess(data, index)) {
+                context.fillRect(4, tops[index]! - HEADING, LABELS - 12, 1);
+                context.fillText(lane.process.slice(0, 26), 6, tops[index]! - 3);
             }
             const alpha = (kind: number) => (found && !found.has(kind) ? 0.15 : 1);
             const labels: [number, number, number, string][] = [];
