@@ -86,7 +86,7 @@ for (let round = 0; round < 500; round++) {
         ...state.initialState(), launch: maybe(() => random(1e6)), view: some(state.VIEWS), second: maybe(() => some(state.VIEWS)), record: maybe(() => random(1e9)), lane: maybe(() => random(32)), bytes: maybe(range),
         filter: { ctas: ranges(), warps: ranges(), sites: Array.from({ length: random(3) }, () => random(99)), lines: Array.from({ length: random(3) }, () => ({ source: random(9), line: random(999) })),
             kinds: state.KINDS.filter(() => random(2)), space: maybe(() => some(state.SPACES)), range: maybe(range), partial: !!random(2) },
-        pins: Array.from({ length: random(4) }, () => ({ index: random(1e6), lane: maybe(() => random(32)) })), source: maybe(() => random(9)), line: maybe(() => random(999)), group: some(state.GROUPS), window: maybe(range),
+        pins: Array.from({ length: random(4) }, () => ({ ...(random(3) ? { index: random(1e6), lane: maybe(() => random(32)), bytes: null } : { index: null, lane: null, bytes: range() }), name: some(["", "", "left edge", "a, b~c: 50%25 &=#", "ťěžký"]) })), source: maybe(() => random(9)), line: maybe(() => random(999)), group: some(state.GROUPS), window: maybe(range),
         shapes: random(2) ? { [random(99)]: { kind: some(["array", "matrix", "structs"]), pitch: random(4096) } } : {}, order: maybe(() => ({ from: 5, to: 5 + random(99), first: 4096, last: 4096 + random(99) })),
         compare: maybe(() => ({ other: !!random(2), launch: random(9), index: random(999) })), time: maybe(() => [random(99), 100 + random(99)]), split: 15 + random(70), stacked: !!random(2), wholeRun: !!random(2),
     };
@@ -95,7 +95,7 @@ for (let round = 0; round < 500; round++) {
     assert.deepEqual(read, given);
 }
 assert.equal(url.encode(state.initialState()), "#view=warps");
-for (const wrong of ["cta=3-1", "cta=x", "launch=-1", "view=nothing", "range=global:5-9", "bytes=heap:0x1-0x2", "lane=32", "pins=1.40", "order=1-2", "compare=maybe:1:2", "__proto__=1", "constructor=1", "shapes=1:cube:3", "t=9-1", "%E0%A4%A", "scope=all"]) {
+for (const wrong of ["cta=3-1", "cta=x", "launch=-1", "view=nothing", "range=global:5-9", "bytes=heap:0x1-0x2", "lane=32", "pins=1.40", "pins=heap:0x1-0x2", "pins=4~%E0%A4", "order=1-2", "compare=maybe:1:2", "__proto__=1", "constructor=1", "shapes=1:cube:3", "t=9-1", "%E0%A4%A", "scope=all"]) {
     const { state: read, problems } = url.decode(`#launch=2&${wrong}`);
     assert.equal(problems.length, 1, wrong);
     assert.equal(read.launch, wrong.startsWith("launch") ? 2 : 2, wrong);

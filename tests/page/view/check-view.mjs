@@ -1,6 +1,6 @@
 // The page in a real browser over the demo source (demo.ts), whose accesses are closed forms: every
 // view shows what they say, at the place where they say it.
-//     node check-view.mjs views|links|filters|ways|bad|late|sizes WORK_DIRECTORY
+//     node check-view.mjs views|links|pins|between|shapes|filters|ways|bad|late|sizes WORK_DIRECTORY
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -223,6 +223,142 @@ const parts = {
 
     },
 
+    async pins() {
+        // A lane, a request and bytes are pinned; each has a letter, may have a name, and is compared with A.
+        let { page, close } = await show(`launch=0&record=1&lane=3&view=warps&second=order`);
+        const pins = page.locator(".pins li"), red = "170,68,153"; // what pins are drawn in
+        const order = canvasOf(page, "order"), before = await pixelsOf(order, red);
+        assert.equal(before, 0);
+        await page.keyboard.press("p");
+        const { canvas, left, cell, y } = await lanesOf(page), box = await canvas.boundingBox();
+        await page.keyboard.down("Shift");
+        await page.mouse.click(box.x + left + 4.5 * cell, box.y + y(1));
+        await page.mouse.click(box.x + 20, box.y + y(3)); // left of the lanes: the whole request
+        await page.keyboard.up("Shift");
+        await settle(page);
+        assert.equal((await stateOf(page)).pins, "1.3,1.4,3");
+        assert.match(await text(pins.nth(2)), /^C CTA \(0, 0\), warp 0 d_out\[8\] demo.cu:19, 32\/4 sectors A − 3,040 B/);
+        assert.ok(await pixelsOf(order, red) > 100, "no pin in the order");
+        await page.getByLabel("Name of pin B").fill("its neighbour, east");
+        await page.keyboard.press("Enter");
+        await settle(page);
+        // Bytes from the map: those of A's lane and the eight after it.
+        await page.goto(`${base}#launch=0&view=sectors&second=none&record=1&bytes=global:${hex(OUT + 3072)}-${hex(OUT + 3083)}&pins=${encodeURIComponent((await stateOf(page)).pins)}`);
+        await page.reload();
+        await settle(page);
+        await page.getByRole("button", { name: "Pin these bytes" }).click();
+        await settle(page);
+        assert.equal(await page.getByLabel("Name of pin B").inputValue(), "its neighbour, east");
+        assert.match(await text(pins.nth(3)), /^D 12 B of global memory d_out\[768\] A \+ 0 B, 4 B in common/);
+        // Selecting a pin; a letter stands for its lane's number; each is let go alone.
+        const plain = await pixelsOf(canvasOf(page, "sectors"), STORE);
+        await page.getByRole("button", { name: "Let pin A go" }).click();
+        await settle(page);
+        assert.ok(await pixelsOf(canvasOf(page, "sectors"), STORE) > plain, "the letter stays");
+        assert.deepEqual((await stateOf(page)).pins.split(",").length, 3);
+        await page.getByRole("button", { name: "Select pin A" }).click();
+        await settle(page);
+        assert.equal((await stateOf(page)).lane, "4");
+        await page.getByRole("button", { name: "let all go" }).click();
+        assert.equal(await page.locator(".pins").count(), 0);
+        await close();
+    },
+
+    // What is chosen in one view is what the others show.
+    async between() {
+        // Conflicts: a range goes to the map, a lane of it is selected.
+        let { page, close } = await show("launch=4&view=conflicts&second=none");
+        await pane(page, "conflicts").getByRole("button", { name: "Map" }).nth(2).click();
+        await settle(page);
+        let state = await stateOf(page);
+        assert.deepEqual([state.view, state.bytes], ["addresses", `global:${hex(0x7f0000500008)}-${hex(0x7f000050000b)}`]);
+        assert.match(await text(pane(page, "addresses").locator(".head b").first()), /^d_counts$/);
+        assert.match(await text(page.locator(".touching")), /d_counts\[2\] · 4 B .*480 lanes touched them/);
+        await page.locator(".touching .touches button").nth(1).click();
+        await settle(page);
+        state = await stateOf(page);
+        assert.match(await text(page.locator(".selected .facts")), /atomic add 4 B global, counts/);
+        assert.ok(state.record && state.lane);
+        await close();
+
+        // Banks and sectors: a click selects the lane, everywhere; pointing at one lights it in Warps.
+        ({ page, close } = await show("launch=1&view=banks&record=8&second=warps"));
+        const banks = canvasOf(page, "banks"), bankBox = await banks.boundingBox();
+        const cell = await banks.evaluate((element) => Math.max(6, Math.min(26, Math.floor((element.clientWidth - 44) / 32))));
+        await banks.evaluate((element) => element.scrollIntoView());
+        await page.mouse.click(bankBox.x + 38 + cell / 2, (await banks.boundingBox()).y + 18 + 5 * 13 + 6);
+        await settle(page);
+        assert.equal((await stateOf(page)).lane, "5");
+        assert.match(await text(page.locator(".lanetable tr.on")), /^5 5, 0 \+640 1280$/);
+        await close();
+        ({ page, close } = await show("launch=0&view=warps&second=sectors&record=1"));
+        const warps = canvasOf(page, "warps"), sectors = canvasOf(page, "sectors"), dark = "17,17,17", unlit = await pixelsOf(warps, dark);
+        const sectorBox = await sectors.boundingBox(), byte = Math.max(2, Math.min(9, (sectorBox.width - 160) / 128));
+        await page.mouse.move(sectorBox.x + 150 + byte, sectorBox.y + 28);
+        await settle(page);
+        assert.ok(await pixelsOf(warps, dark) > unlit + 20, "no lane lights up");
+        assert.match(await text(page.locator(".status")), /^lane 0: store 4 B at d_out\[0\]/);
+        await page.mouse.move(sectorBox.x + 150 + 20 * byte, sectorBox.y + 28);
+        assert.match(await text(page.locator(".status")), /moved, not used by this request/);
+        await page.mouse.click(sectorBox.x + 150 + byte, sectorBox.y + 28);
+        await settle(page);
+        assert.equal((await stateOf(page)).lane, "0");
+        // From the request to its warp, site, CTA, place and picture.
+        for (const [button, field, value] of [["All accesses of this warp", "warp", "0"], ["This site", "site", "1"], ["This CTA", "cta", "0"]]) {
+            await page.getByRole("button", { name: button, exact: true }).click();
+            await settle(page);
+            assert.equal((await stateOf(page))[field], value, button);
+        }
+        await page.locator(".selected .facts button").click();
+        await settle(page);
+        assert.deepEqual([(await stateOf(page)).view, (await stateOf(page)).at], ["source", "19"]);
+        assert.equal(await page.locator(".codeline.here").getAttribute("data-line"), "19");
+        // The finding beside a line leads to an example.
+        await page.locator(".codeline[data-line='19'] .pill").click();
+        await settle(page);
+        assert.equal((await stateOf(page)).view, "sectors");
+        await close();
+
+        // The order: bytes under the pointer light up on the map, and the allocation is chosen for both.
+        ({ page, close } = await show("launch=0&view=order&second=addresses"));
+        const map = canvasOf(page, "addresses"), order = canvasOf(page, "order"), orderBox = await order.boundingBox();
+        await page.mouse.move(orderBox.x + 300, orderBox.y + 10);
+        await settle(page);
+        assert.match(await text(page.locator(".status")), /^request [\d,]+, d_in\[\d+\]/);
+        await page.getByLabel("Addresses shown").selectOption("1");
+        await settle(page);
+        assert.match(await map.getAttribute("aria-label"), /^d_out: /);
+        await close();
+    },
+
+    async shapes() {
+        // An allocation as an array, a matrix of a pitch, structs; in the link, too.
+        const { page, close } = await show("launch=0&view=addresses&second=none"), map = canvasOf(page, "addresses");
+        await page.getByRole("radio", { name: "matrix" }).click();
+        await settle(page);
+        assert.equal(await page.getByLabel("Columns of the matrix").inputValue(), "256");
+        assert.match(await map.getAttribute("aria-label"), /^d_in: 256 columns by 256 rows of 4 B, 65,536 cells touched$/);
+        await page.getByLabel("Columns of the matrix").fill("512");
+        await page.keyboard.press("Enter");
+        await settle(page);
+        assert.match(await map.getAttribute("aria-label"), /^d_in: 512 columns by 128 rows of 4 B/);
+        await page.getByLabel("Columns of the matrix").fill("0");
+        await page.keyboard.press("Enter");
+        assert.equal(await page.getByLabel("Columns of the matrix").inputValue(), "512");
+        await page.getByRole("radio", { name: "structs" }).click();
+        await page.getByLabel("Bytes of a struct").fill("12");
+        await page.keyboard.press("Enter");
+        await settle(page);
+        assert.equal((await stateOf(page)).shapes, "0:structs:12");
+        assert.match(await map.getAttribute("aria-label"), /^d_in: 3 columns by /);
+        // A column of the matrix is what a store of the transposition goes down.
+        await page.goto(`${base}#launch=0&view=addresses&second=none&shapes=1:matrix:1024&record=1&window=global:${hex(OUT)}-${hex(OUT + 65535)}`);
+        await page.reload();
+        await settle(page);
+        assert.match(await map.getAttribute("aria-label"), /^d_out: 256 columns by 64 rows of 4 B/);
+        await close();
+    },
+
     async filters() {
         // A finding leads to its example, in the view that shows it.
         const { page, close } = await show("launch=1&view=findings&scope=run");
@@ -363,8 +499,7 @@ const parts = {
         let { page, close } = await show("launch=0", {}, "delay=400");
         await page.keyboard.press("w");
         await page.getByRole("button", { name: "store", exact: true }).click();
-        await page.waitForTimeout(200);
-        assert.equal(await page.locator(".busy.on").count(), 1);
+        await page.waitForSelector(".busy.on");
         await page.getByRole("button", { name: "load", exact: true }).click();
         await page.waitForTimeout(900);
         await settle(page);

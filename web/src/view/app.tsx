@@ -1,6 +1,7 @@
 // The page: it holds the state and the URL together, fetches what every part needs (run, launch,
 // the selected and the pinned records, findings), and puts the parts where they stand.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { count } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { FilterPanel } from "./filters";
 import { GroupPanel } from "./groups";
@@ -11,6 +12,7 @@ import { useKeys } from "./keys";
 import { ModelContext, type Hover, type Model } from "./model";
 import { siteIndex } from "./places";
 import { Panes } from "./panes";
+import { plural } from "./parts";
 import { PAGE, fetchOne, type One } from "./records";
 import type { RunInfo, Source } from "./source";
 import { type State } from "./state";
@@ -76,7 +78,8 @@ export function App({ source }: { source: Source }) {
     if (run.error) return <Whole title="The run cannot be read" text={run.error} action={run.retry} />;
     if (!run.data) return <div class="whole"><p class="soft working">Opening the run</p></div>;
     if (!run.data.recordedLaunchCount)
-        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds ${run.data.launchCount} launches, but none with its accesses. Record them with: ctascope record --memory -- PROGRAM`} />;
+        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds ${count(run.data.launchCount)} ${plural(run.data.launchCount, "launch", "launches")}, but none with its accesses. To record them: ` +
+            `ctascope record -- PROGRAM. If it was recorded with --timeline, this shows its time: ctascope report ${run.data.path} -o report.html`} />;
     return <RunPage source={source} run={run.data} />;
 }
 
@@ -134,7 +137,7 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     // They are asked for when something shows them: they take a look at every access.
     const noted = state.record !== null || [state.view, state.second].some((view) => view === "findings" || view === "source");
     const findings = useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) => source.findings(state.wholeRun ? null : current!.launch, signal));
-    const indices = [...(state.record === null ? [] : [state.record]), ...state.pins.map((pin) => pin.index)];
+    const indices = [...(state.record === null ? [] : [state.record]), ...state.pins.flatMap((pin) => pin.index ?? [])];
     const records = useRecordsOf(source, current ? current.launch : null, indices, (index) => {
         say(`Record ${index} does not exist in launch ${current?.launch}; the selection was left out.`);
         set({
@@ -149,7 +152,7 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             source, run, sites, launch: current, state, set, say, hover,
             openLaunch: (id, change) => set({ launch: id, record: null, lane: null, pins: [], bytes: null, window: null, order: null, compare: null, ...change }),
             selected: state.record === null ? null : records.get(state.record) ?? null,
-            pinned: state.pins.map((pin) => records.get(pin.index) ?? null),
+            pinned: state.pins.map((pin) => (pin.index === null ? null : records.get(pin.index) ?? null)),
             head: { total: page ? page.total : null, page, error: head.error, retry: head.retry },
             findings: findings.data,
         };

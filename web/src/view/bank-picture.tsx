@@ -2,7 +2,7 @@
 // wants a word of the bank. Phases are apart. A bank with several distinct words is a conflict, the
 // redder the more ways; lanes on one word share it. 'By bank' stacks the distinct words of each
 // bank: a column of one box is served at once.
-import { Canvas, type Brush } from "./canvas";
+import { Canvas, drawLetter, type Brush } from "./canvas";
 import { kindColour, type Hover } from "./model";
 import type { One } from "./records";
 import { BANKS, bankCost, isActive, type Phase } from "./requests";
@@ -19,9 +19,9 @@ function wayColour(theme: Theme, ways: number, plain: string): string {
     return cssOf(mix(rgbOf(theme.palette[4]!), rgbOf(theme.alarm), Math.min(1, Math.log2(ways) / 5)));
 }
 
-export function BankPicture({ one, site, bankBytes, stacked, lane, hover, onLane }: {
+export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letters, onLane }: {
     one: One; site: Site | undefined; bankBytes: number; stacked: boolean; lane: number | null;
-    hover: Store<Hover | null>; onLane: (lane: number | null, sticky: boolean) => void;
+    hover: Store<Hover | null>; letters: Map<number, string>; onLane: (lane: number | null, sticky: boolean) => void;
 }) {
     const width = site?.width ?? 4, cost = bankCost(one.addresses, one.mask, width, bankBytes);
     const rowsOf = (phase: Phase) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
@@ -37,9 +37,10 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, onLane
             context.lineWidth = 2 * unit;
             context.strokeRect(x + unit / 2, y + unit / 2, cell - 2 * unit, row - 2 * unit);
         };
-        const box = (x: number, y: number, colour: string, text: string) => {
+        const box = (x: number, y: number, colour: string, text: string, letter: string | undefined) => {
             context.fillStyle = colour;
             context.fillRect(x, y, cell - unit, row - unit);
+            if (letter) return drawLetter(context, theme, letter, x + cell / 2 - unit / 2, y + row / 2, cell - unit, row - unit);
             context.fillStyle = inkOn(colour);
             if (context.measureText(text).width < cell) context.fillText(text, x + cell / 2 - unit / 2, y + row / 2);
         };
@@ -63,12 +64,12 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, onLane
                 const ways = phase.perBank[word.bank]!, colour = wayColour(theme, ways, plain), x = left + word.bank * cell;
                 if (stacked) {
                     const at = y + filled[word.bank]!++ * row;
-                    box(x, at, colour, word.lanes.length > 1 ? `${word.lanes[0]}+` : String(word.lanes[0]));
+                    box(x, at, colour, word.lanes.length > 1 ? `${word.lanes[0]}+` : String(word.lanes[0]), word.lanes.map((l) => letters.get(l)).find(Boolean));
                     mark(x, at, word.lanes);
                 } else
                     for (const l of word.lanes) {
                         const at = y + (l - phase.first) * row;
-                        box(x, at, colour, String(Math.floor(word.word / BANKS)));
+                        box(x, at, colour, String(Math.floor(word.word / BANKS)), letters.get(l));
                         mark(x, at, [l]);
                     }
             }
@@ -98,7 +99,7 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, onLane
             for (let bank = 0; bank < BANKS; bank++) {
                 const ways = Math.max(0, ...cost.phases.map((phase) => phase.perBank[bank]!));
                 context.fillStyle = ways > 1 ? wayColour(theme, ways, plain) : theme.text;
-                if (ways && cell >= 11 * unit) context.fillText(String(ways), left + bank * cell + cell / 2, y + 4 * unit);
+                if (ways && cell >= 9 * unit) context.fillText(String(ways), left + bank * cell + cell / 2, y + 4 * unit);
             }
         }
     };

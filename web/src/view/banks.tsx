@@ -4,7 +4,8 @@ import { useMemo, useState } from "preact/hooks";
 import { count, shortName } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { BankPicture } from "./bank-picture";
-import { laneText, useModel, type Model } from "./model";
+import { Executions } from "./executions";
+import { laneText, lettersOn, useModel, type Model } from "./model";
 import { Choice, Empty, Failed, Head, NothingLeft, plural } from "./parts";
 import { kernelName, placeText, pointText, siteIndex } from "./places";
 import { fetchOne, recordAt, type One } from "./records";
@@ -49,6 +50,7 @@ export function BanksView() {
                 <b>{launch.bankBytes}-byte banks</b> <span class="soft">{request.chosen ? "the selected request" : "the first shared request; select another in Warps"}</span>
             </Head>
             {picking && !state.compare && <Picker one={one} done={() => setPicking(false)} />}
+            <Executions one={one} />
             <div class="sides scrolled">
                 <BankSide side={side} own />
                 {state.compare && (other.error ? <Failed answer={other} /> : other.data ? <BankSide side={other.data} /> : <p class="soft working pad">Fetching the other request</p>)}
@@ -83,7 +85,7 @@ function BankSide({ side: { run, sites, launch, one }, own }: { side: Side; own?
                 <br />{run.path === model.run.path ? "" : `${run.path}: `}#{launch.launch} {shortName(launch.name)}, CTA {pointText(one.cta, launch.grid)}, warp {one.warp}
                 {cost.phases.length > 1 && `, ${cost.phases.length} phases of ${cost.phases[0]!.lanes} lanes`}
             </p>
-            <BankPicture one={one} site={site} bankBytes={launch.bankBytes} stacked={model.state.stacked} lane={own && model.state.record === one.index ? model.state.lane : null} hover={model.hover} onLane={point} />
+            <BankPicture one={one} site={site} bankBytes={launch.bankBytes} stacked={model.state.stacked} lane={own && model.state.record === one.index ? model.state.lane : null} hover={model.hover} letters={own ? lettersOn(model, one) : new Map()} onLane={point} />
         </div>
     );
 }

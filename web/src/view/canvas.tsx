@@ -110,6 +110,15 @@ export function Canvas(props: CanvasProps) {
     );
 }
 
+// A pin's letter, in a box around (x, y).
+export function drawLetter(context: CanvasRenderingContext2D, theme: Theme, letter: string, x: number, y: number, wide: number, tall: number): void {
+    context.fillStyle = theme.background;
+    context.fillRect(x - wide / 2 + 1, y - tall / 2 + 1, wide - 2, tall - 2);
+    context.fillStyle = theme.emphasis;
+    context.textAlign = "center";
+    context.fillText(letter, x, y + 0.5);
+}
+
 // Text that ends in an ellipsis where it does not fit.
 export function fitText(context: CanvasRenderingContext2D, text: string, width: number): string {
     if (context.measureText(text).width <= width) return text;

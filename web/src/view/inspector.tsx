@@ -11,7 +11,7 @@ import { inkOn } from "./paint";
 import { PinPanel } from "./pins";
 import { valueOf, type One } from "./records";
 import { bankCost, isActive, lanesOf, layoutText, sectorCost } from "./requests";
-import { NO_FILTER, hex } from "./state";
+import { NO_FILTER, hex, isPinned, pinToggled } from "./state";
 import { valueText } from "./values";
 
 const TOUCHES = 64;
@@ -101,7 +101,7 @@ function Selected({ one }: { one: One }) {
     // Those of the site, or of its line; of copies of one finding the first, which weighs most.
     const about = (model.findings ?? []).filter((f) => site && (f.site === site.site || (f.source !== null && f.source === site.source && f.line === site.line && f.operation === site.operation)));
     const findings = about.filter((f, i) => about.findIndex((g) => g.finding === f.finding) === i);
-    const pinned = state.pins.some((pin) => pin.index === one.index && pin.lane === state.lane);
+    const pinned = isPinned(state.pins, { index: one.index, lane: state.lane });
     return (
         <section class="panel selected">
             <div class="headline"><h2>Request {count(one.index)}</h2><button class="icon" aria-label="Clear the selection" onClick={() => model.set({ record: null, lane: null })}>×</button></div>
@@ -140,7 +140,10 @@ function Touching() {
         <section class="panel touching">
             <div class="headline"><h2>Bytes</h2><button class="icon" aria-label="Clear the selected bytes" onClick={() => model.set({ bytes: null })}>×</button></div>
             <p><code>{addressText(launch, range.space, range.first)}</code><span class="soft"> · {count(bytesSelected)} B from {hex(range.first)}</span></p>
-            <div class="actions"><button onClick={() => model.set({ filter: { ...state.filter, range } })}>Filter by these bytes</button></div>
+            <div class="actions">
+                <button onClick={() => model.set({ filter: { ...state.filter, range } })}>Filter by these bytes</button>
+                <button onClick={() => model.set({ pins: pinToggled(state.pins, { bytes: range }) })}>{isPinned(state.pins, { bytes: range }) ? "Let go" : "Pin these bytes"}</button>
+            </div>
             {touches.error && <Failed answer={touches} />}
             {touches.data && <p class="soft">{touches.data.total ? `${count(touches.data.total)} ${plural(touches.data.total, "lane")} touched them` : "No lane touched them under this filter."}</p>}
             <ul class="touches">

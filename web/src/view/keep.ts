@@ -29,7 +29,7 @@ export function repair(state: State, run: RunInfo, launch: LaunchInfo): { change
         change.record = null;
         change.lane = null;
     }
-    const pins = run.sampled ? state.pins : state.pins.filter((pin) => pin.index < launch.records || (gone(`Pinned record ${pin.index}`), false));
+    const pins = run.sampled ? state.pins : state.pins.filter((pin) => pin.index === null || pin.index < launch.records || (gone(`Pinned record ${pin.index}`), false));
     if (pins.length !== state.pins.length) change.pins = pins;
     if (state.source !== null && !sources.has(state.source)) {
         gone(`Source ${state.source}`);

@@ -3,13 +3,13 @@ import { useEffect, useRef } from "preact/hooks";
 import { counted, messageOf } from "./ask";
 import type { Model } from "./model";
 import { VIEWS } from "./state";
-import { NO_FILTER, isFiltered } from "./state";
+import { NO_FILTER, isFiltered, pinToggled } from "./state";
 
 export const KEYS: [string, string][] = [
     ["1 … 9, 0", "choose the view"],
     ["↑ ↓  or  k j", "the record before, after, among those that the filter lets through"],
     ["← →", "the lane before, after"],
-    ["p", "pin the selected record or lane, or let it go"],
+    ["p", "pin the selected record, lane or bytes, or let them go"],
     ["w", "all accesses of this warp"],
     ["s", "show or hide the second pane"],
     ["/", "search launches, lines, variables, addresses"],
@@ -39,10 +39,9 @@ async function step(model: Model, by: number, cursor: { current: Cursor | null }
 }
 
 export function togglePin(model: Model): void {
-    const { record, lane, pins } = model.state;
-    if (record === null) return;
-    const have = pins.findIndex((pin) => pin.index === record && pin.lane === lane);
-    model.set({ pins: have >= 0 ? pins.filter((_, i) => i !== have) : [...pins, { index: record, lane }] });
+    const { record, lane, bytes, pins } = model.state;
+    if (record !== null) model.set({ pins: pinToggled(pins, { index: record, lane }) });
+    else if (bytes) model.set({ pins: pinToggled(pins, { bytes }) });
 }
 
 export function onlyThisWarp(model: Model): void {

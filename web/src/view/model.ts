@@ -7,8 +7,8 @@ import type { Theme } from "../theme";
 import type { FindingRow, LaunchInfo, OperationKind, Records, RunInfo, Site, Source, Space, Touch } from "./source";
 import type { One } from "./records";
 import { addressText, placeText } from "./places";
-import { isActive } from "./requests";
-import { pinName, type State } from "./state";
+import { isActive, lanesOf } from "./requests";
+import { pinLetter, type State } from "./state";
 import { Store } from "./store";
 
 // What the pointer is at: a lane of a record, a whole record, or bytes and the lanes that touched them.
@@ -33,7 +33,7 @@ export interface Model {
     say: (notice: string) => void;
     hover: Store<Hover | null>;
     selected: One | null;
-    pinned: (One | null)[]; // as state.pins; null: on its way
+    pinned: (One | null)[]; // as state.pins; null: bytes, or on its way
     head: { total: number | null; page: Records | null; error: string | null; retry: () => void }; // the first page that the filter lets through
     findings: FindingRow[] | null; // of the launch or of the run, as the state says
 }
@@ -80,11 +80,27 @@ export function lanesMarks(model: Model, one: One, lane: number | null, label: s
     return marks;
 }
 
+// The bytes of a pin, with their space; none while its record is on its way.
+export function pinMarks(model: Model, i: number): (Mark & { space: Space })[] {
+    const pin = model.state.pins[i]!, one = model.pinned[i], label = pinLetter(i);
+    if (pin.bytes) return [{ ...pin.bytes, label, kind: "pin", lane: null }];
+    return one ? lanesMarks(model, one, pin.lane, label, "pin").map((mark) => ({ ...mark, space: one.space })) : [];
+}
+
+// Letters of the pins on a record, by lane; of a pin of the whole record at its first active lane.
+export function lettersOn(model: Model, one: One): Map<number, string> {
+    const letters = new Map<number, string>();
+    model.state.pins.forEach((pin, i) => {
+        if (pin.index === one.index) letters.set(pin.lane ?? lanesOf(one.mask)[0] ?? 0, pinLetter(i));
+    });
+    return letters;
+}
+
 // Shared memory is each CTA's own: marks say offsets in its window.
 export function marksOf(model: Model, space: Space): Mark[] {
     const { state, selected, pinned } = model, marks: Mark[] = [];
     if (selected?.space === space) marks.push(...lanesMarks(model, selected, null, "", "selected"));
-    pinned.forEach((one, i) => one?.space === space && marks.push(...lanesMarks(model, one, state.pins[i]!.lane, pinName(i), "pin")));
+    pinned.forEach((_, i) => marks.push(...pinMarks(model, i).filter((mark) => mark.space === space)));
     if (state.bytes?.space === space) marks.push({ first: state.bytes.first, last: state.bytes.last, label: "", kind: "bytes", lane: null });
     const hover = model.hover.get();
     if (hover?.record?.space === space) marks.push(...lanesMarks(model, hover.record, hover.lane, "", "hover"));

@@ -5,13 +5,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count } from "../format";
 import { useAsk } from "./ask";
-import { Canvas, fitText, unitOf, type Brush } from "./canvas";
+import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
 import { useModel, type Model } from "./model";
 import { Choice, Empty, Failed, Head, NothingLeft } from "./parts";
 import { blend, inksOf, most } from "./paint";
 import { addressText, allocationAt, allocationName } from "./places";
 import type { Space } from "./source";
-import { hex, isFiltered } from "./state";
+import { hex, isFiltered, pinLetter } from "./state";
 
 const LEFT = 132, BOTTOM = 22, TOP = 6, RIGHT = 10, GAP = 6, STRIPS = 6;
 
@@ -136,12 +136,32 @@ export function OrderView() {
                 context.fillRect(xOf(record + 0.5) - u / 2, TOP * u, Math.max(1, u), tall);
                 context.globalAlpha = 1;
             }
+        drawPins(brush);
         if (drag) {
             context.strokeStyle = theme.emphasis;
             context.setLineDash([4, 3]);
             context.strokeRect(Math.min(drag.x, drag.toX), Math.min(drag.y, drag.toY), Math.abs(drag.toX - drag.x), Math.abs(drag.toY - drag.y));
             context.setLineDash([]);
         }
+    };
+    // Pinned requests as lines with their letter on top, pinned bytes with theirs beside them.
+    const drawPins = ({ context, theme, unit: u, small }: Brush) => {
+        context.font = small;
+        state.pins.forEach((pin, i) => {
+            context.fillStyle = theme.palette[3]!;
+            if (pin.index !== null && pin.index >= view.from && pin.index <= view.to) {
+                const x = Math.round(xOf(pin.index + 0.5));
+                context.fillRect(x - 1, TOP * u, Math.max(2, 1.5 * u), tall);
+                drawLetter(context, theme, pinLetter(i), x, (TOP + 7) * u, 11 * u, 13 * u);
+            }
+            const range = pin.bytes, strip = range?.space === space && strips.find((s) => range.last >= s.first && range.first <= s.last);
+            if (!range || !strip) return;
+            const y = yIn(strip, Math.max(strip.first, range.first)), high = Math.max(u, yIn(strip, Math.min(strip.last, range.last) + 1) - y);
+            context.globalAlpha = 0.5;
+            context.fillRect(LEFT * u, y, wide, high);
+            context.globalAlpha = 1;
+            drawLetter(context, theme, pinLetter(i), LEFT * u - 8 * u, y + high / 2, 11 * u, 12 * u);
+        });
     };
     const elements = (strip: Strip) => {
         const a = allocationAt(launch, strip.first);

@@ -1,44 +1,73 @@
-// Pinned lanes and requests, named A, B, C: where each lies, and how far from each other.
+// Pinned lanes, requests and bytes: each has a letter and, if it is given one, a name; where it lies,
+// what it costs, how far it is from A and how many bytes it has in common with A.
 import { count } from "../format";
-import { kindOf, lanesMarks, useModel } from "./model";
+import { kindOf, pinMarks, useModel, type Mark } from "./model";
 import { addressText, placeText, pointText } from "./places";
-import { hex, pinName } from "./state";
+import type { One } from "./records";
+import type { Space } from "./source";
+import { PIN_NAME_MOST, hex, pinLetter, type Pin } from "./state";
+
+type Bytes = Mark & { space: Space };
+
+const firstOf = (bytes: Bytes[]): number | null => (bytes.length ? Math.min(...bytes.map((mark) => mark.first)) : null);
+const sizeOf = ({ first, last }: { first: number; last: number }) => last - first + 1;
+
+// Bytes that both have; either may be the same bytes many times over.
+function inCommon(a: Bytes[], b: Bytes[]): number {
+    const ends = (bytes: Bytes[]) => bytes.flatMap((mark) => [mark.first, mark.last + 1]);
+    const cuts = [...new Set([...ends(a), ...ends(b)])].sort((x, y) => x - y);
+    const has = (bytes: Bytes[], at: number) => bytes.some((mark) => mark.first <= at && at <= mark.last);
+    return cuts.reduce((sum, at, i) => (i + 1 < cuts.length && has(a, at) && has(b, at) ? sum + cuts[i + 1]! - at : sum), 0);
+}
+
+function Title({ pin, one }: { pin: Pin; one: One | null }) {
+    const { launch } = useModel();
+    if (pin.bytes) return <>{count(sizeOf(pin.bytes))} B of {pin.bytes.space} memory</>;
+    return one && <>CTA {pointText(one.cta, launch.grid)}, warp {one.warp}{pin.lane !== null && <>, lane {pin.lane}</>}</>;
+}
+
+function Where({ pin, one, from }: { pin: Pin; one: One | null; from: number }) {
+    const model = useModel(), { launch, run } = model;
+    const cost = !one || pin.lane !== null ? "" : one.space === "shared" ? `, ${one.wavefronts}/${one.idealWavefronts} wavefronts` : `, ${one.sectors}/${one.idealSectors} sectors`;
+    return <small><code title={hex(from)}>{addressText(launch, pin.bytes?.space ?? one!.space, from)}</code>{one && ` ${placeText(run, model.sites.get(one.site))}`}{cost}</small>;
+}
+
+// How a pin lies to A.
+function Against({ bytes, a }: { bytes: Bytes[]; a: Bytes[] }) {
+    const from = firstOf(bytes), origin = firstOf(a);
+    if (from === null || origin === null || bytes[0]!.space !== a[0]!.space) return null;
+    const common = inCommon(bytes, a);
+    return <small>A {from >= origin ? "+" : "−"} {count(Math.abs(from - origin))} B{common > 0 && `, ${count(common)} B in common`}</small>;
+}
 
 export function PinPanel() {
-    const model = useModel(), { state, pinned, launch } = model;
-    const places = pinned.map((one, i) => one && lanesMarks(model, one, state.pins[i]!.lane, "", "pin"));
-    const first = places[0]?.length ? Math.min(...places[0].map((mark) => mark.first)) : null;
+    const model = useModel(), { state, pinned } = model;
+    const places = state.pins.map((_, i) => pinMarks(model, i));
+    const put = (i: number, name: string) => model.set({ pins: state.pins.map((pin, p) => (p === i ? { ...pin, name: name.trim() } : pin)) });
     return (
         <section class="panel pins">
             <div class="headline"><h2>Pins</h2><button class="link" onClick={() => model.set({ pins: [] })}>let all go</button></div>
             <ul>
                 {state.pins.map((pin, i) => {
-                    const one = pinned[i], marks = places[i], from = marks?.length ? Math.min(...marks.map((mark) => mark.first)) : null;
-                    const away = i && one && pinned[0]?.space === one.space && first !== null && from !== null ? from - first : null;
-                    const shared = i && marks && places[0] && pinned[0]?.space === one?.space ? overlap(marks, places[0]) : 0;
+                    const one = pinned[i] ?? null, bytes = places[i]!, from = firstOf(bytes), letter = pinLetter(i);
+                    const select = () => model.set(pin.bytes ? { bytes: pin.bytes } : { record: pin.index, lane: pin.lane });
                     return (
-                        <li class={pin.index === state.record && pin.lane === state.lane ? "on" : ""}>
-                            <button class="pin" onClick={() => model.set({ record: pin.index, lane: pin.lane })}>
-                                <b class={`letter ${one ? kindOf(model, one.site) : ""}`}>{pinName(i)}</b>
-                                <span>
-                                    {one ? <>CTA {pointText(one.cta, launch.grid)}, warp {one.warp}{pin.lane !== null && <>, lane {pin.lane}</>}
-                                        <small>{from !== null && <code title={hex(from)}>{addressText(launch, one.space, from)}</code>}{" "}{placeText(model.run, model.sites.get(one.site))}</small>
-                                        {away !== null && <small>A {away >= 0 ? "+" : "−"} {count(Math.abs(away))} B{shared ? `, ${count(shared)} B in common` : ""}</small>}</> : "…"}
-                                </span>
-                            </button>
-                            <button class="icon" aria-label={`Let pin ${pinName(i)} go`} onClick={() => model.set({ pins: state.pins.filter((_, p) => p !== i) })}>×</button>
+                        <li class={pin.index !== null && pin.index === state.record && pin.lane === state.lane ? "on" : ""}>
+                            <button class="pin" aria-label={`Select pin ${letter}`} onClick={select}><b class={`letter ${one ? kindOf(model, one.site) : ""}`}>{letter}</b></button>
+                            <div>
+                                <input type="text" aria-label={`Name of pin ${letter}`} placeholder="name" maxLength={PIN_NAME_MOST} value={pin.name} onChange={(event) => put(i, event.currentTarget.value)}
+                                    onKeyDown={(event) => (event.key === "Enter" || event.key === "Escape") && event.currentTarget.blur()} />
+                                {from === null ? "…" : <>
+                                    <button class="pin" onClick={select}><Title pin={pin} one={one} /></button>
+                                    <Where pin={pin} one={one} from={from} />
+                                    {i > 0 && <Against bytes={bytes} a={places[0]!} />}
+                                </>}
+                            </div>
+                            <button class="icon" aria-label={`Let pin ${letter} go`} onClick={() => model.set({ pins: state.pins.filter((_, p) => p !== i) })}>×</button>
                         </li>
                     );
                 })}
             </ul>
         </section>
     );
-}
-
-// Bytes that both touch.
-function overlap(a: { first: number; last: number }[], b: { first: number; last: number }[]): number {
-    const bytes = new Set<number>(), common = new Set<number>();
-    for (const mark of a) for (let x = mark.first; x <= mark.last; x++) bytes.add(x);
-    for (const mark of b) for (let x = mark.first; x <= mark.last; x++) if (bytes.has(x)) common.add(x);
-    return common.size;
 }

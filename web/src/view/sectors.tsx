@@ -3,8 +3,9 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { count, percent } from "../format";
 import { useRequest } from "./banks";
-import { Canvas, fitText, unitOf, type Brush } from "./canvas";
-import { kindColour, kindOf, laneText, operationText, useModel, widthOf } from "./model";
+import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
+import { Executions } from "./executions";
+import { kindColour, kindOf, laneText, lettersOn, operationText, useModel, widthOf } from "./model";
 import { Empty, Failed, Head, NothingLeft, plural } from "./parts";
 import { inkOn } from "./paint";
 import { addressText, placeText, pointText } from "./places";
@@ -26,6 +27,7 @@ export function SectorsView() {
         <>
             <Head><b>{operationText(model, one)}</b> <span class="soft">{request.chosen ? "the selected request" : "the first request; select another in Warps"}: {placeText(model.run, model.sites.get(one.site))},
                 CTA {pointText(one.cta, launch.grid)}, warp {one.warp}</span></Head>
+            <Executions one={one} />
             <div class="sectorview scrolled">
                 <p class={`verdict ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
                     <b>{count(cost.sectors)} sectors</b> <span>{cost.ideal} would do · {count(cost.lines)} {plural(cost.lines, "line")} of 128 B · {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B moved are used ({percent(used)}) · {layoutText(one.addresses, one.mask, width)}</span>
@@ -81,7 +83,7 @@ function Lines({ one, width }: { one: One; width: number }) {
                 context.globalAlpha = 1;
             }
         }
-        const topOf = new Map(rows.list.map((row) => [row.line, row.y * u]));
+        const letters = lettersOn(model, one), topOf = new Map(rows.list.map((row) => [row.line, row.y * u]));
         context.textAlign = "center";
         for (const lane of lanesOf(one.mask)) {
             const first = one.addresses[lane]!;
@@ -90,7 +92,9 @@ function Lines({ one, width }: { one: One; width: number }) {
                 const x = left + (at - line * LINE_BYTES) * byte, top = topOf.get(line)!, w = (end - at) * byte;
                 context.fillStyle = colour;
                 context.fillRect(x + u / 2, top, Math.max(1, w - u), tall);
-                if (w >= 13 * u) {
+                const letter = letters.get(lane);
+                if (letter) drawLetter(context, theme, letter, x + w / 2, top + tall / 2, Math.max(11 * u, Math.min(w, 16 * u)), tall);
+                else if (w >= 13 * u) {
                     context.fillStyle = inkOn(colour);
                     context.fillText(String(lane), x + w / 2, top + tall / 2 + 0.5);
                 }

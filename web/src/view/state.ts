@@ -32,9 +32,14 @@ export interface Range {
     first: number;
     last: number; // inclusive
 }
+export const PIN_NAME_MOST = 40;
+
+// A selection that was pinned: a lane, a whole request, or bytes.
 export interface Pin {
-    index: number; // record
+    index: number | null; // record; null: bytes
     lane: number | null; // null: all of them
+    bytes: Range | null;
+    name: string; // beside its letter; often ""
 }
 // How the address map lays an allocation out: rows of `pitch` bytes.
 export interface Shape {
@@ -105,4 +110,11 @@ export function toggled<T>(list: T[], item: T, same: (a: T, b: T) => boolean = (
     return list.some((x) => same(x, item)) ? list.filter((x) => !same(x, item)) : [...list, item];
 }
 
-export const pinName = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : pinName(Math.floor(i / 26) - 1) + String.fromCharCode(65 + (i % 26)));
+const samePin = (a: Pin, b: Pin) =>
+    a.index === b.index && a.lane === b.lane && a.bytes?.space === b.bytes?.space && a.bytes?.first === b.bytes?.first && a.bytes?.last === b.bytes?.last;
+
+// Pins it, or lets it go.
+export const pinToggled = (pins: Pin[], what: Partial<Pin>): Pin[] => toggled(pins, { index: null, lane: null, bytes: null, name: "", ...what }, samePin);
+export const isPinned = (pins: Pin[], what: Partial<Pin>): boolean => pinToggled(pins, what).length < pins.length;
+
+export const pinLetter = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : pinLetter(Math.floor(i / 26) - 1) + String.fromCharCode(65 + (i % 26)));

@@ -2,12 +2,17 @@
 //     #launch=3&view=banks&cta=0-3&space=shared&record=1204&pins=1204.5,1230
 // Reading never fails: what is not understood is left out and said.
 import {
-    GROUPS, KINDS, NO_FILTER, SPACES, VIEWS, hex, initialState, parseRanges, rangesText, type Compare, type Pin, type Range, type Shape, type State,
+    GROUPS, KINDS, NO_FILTER, PIN_NAME_MOST, SPACES, VIEWS, hex, initialState, parseRanges, rangesText, type Compare, type Pin, type Range, type Shape, type State,
     type ViewName,
 } from "./state";
 import type { GroupBy, OperationKind, Space } from "./source";
 
 const rangeText = (range: Range) => `${range.space}:${hex(range.first)}-${hex(range.last)}`;
+
+function pinText({ index, lane, bytes, name }: Pin): string {
+    const what = bytes ? rangeText(bytes) : lane === null ? `${index}` : `${index}.${lane}`;
+    return name ? `${what}~${encodeURIComponent(name)}` : what;
+}
 
 export function encode(state: State): string {
     const fields: string[] = [], base = initialState(), { filter } = state;
@@ -28,7 +33,7 @@ export function encode(state: State): string {
     put("record", state.record);
     put("lane", state.lane);
     put("bytes", state.bytes && rangeText(state.bytes));
-    put("pins", state.pins.map((pin) => (pin.lane === null ? `${pin.index}` : `${pin.index}.${pin.lane}`)).join(","));
+    put("pins", state.pins.map(pinText).join(","));
     put("file", state.source);
     put("at", state.line);
     if (state.group !== base.group) put("group", state.group);
@@ -78,10 +83,13 @@ function ranges(text: string): [number, number][] {
     return found;
 }
 function pin(text: string): Pin {
-    const [index, lane] = text.split(".");
+    const tilde = text.indexOf("~"), what = tilde < 0 ? text : text.slice(0, tilde);
+    const name = tilde < 0 ? "" : decodeURIComponent(text.slice(tilde + 1)).slice(0, PIN_NAME_MOST);
+    if (what.includes(":")) return { index: null, lane: null, bytes: range(what), name };
+    const [index, lane] = what.split(".");
     const at = lane === undefined ? null : number(lane);
     if (at !== null && at > 31) throw new Bad();
-    return { index: number(index!), lane: at };
+    return { index: number(index!), lane: at, bytes: null, name };
 }
 function shape(text: string): [number, Shape] {
     const [allocation, kind, pitch] = text.split(":");

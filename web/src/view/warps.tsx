@@ -4,14 +4,14 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count } from "../format";
 import { useAsk } from "./ask";
-import { Canvas, fitText, unitOf, type Brush } from "./canvas";
-import { kindColour, kindOf, laneText, operationText, recordText, touchedLanes, useModel, widthOf } from "./model";
+import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
+import { kindColour, kindOf, laneText, lettersOn, operationText, recordText, touchedLanes, useModel, widthOf } from "./model";
 import { Empty, Head, NothingLeft } from "./parts";
 import { liveLanes, placeText, pointText } from "./places";
 import { RecordPages, valueOf, type One } from "./records";
 import { isActive } from "./requests";
 import { Scroller, type Rows } from "./scroller";
-import { pinName } from "./state";
+import { pinToggled } from "./state";
 import { valueText } from "./values";
 
 const ROW = 20, HEAD = 22;
@@ -60,7 +60,6 @@ export function WarpsView() {
         context.lineTo(width, HEAD * u - 0.5);
         context.stroke();
         const touched = touchedLanes(model), hover = model.hover.get();
-        const pinsAt = new Map(state.pins.map((pin, i) => [`${pin.index}.${pin.lane ?? "all"}`, pinName(i)]));
         for (let i = 0; i < shown && top + i < (pages.total ?? 0); i++) {
             const one = pages.at(top + i), y = HEAD * u + i * rowHeight, middle = y + rowHeight / 2;
             if (!one) {
@@ -87,27 +86,23 @@ export function WarpsView() {
             context.fillStyle = theme.emphasis;
             cell(placeText(model.run, site), columns.place, columns.operation, font);
             cell(`${operationText(model, one)}${one.space === "global" ? "" : ` ${one.space}`}`, columns.operation, columns.lanes, font);
-            drawLanes(brush, one, columns, y, touched, pinsAt);
+            drawLanes(brush, one, columns, y, touched);
             drawCost(brush, one, columns, y, width);
         }
     };
-    const drawLanes = ({ context, theme, unit: u, small }: Brush, one: One, columns: ReturnType<typeof columnsOf>, y: number, touched: Set<string>, pinsAt: Map<string, string>) => {
+    const drawLanes = ({ context, theme, unit: u, small }: Brush, one: One, columns: ReturnType<typeof columnsOf>, y: number, touched: Set<string>) => {
         const live = liveLanes(launch, one.warp), colour = kindColour(theme, kindOf(model, one.site)), hover = model.hover.get();
-        const wide = columns.cell * u, tall = rowHeight - 6 * u, top = y + 3 * u;
+        const wide = columns.cell * u, tall = rowHeight - 6 * u, top = y + 3 * u, letters = lettersOn(model, one);
         for (let lane = 0; lane < live; lane++) {
             const x = columns.lanes * u + lane * wide, active = isActive(one.mask, lane);
             context.fillStyle = active ? colour : theme.grid;
             context.globalAlpha = active ? 1 : 0.55;
             context.fillRect(x, top, Math.max(1, wide - u), tall);
             context.globalAlpha = 1;
-            const name = pinsAt.get(`${one.index}.${lane}`) ?? (lane === 0 ? pinsAt.get(`${one.index}.all`) : undefined);
+            const name = letters.get(lane);
             if (name) {
                 context.font = small;
-                context.fillStyle = theme.background;
-                context.fillRect(x + u, top + u, wide - 3 * u, tall - 2 * u);
-                context.fillStyle = theme.emphasis;
-                context.textAlign = "center";
-                context.fillText(name, x + wide / 2 - u / 2, top + tall / 2 + 0.5);
+                drawLetter(context, theme, name, x + wide / 2 - u / 2, top + tall / 2, wide - u, tall);
                 context.textAlign = "left";
             }
             const lit = touched.has(`${one.index}.${lane}`) || (hover?.record?.index === one.index && hover.lane === lane) || (one.index === state.record && state.lane === lane);
@@ -178,7 +173,7 @@ export function WarpsView() {
                                         const under = at(x, y);
                                         if (!under) return;
                                         const lane = under.lane !== null && isActive(under.one.mask, under.lane) ? under.lane : null;
-                                        if (event.shiftKey) model.set({ pins: [...state.pins, { index: under.one.index, lane }] });
+                                        if (event.shiftKey) model.set({ pins: pinToggled(state.pins, { index: under.one.index, lane }) });
                                         else model.set({ record: under.one.index, lane });
                                     }} />
                             );
