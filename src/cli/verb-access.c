@@ -36,6 +36,7 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
     request->options.bank_bytes = (unsigned)banks;
     request->options.threads = (unsigned)(threads < 256 ? threads : 256);
     request->choice.limit = (size_t)limit;
+    request->choice.limit_option = "--limit";
     request->by_site = cts_argument_given(arguments, "site");
     request->site = site < CTS_NONE ? (uint32_t)site : CTS_NONE;
     return 0;
@@ -70,8 +71,6 @@ static enum cts_status render(struct request *request, const struct cts_access_r
     const enum cts_status status =
         cts_sheet_print(&sheet, &request->choice, request->csv, stdout, error);
     if (status || request->csv) return status;
-    if (request->choice.limit && sheet.row_count > request->choice.limit && !request->by_site)
-        printf("  %zu of %zu rows: --limit 0 shows all\n", request->choice.limit, sheet.row_count);
     cts_access_print_notes(report, stdout);
     return CTS_OK;
 }

@@ -68,9 +68,7 @@ static void finding_row(const void *state, size_t row, union cts_cell *cells)
     const struct cts_site *const words = &side->catalogue->sites[site->site];
     *cells++ = (union cts_cell){.text = cts_diff_change_text(f->change)};
     *cells++ = (union cts_cell){.text = cts_finding_text(finding->kind)};
-    *cells++ = (union cts_cell){.text = site->kernel < side->catalogue->kernel_count
-                                            ? side->catalogue->kernels[site->kernel].name
-                                            : NULL};
+    *cells++ = (union cts_cell){.text = cts_catalogue_kernel_name(side->catalogue, site->kernel)};
     *cells++ = (union cts_cell){.text = place_of(side, finding, places[0], sizeof places[0])};
     *cells++ =
         (union cts_cell){.text = place_of(report->before, f->before, places[1], sizeof places[1])};
@@ -140,18 +138,9 @@ static void kernel_row(const void *state, size_t row, union cts_cell *cells)
 struct cts_sheet cts_diff_sheet(const struct cts_diff_report *report, enum cts_diff_sheet which)
 {
     if (which == CTS_DIFF_SHEET_FINDING)
-        return (struct cts_sheet){.name = "findings",
-                                  .columns = finding_columns,
-                                  .column_count = COUNT_OF(finding_columns),
-                                  .row_count = report->diff->finding_count,
-                                  .row = finding_row,
-                                  .state = report};
-    return (struct cts_sheet){.name = "kernels",
-                              .columns = kernel_columns,
-                              .column_count = COUNT_OF(kernel_columns),
-                              .row_count = report->diff->kernel_count,
-                              .row = kernel_row,
-                              .state = report};
+        return CTS_SHEET("findings", finding_columns, report->diff->finding_count, finding_row,
+                         report);
+    return CTS_SHEET("kernels", kernel_columns, report->diff->kernel_count, kernel_row, report);
 }
 
 /* ---- the screenful ---- */
@@ -164,9 +153,7 @@ static void print_finding(const struct cts_diff_report *report, const struct cts
     const struct cts_finding *const finding = f->after ? f->after : f->before;
     const struct cts_access_site *const site = site_of(side, finding);
     const struct cts_site *const words = &side->catalogue->sites[site->site];
-    const char *const kernel = site->kernel < side->catalogue->kernel_count
-                                   ? side->catalogue->kernels[site->kernel].name
-                                   : NULL;
+    const char *const kernel = cts_catalogue_kernel_name(side->catalogue, site->kernel);
     const char *const where = place_of(side, finding, place, sizeof place);
     fprintf(file, "  %s: %s: %s%s%s in %.*s, %s\n", cts_diff_change_text(f->change),
             cts_finding_text(finding->kind), cts_operation_text(words->operation),
@@ -209,10 +196,7 @@ enum cts_status cts_diff_print_summary(const struct cts_diff_report *report, FIL
             diff->counts[CTS_DIFF_NEW], diff->counts[CTS_DIFF_CHANGED], diff->counts[CTS_DIFF_GONE],
             diff->counts[CTS_DIFF_SAME]);
     print_findings(report, file);
-    fprintf(file, "\nKernels, by cost\n");
-    const enum cts_status status = cts_sheet_print(&sheet, &choice, false, file, error);
-    if (!status && sheet.row_count > choice.limit)
-        fprintf(file, "  ... and %zu more\n", sheet.row_count - choice.limit);
+    const enum cts_status status = cts_sheet_part(&sheet, "Kernels, by cost", &choice, file, error);
     fprintf(file, "\nMore: --per finding, kernel; --format json or csv\n");
     return status;
 }

@@ -9,12 +9,6 @@
 
 /* ---- names ---- */
 
-static const char *kernel_name(const struct cts_access_report *report, uint32_t kernel)
-{
-    return kernel < report->catalogue->kernel_count ? report->catalogue->kernels[kernel].name
-                                                    : NULL;
-}
-
 const char *cts_access_place(const struct cts_catalogue *catalogue, uint32_t site, char *text,
                              size_t text_bytes)
 {
@@ -117,7 +111,7 @@ static void finding_row(const void *state, size_t row, union cts_cell *cells)
     const struct cts_site *const words = &report->catalogue->sites[site->site];
     cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
     *cells++ = (union cts_cell){.text = cts_finding_text(finding->kind)};
-    *cells++ = (union cts_cell){.text = kernel_name(report, site->kernel)};
+    *cells++ = (union cts_cell){.text = cts_catalogue_kernel_name(report->catalogue, site->kernel)};
     *cells++ = (union cts_cell){.text = place_text(report, site->site)};
     *cells++ = (union cts_cell){.text = words->variable};
     *cells++ = (union cts_cell){.text = cts_operation_text(words->operation)};
@@ -170,7 +164,7 @@ static void site_row(const void *state, size_t row, union cts_cell *cells)
     const struct cts_access_counts *const counts = &site->counts;
     const struct cts_site *const words = &report->catalogue->sites[site->site];
     const bool all = site->launch == SIZE_MAX;
-    *cells++ = (union cts_cell){.text = kernel_name(report, site->kernel)};
+    *cells++ = (union cts_cell){.text = cts_catalogue_kernel_name(report->catalogue, site->kernel)};
     *cells++ = (union cts_cell){.number = all ? UINT64_MAX
                                               : report->catalogue->launches[site->launch].launch};
     *cells++ = (union cts_cell){.number = site->site};
@@ -231,7 +225,8 @@ static void allocation_row(const void *state, size_t row, union cts_cell *cells)
     const struct cts_allocation *const words =
         a->allocation == SIZE_MAX ? NULL : &report->catalogue->allocations[a->allocation];
     *cells++ = (union cts_cell){.number = launch->launch};
-    *cells++ = (union cts_cell){.text = kernel_name(report, launch->kernel)};
+    *cells++ =
+        (union cts_cell){.text = cts_catalogue_kernel_name(report->catalogue, launch->kernel)};
     *cells++ = (union cts_cell){.number = words ? words->allocation : UINT64_MAX};
     *cells++ = (union cts_cell){.text = words ? words->variable : NULL};
     *cells++ = (union cts_cell){.number = words ? words->size_bytes : 0};
@@ -247,31 +242,16 @@ static void allocation_row(const void *state, size_t row, union cts_cell *cells)
     *cells++ = (union cts_cell){.number = a->cta_distinct_bytes};
 }
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
 struct cts_sheet cts_access_sheet(const struct cts_access_report *report,
                                   enum cts_access_sheet which)
 {
     if (which == CTS_ACCESS_SHEET_FINDING)
-        return (struct cts_sheet){.name = "findings",
-                                  .columns = finding_columns,
-                                  .column_count = COUNT_OF(finding_columns),
-                                  .row_count = report->result->finding_count,
-                                  .row = finding_row,
-                                  .state = report};
+        return CTS_SHEET("findings", finding_columns, report->result->finding_count, finding_row,
+                         report);
     if (which == CTS_ACCESS_SHEET_ALLOCATION)
-        return (struct cts_sheet){.name = "allocations",
-                                  .columns = allocation_columns,
-                                  .column_count = COUNT_OF(allocation_columns),
-                                  .row_count = report->result->allocation_count,
-                                  .row = allocation_row,
-                                  .state = report};
-    return (struct cts_sheet){.name = "sites",
-                              .columns = site_columns,
-                              .column_count = COUNT_OF(site_columns),
-                              .row_count = report->result->site_count,
-                              .row = site_row,
-                              .state = report};
+        return CTS_SHEET("allocations", allocation_columns, report->result->allocation_count,
+                         allocation_row, report);
+    return CTS_SHEET("sites", site_columns, report->result->site_count, site_row, report);
 }
 
 /* ---- the screenful ---- */
@@ -323,7 +303,7 @@ static void print_finding(const struct cts_access_report *report, size_t number,
     const struct cts_access_site *const site = &report->result->sites[finding->site];
     const struct cts_site *const words = &report->catalogue->sites[site->site];
     const char *const place = place_text(report, site->site);
-    const char *const kernel = kernel_name(report, site->kernel);
+    const char *const kernel = cts_catalogue_kernel_name(report->catalogue, site->kernel);
     char evidence[500];
     cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
     fprintf(file, "%3zu. %s: %s%s%s in %.*s, %s\n", number, cts_finding_text(finding->kind),
@@ -375,14 +355,9 @@ enum cts_status cts_access_print_summary(const struct cts_access_report *report,
     const struct cts_sheet sheet = cts_access_sheet(report, CTS_ACCESS_SHEET_SITE);
     struct cts_sheet_choice choice = {.sort = "cost", .limit = 15};
     cts_access_choose_site(report, &choice);
-    struct cts_sheet_rows rows;
-    enum cts_status status = cts_sheet_choose(&sheet, &choice, &rows, error);
+    const enum cts_status status = cts_sheet_part(
+        &sheet, "Sites, by cost; sectors and wavefronts per request", &choice, file, error);
     if (status) return status;
-    fprintf(file, "\nSites, by cost; sectors and wavefronts per request\n");
-    status = cts_sheet_table(&sheet, &rows, file, error);
-    if (!status && rows.count < rows.found)
-        fprintf(file, "  ... and %zu more\n", rows.found - rows.count);
-    free(rows.rows);
     fputc('\n', file);
     cts_access_print_notes(report, file);
     fprintf(file, "More: --per finding, site, launch, allocation; --format json or csv\n");

@@ -22,9 +22,8 @@ static void fill_row(const void *state, size_t row, union cts_cell *cells)
     const struct cts_query_row *const q = &r->query->rows[row];
     const struct cts_site *const site = &catalogue->sites[q->site];
     const struct cts_launch *const launch = cts_catalogue_launch(catalogue, q->launch);
-    const bool has_kernel = launch && launch->kernel < catalogue->kernel_count;
     cells[0].number = q->launch;
-    cells[1].text = has_kernel ? catalogue->kernels[launch->kernel].name : NULL;
+    cells[1].text = launch ? cts_catalogue_kernel_name(catalogue, launch->kernel) : NULL;
     cells[2].number = q->cta;
     cells[3].text = cts_operation_text(site->operation);
     cells[4].number = q->accesses;
@@ -38,12 +37,7 @@ static void fill_row(const void *state, size_t row, union cts_cell *cells)
 
 struct cts_sheet cts_comm_range_sheet(const struct cts_comm_range_report *report)
 {
-    return (struct cts_sheet){.name = "operations",
-                              .columns = columns,
-                              .column_count = sizeof columns / sizeof *columns,
-                              .row_count = report->query->row_count,
-                              .row = fill_row,
-                              .state = report};
+    return CTS_SHEET("operations", columns, report->query->row_count, fill_row, report);
 }
 
 enum cts_status cts_comm_print_range(const struct cts_comm_range_report *report,

@@ -242,18 +242,11 @@ static enum cts_status print_part(const struct cts_comm_report *report, enum cts
                                   const char *heading, const char *sort, size_t limit, FILE *file,
                                   struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_comm_sheet(report, which);
-    if (!sheet.row_count) return CTS_OK;
+    struct cts_sheet sheet = cts_comm_sheet(report, which);
     const struct cts_sheet_choice choice = {.sort = sort, .limit = limit};
-    struct cts_sheet_rows rows;
-    enum cts_status status = cts_sheet_choose(&sheet, &choice, &rows, error);
-    if (status) return status;
-    fprintf(file, "\n%s\n", heading);
-    status = cts_sheet_table(&sheet, &rows, file, error);
-    if (rows.count < rows.found && which != CTS_COMM_SHEET_TOP)
-        fprintf(file, "  ... and %zu more\n", rows.found - rows.count);
-    free(rows.rows);
-    return status;
+    /* The largest transfers are but some: how many more there are is not in the sheet. */
+    if (which == CTS_COMM_SHEET_TOP && sheet.row_count > limit) sheet.row_count = limit;
+    return sheet.row_count ? cts_sheet_part(&sheet, heading, &choice, file, error) : CTS_OK;
 }
 
 enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FILE *file,

@@ -20,7 +20,7 @@ static const char *kernel_name(const struct cts_catalogue *catalogue, const stru
                                size_t kernel)
 {
     const uint32_t id = comm->kernels[kernel].kernel;
-    const char *const name = id < catalogue->kernel_count ? catalogue->kernels[id].name : NULL;
+    const char *const name = cts_catalogue_kernel_name(catalogue, id);
     return name ? name : "?";
 }
 

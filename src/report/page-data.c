@@ -13,14 +13,6 @@
 
 enum { PAIRS_MAX = 1000, FINDINGS_MAX = 100, ACTIVITIES_MAX = 2000 };
 
-static const char *kernel_name(const struct cts_page *page, uint32_t kernel)
-{
-    const struct cts_catalogue *const catalogue = page->catalogue;
-    for (size_t i = 0; i < catalogue->kernel_count; i++)
-        if (catalogue->kernels[i].kernel == kernel) return catalogue->kernels[i].name;
-    return NULL;
-}
-
 static void write_run(struct cts_json *json, const struct cts_page *page)
 {
     static const struct cts_catalogue none;
@@ -70,7 +62,8 @@ static void write_kernels(struct cts_json *json, const struct cts_page *page)
     for (size_t i = 0; i < page->comm->kernel_count; i++) {
         const struct cts_comm_kernel *const kernel = &page->comm->kernels[i];
         cts_json_open_object_row(json);
-        cts_json_member_string(json, "name", kernel_name(page, kernel->kernel));
+        cts_json_member_string(json, "name",
+                               cts_catalogue_kernel_name(page->catalogue, kernel->kernel));
         cts_json_member_u64(json, "launches", kernel->launch_count);
         write_counts(json, &kernel->counts);
         cts_json_close_object(json);
@@ -88,10 +81,12 @@ static void write_pairs(struct cts_json *json, const struct cts_page *page)
     for (size_t i = 0; i < count; i++) {
         const struct cts_comm_pair *const pair = &comm->kernel_pairs[i];
         cts_json_open_object_row(json);
-        cts_json_member_string(json, "writer",
-                               kernel_name(page, comm->kernels[pair->writer].kernel));
-        cts_json_member_string(json, "reader",
-                               kernel_name(page, comm->kernels[pair->reader].kernel));
+        cts_json_member_string(
+            json, "writer",
+            cts_catalogue_kernel_name(page->catalogue, comm->kernels[pair->writer].kernel));
+        cts_json_member_string(
+            json, "reader",
+            cts_catalogue_kernel_name(page->catalogue, comm->kernels[pair->reader].kernel));
         cts_json_member_u64(json, "transfers", pair->transfers);
         cts_json_member_u64(json, "bytes", pair->bytes);
         cts_json_member_u64(json, "access_bytes", pair->access_bytes);

@@ -29,13 +29,6 @@ static const struct cts_partition_report *report_of(const void *state)
     return state;
 }
 
-static const char *kernel_name(const struct cts_partition_report *r, uint32_t kernel)
-{
-    for (size_t i = 0; i < r->catalogue->kernel_count; i++)
-        if (r->catalogue->kernels[i].kernel == kernel) return r->catalogue->kernels[i].name;
-    return NULL;
-}
-
 /* ---- the run ---- */
 
 static const struct cts_column run_columns[] = {
@@ -217,7 +210,7 @@ static void launch_row(const void *state, size_t row, union cts_cell *cells)
     const struct cts_launch *const from = &r->catalogue->launches[l->index];
     const struct cts_partition_scale *const scale = r->answer->scale;
     cells[0].number = from->launch;
-    cells[1].text = kernel_name(r, from->kernel);
+    cells[1].text = cts_catalogue_kernel_name(r->catalogue, from->kernel);
     cells[2].number = l->superstep;
     cells[3].number = l->cta_count;
     cells[4].number = scale ? scale->launch_bytes[row] : 0;
@@ -261,7 +254,7 @@ static void kernel_row(const void *state, size_t row, union cts_cell *cells)
     for (size_t i = 0; i < p->launch_count; i++)
         if (r->catalogue->launches[p->launches[i].index].kernel == p->kernels[row])
             received += r->answer->scale->launch_bytes[i];
-    cells[0].text = kernel_name(r, p->kernels[row]);
+    cells[0].text = cts_catalogue_kernel_name(r->catalogue, p->kernels[row]);
     cells[1].number = r->answer->scale->kernel_bytes[row];
     cells[2].number = received;
 }
@@ -291,28 +284,25 @@ struct cts_sheet cts_partition_sheet(const struct cts_partition_report *report,
 {
     const struct cts_partition *const p = report->partition;
     const struct cts_partition_scale *const scale = report->answer->scale;
-#define SHEET(title, columns_of, count, row_of)                                                    \
-    (struct cts_sheet)                                                                             \
-    {                                                                                              \
-        .name = (title), .columns = (columns_of), .column_count = COUNT_OF(columns_of),            \
-        .row_count = (count), .row = (row_of), .state = report                                     \
-    }
     switch (which) {
     case CTS_PARTITION_SHEET_SCALE:
-        return SHEET("scales", scale_columns, p->scale_count, scale_row);
+        return CTS_SHEET("scales", scale_columns, p->scale_count, scale_row, report);
     case CTS_PARTITION_SHEET_FIT:
-        return SHEET("fits", fit_columns, p->mapping_count, fit_row);
+        return CTS_SHEET("fits", fit_columns, p->mapping_count, fit_row, report);
     case CTS_PARTITION_SHEET_LAUNCH:
-        return SHEET("launches", launch_columns, p->launch_count, launch_row);
+        return CTS_SHEET("launches", launch_columns, p->launch_count, launch_row, report);
     case CTS_PARTITION_SHEET_PARTITION:
-        return SHEET("partitions", part_columns, scale ? scale->partition_count : 0, part_row);
+        return CTS_SHEET("partitions", part_columns, scale ? scale->partition_count : 0, part_row,
+                         report);
     case CTS_PARTITION_SHEET_KERNEL:
-        return SHEET("kernels", kernel_columns, scale ? p->kernel_count : 0, kernel_row);
+        return CTS_SHEET("kernels", kernel_columns, scale ? p->kernel_count : 0, kernel_row,
+                         report);
     case CTS_PARTITION_SHEET_ALLOCATION:
-        return SHEET("allocations", allocation_columns, scale ? p->place_count : 0, allocation_row);
+        return CTS_SHEET("allocations", allocation_columns, scale ? p->place_count : 0,
+                         allocation_row, report);
     case CTS_PARTITION_SHEET_RUN:
     case CTS_PARTITION_SHEET_COUNT:
         break;
     }
-    return SHEET("totals", run_columns, 1, run_row);
+    return CTS_SHEET("totals", run_columns, 1, run_row, report);
 }

@@ -19,10 +19,7 @@ static void fill_row(const void *state, size_t row, union cts_cell *cells)
     const uint32_t y = launch && launch->grid[1] ? launch->grid[1] : 1;
     cells[0].number = t->rank;
     cells[1].number = t->launch;
-    cells[2].text = NULL;
-    for (size_t i = 0; launch && i < r->catalogue->kernel_count; i++)
-        if (r->catalogue->kernels[i].kernel == launch->kernel)
-            cells[2].text = r->catalogue->kernels[i].name;
+    cells[2].text = launch ? cts_catalogue_kernel_name(r->catalogue, launch->kernel) : NULL;
     cells[3].number = t->cta;
     cells[4].number = t->cta % x;
     cells[5].number = t->cta / x % y;
@@ -33,10 +30,5 @@ static void fill_row(const void *state, size_t row, union cts_cell *cells)
 
 struct cts_sheet cts_who_sheet(const struct cts_who_report *report)
 {
-    return (struct cts_sheet){.name = "touchers",
-                              .columns = columns,
-                              .column_count = sizeof columns / sizeof *columns,
-                              .row_count = report->count,
-                              .row = fill_row,
-                              .state = report};
+    return CTS_SHEET("touchers", columns, report->count, fill_row, report);
 }

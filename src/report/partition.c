@@ -11,11 +11,8 @@
 static const char *kernel_text(const struct cts_partition_report *r, size_t kernel, char *text,
                                size_t size)
 {
-    const uint32_t id = r->partition->kernels[kernel];
-    const char *name = "?";
-    for (size_t i = 0; i < r->catalogue->kernel_count; i++)
-        if (r->catalogue->kernels[i].kernel == id && r->catalogue->kernels[i].name)
-            name = r->catalogue->kernels[i].name;
+    const char *name = cts_catalogue_kernel_name(r->catalogue, r->partition->kernels[kernel]);
+    if (!name) name = "?";
     snprintf(text, size, "%.*s", cts_kernel_name_length(name), name);
     return text;
 }

@@ -224,26 +224,20 @@ static void device_row(const void *state, size_t index, union cts_cell *cells)
     cells[18].number = row->copy_missed_count;
 }
 
-#define SHEET(title, list, rows, function)                                                         \
-    (struct cts_sheet)                                                                             \
-    {                                                                                              \
-        .name = (title), .columns = (list), .column_count = sizeof(list) / sizeof *(list),         \
-        .row_count = (rows), .row = (function), .state = report                                    \
-    }
-
 struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_path_sheet which)
 {
     const struct cts_path *const result = report->result;
     switch (which) {
     case CTS_PATH_SHEET_PATTERN:
-        return SHEET("patterns", pattern_columns, pattern_count(), pattern_row);
+        return CTS_SHEET("patterns", pattern_columns, pattern_count(), pattern_row, report);
     case CTS_PATH_SHEET_INSTANCE:
-        return SHEET("instances", instance_columns, instance_count(result), instance_row);
+        return CTS_SHEET("instances", instance_columns, instance_count(result), instance_row,
+                         report);
     case CTS_PATH_SHEET_DEVICE:
-        return SHEET("devices", device_columns, result->device_count, device_row);
+        return CTS_SHEET("devices", device_columns, result->device_count, device_row, report);
     default: {
         struct cts_sheet sheet =
-            SHEET("activities", activity_columns, result->row_count, activity_row);
+            CTS_SHEET("activities", activity_columns, result->row_count, activity_row, report);
         if (!report->kernels) sheet.column_count -= KERNEL_COLUMNS;
         return sheet;
     }

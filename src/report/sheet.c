@@ -306,6 +306,21 @@ enum cts_status cts_sheet_print(const struct cts_sheet *sheet,
     return status;
 }
 
+enum cts_status cts_sheet_part(const struct cts_sheet *sheet, const char *heading,
+                               const struct cts_sheet_choice *choice, FILE *file,
+                               struct cts_error *error)
+{
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(sheet, choice, &rows, error);
+    if (status) return status;
+    fprintf(file, "\n%s\n", heading);
+    status = cts_sheet_table(sheet, &rows, file, error);
+    if (!status && rows.count < rows.found)
+        fprintf(file, "  ... and %zu more\n", rows.found - rows.count);
+    free(rows.rows);
+    return status;
+}
+
 void cts_sheet_json(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
                     struct cts_json *json)
 {

@@ -47,6 +47,14 @@ struct cts_sheet {
 
 enum { CTS_SHEET_COLUMNS_MAX = 96 };
 
+/* A sheet whose columns are those of an array. */
+#define CTS_SHEET(name_, columns_, rows, fill, state_)                                             \
+    (struct cts_sheet)                                                                             \
+    {                                                                                              \
+        .name = name_, .columns = columns_, .column_count = sizeof(columns_) / sizeof *(columns_), \
+        .row_count = rows, .row = fill, .state = state_                                            \
+    }
+
 /* The length of a kernel's name without its parameters. */
 int cts_kernel_name_length(const char *name);
 
@@ -88,6 +96,10 @@ CTS_MUST_CHECK enum cts_status cts_sheet_csv(const struct cts_sheet *sheet,
 CTS_MUST_CHECK enum cts_status cts_sheet_print(const struct cts_sheet *sheet,
                                                const struct cts_sheet_choice *choice, bool as_csv,
                                                FILE *file, struct cts_error *error);
+/* In a screenful: an empty line, a heading, those rows as a table, and how many more there are. */
+CTS_MUST_CHECK enum cts_status cts_sheet_part(const struct cts_sheet *sheet, const char *heading,
+                                              const struct cts_sheet_choice *choice, FILE *file,
+                                              struct cts_error *error);
 /* As the member `sheet->name` of the open object: a list of one object per row. */
 void cts_sheet_json(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
                     struct cts_json *json);

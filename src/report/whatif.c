@@ -156,28 +156,21 @@ static void target_row(const void *state, size_t index, union cts_cell *cells)
     cells[8].real = gain(r->before_ns, target->none_ns);
 }
 
-#define SHEET(title, list, rows, function)                                                         \
-    (struct cts_sheet)                                                                             \
-    {                                                                                              \
-        .name = (title), .columns = (list), .column_count = sizeof(list) / sizeof *(list),         \
-        .row_count = (rows), .row = (function), .state = report                                    \
-    }
-
 struct cts_sheet cts_whatif_sheet(const struct cts_whatif_report *report,
                                   enum cts_whatif_sheet which)
 {
     const struct cts_whatif *const r = report->result;
     switch (which) {
     case CTS_WHATIF_SHEET_RANK:
-        return SHEET("ranks", rank_columns, r->rank_count, rank_row);
+        return CTS_SHEET("ranks", rank_columns, r->rank_count, rank_row, report);
     case CTS_WHATIF_SHEET_PATTERN:
-        return SHEET("patterns", pattern_columns, pattern_count(r), pattern_row);
+        return CTS_SHEET("patterns", pattern_columns, pattern_count(r), pattern_row, report);
     case CTS_WHATIF_SHEET_WAIT:
-        return SHEET("waits", wait_columns, r->wait_count, wait_row);
+        return CTS_SHEET("waits", wait_columns, r->wait_count, wait_row, report);
     case CTS_WHATIF_SHEET_TARGET:
-        return SHEET("targets", target_columns, r->target_count, target_row);
+        return CTS_SHEET("targets", target_columns, r->target_count, target_row, report);
     default:
-        return SHEET("activities", activity_columns, r->row_count, activity_row);
+        return CTS_SHEET("activities", activity_columns, r->row_count, activity_row, report);
     }
 }
 

@@ -463,6 +463,11 @@ const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalo
     return NULL;
 }
 
+const char *cts_catalogue_kernel_name(const struct cts_catalogue *catalogue, uint32_t kernel)
+{
+    return kernel < catalogue->kernel_count ? catalogue->kernels[kernel].name : NULL;
+}
+
 const struct cts_rank *cts_catalogue_find_rank(const struct cts_catalogue *catalogue, uint32_t rank)
 {
     size_t low = 0, high = catalogue->rank_count;

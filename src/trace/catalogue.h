@@ -273,6 +273,9 @@ void cts_catalogue_release(struct cts_catalogue *catalogue);
 /* The launch with an id, or NULL; a binary search. */
 const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalogue,
                                               uint32_t launch);
+/* The name of a kernel; NULL for an id that is none, or whose row was never written. */
+const char *cts_catalogue_kernel_name(const struct cts_catalogue *catalogue, uint32_t kernel);
+/* The rank with that number, or NULL. */
 const struct cts_rank *cts_catalogue_find_rank(const struct cts_catalogue *catalogue,
                                                uint32_t rank);
 

@@ -66,8 +66,7 @@ static struct key key_of(const struct cts_diff_side *side, const struct cts_find
     const struct cts_site *const site = &catalogue->sites[row->site];
     const struct cts_source *const source =
         site->source < catalogue->source_count ? &catalogue->sources[site->source] : NULL;
-    const char *const kernel =
-        row->kernel < catalogue->kernel_count ? catalogue->kernels[row->kernel].name : NULL;
+    const char *const kernel = cts_catalogue_kernel_name(catalogue, row->kernel);
     struct key key = {.finding = finding,
                       .kernel = kernel ? kernel : "",
                       .variable = site->variable ? site->variable : "",
@@ -199,8 +198,7 @@ static enum cts_status match_findings(const struct cts_diff_side *before,
 
 static const char *kernel_name(const struct cts_catalogue *catalogue, uint32_t kernel)
 {
-    const char *const name =
-        kernel < catalogue->kernel_count ? catalogue->kernels[kernel].name : NULL;
+    const char *const name = cts_catalogue_kernel_name(catalogue, kernel);
     return name ? name : "?";
 }
 
