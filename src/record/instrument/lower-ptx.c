@@ -5,7 +5,7 @@
  * Each register (declared ones, and the asm's operands $0, $1, ...) holds an IR value; a statement
  * computes a new value for its destination. A guarded statement (@p) selects between the new and
  * the old value; a guarded access that does not happen goes to a local variable. What is not known
- * is refused with its text: see the tables in lower-ptx-values.c and lower-ptx-memory.c. */
+ * is refused with its text: see the tables of lower-ptx-values.h and lower-ptx-memory.c. */
 #include "record/instrument/lower-ptx.h"
 
 #include <ctype.h>

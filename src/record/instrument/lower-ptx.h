@@ -1,4 +1,4 @@
-/* Inline PTX on its way into IR: what lower-ptx.c (statements and operands), lower-ptx-values.c
+/* Inline PTX on its way into IR: what lower-ptx.c (statements and operands), lower-ptx-values.h
  * (arithmetic) and lower-ptx-memory.c (memory, barriers, warps) share. */
 #ifndef CTS_INSTRUMENT_LOWER_PTX_H
 #define CTS_INSTRUMENT_LOWER_PTX_H
