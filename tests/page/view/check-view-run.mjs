@@ -1,8 +1,8 @@
 // The page over `ctascope view`, on examples that it records: closed forms end to end.
-//     node check-view-run.mjs transpose|examples CTASCOPE EXAMPLES WORK_DIRECTORY
+//     node check-view-run.mjs transpose|time|examples CTASCOPE EXAMPLES WORK_DIRECTORY
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { here, launchBrowser, load, record as recordWith, serve as serveWith, settle, stateOf, visit as visitWith } from "./harness.mjs";
@@ -42,6 +42,7 @@ const visit = (address) => visitWith(browser, address);
 const parts = {
     async transpose() {
         const run = record("transpose", ["256"], ["--values"]), { address, end } = await serve(run, run);
+        const valueOfLane2 = "2 2, 0 d_out[512] 2"; // the host filled the matrix with its indices
         // Naive, with 32-way conflicts, padded: 8 * 8 CTAs of 8 warps, 4 rows each.
         assert.deepEqual([await agree(address, 0, 16384), await agree(address, 1, 16384), await agree(address, 2, 16384)], [4096, 8192, 8192]);
         let { page, close } = await visit(`${address}#launch=0&op=store&second=none`);
@@ -49,8 +50,7 @@ const parts = {
         await page.keyboard.press("ArrowDown");
         await settle(page);
         assert.match(await text(page.locator(".selected .cost")), /32 sectors, 4 would do 128 of 1024 B used/);
-        const { hasValues } = await (await ask(address, "run")).json(); // of recordings that keep them
-        assert.equal(await text(page.locator(".lanetable tbody tr").nth(2)), `2 2, 0 d_out[512]${hasValues ? " 2" : ""}`);
+        assert.equal(await text(page.locator(".lanetable tbody tr").nth(2)), valueOfLane2);
         assert.match(await text(page.locator(".note")), /32\.00 sectors a request where 4\.00 would do/);
         await close();
         // Banks before and after: chosen as a person does.
@@ -87,6 +87,8 @@ const parts = {
         await page.getByRole("tab", { name: "Communication" }).click();
         await page.waitForSelector(".communication .tile");
         assert.equal(await page.locator(".communication .tile b").first().innerText(), "3");
+        assert.match(await text(page.locator(".communication")), /Split over several GPUs/);
+        assert.ok(await page.locator(".communication figure, .communication canvas, .communication svg").count() > 2, "no plots");
         await page.getByRole("tab", { name: "Order" }).click();
         await settle(page);
         assert.match(await pane(page, "order").locator("canvas").getAttribute("aria-label"), /: [\d,]{3,} of [\d,]+ dots$/);
@@ -98,11 +100,32 @@ const parts = {
         ({ page, close } = await visit(`${pathToFileURL(file)}#launch=1&view=banks&record=64&second=warps`));
         assert.match(await text(pane(page, "warps").locator(".head")), /^8,192 requests/);
         assert.match(await text(pane(page, "banks").locator(".verdict")), /^32-way conflict 32 wavefronts, 1 would do/);
+        assert.match(await text(page.locator(".lanetable tbody tr").nth(2)), /^2 2, 0 \+256 \d+$/);
         assert.equal(await page.getByRole("tab", { name: "Communication" }).count(), 0);
         await page.keyboard.press("4");
         await settle(page);
         assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /^shared memory of a CTA: .* 1,024 cells touched$/);
         await close();
+    },
+
+    // Recordings of time alone have no accesses: what they are shown by is said.
+    async time() {
+        const run = join(work, "time.run");
+        record("vectoradd", ["1024"]);
+        rmSync(run, { recursive: true, force: true });
+        execFileSync(ctascope, ["record", "--timeline", "-o", run, "--", join(work, "vectoradd"), "1024"], { stdio: ["ignore", "ignore", "pipe"] });
+        const { address, end } = await serve(run), page = await browser.newPage();
+        await page.goto(address);
+        assert.match(await text(page.locator(".whole")), /holds no accesses of a kernel\. To record them: ctascope record -- PROGRAM\..* ctascope report \S+time.run -o report.html/);
+        const [, told] = /: (ctascope report \S+ -o report.html)/.exec(await text(page.locator(".whole")));
+        end();
+        // What it says does it, and the archive's refusal says it, too.
+        execFileSync(ctascope, [...told.split(" ").slice(1, -1), join(work, "time.html")], { stdio: "ignore" });
+        await page.goto(pathToFileURL(join(work, "time.html")).href);
+        await page.waitForSelector("canvas");
+        const refused = spawnSync(ctascope, ["view", join(run, "timeline", "traces.otf2"), "--no-open"], { encoding: "utf8", timeout: 20000 });
+        assert.equal(refused.status, 1);
+        assert.match(refused.stderr, /is an OTF2 archive, which holds no accesses.*'ctascope report' shows/);
     },
 
     async examples() {
@@ -137,6 +160,18 @@ const parts = {
         ({ page, close } = await visit(`${address}#launch=0&view=warps&space=shared&second=banks`));
         await settle(page);
         assert.match(await text(pane(page, "banks")), /2 phases of 16 lanes/);
+        // Step by step: lane k of 64 / step reads the double at 2 * step * k.
+        const row = (lanes, step) => bankCost(Array.from({ length: 32 }, (_, k) => 16 * step * k), 2 ** lanes - 1, 8, 4);
+        const steps = [1, 2, 4, 8, 16, 32, 64].map((step) => row(Math.min(32, 64 / step), step));
+        assert.deepEqual(steps.map((cost) => cost.wavefronts), [4, 8, 8, 8, 4, 2, 1]);
+        await page.goto(`${address}#launch=0&view=banks&second=none&cta=0&warp=0&op=store&line=0:33`);
+        await page.reload();
+        await settle(page);
+        assert.deepEqual(await page.locator(".executions button").evaluateAll((list) => list.map((button) => button.ariaLabel)),
+            steps.map((cost, i) => `Execution ${i + 1}: ${cost.wavefronts} wavefront${cost.wavefronts === 1 ? "" : "s"}, ${cost.ideal} would do`));
+        await page.locator(".executions button").nth(3).click();
+        await settle(page);
+        assert.match(await text(pane(page, "banks").locator(".verdict")), /^8-way conflict 8 wavefronts, 1 would do/);
         await close();
         assert.ok(await agree(address, 0, 16384) > 0);
         end();

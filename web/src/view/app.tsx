@@ -1,7 +1,6 @@
 // The page: it holds the state and the URL together, fetches what every part needs (run, launch,
 // the selected and the pinned records, findings), and puts the parts where they stand.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { FilterPanel } from "./filters";
 import { GroupPanel } from "./groups";
@@ -12,7 +11,6 @@ import { useKeys } from "./keys";
 import { ModelContext, type Hover, type Model } from "./model";
 import { siteIndex } from "./places";
 import { Panes } from "./panes";
-import { plural } from "./parts";
 import { PAGE, fetchOne, type One } from "./records";
 import type { RunInfo, Source } from "./source";
 import { type State } from "./state";
@@ -78,7 +76,7 @@ export function App({ source }: { source: Source }) {
     if (run.error) return <Whole title="The run cannot be read" text={run.error} action={run.retry} />;
     if (!run.data) return <div class="whole"><p class="soft working">Opening the run</p></div>;
     if (!run.data.recordedLaunchCount)
-        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds ${count(run.data.launchCount)} ${plural(run.data.launchCount, "launch", "launches")}, but none with its accesses. To record them: ` +
+        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds no accesses of a kernel. To record them: ` +
             `ctascope record -- PROGRAM. If it was recorded with --timeline, this shows its time: ctascope report ${run.data.path} -o report.html`} />;
     return <RunPage source={source} run={run.data} />;
 }
