@@ -3,7 +3,7 @@
  *
  * A record all of whose lanes fall into one cell is one addition. Distinct warps of a cell are
  * counted while the records of one CTA are gone through, which stand together: a bit for each of 64
- * warps, added up when the next CTA comes. Warps of a CTA whose records come in several pieces, or
+ * warps, forgotten when the next CTA comes. Warps of a CTA whose records come in several pieces, or
  * with a number above 63, are told apart by a table of bits instead, cell by warp, which all
  * threads share. If that would take too much memory, such a cell says 2 for several: of these warps
  * only the first one is remembered. */
@@ -68,28 +68,73 @@ struct toucher {
     uint64_t place, key;    /* of an odd warp */
 };
 
+static inline void add_to_cell(struct cell *cell, uint32_t serial, uint32_t lanes,
+                               const struct toucher *who)
+{
+    const uint64_t known = cell->serial == serial ? cell->bits : 0;
+    cell->reads += (uint64_t)who->reads * lanes;
+    cell->writes += (uint64_t)who->writes * lanes;
+    cell->warps += (known | who->bit) != known;
+    cell->serial = serial;
+    cell->bits = known | who->bit;
+}
+
 static inline void add_lanes(struct counter *counter, size_t index, uint32_t lanes,
                              const struct toucher *who)
 {
-    struct cell *const cell = &counter->cells[index];
-    cell->reads += (uint64_t)who->reads * lanes;
-    cell->writes += (uint64_t)who->writes * lanes;
+    /* An odd warp's bit is none: it is never a new one. */
+    add_to_cell(&counter->cells[index], counter->serial, lanes, who);
+    if (!who->bit) note_odd(counter->grid, index, who->place, who->key);
+}
+
+/* Whether each lane of a shape is in one cell, or in none. */
+static inline bool is_aligned(const struct grid *grid, const struct block_shape *shape)
+{
+    const uint64_t rest = shape->width_bytes - 1u;
+    return !((shape->alignment | grid->first) & rest) && UINT64_C(1) << grid->cell_shift > rest;
+}
+
+static inline void add_aligned(struct counter *counter, uint64_t at, const struct toucher *who)
+{
+    const struct grid *const grid = counter->grid;
+    if (at <= grid->last - grid->first) add_lanes(counter, at >> grid->cell_shift, 1, who);
+}
+
+static void add_list(struct counter *counter, const struct block *block,
+                     const struct block_shape *shape, size_t i, const struct toucher *who)
+{
+    const struct grid *const grid = counter->grid;
+    const uint32_t *const offsets = block->offsets + block->offset_start[i];
+    const uint64_t base = block->base[i] - grid->first;
+    /* Of a small window most records know nothing. */
+    if ((shape->first < grid->first || shape->last > grid->last) &&
+        !block_list_touches(block, shape, i, grid->first, grid->last))
+        return;
     if (!who->bit) {
-        note_odd(counter->grid, index, who->place, who->key);
+        for (unsigned k = 0; k < shape->lanes; k++) add_aligned(counter, base + offsets[k], who);
         return;
     }
-    if (cell->serial != counter->serial) {
-        cell->warps += (uint32_t)__builtin_popcountll(cell->bits);
-        cell->bits = 0;
-        cell->serial = counter->serial;
+    /* What the loop needs in copies that no store can change. */
+    const struct toucher own = *who;
+    struct cell *const cells = counter->cells;
+    const uint64_t span = grid->last - grid->first;
+    const uint32_t serial = counter->serial;
+    const unsigned shift = grid->cell_shift;
+    for (unsigned k = 0; k < shape->lanes; k++) {
+        const uint64_t at = base + offsets[k];
+        if (at <= span) add_to_cell(&cells[at >> shift], serial, 1, &own);
     }
-    cell->bits |= who->bit;
 }
 
 static inline void add_record(struct counter *counter, const struct block *block,
                               const struct block_shape *shape, size_t i, const struct toucher *who)
 {
     const struct grid *const grid = counter->grid;
+    const bool aligned = is_aligned(grid, shape);
+    if (aligned && shape->pattern == CTS_PATTERN_LIST) {
+        add_list(counter, block, shape, i, who);
+        return;
+    }
     const struct block_hull hull = block_hull(block, shape, i);
     const bool is_whole = hull.first <= hull.last;
     if (is_whole && (hull.first > grid->last || hull.last < grid->first)) return;
@@ -104,6 +149,10 @@ static inline void add_record(struct counter *counter, const struct block *block
     block_addresses(block, shape, i, addresses);
     for (unsigned k = 0; k < shape->lanes; k++) {
         uint64_t first = addresses[k], last = first + shape->width_bytes - 1u;
+        if (aligned) {
+            add_aligned(counter, first - grid->first, who);
+            continue;
+        }
         if (last < first) last = UINT64_MAX;
         if (first > grid->last || last < grid->first) continue;
         if (first < grid->first) first = grid->first;
@@ -131,7 +180,8 @@ static enum cts_status count_block(void *state, const struct scan_block *it,
         {
             const struct block_shape *const shape = &block->shapes[block->shape[i]];
             const uint16_t warp = block->warp[i];
-            if (shape->view != grid->view) continue;
+            if (shape->view != grid->view || shape->first > grid->last || shape->last < grid->first)
+                continue;
             const struct toucher who = {
                 .reads = shape->reads,
                 .writes = shape->writes,
@@ -215,7 +265,7 @@ static enum cts_status add_up(const struct grid *grid, const struct counter *cou
             const struct cell *const cell = &counters[t].cells[c];
             density->reads[c] += cell->reads;
             density->writes[c] += cell->writes;
-            warps += cell->warps + (uint64_t)__builtin_popcountll(cell->bits);
+            warps += cell->warps;
         }
         density->warps[c] =
             warps < CTS_SELECTION_WARPS_MAX ? (uint32_t)warps : CTS_SELECTION_WARPS_MAX;

@@ -1,6 +1,6 @@
 /* Lanes by address and by order: a raster whose columns are records in their order and whose rows
- * are addresses. Threads take chunks, whose columns can meet at the ends, and so count with atomic
- * additions; these seldom meet. */
+ * are addresses. Threads take chunks, whose columns can meet at the ends: those are counted with
+ * atomic additions. While it is counted a column stands together, since records come in order. */
 #include <stdlib.h>
 
 #include "analyze/selection/divide.h"
@@ -11,31 +11,53 @@ struct raster {
     const struct cts_selection_raster *asked;
     unsigned view;
     struct divisor row_bytes, column_records;
-    uint32_t columns;
-    _Atomic uint32_t *reads, *writes;
+    uint32_t rows;
+    struct cell {
+        _Atomic uint32_t reads, writes;
+    } *cells; /* [column * rows + row] */
 };
 
-static void add_lanes(const struct raster *raster, uint64_t row, uint64_t column,
+struct spot {
+    uint64_t column;
+    bool is_own; /* no other thread counts in the column */
+};
+
+static void add(_Atomic uint32_t *cell, uint32_t lanes, bool is_own)
+{
+    if (is_own)
+        atomic_store_explicit(cell, atomic_load_explicit(cell, memory_order_relaxed) + lanes,
+                              memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(cell, lanes, memory_order_relaxed);
+}
+
+static void add_lanes(const struct raster *raster, uint64_t row, const struct spot *spot,
                       const struct block_shape *shape, uint32_t lanes)
 {
-    const size_t cell = (size_t)(row * raster->columns + column);
-    if (shape->reads) atomic_fetch_add_explicit(&raster->reads[cell], lanes, memory_order_relaxed);
-    if (shape->writes)
-        atomic_fetch_add_explicit(&raster->writes[cell], lanes, memory_order_relaxed);
+    struct cell *const cell = &raster->cells[spot->column * raster->rows + row];
+    if (shape->reads) add(&cell->reads, lanes, spot->is_own);
+    if (shape->writes) add(&cell->writes, lanes, spot->is_own);
 }
 
 static void add_record(const struct raster *raster, const struct block *block, size_t i,
-                       uint64_t column)
+                       const struct spot *spot)
 {
     const struct block_shape *const shape = &block->shapes[block->shape[i]];
     const struct cts_selection_raster *const asked = raster->asked;
-    const struct block_hull hull = block_hull(block, shape, i);
-    if (hull.first <= hull.last && (hull.first > asked->last || hull.last < asked->first)) return;
-    if (hull.first <= hull.last && hull.first >= asked->first && hull.last <= asked->last) {
-        const uint64_t row = divide(hull.first - asked->first, raster->row_bytes);
-        if (divide(hull.last - asked->first, raster->row_bytes) == row) {
-            add_lanes(raster, row, column, shape, shape->lanes);
+    if (shape->pattern == CTS_PATTERN_LIST) {
+        if ((shape->first < asked->first || shape->last > asked->last) &&
+            !block_list_touches(block, shape, i, asked->first, asked->last))
             return;
+    } else {
+        const struct block_hull hull = block_hull(block, shape, i);
+        if (hull.first <= hull.last && (hull.first > asked->last || hull.last < asked->first))
+            return;
+        if (hull.first <= hull.last && hull.first >= asked->first && hull.last <= asked->last) {
+            const uint64_t row = divide(hull.first - asked->first, raster->row_bytes);
+            if (divide(hull.last - asked->first, raster->row_bytes) == row) {
+                add_lanes(raster, row, spot, shape, shape->lanes);
+                return;
+            }
         }
     }
     uint64_t addresses[CTS_WARP_LANES];
@@ -46,9 +68,11 @@ static void add_record(const struct raster *raster, const struct block *block, s
         if (first > asked->last || last < asked->first) continue;
         if (first < asked->first) first = asked->first;
         if (last > asked->last) last = asked->last;
-        const uint64_t end = divide(last - asked->first, raster->row_bytes);
-        for (uint64_t row = divide(first - asked->first, raster->row_bytes); row <= end; row++)
-            add_lanes(raster, row, column, shape, 1);
+        const uint64_t row_bytes = raster->row_bytes.value;
+        uint64_t row = divide(first - asked->first, raster->row_bytes);
+        uint64_t left = row_bytes - (first - asked->first - row * row_bytes); /* of the row */
+        add_lanes(raster, row, spot, shape, 1);
+        for (; last - first >= left; left += row_bytes) add_lanes(raster, ++row, spot, shape, 1);
     }
 }
 
@@ -57,19 +81,43 @@ static enum cts_status count_block(void *state, const struct scan_block *it,
 {
     const struct raster *const raster = state;
     const struct block *const block = it->block;
+    const uint64_t from = raster->asked->first_record;
+    /* Columns that begin and end in the chunk are its own. */
+    const uint64_t first_own = it->first_index <= from
+                                   ? 0
+                                   : divide(it->first_index - from - 1, raster->column_records) + 1;
+    const uint64_t end_own =
+        it->first_index + block->record_count <= from
+            ? 0
+            : divide(it->first_index + block->record_count - from, raster->column_records);
     (void)error;
     SCAN_SEGMENTS(it, segment)
     {
         SCAN_RECORDS(it, segment, i)
         {
             const uint64_t index = it->first_index + i;
-            if (index < raster->asked->first_record || index > raster->asked->last_record) continue;
-            if (block->shapes[block->shape[i]].view != raster->view) continue;
-            add_record(raster, block, i,
-                       divide(index - raster->asked->first_record, raster->column_records));
+            if (index < from || index > raster->asked->last_record) continue;
+            const struct block_shape *const shape = &block->shapes[block->shape[i]];
+            if (shape->view != raster->view || shape->first > raster->asked->last ||
+                shape->last < raster->asked->first)
+                continue;
+            struct spot spot = {.column = divide(index - from, raster->column_records)};
+            spot.is_own = spot.column >= first_own && spot.column < end_own;
+            add_record(raster, block, i, &spot);
         }
     }
     return CTS_OK;
+}
+
+/* Rows stand together in the answer. */
+static void turn(const struct raster *raster, struct cts_selection_order *order)
+{
+    for (size_t row = 0; row < order->rows; row++)
+        for (size_t column = 0; column < order->columns; column++) {
+            const struct cell *const cell = &raster->cells[column * order->rows + row];
+            order->reads[row * order->columns + column] = cell->reads;
+            order->writes[row * order->columns + column] = cell->writes;
+        }
 }
 
 static bool wants(const struct scan *scan, size_t chunk)
@@ -109,18 +157,20 @@ enum cts_status cts_selection_order(struct cts_selection *selection,
     order->row_bytes = raster.row_bytes.value;
     order->column_records = raster.column_records.value;
     order->rows = (uint32_t)divide(bytes, raster.row_bytes) + 1;
-    order->columns = raster.columns = (uint32_t)divide(records, raster.column_records) + 1;
+    order->columns = (uint32_t)divide(records, raster.column_records) + 1;
+    raster.rows = order->rows;
     const size_t cells = (size_t)order->rows * order->columns;
     order->reads = cts_array_zeroed(cells, sizeof *order->reads, error);
     order->writes = cts_array_zeroed(cells, sizeof *order->writes, error);
-    raster.reads = (_Atomic uint32_t *)order->reads;
-    raster.writes = (_Atomic uint32_t *)order->writes;
+    raster.cells = cts_array_zeroed(cells, sizeof *raster.cells, error);
     scan.states = &raster;
     scan.state_bytes = 0; /* all threads have the same */
     scan.visit = count_block;
     scan.wants = wants;
     scan.wants_state = &raster;
-    status = order->reads && order->writes ? scan_run(&scan, error) : CTS_MEMORY;
+    status = order->reads && order->writes && raster.cells ? scan_run(&scan, error) : CTS_MEMORY;
+    if (!status) turn(&raster, order);
+    free(raster.cells);
     scan_end(&scan);
     if (status) cts_selection_order_release(order);
     return status;
