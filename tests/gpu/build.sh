@@ -16,7 +16,8 @@ command -v mpicxx >/dev/null && compile mpi '-ccbin mpicxx' &
 wait
 include=$sources/../../include
 compile memory_cases -lineinfo & compile memory_speed -lineinfo & compile memory_values -lineinfo &
-compile memory_more "-lineinfo -I$include -lcuda" & compile cufft -lcufft 2>/dev/null &
+compile memory_more "-lineinfo -I$include -lcuda" & compile gemm -lcublas &
+compile cufft -lcufft 2>/dev/null &
 compile memory_separate "$sources/memory_separate_part.cu -lineinfo -rdc=true -lcudadevrt" &
 compile ../record/programs/ranges "-lineinfo" &
 command -v mpicxx >/dev/null && compile memory_ranks "-ccbin mpicxx -lineinfo" &
@@ -28,7 +29,7 @@ for source in "$sources"/../../examples/*.cu; do
     while [ "$(jobs -r | wc -l)" -ge "$(nproc)" ]; do wait -n 2>/dev/null || sleep 0.1; done
 done
 wait
-for program in activities launches cublas subscriber memory_cases memory_more memory_values memory_separate ranges \
-    vectoradd; do
+for program in activities launches cublas subscriber memory_cases memory_more memory_speed memory_values \
+    memory_separate gemm ranges vectoradd; do
     test -x "$programs/$program" || { echo "$program was not made"; exit 1; }
 done

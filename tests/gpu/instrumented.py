@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from memory import HERE, SKIPPED, Failure, Run, require  # noqa: E402
+from memory import HERE, SKIPPED, Failure, Run, Skipped, require  # noqa: E402
 
 SOURCES = os.path.join(HERE, "..", "..")
 CASES = ["streams", "graph", "cooperative", "spaces", "divergence", "reset"]
@@ -33,8 +33,7 @@ BY_CONVERGENCE = {"records"}
 def program(options, name):
     path = os.path.join(options.programs, name + "-built")
     if not os.access(path, os.X_OK):
-        print(f"{name}: no program '{path}'")
-        sys.exit(SKIPPED)
+        raise Skipped(f"no program '{path}'")
     return path
 
 
@@ -58,7 +57,7 @@ def case(options, name):
     if name == "cooperative":
         held = run.rows("SELECT size_bytes, type FROM allocations WHERE variable = 'arrived'")
         require(held == [(4, "unsigned int")], f"the variable's memory: {held}")
-    return f"{len(found)} launches"
+    return f"{len(found)} launches; {run.said()}"
 
 
 def spaces(run):
@@ -93,7 +92,7 @@ def filters(options):
 def native(options):
     """Without a recorder the program does what it did."""
     done = subprocess.run([program(options, "instrumented_cases"), "graph"], check=False,
-                          stdout=subprocess.DEVNULL)
+                          stdout=subprocess.DEVNULL, timeout=60)
     require(done.returncode == 0, f"ended with {done.returncode}")
     return "unrecorded"
 
@@ -107,17 +106,17 @@ def sites_of(comm):
 def example(options, name):
     path = os.path.join(options.cpu_runs, name + ".json")
     if not os.path.exists(path):
-        print(f"{name}: no recording of the CPU device")
-        sys.exit(SKIPPED)
+        raise Skipped("no recording of the CPU device")
     with open(path, encoding="utf-8") as file:
         expected = json.load(file)
-    found = Run(options, "instrumented-" + name, [program(options, name)]).comm()
+    run = Run(options, "instrumented-" + name, [program(options, name)])
+    found = run.comm()
     differ = {key: (found["totals"].get(key), value) for key, value in expected["totals"].items()
               if found["totals"].get(key) != value and key not in BY_CONVERGENCE}
     require(not differ, f"totals (GPU, CPU device): {differ}")
     require(sites_of(found) == sites_of(expected), "sites differ")
     records = found["totals"]["records"], expected["totals"]["records"]
-    return f"{len(expected['totals'])} totals, {len(expected['sites'])} sites, records {records}"
+    return f"{len(expected['totals'])} totals, {len(expected['sites'])} sites, records {records}; {run.said()}"
 
 
 def build(options):
@@ -132,6 +131,9 @@ def build(options):
         subprocess.run([options.ctascope, "cc", "--device=cuda", "-O2",
                         os.path.join(HERE, name + ".cu"), "-o",
                         os.path.join(options.programs, name + "-built")], check=True)
+    subprocess.run([options.ctascope, "cc", "--device=cuda", "--toolkit=none", "-O2",
+                    os.path.join(HERE, "without_toolkit.cu"), "-o",
+                    os.path.join(options.programs, "without_toolkit-built")], check=True)
     for name in EXAMPLES:
         source = os.path.join(SOURCES, "examples", name + ".cu")
         subprocess.run([options.ctascope, "cc", "--device=cuda", "-O3", include, source, "-o",
@@ -165,6 +167,7 @@ def main():
         return SKIPPED
     others = {"filters": filters, "native": native}
     failures = 0
+    skipped = False
     with tempfile.TemporaryDirectory() as work:
         options.keep = options.keep or work
         os.makedirs(options.keep, exist_ok=True)
@@ -173,10 +176,13 @@ def main():
                 said = (case(options, name) if name in CASES
                         else others[name](options) if name in others else example(options, name))
                 print(f"ok   {name}: {said}", flush=True)
+            except Skipped as lacking:
+                skipped = True
+                print(f"skip {name}: {lacking}", flush=True)
             except (Failure, subprocess.TimeoutExpired) as failure:
                 failures += 1
                 print(f"FAIL {name}: {failure}", flush=True)
-    return failures > 0
+    return 1 if failures else SKIPPED if skipped else 0
 
 
 if __name__ == "__main__":

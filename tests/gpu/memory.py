@@ -4,13 +4,15 @@ say they did ("expect KEY COUNT"), and the examples with what the CPU device rec
 
     memory.py --ctascope PROGRAM --programs DIRECTORY [--keep DIRECTORY] CASE...
 
-Ends with 77 where there is no GPU, or this ctascope cannot record one. Without CASE: all of them.
+Ends with 77 where there is no GPU, this ctascope cannot record one, or no CASE could be tried. Without
+CASE: all of them. Runs are removed when their case is done, but with --keep.
 """
 import argparse
 import csv
 import json
 import os
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -21,12 +23,12 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
-LIMIT_S = 60
+LIMIT_S = 120 # a run; Python's libraries alone may take half of it
 CASES = ["plain", "patterns", "far", "async", "streams", "memory", "graph", "full", "many", "trap",
          "no-sync", "killed", "reset"]
 MORE = ["atomics", "inlined", "shapes", "cluster", "bulk", "tensor", "texture", "contexts", "devices",
-        "children", "switch", "exit"]
-OWN_STATUS = {"trap": 3, "killed": 137, "exit": 5}
+        "children", "switch", "exit", "modules", "device-trap", "crash"]
+OWN_STATUS = {"trap": 3, "killed": 137, "exit": 5, "device-trap": 3, "crash": 139}
 EXAMPLES = ["vectoradd", "stencil2d", "histogram", "transpose", "nbody", "reduction"]
 # Where nvcc and clang make different accesses; everything else is the same to the byte.
 DIFFERENT = {"nbody", "reduction"}
@@ -34,6 +36,10 @@ DIFFERENT = {"nbody", "reduction"}
 
 class Failure(Exception):
     pass
+
+
+class Skipped(Exception):
+    """What is not here."""
 
 
 def require(condition, text):
@@ -44,22 +50,29 @@ def require(condition, text):
 class Run:
     """A recorded run: what the program printed, and the catalogue."""
 
-    def __init__(self, options, name, command, *record_options, environment=None, status=0):
+    def __init__(self, options, name, command, *record_options, environment=None, status=0,
+                 preexec=None):
         self.path = os.path.join(options.keep, name)
         self.options = options
         process = subprocess.Popen(
             [options.ctascope, "record", "--force", "-o", self.path, *record_options, "--", *command],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
-            env=dict(os.environ, **(environment or {})))
+            env=dict(os.environ, **(environment or {})), preexec_fn=preexec)
         try:
             self.output, self.errors = process.communicate(timeout=LIMIT_S)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             raise
-        self.skipped = process.returncode == SKIPPED
-        require(process.returncode in (status, SKIPPED),
+        if process.returncode == SKIPPED:
+            raise Skipped(f"{name}: {self.output.strip() or 'this device, or its number, does not do it'}")
+        require(process.returncode == status,
                 f"ended with {process.returncode}, not {status}: {self.errors.strip()[-600:]}")
+
+    def said(self):
+        """What record said of the run."""
+        lines = [line for line in self.errors.splitlines() if line.startswith("ctascope record: ")]
+        return lines[-1].split("': ", 1)[-1] if lines else "nothing said"
 
     def rows(self, query):
         with sqlite3.connect(f"file:{self.path}/run.db?mode=ro", uri=True) as database:
@@ -164,15 +177,18 @@ def compare(run):
 
 
 def program(options, name):
-    return os.path.join(options.programs, name)
+    path = os.path.join(options.programs, name)
+    if not os.access(path, os.X_OK):
+        raise Skipped(f"no program '{path}'")
+    return path
 
 
 def case(options, name):
     source = "memory_more" if name in MORE else "memory_cases"
     run = Run(options, name, [program(options, source), name], status=OWN_STATUS.get(name, 0))
-    if run.skipped:
-        return "not on this machine"
     checked = compare(run)
+    if name == "plain":
+        checked += addresses(run)
     if name == "patterns":
         patterns = run.comm()["sites"]
         require(any(site["operation"] == "atomic add" for site in patterns), "no atomic")
@@ -184,7 +200,17 @@ def case(options, name):
                        "'event record' UNION SELECT op, 3 FROM syncs WHERE kind = 'stream wait' "
                        "ORDER BY 1")
         require([kind for _, kind in ops] == [1, 2] + [3, 1, 2] * 3, f"order {ops}")
-    return f"{checked} counts"
+    return f"{checked} counts; {run.said()}"
+
+
+def addresses(run):
+    """Each float of one allocation is loaded once, and each of another one stored."""
+    allocations = run.rows("SELECT address, size_bytes FROM allocations WHERE call = 'cudaMalloc' ORDER BY op")
+    require(len(allocations) == 2, str(allocations))
+    for (start, size), operation in zip(allocations, ("load", "store")):
+        found = [row["at"] for row in lanes_of(run) if row["operation"] == operation]
+        require(sorted(found) == list(range(start, start + size, 4)), f"addresses of {operation}s")
+    return 2
 
 
 # ---- the examples ----
@@ -203,7 +229,7 @@ def example(options, name):
     if name in DIFFERENT:
         return f"differs in {len(differ)} of {len(expected)}: {differ}"
     require(not differ, f"totals (GPU, CPU device): {differ}")
-    return f"{len(expected)} totals are the CPU device's"
+    return f"{len(expected)} totals are the CPU device's; {run.said()}"
 
 
 # ---- options ----
@@ -233,7 +259,7 @@ def small_ring(options):
     run = Run(options, "ring-lists", [program(options, "histogram")], "--ring-size", "256K")
     whole = Run(options, "ring-whole", [program(options, "histogram")])
     require(run.value(QUERIES["accesses"]) == whole.value(QUERIES["accesses"]), "accesses")
-    return "nothing lost"
+    return f"nothing lost; {run.said()}"
 
 
 def sampled(options):
@@ -257,6 +283,63 @@ def limit(options):
     require(run.value("SELECT sum(dropped_accesses) FROM launches") > 0, "nothing dropped")
     require("DROPPED" in run.errors, run.errors)
     return run.errors.strip()
+
+
+def disk(options):
+    """Where no more can be written, the program goes on, and what was dropped is counted."""
+    limit = 20 << 20
+    run = Run(options, "disk", [program(options, "memory_speed"), "gather", "3"], "--spaces", "global",
+              environment={"CUDA_CACHE_DISABLE": "1"},
+              preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    require(run.output.startswith("gather "), f"the program did not end: {run.output}")
+    require("DROPPED" in run.errors and "File too large" in run.errors, run.errors)
+    accesses, dropped = run.rows("SELECT sum(accesses), sum(dropped_accesses) FROM launches")[0]
+    require(accesses + dropped == 4 * 3 * (1 << 24), f"{accesses} and {dropped} dropped accesses")
+    sizes = [os.path.getsize(os.path.join(path, name))
+             for path, _, names in os.walk(run.path) for name in names]
+    require(max(sizes) <= limit, f"files of {sizes}")
+    return run.said()
+
+
+def peak_kib():
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+def bounded(options):
+    """Four times the records take the same memory: what is written is not kept."""
+    command = [program(options, "memory_speed"), "gather"]
+    peaks = []
+    for launches in ("5", "20"):
+        run = Run(options, "bounded", [*command, launches], "--spaces", "global")
+        peaks.append(peak_kib() >> 10) # of all children so far
+        require(run.value(QUERIES["accesses"]) == (int(launches) + 1) * 3 * (1 << 24), "accesses")
+    require(peaks[1] <= peaks[0] * 1.25 + 64, f"MiB of memory: {peaks}")
+    return f"{peaks[0]} and {peaks[1]} MiB of memory; {run.said()}"
+
+
+def short_of_memory(options):
+    """No room for the stack of patched code: the program does what it does, and one line says why
+    nothing came."""
+    run = Run(options, "short", [program(options, "memory_cases"), "full"],
+              environment={"SPARE_MIB": "128"}, status=125)
+    require("expect accesses" in run.output, "the program did not run")
+    lines = [line for line in run.errors.strip().splitlines() if line.startswith("ctascope")]
+    require(len(lines) == 1, run.errors)
+    require(re.search(r"left no record while \d+ MiB of device memory were free: .* takes about \d+ MiB",
+                      lines[0]), run.errors)
+    require(run.value("SELECT recorded FROM launches") == "none", "it counts as recorded")
+    return lines[0]
+
+
+def doctor(options):
+    done = subprocess.run([options.ctascope, "doctor", "--format", "json"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
+    recorders = {one["name"]: one for one in json.loads(done.stdout)["recorders"]}
+    for name, recorder in recorders.items():
+        require(recorder["works"] or not recorder["possible"], f"{name}: {recorder['outcome']}")
+    memory = recorders["GPU, memory, any program"]
+    require(memory["works"] and memory["tested"], f"memory: {memory['outcome']}")
+    return "; ".join(f"{name}: {one['outcome']}" for name, one in recorders.items())
 
 
 def hang(options):
@@ -465,8 +548,6 @@ def gemm(options):
 
 
 def cufft(options):
-    if not os.path.exists(program(options, "cufft")):
-        return "no cuFFT"
     run = Run(options, "cufft", [program(options, "cufft")])
     return f"{compare(run)} counts; {run.rows('SELECT name FROM kernels')}"
 
@@ -474,8 +555,8 @@ def cufft(options):
 def ranks(options):
     """Both ways to record MPI ranks: one run, a folder per rank."""
     mpirun = shutil.which("mpirun")
-    if not mpirun or not os.path.exists(program(options, "memory_ranks")):
-        return "no MPI"
+    if not mpirun:
+        raise Skipped("no mpirun")
     launcher = [mpirun, "--allow-run-as-root", "--oversubscribe", "-n", "2"]
     command = [program(options, "memory_ranks")]
     run = Run(options, "ranks", launcher + command)
@@ -511,7 +592,7 @@ SPECIAL = {
     "disassembly": disassembly, "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
     "late": lambda o: says(o, "late", ["CUDA was initialised before", "refuses"]),
     "subscriber": lambda o: says(o, "subscriber", ["another tool uses the Sanitizer"]),
-    "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,
+    "disk": disk, "bounded": bounded, "short": short_of_memory, "doctor": doctor, "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,
     "cublas": lambda o: library(o, "cublas", [program(o, "cublas")]),
     "triton": lambda o: library(o, "triton", [sys.executable, os.path.join(HERE, "triton_kernel.py")]),
     "training": lambda o: library(o, "training", [sys.executable, os.path.join(HERE, "training.py")]),
@@ -533,26 +614,26 @@ def main():
     if not os.path.exists(os.path.join(library_path, "ctascope_patches.fatbin")):
         print("this ctascope has no patches")
         return SKIPPED
-    temporary = None if options.keep else tempfile.mkdtemp()
-    options.keep = options.keep or temporary
-    os.makedirs(options.keep, exist_ok=True)
-    failures = 0
+    outcomes = set()
     for name in options.cases or CASES + MORE + EXAMPLES + list(SPECIAL):
-        start = time.time()
-        try:
-            if name in CASES + MORE:
-                text = case(options, name)
-            elif name in EXAMPLES:
-                text = example(options, name)
-            else:
-                text = SPECIAL[name](options)
-            print(f"{name}: {text} ({time.time() - start:.1f} s)", flush=True)
-        except (Failure, subprocess.TimeoutExpired, sqlite3.Error) as failure:
-            print(f"{name}: FAILED: {failure}", flush=True)
-            failures += 1
-    if temporary:
-        shutil.rmtree(temporary)
-    return 1 if failures else 0
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
+            outcomes.add(tell(argparse.Namespace(**dict(vars(options), keep=options.keep or temporary)),
+                              name))
+    return 1 if "FAILED" in outcomes else SKIPPED if outcomes == {"skipped"} else 0
+
+
+def tell(options, name):
+    start, outcome = time.time(), "ok"
+    os.makedirs(options.keep, exist_ok=True)
+    try:
+        text = (case(options, name) if name in CASES + MORE else
+                example(options, name) if name in EXAMPLES else SPECIAL[name](options))
+    except Skipped as lacking:
+        outcome, text = "skipped", lacking
+    except (Failure, subprocess.TimeoutExpired, sqlite3.Error) as failure:
+        outcome, text = "FAILED", failure
+    print(f"{outcome} {name}: {text} ({time.time() - start:.1f} s)", flush=True)
+    return outcome
 
 
 if __name__ == "__main__":

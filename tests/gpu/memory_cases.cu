@@ -213,10 +213,11 @@ static void graph(void)
 }
 
 // All the card's memory but a little: patched code has a stack, for all threads of the device at
-// once.
+// once. SPARE_MIB: what is left; STACK_BYTES: cudaLimitStackSize.
 static void full(void)
 {
-    const char *const spare = getenv("SPARE_MIB");
+    const char *const spare = getenv("SPARE_MIB"), *const stack = getenv("STACK_BYTES");
+    if (stack) CHECK(cudaDeviceSetLimit(cudaLimitStackSize, (size_t)atoi(stack)));
     size_t free_bytes, total_bytes;
     float *const a = make(), *const b = make();
     CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));

@@ -1,6 +1,7 @@
 // More of what a memory recorder has to cope with: memory_more CASE. As memory_cases does, each
 // case says on stdout what it did ("expect KEY COUNT"); 77: this device, or its number, does not do
 // it.
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -447,6 +448,61 @@ static void run_subscriber(void)
     expect("launches at least", 0);
 }
 
+// A module that comes, goes, and comes again while the program runs.
+static void run_modules(void)
+{
+    static const char text[] = ".version 6.3\n"
+                               ".target sm_75\n"
+                               ".address_size 64\n"
+                               ".visible .entry stamp(.param .u64 to) {\n"
+                               "  .reg .u64 a, o;\n"
+                               "  .reg .u32 i;\n"
+                               "  ld.param.u64 a, [to];\n"
+                               "  mov.u32 i, %tid.x;\n"
+                               "  mul.wide.u32 o, i, 4;\n"
+                               "  add.u64 a, a, o;\n"
+                               "  st.global.u32 [a], i;\n"
+                               "  ret;\n"
+                               "}\n";
+    float *memory = make();
+    void *arguments[] = {&memory};
+    for (int i = 0; i < 3; i++) {
+        CUmodule module;
+        CUfunction function;
+        DRIVER(cuModuleLoadData(&module, text));
+        DRIVER(cuModuleGetFunction(&function, module, "stamp"));
+        DRIVER(cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, arguments, NULL));
+        CHECK(cudaDeviceSynchronize());
+        DRIVER(cuModuleUnload(module));
+    }
+    expect("launches", 3);
+    expect("accesses", 3 * 64);
+    expect("records", 3 * 2);
+}
+
+__global__ void stop_short(void)
+{
+    asm volatile("trap;");
+}
+
+static void run_device_trap(void)
+{
+    run_plain();
+    stop_short<<<1, 32>>>();
+    expect("accesses", 2 * N);
+    fflush(stdout);
+    CHECK(cudaDeviceSynchronize());
+}
+
+static void run_crash(void)
+{
+    run_plain();
+    expect("accesses at least", 2 * N);
+    fflush(stdout);
+    usleep(500000);
+    raise(SIGSEGV);
+}
+
 __global__ void forever(volatile float *data)
 {
     while (data[0] == 0) data[1] += 1;
@@ -490,11 +546,24 @@ int main(int, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"atomics", run_atomics}, {"inlined", run_inlined},   {"shapes", run_shapes},
-        {"cluster", run_cluster}, {"bulk", run_bulk},         {"tensor", run_tensor},
-        {"texture", run_texture}, {"contexts", run_contexts}, {"devices", run_devices},
-        {"plain", run_plain},     {"late", run_late},         {"subscriber", run_subscriber},
-        {"hang", run_hang},       {"exit", run_exit},         {"switch", run_switch},
+        {"atomics", run_atomics},
+        {"inlined", run_inlined},
+        {"shapes", run_shapes},
+        {"cluster", run_cluster},
+        {"bulk", run_bulk},
+        {"tensor", run_tensor},
+        {"texture", run_texture},
+        {"contexts", run_contexts},
+        {"devices", run_devices},
+        {"plain", run_plain},
+        {"late", run_late},
+        {"subscriber", run_subscriber},
+        {"hang", run_hang},
+        {"exit", run_exit},
+        {"switch", run_switch},
+        {"modules", run_modules},
+        {"device-trap", run_device_trap},
+        {"crash", run_crash},
     };
     for (const auto &one : cases)
         if (argv[1] && !strcmp(argv[1], one.name)) return one.run(), 0;
