@@ -218,7 +218,7 @@ static bool try_gpu_instrumented(const struct place *place, struct cts_doctor_re
 /* A recorder, the parts that it cannot do without, and its test. */
 static const struct kind {
     const char *name;
-    const char *parts[6];
+    const char *parts[8];
     bool (*try)(const struct place *place, struct cts_doctor_recorder *recorder);
 } kinds[] = {
     {"CPU device, memory",
@@ -231,7 +231,8 @@ static const struct kind {
      {"GPU", "GPU memory recorder", "GPU patches", "Compute Sanitizer"},
      try_gpu_memory},
     {"GPU, memory, compiled by cc",
-     {"GPU", "GPU device library", "clang 19", "plugin"},
+     {"GPU", "GPU memory recorder", "GPU patches", "Compute Sanitizer", "GPU device library",
+      "clang 19", "plugin"},
      try_gpu_instrumented},
     {"GPU, timeline", {"GPU", "GPU timeline recorder", "CUPTI"}, try_gpu_timeline},
 };
@@ -272,7 +273,8 @@ void cts_doctor_try(struct cts_doctor *doctor, bool test)
     static const char *const filters[] = {
         "CTASCOPE_KERNEL_NAME", "CTASCOPE_LAUNCH_SKIP",  "CTASCOPE_LAUNCH_COUNT",
         "CTASCOPE_CTA_SAMPLE",  "CTASCOPE_MAX_SIZE",     "CTASCOPE_SPACES",
-        "CTASCOPE_MEMORY_MODE", "CTASCOPE_NVTX_INCLUDE", "CTASCOPE_PROFILE_FROM_START"};
+        "CTASCOPE_MEMORY_MODE", "CTASCOPE_NVTX_INCLUDE", "CTASCOPE_PROFILE_FROM_START",
+        "CTASCOPE_RING_SIZE",   "CTASCOPE_VALUES"};
     struct place place = {0};
     char trouble[256] = "";
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++) unsetenv(filters[i]);
