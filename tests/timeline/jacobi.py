@@ -47,10 +47,13 @@ class Jacobi(ranks.MpiTest):
         self.check(4, 100)
 
     def path_of(self, percent):
-        """Time on the critical path by activity; all of it is booked, and so is all blame."""
+        """The time steps' time on the critical path by activity; all of it is booked, and so is all
+        blame."""
         shutil.rmtree("run", ignore_errors=True)
         self.record_ranks(2, "jacobi", "1024", "1024", "20", str(percent))
-        found = json.loads(self.ctascope("path", "run", "--format", "json").stdout)
+        found = json.loads(self.ctascope("path", "run", "--within", "iterations",
+                                         "--format", "json").stdout)
+        self.assertEqual(found["end_ns"] - found["begin_ns"], found["path_ns"])
         self.assertEqual(sum(row["path_ns"] for row in found["activities"]), found["path_ns"])
         self.assertEqual(sum(row["blame_ns"] for row in found["activities"]), found["wait_ns"])
         return {row["activity"].split("(")[0]: row["path_ns"] for row in found["activities"]}
