@@ -27,7 +27,8 @@ LIMIT_S = 120 # a run; Python's libraries alone may take half of it
 CASES = ["plain", "patterns", "far", "async", "streams", "memory", "graph", "full", "many", "trap",
          "no-sync", "killed", "reset"]
 MORE = ["atomics", "inlined", "shapes", "cluster", "bulk", "tensor", "texture", "contexts", "devices",
-        "children", "switch", "exit", "modules", "device-trap", "crash"]
+        "children", "switch", "exit", "modules", "beside", "device-trap",
+        "crash"]
 OWN_STATUS = {"trap": 3, "killed": 137, "exit": 5, "device-trap": 3, "crash": 139}
 EXAMPLES = ["vectoradd", "stencil2d", "histogram", "transpose", "nbody", "reduction"]
 # Where nvcc and clang make different accesses; everything else is the same to the byte.

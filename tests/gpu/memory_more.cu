@@ -503,6 +503,40 @@ static void run_crash(void)
     raise(SIGSEGV);
 }
 
+__global__ void wait_for(volatile int *flag, int *seen, long long cycles)
+{
+    const long long start = clock64();
+    while (!*flag && clock64() - start < cycles) {
+    }
+    *seen = *flag;
+}
+
+__global__ void raise_flag(volatile int *flag)
+{
+    *flag = 1;
+}
+
+// A kernel that waits for another one, which is launched first while it runs: whoever waits for the
+// device in between never ends, or here, after a while.
+static void run_beside(void)
+{
+    int *const flag = (int *)make(), *const seen = flag + 1024, result = 0;
+    cudaStream_t streams[2];
+    cudaFuncAttributes attributes;
+    CHECK(cudaFuncGetAttributes(&attributes, raise_flag)); // is loaded
+    for (int i = 0; i < 2; i++)
+        CHECK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
+    CHECK(cudaDeviceSynchronize());
+    wait_for<<<1, 1, 0, streams[0]>>>(flag, seen, 1ll << 34);
+    usleep(100000);
+    raise_flag<<<1, 1, 0, streams[1]>>>(flag);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(&result, seen, sizeof result, cudaMemcpyDeviceToHost));
+    if (!result) exit(4);
+    expect("launches", 2);
+    expect("accesses at least", 4);
+}
+
 __global__ void forever(volatile float *data)
 {
     while (data[0] == 0) data[1] += 1;
@@ -546,23 +580,12 @@ int main(int, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"atomics", run_atomics},
-        {"inlined", run_inlined},
-        {"shapes", run_shapes},
-        {"cluster", run_cluster},
-        {"bulk", run_bulk},
-        {"tensor", run_tensor},
-        {"texture", run_texture},
-        {"contexts", run_contexts},
-        {"devices", run_devices},
-        {"plain", run_plain},
-        {"late", run_late},
-        {"subscriber", run_subscriber},
-        {"hang", run_hang},
-        {"exit", run_exit},
-        {"switch", run_switch},
-        {"modules", run_modules},
-        {"device-trap", run_device_trap},
+        {"atomics", run_atomics}, {"inlined", run_inlined},   {"shapes", run_shapes},
+        {"cluster", run_cluster}, {"bulk", run_bulk},         {"tensor", run_tensor},
+        {"texture", run_texture}, {"contexts", run_contexts}, {"devices", run_devices},
+        {"plain", run_plain},     {"late", run_late},         {"subscriber", run_subscriber},
+        {"hang", run_hang},       {"exit", run_exit},         {"switch", run_switch},
+        {"modules", run_modules}, {"beside", run_beside},     {"device-trap", run_device_trap},
         {"crash", run_crash},
     };
     for (const auto &one : cases)
