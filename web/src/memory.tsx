@@ -103,7 +103,7 @@ export function MemorySection({ data }: { data: Memory }) {
     return (
         <>
             <p>{summary(data)}</p>
-            {data.partition_answer && <p>Split over several GPUs: {data.partition_answer.trim().split("\n").map((line) => line.trim().replace(/;$/, "")).join("; ")}.</p>}
+            {data.partition_answer && <p class="lines">Split over several GPUs: {data.partition_answer.trim()}</p>}
             {data.findings.length > 0 && <p>Worst access: {data.findings[0]!.finding} at {data.findings[0]!.place ?? "?"} in {shortName(data.findings[0]!.kernel)}: {data.findings[0]!.evidence}.</p>}
             {notes.length > 0 && <div class="warning"><ul>{notes.map((note) => <li>{note}</li>)}</ul></div>}
             <div class="tiles">

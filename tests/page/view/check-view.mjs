@@ -461,10 +461,31 @@ const parts = {
         assert.match(await text(page.locator(".notices")), /Launch 99 cannot be shown: the run has no launch 99/);
         assert.equal(await text(page.locator(".picker code")), "transpose_naive");
         await close();
+        // Memory that is not there, of a map, a selection, a pin; a comparison with what does not exist.
+        ({ page, close } = await show("launch=0&view=addresses&second=none&window=global:0x1000-0x1fff&bytes=global:0x10-0x1f&pins=global:0x20-0x2f,88888888~gone"));
+        await settle(page);
+        const lost = await text(page.locator(".notices"));
+        assert.ok(lost.includes("The memory at 0x1000 does not exist in launch 0") && lost.includes("Pinned record 88888888"), lost);
+        assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^d_in: /);
+        assert.match(await text(page.locator(".touching")), /0x10, outside every allocation · 16 B .* No lane touched them/);
+        assert.match(await text(page.locator(".pins")), /0x20, outside every allocation/);
+        await close();
+        ({ page, close } = await show("launch=1&view=banks&second=none&record=8&compare=this:2:99999999"));
+        assert.match(await text(pane(page, "banks")), /Request 99999999 of launch 2 does not exist/);
+        await page.getByRole("button", { name: "Stop comparing" }).click();
+        await close();
+        // Views that this page has no data for say why.
+        ({ page, close } = await show("launch=0&view=communication"));
+        assert.match(await text(pane(page, "communication")), /This page holds one launch alone\. ctascope report RUN/);
+        await close();
+        ({ page, close } = await show("launch=0&view=addresses&second=none&op=atomic"));
+        assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), / 0 cells touched$/);
+        assert.match(await text(page.locator(".filter .nothing")), /Nothing matches/);
+        await close();
         // A filter that matches nothing says so, in each view, and offers to clear it.
-        for (const view of ["warps", "sectors", "conflicts", "order"]) {
-            ({ page, close } = await show(`launch=0&view=${view}&second=none&op=atomic`));
-            assert.match(await text(pane(page, view)), /No [a-z ]+ match the filter\. Clear the filter/, view);
+        for (const view of ["warps", "sectors", "conflicts", "order", "banks"]) {
+            ({ page, close } = await show(`launch=${view === "banks" ? 1 : 0}&view=${view}&second=none&op=atomic`));
+            assert.match(await text(pane(page, view)), /No [a-z -]+ match the filter\. Clear the filter/, view);
             await page.getByRole("button", { name: "Clear the filter" }).click();
             await settle(page);
             assert.equal((await stateOf(page)).op, undefined);

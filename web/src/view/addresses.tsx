@@ -40,9 +40,10 @@ function regionOf(launch: LaunchInfo, sites: Map<number, Site>, space: Space, al
 // Which piece of memory is shown: that of the window, else of the selection, else the first touched.
 function chosen(model: Model): { space: Space; allocation: Allocation | null } {
     const { launch, state, selected } = model;
-    if (state.window) return { space: state.window.space, allocation: state.window.space === "global" ? allocationAt(launch, state.window.first) : null };
-    if (state.bytes) return { space: state.bytes.space, allocation: state.bytes.space === "global" ? allocationAt(launch, state.bytes.first) : null };
-    if (state.filter.range) return { space: state.filter.range.space, allocation: allocationAt(launch, state.filter.range.first) };
+    for (const range of [state.window, state.bytes, state.filter.range]) {
+        const allocation = range?.space === "global" ? allocationAt(launch, range.first) : null;
+        if (range && (allocation || range.space !== "global")) return { space: range.space, allocation };
+    }
     const space = selected?.space ?? state.filter.space ?? (launch.spaces.some((s) => s.space === "global") ? "global" : launch.spaces[0]?.space ?? "global");
     const lane = selected ? selected.addresses.find((a) => !Number.isNaN(a)) : undefined;
     const own = space === "global" && lane !== undefined ? allocationAt(launch, lane) : null;

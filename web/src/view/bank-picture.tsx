@@ -2,7 +2,7 @@
 // wants a word of the bank. Phases are apart. A bank with several distinct words is a conflict, the
 // redder the more ways; lanes on one word share it. 'By bank' stacks the distinct words of each
 // bank: a column of one box is served at once.
-import { Canvas, drawLetter, type Brush } from "./canvas";
+import { Canvas, drawLetter, unitOf, type Brush } from "./canvas";
 import { kindColour, type Hover } from "./model";
 import type { One } from "./records";
 import { BANKS, bankCost, isActive, type Phase } from "./requests";
@@ -11,7 +11,10 @@ import type { Site } from "./source";
 import type { Theme } from "../theme";
 import type { Store } from "./store";
 
-const LEFT = 38, TOP = 18, ROW = 13, GAP = 8;
+const LEFT = 38, TOP = 18, GAP = 8, LOW = 13, HIGH = 19;
+
+// Rows are higher where the screen has room for two phases of them.
+const rowHeight = () => (innerHeight > 1000 * unitOf() ? HIGH : LOW);
 
 // Two words are red already; 32 are the full alarm.
 function wayColour(theme: Theme, ways: number, plain: string): string {
@@ -24,12 +27,12 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
     hover: Store<Hover | null>; letters: Map<number, string>; onLane: (lane: number | null, sticky: boolean) => void;
 }) {
     const width = site?.width ?? 4, cost = bankCost(one.addresses, one.mask, width, bankBytes);
-    const rowsOf = (phase: Phase) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
-    const tall = cost.phases.reduce((sum, phase) => sum + rowsOf(phase) * ROW + GAP, TOP + (stacked ? 0 : 18));
+    const tallRow = rowHeight(), rowsOf = (phase: Phase) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
+    const tall = cost.phases.reduce((sum, phase) => sum + rowsOf(phase) * tallRow + GAP, TOP + (stacked ? 0 : 18));
     const geometry = (wide: number, unit: number) => ({ left: LEFT * unit, cell: Math.max(6 * unit, Math.min(26 * unit, Math.floor((wide - (LEFT + 6) * unit) / BANKS))) });
 
     const draw = ({ context, width: wide, unit, theme, small }: Brush) => {
-        const { left, cell } = geometry(wide, unit), row = ROW * unit, plain = kindColour(theme, site?.kind ?? "load");
+        const { left, cell } = geometry(wide, unit), row = tallRow * unit, plain = kindColour(theme, site?.kind ?? "load");
         const pointed = hover.get()?.record?.index === one.index ? hover.get()!.lane : null;
         const mark = (x: number, y: number, lanes: number[]) => {
             if (!lanes.some((l) => l === lane || l === pointed)) return;
@@ -104,21 +107,21 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
         }
     };
     const laneAt = (x: number, y: number, wide: number): number | null => {
-        const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13, { left, cell } = geometry(wide, unit);
+        const unit = unitOf(), { left, cell } = geometry(wide, unit);
         const bank = Math.floor((x - left) / cell);
         let top = TOP * unit;
         for (const phase of cost.phases) {
-            const rows = rowsOf(phase), r = Math.floor((y - top) / (ROW * unit));
+            const rows = rowsOf(phase), r = Math.floor((y - top) / (tallRow * unit));
             if (r >= 0 && r < rows) {
                 if (!stacked) return isActive(one.mask, phase.first + r) ? phase.first + r : null;
                 return phase.words.filter((word) => word.bank === bank)[r]?.lanes[0] ?? null;
             }
-            top += rows * ROW * unit + GAP * unit;
+            top += rows * tallRow * unit + GAP * unit;
         }
         return null;
     };
     const label = `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ${cost.wavefronts} wavefronts, ${cost.ideal} would do`;
-    const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
+    const unit = unitOf();
     return (
         <Canvas label={`Lanes and banks: ${label}`} draw={draw} redraw={(paint) => hover.watch(paint)} height={tall * unit} cursor="pointer" class="banks"
             onMove={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), false)} onLeave={() => onLane(null, false)}

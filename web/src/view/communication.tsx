@@ -8,7 +8,7 @@ import { Empty, Failed, Head } from "./parts";
 export function CommunicationView() {
     const model = useModel();
     const answer = useAsk("run", model.run.hasCommunication ? "communication" : null, (signal) => model.source.communication(signal));
-    if (!model.run.hasCommunication) return <Empty title="No communication in this run.">No launch read what an earlier one wrote to global memory.</Empty>;
+    if (!model.run.hasCommunication) return <Empty title="This page holds one launch alone."><code>ctascope report RUN</code> writes a page with the communication of all of them.</Empty>;
     return (
         <>
             <Head><b>Communication</b> <span class="soft">of the whole run: who reads what whom wrote, and what a split over several GPUs would cost</span></Head>

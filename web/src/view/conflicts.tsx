@@ -45,7 +45,7 @@ export function ConflictsView() {
                                 return (
                                     <>
                                         <tr class={shown ? "on" : ""}>
-                                            <td class="text"><button class="link" aria-expanded={shown} onClick={() => setOpen(shown ? null : i)} title={`${hex(c.first)} to ${hex(c.last)}`}>{shown ? "▾" : "▸"} {addressText(launch, space, c.first)}</button></td>
+                                            <td class="text"><button class="link" aria-expanded={shown} onClick={() => setOpen(shown ? null : i)} title={`${hex(c.first)} to ${hex(c.last)}`}>{shown ? "▾" : "▸"} {addressText(launch, space, c.first)}</button>{space === "shared" && c.touches[0] && <span class="soft"> of CTA {pointText(c.touches[0].cta, launch.grid)}</span>}</td>
                                             <td>{bytes(c.last - c.first + 1)}</td><td>{count(c.warps)}</td><td>{count(c.writers)}</td>
                                             <td class="text"><span class={`tone ${tone}`}>{kind}</span></td><td>{count(c.touchCount)}</td>
                                             <td><button onClick={() => model.set({ view: "addresses", bytes: { space, first: c.first, last: c.last }, window: null })}>Map</button></td>
@@ -69,7 +69,7 @@ export function ConflictsView() {
                         </tbody>
                     </table>
                 )}
-                {answer.data && answer.data.total > all.length && <p class="soft pad">The {count(all.length)} with the most warps are shown; narrow the filter to see others.</p>}
+                {answer.data && answer.data.total > all.length && <p class="soft pad">{count(all.length)} are shown, those with plain stores first; narrow the filter to see others.</p>}
             </div>
         </>
     );

@@ -1,6 +1,7 @@
 // Which launch a page begins with, and what of a link still exists in this run.
 import type { LaunchInfo, RunInfo, Source } from "./source";
-import type { State } from "./state";
+import { allocationAt } from "./places";
+import { hex, type State } from "./state";
 
 const LOOKED_AT = 200; // launches searched for a recorded one at a time
 
@@ -35,6 +36,10 @@ export function repair(state: State, run: RunInfo, launch: LaunchInfo): { change
         gone(`Source ${state.source}`);
         change.source = null;
         change.line = null;
+    }
+    if (state.window?.space === "global" && !allocationAt(launch, state.window.first)) {
+        gone(`The memory at ${hex(state.window.first)}`);
+        change.window = null;
     }
     if (state.compare?.other && !run.otherRun) {
         problems.push("The link compares with another run, but this page has one run only.");
