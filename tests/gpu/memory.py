@@ -247,6 +247,9 @@ def filters(options):
     require(run.value(QUERIES["accesses"]) == 3 * per_launch, "accesses of three launches")
     run = Run(options, "filters-name", [program(options, "transpose")], "--kernel-name",
               "transpose_tiled", "--spaces", "global")
+    by_expression = Run(options, "filters-expression", [program(options, "transpose")], "--kernel-name",
+                        "regex:^transpose_tiled", "--spaces", "global")
+    require(by_expression.value(QUERIES["accesses"]) == run.value(QUERIES["accesses"]), "an expression")
     named = run.rows("SELECT k.name, l.recorded FROM launches l JOIN kernels k USING (kernel)")
     require(all((name.startswith("transpose_tiled")) == (recorded == "all")
                 for name, recorded in named), str(named))
@@ -261,6 +264,13 @@ def small_ring(options):
     whole = Run(options, "ring-whole", [program(options, "histogram")])
     require(run.value(QUERIES["accesses"]) == whole.value(QUERIES["accesses"]), "accesses")
     return f"nothing lost; {run.said()}"
+
+
+def profiler(options):
+    """From cudaProfilerStart() to cudaProfilerStop()."""
+    run = Run(options, "profiler", [program(options, "memory_more"), "profiler"],
+              environment={"CTASCOPE_PROFILE_FROM_START": "0"})
+    return f"{compare(run)} counts; {run.said()}"
 
 
 def sampled(options):
@@ -593,7 +603,7 @@ SPECIAL = {
     "disassembly": disassembly, "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
     "late": lambda o: says(o, "late", ["CUDA was initialised before", "refuses"]),
     "subscriber": lambda o: says(o, "subscriber", ["another tool uses the Sanitizer"]),
-    "disk": disk, "bounded": bounded, "short": short_of_memory, "doctor": doctor, "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,
+    "disk": disk, "profiler": profiler, "bounded": bounded, "short": short_of_memory, "doctor": doctor, "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,
     "cublas": lambda o: library(o, "cublas", [program(o, "cublas")]),
     "triton": lambda o: library(o, "triton", [sys.executable, os.path.join(HERE, "triton_kernel.py")]),
     "training": lambda o: library(o, "training", [sys.executable, os.path.join(HERE, "training.py")]),

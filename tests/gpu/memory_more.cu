@@ -12,6 +12,7 @@
 #include <cooperative_groups.h>
 #include <ctascope/record.h>
 #include <cuda.h>
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 
 namespace cg = cooperative_groups;
@@ -574,6 +575,18 @@ static void run_switch(void)
     expect("accesses", 2 * 2 * N);
 }
 
+static void run_profiler(void)
+{
+    run_plain();
+    CHECK(cudaProfilerStart());
+    run_plain();
+    run_plain();
+    CHECK(cudaProfilerStop());
+    run_plain();
+    expect("launches", 2);
+    expect("accesses", 2 * 2 * N);
+}
+
 int main(int, char **argv)
 {
     static const struct {
@@ -586,7 +599,7 @@ int main(int, char **argv)
         {"plain", run_plain},     {"late", run_late},         {"subscriber", run_subscriber},
         {"hang", run_hang},       {"exit", run_exit},         {"switch", run_switch},
         {"modules", run_modules}, {"beside", run_beside},     {"device-trap", run_device_trap},
-        {"crash", run_crash},
+        {"crash", run_crash},     {"profiler", run_profiler},
     };
     for (const auto &one : cases)
         if (argv[1] && !strcmp(argv[1], one.name)) return one.run(), 0;

@@ -40,6 +40,14 @@ PLAYED = {
     "left-out": ("one two one", {}, ["--kernel-name", "two"], 0, "3 launches (1 recorded), 32 accesses",
                  "SELECT recorded, records FROM launches ORDER BY op",
                  [("none", 0), ("all", 1), ("none", 0)]),
+    "regex": ("one two one", {}, ["--kernel-name", "regex:^o"], 0, "3 launches (2 recorded), 64 accesses",
+              "SELECT recorded, records FROM launches ORDER BY op",
+              [("all", 1), ("none", 0), ("all", 1)]),
+    # a chosen part, and CTAs of it
+    "window": ("one:8:5", {}, ["--launch-skip", "1", "--launch-count", "2"], 0,
+               "5 launches (2 recorded), 512 accesses",
+               "SELECT recorded, records FROM launches ORDER BY op",
+               [("none", 0), ("all", 8), ("all", 8), ("none", 0), ("none", 0)]),
     # more records than the ring has room for
     "small-ring": ("many:20000", {}, ["--ring-size", "64K"], 0, "640,000 accesses in 20,000 records",
                    "SELECT sum(accesses) FROM launches", [(640000,)]),
