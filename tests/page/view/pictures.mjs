@@ -35,7 +35,7 @@ await take("view-banks.png", `${transpose.address}#launch=1&view=banks&space=sha
 transpose.end();
 
 const reduction = await serve(ctascope, record(ctascope, examples, work, "reduction", ["65536"]));
-await take("view-warps.png", `${reduction.address}#launch=0&view=warps&cta=0&space=shared&second=banks&split=55`, async (page) => {
+await take("view-warps.png", `${reduction.address}#launch=0&view=warps&cta=0&space=shared&second=banks&banks=stacks&split=55`, async (page) => {
     await page.keyboard.press("ArrowDown");
     for (let i = 0; i < 14; i++) {
         await page.keyboard.press("ArrowDown");
