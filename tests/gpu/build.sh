@@ -24,8 +24,10 @@ command -v mpicxx >/dev/null && compile memory_ranks "-ccbin mpicxx -lineinfo" &
 wait
 for source in "$sources"/../../examples/*.cu; do
     example=$(basename "$source" .cu)
+    flags= # as instrumented.py's
+    [ "$example" = mandelbrot ] && flags=-fmad=false
     nvcc ${CTASCOPE_NVCC_FLAGS--arch=native} -O3 -lineinfo -std=c++17 -I"$include" "$source" \
-        -o "$programs/$example" &
+        $flags -o "$programs/$example" &
     while [ "$(jobs -r | wc -l)" -ge "$(nproc)" ]; do wait -n 2>/dev/null || sleep 0.1; done
 done
 wait
