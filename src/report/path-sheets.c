@@ -4,7 +4,7 @@
 
 #include "report/path.h"
 
-enum { NAME_IN_TABLE = 32 };
+enum { NAME_IN_TABLE = 26, RUNNING_IN_TABLE = 18, LOCATION_IN_TABLE = 20 };
 
 static const char *const where_names[] = {
     [CTS_PATH_ON_HOST] = "host",
@@ -39,13 +39,15 @@ const char *cts_path_location_name(const struct cts_path_report *report, uint32_
     return buffer;
 }
 
-/* Long names keep their begin and their end: templates differ there. */
+/* Without parameters; long names keep their begin and their end: templates differ there. */
 static const char *shortened(const char *name, char *buffer, size_t size)
 {
-    const size_t length = strlen(name);
-    if (length < size) return name;
+    const size_t length = (size_t)cts_kernel_name_length(name);
     const size_t tail = size / 3, head = size - 1 - tail - 2;
-    snprintf(buffer, size, "%.*s..%s", (int)head, name, name + length - tail);
+    if (length < size)
+        snprintf(buffer, size, "%.*s", (int)length, name);
+    else
+        snprintf(buffer, size, "%.*s..%.*s", (int)head, name, (int)tail, name + length - tail);
     return buffer;
 }
 
@@ -62,7 +64,7 @@ static const struct cts_column activity_columns[] = {
     {"path_share", "path%", CTS_CELL_FRACTION, false},
     {"blame_ns", "blame", CTS_CELL_TIME, false},
     {"blame_share", "blame%", CTS_CELL_FRACTION, false},
-    {"rating", "rating", CTS_CELL_REAL, false},
+    {"rating", "rating", CTS_CELL_RATING, false},
     {"file", NULL, CTS_CELL_TEXT, false},
     {"line", NULL, CTS_CELL_ID, false},
     /* where a run directory knows more of the kernels */
@@ -138,9 +140,11 @@ static const struct cts_column instance_columns[] = {
     {"duration_ns", "waited", CTS_CELL_TIME, false},
     {"begin_ns", "from", CTS_CELL_TIME, false},
     {"end_ns", NULL, CTS_CELL_TIME, false},
-    {"location", "where", CTS_CELL_TEXT, false},
-    {"culprit", "for", CTS_CELL_TEXT, false},
+    {"location", NULL, CTS_CELL_TEXT, false},
+    {"culprit", NULL, CTS_CELL_TEXT, false},
     {"culprit_activity", NULL, CTS_CELL_TEXT, false},
+    {"where", "where", CTS_CELL_TEXT, true},
+    {"for", "for", CTS_CELL_TEXT, true},
     {"running", "which ran", CTS_CELL_TEXT, true},
 };
 
@@ -152,6 +156,16 @@ static size_t instance_count(const struct cts_path *result)
     return count;
 }
 
+/* In a table the rank stands for its first thread, as Score-P and we name it. */
+static const char *short_location(const char *name, char *buffer, size_t size)
+{
+    static const char master[] = ": Master thread";
+    const char *const tail = name ? strstr(name, master) : NULL;
+    if (!tail || tail[sizeof master - 1]) return name ? shortened(name, buffer, size) : NULL;
+    snprintf(buffer, size, "%.*s", (int)(tail - name), name);
+    return buffer;
+}
+
 static void instance_row(const void *state, size_t index, union cts_cell *cells)
 {
     const struct cts_path_report *const report = state;
@@ -160,7 +174,9 @@ static void instance_row(const void *state, size_t index, union cts_cell *cells)
         index -= report->result->patterns[pattern++].worst_count;
     const struct cts_path_instance *const instance =
         &report->result->patterns[pattern].worst[index];
-    static _Thread_local char where[96], culprit[96], name[NAME_IN_TABLE + 1];
+    static _Thread_local char where[96], culprit[96], name[RUNNING_IN_TABLE + 1];
+    static _Thread_local char short_where[LOCATION_IN_TABLE + 1];
+    static _Thread_local char short_culprit[LOCATION_IN_TABLE + 1];
     cells[0].text = cts_path_pattern_names[pattern];
     cells[1].number = instance->end_ns - instance->begin_ns;
     cells[2].number = instance->begin_ns;
@@ -170,7 +186,9 @@ static void instance_row(const void *state, size_t index, union cts_cell *cells)
     cells[6].text = instance->culprit_region < report->result->region_count
                         ? report->result->region_names[instance->culprit_region]
                         : NULL;
-    cells[7].text = cells[6].text ? shortened(cells[6].text, name, sizeof name) : NULL;
+    cells[7].text = short_location(cells[4].text, short_where, sizeof short_where);
+    cells[8].text = short_location(cells[5].text, short_culprit, sizeof short_culprit);
+    cells[9].text = cells[6].text ? shortened(cells[6].text, name, sizeof name) : NULL;
 }
 
 /* ---- devices ---- */
@@ -242,4 +260,45 @@ struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_p
         return sheet;
     }
     }
+}
+
+/* ---- what fits a terminal ---- */
+
+static bool knows_kernels(const struct cts_path_report *report)
+{
+    for (uint32_t i = 0; report->kernels && i < report->kernels->region_count; i++)
+        if (!isnan(report->kernels->by_region[i].occupancy) ||
+            !isnan(report->kernels->by_region[i].memory_efficiency))
+            return true;
+    return false;
+}
+
+static bool is_among(const char *key, const char *keys)
+{
+    const char *const found = strstr(keys, key);
+    return found && (found == keys || found[-1] == ' ') && strchr(" ", found[strlen(key)]);
+}
+
+struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
+                                      enum cts_path_sheet which)
+{
+    static const char *const keys[CTS_PATH_SHEET_COUNT] = {
+        [CTS_PATH_SHEET_ACTIVITY] = "name where calls inclusive_ns path_share blame_share rating",
+        [CTS_PATH_SHEET_PATTERN] = "pattern count time_ns meaning",
+        [CTS_PATH_SHEET_INSTANCE] = "pattern duration_ns begin_ns where for running",
+        [CTS_PATH_SHEET_DEVICE] = "name activities startup_ns span_ns idle_share copy_ns "
+                                  "copy_missed_ns",
+    };
+    static const char with_kernels[] = "name calls path_share blame_share rating occupancy "
+                                       "memory_efficiency";
+    static _Thread_local struct cts_column columns[CTS_PATH_SHEET_COUNT][CTS_SHEET_COLUMNS_MAX];
+    struct cts_sheet sheet = cts_path_sheet(report, which);
+    const bool kernels = which == CTS_PATH_SHEET_ACTIVITY && knows_kernels(report);
+    for (size_t i = 0; i < sheet.column_count; i++) {
+        columns[which][i] = sheet.columns[i];
+        if (!is_among(sheet.columns[i].key, kernels ? with_kernels : keys[which]))
+            columns[which][i].title = NULL;
+    }
+    sheet.columns = columns[which];
+    return sheet;
 }

@@ -43,13 +43,13 @@ static void print_start_notes(const struct cts_path *result, FILE *file)
         if (!matters || !is_start(result, row)) continue;
         if (row->region == result->start_region)
             fprintf(file,
-                    "Note: %s of the path and %s of waiting lie before the first event of a "
-                    "process: what it did then is not recorded\n",
+                    "Note: %s of the path and %s of waiting lie before the first event of a\n"
+                    "      process or thread: what it did then is not recorded\n",
                     time_of(row->path_ns), time_of(row->blame_ns));
         else
             fprintf(file,
-                    "Note: the recording begins with %s: it is on the path for %s since nothing "
-                    "before it is known, not because something waits for it\n",
+                    "Note: the recording begins with %s: it is on the path for %s since\n"
+                    "      nothing before it is known, not because something waits for it\n",
                     result->region_names[row->region], time_of(row->path_ns));
     }
 }
@@ -93,22 +93,26 @@ static const struct cts_path_row *most(const struct cts_path *result, bool blame
     return best;
 }
 
+static int name_length(const struct cts_path *result, const struct cts_path_row *row)
+{
+    return cts_kernel_name_length(result->region_names[row->region]);
+}
+
 static void print_words(const struct cts_path_report *report, FILE *file)
 {
     const struct cts_path *const r = report->result;
     const uint64_t *const where = r->path_where_ns;
-    fprintf(file,
-            "\nThe critical path is %s on the host, %s on devices, %s in MPI, %s latencies;\n",
+    fprintf(file, "\nThe critical path is %s on the host, %s on devices, %s in MPI, %s\n",
             percent_of(where[CTS_PATH_ON_HOST], r->path_ns),
             percent_of(where[CTS_PATH_ON_DEVICE], r->path_ns),
             percent_of(where[CTS_PATH_IN_MPI], r->path_ns),
             percent_of(where[CTS_PATH_LATENCY], r->path_ns));
-    fprintf(file, "it changes location %s, %s of them between processes.\n",
+    fprintf(file, "latencies; it changes location %s, %s of them between processes.\n",
             cts_counted_text(r->path_jumps, "time", "times").text,
             cts_count_text(r->path_crossings).text);
     const struct cts_path_row *const long_row = most(r, false);
     if (long_row)
-        fprintf(file, "Most of it is spent in '%s': %s, %s of %s.\n",
+        fprintf(file, "Most of it is spent in '%.*s': %s, %s of %s.\n", name_length(r, long_row),
                 r->region_names[long_row->region], time_of(long_row->path_ns),
                 percent_of(long_row->path_ns, r->path_ns),
                 report->within ? "what is counted" : "the run");
@@ -120,8 +124,8 @@ static void print_words(const struct cts_path_report *report, FILE *file)
             time_of(r->wait_ns), time_of(r->host_wait_ns), time_of(r->device_wait_ns));
     const struct cts_path_row *const blamed = most(r, true);
     if (blamed)
-        fprintf(file, "Most of it is caused by '%s': %s, %s of all waiting.\n",
-                r->region_names[blamed->region], time_of(blamed->blame_ns),
+        fprintf(file, "Most of it is caused by '%.*s': %s, %s of all waiting.\n",
+                name_length(r, blamed), r->region_names[blamed->region], time_of(blamed->blame_ns),
                 percent_of(blamed->blame_ns, r->wait_ns));
     if (long_row && blamed && long_row == blamed)
         fputs("It is what to make faster first: the run and the waits both depend on it.\n", file);
@@ -149,7 +153,7 @@ static enum cts_status print_rows(const struct cts_path_report *report, enum cts
                                   const struct cts_sheet_choice *choice, FILE *file,
                                   size_t *left_out, struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_path_sheet(report, which);
+    const struct cts_sheet sheet = cts_path_brief_sheet(report, which);
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
     if (status) return status;

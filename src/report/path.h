@@ -35,6 +35,9 @@ enum cts_path_sheet {
 enum cts_path_sheet cts_path_sheet_named(const char *text);
 
 struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_path_sheet which);
+/* The same with only those columns in its table that fit a terminal; until the next of its kind. */
+struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
+                                      enum cts_path_sheet which);
 
 /* The screenful: activities, patterns, worst waits, words. */
 CTS_MUST_CHECK enum cts_status cts_path_print_summary(const struct cts_path_report *report,

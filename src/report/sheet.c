@@ -10,7 +10,7 @@
 
 static bool is_real(enum cts_cell_kind kind)
 {
-    return kind == CTS_CELL_FRACTION || kind == CTS_CELL_REAL;
+    return kind == CTS_CELL_FRACTION || kind == CTS_CELL_REAL || kind == CTS_CELL_RATING;
 }
 
 static bool is_text(enum cts_cell_kind kind)
@@ -188,10 +188,11 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
             cts_text_table_cell(table, "%.1f%%", 100 * cell->real);
         return;
     case CTS_CELL_REAL:
+    case CTS_CELL_RATING:
         if (isnan(cell->real))
             cts_text_table_cell(table, "-");
         else
-            cts_text_table_cell(table, "%.4g", cell->real);
+            cts_text_table_cell(table, kind == CTS_CELL_RATING ? "%.3f" : "%.4g", cell->real);
         return;
     case CTS_CELL_FLAG:
         cts_text_table_cell(table, "%s", cell->number ? "yes" : "");

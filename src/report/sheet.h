@@ -20,6 +20,7 @@ enum cts_cell_kind {
     CTS_CELL_TIME,     /* ns; "1.50 us" in a table */
     CTS_CELL_FRACTION, /* "12.3%" in a table; NaN: nothing to divide by */
     CTS_CELL_REAL,     /* NaN: none, "-" in a table */
+    CTS_CELL_RATING,   /* "0.123" in a table; NaN: none */
     CTS_CELL_FLAG,     /* a bool; "yes" or nothing in a table */
 };
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { NEAR_MAX = 3 };
@@ -42,11 +43,14 @@ enum cts_status cts_path_unknown_name(const struct cts_path_graph *graph, const 
 {
     const char *near[NEAR_MAX] = {0};
     unsigned far[NEAR_MAX] = {0};
+    char part[128]; /* of a pattern: its first text */
+    const char *const text = wanted + strspn(wanted, "*");
+    snprintf(part, sizeof part, "%.*s", (int)strcspn(text, "*"), text);
     for (uint32_t r = 0; r < graph->region_count; r++) {
         const char *const name = graph->regions[r].name;
         if (!calls[r]) continue;
         unsigned d = distance(wanted, name);
-        if (strcasestr(name, wanted)) d = 0;
+        if (*part && strcasestr(name, part)) d = 0;
         if (d > strlen(wanted) / 3 + 1) continue;
         unsigned at = NEAR_MAX;
         while (at > 0 && (!near[at - 1] || d < far[at - 1])) at--;

@@ -11,38 +11,36 @@
 
 #define CTS_PATH_PATTERN_MAP(X)                                                                    \
     X(BLAME_KERNEL, blame_kernel, "BlameKernel", "BlameKernelPattern, 3.3.1",                      \
-      "a synchronisation waits for device work")                                                   \
+      "a call waits for work of a device")                                                         \
     X(BLAME_SYNC, blame_sync, "BlameSync", "BlameSyncPattern, 3.3.2",                              \
-      "a device idles until a late synchronisation returns")                                       \
+      "a device idles for a late call")                                                            \
     X(EVENT_QUERY, event_query, "EventQuery", "EventQueryPattern, 3.3.3",                          \
-      "the host polls an event that is not done")                                                  \
+      "the host polls an unfinished event")                                                        \
     X(STREAM_QUERY, stream_query, "StreamQuery", "StreamQueryPattern, 3.3.3",                      \
-      "the host polls a stream that is not done")                                                  \
+      "the host polls a busy stream")                                                              \
     X(STREAM_WAIT, stream_wait, "StreamWait", "StreamWaitPattern, 3.3.4",                          \
-      "a stream waits for an event of another")                                                    \
+      "a stream waits for another's event")                                                        \
     X(NULL_STREAM, null_stream, "NullStream", "NullStreamPattern, 3.3.4",                          \
       "a stream and the null stream take turns")                                                   \
     X(LATE_SENDER, late_sender, "late sender", "MPI late sender, 3.2",                             \
       "a receive waits for its send")                                                              \
     X(LATE_RECEIVER, late_receiver, "late receiver", "", "a send waits for its receive")           \
-    X(LATE_PARTNER, late_partner, "late partner", "",                                              \
-      "a completion waits for a send or a receive")                                                \
+    X(LATE_PARTNER, late_partner, "late partner", "", "a completion waits for the partner")        \
     X(MPI_BARRIER, mpi_barrier, "wait at barrier", "imbalanced MPI_Barrier, 3.2",                  \
-      "an MPI barrier waits for the last process")                                                 \
-    X(N_TO_N, n_to_n, "wait at n-to-n", "", "a collective waits for the last process")             \
+      "MPI_Barrier waits for the last rank")                                                       \
+    X(N_TO_N, n_to_n, "wait at n-to-n", "", "a collective waits for the last one")                 \
     X(LATE_ROOT, late_root, "late root", "", "a collective from one waits for its root")           \
     X(EARLY_ROOT, early_root, "early root", "",                                                    \
       "the root of a collective to one waits for the others")                                      \
     X(INIT_FINALIZE, init_finalize, "wait at init or finalize", "",                                \
-      "MPI_Init or MPI_Finalize waits for the last")                                               \
+      "init or finalize waits for the last")                                                      \
     X(LATE_POST, late_post, "late post", "", "MPI_Win_start or _complete waits for MPI_Win_post")  \
     X(LATE_COMPLETE, late_complete, "late complete", "",                                           \
       "MPI_Win_wait waits for MPI_Win_complete")                                                   \
     X(LOCK, lock, "wait for lock", "", "MPI_Win_lock or _unlock waits until another unlocks")      \
     X(ONE_SIDED, one_sided, "wait at one-sided", "",                                               \
       "a fence, or a window made or freed, waits for others")                                      \
-    X(OMP_BARRIER, omp_barrier, "OpenMP barrier", "",                                              \
-      "a barrier waits for the team's last thread")                                                \
+    X(OMP_BARRIER, omp_barrier, "OpenMP barrier", "", "a team waits for its last thread")          \
     X(THREAD_JOIN, thread_join, "thread join", "", "a join waits for the thread's end")            \
     X(FORK, thread_start, "thread start", "", "not a wait: what a thread's first event follows")
 
