@@ -112,19 +112,6 @@ static uint32_t put_rows(struct table *table, const char *name, put_row *put_one
     return list.count;
 }
 
-static uint32_t file_flags(const struct table *table)
-{
-    uint32_t flags = 0;
-    struct cts_node_list list = cts_nodes_of(table->ir->module, "cts.options");
-    if (list.count) {
-        struct cts_node node = cts_node_open(list.nodes[0]);
-        flags = cts_node_u32(&node, 0);
-        free(node.operands);
-    }
-    free(list.nodes);
-    return flags;
-}
-
 static void add_constant(struct table *table, const struct cts_buffer *bytes)
 {
     struct cts_ir *const ir = table->ir;
@@ -158,7 +145,7 @@ void cts_device_table_add(LLVMModuleRef module, const char *unit)
     put_word(&all, CTS_CUDA_TABLE_VERSION);
     put_word(&all, (uint32_t)(CTS_CUDA_TABLE_HEADER_BYTES + table.texts.size_bytes +
                               table.rows.size_bytes));
-    put_word(&all, file_flags(&table));
+    put_word(&all, cts_file_flags(table.ir->module));
     put_word(&all, table.text_count);
     for (int i = 0; i < 5; i++) put_word(&all, counts[i]);
     put_word(&all, unit_text);

@@ -2,6 +2,7 @@
  * kind, reads as nothing. */
 #include "record/instrument/notes-read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "record/instrument/ir.h"
@@ -44,4 +45,17 @@ bool cts_node_text_is(const struct cts_node *node, unsigned index, const char *t
     unsigned size_bytes;
     const char *const own = cts_node_text(node, index, &size_bytes);
     return strlen(text) == size_bytes && memcmp(own, text, size_bytes) == 0;
+}
+
+uint32_t cts_file_flags(LLVMModuleRef module)
+{
+    uint32_t flags = 0;
+    struct cts_node_list list = cts_nodes_of(module, "cts.options");
+    if (list.count) {
+        struct cts_node node = cts_node_open(list.nodes[0]);
+        flags = cts_node_u32(&node, 0);
+        free(node.operands);
+    }
+    free(list.nodes);
+    return flags;
 }

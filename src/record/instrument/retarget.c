@@ -20,6 +20,7 @@
 
 #include <llvm-c/Comdat.h>
 
+#include "record/instrument/notes-read.h"
 #define CTS_NVVM_ABI_NO_PROTOTYPES
 #include "record/instrument/nvvm-abi.h"
 
@@ -397,7 +398,7 @@ int cts_retarget_pass(LLVMModuleRef module)
     const char *const unit = getenv("CTS_TU"), *const separate = getenv("CTS_RDC");
     retarget.unit = unit ? unit : LLVMGetModuleIdentifier(module, &(size_t){0});
     retarget.separate_units = separate && strcmp(separate, "1") == 0;
-    retarget.values = (cts_tables_file_flags(&retarget) & CTS_FILE_VALUES) != 0;
+    retarget.values = (cts_file_flags(retarget.ir.module) & CTS_FILE_VALUES) != 0;
     drop_debug_variables(module);
     strip_target(&retarget);
     settle_linkage(&retarget);

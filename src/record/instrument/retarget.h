@@ -144,7 +144,6 @@ void cts_marks_to_log(struct cts_retarget *retarget, LLVMValueRef function);
 /* tables.c */
 void cts_tables_make(struct cts_retarget *retarget);
 LLVMValueRef cts_tables_slot_base(struct cts_retarget *retarget);
-uint32_t cts_tables_file_flags(const struct cts_retarget *retarget); /* enum cts_file_flags */
 /* !cts.kernels' flags of a kernel: enum cts_kernel_flags as far as the device pass knows them */
 uint32_t cts_tables_kernel_flags(const struct cts_retarget *retarget, const char *name);
 

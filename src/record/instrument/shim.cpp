@@ -239,15 +239,27 @@ LLVMBasicBlockRef cts_split_before(LLVMValueRef instruction)
     return wrap(at->getParent()->splitBasicBlock(at));
 }
 
-int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem)
+/* A file of bitcode as a module that fits into `module`; null, and the problem, when it is none. */
+static std::unique_ptr<Module> read_bitcode(LLVMModuleRef module, const char *path, char **problem)
 {
     SMDiagnostic diagnostic;
     std::unique_ptr<Module> source = parseIRFile(path, diagnostic, unwrap(module)->getContext());
     if (!source) {
         *problem =
             strdup((diagnostic.getFilename() + ": " + diagnostic.getMessage()).str().c_str());
-        return 1;
+        return nullptr;
     }
+    for (const char *own : {"llvm.module.flags", "llvm.ident", "nvvmir.version"})
+        if (NamedMDNode *node = source->getNamedMetadata(own)) source->eraseNamedMetadata(node);
+    source->setDataLayout(unwrap(module)->getDataLayout());
+    source->setTargetTriple(unwrap(module)->getTargetTriple());
+    return source;
+}
+
+int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem)
+{
+    std::unique_ptr<Module> source = read_bitcode(module, path, problem);
+    if (!source) return 1;
     std::vector<std::string> names;
     for (Function &function : *source) {
         if (function.isDeclaration()) continue;
@@ -259,10 +271,6 @@ int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem)
         else
             function.setLinkage(GlobalValue::InternalLinkage);
     }
-    for (const char *own : {"llvm.module.flags", "llvm.ident", "nvvmir.version"})
-        if (NamedMDNode *node = source->getNamedMetadata(own)) source->eraseNamedMetadata(node);
-    source->setDataLayout(unwrap(module)->getDataLayout());
-    source->setTargetTriple(unwrap(module)->getTargetTriple());
     if (Linker::linkModules(*unwrap(module), std::move(source))) {
         *problem = strdup((std::string(path) + ": does not fit the module").c_str());
         return 1;
@@ -275,13 +283,8 @@ int cts_link_bitcode(LLVMModuleRef module, const char *path, char **problem)
 
 int cts_link_needed(LLVMModuleRef module, const char *path, char **problem)
 {
-    SMDiagnostic diagnostic;
-    std::unique_ptr<Module> source = parseIRFile(path, diagnostic, unwrap(module)->getContext());
-    if (!source) {
-        *problem =
-            strdup((diagnostic.getFilename() + ": " + diagnostic.getMessage()).str().c_str());
-        return 1;
-    }
+    std::unique_ptr<Module> source = read_bitcode(module, path, problem);
+    if (!source) return 1;
     std::vector<std::string> names;
     for (GlobalObject &object : source->global_objects()) {
         object.setComdat(nullptr);
@@ -291,10 +294,6 @@ int cts_link_needed(LLVMModuleRef module, const char *path, char **problem)
             function->removeFnAttr("target-features");
         }
     }
-    for (const char *own : {"llvm.module.flags", "llvm.ident", "nvvmir.version"})
-        if (NamedMDNode *node = source->getNamedMetadata(own)) source->eraseNamedMetadata(node);
-    source->setDataLayout(unwrap(module)->getDataLayout());
-    source->setTargetTriple(unwrap(module)->getTargetTriple());
     if (Linker::linkModules(*unwrap(module), std::move(source), Linker::Flags::LinkOnlyNeeded)) {
         *problem = strdup((std::string(path) + ": does not fit the module").c_str());
         return 1;

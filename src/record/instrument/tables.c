@@ -369,19 +369,6 @@ LLVMValueRef cts_tables_slot_base(struct cts_retarget *retarget)
     return global;
 }
 
-uint32_t cts_tables_file_flags(const struct cts_retarget *retarget)
-{
-    uint32_t flags = 0;
-    struct cts_node_list list = nodes_of(retarget, "cts.options");
-    if (list.count) {
-        struct cts_node node = cts_node_open(list.nodes[0]);
-        flags = cts_node_u32(&node, 0);
-        free(node.operands);
-    }
-    free(list.nodes);
-    return flags;
-}
-
 /* The user's main source: the first with a text; else the module's name. */
 static LLVMValueRef main_path(struct tables *tables)
 {
@@ -414,7 +401,7 @@ static LLVMValueRef file_row(struct tables *tables)
                                (uint32_t)retarget->shared_bytes,  0 /* reserved */};
     LLVMValueRef members[19] = {
         cts_u32(ir, CTS_ABI_VERSION),
-        cts_u32(ir, cts_tables_file_flags(retarget) |
+        cts_u32(ir, cts_file_flags(retarget->ir.module) |
                         (retarget->separate_units ? CTS_FILE_SEPARATE_UNITS : 0)),
         c_text(tables, retarget->unit),
         main_path(tables),
