@@ -20,19 +20,6 @@ enum cts_status cts_export_rank(const struct cts_catalogue *catalogue, uint32_t 
     return CTS_OK;
 }
 
-size_t cts_export_first_chunk(const struct cts_acc_chunk *chunks, size_t count, uint32_t launch)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (chunks[middle].launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* ---- the walk ---- */
 
 struct walk {
@@ -92,7 +79,7 @@ static enum cts_status visit_launch(struct walk *w, const struct cts_launch *lau
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(w->reader, &chunk_count);
     const struct cts_export_selection *const s = w->selection;
     enum cts_status status = w->visitor->begin(w->visitor->state, launch, w->error);
-    for (size_t i = cts_export_first_chunk(chunks, chunk_count, launch->launch);
+    for (size_t i = cts_acc_first_chunk(chunks, chunk_count, launch->launch);
          !status && i < chunk_count && chunks[i].launch == launch->launch; i++) {
         if (w->progress) cts_progress_add(w->progress, chunks[i].access_count);
         if (chunks[i].first_cta > s->last_cta || chunks[i].last_cta < s->first_cta) continue;

@@ -28,9 +28,6 @@ CTS_MUST_CHECK enum cts_status cts_export_rank(const struct cts_catalogue *catal
                                                uint32_t wanted, uint32_t *rank,
                                                struct cts_error *error);
 
-/* The first chunk of a launch or of a later one. */
-size_t cts_export_first_chunk(const struct cts_acc_chunk *chunks, size_t count, uint32_t launch);
-
 /* A stream that packs what is written, and one that does not; NULL with errno. */
 FILE *cts_export_open(const char *path, bool packed);
 

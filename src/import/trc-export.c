@@ -203,7 +203,7 @@ static enum cts_status write_launch(struct exporting *e, const struct cts_launch
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(e->reader, &chunk_count);
     e->extents[0] = e->extents[1] = e->extents[2] = 1;
     enum cts_status status = put_kernel(e, launch);
-    for (size_t i = cts_export_first_chunk(chunks, chunk_count, launch->launch);
+    for (size_t i = cts_acc_first_chunk(chunks, chunk_count, launch->launch);
          !status && i < chunk_count && chunks[i].launch == launch->launch; i++)
         status = write_chunk(e, launch, &chunks[i]);
     struct cts_export_result *const result = e->result;

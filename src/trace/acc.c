@@ -514,3 +514,16 @@ enum cts_status cts_acc_read(const struct cts_acc_reader *reader, const struct c
                     (unsigned long long)chunk->offset_bytes);
     return status;
 }
+
+size_t cts_acc_first_chunk(const struct cts_acc_chunk *chunks, size_t count, uint32_t launch)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (chunks[middle].launch < launch)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -41,7 +41,11 @@ void cts_acc_close(struct cts_acc_reader *reader);
 
 /* All chunks, ordered by launch, then first CTA, then file and offset; borrowed from the reader. */
 const struct cts_acc_chunk *cts_acc_chunks(const struct cts_acc_reader *reader, size_t *count);
+/* The index, among chunks so ordered, of the first of a launch or of a later one; `count`: none. */
+size_t cts_acc_first_chunk(const struct cts_acc_chunk *chunks, size_t count, uint32_t launch);
+/* How many files end too early. */
 size_t cts_acc_incomplete_count(const struct cts_acc_reader *reader);
+/* Borrowed from the reader; `file` as in a chunk. */
 const char *cts_acc_file_path(const struct cts_acc_reader *reader, uint32_t file);
 
 /* A decoded chunk as columns; element i of each column belongs to record i. Records of one CTA are
@@ -72,6 +76,8 @@ struct cts_acc_batch {
 };
 void cts_acc_batch_release(struct cts_acc_batch *batch);
 
+/* Decodes one of the reader's chunks into `batch`, over what it held; after a failure it holds
+ * nothing of use. CTS_FORMAT for damage, CTS_IO, CTS_MEMORY. */
 CTS_MUST_CHECK enum cts_status cts_acc_read(const struct cts_acc_reader *reader,
                                             const struct cts_acc_chunk *chunk,
                                             struct cts_acc_batch *batch, struct cts_error *error);

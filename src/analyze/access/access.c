@@ -155,14 +155,8 @@ static enum cts_status run_wanted(struct cts_access_model *model, struct cts_err
     for (size_t i = 0; i < model->catalogue->launch_count && !status; i++) {
         if (model->options.wanted && !model->options.wanted[i]) continue;
         const uint32_t launch = model->catalogue->launches[i].launch;
-        size_t low = 0, high = chunk_count; /* the first of its chunks */
-        while (low < high) {
-            const size_t middle = low + (high - low) / 2;
-            if (chunks[middle].launch < launch)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        const size_t low = cts_acc_first_chunk(chunks, chunk_count, launch);
+        size_t high;
         for (high = low; high < chunk_count && chunks[high].launch == launch;) high++;
         model->result->unwatched_launches++;
         status = cts_access_run_launch(model, i, low, high, true, error);
