@@ -493,7 +493,7 @@ const parts = {
         }
         // A launch without shared memory, and one that was not recorded.
         ({ page, close } = await show("launch=0&view=banks&second=none"));
-        assert.match(await text(pane(page, "banks")), /This launch did not touch shared memory/);
+        assert.match(await text(pane(page, "banks")), /No shared-memory requests of this launch are recorded/);
         await close();
         ({ page, close } = await show("launch=5&view=addresses"));
         assert.match(await text(pane(page, "addresses")), /No accesses of this launch were recorded/);

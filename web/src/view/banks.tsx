@@ -36,7 +36,7 @@ export function BanksView() {
     const other = useAsk("compare", state.compare ? JSON.stringify(state.compare) : null, (signal) => sideOf(model, state.compare!, signal));
     const [picking, setPicking] = useState(false);
     if (!launch.spaces.some((s) => s.space === "shared"))
-        return <Empty title="This launch did not touch shared memory.">Its global requests are in <button class="link" onClick={() => model.set({ view: "sectors" })}>Sectors</button>.</Empty>;
+        return <Empty title="No shared-memory requests of this launch are recorded.">Its global requests are in <button class="link" onClick={() => model.set({ view: "sectors" })}>Sectors</button>.</Empty>;
     if (request.error) return <Failed answer={request} />;
     if (!one) return request.waiting ? <p class="soft working pad">Fetching a request</p> : <NothingLeft what="shared-memory requests" />;
     const side: Side = { run, sites: model.sites, launch, one };

@@ -1,5 +1,6 @@
 // The keys, and a short tour for the first visit: a few places, each pointed at, each skippable.
 import { useEffect, useState } from "preact/hooks";
+import { unitOf } from "./canvas";
 import { KEYS } from "./keys";
 import { VIEWS, VIEW_HINTS, VIEW_TITLES } from "./state";
 
@@ -54,7 +55,7 @@ export function Tour({ onClose }: { onClose: () => void }) {
         };
     }, [at]);
     const [, title, text] = STOPS[at]!, last = at === STOPS.length - 1;
-    const card = { width: 340, height: 190 };
+    const unit = unitOf(), card = { width: 340 * unit, height: 190 * unit };
     const style = !box ? {} : {
         left: `${Math.max(12, Math.min(innerWidth - card.width - 12, box.right + card.width + 24 < innerWidth && box.width < innerWidth / 2 ? box.right + 12 : box.left > card.width + 24 && box.width < innerWidth / 2 ? box.left - card.width - 12 : box.left + box.width / 2 - card.width / 2))}px`,
         top: `${Math.max(12, Math.min(innerHeight - card.height - 12, box.width > innerWidth / 2 && box.bottom + card.height + 24 < innerHeight ? box.bottom + 12 : box.top + 60))}px`,

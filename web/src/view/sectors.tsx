@@ -19,7 +19,7 @@ export function SectorsView() {
     const model = useModel(), { launch } = model;
     const request = useRequest(model, ["global", "local"]), { one } = request;
     if (!launch.spaces.some((s) => s.space !== "shared"))
-        return <Empty title="This launch touched shared memory only.">Its requests are in <button class="link" onClick={() => model.set({ view: "banks" })}>Banks</button>.</Empty>;
+        return <Empty title="No requests of this launch to global or local memory are recorded.">Its requests are in <button class="link" onClick={() => model.set({ view: "banks" })}>Banks</button>.</Empty>;
     if (request.error) return <Failed answer={request} />;
     if (!one) return request.waiting ? <p class="soft working pad">Fetching a request</p> : <NothingLeft what="requests to global or local memory" />;
     const width = widthOf(model, one.site), cost = sectorCost(one.addresses, one.mask, width), used = cost.distinctBytes / (SECTOR_BYTES * cost.sectors);
