@@ -2,17 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { FIRST_NS = 300 * 1000 * 1000, INTERVAL_NS = 100 * 1000 * 1000 };
+#include "common/clock.h"
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+enum { FIRST_NS = 300 * 1000 * 1000, INTERVAL_NS = 100 * 1000 * 1000 };
 
 void cts_progress_begin(struct cts_progress *progress, FILE *file, const char *label,
                         uint64_t total)
@@ -22,7 +16,7 @@ void cts_progress_begin(struct cts_progress *progress, FILE *file, const char *l
     progress->total = total;
     progress->drawn = false;
     atomic_init(&progress->done, 0);
-    atomic_init(&progress->next_ns, now_ns() + FIRST_NS); /* short work shows nothing */
+    atomic_init(&progress->next_ns, cts_clock_ns() + FIRST_NS); /* short work shows nothing */
     atomic_flag_clear(&progress->drawing);
 }
 
@@ -30,7 +24,7 @@ void cts_progress_add(struct cts_progress *progress, uint64_t amount)
 {
     const uint64_t done = atomic_fetch_add(&progress->done, amount) + amount;
     if (!progress->file) return;
-    const uint64_t now = now_ns();
+    const uint64_t now = cts_clock_ns();
     if (now < atomic_load(&progress->next_ns)) return;
     if (atomic_flag_test_and_set(&progress->drawing)) return;
     atomic_store(&progress->next_ns, now + INTERVAL_NS);

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/map.h"
 #include "common/text-table.h"
 #include "import/folder-order.h"
@@ -69,13 +69,6 @@ struct importing {
     uint32_t open_cta;
     bool is_open;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- kernels, sites, allocations ---- */
 
@@ -461,7 +454,7 @@ static enum cts_status open_run(struct importing *import)
     const struct cts_import_options *const options = import->options;
     char session[64];
     snprintf(session, sizeof session, "import-%d-%llu", (int)getpid(),
-             (unsigned long long)now_ns());
+             (unsigned long long)cts_clock_ns());
     enum cts_status status =
         cts_catalogue_prepare(options->run_path, session, options->command ? options->command : "",
                               options->replace, import->error);
@@ -478,7 +471,7 @@ static enum cts_status write_run(struct importing *import)
     struct cts_catalogue_writer *const writer = cts_collector_catalogue(import->collector);
     import->writer = writer;
     import->rank = cts_catalogue_rank(writer);
-    import->base_ns = now_ns();
+    import->base_ns = cts_clock_ns();
     cts_catalogue_set(writer, "imported", "cuda-profile");
     cts_catalogue_set(writer, "host_activity", "unknown");
     cts_catalogue_add_device(

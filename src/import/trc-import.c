@@ -12,10 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/parallel.h"
 #include "common/text-table.h"
 #include "import/grid.h"
@@ -38,13 +38,6 @@ struct importing {
         struct cts_error error;
     } workers[WORKERS_MAX];
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- files ---- */
 
@@ -274,7 +267,7 @@ static void write_launches(struct importing *import, uint32_t rank, uint32_t fir
 {
     struct cts_catalogue_writer *const writer = cts_collector_catalogue(import->collector);
     const struct cts_trc_scan *const scan = &import->scan;
-    const uint64_t now = now_ns(); /* a launch without an end would be one that was cut off */
+    const uint64_t now = cts_clock_ns(); /* a launch without an end would be one that was cut off */
     uint32_t ordinal = 0;
     for (size_t i = 0; i < scan->launches.count; i++) {
         const struct cts_trc_launch *const launch = &scan->launches.items[i];
@@ -308,7 +301,7 @@ static enum cts_status open_run(struct importing *import)
     const struct cts_import_options *const options = import->options;
     char session[64];
     snprintf(session, sizeof session, "import-%d-%llu", (int)getpid(),
-             (unsigned long long)now_ns());
+             (unsigned long long)cts_clock_ns());
     const enum cts_status status =
         cts_catalogue_prepare(options->run_path, session, options->command ? options->command : "",
                               options->replace, import->error);

@@ -2,9 +2,9 @@
  * failure, the size limit and the totals. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "record/collector/collector-private.h"
 
 static struct cts_collector *create(const char *directory,
@@ -45,13 +45,6 @@ enum cts_status cts_collector_open_directory(const char *directory,
 {
     *out = create(directory, options);
     return *out ? CTS_OK : cts_fail(error, CTS_MEMORY, "no memory for a collector");
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* The row of this rank; the catalogue knows the other columns. */
@@ -103,7 +96,7 @@ enum cts_status cts_collector_close(struct cts_collector *collector, struct cts_
     enum cts_status status = CTS_OK;
     struct cts_error catalogue_error;
     if (collector->catalogue && collector->pid == getpid()) {
-        write_rank(collector, now_ns());
+        write_rank(collector, cts_clock_ns());
         status = cts_catalogue_close(collector->catalogue, &catalogue_error);
         if (status) cts_collector_fail(collector, &catalogue_error);
     }

@@ -15,6 +15,7 @@
 
 #include "batch.h"
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/parallel.h"
 
 enum {
@@ -52,13 +53,6 @@ struct cts_ring_consumers {
     uint32_t count;
     struct consumer *consumers;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
 
 /* ---- the list of bins ---- */
 
@@ -144,7 +138,7 @@ static bool is_due(struct cts_ring_source *source, uint64_t time_ns)
 /* One look at all bins; false: there was nothing to do. */
 static bool serve(struct consumer *consumer, bool everything)
 {
-    const uint64_t time_ns = now_ns();
+    const uint64_t time_ns = cts_clock_ns();
     bool any = false;
     for (size_t i = 0; i < consumer->source_count; i++) {
         struct cts_ring_source *const source = consumer->sources + i;
@@ -180,7 +174,8 @@ static void *consume(void *state)
         if (order != consumer->order_seen) follow_order(consumer, order);
         if (ending) return NULL;
         if (serve(consumer, false)) continue;
-        if (consumer->batch.launch_number != CTS_NONE && now_ns() - consumer->busy_ns > QUIET_NS)
+        if (consumer->batch.launch_number != CTS_NONE &&
+            cts_clock_ns() - consumer->busy_ns > QUIET_NS)
             cts_batch_settle(&consumer->batch);
         nanosleep(&pause, NULL);
     }

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "record/timeline/process.h"
 #include "record/timeline/regions.h"
 
@@ -17,13 +17,6 @@ static __thread struct cts_log *my_log __attribute__((tls_model("initial-exec"))
 static __thread bool my_end __attribute__((tls_model("initial-exec"))); /* the thread is ending */
 static pthread_key_t end_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- life ---- */
 
@@ -234,7 +227,7 @@ static inline void enter_or_leave(struct cts_log *log, uint32_t of_region,
     atomic_signal_fence(memory_order_seq_cst);
     uint64_t *const at = cts_log_room(log, 2);
     if (CTS_LIKELY(at != NULL)) {
-        at[1] = now_ns();
+        at[1] = cts_clock_ns();
         cts_log_commit(log, at, cts_log_word(CTS_RECORD_EVENT + kind, 2, false, of_region), 2);
     }
     atomic_signal_fence(memory_order_seq_cst);
@@ -281,7 +274,7 @@ static void event(struct cts_log *log, const struct cts_timeline_event *given,
         attributes = &numbered;
     }
     struct cts_timeline_event timed = *given;
-    if (!timed.time_ns) timed.time_ns = now_ns();
+    if (!timed.time_ns) timed.time_ns = cts_clock_ns();
     const uint32_t count = cts_log_pack_event(words, &timed, attributes);
     uint64_t *const at = cts_log_room(log, count);
     if (at) {
@@ -411,7 +404,7 @@ static void finish(void)
             cts_definition_text(&d, "events that found no room");
             cts_definition_write(&d, CTS_RECORD_LOST, 0, false);
         }
-        d.words[1] = now_ns();
+        d.words[1] = cts_clock_ns();
         d.count = 2;
         cts_definition_write(&d, CTS_RECORD_FINISH, 0, false);
         cts_log_close(&p->definitions);
@@ -435,7 +428,7 @@ __attribute__((destructor)) static void end_of_program(void)
 static const struct cts_recorder recorder = {
     .version = CTS_RECORDER_VERSION,
     .is_on = is_on,
-    .now_ns = now_ns,
+    .now_ns = cts_clock_ns,
     .region = region,
     .this_thread = this_thread,
     .name_thread = name_thread,

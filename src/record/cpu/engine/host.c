@@ -12,6 +12,8 @@
 #include <sched.h>
 #include <time.h>
 
+#include "common/clock.h"
+
 enum {
     SM_THREADS = 2048,       /* that an SM holds; sets what may be alive in a normal launch */
     SHARE_WAIT_NS = 2000000, /* how long a cooperative launch's CTAs wait for a free worker */
@@ -28,13 +30,6 @@ struct host {
     uint64_t idle_since_ns;
     uint64_t idle_progress;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- Barriers of the grid ---- */
 
@@ -120,7 +115,7 @@ static bool has_its_share(const struct host *host)
     const uint64_t workers = cts_engine_worker_count();
     return launch->request->cooperative &&
            host->started_count >= (launch->cta_count + workers - 1) / workers &&
-           now_ns() - host->begin_ns < SHARE_WAIT_NS;
+           cts_clock_ns() - host->begin_ns < SHARE_WAIT_NS;
 }
 
 /* Makes one more CTA alive; false: there is none, or no room. */
@@ -222,7 +217,7 @@ static void wait_idle(struct host *host)
     const uint64_t progress = atomic_load(&launch->progress);
     if (host->idle_since_ns == 0 || progress != host->idle_progress) {
         if (host->idle_since_ns == 0) atomic_fetch_add(&launch->idle, 1);
-        host->idle_since_ns = now_ns();
+        host->idle_since_ns = cts_clock_ns();
         host->idle_progress = progress;
     }
     if (all_wait_for_grid(host))
@@ -230,10 +225,10 @@ static void wait_idle(struct host *host)
     else
         sched_yield();
     if (atomic_load(&launch->idle) < atomic_load(&launch->participants)) {
-        host->idle_since_ns = now_ns();
+        host->idle_since_ns = cts_clock_ns();
         return;
     }
-    if (now_ns() - host->idle_since_ns < cts_engine_limits.spin_limit_ns) return;
+    if (cts_clock_ns() - host->idle_since_ns < cts_engine_limits.spin_limit_ns) return;
     cts_fault_set(host->first, UINT32_MAX, CTS_FAULT_DEADLOCK,
                   "the launch has only waited for %llu s: threads spin for what no other thread of "
                   "it does",
@@ -261,7 +256,7 @@ static bool start_more(struct host *host)
 
 void cts_host_run(struct cts_worker *worker, struct cts_grid *launch)
 {
-    struct host host = {.worker = worker, .launch = launch, .begin_ns = now_ns()};
+    struct host host = {.worker = worker, .launch = launch, .begin_ns = cts_clock_ns()};
     host.end = &host.first;
     while (worker->fault.kind == CTS_FAULT_NONE && !cts_grid_stopped(launch)) {
         if (host.alive_count == 0 && !start_one(&host)) break;

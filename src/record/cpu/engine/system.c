@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
 #include "record/instrument/nvvm-abi.h"
 
 /* ---- Clocks ---- */
@@ -16,9 +17,7 @@ CTS_EXPORT uint64_t __cts_nvvm_read_ptx_sreg_clock64(void)
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #else
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return cts_clock_ns();
 #endif
 }
 

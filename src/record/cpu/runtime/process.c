@@ -14,7 +14,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "range.h"
@@ -42,13 +41,6 @@ void cts_say(const char *format, ...)
     line[length] = '\n';
     const ssize_t ignored = write(STDERR_FILENO, line, length + 1);
     (void)ignored; /* there is nowhere else to say it */
-}
-
-uint64_t cts_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 const struct cts_environment *cts_environment(void)

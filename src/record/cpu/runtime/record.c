@@ -346,7 +346,7 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
         return;
     }
     trace->is_on = true;
-    trace->call_ns = cts_now_ns();
+    trace->call_ns = cts_clock_ns();
     trace->op = cts_record_op();
     if (work->kind == CTS_WORK_LAUNCH)
         call_launch(work, stream, trace);
@@ -402,7 +402,7 @@ void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *
 struct cts_sync_trace cts_record_sync_begin(void)
 {
     if (!cts_record_is_on()) return (struct cts_sync_trace){0};
-    return (struct cts_sync_trace){true, cts_record_op(), cts_now_ns()};
+    return (struct cts_sync_trace){true, cts_record_op(), cts_clock_ns()};
 }
 
 static const char *const sync_texts[] = {
@@ -424,7 +424,7 @@ void cts_record_sync_end(const struct cts_sync_trace *trace, enum cts_sync_kind 
                                  .event = event,
                                  .result = (int32_t)result,
                                  .start_ns = trace->start_ns,
-                                 .end_ns = cts_now_ns()};
+                                 .end_ns = cts_clock_ns()};
     cts_catalogue_add_sync(catalogue, &row);
 }
 

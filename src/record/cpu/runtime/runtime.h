@@ -22,6 +22,7 @@ void __cts_per_thread_default_stream(void);
 #pragma GCC visibility pop
 
 #include "call.h"
+#include "common/clock.h"
 #include "environment.h"
 
 enum {
@@ -56,7 +57,6 @@ cudaError_t cts_enter_lenient(void);
 
 const struct cts_environment *cts_environment(void);
 bool cts_process_is_forked(void);
-uint64_t cts_now_ns(void);
 
 /* One line on stderr, "ctascope: ..."; a single write, so that lines of threads do not mix. */
 void cts_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

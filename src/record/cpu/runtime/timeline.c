@@ -160,7 +160,7 @@ void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_
 {
     uint64_t start_ns = 0;
     if (atomic_load(&cts_cpu_timeline_state) == CTS_TIMELINE_UNKNOWN) {
-        start_ns = cts_now_ns();
+        start_ns = cts_clock_ns();
         (void)cts_enter_lenient();
     }
     if (current || !is_on()) return;

@@ -182,9 +182,9 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
     memcpy(request.grid, launch->grid, sizeof request.grid);
     memcpy(request.block, launch->block, sizeof request.block);
     struct cts_launch_result result = {.fault = CTS_FAULT_NONE};
-    const uint64_t start_ns = is_timed(trace) ? cts_now_ns() : 0;
+    const uint64_t start_ns = is_timed(trace) ? cts_clock_ns() : 0;
     cts_engine_run(&request, &result);
-    const uint64_t end_ns = is_timed(trace) ? cts_now_ns() : 0;
+    const uint64_t end_ns = is_timed(trace) ? cts_clock_ns() : 0;
     if (trace->is_on) cts_record_launch_end(work, stream, trace, start_ns, end_ns, &result);
     if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, end_ns);
     if (result.fault == CTS_FAULT_NONE) return;
@@ -198,14 +198,14 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
 static void run_copy(struct cts_work *work, struct CUstream_st *stream,
                      const struct cts_trace *trace)
 {
-    const uint64_t start_ns = is_timed(trace) ? cts_now_ns() : 0;
+    const uint64_t start_ns = is_timed(trace) ? cts_clock_ns() : 0;
     if (work->kind == CTS_WORK_COPY) {
         const struct cts_geometry geometry = staged(work);
         cts_geometry_copy(&geometry);
     } else {
         cts_geometry_fill(&work->memset.geometry, work->memset.value, work->memset.element_bytes);
     }
-    const uint64_t end_ns = is_timed(trace) ? cts_now_ns() : 0;
+    const uint64_t end_ns = is_timed(trace) ? cts_clock_ns() : 0;
     if (trace->is_on) cts_record_copy_end(work, stream, trace, start_ns, end_ns);
     if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, end_ns);
 }
@@ -213,14 +213,14 @@ static void run_copy(struct cts_work *work, struct CUstream_st *stream,
 static void run_host_function(const struct cts_work *work, struct CUstream_st *stream,
                               const struct cts_trace *trace)
 {
-    const uint64_t start_ns = trace->log ? cts_now_ns() : 0;
+    const uint64_t start_ns = trace->log ? cts_clock_ns() : 0;
     cts_in_callback = true;
     if (work->kind == CTS_WORK_HOST)
         work->host.function(work->host.data);
     else
         work->callback.function(stream, cts_sticky(stream->device), work->callback.data);
     cts_in_callback = false;
-    if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, cts_now_ns());
+    if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, cts_clock_ns());
 }
 
 void cts_work_run(struct cts_work *work, struct CUstream_st *stream, struct cts_trace *trace)
@@ -243,7 +243,7 @@ void cts_work_run(struct cts_work *work, struct CUstream_st *stream, struct cts_
         run_host_function(work, stream, trace);
         break;
     case CTS_WORK_EVENT:
-        atomic_store(&work->event.mark->time_ns, cts_now_ns());
+        atomic_store(&work->event.mark->time_ns, cts_clock_ns());
         break;
     }
 }
