@@ -9,6 +9,8 @@
 
 #include "common/error.h"
 
+/* *items holds *capacity items of `item_bytes` each, or is NULL with 0; both change when it grows.
+ * CTS_MEMORY, also where the size would not fit. The caller frees *items. */
 static inline enum cts_status cts_array_grow(void **items, size_t *capacity, size_t needed,
                                              size_t item_bytes, struct cts_error *error)
 {

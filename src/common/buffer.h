@@ -23,9 +23,11 @@ void cts_buffer_release(struct cts_buffer *buffer);
 CTS_MUST_CHECK enum cts_status cts_buffer_reserve(struct cts_buffer *buffer, size_t more_bytes,
                                                   struct cts_error *error);
 
+/* Copies the bytes, which must not be the buffer's own, behind the content; fails as above. */
 CTS_MUST_CHECK enum cts_status cts_buffer_append(struct cts_buffer *buffer, const void *bytes,
                                                  size_t byte_count, struct cts_error *error);
 
+/* No content any more; the memory stays for what comes. */
 static inline void cts_buffer_clear(struct cts_buffer *buffer)
 {
     buffer->size_bytes = 0;

@@ -28,7 +28,8 @@ uint64_t *cts_map_at(struct cts_map *map, uint64_t key, struct cts_error *error)
 /* The value of `key` or NULL. */
 const uint64_t *cts_map_find(const struct cts_map *map, uint64_t key);
 
-/* All entries by ascending key in a new array of map->count that the caller frees. */
+/* All entries by ascending key in a new array of map->count that the caller frees; NULL: no memory.
+ */
 struct cts_map_entry *cts_map_sorted(const struct cts_map *map, struct cts_error *error);
 
 #endif

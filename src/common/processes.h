@@ -57,7 +57,8 @@ void cts_processes_broadcast(const struct cts_processes *processes, void *data, 
 CTS_MUST_CHECK enum cts_status cts_processes_all_gather(const struct cts_processes *processes,
                                                         const void *mine, size_t size, void **all,
                                                         size_t **offsets, struct cts_error *error);
-/* send_sizes[i] bytes to process i, packed; a new block of what came, by sender. */
+/* send_sizes[i] bytes to process i, packed; a new block of what came, by sender; offsets[count +
+ * 1]. The caller frees both. */
 CTS_MUST_CHECK enum cts_status cts_processes_all_to_all(const struct cts_processes *processes,
                                                         const void *send, const size_t *send_sizes,
                                                         void **received, size_t **offsets,

@@ -19,6 +19,8 @@ struct cts_progress {
     bool drawn;
 };
 
+/* Shows nothing before 0.3 s; `label` is borrowed until the end, `total` is how much there is to
+ * do, in whatever unit cts_progress_add() is told of. */
 void cts_progress_begin(struct cts_progress *progress, FILE *file, const char *label,
                         uint64_t total);
 void cts_progress_add(struct cts_progress *progress, uint64_t amount);

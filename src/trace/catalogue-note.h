@@ -13,6 +13,7 @@ struct cts_catalogue_notes {
     const struct cts_message *messages;
     size_t message_count;
 };
+/* Writes all of them into run.db, or none. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_note(const char *run_path,
                                                   const struct cts_catalogue_notes *notes,
                                                   struct cts_error *error);

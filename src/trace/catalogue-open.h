@@ -26,7 +26,7 @@ CTS_MUST_CHECK enum cts_status cts_catalogue_join(const char *run_path, sqlite3 
 CTS_MUST_CHECK enum cts_status cts_catalogue_check_directory(const char *run_path,
                                                              struct cts_error *error);
 
-/* What this process can say of itself. Strings live in the struct. */
+/* What this process can say of itself: the row's strings are those above it. */
 struct cts_self {
     char host[256];
     char program[4096];

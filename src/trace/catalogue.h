@@ -150,9 +150,14 @@ struct cts_catalogue_writer;
 CTS_MUST_CHECK enum cts_status cts_catalogue_create(const char *run_path,
                                                     struct cts_catalogue_writer **writer,
                                                     struct cts_error *error);
+/* Writes what is left and frees the writer (NULL: nothing). In a child that inherited the writer
+ * through fork() this and the two below do nothing. */
 enum cts_status cts_catalogue_close(struct cts_catalogue_writer *writer, struct cts_error *error);
+/* Returns when all rows that were added before are written. */
 enum cts_status cts_catalogue_flush(struct cts_catalogue_writer *writer, struct cts_error *error);
+/* Whether anything failed so far; then `error` (may be NULL) says what failed first. */
 bool cts_catalogue_failure(struct cts_catalogue_writer *writer, struct cts_error *error);
+/* The rank that was claimed. */
 uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
 
 /* Makes an empty run (directory and run.db) that processes with CTASCOPE_SESSION=`session` may
@@ -185,6 +190,8 @@ enum cts_id_kind {
 uint32_t cts_catalogue_reserve(struct cts_catalogue_writer *writer, enum cts_id_kind kind,
                                uint32_t count);
 
+/* Rows and their texts are copied. They are written (INSERT OR REPLACE by primary key) when added:
+ * add a launch at its call with end_ns = 0 and again when it has ended. */
 void cts_catalogue_set(struct cts_catalogue_writer *writer, const char *key, const char *value);
 void cts_catalogue_add_rank(struct cts_catalogue_writer *writer, const struct cts_rank *row);
 void cts_catalogue_add_device(struct cts_catalogue_writer *writer, const struct cts_device *row);
@@ -208,8 +215,7 @@ void cts_catalogue_add_cta_sm(struct cts_catalogue_writer *writer, const struct 
 void cts_catalogue_add_cluster(struct cts_catalogue_writer *writer, const struct cts_cluster *row);
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
                                const char *text);
-/* Rows are written (INSERT OR REPLACE by primary key) when added: add a launch at its call with
- * end_ns = 0 and again when it has ended. */
+/* Fill in the end of a row that was added: the number of the operation that ended it. */
 void cts_catalogue_free_allocation(struct cts_catalogue_writer *writer, uint32_t allocation,
                                    uint64_t freed_op);
 void cts_catalogue_destroy_stream(struct cts_catalogue_writer *writer, uint32_t stream,

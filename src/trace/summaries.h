@@ -19,9 +19,9 @@ struct cts_summary_set {
 };
 
 struct cts_summary_row {
-    uint32_t launch, cta;
-    struct cts_summary_set reads, writes;
-    uint64_t accesses;
+    uint32_t launch, cta;                 /* ids; cta: x + y*nx + z*nx*ny */
+    struct cts_summary_set reads, writes; /* of addresses in global memory */
+    uint64_t accesses;                    /* of threads */
 };
 
 struct cts_summaries_writer;
@@ -30,6 +30,7 @@ struct cts_summaries_writer;
 CTS_MUST_CHECK enum cts_status cts_summaries_create(const char *run_path,
                                                     struct cts_summaries_writer **writer,
                                                     struct cts_error *error);
+/* A CTA, once; what `row` points to is copied. */
 CTS_MUST_CHECK enum cts_status cts_summaries_add(struct cts_summaries_writer *writer,
                                                  const struct cts_summary_row *row,
                                                  struct cts_error *error);
@@ -39,7 +40,8 @@ CTS_MUST_CHECK enum cts_status cts_summaries_add_block(struct cts_summaries_writ
                                                        uint32_t rank, uint64_t block,
                                                        uint32_t launch, uint32_t first_cta,
                                                        uint32_t last_cta, struct cts_error *error);
-/* Ends: with `keep` all is stored, else nothing has changed. */
+/* Ends, and frees the writer (NULL: nothing): with `keep` all is stored, else nothing has changed.
+ */
 enum cts_status cts_summaries_close(struct cts_summaries_writer *writer, bool keep,
                                     struct cts_error *error);
 

@@ -277,7 +277,8 @@ struct cts_timeline {
 };
 
 /* Opens an archive by its anchor file (*.otf2) or a run directory that holds timeline/. Damaged
- * definitions are an error; a location whose file is missing or damaged is marked and warned of. */
+ * definitions are an error; a location whose file is missing or damaged is marked and warned of.
+ * After a failure there is nothing to close. */
 CTS_MUST_CHECK enum cts_status cts_timeline_open(const char *path, struct cts_timeline *timeline,
                                                  struct cts_error *error);
 void cts_timeline_close(struct cts_timeline *timeline);
@@ -333,6 +334,7 @@ CTS_MUST_CHECK enum cts_status cts_timeline_write_metric(struct cts_timeline_wri
 CTS_MUST_CHECK enum cts_status cts_timeline_end_location(struct cts_timeline_writer *writer,
                                                          uint32_t location,
                                                          struct cts_error *error);
+/* Writes the definitions, and frees the writer (NULL: nothing), also after a failure. */
 enum cts_status cts_timeline_finish(struct cts_timeline_writer *writer, struct cts_error *error);
 
 #endif
