@@ -1,6 +1,5 @@
 /* Critical path, waits and blame: reads a timeline, analyses it, renders the result. Under mpirun
  * all processes analyse and the first prints. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,24 +29,6 @@ struct request {
     const char *enriched, *chrome; /* where to; NULL: not asked for */
     const char *memory_run;        /* NULL: the run itself, if it is one */
 };
-
-static enum cts_status read_text(const char *path, struct cts_buffer *buffer,
-                                 struct cts_error *error)
-{
-    FILE *const file = fopen(path, "rb");
-    if (!file) return cts_fail_errno(error, errno, "cannot read '%s'", path);
-    enum cts_status status = CTS_OK;
-    char block[4096];
-    size_t got;
-    while (!status && (got = fread(block, 1, sizeof block, file)) > 0)
-        status = cts_buffer_append(buffer, block, got, error);
-    if (!status && ferror(file)) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
-    fclose(file);
-    if (!status && memchr(buffer->data, 0, buffer->size_bytes))
-        status = cts_fail(error, CTS_FORMAT, "'%s' is no text", path);
-    if (!status) status = cts_buffer_append(buffer, "", 1, error);
-    return status;
-}
 
 static bool read_weight(const struct cts_arguments *arguments, const char *name, double *weight)
 {
@@ -245,7 +226,7 @@ static int run_path(const struct cts_arguments *arguments)
     if (status) return cts_report_error(arguments, &error);
     const char *const table = cts_argument(arguments, "api-table");
     if (table) {
-        status = read_text(table, &request.api_table, &error);
+        status = cts_buffer_read_text(&request.api_table, table, &error);
         request.options.api_table = (const char *)request.api_table.data;
         request.options.api_table_name = table;
     }

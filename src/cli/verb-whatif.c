@@ -140,29 +140,11 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
 
 /* ---- files ---- */
 
-static enum cts_status read_text(const char *path, struct cts_buffer *buffer,
-                                 struct cts_error *error)
-{
-    FILE *const file = fopen(path, "rb");
-    if (!file) return cts_fail_errno(error, errno, "cannot read '%s'", path);
-    enum cts_status status = CTS_OK;
-    char block[4096];
-    size_t got;
-    while (!status && (got = fread(block, 1, sizeof block, file)) > 0)
-        status = cts_buffer_append(buffer, block, got, error);
-    if (!status && ferror(file)) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
-    fclose(file);
-    if (!status && memchr(buffer->data, 0, buffer->size_bytes))
-        status = cts_fail(error, CTS_FORMAT, "'%s' is no text", path);
-    if (!status) status = cts_buffer_append(buffer, "", 1, error);
-    return status;
-}
-
 /* Lines NAME=NANOSECONDS; empty ones and those that begin with '#' say nothing. */
 static enum cts_status read_profile(const char *path, struct request *request,
                                     struct cts_error *error)
 {
-    enum cts_status status = read_text(path, &request->profile, error);
+    enum cts_status status = cts_buffer_read_text(&request->profile, path, error);
     if (status) return status;
     request->options.costs = request->costs;
     char *line = (char *)request->profile.data;
@@ -247,7 +229,7 @@ static int run_whatif(const struct cts_arguments *arguments)
     const char *const table = cts_argument(arguments, "api-table");
     if (!code && !status && profile) status = read_profile(profile, request, &error);
     if (!code && !status && table) {
-        status = read_text(table, &request->api_table, &error);
+        status = cts_buffer_read_text(&request->api_table, table, &error);
         request->options.path.api_table = (const char *)request->api_table.data;
         request->options.path.api_table_name = table;
     }

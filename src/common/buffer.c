@@ -1,5 +1,7 @@
 #include "common/buffer.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void cts_buffer_release(struct cts_buffer *buffer)
@@ -35,4 +37,23 @@ enum cts_status cts_buffer_append(struct cts_buffer *buffer, const void *bytes, 
     if (byte_count) memcpy(buffer->data + buffer->size_bytes, bytes, byte_count);
     buffer->size_bytes += byte_count;
     return CTS_OK;
+}
+
+enum cts_status cts_buffer_read_text(struct cts_buffer *buffer, const char *path,
+                                     struct cts_error *error)
+{
+    FILE *const file = fopen(path, "rb");
+    if (!file) return cts_fail_errno(error, errno, "cannot read '%s'", path);
+    const size_t start = buffer->size_bytes;
+    enum cts_status status = CTS_OK;
+    char block[4096];
+    size_t got;
+    while (!status && (got = fread(block, 1, sizeof block, file)) > 0)
+        status = cts_buffer_append(buffer, block, got, error);
+    if (!status && ferror(file)) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
+    fclose(file);
+    if (!status) status = cts_buffer_append(buffer, "", 1, error);
+    if (!status && strlen((const char *)buffer->data + start) + 1 < buffer->size_bytes - start)
+        status = cts_fail(error, CTS_FORMAT, "'%s' is no text", path);
+    return status;
 }

@@ -27,6 +27,11 @@ CTS_MUST_CHECK enum cts_status cts_buffer_reserve(struct cts_buffer *buffer, siz
 CTS_MUST_CHECK enum cts_status cts_buffer_append(struct cts_buffer *buffer, const void *bytes,
                                                  size_t byte_count, struct cts_error *error);
 
+/* Appends a file's text and a NUL behind it. CTS_FORMAT when the text has one itself; CTS_IO,
+ * CTS_LIMIT, CTS_MEMORY. */
+CTS_MUST_CHECK enum cts_status cts_buffer_read_text(struct cts_buffer *buffer, const char *path,
+                                                    struct cts_error *error);
+
 /* No content any more; the memory stays for what comes. */
 static inline void cts_buffer_clear(struct cts_buffer *buffer)
 {
