@@ -599,6 +599,26 @@ static inline void trace_analyze(struct trace *trace, struct cts_path_options op
     (void)assert_same_in_stretches(&source, options, result);
 }
 
+static inline void finish(struct trace *trace, struct cts_path *result)
+{
+    cts_path_release(result);
+    trace_free(trace);
+}
+
+static inline void expect_warning(const struct cts_path *result, enum cts_path_warning warning,
+                                  uint64_t count)
+{
+    if (result->warnings[warning] != count)
+        fail_msg("%llu %s", (unsigned long long)result->warnings[warning],
+                 cts_path_warning_texts[warning]);
+}
+
+static inline void expect_no_warnings(const struct cts_path *result)
+{
+    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
+        expect_warning(result, (enum cts_path_warning)i, 0);
+}
+
 static inline struct cts_path_row row_named(const struct cts_path *result, const char *name)
 {
     for (size_t i = 0; i < result->row_count; i++)

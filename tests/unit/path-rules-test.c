@@ -3,26 +3,6 @@
  */
 #include "path-fixture.h"
 
-static void expect_warning(const struct cts_path *result, enum cts_path_warning warning,
-                           uint64_t count)
-{
-    if (result->warnings[warning] != count)
-        fail_msg("%llu %s", (unsigned long long)result->warnings[warning],
-                 cts_path_warning_texts[warning]);
-}
-
-static void expect_no_warnings(const struct cts_path *result)
-{
-    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
-        expect_warning(result, (enum cts_path_warning)i, 0);
-}
-
-static void finish(struct trace *trace, struct cts_path *result)
-{
-    cts_path_release(result);
-    trace_free(trace);
-}
-
 /* ---- devices ---- */
 
 /* main [0,100): launch [10,14), kernel [20,60), synchronise [30,64). */

@@ -2,13 +2,6 @@
  */
 #include "path-fixture.h"
 
-static void expect_warning(const struct cts_path *result, enum cts_path_warning warning,
-                           uint64_t count)
-{
-    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
-        assert_int_equal(result->warnings[i], i == warning ? count : 0);
-}
-
 struct ranks {
     struct trace *trace;
     uint32_t rank[3];
@@ -31,12 +24,6 @@ static void analyze(struct ranks *r, unsigned count, struct cts_path *result)
     trace_analyze(r->trace, (struct cts_path_options){0}, result);
 }
 
-static void finish(struct ranks *r, struct cts_path *result)
-{
-    cts_path_release(result);
-    trace_free(r->trace);
-}
-
 /* Rank 0 starts at 20, rank 1 posts at 50; rank 1 waits from 60 for the complete at 70. */
 static void late_post_and_complete(void **state)
 {
@@ -48,7 +35,7 @@ static void late_post_and_complete(void **state)
     trace_window(r.trace, r.rank[1], 50, 52, "MPI_Win_post", 0);
     trace_window(r.trace, r.rank[1], 60, 80, "MPI_Win_wait", 0);
     analyze(&r, 2, &result);
-    expect_warning(&result, CTS_PATH_WARNING_COUNT, 0);
+    expect_no_warnings(&result);
     expect_pattern(&result, CTS_PATH_PATTERN_LATE_POST, 1, 30);
     expect_pattern(&result, CTS_PATH_PATTERN_LATE_COMPLETE, 1, 10);
     assert_int_equal(result.patterns[CTS_PATH_PATTERN_LATE_POST].worst[0].culprit, r.rank[1]);
@@ -58,7 +45,7 @@ static void late_post_and_complete(void **state)
     expect_row(&result, "MPI_Win_complete", 5, 0);
     expect_row(&result, "MPI transfer", 5, 0);
     expect_row(&result, "MPI_Win_start", 0, 0);
-    finish(&r, &result);
+    finish(r.trace, &result);
 }
 
 /* The start returns at once; its complete waits for the post. The complete names no group: the
@@ -73,12 +60,12 @@ static void complete_waits_for_the_post(void **state)
     trace_window(r.trace, r.rank[1], 50, 52, "MPI_Win_post", 0);
     trace_window(r.trace, r.rank[1], 53, 61, "MPI_Win_wait", CTS_TIMELINE_NONE);
     analyze(&r, 2, &result);
-    expect_warning(&result, CTS_PATH_WARNING_COUNT, 0);
+    expect_no_warnings(&result);
     expect_pattern(&result, CTS_PATH_PATTERN_LATE_POST, 1, 20);
     expect_pattern(&result, CTS_PATH_PATTERN_LATE_COMPLETE, 0, 0);
     expect_row(&result, "main", 40 + 50, 20);
     expect_row(&result, "MPI transfer", 10, 0);
-    finish(&r, &result);
+    finish(r.trace, &result);
 }
 
 /* Nobody says which group. */
@@ -92,7 +79,7 @@ static void no_group(void **state)
     analyze(&r, 2, &result);
     expect_warning(&result, CTS_PATH_WARNING_UNKNOWN_GROUP, 2);
     assert_int_equal(result.wait_ns, 0);
-    finish(&r, &result);
+    finish(r.trace, &result);
 }
 
 /* Rank 0 holds the lock of rank 2's memory from 12 to 52; rank 1 asks for it at 20. */
@@ -105,11 +92,11 @@ static void locks(unsigned first, unsigned second, uint64_t waits_ns)
     trace_lock(r.trace, r.rank[1], 20, 53, second, 2);
     trace_lock(r.trace, r.rank[1], 60, 62, 2, 2);
     analyze(&r, 3, &result);
-    expect_warning(&result, CTS_PATH_WARNING_COUNT, 0);
+    expect_no_warnings(&result);
     expect_pattern(&result, CTS_PATH_PATTERN_LOCK, waits_ns > 0, waits_ns);
     assert_int_equal(result.wait_ns, waits_ns);
     expect_row(&result, "main", 100 - 4, waits_ns); /* rank 0 throughout, but for its calls */
-    finish(&r, &result);
+    finish(r.trace, &result);
 }
 
 static void exclusive_locks(void **state)
@@ -126,20 +113,28 @@ static void shared_locks(void **state)
     locks(1, 1, 0);
 }
 
+/* Two ranks lock and unlock rank 1's memory, from and to these times; rank 1 waits. */
+static void two_locks(const uint64_t times[2][4], uint64_t waits_ns)
+{
+    struct ranks r = begin(2);
+    struct cts_path result;
+    for (unsigned i = 0; i < 2; i++) {
+        trace_lock(r.trace, r.rank[i], times[i][0], times[i][1], 0, 1);
+        trace_lock(r.trace, r.rank[i], times[i][2], times[i][3], 2, 1);
+    }
+    analyze(&r, 2, &result);
+    expect_pattern(&result, CTS_PATH_PATTERN_LOCK, waits_ns > 0, waits_ns);
+    assert_int_equal(result.wait_ns, waits_ns);
+    if (waits_ns)
+        assert_int_equal(result.patterns[CTS_PATH_PATTERN_LOCK].worst[0].location, r.rank[1]);
+    finish(r.trace, &result);
+}
+
 /* Rank 0 still unlocks when rank 1 has the lock: the target tells both. */
 static void unlock_that_returns_later(void **state)
 {
     (void)state;
-    struct ranks r = begin(2);
-    struct cts_path result;
-    trace_lock(r.trace, r.rank[0], 10, 12, 0, 1);
-    trace_lock(r.trace, r.rank[0], 50, 60, 2, 1);
-    trace_lock(r.trace, r.rank[1], 20, 53, 0, 1);
-    trace_lock(r.trace, r.rank[1], 70, 72, 2, 1);
-    analyze(&r, 2, &result);
-    expect_pattern(&result, CTS_PATH_PATTERN_LOCK, 1, 30);
-    assert_int_equal(result.wait_ns, 30);
-    finish(&r, &result);
+    two_locks((const uint64_t[2][4]){{10, 12, 50, 60}, {20, 53, 70, 72}}, 30);
 }
 
 /* Both take their lock with the unlock, and rank 0 still unlocks when rank 1 has: rank 1 had the
@@ -147,15 +142,7 @@ static void unlock_that_returns_later(void **state)
 static void unlock_that_ends_first(void **state)
 {
     (void)state;
-    struct ranks r = begin(2);
-    struct cts_path result;
-    trace_lock(r.trace, r.rank[0], 10, 12, 0, 1);
-    trace_lock(r.trace, r.rank[0], 40, 60, 2, 1);
-    trace_lock(r.trace, r.rank[1], 20, 22, 0, 1);
-    trace_lock(r.trace, r.rank[1], 30, 50, 2, 1);
-    analyze(&r, 2, &result);
-    expect_pattern(&result, CTS_PATH_PATTERN_LOCK, 0, 0);
-    finish(&r, &result);
+    two_locks((const uint64_t[2][4]){{10, 12, 40, 60}, {20, 22, 30, 50}}, 0);
 }
 
 /* Both took their lock with the unlock: rank 1 unlocks from 30 to 50, rank 0 had the lock and
@@ -163,17 +150,7 @@ static void unlock_that_ends_first(void **state)
 static void lock_taken_with_the_unlock(void **state)
 {
     (void)state;
-    struct ranks r = begin(2);
-    struct cts_path result;
-    trace_lock(r.trace, r.rank[0], 10, 12, 0, 1);
-    trace_lock(r.trace, r.rank[0], 40, 45, 2, 1);
-    trace_lock(r.trace, r.rank[1], 20, 22, 0, 1);
-    trace_lock(r.trace, r.rank[1], 30, 50, 2, 1);
-    analyze(&r, 2, &result);
-    expect_pattern(&result, CTS_PATH_PATTERN_LOCK, 1, 10);
-    assert_int_equal(result.patterns[CTS_PATH_PATTERN_LOCK].worst[0].location, r.rank[1]);
-    assert_int_equal(result.wait_ns, 10);
-    finish(&r, &result);
+    two_locks((const uint64_t[2][4]){{10, 12, 40, 45}, {20, 22, 30, 50}}, 10);
 }
 
 /* A lock of all targets (shared) is held: an exclusive lock of one waits for it. */
@@ -188,7 +165,7 @@ static void lock_of_all(void **state)
     trace_lock(r.trace, r.rank[1], 60, 62, 2, 0);
     analyze(&r, 2, &result);
     expect_pattern(&result, CTS_PATH_PATTERN_LOCK, 1, 30);
-    finish(&r, &result);
+    finish(r.trace, &result);
 }
 
 /* ---- random pairs against their definition ---- */
@@ -239,10 +216,10 @@ static void random_epochs(void **state)
         for (unsigned i = 0; i < 2; i++) trace_leave(r.trace, r.rank[i], now[i] + 3, "main");
         struct cts_path result;
         trace_analyze(r.trace, (struct cts_path_options){0}, &result);
-        expect_warning(&result, CTS_PATH_WARNING_COUNT, 0);
+        expect_no_warnings(&result);
         assert_int_equal(result.patterns[CTS_PATH_PATTERN_LATE_POST].time_ns, post_wait_ns);
         assert_int_equal(result.patterns[CTS_PATH_PATTERN_LATE_COMPLETE].time_ns, complete_wait_ns);
-        finish(&r, &result);
+        finish(r.trace, &result);
     }
 }
 
@@ -281,7 +258,7 @@ static void random_locks(void **state)
         struct cts_path result;
         trace_analyze(r.trace, (struct cts_path_options){0}, &result);
         assert_int_equal(result.patterns[CTS_PATH_PATTERN_LOCK].time_ns, wait_ns);
-        finish(&r, &result);
+        finish(r.trace, &result);
     }
 }
 

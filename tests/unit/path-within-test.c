@@ -57,8 +57,7 @@ static void within_an_activity(void **state)
         expect_calls(&r, "work", 5, 10 + 8 + 20 + 10 + 28, 10 + 8 + 20 + 10 + 28);
         expect_calls(&r, "steps", 2, 64 + 50, 2 + 8);
         expect_calls(&r, "main", 2, 70 + 70, 6);
-        cts_path_release(&r);
-        trace_free(trace);
+        finish(trace, &r);
     }
 }
 
@@ -76,8 +75,7 @@ static void a_part_cuts_what_it_meets(void **state)
     assert_int_equal(r.patterns[CTS_PATH_PATTERN_MPI_BARRIER].worst[0].end_ns, 50);
     expect_calls(&r, "work", 4, 8 + 5 + 10 + 18, 8 + 5 + 10 + 18);
     expect_calls(&r, "MPI_Barrier", 3, 17 + 10 + 2, 17 + 10 + 2);
-    cts_path_release(&r);
-    trace_free(trace);
+    finish(trace, &r);
 }
 
 /* A region that is not left ends with its location. */
@@ -96,8 +94,7 @@ static void an_activity_without_a_leave(void **state)
     expect_row(&r, "work", 18, 0);
     expect_row(&r, "steps", 2, 0);
     expect_row(&r, "start", 0, 0);
-    cts_path_release(&r);
-    trace_free(trace);
+    finish(trace, &r);
 }
 
 static void expect_refused(struct trace *trace, const char *within, const char *text)

@@ -33,7 +33,7 @@
     X(EARLY_ROOT, early_root, "early root", "",                                                    \
       "the root of a collective to one waits for the others")                                      \
     X(INIT_FINALIZE, init_finalize, "wait at init or finalize", "",                                \
-      "init or finalize waits for the last")                                                      \
+      "init or finalize waits for the last")                                                       \
     X(LATE_POST, late_post, "late post", "", "MPI_Win_start or _complete waits for MPI_Win_post")  \
     X(LATE_COMPLETE, late_complete, "late complete", "",                                           \
       "MPI_Win_wait waits for MPI_Win_complete")                                                   \

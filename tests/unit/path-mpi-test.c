@@ -1,0 +1,187 @@
+/* What of MPI path-rules-test.c leaves out: probes, tests, cancelled requests, non-blocking
+ * collectives, scans, fences. Exact waits, blame and path. */
+#include "path-fixture.h"
+
+enum { ALLREDUCE = 11, SCAN = 14 }; /* as OTF2 numbers operations */
+
+/* The probe waits for the send, the receive behind it no more. */
+static void probe(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    trace_call(t, a, 10, 42, "MPI_Probe");
+    trace_receive(t, a, 42, 45, 1, 5);
+    trace_call(t, a, 45, 60, "after");
+    trace_call(t, b, 0, 40, "slow");
+    trace_send(t, b, 40, 41, 0, 5);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_SENDER, 1, 30);
+    expect_row(&r, "slow", 40, 30);
+    expect_row(&r, "MPI transfer", 2, 0);
+    expect_row(&r, "MPI_Recv", 3, 0);
+    expect_row(&r, "after", 15, 0);
+    finish(t, &r);
+}
+
+/* Of three tests the one that completes the receive waits, if the send begins while it runs. */
+static void tests_of_a_receive(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        struct trace *const t = trace_new();
+        const uint32_t a = trace_rank(t), b = trace_rank(t);
+        trace_enter(t, a, 0, "MPI_Irecv");
+        trace_message(t, a, 1, CTS_EVENT_MPI_IRECV_REQUEST, 0, 0, 71);
+        trace_leave(t, a, 2, "MPI_Irecv");
+        for (unsigned i = 0; i < 2; i++) {
+            trace_enter(t, a, 10 + 10 * i, "MPI_Test");
+            trace_message(t, a, 11 + 10 * i, CTS_EVENT_MPI_REQUEST_TEST, 0, 0, 71);
+            trace_leave(t, a, 12 + 10 * i, "MPI_Test");
+        }
+        trace_enter(t, a, late ? 30 : 50, "MPI_Test");
+        trace_message(t, a, 52, CTS_EVENT_MPI_IRECV, 1, 5, 71);
+        trace_leave(t, a, 53, "MPI_Test");
+        trace_call(t, b, 0, 40, "slow");
+        trace_send(t, b, 40, 44, 0, 5);
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        expect_no_warnings(&r);
+        expect_pattern(&r, CTS_PATH_PATTERN_LATE_PARTNER, late, late ? 10 : 0);
+        expect_row(&r, "slow", late ? 40 : 0, late ? 10 : 0);
+        expect_row(&r, "MPI transfer", late ? 13 : 0, 0);
+        finish(t, &r);
+    }
+}
+
+/* What is cancelled depends on nobody and is missed by nobody. */
+static void cancelled_requests(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t);
+    (void)trace_rank(t);
+    trace_enter(t, a, 0, "MPI_Irecv");
+    trace_message(t, a, 1, CTS_EVENT_MPI_IRECV_REQUEST, 0, 0, 71);
+    trace_leave(t, a, 2, "MPI_Irecv");
+    trace_enter(t, a, 3, "MPI_Isend");
+    trace_message(t, a, 4, CTS_EVENT_MPI_ISEND, 1, 5, 72);
+    trace_leave(t, a, 5, "MPI_Isend");
+    trace_enter(t, a, 10, "MPI_Waitall");
+    trace_message(t, a, 19, CTS_EVENT_MPI_REQUEST_CANCELLED, 0, 0, 71);
+    trace_message(t, a, 19, CTS_EVENT_MPI_REQUEST_CANCELLED, 0, 0, 72);
+    trace_leave(t, a, 20, "MPI_Waitall");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    assert_int_equal(r.wait_ns, 0);
+    expect_row(&r, "MPI_Waitall", 10, 0);
+    finish(t, &r);
+}
+
+static void begin_allreduce(struct trace *t, uint32_t rank, uint64_t begin_ns, uint64_t end_ns)
+{
+    trace_enter(t, rank, begin_ns, "MPI_Iallreduce");
+    trace_add(t, rank, end_ns, CTS_EVENT_NON_BLOCKING_COLLECTIVE_REQUEST)
+        ->event.collective.request = 9;
+    trace_leave(t, rank, end_ns, "MPI_Iallreduce");
+}
+
+static void end_allreduce(struct trace *t, uint32_t rank, uint64_t begin_ns, uint64_t end_ns)
+{
+    trace_enter(t, rank, begin_ns, "MPI_Wait");
+    struct trace_event *const event =
+        trace_add(t, rank, end_ns, CTS_EVENT_NON_BLOCKING_COLLECTIVE_COMPLETE);
+    event->event.collective.operation = ALLREDUCE;
+    event->event.collective.root = CTS_TIMELINE_NONE;
+    event->event.collective.request = 9;
+    trace_leave(t, rank, end_ns, "MPI_Wait");
+}
+
+/* Who completes it waits until the last one has begun it. */
+static void non_blocking_collective(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    begin_allreduce(t, a, 0, 2);
+    end_allreduce(t, a, 10, 45);
+    trace_call(t, b, 0, 40, "slow");
+    begin_allreduce(t, b, 40, 42);
+    end_allreduce(t, b, 42, 44);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_PARTNER, 1, 30);
+    expect_row(&r, "slow", 40, 30);
+    expect_row(&r, "MPI transfer", 5, 0);
+    finish(t, &r);
+}
+
+/* In a scan a rank needs those before it, and nobody waits for the last. */
+static void scan(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t), c = trace_rank(t);
+    trace_call(t, a, 0, 50, "slow");
+    trace_collective(t, a, 50, 52, SCAN, CTS_TIMELINE_NONE);
+    trace_collective(t, b, 20, 53, SCAN, CTS_TIMELINE_NONE);
+    trace_call(t, c, 0, 70, "slower");
+    trace_collective(t, c, 70, 72, SCAN, CTS_TIMELINE_NONE);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_N_TO_N, 1, 30);
+    expect_row(&r, "slow", 0, 30);
+    expect_row(&r, "slower", 70, 0);
+    assert_int_equal(r.wait_ns, 30);
+    finish(t, &r);
+}
+
+static void fence(struct trace *t, uint32_t rank, uint64_t begin_ns, uint64_t end_ns)
+{
+    trace_enter(t, rank, begin_ns, "MPI_Win_fence");
+    trace_add(t, rank, begin_ns, CTS_EVENT_RMA_COLLECTIVE_BEGIN);
+    trace_add(t, rank, end_ns, CTS_EVENT_RMA_COLLECTIVE_END)->event.rma.window = 0;
+    trace_leave(t, rank, end_ns, "MPI_Win_fence");
+}
+
+/* Members of a window wait for the last one; until the second comes both are to blame. */
+static void fences(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t), c = trace_rank(t);
+    trace_enter(t, a, 0, "main");
+    fence(t, a, 10, 32);
+    trace_leave(t, a, 100, "main");
+    trace_call(t, b, 0, 20, "short");
+    fence(t, b, 20, 33);
+    trace_call(t, c, 0, 30, "slow");
+    fence(t, c, 30, 34);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_ONE_SIDED, 2, 20 + 10);
+    expect_row(&r, "short", 0, 5);
+    expect_row(&r, "slow", 30, 5 + 20);
+    expect_row(&r, "MPI transfer", 2, 0);
+    expect_row(&r, "main", 68, 0);
+    finish(t, &r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(probe),
+        cmocka_unit_test(tests_of_a_receive),
+        cmocka_unit_test(cancelled_requests),
+        cmocka_unit_test(non_blocking_collective),
+        cmocka_unit_test(scan),
+        cmocka_unit_test(fences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
