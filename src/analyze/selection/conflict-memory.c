@@ -9,7 +9,7 @@
 
 enum { REMEMBERED_MAX = 1000 };
 
-static bool is_empty(const struct cts_selection_filter *filter)
+bool conflict_is_unfiltered(const struct cts_selection_filter *filter)
 {
     return !filter || (!filter->cta_count && !filter->warp_count && !filter->site_count &&
                        !filter->line_count && !filter->kinds && !filter->space &&
@@ -42,7 +42,7 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
                                         struct cts_selection_conflicts *conflicts,
                                         struct cts_error *error)
 {
-    if (!is_empty(question->filter) || count > REMEMBERED_MAX)
+    if (!conflict_is_unfiltered(question->filter) || count > REMEMBERED_MAX)
         return conflict_answer(selection, question, space, count, conflicts, error);
     struct conflict_memory *const memory = &selection->conflicts[view_space(space)];
     enum cts_status status = CTS_OK;

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "analyze/selection/conflict.h"
+#include "analyze/selection/divide.h"
 #include "common/array.h"
 #include "common/map.h"
 
@@ -23,9 +24,6 @@ enum {
     STATES_MAX = 3 << 19,
     ODD_MAX = 1 << 20,  /* entries of the map */
     ODD_WARP_BITS = 40, /* of a key of the map */
-    DOES_READ = 1,
-    DOES_WRITE = 2,
-    DOES_PLAIN = 4, /* a write that is not atomic */
 };
 #define SEVERAL UINT32_MAX
 
@@ -243,6 +241,27 @@ static enum cts_status touch_record(struct conflict_worker *worker, const struct
     return status;
 }
 
+static inline enum cts_status make_toucher(const struct view *view, uint32_t cta, uint32_t split,
+                                           uint16_t warp, unsigned does, struct toucher *who,
+                                           struct cts_error *error)
+{
+    const uint64_t ordinal = (uint64_t)cta * view->warp_end + warp;
+    const uint64_t place = split == UINT32_MAX ? cta : split;
+    const bool is_odd = split != UINT32_MAX || warp >= WARP_BITS;
+    *who = (struct toucher){
+        .cta = cta,
+        .ordinal = ordinal < SEVERAL - 1 ? (uint32_t)ordinal + 1 : 0,
+        .bit = is_odd ? 0 : UINT32_C(1) << warp,
+        .warp = warp,
+        .odd = (split == UINT32_MAX ? UINT64_C(1) << (ODD_WARP_BITS - 1) : 0) |
+               (place * view->warp_end + warp),
+        .does = does,
+    };
+    if (is_odd && place * view->warp_end + warp >= UINT64_C(1) << (ODD_WARP_BITS - 1))
+        return cts_fail(error, CTS_UNSUPPORTED, "more warps than can be told apart");
+    return CTS_OK;
+}
+
 static enum cts_status touch_segment(struct conflict_worker *worker, const struct scan_block *it,
                                      size_t segment, struct cts_error *error)
 {
@@ -256,21 +275,9 @@ static enum cts_status touch_segment(struct conflict_worker *worker, const struc
         const struct block_shape *const shape = &block->shapes[block->shape[i]];
         if (shape->view != worker->plan->view) continue;
         const uint16_t warp = block->warp[i];
-        const uint64_t ordinal = (uint64_t)cta * view->warp_end + warp;
-        const uint64_t place = split == UINT32_MAX ? cta : split;
-        const bool is_odd = split != UINT32_MAX || warp >= WARP_BITS;
-        const bool is_plain = shape->writes && !(shape->kind & CTS_SELECTION_ATOMICS);
-        const struct toucher who = {
-            .cta = cta,
-            .ordinal = ordinal < SEVERAL - 1 ? (uint32_t)ordinal + 1 : 0,
-            .bit = is_odd ? 0 : UINT32_C(1) << warp,
-            .warp = warp,
-            .odd = (split == UINT32_MAX ? UINT64_C(1) << (ODD_WARP_BITS - 1) : 0) |
-                   (place * view->warp_end + warp),
-            .does = shape->reads * DOES_READ | shape->writes * DOES_WRITE | is_plain * DOES_PLAIN,
-        };
-        if (is_odd && place * view->warp_end + warp >= UINT64_C(1) << (ODD_WARP_BITS - 1))
-            return cts_fail(error, CTS_UNSUPPORTED, "more warps than can be told apart");
+        struct toucher who;
+        status = make_toucher(view, cta, split, warp, conflict_does(shape), &who, error);
+        if (status) break;
         status = touch_record(worker, block, shape, i, &who, error);
         if (status) break;
     }
@@ -294,11 +301,59 @@ static enum cts_status visit(void *state, const struct scan_block *it, struct ct
     return status;
 }
 
-/* Goes through all chunks that may touch the granules low..high of the window. */
+/* ---- entries ---- */
+
+static void note_entries(struct conflict_room *room, const uint64_t *items, size_t count)
+{
+    for (size_t e = 0; e < count; e++) {
+        const uint64_t ordinal = conflict_entry_who(items[e]) >> CONFLICT_DOES_BITS;
+        const uint32_t number = ordinal < SEVERAL - 1 ? (uint32_t)ordinal + 1 : 0;
+        uint32_t *const first = &room->first[conflict_entry_granule(items[e])];
+        for (uint32_t g = 0; g < conflict_entry_count(items[e]); g++) note_first(&first[g], number);
+    }
+}
+
+static bool is_several(const struct conflict_room *room, size_t from, size_t to)
+{
+    for (; from < to; from++)
+        if (room->several[from / 64] >> from % 64 & 1) return true;
+    return false;
+}
+
+static enum cts_status visit_entries(void *state, const uint64_t *items, size_t count,
+                                     struct cts_error *error)
+{
+    struct conflict_worker *const worker = state;
+    const struct view *const view = worker->plan->scan->view;
+    struct conflict_room *const room = worker->room;
+    enum cts_status status = CTS_OK;
+    if (!room->is_counting) note_entries(room, items, count);
+    for (size_t e = 0; e < count && room->is_counting && !status; e++) {
+        size_t from = conflict_entry_granule(items[e]), to = from + conflict_entry_count(items[e]);
+        if (from < room->low) from = room->low;
+        if (to > room->high) to = room->high;
+        if (!is_several(room, from, to)) continue;
+        const uint64_t who = conflict_entry_who(items[e]);
+        const uint64_t cta = divide(who >> CONFLICT_DOES_BITS, worker->warp_end);
+        const uint64_t warp = (who >> CONFLICT_DOES_BITS) - cta * view->warp_end;
+        struct toucher toucher;
+        status =
+            make_toucher(view, (uint32_t)cta,
+                         view->split.count ? view_split_place(view, (uint32_t)cta) : UINT32_MAX,
+                         (uint16_t)warp, who & ((1 << CONFLICT_DOES_BITS) - 1), &toucher, error);
+        for (; from < to && !status; from++) status = touch(room, from, &toucher, error);
+    }
+    return status;
+}
+
+/* Goes through the entries of the window, or all chunks that may touch its granules low..high. */
 static enum cts_status pass(struct conflict_worker *worker, struct cts_error *error)
 {
     const struct conflict_plan *const plan = worker->plan;
     struct conflict_room *const room = worker->room;
+    if (plan->entries)
+        return conflict_entries_visit(plan->entries, (size_t)(room->window - plan->windows),
+                                      visit_entries, worker, error);
     struct scan *const scan = plan->scan;
     const struct conflict_window *const window = room->window;
     room->first_byte = window->first + ((uint64_t)room->low << plan->shift);
@@ -460,6 +515,9 @@ static enum cts_status make_room(struct conflict_worker *worker, struct cts_erro
 enum cts_status conflict_find(struct conflict_worker *worker, size_t index, struct cts_error *error)
 {
     if (make_room(worker, error)) return CTS_MEMORY;
+    if (is_given_up(worker->plan->scan->question))
+        return cts_fail(error, CTS_IO, "nobody waits for the answer");
+    worker->warp_end = divisor_of(worker->plan->scan->view->warp_end);
     struct conflict_room *const room = worker->room;
     const struct conflict_window *const window = &worker->plan->windows[index];
     struct conflict_pieces *const pieces = &worker->plan->pieces[index];

@@ -2,6 +2,7 @@
 #ifndef CTS_SELECTION_CONFLICT_H
 #define CTS_SELECTION_CONFLICT_H
 
+#include "analyze/selection/divide.h"
 #include "analyze/selection/scan.h"
 
 /* Kinds of conflicts, in the order in which they are listed. */
@@ -32,6 +33,14 @@ struct conflict_window {
     size_t granule_count;
 };
 
+/* The pages of global memory that are looked at. */
+struct conflict_pages {
+    uint64_t *items; /* ascending */
+    size_t count;
+    uint32_t *places; /* 1 + the place of page items[0] + p; 0: it is none; NULL: too far apart */
+    size_t span;
+};
+
 struct conflict_plan {
     struct scan *scan;
     unsigned view; /* VIEW_GLOBAL or VIEW_SHARED */
@@ -39,15 +48,81 @@ struct conflict_plan {
     size_t per_cta;
     uint64_t clip_first, clip_last; /* bytes; multiples of the granule, but for the ends of all */
     bool is_whole;                  /* these are all bytes that there are */
+    bool is_everything;             /* no filter */
     size_t limit;                   /* pieces of each kind that are kept */
     struct conflict_window *windows;
     size_t window_count;
-    struct conflict_pieces *pieces; /* by window */
+    struct conflict_pages pages;
+    unsigned page_shift;                    /* windows of a page: 1 << page_shift */
+    const struct conflict_entries *entries; /* NULL: windows go through the records themselves */
+    struct conflict_pieces *pieces;         /* by window */
 };
+
+/* ---- the lanes of global memory, sorted into windows ---- */
+
+enum {
+    CONFLICT_BUCKET_GRANULES = 1 << 15, /* of a window of global memory, at most */
+    CONFLICT_ENTRY_GRANULES = 1 << 7,   /* that an entry tells of, at most */
+    CONFLICT_DOES_BITS = 3,
+    DOES_READ = 1,
+    DOES_WRITE = 2,
+    DOES_PLAIN = 4, /* a write that is not atomic */
+};
+#define CONFLICT_ENTRY_WARPS (UINT64_C(1) << 38) /* of a launch */
+
+static inline unsigned conflict_does(const struct block_shape *shape)
+{
+    const bool is_plain = shape->writes && !(shape->kind & CTS_SELECTION_ATOMICS);
+    return shape->reads * DOES_READ | shape->writes * DOES_WRITE | is_plain * DOES_PLAIN;
+}
+
+/* `who`: the warp's number in the launch << CONFLICT_DOES_BITS | what it does. */
+static inline uint64_t conflict_entry(uint64_t granule, uint64_t count, uint64_t who)
+{
+    return who << 23 | (count - 1) << 16 | granule;
+}
+static inline uint32_t conflict_entry_granule(uint64_t entry)
+{
+    return (uint32_t)(entry & (CONFLICT_BUCKET_GRANULES - 1));
+}
+static inline uint32_t conflict_entry_count(uint64_t entry)
+{
+    return (uint32_t)(entry >> 16 & (CONFLICT_ENTRY_GRANULES - 1)) + 1;
+}
+static inline uint64_t conflict_entry_who(uint64_t entry)
+{
+    return entry >> 23;
+}
+
+struct conflict_entries {
+    const struct conflict_plan *plan;
+    struct conflict_part *parts; /* by thread */
+    unsigned part_count;
+    size_t begin;
+    size_t segments_max;
+    atomic_size_t segment_count;
+    atomic_size_t end;        /* of windows [begin, end) all entries are there */
+    atomic_bool is_too_large; /* not even those of one window would fit: none are there */
+};
+/* Entries of as many windows as fit, from `begin` on; at least one, or it is too large. Released
+ * also after a failure. */
+CTS_MUST_CHECK enum cts_status conflict_entries_make(struct conflict_entries *entries,
+                                                     struct conflict_plan *plan, size_t begin,
+                                                     struct cts_error *error);
+void conflict_entries_release(struct conflict_entries *entries);
+/* Those of a window, those of one CTA that comes in one piece one behind the other. */
+CTS_MUST_CHECK enum cts_status
+conflict_entries_visit(const struct conflict_entries *entries, size_t window,
+                       enum cts_status (*visit)(void *state, const uint64_t *items, size_t count,
+                                                struct cts_error *error),
+                       void *state, struct cts_error *error);
+
+/* ---- the warps of a window ---- */
 
 /* What a thread needs. Zero-initialise. */
 struct conflict_worker {
     struct conflict_plan *plan;
+    struct divisor warp_end;
     struct conflict_room *room;
 };
 enum { CONFLICT_WINDOW_GRANULES = 1 << 22 };
@@ -55,6 +130,7 @@ CTS_MUST_CHECK enum cts_status conflict_find(struct conflict_worker *worker, siz
                                              struct cts_error *error);
 void conflict_worker_release(struct conflict_worker *worker);
 
+bool conflict_is_unfiltered(const struct cts_selection_filter *filter);
 /* The question of cts_selection_conflicts(), answered from the records. */
 CTS_MUST_CHECK enum cts_status conflict_answer(struct cts_selection *selection,
                                                const struct cts_selection_question *question,

@@ -4,7 +4,8 @@
  *
  * Global memory is cut into windows along the pages that are touched, shared memory into groups of
  * CTAs. A piece that ends with its window goes on in the next one if that begins with the same
- * warps. */
+ * warps. Once the whole launch has been looked at, the pages without any conflict are known, and no
+ * filter brings one about. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,56 +50,84 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The pages of all chunks that may pass, ascending, each once; the caller frees them. */
-static enum cts_status gather_pages(const struct conflict_plan *plan, uint64_t **pages,
-                                    size_t *count, struct cts_error *error)
+static bool is_among(const uint64_t *pages, size_t count, uint64_t page)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (pages[middle] < page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && pages[low] == page;
+}
+
+/* Leaves the pages that can hold a conflict, each once. */
+static size_t choose_pages(const struct conflict_plan *plan, uint64_t *pages, size_t count)
+{
+    struct view *const view = plan->scan->view;
+    size_t end = 0;
+    pthread_mutex_lock(&view->loading);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t first = pages[i] << PAGE_BITS;
+        const uint64_t last = first + ((UINT64_C(1) << PAGE_BITS) - 1);
+        if (last < plan->clip_first || first > plan->clip_last) continue;
+        if (end && pages[end - 1] == pages[i]) continue;
+        if (!view->has_conflict_pages ||
+            is_among(view->conflict_pages.items, view->conflict_pages.count, pages[i]))
+            pages[end++] = pages[i];
+    }
+    pthread_mutex_unlock(&view->loading);
+    return end;
+}
+
+enum { PAGES_SPAN_MAX = 1 << 22 };
+
+/* The pages of all chunks that may pass. */
+static enum cts_status gather_pages(struct conflict_plan *plan, struct cts_error *error)
 {
     const struct scan *const scan = plan->scan;
-    size_t room = 0, end = 0;
+    struct conflict_pages *const pages = &plan->pages;
+    size_t room = 0;
     for (size_t k = 0; k < scan->view->chunk_count; k++)
         room += scan->view->summaries[k].page_count;
-    uint64_t *const all = cts_array_zeroed(room, sizeof *all, error);
-    if (!all) return CTS_MEMORY;
+    pages->items = cts_array_zeroed(room, sizeof *pages->items, error);
+    if (!pages->items) return CTS_MEMORY;
     room = 0;
     for (size_t k = 0; k < scan->view->chunk_count; k++) {
         const struct chunk_summary *const summary = &scan->view->summaries[k];
         if (!is_wanted(scan, k) || !summary->page_count) continue;
-        memcpy(all + room, summary->pages, summary->page_count * sizeof *all);
+        memcpy(pages->items + room, summary->pages, summary->page_count * sizeof *pages->items);
         room += summary->page_count;
     }
-    if (room > 1) qsort(all, room, sizeof *all, by_number);
-    for (size_t i = 0; i < room; i++) {
-        const uint64_t first = all[i] << PAGE_BITS;
-        const uint64_t last = first + ((UINT64_C(1) << PAGE_BITS) - 1);
-        if (last < plan->clip_first || first > plan->clip_last) continue;
-        if (!end || all[end - 1] != all[i]) all[end++] = all[i];
-    }
-    *pages = all;
-    *count = end;
+    if (room > 1) qsort(pages->items, room, sizeof *pages->items, by_number);
+    pages->count = choose_pages(plan, pages->items, room);
+    if (!pages->count || pages->items[pages->count - 1] - pages->items[0] >= PAGES_SPAN_MAX)
+        return CTS_OK;
+    pages->span = (size_t)(pages->items[pages->count - 1] - pages->items[0]) + 1;
+    pages->places = cts_array_zeroed(pages->span, sizeof *pages->places, error);
+    if (!pages->places) return CTS_MEMORY;
+    for (size_t i = 0; i < pages->count; i++)
+        pages->places[pages->items[i] - pages->items[0]] = (uint32_t)i + 1;
     return CTS_OK;
 }
 
-static enum cts_status cut_global(const struct conflict_plan *plan, struct windows *windows,
+static enum cts_status cut_global(struct conflict_plan *plan, struct windows *windows,
                                   struct cts_error *error)
 {
-    uint64_t *pages;
-    size_t count;
-    enum cts_status status = gather_pages(plan, &pages, &count, error);
-    if (status) return status;
+    enum cts_status status = gather_pages(plan, error);
     const size_t per_page = (size_t)1 << (PAGE_BITS - plan->shift);
-    /* Large enough to be few, small enough that every thread gets one. */
-    size_t most = CONFLICT_WINDOW_GRANULES / per_page;
-    const size_t fair = (count + plan->scan->threads - 1) / plan->scan->threads;
-    if (fair < most) most = fair ? fair : 1;
-    for (size_t i = 0; i < count && !status;) {
-        size_t end = i + 1;
-        while (end < count && pages[end] == pages[end - 1] + 1 && end - i < most) end++;
-        const struct conflict_window window = {.first = pages[i] << PAGE_BITS,
-                                               .granule_count = (end - i) * per_page};
-        status = add_window(windows, &window, error);
-        i = end;
-    }
-    free(pages);
+    while (per_page >> plan->page_shift > CONFLICT_BUCKET_GRANULES) plan->page_shift++;
+    for (size_t i = 0; i < plan->pages.count && !status; i++)
+        for (size_t part = 0; part < (size_t)1 << plan->page_shift && !status; part++) {
+            const size_t granules = per_page >> plan->page_shift;
+            const struct conflict_window window = {.first =
+                                                       (plan->pages.items[i] << PAGE_BITS) +
+                                                       ((uint64_t)(part * granules) << plan->shift),
+                                                   .granule_count = granules};
+            status = add_window(windows, &window, error);
+        }
     return status;
 }
 
@@ -141,6 +170,7 @@ static enum cts_status cut_shared(struct conflict_plan *plan, struct windows *wi
 struct finder {
     struct conflict_plan *plan;
     atomic_size_t next;
+    size_t end;
     atomic_bool stop;
     pthread_mutex_t lock;
     enum cts_status status;
@@ -156,7 +186,7 @@ static void find_windows(void *state, unsigned index)
     (void)index;
     while (!status && !atomic_load(&finder->stop)) {
         const size_t window = atomic_fetch_add(&finder->next, 1);
-        if (window >= finder->plan->window_count) break;
+        if (window >= finder->end) break;
         status = conflict_find(&worker, window, &error);
     }
     conflict_worker_release(&worker);
@@ -168,16 +198,53 @@ static void find_windows(void *state, unsigned index)
     atomic_store(&finder->stop, true);
 }
 
-static enum cts_status find_all(struct conflict_plan *plan, struct cts_error *error)
+static enum cts_status find_between(struct conflict_plan *plan, size_t begin, size_t end,
+                                    struct cts_error *error)
 {
-    struct finder finder = {.plan = plan};
+    struct finder finder = {.plan = plan, .next = begin, .end = end};
     unsigned threads = plan->scan->selection->options.threads;
-    if (threads > plan->window_count) threads = (unsigned)plan->window_count;
+    if (threads > end - begin) threads = (unsigned)(end - begin);
     pthread_mutex_init(&finder.lock, NULL);
     cts_parallel(threads, find_windows, &finder);
     pthread_mutex_destroy(&finder.lock);
     if (finder.status && error) *error = finder.error;
     return finder.status;
+}
+
+/* As many windows at a time as there is room for their entries. */
+static enum cts_status find_all(struct conflict_plan *plan, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    if (plan->view == VIEW_SHARED) return find_between(plan, 0, plan->window_count, error);
+    for (size_t begin = 0, end; begin < plan->window_count && !status; begin = end) {
+        struct conflict_entries entries;
+        status = conflict_entries_make(&entries, plan, begin, error);
+        end = entries.is_too_large ? begin + 1 : atomic_load(&entries.end);
+        if (!entries.is_too_large) plan->entries = &entries;
+        if (!status) status = find_between(plan, begin, end, error);
+        plan->entries = NULL;
+        conflict_entries_release(&entries);
+    }
+    return status;
+}
+
+/* The pages with a conflict, of all that there are. */
+static void remember_pages(const struct conflict_plan *plan)
+{
+    struct view *const view = plan->scan->view;
+    pthread_mutex_lock(&view->loading);
+    view->conflict_pages.count = 0;
+    enum cts_status status = CTS_OK;
+    for (size_t w = 0; w < plan->window_count && !status; w++) {
+        const uint64_t page = plan->windows[w].first >> PAGE_BITS;
+        const size_t count = view->conflict_pages.count;
+        if (!plan->pieces[w].total || (count && view->conflict_pages.items[count - 1] == page))
+            continue;
+        status = CTS_ARRAY_RESERVE(&view->conflict_pages, count + 1, NULL);
+        if (!status) view->conflict_pages.items[view->conflict_pages.count++] = page;
+    }
+    view->has_conflict_pages = !status;
+    pthread_mutex_unlock(&view->loading);
 }
 
 /* ---- putting together ---- */
@@ -443,11 +510,14 @@ static enum cts_status find(struct conflict_plan *plan, struct cts_selection_con
         plan->pieces = cts_array_zeroed(windows.count, sizeof *plan->pieces, error);
         status = plan->pieces ? find_all(plan, error) : CTS_MEMORY;
     }
+    if (!status && plan->view == VIEW_GLOBAL && plan->is_everything) remember_pages(plan);
     if (!status) status = put_together(plan, conflicts, error);
     for (size_t w = 0; plan->pieces && w < windows.count; w++)
         for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++)
             free(plan->pieces[w].kinds[kind].items);
     free(plan->pieces);
+    free(plan->pages.items);
+    free(plan->pages.places);
     free(windows.items);
     return status ? status : add_touches(plan, conflicts, error);
 }
@@ -470,6 +540,7 @@ enum cts_status conflict_answer(struct cts_selection *selection,
         plan.clip_last = scan.filter.range_last;
     }
     plan.is_whole = !is_clipped;
+    plan.is_everything = conflict_is_unfiltered(question->filter);
     const bool is_none = plan.view == VIEW_LOCAL || plan.clip_first > plan.clip_last ||
                          (scan.filter.range_space && !is_clipped);
     if (!is_none) status = find(&plan, conflicts, error);

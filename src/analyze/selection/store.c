@@ -46,6 +46,7 @@ static void view_free(struct view *view)
     free(view->split.items);
     free(view->runs.items);
     free(view->allocations.items);
+    free(view->conflict_pages.items);
     pthread_mutex_destroy(&view->loading);
     free(view);
 }

@@ -56,6 +56,12 @@ struct view {
         size_t count, capacity;
     } allocations;
     bool has_touched; /* allocations[].is_touched are known; guarded by `loading` */
+    /* Pages of global memory with a byte of several warps, ascending; guarded by `loading`. */
+    struct {
+        uint64_t *items;
+        size_t count, capacity;
+    } conflict_pages;
+    bool has_conflict_pages;
     struct view *next;
 };
 
