@@ -286,8 +286,8 @@ struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
         [CTS_PATH_SHEET_ACTIVITY] = "name where calls inclusive_ns path_share blame_share rating",
         [CTS_PATH_SHEET_PATTERN] = "pattern count time_ns meaning",
         [CTS_PATH_SHEET_INSTANCE] = "pattern duration_ns begin_ns where for running",
-        [CTS_PATH_SHEET_DEVICE] = "name activities startup_ns span_ns idle_share copy_ns "
-                                  "copy_missed_ns",
+        [CTS_PATH_SHEET_DEVICE] = ("name activities startup_ns span_ns idle_share copy_ns "
+                                   "copy_missed_ns"),
     };
     static const char with_kernels[] = "name calls path_share blame_share rating occupancy "
                                        "memory_efficiency";
