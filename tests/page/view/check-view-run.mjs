@@ -2,7 +2,7 @@
 //     node check-view-run.mjs transpose|time|examples CTASCOPE EXAMPLES WORK_DIRECTORY
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { here, launchBrowser, load, record as recordWith, serve as serveWith, settle, stateOf, visit as visitWith } from "./harness.mjs";
@@ -52,6 +52,17 @@ const parts = {
         assert.match(await text(page.locator(".selected .cost")), /32 sectors, 4 would do 128 of 1024 B used/);
         assert.equal(await text(page.locator(".lanetable tbody tr").nth(2)), valueOfLane2);
         assert.match(await text(page.locator(".note")), /32\.00 sectors a request where 4\.00 would do/);
+        await close();
+        // What the filter lets through, saved: the accesses that 'ctascope export' writes of it.
+        ({ page, close } = await visit(`${address}#launch=1&cta=3&op=load&space=shared&second=none`));
+        const saved = page.waitForEvent("download");
+        await page.getByRole("button", { name: "Save as CSV" }).click();
+        const path = join(work, "saved.csv"), exported = join(work, "exported.csv");
+        await (await saved).saveAs(path);
+        execFileSync(ctascope, ["export", run, "-o", exported, "--format", "csv", "--launch", "1", "--cta", "3", "--operation", "load", "--space", "shared"], { stdio: "ignore" });
+        const [told, wanted] = [path, exported].map((name) => readFileSync(name, "utf8").trim().split("\n").map((line) => line.replace(/^(1,"[^"]*"),\d+,/, "$1,").replace(/,0x0*(?=[\da-f])/g, ",0x")).sort());
+        assert.equal(told.length, 32 * 32 + 1);
+        assert.deepEqual(told, wanted);
         await close();
         // Banks before and after: chosen as a person does.
         ({ page, close } = await visit(`${address}#launch=1&view=banks&space=shared&op=load&second=none`));

@@ -1,6 +1,8 @@
 // The filter: which records every view shows. What is set stands as chips, which a click takes away.
 import { useEffect, useState } from "preact/hooks";
 import { count } from "../format";
+import { messageOf } from "./ask";
+import { csvOf, save } from "./export";
 import { useModel } from "./model";
 import { fileName, placeText } from "./places";
 import type { Filter, Space } from "./source";
@@ -48,6 +50,22 @@ function chipsOf(model: ReturnType<typeof useModel>): [string, Partial<Filter>][
     return chips;
 }
 
+function SaveButton() {
+    const model = useModel(), [saving, setSaving] = useState(false);
+    const go = async () => {
+        setSaving(true);
+        try {
+            const { text, requests, total } = await csvOf(model);
+            save(`launch-${model.launch.launch}.csv`, text);
+            if (requests < total) model.say(`The file has the first ${count(requests)} of ${count(total)} requests; 'ctascope export' writes all of a launch.`);
+        } catch (error) {
+            model.say(messageOf(error));
+        }
+        setSaving(false);
+    };
+    return <button class={saving ? "working" : ""} disabled={saving || !model.head.total} title="Every access that the filter lets through, as a line of a table" onClick={() => void go()}>Save as CSV</button>;
+}
+
 export function FilterPanel() {
     const model = useModel(), { launch, state } = model, { filter } = state;
     const change = (part: Partial<Filter>) => model.set({ filter: { ...filter, ...part } });
@@ -83,10 +101,13 @@ export function FilterPanel() {
                 <Choice label="Address space" value={filter.space ?? "any"} onChoose={(space) => change({ space: space === "any" ? null : (space as Space) })}
                     options={[["any", "any"], ...spaces.map((s): [string, string] => [s, s])]} />
             </div>
-            <label class="check">
-                <input type="checkbox" checked={filter.partial} onChange={(event) => change({ partial: event.currentTarget.checked })} />
-                only partial warps
-            </label>
+            <div class="last">
+                <label class="check">
+                    <input type="checkbox" checked={filter.partial} onChange={(event) => change({ partial: event.currentTarget.checked })} />
+                    only partial warps
+                </label>
+                <SaveButton />
+            </div>
         </section>
     );
 }
