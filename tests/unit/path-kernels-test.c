@@ -108,7 +108,7 @@ static void find(struct join *j, bool with_access)
         fail_msg("%s", error.text);
 }
 
-static void finish(struct join *j)
+static void end_join(struct join *j)
 {
     cts_path_kernels_release(&j->result);
     trace_free(j->trace);
@@ -132,7 +132,7 @@ static void all_fit(void **state)
     expect_efficiency(j, j->b, 0.5);
     assert_true(fabs(j->result.by_region[j->a].occupancy - 1) < 1e-12);
     assert_true(fabs(j->result.by_region[j->b].occupancy - 0.75) < 1e-12); /* 64 and 32 of 64 */
-    finish(j);
+    end_join(j);
 }
 
 static void without_accesses(void **state)
@@ -143,7 +143,7 @@ static void without_accesses(void **state)
     assert_int_equal(j->result.mismatches, 0);
     expect_efficiency(j, j->a, NAN);
     assert_false(isnan(j->result.by_region[j->a].occupancy));
-    finish(j);
+    end_join(j);
 }
 
 static void another_grid(void **state)
@@ -159,7 +159,7 @@ static void another_grid(void **state)
         "'?' 7x1x1 in the memory recording");
     expect_efficiency(j, j->a, 8.0 / 36);
     expect_efficiency(j, j->b, NAN);
-    finish(j);
+    end_join(j);
 }
 
 static void another_kernel(void **state)
@@ -171,7 +171,7 @@ static void another_kernel(void **state)
     assert_int_equal(j->result.mismatches, 1);
     expect_efficiency(j, j->a, NAN); /* it, and what follows on that stream */
     expect_efficiency(j, j->b, NAN);
-    finish(j);
+    end_join(j);
 }
 
 static void another_count(void **state)
@@ -183,7 +183,7 @@ static void another_count(void **state)
     assert_int_equal(j->result.mismatches, 1);
     expect_efficiency(j, j->a, 8.0 / 36);
     expect_efficiency(j, j->b, NAN);
-    finish(j);
+    end_join(j);
 }
 
 static void another_stream(void **state)
@@ -202,7 +202,7 @@ static void another_stream(void **state)
         j->result.first_mismatch,
         "rank 0: 2 streams with kernels in the timeline, 1 in the memory recording");
     expect_efficiency(j, j->a, NAN);
-    finish(j);
+    end_join(j);
 }
 
 int main(void)

@@ -151,7 +151,7 @@ static bool analyze(const char *name, struct cts_timeline *timeline, struct cts_
     return true;
 }
 
-static void finish(struct cts_timeline *timeline, struct cts_path *result)
+static void end_trace(struct cts_timeline *timeline, struct cts_path *result)
 {
     cts_path_release(result);
     cts_timeline_close(timeline);
@@ -167,7 +167,7 @@ static void late_senders_and_a_barrier(void **state)
     CHECK_US(&r, 21664176, COLLECTIVES);
     assert_int_equal(r.patterns[CTS_PATH_PATTERN_LATE_SENDER].count, 3);
     assert_true(row_named(&r, "foo").path_share > 0.99);
-    finish(&timeline, &r);
+    end_trace(&timeline, &r);
 }
 
 static void tags(void **state)
@@ -178,7 +178,7 @@ static void tags(void **state)
     if (!analyze("10_scorep_mpi_tags", &timeline, &r)) skip();
     CHECK_US(&r, 231348, CTS_PATH_PATTERN_LATE_SENDER);
     CHECK_US(&r, 882899, COLLECTIVES);
-    finish(&timeline, &r);
+    end_trace(&timeline, &r);
 }
 
 static void jacobi(void **state)
@@ -193,7 +193,7 @@ static void jacobi(void **state)
     assert_int_equal((row_named(&r, "_Z11copy_kernelPfPKfii").path_ns + 500) / 1000, 4914);
     assert_int_equal((row_named(&r, "init_cuda").path_ns + 500) / 1000, 419458);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) assert_int_equal(r.warnings[i], 0);
-    finish(&timeline, &r);
+    end_trace(&timeline, &r);
 }
 
 static void jacobi_on_the_host(void **state)
@@ -209,7 +209,7 @@ static void jacobi_on_the_host(void **state)
     /* CUPTI lost records: 40 of 4,000 kernels, 76 of 8,006 copies */
     assert_int_equal(r.warnings[CTS_PATH_WARNING_LAUNCH_WITHOUT_WORK], 116);
     assert_int_equal(r.warnings[CTS_PATH_WARNING_WORK_WITHOUT_LAUNCH], 0);
-    finish(&timeline, &r);
+    end_trace(&timeline, &r);
 }
 
 static void opencl(void **state)
@@ -220,7 +220,7 @@ static void opencl(void **state)
     if (!analyze("1_ocl_deps", &timeline, &r)) skip();
     assert_int_equal(r.patterns[CTS_PATH_PATTERN_BLAME_KERNEL].count, 1);
     assert_true(row_named(&r, "$rot13").blame_ns > 0);
-    finish(&timeline, &r);
+    end_trace(&timeline, &r);
 }
 
 static void nested_openmp(void **state)
@@ -230,7 +230,7 @@ static void nested_openmp(void **state)
     struct cts_path r;
     if (!analyze("1_scorep-ompt-host-nested", &timeline, &r)) skip();
     assert_int_equal(r.patterns[CTS_PATH_PATTERN_OMP_BARRIER].count, 5);
-    finish(&timeline, &r);
+    end_trace(&timeline, &r);
 }
 
 static void ping_pong(void **state)
@@ -241,7 +241,7 @@ static void ping_pong(void **state)
     if (!analyze("2_pipit_ping_pong", &timeline, &r)) skip();
     assert_int_equal(r.patterns[CTS_PATH_PATTERN_LATE_SENDER].count, 4);
     assert_int_equal(r.patterns[CTS_PATH_PATTERN_LATE_RECEIVER].count, 12);
-    finish(&timeline, &r);
+    end_trace(&timeline, &r);
 }
 
 int main(void)
