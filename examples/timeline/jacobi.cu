@@ -11,7 +11,8 @@
 // Allreduce of the largest change says whether to go on. The result is compared with that of the
 // same number of iterations on one host, unless that would take very long.
 //
-// The host has as many threads as OpenMP gives it; compiled without, one. Compilers vectorise its
+// The host has as many threads as OpenMP gives it; compiled without, one. Of several, the first one
+// calls the device and the others begin with the host's rows meanwhile. Compilers vectorise the
 // loop if the maximum need not look out for NaNs (-ffast-math).
 //
 // jacobi [ROWS = 256] [COLUMNS = 256] [ITERATIONS = 100] [DEVICE_PERCENT = 100]
@@ -20,6 +21,9 @@
 #include <ctascope/record.h>
 #include <cstring>
 #include <vector>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 static const float TOLERANCE = 1e-6f, HOT = 100;
 
@@ -55,23 +59,6 @@ __global__ void update(float *next, const float *now, int rows, int columns, int
     next[i] = average(now, i, columns);
     const int change = __float_as_int(fabsf(next[i] - now[i]));
     if (change > *largest_change) atomicMax(largest_change, change);
-}
-
-// Each thread has the same block of rows in every iteration, so that they stay in its core's cache.
-static float update_on_host(float *next, const float *now, int first, int last, int columns)
-{
-    float largest = 0;
-    if (first > last) return largest;
-#ifdef _OPENMP
-#pragma omp parallel for schedule(static) reduction(max : largest)
-#endif
-    for (int row = first; row <= last; row++)
-        for (int column = 1; column < columns - 1; column++) {
-            const size_t i = (size_t)row * columns + column;
-            next[i] = average(now, i, columns);
-            largest = fmaxf(largest, fabsf(next[i] - now[i]));
-        }
-    return largest;
 }
 
 static void set_start(float *grid, const Shape &shape)
@@ -120,15 +107,13 @@ static void copy_row(float *to, const float *from, int row, const Shape &shape, 
 }
 
 // What others need of the device's rows: its first and its last one, and the change.
-static float fetch(const Device &device, const Shape &shape, float *host_next)
+static void fetch(const Device &device, const Shape &shape, float *host_next)
 {
     copy_row(host_next, device.grids.next, 1, shape, cudaMemcpyDeviceToHost, device.stream);
     copy_row(host_next, device.grids.next, shape.device_rows, shape, cudaMemcpyDeviceToHost,
              device.stream);
     CHECK(cudaMemcpyAsync(device.host_change, device.change, sizeof(float), cudaMemcpyDeviceToHost,
                           device.stream));
-    CHECK(cudaStreamSynchronize(device.stream));
-    return *device.host_change;
 }
 
 // And what the device needs of others' rows. The next iteration's kernel is behind it in the
@@ -153,7 +138,68 @@ static void end_device(const Device &device, const Shape &shape, float *result)
     CHECK(cudaStreamDestroy(device.stream));
 }
 
+// ---- the host's share ----
+
+struct Team {
+    int threads, own; // own: 0 calls the device, if there is one; the others need not wait for that
+};
+
+static Team team()
+{
+#ifdef _OPENMP
+    return {omp_get_num_threads(), omp_get_thread_num()};
+#else
+    return {1, 0};
+#endif
+}
+
+static float update_rows(float *next, const float *now, int first, int end, int columns)
+{
+    float largest = 0;
+    for (int row = first; row < end; row++)
+        for (int column = 1; column < columns - 1; column++) {
+            const size_t i = (size_t)row * columns + column;
+            next[i] = average(now, i, columns);
+            largest = fmaxf(largest, fabsf(next[i] - now[i]));
+        }
+    return largest;
+}
+
+// This thread's block of the host's rows, the same in every iteration: it stays in its core's
+// cache.
+static float update_block(const Team &team, const Shape &shape, const Grids &host)
+{
+    const int idle = shape.device_rows && team.threads > 1; // calls the device
+    if (team.own < idle) return 0;
+    const long long count = shape.rows - shape.device_rows, parts = team.threads - idle;
+    const int place = team.own - idle, first = shape.device_rows + 1;
+    return update_rows(host.next, host.now, first + (int)(count * place / parts),
+                       first + (int)(count * (place + 1) / parts), shape.columns);
+}
+
 // ---- the ranks ----
+
+// Begins the device's share and computes the host's; the largest change of the latter.
+static float update_both(const Device &device, const Shape &shape, const Grids &host)
+{
+    float largest = 0;
+#ifdef _OPENMP
+#pragma omp parallel reduction(max : largest)
+#endif
+    {
+        const Team threads = team();
+        if (threads.own == 0) {
+            if (shape.device_rows) {
+                launch(device, shape);
+                fetch(device, shape, host.next);
+            }
+            cts_region_begin("update on the host");
+        }
+        largest = update_block(threads, shape, host);
+    }
+    cts_region_end();
+    return largest;
+}
 
 static void exchange_halos(const World &world, const Shape &shape, float *grid)
 {
@@ -189,12 +235,11 @@ static Steps solve(const World &world, const Shape &shape, int iterations, Grids
     cts_region_begin("iterations");
     const double start_s = MPI_Wtime();
     for (float all = HOT; iteration < iterations && all > TOLERANCE; iteration++) {
-        if (shape.device_rows) launch(device, shape);
-        cts_region_begin("update on the host");
-        float change =
-            update_on_host(host.next, host.now, shape.device_rows + 1, shape.rows, shape.columns);
-        cts_region_end();
-        if (shape.device_rows) change = fmaxf(change, fetch(device, shape, host.next));
+        float change = update_both(device, shape, host);
+        if (shape.device_rows) {
+            CHECK(cudaStreamSynchronize(device.stream));
+            change = fmaxf(change, *device.host_change);
+        }
         exchange_halos(world, shape, host.next);
         if (shape.device_rows) supply(device, shape, host.next);
         MPI_Allreduce(&change, &all, 1, MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
@@ -223,7 +268,7 @@ static bool is_right(const Shape &shape, int total_rows, int iterations, const f
     other = one;
     Grids grids = {one.data(), other.data()};
     for (int i = 0; i < iterations; i++) {
-        update_on_host(grids.next, grids.now, 1, total_rows, shape.columns);
+        update_rows(grids.next, grids.now, 1, total_rows + 1, shape.columns);
         grids.swap();
     }
     const float *const expected = grids.now + (size_t)shape.first_row * shape.columns;
