@@ -298,7 +298,7 @@ def limit(options):
 
 def disk(options):
     """Where no more can be written, the program goes on, and what was dropped is counted."""
-    limit = 20 << 20
+    limit = 4 << 20 # of each file; the threads that write share the data
     run = Run(options, "disk", [program(options, "memory_speed"), "gather", "3"], "--spaces", "global",
               environment={"CUDA_CACHE_DISABLE": "1"},
               preexec=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))

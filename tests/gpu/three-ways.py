@@ -29,6 +29,9 @@ EXAMPLES = os.path.join(HERE, "..", "..", "examples")
 EXACT = ["launches", "nodes", "global_read_unique_bytes", "global_written_unique_bytes",
          "communicated_out_bytes", "received_transfers", "received_bytes", "from_host_bytes",
          "conflict_bytes"]
+EXPLAINED = {
+    ("nbody", "unmodified on the GPU"):
+        "nvcc moves a body as one float4 of 16 bytes, clang its 12 bytes of use in two accesses"}
 SKIPPED = 77
 
 
@@ -108,16 +111,17 @@ def compare(runs):
                 continue
             differ = differences(first["totals"], second["totals"])
             exact = [key for key in EXACT if key in differ]
-            wrong += bool(exact)
+            why = EXPLAINED.get((name, run["how"]))
+            wrong += bool(exact) and not why
             nonzero = sum(value != 0 for value in first["totals"].values())
             print(f"{name}: {run['how']}: {nonzero} totals, {len(differ)} differ"
-                  + (f"; WRONG: {exact}" if exact else ""))
+                  + (f"; {why or 'WRONG'}: {exact}" if exact else ""))
             for key, (a, b) in differ.items():
                 print(f"    {key}: {a:,} {runs[0]['how']}, {b:,}")
             for key, (a, b) in differences(first["sites"], second["sites"]).items() if differ else []:
                 print(f"      {key}: {a:,}, {b:,}")
     print(f"{wrong} with volumes that no compiler may change" if wrong else
-          "volumes that no compiler may change are the same everywhere")
+          "volumes that no compiler may change are the same but for what is explained")
     return 1 if wrong else 0
 
 
