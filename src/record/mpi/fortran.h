@@ -10,8 +10,18 @@
 enum { CTS_FORTRAN_STATUS_WORDS = sizeof(MPI_Status) / sizeof(MPI_Fint) };
 _Static_assert(sizeof(MPI_Fint) == sizeof(int), "Fortran's integers are C's");
 
+/* C's handle: Open MPI has functions, MPICH macros. */
+#ifdef OPEN_MPI
+#define CTS_F2C(kind, handle) cts_real.kind##_f2c(handle)
+#else
+#define CTS_F2C(kind, handle) MPI_##kind##_f2c(handle)
+#endif
+
 /* The function behind this library, kept in `cache`. */
 void *cts_fortran_real(_Atomic(void *) *cache, const char *symbol);
+/* Of the indices that mpi_f08's MPI_Waitany and its like give: 0 in MPICH 4.0, which forgot to
+ * add 1. Asks MPI when it is called first, between MPI_Init and MPI_Finalize. */
+int cts_f08_index_base(void);
 bool cts_fortran_is_in_place(const MPI_Fint *buffer);
 bool cts_fortran_ignores(const MPI_Fint *status);
 
@@ -33,7 +43,7 @@ MPI_Status *cts_fortran_statuses(int count, const MPI_Fint *statuses);
     ({                                                                                             \
         uint64_t sum = 0;                                                                          \
         for (uint64_t i = 0; i < (uint64_t)(n); i++)                                               \
-            sum += B((counts)[i], cts_real.Type_f2c((types)[i]));                                  \
+            sum += B((counts)[i], CTS_F2C(Type, (types)[i]));                                      \
         sum;                                                                                       \
     })
 
