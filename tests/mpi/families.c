@@ -83,6 +83,15 @@ static void blocking(void)
         MPI_Recv(in, 64, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         expect_message("RECV", world, 0, 3, 0);
     }
+    MPI_Request posted;
+    MPI_Irecv(in, 64, MPI_INT, previous, 7, MPI_COMM_WORLD, &posted);
+    MPI_Barrier(MPI_COMM_WORLD); /* ready sends need it */
+    MPI_Rsend(out, 9, MPI_INT, next, 7, MPI_COMM_WORLD);
+    MPI_Wait(&posted, MPI_STATUS_IGNORE);
+    expect("IRECV_REQUEST");
+    expect_collective(world, BARRIER, -1, 0, 0);
+    expect_message("SEND", world, next, 7, 36);
+    expect_message("IRECV", world, previous, 7, 36);
     memcpy(in, out, sizeof(in));
     MPI_Sendrecv_replace(in, 4, MPI_INT, next, 4, previous, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     expect_message("SEND", world, next, 4, 16);
@@ -222,6 +231,33 @@ static void persistent(void)
     for (int k = 0; k < 3; k++) MPI_Request_free(&requests[k]);
 }
 
+typedef int send_init_function(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+
+static void persistent_modes(void)
+{
+    static send_init_function *const inits[] = {MPI_Bsend_init, MPI_Ssend_init, MPI_Rsend_init};
+    static char buffer[4096 + MPI_BSEND_OVERHEAD];
+    void *detached;
+    int size;
+    MPI_Buffer_attach(buffer, sizeof(buffer));
+    for (int mode = 0; mode < 3; mode++) {
+        MPI_Request requests[2];
+        inits[mode](out, 3 + mode, MPI_INT, next, 30 + mode, MPI_COMM_WORLD, &requests[0]);
+        MPI_Recv_init(in, 64, MPI_INT, previous, 30 + mode, MPI_COMM_WORLD, &requests[1]);
+        MPI_Start(&requests[1]);
+        MPI_Barrier(MPI_COMM_WORLD); /* ready sends need it */
+        MPI_Start(&requests[0]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        for (int k = 0; k < 2; k++) MPI_Request_free(&requests[k]);
+        expect("IRECV_REQUEST");
+        expect_collective(world, BARRIER, -1, 0, 0);
+        expect_message("ISEND", world, next, 30 + mode, 4 * (3 + mode));
+        expect("ISEND_COMPLETE");
+        expect_message("IRECV", world, previous, 30 + mode, 4 * (3 + mode));
+    }
+    MPI_Buffer_detach(&detached, &size);
+}
+
 /* ---- collectives ---- */
 
 static void collectives(MPI_Comm comm, const char *label, int own, int size)
@@ -287,12 +323,15 @@ static void expect_icollective(const char *label, int operation, int root, long 
 
 static void non_blocking_collectives(void)
 {
-    MPI_Request requests[16];
-    int counts[RANKS_MAX], displacements[RANKS_MAX], n = 0;
+    MPI_Request requests[24];
+    int counts[RANKS_MAX], displacements[RANKS_MAX], bytes_apart[RANKS_MAX], n = 0;
+    MPI_Datatype types[RANKS_MAX];
     static int sinks[16][64 * RANKS_MAX], bcast[8];
     for (int i = 0; i < count; i++) {
         counts[i] = 2;
         displacements[i] = 2 * i;
+        bytes_apart[i] = 8 * i;
+        types[i] = MPI_INT;
     }
     MPI_Comm comm = MPI_COMM_WORLD;
     MPI_Ibarrier(comm, &requests[n++]);
@@ -323,6 +362,17 @@ static void non_blocking_collectives(void)
     MPI_Iallgatherv(out, 2, MPI_INT, sinks[10], counts, displacements, MPI_INT, comm,
                     &requests[n++]);
     expect_icollective(world, ALLGATHERV, -1, 8, 8 * count);
+    MPI_Igatherv(out, 2, MPI_INT, sinks[11], counts, displacements, MPI_INT, 0, comm,
+                 &requests[n++]);
+    expect_icollective(world, GATHERV, 0, 8, rank ? 0 : 8 * count);
+    MPI_Iscatterv(out, counts, displacements, MPI_INT, sinks[12], 2, MPI_INT, 0, comm,
+                  &requests[n++]);
+    expect_icollective(world, SCATTERV, 0, rank ? 0 : 8 * count, 8);
+    MPI_Ialltoallw(out, counts, bytes_apart, types, sinks[13], counts, bytes_apart, types, comm,
+                   &requests[n++]);
+    expect_icollective(world, ALLTOALLW, -1, 8 * count, 8 * count);
+    MPI_Ireduce_scatter(out, sinks[14], counts, MPI_INT, MPI_SUM, comm, &requests[n++]);
+    expect_icollective(world, REDUCE_SCATTER, -1, 8 * count, 8);
     MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -337,6 +387,33 @@ static void let_go(MPI_Comm *comm, const char *label)
 {
     MPI_Comm_free(comm);
     expect_collective(label, DESTROY, -1, 0, 0);
+}
+
+/* On a ring that is a graph: one neighbour sends, and one receives. */
+static void neighbors(MPI_Comm comm, const char *label)
+{
+    const int three = 3, five = 5, at = 0;
+    const MPI_Aint start = 0;
+    const MPI_Datatype type = MPI_INT, wide = MPI_DOUBLE;
+    static int sinks[4][64];
+    MPI_Request requests[4];
+    MPI_Neighbor_allgatherv(out, 3, MPI_INT, in, &three, &at, MPI_INT, comm);
+    expect_collective(label, ALLGATHERV, -1, 12, 12);
+    MPI_Neighbor_alltoallv(out, &five, &at, MPI_INT, in, &five, &at, MPI_INT, comm);
+    expect_collective(label, ALLTOALLV, -1, 20, 20);
+    MPI_Neighbor_alltoallw(out, &three, &start, &wide, in, &three, &start, &wide, comm);
+    expect_collective(label, ALLTOALLW, -1, 24, 24);
+    MPI_Ineighbor_allgather(out, 4, MPI_INT, sinks[0], 4, MPI_INT, comm, &requests[0]);
+    expect_icollective(label, ALLGATHER, -1, 16, 16);
+    MPI_Ineighbor_allgatherv(out, 3, MPI_INT, sinks[1], &three, &at, MPI_INT, comm, &requests[1]);
+    expect_icollective(label, ALLGATHERV, -1, 12, 12);
+    MPI_Ineighbor_alltoallv(out, &five, &at, MPI_INT, sinks[2], &five, &at, MPI_INT, comm,
+                            &requests[2]);
+    expect_icollective(label, ALLTOALLV, -1, 20, 20);
+    MPI_Ineighbor_alltoallw(out, &three, &start, &type, sinks[3], &three, &start, &type, comm,
+                            &requests[3]);
+    expect_icollective(label, ALLTOALLW, -1, 12, 12);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
 }
 
 static void topologies(void)
@@ -377,7 +454,17 @@ static void topologies(void)
     name(comm, "distributed graph");
     MPI_Neighbor_allgather(out, 2, MPI_INT, in, 2, MPI_INT, comm);
     expect_collective("distributed graph", ALLGATHER, -1, 8, 8);
+    neighbors(comm, "distributed graph");
     let_go(&comm, "distributed graph");
+    const int one = 1;
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &one, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                          &comm);
+    expect_made(world);
+    name(comm, "graph of edges");
+    ring(comm, "graph of edges");
+    MPI_Neighbor_alltoall(out, 2, MPI_INT, in, 2, MPI_INT, comm);
+    expect_collective("graph of edges", ALLTOALL, -1, 8, 8);
+    let_go(&comm, "graph of edges");
 }
 
 static void intercommunicators(void)
@@ -461,10 +548,59 @@ static void communicators(void)
     name(comm, "idup");
     ring(comm, "idup");
     let_go(&comm, "idup");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &comm);
+    expect_made(world);
+    name(comm, "dup with info");
+    ring(comm, "dup with info");
+    MPI_Comm_disconnect(&comm);
+    expect_collective("dup with info", DESTROY, -1, 0, 0);
+#if MPI_VERSION >= 4
+    MPI_Comm_idup_with_info(MPI_COMM_WORLD, MPI_INFO_NULL, &comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    name(comm, "idup with info");
+    ring(comm, "idup with info");
+    let_go(&comm, "idup with info");
+#endif
     ring(MPI_COMM_SELF, "MPI_COMM_SELF");
 }
 
 /* ---- one-sided ---- */
+
+static void free_window(MPI_Win *win)
+{
+    MPI_Win_free(win);
+    expect("RMA_COLLECTIVE_END op=%d", DESTROY);
+    expect("WIN_DESTROY");
+}
+
+/* Operations that end with their requests, and one that a flush of all ends. */
+static void with_requests(MPI_Win win)
+{
+    MPI_Request request;
+    int one = 1, result[4];
+    MPI_Win_lock_all(0, win);
+    expect("ACQUIRE_LOCK remote=-1 op=1");
+    MPI_Rget(in, 3, MPI_INT, next, 0, 3, MPI_INT, win, &request);
+    expect("GET remote=%d bytes=12", next);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("OP_COMPLETE_NON_BLOCKING");
+    MPI_Raccumulate(out, 2, MPI_INT, next, 4, 2, MPI_INT, MPI_SUM, win, &request);
+    expect("ATOMIC remote=%d bytes=8", next);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("OP_COMPLETE_NON_BLOCKING");
+    MPI_Rget_accumulate(&one, 1, MPI_INT, result, 1, MPI_INT, next, 8, 1, MPI_INT, MPI_SUM, win,
+                        &request);
+    expect("ATOMIC remote=%d bytes=4", next);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    expect("OP_COMPLETE_NON_BLOCKING");
+    MPI_Put(out, 4, MPI_INT, next, 10, 4, MPI_INT, win);
+    expect("PUT remote=%d bytes=16", next);
+    MPI_Win_flush_local_all(win);
+    expect("OP_COMPLETE_NON_BLOCKING");
+    MPI_Win_unlock_all(win);
+    expect("OP_COMPLETE_REMOTE");
+    expect("RELEASE_LOCK remote=-1");
+}
 
 static void one_sided(void)
 {
@@ -545,15 +681,20 @@ static void one_sided(void)
     MPI_Group_free(&group);
     MPI_Group_free(&to);
     MPI_Group_free(&from);
-    MPI_Win_free(&win);
-    expect("RMA_COLLECTIVE_END op=%d", DESTROY);
-    expect("WIN_DESTROY");
+    free_window(&win);
     MPI_Win_allocate(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &win);
     expect("WIN_CREATE");
     expect("RMA_COLLECTIVE_END op=21");
-    MPI_Win_free(&win);
-    expect("RMA_COLLECTIVE_END op=%d", DESTROY);
-    expect("WIN_DESTROY");
+    with_requests(win);
+    free_window(&win);
+    MPI_Win_allocate_shared(64, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &allocated, &win);
+    expect("WIN_CREATE");
+    expect("RMA_COLLECTIVE_END op=21");
+    free_window(&win);
+    MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    expect("WIN_CREATE");
+    expect("RMA_COLLECTIVE_END op=%d", CREATE);
+    free_window(&win);
 }
 
 /* ---- errors ---- */
@@ -596,6 +737,7 @@ int main(int argc, char **argv)
     blocking();
     non_blocking();
     persistent();
+    persistent_modes();
     collectives(MPI_COMM_WORLD, world, rank, count);
     non_blocking_collectives();
     communicators();
