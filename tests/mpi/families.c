@@ -258,6 +258,21 @@ static void persistent_modes(void)
     MPI_Buffer_detach(&detached, &size);
 }
 
+/* Bytes are those of the datatype, also when another one gets its handle. */
+static void datatypes(void)
+{
+    for (int length = 2; length < 4; length++) {
+        MPI_Datatype type;
+        MPI_Type_contiguous(length, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        MPI_Sendrecv(out, 5, type, next, 50, in, 5, type, previous, 50, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        MPI_Type_free(&type);
+        expect_message("SEND", world, next, 50, 20 * length);
+        expect_message("RECV", world, previous, 50, 20 * length);
+    }
+}
+
 /* ---- collectives ---- */
 
 static void collectives(MPI_Comm comm, const char *label, int own, int size)
@@ -711,6 +726,11 @@ static void errors(void)
     if (MPI_Send(out, 1, MPI_INT, count + 5, 1, comm) == MPI_SUCCESS) abort();
     if (MPI_Isend(out, 1, MPI_INT, count + 5, 1, comm, &request) == MPI_SUCCESS) abort();
     if (MPI_Bcast(out, 1, MPI_INT, count + 5, comm) == MPI_SUCCESS) abort();
+#ifdef MPICH /* MPI 1's name, which Open MPI no longer has */
+    MPI_Errhandler_set(comm, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_set(comm, MPI_ERRORS_RETURN);
+    if (MPI_Send(out, 1, MPI_INT, count + 5, 1, comm) == MPI_SUCCESS) abort();
+#endif
     /* A message that is too long for its receive. */
     MPI_Request requests[2];
     MPI_Irecv(in, 1, MPI_INT, previous, 666, comm, &requests[0]);
@@ -738,6 +758,7 @@ int main(int argc, char **argv)
     non_blocking();
     persistent();
     persistent_modes();
+    datatypes();
     collectives(MPI_COMM_WORLD, world, rank, count);
     non_blocking_collectives();
     communicators();
