@@ -2,12 +2,14 @@
 ! mpif.h's calling convention. Says what it expects as expect.h does.
 program families
   use mpi
+  use, intrinsic :: iso_c_binding, only: c_ptr
   implicit none
   integer :: rank, count, next, previous, error, request(2), status(MPI_STATUS_SIZE), comm, i
   integer :: statuses(MPI_STATUS_SIZE, 2), outcount, indices(2), win, index
   logical :: flag
   integer :: a(64), b(64)
   integer(kind=MPI_ADDRESS_KIND) :: bytes
+  type(c_ptr) :: memory
   character(len=4096) :: directory
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
@@ -88,6 +90,10 @@ program families
   write (9, '(a)') 'OP_COMPLETE_REMOTE', 'RMA_COLLECTIVE_END op=0'
   call MPI_Win_free(win, error)
   write (9, '(a)') 'RMA_COLLECTIVE_END op=18', 'WIN_DESTROY'
+  bytes = 256
+  call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, memory, win, error)
+  call MPI_Win_free(win, error)
+  write (9, '(a)') 'WIN_CREATE', 'RMA_COLLECTIVE_END op=21', 'RMA_COLLECTIVE_END op=18', 'WIN_DESTROY'
   close (9)
   call MPI_Finalize(error)
 contains

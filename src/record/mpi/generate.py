@@ -343,8 +343,10 @@ def has_buffer(function):
 
 
 def fortran_symbols(function):
+    """The mpi module has another function where memory comes back as a type(c_ptr)."""
     lower = function.name.lower()
-    return [f"mpi_{lower}_", f"mpi_{lower}_f08_"]
+    pointer = any(name == "baseptr" for _, name, _ in function.parameters)
+    return [f"mpi_{lower}_", f"mpi_{lower}_f08_"] + [f"mpi_{lower}_cptr_"] * pointer
 
 
 def f08_symbols(function):
