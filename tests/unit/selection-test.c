@@ -411,7 +411,8 @@ static void check_records(const struct asking *it)
         const struct cts_selection_record *const r = &records.items[taken++];
         const struct lanes lanes = lanes_of(p, i);
         const struct cts_request_cost cost =
-            cts_request_cost(&p->records[i].access, site_of(p, i)->width_bytes, 4);
+            cts_request_cost(&p->records[i].access, site_of(p, i)->width_bytes, 4,
+                             site_of(p, i)->operation == CTS_LOAD);
         assert_true(taken <= records.count);
         assert_int_equal(r->index, i);
         assert_int_equal(r->cta, p->cta[i]);
@@ -489,7 +490,8 @@ static struct cts_selection_sums sums_of(const struct asking *it, enum cts_selec
         key_of(p, i, by, own);
         if (own[0] != key[0] || own[1] != key[1]) continue;
         const struct cts_request_cost cost =
-            cts_request_cost(&p->records[i].access, site_of(p, i)->width_bytes, 4);
+            cts_request_cost(&p->records[i].access, site_of(p, i)->width_bytes, 4,
+                             site_of(p, i)->operation == CTS_LOAD);
         sums.record_count++;
         sums.access_count += cost.lanes;
         sums.requested_bytes += (uint64_t)cost.lanes * site_of(p, i)->width_bytes;

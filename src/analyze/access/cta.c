@@ -98,7 +98,8 @@ static enum cts_status count_request(struct cts_access_worker *worker,
     const struct cts_access_model *const model = worker->model;
     const struct cts_access access = cts_acc_record(&worker->batch, record);
     const struct cts_request_cost cost = cts_request_cost_remembered(
-        &worker->costs, &access, slot->width_bytes, model->options.bank_bytes);
+        &worker->costs, &access, slot->width_bytes, model->options.bank_bytes,
+        model->catalogue->sites[slot->site].operation == CTS_LOAD);
     const unsigned live = live_lanes(model->launch, access.warp);
     worker->record_count++;
     worker->access_count += cost.lanes;

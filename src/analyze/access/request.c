@@ -114,10 +114,31 @@ static void phase_words(const uint64_t *sorted, unsigned count, uint32_t width_b
     }
 }
 
-static void shared_cost(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
-                        uint32_t width_bytes, unsigned bank_bytes, struct cts_request_cost *cost)
+/* Whether active lanes whose numbers differ by `step`, a power of two, have one address. */
+static bool in_pairs(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask, unsigned step)
 {
-    const unsigned lanes = width_bytes <= 4 ? 32 : width_bytes <= 8 ? 16 : 8;
+    for (unsigned lane = 0; lane < CTS_WARP_LANES; lane++) {
+        const bool both = mask >> lane & 1 && mask >> (lane | step) & 1;
+        if (both && addresses[lane] != addresses[lane | step]) return false;
+    }
+    return true;
+}
+
+static unsigned lanes_of_phase(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
+                               uint32_t width_bytes, unsigned bank_bytes, bool loads)
+{
+    if (width_bytes <= 4) return 32;
+    const unsigned lanes = width_bytes <= 8 ? 16 : 8;
+    const bool paired =
+        loads && bank_bytes == 4 && (in_pairs(addresses, mask, 1) || in_pairs(addresses, mask, 2));
+    return paired ? 2 * lanes : lanes;
+}
+
+static void shared_cost(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
+                        uint32_t width_bytes, unsigned bank_bytes, bool loads,
+                        struct cts_request_cost *cost)
+{
+    const unsigned lanes = lanes_of_phase(addresses, mask, width_bytes, bank_bytes, loads);
     for (unsigned first = 0; first < CTS_WARP_LANES; first += lanes) {
         const uint32_t part =
             mask & (lanes == 32 ? UINT32_MAX : ((UINT32_C(1) << lanes) - 1) << first);
@@ -165,7 +186,7 @@ static void find_layout(const struct cts_access *access, const uint64_t addresse
 }
 
 struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32_t width_bytes,
-                                         unsigned bank_bytes)
+                                         unsigned bank_bytes, bool loads)
 {
     uint64_t addresses[CTS_WARP_LANES], sorted[CTS_WARP_LANES];
     struct cts_request_cost cost = {.lanes = (uint8_t)__builtin_popcount(access->mask)};
@@ -175,7 +196,7 @@ struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32
     cost.distinct_bytes = units_touched(sorted, count, width_bytes, 0);
     find_layout(access, addresses, width_bytes, &cost);
     if (access->space == CTS_SPACE_SHARED) {
-        shared_cost(addresses, access->mask, width_bytes, bank_bytes, &cost);
+        shared_cost(addresses, access->mask, width_bytes, bank_bytes, loads, &cost);
     } else {
         cost.sectors = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_SECTOR_BYTES));
         cost.lines = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_LINE_BYTES));
@@ -185,23 +206,24 @@ struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32
 
 struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memory,
                                                     const struct cts_access *access,
-                                                    uint32_t width_bytes, unsigned bank_bytes)
+                                                    uint32_t width_bytes, unsigned bank_bytes,
+                                                    bool loads)
 {
     if (access->pattern == CTS_PATTERN_LIST)
-        return cts_request_cost(access, width_bytes, bank_bytes);
+        return cts_request_cost(access, width_bytes, bank_bytes, loads);
     /* Banks and lines repeat after this much. */
     const uint64_t period = CTS_BANKS * 8;
-    const uint64_t key[3] = {access->mask | (access->base % period) << 32 |
-                                 (uint64_t)access->pattern << 40 |
-                                 (uint64_t)access->row_lanes << 44 | (uint64_t)width_bytes << 50 |
-                                 (uint64_t)(access->space == CTS_SPACE_SHARED) << 58,
-                             (uint32_t)access->s0, (uint32_t)access->s1};
+    const uint64_t key[3] = {
+        access->mask | (access->base % period) << 32 | (uint64_t)access->pattern << 40 |
+            (uint64_t)access->row_lanes << 44 | (uint64_t)width_bytes << 50 |
+            (uint64_t)(access->space == CTS_SPACE_SHARED) << 58 | (uint64_t)loads << 59,
+        (uint32_t)access->s0, (uint32_t)access->s1};
     uint64_t hash = (key[0] ^ key[1] << 17 ^ key[2] << 41) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 29;
     hash *= UINT64_C(0xbf58476d1ce4e5b9);
     struct cts_cost_slot *const slot = &memory->slots[hash >> (64 - 12)];
     if (slot->used && memcmp(slot->key, key, sizeof key) == 0) return slot->cost;
-    slot->cost = cts_request_cost(access, width_bytes, bank_bytes);
+    slot->cost = cts_request_cost(access, width_bytes, bank_bytes, loads);
     memcpy(slot->key, key, sizeof key);
     slot->used = true;
     return slot->cost;

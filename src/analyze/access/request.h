@@ -4,7 +4,10 @@
  * Global and local memory move in sectors of 32 bytes; the ideal of a request is ceil(distinct
  * bytes / 32). Shared memory has 32 banks: a request goes in phases of 32 lanes (up to 4 bytes a
  * lane), 16 (8 bytes) or 8 (16 bytes), and a phase takes as many *wavefronts* as the bank with the
- * most distinct words needs; lanes that read the same word do not conflict. */
+ * most distinct words needs; lanes that read the same word do not conflict. A load whose lanes have
+ * one address in pairs (all l and l + 1 of an even l, or all l and l + 2 of the first two of four;
+ * a lane that is not active suits any) goes in phases of twice as many lanes: so an H200 counts,
+ * see docs/access.md. */
 #ifndef CTS_ACCESS_REQUEST_H
 #define CTS_ACCESS_REQUEST_H
 
@@ -41,9 +44,10 @@ struct cts_request_cost {
     int64_t stride_bytes; /* strided: between neighbouring lanes */
 };
 
-/* `width_bytes` 1 to CTS_WIDTH_MAX, mask not 0; `bank_bytes` is 4 or 8. */
+/* `width_bytes` 1 to CTS_WIDTH_MAX, mask not 0; `bank_bytes` is 4 or 8; loads: it is no store and
+ * no atomic. */
 struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32_t width_bytes,
-                                         unsigned bank_bytes);
+                                         unsigned bank_bytes, bool loads);
 
 /* Costs of regular requests are remembered: they depend on the pattern and on where the base lies
  * in a few lines. One memory per thread. Zero-initialise. */
@@ -57,6 +61,7 @@ struct cts_cost_memory {
 };
 struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memory,
                                                     const struct cts_access *access,
-                                                    uint32_t width_bytes, unsigned bank_bytes);
+                                                    uint32_t width_bytes, unsigned bank_bytes,
+                                                    bool loads);
 
 #endif

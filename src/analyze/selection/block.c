@@ -228,7 +228,8 @@ static void count_costs(struct block *block, struct block_builder *builder, unsi
         if (!shape->width_bytes) continue;
         const struct cts_access access = block_access(block, i);
         const struct cts_request_cost cost =
-            cts_request_cost_remembered(&builder->costs, &access, shape->width_bytes, bank_bytes);
+            cts_request_cost_remembered(&builder->costs, &access, shape->width_bytes, bank_bytes,
+                                        shape->kind == CTS_SELECTION_LOADS);
         const bool is_shared = shape->view == VIEW_SHARED;
         const unsigned ideal_sectors =
             (cost.distinct_bytes + CTS_SECTOR_BYTES - 1u) / CTS_SECTOR_BYTES;

@@ -19,8 +19,10 @@ const FULL = 0xffffffff;
 // ---- banks ----
 
 // The twin: per phase, a set of words for each bank.
-function banksTwin(addresses, mask, width, bankBytes) {
-    const lanes = width <= 4 ? 32 : width <= 8 ? 16 : 8;
+function banksTwin(addresses, mask, width, bankBytes, loads) {
+    const active = (lane) => Math.floor(mask / 2 ** lane) % 2 === 1;
+    const paired = (step) => row((l) => l).every((a) => row((l) => l).every((b) => (a ^ b) !== step || !active(a) || !active(b) || addresses[a] === addresses[b]));
+    const lanes = (width <= 4 ? 32 : width <= 8 ? 16 : 8) * (width > 4 && loads && bankBytes === 4 && (paired(1) || paired(2)) ? 2 : 1);
     let wavefronts = 0, ideal = 0, ways = 0;
     for (let first = 0; first < 32; first += lanes) {
         const banks = Array.from({ length: 32 }, () => new Set());
@@ -43,18 +45,19 @@ const CASES = [ // what, addresses, mask, width, bank bytes, wavefronts, ideal, 
     ["side by side", row((l) => 4 * l), FULL, 4, 4, 1, 1, 1], ["one address", row(() => 64), FULL, 4, 4, 1, 1, 1],
     ["a column of a 32-wide tile", row((l) => 128 * l), FULL, 4, 4, 32, 1, 32], ["a column of a 33-wide tile", row((l) => 132 * l), FULL, 4, 4, 1, 1, 1],
     ["stride 2", row((l) => 8 * l), FULL, 4, 4, 2, 1, 2], ["stride 2 of doubles", row((l) => 16 * l), FULL, 8, 4, 4, 2, 2], ["doubles side by side", row((l) => 8 * l), FULL, 8, 4, 2, 2, 1],
-    ["vectors of four", row((l) => 16 * l), FULL, 16, 4, 4, 4, 1], ["half of a column", row((l) => 128 * l), 0xffff, 4, 4, 16, 1, 16], ["8-byte banks, stride 2", row((l) => 8 * l), FULL, 4, 8, 1, 1, 1],
+    ["vectors of four", row((l) => 16 * l), FULL, 16, 4, 4, 4, 1], ["one vector for all", row(() => 64), FULL, 16, 4, 2, 2, 1], ["a double for two lanes", row((l) => 8 * (l >> 1)), FULL, 8, 4, 1, 1, 1], ["half of a column", row((l) => 128 * l), 0xffff, 4, 4, 16, 1, 16], ["8-byte banks, stride 2", row((l) => 8 * l), FULL, 4, 8, 1, 1, 1],
     ["bytes side by side", row((l) => l), FULL, 1, 4, 1, 1, 1], ["nobody", row(() => 0), 0, 4, 4, 0, 0, 0], ["two words of one bank", row((l) => 128 * (l % 2)), FULL, 4, 4, 2, 1, 2],
 ];
 for (const [what, addresses, mask, width, bank, wavefronts, ideal, ways] of CASES) {
-    const cost = requests.bankCost(addresses, mask, width, bank);
+    const cost = requests.bankCost(addresses, mask, width, bank, true);
     assert.deepEqual([cost.wavefronts, cost.ideal, cost.ways], [wavefronts, ideal, ways], what);
 }
 for (let round = 0; round < 3000; round++) {
     const width = [1, 2, 4, 8, 16][random(5)], bank = random(2) ? 4 : 8, mask = random(2 ** 16) + 65536 * random(2 ** 16), spread = [64, 512, 8192][random(3)];
-    const addresses = row(() => random(spread) * (random(3) ? width : 1));
-    const cost = requests.bankCost(addresses, mask, width, bank);
-    assert.deepEqual({ wavefronts: cost.wavefronts, ideal: cost.ideal, ways: cost.ways }, banksTwin(addresses, mask, width, bank), JSON.stringify({ addresses, mask, width, bank }));
+    const addresses = row(() => random(spread) * (random(3) ? width : 1)), pairs = [0, 1, 2][random(3)], loads = random(2) === 1;
+    if (pairs) for (let lane = 0; lane < 32; lane++) addresses[lane] = addresses[lane & ~pairs];
+    const cost = requests.bankCost(addresses, mask, width, bank, loads);
+    assert.deepEqual({ wavefronts: cost.wavefronts, ideal: cost.ideal, ways: cost.ways }, banksTwin(addresses, mask, width, bank, loads), JSON.stringify({ addresses, mask, width, bank }));
     // A lane stands at every word that it touches, and nowhere else.
     for (const phase of cost.phases)
         for (const word of phase.words)

@@ -23,12 +23,12 @@ const ask = async (address, question) => {
 // What the server says of every record is what the page's arithmetic says.
 async function agree(address, launch, count) {
     const run = await (await ask(address, "run")).json(), { bankBytes } = await (await ask(address, `launch?launch=${launch}`)).json();
-    const widths = new Map(run.sites.map((site) => [site.site, site.width]));
+    const sites = new Map(run.sites.map((site) => [site.site, site]));
     const { columns } = decodeColumns(await (await ask(address, `records?launch=${launch}&from=0&count=${count}`)).arrayBuffer());
     const [, , , site, space, mask, addresses, sectors, idealSectors, wavefronts, idealWavefronts] = columns;
     for (let i = 0; i < mask.length; i++) {
-        const at = addresses.subarray(32 * i, 32 * i + 32), width = widths.get(site[i]);
-        const shared = space[i] === 3, banks = shared ? bankCost(at, mask[i], width, bankBytes) : { wavefronts: 0, ideal: 0 }, cost = shared ? { sectors: 0, ideal: 0 } : sectorCost(at, mask[i], width);
+        const at = addresses.subarray(32 * i, 32 * i + 32), { width, operation } = sites.get(site[i]);
+        const shared = space[i] === 3, banks = shared ? bankCost(at, mask[i], width, bankBytes, operation === "load") : { wavefronts: 0, ideal: 0 }, cost = shared ? { sectors: 0, ideal: 0 } : sectorCost(at, mask[i], width);
         assert.deepEqual([sectors[i], idealSectors[i], wavefronts[i], idealWavefronts[i]], [cost.sectors, cost.ideal, banks.wavefronts, banks.ideal], `record ${i} of launch ${launch}`);
     }
     return mask.length;
@@ -172,7 +172,7 @@ const parts = {
         await settle(page);
         assert.match(await text(pane(page, "banks")), /2 phases of 16 lanes/);
         // Step by step: lane k of 64 / step reads the double at 2 * step * k.
-        const row = (lanes, step) => bankCost(Array.from({ length: 32 }, (_, k) => 16 * step * k), 2 ** lanes - 1, 8, 4);
+        const row = (lanes, step) => bankCost(Array.from({ length: 32 }, (_, k) => 16 * step * k), 2 ** lanes - 1, 8, 4, true);
         const steps = [1, 2, 4, 8, 16, 32, 64].map((step) => row(Math.min(32, 64 / step), step));
         assert.deepEqual(steps.map((cost) => cost.wavefronts), [4, 8, 8, 8, 4, 2, 1]);
         await page.goto(`${address}#launch=0&view=banks&second=none&cta=0&warp=0&op=store&line=0:33`);

@@ -150,7 +150,7 @@ export class DemoSource implements Source {
     private cost(rec: Rec, s: Site) {
         const at = Array.from({ length: 32 }, (_, l) => rec.at(l));
         if (rec.space === "shared") {
-            const c = bankCost(at, rec.mask, s.width, 4);
+            const c = bankCost(at, rec.mask, s.width, 4, s.operation === "load");
             return { sectors: 0, idealSectors: 0, wavefronts: c.wavefronts, idealWavefronts: c.ideal };
         }
         const c = sectorCost(at, rec.mask, s.width);

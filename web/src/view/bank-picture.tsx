@@ -26,7 +26,7 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
     one: One; site: Site | undefined; bankBytes: number; stacked: boolean; lane: number | null;
     hover: Store<Hover | null>; letters: Map<number, string>; onLane: (lane: number | null, sticky: boolean) => void;
 }) {
-    const width = site?.width ?? 4, cost = bankCost(one.addresses, one.mask, width, bankBytes);
+    const width = site?.width ?? 4, cost = bankCost(one.addresses, one.mask, width, bankBytes, site?.operation === "load");
     const tallRow = rowHeight(), rowsOf = (phase: Phase) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
     const tall = cost.phases.reduce((sum, phase) => sum + rowsOf(phase) * tallRow + GAP, TOP + (stacked ? 0 : 18));
     const geometry = (wide: number, unit: number) => ({ left: LEFT * unit, cell: Math.max(6 * unit, Math.min(26 * unit, Math.floor((wide - (LEFT + 6) * unit) / BANKS))) });

@@ -70,7 +70,7 @@ async function sideOf(model: Model, compare: Compare, signal: AbortSignal): Prom
 }
 
 function BankSide({ side: { run, sites, launch, one }, own }: { side: Side; own?: boolean }) {
-    const model = useModel(), site = sites.get(one.site), cost = bankCost(one.addresses, one.mask, site?.width ?? 4, launch.bankBytes);
+    const model = useModel(), site = sites.get(one.site), cost = bankCost(one.addresses, one.mask, site?.width ?? 4, launch.bankBytes, site?.operation === "load");
     const point = (lane: number | null, sticky: boolean) => {
         if (!own) return;
         if (sticky) return lane !== null && model.set({ record: one.index, lane: model.state.record === one.index && model.state.lane === lane ? null : lane });

@@ -53,7 +53,7 @@ function Lanes({ one }: { one: One }) {
 function Cost({ one }: { one: One }) {
     const model = useModel(), width = widthOf(model, one.site);
     if (one.space === "shared") {
-        const cost = bankCost(one.addresses, one.mask, width, model.launch.bankBytes);
+        const cost = bankCost(one.addresses, one.mask, width, model.launch.bankBytes, model.sites.get(one.site)?.operation === "load");
         return (
             <p class={`cost ${cost.wavefronts > cost.ideal ? "poor" : "good"}`}>
                 <b>{cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}</b>

@@ -4,7 +4,7 @@
 // Global and local memory move in *sectors* of 32 bytes, four to a *line*. Shared memory has 32
 // *banks*; a request goes in *phases* of 32 lanes (up to 4 bytes a lane), 16 (8 bytes) or 8 (more),
 // and a phase takes as many *wavefronts* as its busiest bank has distinct words. Lanes on the same
-// word do not conflict.
+// word do not conflict. Loads whose lanes have one address in pairs go in phases twice as large.
 
 export const LANES = 32, BANKS = 32, SECTOR_BYTES = 32, LINE_BYTES = 128;
 
@@ -34,13 +34,21 @@ export function lanesOf(mask: number): number[] {
     return Array.from({ length: LANES }, (_, lane) => lane).filter((lane) => isActive(mask, lane));
 }
 
-export function phaseLanes(width: number): number {
-    return width <= 4 ? 32 : width <= 8 ? 16 : 8;
+function inPairs(addresses: ArrayLike<number>, mask: number, step: number): boolean {
+    for (let lane = 0; lane < LANES; lane++)
+        if (isActive(mask, lane) && isActive(mask, lane | step) && addresses[lane] !== addresses[lane | step]) return false;
+    return true;
 }
 
-// `addresses` has 32 elements; those of inactive lanes do not matter.
-export function bankCost(addresses: ArrayLike<number>, mask: number, width: number, bankBytes: number): BankCost {
-    const phases: Phase[] = [], step = phaseLanes(width);
+function phaseLanes(addresses: ArrayLike<number>, mask: number, width: number, bankBytes: number, loads: boolean): number {
+    if (width <= 4) return 32;
+    const lanes = width <= 8 ? 16 : 8;
+    return loads && bankBytes === 4 && (inPairs(addresses, mask, 1) || inPairs(addresses, mask, 2)) ? 2 * lanes : lanes;
+}
+
+// `addresses` has 32 elements; those of inactive lanes do not matter. loads: neither a store nor an atomic.
+export function bankCost(addresses: ArrayLike<number>, mask: number, width: number, bankBytes: number, loads: boolean): BankCost {
+    const phases: Phase[] = [], step = phaseLanes(addresses, mask, width, bankBytes, loads);
     for (let first = 0; first < LANES; first += step) {
         const words = new Map<number, Word>(), perBank = new Array<number>(BANKS).fill(0);
         for (let lane = first; lane < first + step; lane++) {
