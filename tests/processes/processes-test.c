@@ -39,6 +39,13 @@ static void reduces(void)
     value = UINT64_MAX - processes.rank;
     cts_processes_reduce_u64(&processes, &value, 1, CTS_REDUCE_MAX);
     EXPECT(value == UINT64_MAX);
+    /* beyond half of what 64 bits hold: no signed numbers */
+    value = processes.rank ? UINT64_MAX : 5;
+    cts_processes_reduce_u64(&processes, &value, 1, CTS_REDUCE_MIN);
+    EXPECT(value == 5);
+    value = processes.rank ? UINT64_MAX : 5;
+    cts_processes_reduce_u64(&processes, &value, 1, CTS_REDUCE_MAX);
+    EXPECT(value == (processes.count > 1 ? UINT64_MAX : 5));
     value = UINT64_C(1) << processes.rank;
     cts_processes_reduce_u64(&processes, &value, 1, CTS_REDUCE_OR);
     EXPECT(value == (UINT64_C(1) << n) - 1);

@@ -53,18 +53,29 @@ static MPI_Op operation_of(enum cts_reduction reduction)
     return MPI_SUM;
 }
 
+/* MPICH 4.0 compares unsigned numbers as signed ones, and so do we: with the highest bit the other
+ * way round signed numbers are ordered as the unsigned ones were. */
+static void flip_highest(uint64_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) values[i] ^= UINT64_C(1) << 63;
+}
+
 static void reduce_u64(void *state, uint64_t *values, size_t count, enum cts_reduction reduction)
 {
+    const bool is_ordered = reduction == CTS_REDUCE_MIN || reduction == CTS_REDUCE_MAX;
     (void)state;
+    if (is_ordered) flip_highest(values, count);
     for (size_t done = 0; done < count;) {
         const size_t left = count - done;
         const int portion = (int)(left < PORTION_WORDS ? left : PORTION_WORDS);
         MPI_Request request;
-        MPI_Iallreduce(MPI_IN_PLACE, values + done, portion, MPI_UINT64_T, operation_of(reduction),
+        MPI_Iallreduce(MPI_IN_PLACE, values + done, portion,
+                       is_ordered ? MPI_INT64_T : MPI_UINT64_T, operation_of(reduction),
                        MPI_COMM_WORLD, &request);
         wait_for(&request, 1);
         done += (size_t)portion;
     }
+    if (is_ordered) flip_highest(values, count);
 }
 
 static void broadcast(void *state, void *data, size_t size, unsigned root)
