@@ -6,7 +6,7 @@
 
 LIBRARIES: what is preloaded, with colons. The second form records with 'ctascope record' and reads
 the archive with otf2-print. Checked, of all ranks together:
-  - what the program says that it did (expect.h) is what was recorded, no more and no less
+  - what the program says that it did (expect.h, .f90) is what was recorded, no more and no less
   - each thread's times do not go back, its regions nest, and all are left again
   - a communicator is the same in all of its members, which one of them lists
   - every receive has its send: partner, tag, bytes; and does not end before the send starts

@@ -1,24 +1,18 @@
 ! What mpi_f08 gives: every way to complete a request, probes, persistent requests, collectives,
-! communicators, windows; with and without statuses and errors. Says what it expects as expect.h
-! does. For two ranks or more.
+! communicators, windows; with and without statuses and errors. For two ranks or more.
 program families_f08
   use mpi_f08
+  use expectations
   use, intrinsic :: iso_c_binding, only: c_ptr
   implicit none
-  integer, parameter :: barrier = 0, bcast = 1, allreduce = 11, create = 17, destroy = 18, &
-                        create_and_allocate = 21
-  character(len=*), parameter :: world = 'MPI_COMM_WORLD'
   integer :: rank, ranks, next, previous, provided, error
   integer :: a(64), b(64)
-  character(len=4096) :: directory
   call MPI_Init_thread(MPI_THREAD_SERIALIZED, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
   next = mod(rank + 1, ranks)
   previous = mod(rank + ranks - 1, ranks)
-  call get_environment_variable('EXPECTED', directory)
-  write (directory, '(a,"/",i0,".txt")') trim(directory), rank
-  open (unit=9, file=trim(directory))
+  call expect_open(rank)
   a = rank
   b = 0
   call messages()
@@ -28,7 +22,7 @@ program families_f08
   call communicators()
   call windows()
   call errors()
-  close (9)
+  call expect_close()
   call MPI_Finalize()
 contains
   subroutine messages()
@@ -258,10 +252,10 @@ contains
     call MPI_Win_fence(0, win)
     call MPI_Put(a, 5, MPI_INTEGER, next, zero, 5, MPI_INTEGER, win)
     call MPI_Win_fence(0, win)
-    call expect('RMA_COLLECTIVE_END op=0')
+    call expect_on_window(barrier)
     call expect_remote('PUT', next, 20)
     call expect('OP_COMPLETE_REMOTE')
-    call expect('RMA_COLLECTIVE_END op=0')
+    call expect_on_window(barrier)
     call MPI_Comm_group(MPI_COMM_WORLD, group)
     call MPI_Group_incl(group, 1, [next], to)
     call MPI_Group_incl(group, 1, [previous], from)
@@ -276,15 +270,18 @@ contains
     do while (.not. flag)
       call MPI_Win_test(win, flag)
     end do
-    write (9, '(a,i0)') ('GROUP_SYNC group=', previous, i = 1, 4)
-    write (9, '(a,i0)') ('GROUP_SYNC group=', next, i = 1, 4)
+    do i = 1, 4
+      call expect('GROUP_SYNC group='//digits(previous))
+    end do
+    do i = 1, 4
+      call expect('GROUP_SYNC group='//digits(next))
+    end do
     call MPI_Win_free(win)
-    call expect('RMA_COLLECTIVE_END op=18')
-    call expect('WIN_DESTROY')
+    call expect_window_freed()
     call MPI_Win_allocate(bytes, 4, MPI_INFO_NULL, MPI_COMM_WORLD, memory, win)
     call expect_window(create_and_allocate)
     call MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, win)
-    write (9, '(a,i0,a)') 'ACQUIRE_LOCK remote=', next, ' op=0'
+    call expect('ACQUIRE_LOCK remote='//digits(next)//' op=0')
     call MPI_Put(a, 2, MPI_INTEGER, next, zero, 2, MPI_INTEGER, win)
     call MPI_Win_flush_local(next, win)
     call MPI_Win_flush(next, win)
@@ -292,7 +289,7 @@ contains
     call expect_remote('PUT', next, 8)
     call expect('OP_COMPLETE_NON_BLOCKING')
     call expect('OP_COMPLETE_REMOTE')
-    write (9, '(a,i0)') 'RELEASE_LOCK remote=', next
+    call expect('RELEASE_LOCK remote='//digits(next))
     call MPI_Win_lock_all(0, win)
     call expect('ACQUIRE_LOCK remote=-1 op=1')
     call MPI_Rput(a, 3, MPI_INTEGER, next, zero, 3, MPI_INTEGER, win, request)
@@ -308,8 +305,7 @@ contains
     call expect('OP_COMPLETE_REMOTE')
     call expect('RELEASE_LOCK remote=-1')
     call MPI_Win_free(win)
-    call expect('RMA_COLLECTIVE_END op=18')
-    call expect('WIN_DESTROY')
+    call expect_window_freed()
   end subroutine
 
   ! What failed gives no event.
@@ -321,36 +317,5 @@ contains
     call MPI_Send(a, 1, MPI_INTEGER, ranks + 5, 1, comm, error)
     if (error == MPI_SUCCESS) stop 6
     call made(comm, 'errors')
-  end subroutine
-
-  subroutine expect(line)
-    character(len=*), intent(in) :: line
-    write (9, '(a)') line
-  end subroutine
-
-  subroutine expect_message(kind, comm, peer, tag, bytes)
-    character(len=*), intent(in) :: kind, comm
-    integer, intent(in) :: peer, tag, bytes
-    write (9, '(a,a,a,a,i0,a,i0,a,i0)') kind, ' comm=', trim(comm), ' peer=', peer, ' tag=', tag, &
-      ' bytes=', bytes
-  end subroutine
-
-  subroutine expect_collective(comm, operation, root, sent, received)
-    character(len=*), intent(in) :: comm
-    integer, intent(in) :: operation, root, sent, received
-    write (9, '(a,a,a,i0,a,i0,a,i0,a,i0)') 'COLLECTIVE_END comm=', trim(comm), ' op=', operation, &
-      ' root=', root, ' sent=', sent, ' received=', received
-  end subroutine
-
-  subroutine expect_remote(kind, remote, bytes)
-    character(len=*), intent(in) :: kind
-    integer, intent(in) :: remote, bytes
-    write (9, '(a,a,i0,a,i0)') kind, ' remote=', remote, ' bytes=', bytes
-  end subroutine
-
-  subroutine expect_window(operation)
-    integer, intent(in) :: operation
-    call expect('WIN_CREATE')
-    write (9, '(a,i0)') 'RMA_COLLECTIVE_END op=', operation
   end subroutine
 end program
