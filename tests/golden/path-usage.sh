@@ -9,3 +9,4 @@ ctascope path t/traces.otf2 --api-table nowhere
 ctascope path nowhere.otf2
 ctascope path t/traces.otf2 --within comput
 ctascope path t/traces.otf2 --within compute --chrome c.json
+ctascope path t/traces.otf2 --null-stream 99

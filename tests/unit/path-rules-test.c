@@ -611,6 +611,29 @@ static void init_and_finalize(void **state)
     finish(t, &r);
 }
 
+/* What MPI_Init does once the last has come is its own work: no transfer of a message. */
+static void init_works(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    trace_call(t, a, 0, 50, "MPI_Init");
+    trace_call(t, a, 50, 100, "work");
+    trace_send(t, a, 100, 101, 1, 0);
+    trace_call(t, b, 0, 30, "load");
+    trace_call(t, b, 30, 48, "MPI_Init");
+    trace_receive(t, b, 48, 102, 0, 0);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_INIT_FINALIZE, 1, 30);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_SENDER, 1, 52);
+    expect_row(&r, "load", 30, 30);
+    expect_row(&r, "MPI_Init", 20, 2);
+    expect_row(&r, "work", 50, 50);
+    expect_row(&r, "MPI transfer", 2, 0);
+    finish(t, &r);
+}
+
 /* Three ranks in a row: the wait of the last is the fault of the first. */
 static void blame_moves_on(void **state)
 {
@@ -856,6 +879,7 @@ int main(void)
         cmocka_unit_test(barrier),
         cmocka_unit_test(rooted),
         cmocka_unit_test(init_and_finalize),
+        cmocka_unit_test(init_works),
         cmocka_unit_test(blame_moves_on),
         cmocka_unit_test(blame_crosses_to_a_device),
         cmocka_unit_test(kernel_across_a_collective),

@@ -304,6 +304,26 @@ static void collective(struct twin *w)
     }
 }
 
+/* MPI_Init or MPI_Finalize: what follows the last enter is its own work, no transfer. */
+static void begin_or_end_mpi(struct twin *w, const char *name)
+{
+    uint64_t last_ns = 0;
+    for (unsigned r = 0; r < w->rank_count; r++)
+        if (w->now_ns[r] > last_ns) last_ns = w->now_ns[r];
+    const int pool = w->pool_count++;
+    struct dependency all = {.pool = pool};
+    for (unsigned r = 0; r < w->rank_count; r++) aim(&all, w->hosts[r], w->now_ns[r]);
+    for (unsigned r = 0; r < w->rank_count; r++) {
+        const uint64_t enter_ns = w->now_ns[r], leave_ns = last_ns + 1 + random_below(20);
+        trace_call(w->trace, w->hosts[r], enter_ns, leave_ns, name);
+        const size_t before = w->dependency_count;
+        all.location = w->hosts[r];
+        host_wait(w, &all, enter_ns, leave_ns);
+        if (w->dependency_count > before) w->dependencies[before].latency = name;
+        w->now_ns[r] = leave_ns + 1;
+    }
+}
+
 static void step(struct twin *w)
 {
     const unsigned rank = random_below(w->rank_count), s = random_below(STREAMS);
@@ -642,12 +662,15 @@ static void simulate(struct twin *w, unsigned steps)
         w->now_ns[r] = 1 + random_below(20);
         trace_enter(w->trace, w->hosts[r], w->now_ns[r]++, "main");
     }
+    const bool mpi = random_below(2);
+    if (mpi) begin_or_end_mpi(w, "MPI_Init");
     for (unsigned i = 0; i < steps; i++) {
         bool room = w->dependency_count + 16 < WAITS_MAX;
         for (unsigned r = 0; r < w->rank_count; r++) room &= w->now_ns[r] < TIME_MAX - 1500;
         if (!room) break;
         step(w);
     }
+    if (mpi) begin_or_end_mpi(w, "MPI_Finalize");
     for (unsigned r = 0; r < w->rank_count; r++)
         trace_leave(w->trace, w->hosts[r], w->now_ns[r] + 1 + random_below(5), "main");
 }

@@ -70,6 +70,23 @@ static void late_sender(void **state)
     trace_free(trace);
 }
 
+/* What MPI_Init does behind the last to come is its own, not MPI transfer's. */
+static void init(void **state)
+{
+    (void)state;
+    struct trace *const trace = trace_new();
+    const uint32_t a = trace_rank(trace), b = trace_rank(trace);
+    trace_call(trace, a, 0, 50, "MPI_Init");
+    trace_call(trace, a, 50, 100, "work");
+    trace_call(trace, b, 0, 30, "load");
+    trace_call(trace, b, 30, 48, "MPI_Init");
+    assert_int_equal(runtime(trace, "load", 0), 70);
+    assert_int_equal(runtime(trace, "MPI_Init", 0.5), 90);
+    assert_int_equal(runtime(trace, "MPI_Init", 0), 80);
+    assert_int_equal(runtime(trace, "MPI transfer", 0), 100);
+    trace_free(trace);
+}
+
 static void barrier(void **state)
 {
     (void)state;
@@ -223,6 +240,49 @@ static void blocking_copy(void **state)
     event->event.rma.matching = 1;
     assert_int_equal(runtime(trace, "kernel", 0.8), 90);
     assert_int_equal(runtime(trace, "copy device to host", 0), 67);
+    trace_free(trace);
+}
+
+static void copy_on(struct trace *trace, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+    trace_add(trace, stream, begin_ns, CTS_EVENT_RMA_GET)->event.rma.matching = 1;
+    trace_add(trace, stream, end_ns, CTS_EVENT_RMA_OP_COMPLETE_BLOCKING)->event.rma.matching = 1;
+}
+
+/* Two copies from pageable memory: each call returns 3 before its copy has ended, and the second
+ * waits for the first one's copy, from 111 to 114. */
+static void pageable_copies(void **state)
+{
+    (void)state;
+    struct trace *const trace = trace_new();
+    const uint32_t host = trace_rank(trace), stream = trace_stream(trace, host, 1);
+    trace->locations[stream].null_stream = true;
+    trace_call(trace, host, 0, 110, "cuMemcpyHtoD");
+    trace_call(trace, host, 111, 220, "cuMemcpyHtoD");
+    trace_call(trace, host, 221, 300, "end");
+    copy_on(trace, stream, 10, 113);
+    copy_on(trace, stream, 120, 223);
+    assert_int_equal(runtime(trace, "copy host to device", 1), 300);
+    /* 10 and 9 before each begins; the first still ends before its call */
+    assert_int_equal(runtime(trace, "copy host to device", 0), 300 - 100 - 100);
+    assert_int_equal(runtime(trace, "copy host to device", 2), 300 + 103 + 103);
+    trace_free(trace);
+}
+
+/* A blocking copy that waits for a kernel, and whose own copy was not recorded: what follows the
+ * kernel is copying. */
+static void copy_not_recorded(void **state)
+{
+    (void)state;
+    struct trace *const trace = trace_new();
+    const uint32_t host = trace_rank(trace), stream = trace_stream(trace, host, 1);
+    trace->locations[stream].null_stream = true;
+    trace_launch(trace, host, 0, 5, stream);
+    trace_call(trace, stream, 10, 60, "kernel");
+    trace_call(trace, host, 20, 100, "cuMemcpyDtoH");
+    assert_int_equal(runtime(trace, "kernel", 0), 60); /* 20, and 40 of copying */
+    assert_int_equal(runtime(trace, "cuMemcpyDtoH", 0.5), 80);
+    assert_int_equal(runtime(trace, "cuMemcpyDtoH", 0), 60);
     trace_free(trace);
 }
 
@@ -694,13 +754,14 @@ static void shared_identity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_sender),     cmocka_unit_test(barrier),
-        cmocka_unit_test(synchronisation), cmocka_unit_test(targets),
-        cmocka_unit_test(stream_wait),     cmocka_unit_test(null_stream),
-        cmocka_unit_test(polls),           cmocka_unit_test(blocking_copy),
-        cmocka_unit_test(sharing),         cmocka_unit_test(mixed_ends),
-        cmocka_unit_test(bad_input),       cmocka_unit_test(random_programs),
-        cmocka_unit_test(shared_identity),
+        cmocka_unit_test(late_sender),       cmocka_unit_test(init),
+        cmocka_unit_test(barrier),           cmocka_unit_test(synchronisation),
+        cmocka_unit_test(targets),           cmocka_unit_test(stream_wait),
+        cmocka_unit_test(null_stream),       cmocka_unit_test(polls),
+        cmocka_unit_test(blocking_copy),     cmocka_unit_test(pageable_copies),
+        cmocka_unit_test(copy_not_recorded), cmocka_unit_test(sharing),
+        cmocka_unit_test(mixed_ends),        cmocka_unit_test(bad_input),
+        cmocka_unit_test(random_programs),   cmocka_unit_test(shared_identity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

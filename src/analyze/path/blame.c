@@ -32,22 +32,28 @@ static size_t begin_of(const struct booking *b)
     return active == CTS_PATH_NONE ? b->node : active;
 }
 
-/* [from, to) lies between two nodes. The part of an MPI call behind its wait is transfer. */
+/* Whether the part of a call of MPI behind its wait is transfer. */
+static bool is_transfer(const struct cts_path_wait *wait)
+{
+    return (wait->flags & (CTS_PATH_TRANSFER | CTS_PATH_OWN)) == CTS_PATH_TRANSFER &&
+           wait->begin_ns < wait->end_ns;
+}
+
+/* [from, to) lies between two nodes. */
 static void book_run(struct booking *b, uint64_t from_ns, uint64_t to_ns, uint64_t density)
 {
     const struct cts_path_waits *const waits = &b->at->waits;
     uint64_t transfer_ns = 0;
     while (b->wait < waits->count) {
         const struct cts_path_wait *const wait = &waits->items[b->wait];
-        const bool transfer = wait->flags & CTS_PATH_TRANSFER && wait->begin_ns < wait->end_ns;
+        const bool transfer = is_transfer(wait);
         if (transfer && b->at->time_ns[wait->leave] > from_ns) break;
         if (!transfer && wait->begin_ns > from_ns) break;
         b->wait++;
     }
     if (b->wait < waits->count && b->node != CTS_PATH_NONE) {
         const struct cts_path_wait *const wait = &waits->items[b->wait];
-        if (wait->flags & CTS_PATH_TRANSFER && wait->begin_ns < wait->end_ns &&
-            b->at->active[b->node] == wait->call && wait->end_ns < to_ns)
+        if (is_transfer(wait) && b->at->active[b->node] == wait->call && wait->end_ns < to_ns)
             transfer_ns = to_ns - (wait->end_ns > from_ns ? wait->end_ns : from_ns);
     }
     if (b->by_node) b->by_node[begin_of(b)] += (unsigned __int128)density * (to_ns - from_ns);

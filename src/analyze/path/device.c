@@ -445,6 +445,24 @@ static bool is_null_stream(const struct cts_path_graph *graph, uint32_t location
     return *wanted && !*end && definition->stream == number;
 }
 
+enum cts_status cts_path_check_null_stream(const struct cts_path_graph *graph,
+                                           struct cts_error *error)
+{
+    const char *const wanted = graph->options->null_stream;
+    const char *first = NULL;
+    if (!wanted) return CTS_OK;
+    for (uint32_t l = 0; l < graph->location_count; l++) {
+        if (!graph->locations[l].stream) continue;
+        if (is_null_stream(graph, l)) return CTS_OK;
+        if (!first) first = graph->timeline->locations[l].name;
+    }
+    if (!first)
+        return cts_fail(error, CTS_USAGE, "the trace has no device streams: no '%s'", wanted);
+    return cts_fail(error, CTS_USAGE,
+                    "no device stream is called '%s' or has that number; one is '%s'", wanted,
+                    first);
+}
+
 static enum cts_status open_streams(struct cts_path_device *device, struct cts_error *error)
 {
     struct cts_path_graph *const graph = device->graph;

@@ -289,6 +289,7 @@ enum cts_status cts_path_graph_open(const struct cts_path_source *source,
                                      .mpi_begin_ns = UINT64_MAX};
     enum cts_status status = cts_path_regions(graph, error);
     if (!status) status = identify(graph, error);
+    if (!status) status = cts_path_check_null_stream(graph, error);
     if (!status) {
         graph->warnings = cts_array_zeroed(CTS_PATH_WARNING_COUNT, sizeof *graph->warnings, error);
         graph->rows = cts_array_zeroed(graph->region_count, sizeof *graph->rows, error);

@@ -29,11 +29,12 @@ struct cts_path_edge {
 };
 
 enum cts_path_wait_flags {
-    CTS_PATH_POOLED = 1,    /* `first` is an index in graph->pools, whose edges several share */
-    CTS_PATH_TRANSFER = 2,  /* the path leaves at the leave; [source, leave) is MPI transfer */
-    CTS_PATH_AT_CALL = 4,   /* the path leaves at `call` itself; [source, call) is a latency */
-    CTS_PATH_NO_JUMP = 8,   /* the path does not leave through it (BlameSync; clocks differ) */
-    CTS_PATH_HOST_HOST = 16 /* a host thread waits for host threads */
+    CTS_PATH_POOLED = 1,     /* `first` is an index in graph->pools, whose edges several share */
+    CTS_PATH_TRANSFER = 2,   /* the path leaves at the leave; [source, leave) is MPI transfer */
+    CTS_PATH_AT_CALL = 4,    /* the path leaves at `call` itself; [source, call) is a latency */
+    CTS_PATH_NO_JUMP = 8,    /* the path does not leave through it (BlameSync; clocks differ) */
+    CTS_PATH_HOST_HOST = 16, /* a host thread waits for host threads */
+    CTS_PATH_OWN = 32        /* with TRANSFER: [source, leave) is the call's own work */
 };
 
 struct cts_path_wait {
@@ -382,6 +383,9 @@ CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph,
  */
 CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
                                                      struct cts_error *error);
+/* CTS_USAGE: no stream of the trace is the one that options->null_stream names. */
+CTS_MUST_CHECK enum cts_status cts_path_check_null_stream(const struct cts_path_graph *graph,
+                                                          struct cts_error *error);
 /* Orders waits, makes them disjoint, lists the jumps. */
 CTS_MUST_CHECK enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
                                                struct cts_error *error);

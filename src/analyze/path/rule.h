@@ -86,6 +86,7 @@ struct cts_path_poll {
 
 struct cts_path_rule {
     bool transfer; /* the path leaves at the leave; from the arrival to there it is MPI transfer */
+    bool own;      /* with transfer: from the arrival to there it is the call's own work */
     bool orders;   /* the path also leaves where nothing waited */
     enum cts_status (*message)(const struct cts_path_message *message, struct cts_error *error);
     enum cts_status (*answer)(const struct cts_path_answer *answer, struct cts_error *error);

@@ -114,6 +114,7 @@ static enum cts_status add_call(struct call *call, struct cts_error *error)
                                  .flags = CTS_PATH_HOST_HOST};
     const bool transfer = cts_path_rules[last->pattern]->transfer;
     if (transfer) wait.flags |= CTS_PATH_TRANSFER;
+    if (cts_path_rules[last->pattern]->own) wait.flags |= CTS_PATH_OWN;
     if (source_ns > call->enter_ns)
         wait.end_ns = source_ns < call->leave_ns ? source_ns : call->leave_ns;
     if (source_ns > call->leave_ns && transfer)

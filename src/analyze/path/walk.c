@@ -123,6 +123,8 @@ static struct cursor arrival(const struct cts_path_graph *graph, uint32_t locati
     *latency = graph->pseudo + (wait->flags & CTS_PATH_TRANSFER          ? CTS_PATH_MPI_TRANSFER
                                 : wait->pattern == CTS_PATH_PATTERN_FORK ? CTS_PATH_THREAD_START
                                                                          : CTS_PATH_LAUNCH_LATENCY);
+    if (wait->flags & CTS_PATH_OWN && wait->call < at->count) /* else another process's */
+        *latency = at->region[wait->call] & ~CTS_PATH_LEAVE;
     const bool later = edge->source_ns > from_ns;
     return (struct cursor){edge->location, later ? CTS_PATH_NONE : edge->node,
                            later ? from_ns : edge->source_ns};

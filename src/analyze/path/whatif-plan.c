@@ -195,11 +195,12 @@ static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location
     const uint64_t latest_ns = latest_of(plan->graph, location, wait);
     const uint64_t enter_ns = t[wait->call], leave_ns = t[wait->leave];
     const bool waited = latest_ns > enter_ns, pooled = wait->flags & CTS_PATH_POOLED;
+    const bool own = wait->flags & CTS_PATH_OWN || meaning_of(plan->graph, region) == COPIES;
     struct cts_whatif_rule rule = {.node = wait->leave,
                                    .wait = index,
                                    .kind = CTS_WHATIF_WAIT,
-                                   .transfer = wait->flags & CTS_PATH_TRANSFER && waited,
-                                   .own_tail = pooled && !waited};
+                                   .transfer = wait->flags & CTS_PATH_TRANSFER && !own && waited,
+                                   .own_tail = own || (pooled && !waited)};
     if (has_failed(at, wait, latest_ns)) {
         rule.kind = CTS_WHATIF_POLL;
         rule.own_ns = leave_ns - t[wait->leave - 1];
@@ -244,7 +245,8 @@ static enum cts_status fork_rule(struct cts_whatif_plan *plan, uint32_t location
         error);
 }
 
-/* The leave of a blocking copy is not before the end of its copy. */
+/* A blocking copy goes on as its copy on the device does: it leaves that long after, or before
+ * (from pageable memory, the last part of which is on its way when the call returns). */
 static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
                                   struct cts_error *error)
 {
@@ -259,11 +261,12 @@ static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
         const uint64_t begin_ns = at->time_ns[activity->begin], end_ns = at->time_ns[activity->end];
         const uint64_t enter_ns = host->time_ns[activity->launch];
         const uint64_t leave_ns = host->time_ns[leave];
-        if (begin_ns < enter_ns || end_ns > leave_ns) continue;
+        if (begin_ns < enter_ns || begin_ns >= leave_ns) continue;
         const uint64_t before_ns = host->time_ns[leave - 1];
         uint64_t own_ns = leave_ns - before_ns;
         const uint64_t from_ns = begin_ns > before_ns ? begin_ns : before_ns;
-        if (end_ns > from_ns) own_ns -= end_ns - from_ns;
+        const uint64_t to_ns = least(end_ns, leave_ns);
+        if (to_ns > from_ns) own_ns -= to_ns - from_ns;
         if (add_rule(&plan->places[activity->host],
                      (struct cts_whatif_rule){.node = leave,
                                               .kind = CTS_WHATIF_AFTER,
