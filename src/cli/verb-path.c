@@ -7,9 +7,8 @@
 
 #include "analyze/access/access.h"
 #include "analyze/path/path.h"
-#include "cli/timeline.h"
+#include "cli/path-common.h"
 #include "cli/verb.h"
-#include "common/buffer.h"
 #include "common/processes.h"
 #include "report/path-chrome.h"
 #include "report/path-otf2.h"
@@ -17,15 +16,13 @@
 #include "trace/acc.h"
 #include "trace/catalogue.h"
 
-enum { ROWS_IN_TABLE = 20, API_TABLE_MAX_BYTES = 1 << 20 };
+enum { ROWS_IN_TABLE = 20 };
 
 struct request {
-    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    struct cts_path_common common;
     enum cts_path_sheet sheet;
     bool has_sheet;
-    struct cts_sheet_choice choice;
     struct cts_path_options options;
-    struct cts_buffer api_table;
     const char *enriched, *chrome; /* where to; NULL: not asked for */
     const char *memory_run;        /* NULL: the run itself, if it is one */
 };
@@ -43,9 +40,9 @@ static bool read_weight(const struct cts_arguments *arguments, const char *name,
 
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
-    const char *const format = cts_argument(arguments, "format");
-    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
-    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
+    struct cts_path_options *const options = &request->options;
+    const int code = cts_path_common_parse(arguments, ROWS_IN_TABLE, &request->common, options);
+    if (code) return code;
     const char *const per = cts_argument(arguments, "per");
     if (per) {
         request->has_sheet = true;
@@ -53,16 +50,6 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
         if (request->sheet == CTS_PATH_SHEET_COUNT)
             return cts_usage_error(arguments, "'%s' is nothing that --per knows", per);
     }
-    uint64_t top = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0, threads = 0;
-    if ((cts_argument_given(arguments, "top") && !cts_argument_u64(arguments, "top", &top)) ||
-        (cts_argument_given(arguments, "threads") &&
-         !cts_argument_u64(arguments, "threads", &threads)))
-        return CTS_EXIT_USAGE;
-    request->choice.limit = (size_t)top;
-    request->choice.sort = cts_argument(arguments, "sort");
-    struct cts_path_options *const options = &request->options;
-    options->threads = (unsigned)(threads < 256 ? threads : 256);
-    options->null_stream = cts_argument(arguments, "null-stream");
     options->direct_blame = cts_argument_given(arguments, "direct-blame");
     request->enriched = cts_argument(arguments, "enriched");
     request->chrome = cts_argument(arguments, "chrome");
@@ -93,13 +80,15 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
 static enum cts_status render(const struct request *request, const struct cts_path_report *report,
                               struct cts_error *error)
 {
-    if (request->format == FORMAT_JSON)
-        return cts_path_print_json(report, &request->choice, stdout, error);
-    if (request->format == FORMAT_TABLE && !request->has_sheet && !request->choice.sort)
-        return cts_path_print_summary(report, request->choice.limit, stdout, error);
+    if (request->common.format == CTS_PATH_AS_JSON)
+        return cts_path_print_json(report, &request->common.choice, stdout, error);
+    if (request->common.format == CTS_PATH_AS_TABLE && !request->has_sheet &&
+        !request->common.choice.sort)
+        return cts_path_print_summary(report, request->common.choice.limit, stdout, error);
     const struct cts_sheet sheet = cts_path_sheet(report, request->sheet);
-    const bool as_csv = request->format == FORMAT_CSV;
-    const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
+    const bool as_csv = request->common.format == CTS_PATH_AS_CSV;
+    const enum cts_status status =
+        cts_sheet_print(&sheet, &request->common.choice, as_csv, stdout, error);
     if (!status) cts_path_print_notes(report, as_csv ? stderr : stdout);
     return status;
 }
@@ -182,13 +171,8 @@ static enum cts_status analyze(const char *path, struct request *request,
                                const struct cts_processes *processes, struct cts_error *error)
 {
     struct cts_timeline timeline;
-    /* The first process makes the archive of a run whose `record` was killed; the others find it.
-     */
-    enum cts_status status = CTS_OK;
-    if (processes->rank == 0) status = cts_cli_open_timeline(path, &timeline, error);
-    cts_processes_barrier(processes);
-    if (processes->rank != 0) status = cts_timeline_open(path, &timeline, error);
-    if (!cts_processes_agree(processes, &status, error)) return status;
+    enum cts_status status = cts_path_common_open(path, processes, &timeline, error);
+    if (status) return status;
     const struct cts_path_source source = cts_path_source_of(&timeline);
     struct cts_path result;
     request->options.processes = processes;
@@ -217,19 +201,14 @@ static enum cts_status analyze(const char *path, struct request *request,
 
 static int run_path(const struct cts_arguments *arguments)
 {
-    struct request request = {.api_table.ceiling_bytes = API_TABLE_MAX_BYTES};
+    struct request request = {0};
     const int code = parse(arguments, &request);
     if (code) return code;
     struct cts_error error = {0};
     struct cts_processes processes;
     enum cts_status status = cts_processes_open(cts_library_directory(), &processes, &error);
     if (status) return cts_report_error(arguments, &error);
-    const char *const table = cts_argument(arguments, "api-table");
-    if (table) {
-        status = cts_buffer_read_text(&request.api_table, table, &error);
-        request.options.api_table = (const char *)request.api_table.data;
-        request.options.api_table_name = table;
-    }
+    status = cts_path_common_read_table(arguments, &request.common, &request.options, &error);
     if (!status && request.chrome && processes.count > 1)
         status =
             cts_fail(&error, CTS_USAGE, "--chrome writes from one process: run it without mpirun");
@@ -239,7 +218,7 @@ static int run_path(const struct cts_arguments *arguments)
                        : processes.rank == 0 ? cts_report_error(arguments, &error)
                                              : CTS_EXIT_INPUT;
     cts_processes_close(&processes);
-    cts_buffer_release(&request.api_table);
+    cts_path_common_release(&request.common);
     return result;
 }
 

@@ -6,24 +6,23 @@
 #include <string.h>
 
 #include "analyze/path/whatif.h"
-#include "cli/timeline.h"
+#include "cli/path-common.h"
 #include "cli/verb.h"
 #include "common/buffer.h"
 #include "common/processes.h"
 #include "report/whatif.h"
 
-enum { ROWS_IN_TABLE = 15, TEXT_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };
+enum { ROWS_IN_TABLE = 15, PROFILE_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };
 
 struct request {
-    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    struct cts_path_common common;
     enum cts_whatif_sheet sheet;
     bool has_sheet;
-    struct cts_sheet_choice choice;
     struct cts_whatif_options options;
     struct cts_whatif_change changes[CHANGES_MAX];
     struct cts_whatif_cost costs[COSTS_MAX];
     char *names[CHANGES_MAX]; /* own */
-    struct cts_buffer profile, api_table;
+    struct cts_buffer profile;
 };
 
 /* ---- changes ---- */
@@ -68,17 +67,21 @@ static int add_change(const struct cts_arguments *arguments, struct request *req
     return 0;
 }
 
+/* In the order in which they were given, since the last one of an activity counts. */
 static int add_changes(const struct cts_arguments *arguments, struct request *request)
 {
-    const char *const names[] = {"scale", "remove"};
     request->options.changes = request->changes;
-    for (unsigned i = 0; i < 2; i++) {
-        int at = 0;
-        const char *text;
-        while ((text = cts_argument_next(arguments, names[i], &at))) {
-            const int code = add_change(arguments, request, text, i == 0);
-            if (code) return code;
-        }
+    int scale_at = 0, remove_at = 0;
+    const char *scale = cts_argument_next(arguments, "scale", &scale_at);
+    const char *remove = cts_argument_next(arguments, "remove", &remove_at);
+    while (scale || remove) {
+        const bool scaled = scale && (!remove || scale_at < remove_at);
+        const int code = add_change(arguments, request, scaled ? scale : remove, scaled);
+        if (code) return code;
+        if (scaled)
+            scale = cts_argument_next(arguments, "scale", &scale_at);
+        else
+            remove = cts_argument_next(arguments, "remove", &remove_at);
     }
     return 0;
 }
@@ -111,22 +114,12 @@ static int read_device(const struct cts_arguments *arguments, struct cts_whatif_
 
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
-    const char *const format = cts_argument(arguments, "format");
-    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
-    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
     const char *const per = cts_argument(arguments, "per");
-    uint64_t top = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0, threads = 0;
-    if ((cts_argument_given(arguments, "top") && !cts_argument_u64(arguments, "top", &top)) ||
-        (cts_argument_given(arguments, "threads") &&
-         !cts_argument_u64(arguments, "threads", &threads)))
-        return CTS_EXIT_USAGE;
-    request->choice =
-        (struct cts_sheet_choice){.limit = (size_t)top, .sort = cts_argument(arguments, "sort")};
     request->options.targets = cts_argument_given(arguments, "targets");
     request->options.free_overlap = cts_argument_given(arguments, "free-overlap");
-    request->options.path.threads = (unsigned)(threads < 256 ? threads : 256);
-    request->options.path.null_stream = cts_argument(arguments, "null-stream");
-    int code = add_changes(arguments, request);
+    int code =
+        cts_path_common_parse(arguments, ROWS_IN_TABLE, &request->common, &request->options.path);
+    if (!code) code = add_changes(arguments, request);
     if (!code) code = read_device(arguments, &request->options.device);
     if (code) return code;
     if (!request->options.change_count && !request->options.targets)
@@ -175,13 +168,15 @@ static enum cts_status read_profile(const char *path, struct request *request,
 static enum cts_status render(const struct request *request, const struct cts_whatif_report *report,
                               struct cts_error *error)
 {
-    if (request->format == FORMAT_JSON)
-        return cts_whatif_print_json(report, &request->choice, stdout, error);
-    if (request->format == FORMAT_TABLE && !request->has_sheet && !request->choice.sort)
-        return cts_whatif_print_summary(report, request->choice.limit, stdout, error);
+    if (request->common.format == CTS_PATH_AS_JSON)
+        return cts_whatif_print_json(report, &request->common.choice, stdout, error);
+    if (request->common.format == CTS_PATH_AS_TABLE && !request->has_sheet &&
+        !request->common.choice.sort)
+        return cts_whatif_print_summary(report, request->common.choice.limit, stdout, error);
     const struct cts_sheet sheet = cts_whatif_sheet(report, request->sheet);
-    const bool as_csv = request->format == FORMAT_CSV;
-    const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
+    const bool as_csv = request->common.format == CTS_PATH_AS_CSV;
+    const enum cts_status status =
+        cts_sheet_print(&sheet, &request->common.choice, as_csv, stdout, error);
     if (!status) cts_whatif_print_notes(report, as_csv ? stderr : stdout);
     return status;
 }
@@ -190,12 +185,8 @@ static enum cts_status project(const char *path, struct request *request,
                                const struct cts_processes *processes, struct cts_error *error)
 {
     struct cts_timeline timeline;
-    /* The first process makes the archive of a run whose `record` was killed. */
-    enum cts_status status = CTS_OK;
-    if (processes->rank == 0) status = cts_cli_open_timeline(path, &timeline, error);
-    cts_processes_barrier(processes);
-    if (processes->rank != 0) status = cts_timeline_open(path, &timeline, error);
-    if (!cts_processes_agree(processes, &status, error)) return status;
+    enum cts_status status = cts_path_common_open(path, processes, &timeline, error);
+    if (status) return status;
     request->options.path.processes = processes;
     const struct cts_path_source source = cts_path_source_of(&timeline);
     struct cts_whatif result;
@@ -205,7 +196,7 @@ static enum cts_status project(const char *path, struct request *request,
         const struct cts_whatif_report report = {
             .path = path, .result = &result, .changed = request->options.change_count > 0};
         status = render(request, &report, error);
-        if (request->options.targets && request->format == FORMAT_TABLE)
+        if (request->options.targets && request->common.format == CTS_PATH_AS_TABLE)
             fprintf(stderr, "%llu projections in %.2f s\n",
                     (unsigned long long)result.notes.projections, result.notes.seconds);
         cts_whatif_release(&result);
@@ -219,27 +210,24 @@ static int run_whatif(const struct cts_arguments *arguments)
     struct request *const request = calloc(1, sizeof *request);
     struct cts_error error = {0};
     if (!request) return CTS_EXIT_INPUT;
-    request->profile.ceiling_bytes = request->api_table.ceiling_bytes = TEXT_MAX_BYTES;
+    request->profile.ceiling_bytes = PROFILE_MAX_BYTES;
     int code = parse(arguments, request);
     struct cts_processes processes = {0};
     enum cts_status status =
         code ? CTS_OK : cts_processes_open(cts_library_directory(), &processes, &error);
     const bool opened = !code && !status;
     const char *const profile = cts_argument(arguments, "profile");
-    const char *const table = cts_argument(arguments, "api-table");
     if (!code && !status && profile) status = read_profile(profile, request, &error);
-    if (!code && !status && table) {
-        status = cts_buffer_read_text(&request->api_table, table, &error);
-        request->options.path.api_table = (const char *)request->api_table.data;
-        request->options.path.api_table_name = table;
-    }
+    if (!code && !status)
+        status =
+            cts_path_common_read_table(arguments, &request->common, &request->options.path, &error);
     if (opened && cts_processes_agree(&processes, &status, &error))
         status = project(arguments->positional[0], request, &processes, &error);
     if (status) code = processes.rank == 0 ? cts_report_error(arguments, &error) : CTS_EXIT_INPUT;
     if (opened) cts_processes_close(&processes);
     for (size_t i = 0; i < request->options.change_count; i++) free(request->names[i]);
     cts_buffer_release(&request->profile);
-    cts_buffer_release(&request->api_table);
+    cts_path_common_release(&request->common);
     free(request);
     return code;
 }
