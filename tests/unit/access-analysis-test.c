@@ -11,6 +11,7 @@
 
 #include "analyze/access/access.h"
 #include "random.h"
+#include "record-fixture.h"
 
 /* ---- the twin ---- */
 
@@ -213,54 +214,14 @@ struct program {
     uint32_t offsets[CHUNKS][RECORDS][32];
 };
 
-/* A batch of the chunk's records; lists are copied in a row. */
 static enum cts_status read_chunk(const void *given, const struct cts_acc_chunk *chunk,
                                   struct cts_acc_batch *batch, struct cts_error *error)
 {
     const struct program *const program = given;
-    const size_t place = (size_t)chunk->offset_bytes;
-    (void)error;
-    free(batch->cta);
-    batch->record_count = RECORDS;
-    batch->launch = chunk->launch;
-    /* one block for all columns, owned by .cta */
-    char *block = calloc(RECORDS, 9 * 8 + 32 * 4);
-    batch->cta = (uint32_t *)(void *)block;
-    batch->site = batch->cta + RECORDS;
-    batch->mask = batch->site + RECORDS;
-    batch->offset_start = batch->mask + RECORDS;
-    batch->s0 = (int32_t *)(batch->offset_start + RECORDS);
-    batch->s1 = batch->s0 + RECORDS;
-    batch->base = (uint64_t *)(void *)(batch->s1 + RECORDS);
-    batch->offsets = (uint32_t *)(batch->base + RECORDS);
-    batch->warp = (uint16_t *)(batch->offsets + 32 * RECORDS);
-    batch->space = (uint8_t *)(batch->warp + RECORDS);
-    batch->pattern = batch->space + RECORDS;
-    batch->row_lanes = batch->pattern + RECORDS;
-    batch->value_start = (uint32_t *)(void *)(batch->row_lanes + RECORDS);
-    memset(batch->value_start, 0xff, RECORDS * sizeof *batch->value_start);
-    batch->values = NULL;
-    for (size_t i = 0; i < RECORDS; i++) {
-        const struct cts_access *const from = &program->records[place][i];
-        batch->site[i] = from->site;
-        batch->mask[i] = from->mask;
-        batch->warp[i] = from->warp;
-        batch->space[i] = from->space;
-        batch->pattern[i] = from->pattern;
-        batch->row_lanes[i] = from->row_lanes;
-        batch->s0[i] = from->s0;
-        batch->s1[i] = from->s1;
-        batch->base[i] = from->base;
-        batch->offset_start[i] = (uint32_t)(32 * i);
-        memcpy(batch->offsets + 32 * i, from->offsets, 32 * sizeof *from->offsets);
-    }
-    batch->offset_count = 32 * RECORDS;
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
+    for (size_t i = 0; i < chunk->record_count; i++)
+        batch_put(batch, &program->records[chunk->offset_bytes][i]);
     return CTS_OK;
-}
-
-static void release_batch(struct cts_acc_batch *batch)
-{
-    free(batch->cta);
 }
 
 static struct program *random_program(void)
@@ -365,7 +326,7 @@ static void test_analysis(void **unused)
                                              .chunk_count = CHUNKS,
                                              .state = program,
                                              .read = read_chunk,
-                                             .release = release_batch};
+                                             .release = cts_acc_batch_release};
     struct cts_error error = {0};
     struct cts_access_result first = {0};
     for (unsigned threads = 1; threads <= 3; threads++)

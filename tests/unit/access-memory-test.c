@@ -12,6 +12,7 @@
 
 #include "analyze/access/access.h"
 #include "random.h"
+#include "record-fixture.h"
 
 enum {
     SITES = 9,
@@ -201,48 +202,10 @@ static enum cts_status read_chunk(const void *given, const struct cts_acc_chunk 
                                   struct cts_acc_batch *batch, struct cts_error *error)
 {
     const struct program *const program = given;
-    const size_t count = chunk->record_count;
-    (void)error;
-    free(batch->cta);
-    batch->record_count = count;
-    batch->launch = chunk->launch;
-    char *const block = calloc(count, 9 * 8 + 32 * 4);
-    batch->cta = (uint32_t *)(void *)block; /* one block for all columns */
-    batch->site = batch->cta + count;
-    batch->mask = batch->site + count;
-    batch->offset_start = batch->mask + count;
-    batch->s0 = (int32_t *)(batch->offset_start + count);
-    batch->s1 = batch->s0 + count;
-    batch->base = (uint64_t *)(void *)(batch->s1 + count);
-    batch->offsets = (uint32_t *)(batch->base + count);
-    batch->value_start = batch->offsets + 32 * count;
-    batch->warp = (uint16_t *)(batch->value_start + count);
-    batch->space = (uint8_t *)(batch->warp + count);
-    batch->pattern = batch->space + count;
-    batch->row_lanes = batch->pattern + count;
-    memset(batch->value_start, 0xff, count * sizeof *batch->value_start);
-    for (size_t i = 0; i < count; i++) {
-        const struct cts_access *const from = &program->records[chunk->offset_bytes][i];
-        batch->cta[i] = from->cta;
-        batch->site[i] = from->site;
-        batch->mask[i] = from->mask;
-        batch->warp[i] = from->warp;
-        batch->space[i] = from->space;
-        batch->pattern[i] = from->pattern;
-        batch->row_lanes[i] = from->row_lanes;
-        batch->s0[i] = from->s0;
-        batch->s1[i] = from->s1;
-        batch->base[i] = from->base;
-        batch->offset_start[i] = (uint32_t)(32 * i);
-        memcpy(batch->offsets + 32 * i, from->offsets, 32 * sizeof *from->offsets);
-    }
-    batch->offset_count = 32 * count;
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
+    for (size_t i = 0; i < chunk->record_count; i++)
+        batch_put(batch, &program->records[chunk->offset_bytes][i]);
     return CTS_OK;
-}
-
-static void release_batch(struct cts_acc_batch *batch)
-{
-    free(batch->cta);
 }
 
 /* ---- the twin ---- */
@@ -666,7 +629,7 @@ static struct cts_access_result analyze(const struct program *p,
                                              .chunk_count = p->chunk_count,
                                              .state = p,
                                              .read = read_chunk,
-                                             .release = release_batch};
+                                             .release = cts_acc_batch_release};
     struct cts_error error = {0};
     struct cts_access_result result;
     if (cts_access_analyze(&p->catalogue, &source, options, &result, &error))

@@ -5,12 +5,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "analyze/communication/communication.h"
+#include "record-fixture.h"
 
 enum { CTAS = 1 << 20, READ = 4, CHUNK_CTAS = 1 << 14, CHUNKS = CTAS / CHUNK_CTAS, BINS = 64 };
 static const uint64_t base = UINT64_C(0x7f0000000000);
@@ -25,54 +25,21 @@ static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk 
                                   struct cts_acc_batch *batch, struct cts_error *error)
 {
     (void)state;
-    (void)error;
-    if (!batch->cta) {
-        batch->cta = calloc(CHUNK_CTAS, sizeof *batch->cta);
-        batch->site = calloc(CHUNK_CTAS, sizeof *batch->site);
-        batch->mask = calloc(CHUNK_CTAS, sizeof *batch->mask);
-        batch->warp = calloc(CHUNK_CTAS, sizeof *batch->warp);
-        batch->space = calloc(CHUNK_CTAS, sizeof *batch->space);
-        batch->pattern = calloc(CHUNK_CTAS, sizeof *batch->pattern);
-        batch->row_lanes = calloc(CHUNK_CTAS, sizeof *batch->row_lanes);
-        batch->s0 = calloc(CHUNK_CTAS, sizeof *batch->s0);
-        batch->s1 = calloc(CHUNK_CTAS, sizeof *batch->s1);
-        batch->base = calloc(CHUNK_CTAS, sizeof *batch->base);
-        batch->offset_start = calloc(CHUNK_CTAS, sizeof *batch->offset_start);
-        batch->value_start = calloc(CHUNK_CTAS, sizeof *batch->value_start);
-        batch->offsets = calloc((size_t)CHUNK_CTAS * READ, sizeof *batch->offsets);
-    }
-    batch->launch = chunk->launch;
-    batch->record_count = CHUNK_CTAS;
-    for (uint32_t i = 0; i < CHUNK_CTAS; i++) {
-        const uint32_t cta = chunk->first_cta + i;
-        batch->cta[i] = cta;
-        batch->site[i] = chunk->launch;
-        batch->space[i] = CTS_SPACE_GLOBAL;
-        batch->value_start[i] = UINT32_MAX;
-        batch->mask[i] = chunk->launch ? (1u << READ) - 1 : 1;
-        batch->pattern[i] = chunk->launch ? CTS_PATTERN_LIST : CTS_PATTERN_UNIFORM;
-        batch->base[i] = base + (chunk->launch ? 0 : 4 * (uint64_t)cta);
-        batch->offset_start[i] = i * READ;
-        for (uint32_t k = 0; k < READ; k++) batch->offsets[i * READ + k] = 4 * source_of(cta, k);
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
+    for (uint32_t cta = chunk->first_cta; cta <= chunk->last_cta; cta++) {
+        uint32_t offsets[READ];
+        for (uint32_t k = 0; k < READ; k++) offsets[k] = 4 * source_of(cta, k);
+        const bool loads = chunk->launch == 1;
+        const struct cts_access record = {.cta = cta,
+                                          .site = chunk->launch,
+                                          .mask = loads ? (1u << READ) - 1 : 1,
+                                          .space = CTS_SPACE_GLOBAL,
+                                          .pattern = loads ? CTS_PATTERN_LIST : CTS_PATTERN_UNIFORM,
+                                          .base = base + (loads ? 0 : 4 * (uint64_t)cta),
+                                          .offsets = offsets};
+        batch_put(batch, &record);
     }
     return CTS_OK;
-}
-
-static void release_batch(struct cts_acc_batch *batch)
-{
-    free(batch->cta);
-    free(batch->site);
-    free(batch->mask);
-    free(batch->warp);
-    free(batch->space);
-    free(batch->pattern);
-    free(batch->row_lanes);
-    free(batch->s0);
-    free(batch->s1);
-    free(batch->base);
-    free(batch->offset_start);
-    free(batch->value_start);
-    free(batch->offsets);
 }
 
 static void a_million_ctas_with_partners_everywhere(void **state)
@@ -99,8 +66,10 @@ static void a_million_ctas_with_partners_everywhere(void **state)
                                           .end_ns = 2 + i};
     const struct cts_catalogue catalogue = {
         .launches = launches, .launch_count = 2, .sites = sites, .site_count = 2};
-    const struct cts_access_source source = {
-        .chunks = chunks, .chunk_count = 2 * CHUNKS, .read = read_chunk, .release = release_batch};
+    const struct cts_access_source source = {.chunks = chunks,
+                                             .chunk_count = 2 * CHUNKS,
+                                             .read = read_chunk,
+                                             .release = cts_acc_batch_release};
     const struct cts_comm_options options = {
         .threads = 2, .density_bins = BINS, .keep_transfers = true, .transfer_max = 1000};
     struct cts_comm c;

@@ -17,6 +17,7 @@
 #include "analyze/communication/communication.h"
 #include "analyze/communication/query.h"
 #include "random.h"
+#include "record-fixture.h"
 
 enum {
     REGION_BYTES = 1200, /* of global memory that programs use */
@@ -38,14 +39,6 @@ enum {
 static const uint64_t region = UINT64_C(0x7f0000200000) - 500;
 
 /* ---- a program ---- */
-
-struct record {
-    uint32_t site, mask, offsets[32];
-    uint16_t warp;
-    uint8_t space, pattern, row_lanes;
-    int32_t s0, s1;
-    uint64_t base;
-};
 
 struct cta {
     struct record records[RECORDS_MAX];
@@ -122,33 +115,6 @@ static void make_tables(struct program *p)
                                 .allocations = p->allocations,
                                 .host_accesses = p->host_accesses,
                                 .cta_sms = p->cta_sms};
-}
-
-static uint64_t lane_address(const struct record *r, unsigned lane, unsigned active_before)
-{
-    switch (r->pattern) {
-    case CTS_PATTERN_UNIFORM:
-        return r->base;
-    case CTS_PATTERN_AFFINE:
-        return r->base + (uint64_t)((int64_t)r->s0 * lane);
-    case CTS_PATTERN_TWO_LEVEL:
-        return r->base + (uint64_t)((int64_t)r->s0 * (lane % r->row_lanes)) +
-               (uint64_t)((int64_t)r->s1 * (lane / r->row_lanes));
-    default:
-        return r->base + r->offsets[active_before];
-    }
-}
-
-/* Whether all lanes stay in [start, start + size). */
-static bool stays_inside(const struct record *r, uint32_t width, uint64_t start, uint64_t size)
-{
-    unsigned active = 0;
-    for (unsigned lane = 0; lane < 32; lane++) {
-        if (!(r->mask >> lane & 1)) continue;
-        const uint64_t address = lane_address(r, lane, active++);
-        if (address < start || address > start + size - width) return false;
-    }
-    return true;
 }
 
 static void make_record(const struct program *p, struct record *r)
@@ -401,63 +367,17 @@ static void make_program(struct program *p)
 static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
                                   struct cts_acc_batch *batch, struct cts_error *error)
 {
-    enum { N = CTAS_MAX * RECORDS_MAX };
     const struct program *const p = state;
-    (void)error;
-    if (!batch->cta) {
-        batch->cta = calloc(N, sizeof *batch->cta);
-        batch->site = calloc(N, sizeof *batch->site);
-        batch->mask = calloc(N, sizeof *batch->mask);
-        batch->warp = calloc(N, sizeof *batch->warp);
-        batch->space = calloc(N, sizeof *batch->space);
-        batch->pattern = calloc(N, sizeof *batch->pattern);
-        batch->row_lanes = calloc(N, sizeof *batch->row_lanes);
-        batch->s0 = calloc(N, sizeof *batch->s0);
-        batch->s1 = calloc(N, sizeof *batch->s1);
-        batch->base = calloc(N, sizeof *batch->base);
-        batch->offset_start = calloc(N, sizeof *batch->offset_start);
-        batch->value_start = calloc(N, sizeof *batch->value_start);
-        batch->offsets = calloc(32 * N, sizeof *batch->offsets);
-    }
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
     unsigned launch = 0;
     while (p->launches[launch].launch != chunk->launch) launch++;
-    batch->launch = chunk->launch;
-    batch->record_count = p->content_counts[chunk->offset_bytes];
-    for (size_t i = 0; i < batch->record_count; i++) {
+    for (size_t i = 0; i < p->content_counts[chunk->offset_bytes]; i++) {
         const struct chunk_record at = p->contents[chunk->offset_bytes][i];
-        const struct record *const r = &p->bodies[launch].ctas[at.cta].records[at.record];
-        batch->cta[i] = at.cta;
-        batch->site[i] = r->site;
-        batch->mask[i] = r->mask;
-        batch->warp[i] = r->warp;
-        batch->space[i] = r->space;
-        batch->pattern[i] = r->pattern;
-        batch->row_lanes[i] = r->row_lanes;
-        batch->s0[i] = r->s0;
-        batch->s1[i] = r->s1;
-        batch->base[i] = r->base;
-        batch->offset_start[i] = (uint32_t)(32 * i);
-        batch->value_start[i] = UINT32_MAX;
-        memcpy(batch->offsets + 32 * i, r->offsets, sizeof r->offsets);
+        const struct cts_access record = record_access(
+            &p->bodies[launch].ctas[at.cta].records[at.record], chunk->launch, at.cta);
+        batch_put(batch, &record);
     }
     return CTS_OK;
-}
-
-static void release_batch(struct cts_acc_batch *batch)
-{
-    free(batch->cta);
-    free(batch->site);
-    free(batch->mask);
-    free(batch->warp);
-    free(batch->space);
-    free(batch->pattern);
-    free(batch->row_lanes);
-    free(batch->s0);
-    free(batch->s1);
-    free(batch->base);
-    free(batch->offset_start);
-    free(batch->value_start);
-    free(batch->offsets);
 }
 
 /* ---- the twin: order ---- */
@@ -1574,7 +1494,7 @@ static enum cts_status analyze(const struct program *p, const struct cts_comm_op
                                              .chunk_count = p->chunk_count,
                                              .state = p,
                                              .read = read_chunk,
-                                             .release = release_batch};
+                                             .release = cts_acc_batch_release};
     return cts_comm_analyze(&p->catalogue, &source, options, result, error);
 }
 
@@ -1641,7 +1561,7 @@ static void check_query(const struct program *p)
                                              .chunk_count = p->chunk_count,
                                              .state = p,
                                              .read = read_chunk,
-                                             .release = release_batch};
+                                             .release = cts_acc_batch_release};
     const uint64_t start = region + below(REGION_BYTES), end = start + 1 + below(40);
     struct cts_query query;
     struct cts_error error;

@@ -11,6 +11,7 @@
 
 #include "analyze/partition/partition.h"
 #include "analyze/summary/summary.h"
+#include "record-fixture.h"
 
 enum { LOAD = 0, STORE = 1, ATOMIC = 2, SITES = 3, LAUNCHES_MAX = 64 };
 
@@ -99,46 +100,20 @@ static enum cts_status read_launch(const void *state, const struct cts_acc_chunk
                                    struct cts_acc_batch *batch, struct cts_error *error)
 {
     const struct script *const s = state;
-    const size_t count = chunk->record_count;
-    (void)error;
-    free(batch->cta);
-    free(batch->site);
-    free(batch->mask);
-    free(batch->space);
-    free(batch->pattern);
-    free(batch->s0);
-    free(batch->base);
-    batch->cta = calloc(count, 4);
-    batch->site = calloc(count, 4);
-    batch->mask = calloc(count, 4);
-    batch->space = calloc(count, 1);
-    batch->pattern = calloc(count, 1);
-    batch->s0 = calloc(count, 4);
-    batch->base = calloc(count, 8);
-    batch->record_count = count;
-    for (size_t i = 0; i < count; i++) {
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
+    for (size_t i = 0; i < chunk->record_count; i++) {
         const struct item *const item = &s->items[chunk->offset_bytes + i];
-        batch->cta[i] = item->cta;
-        batch->site[i] = item->site;
-        batch->mask[i] = item->lanes == 32 ? UINT32_MAX : (UINT32_C(1) << item->lanes) - 1;
-        batch->space[i] = CTS_SPACE_GLOBAL;
-        batch->pattern[i] = CTS_PATTERN_AFFINE;
-        batch->s0[i] = 4;
-        batch->base[i] = item->base;
+        const uint32_t mask = item->lanes == 32 ? UINT32_MAX : (UINT32_C(1) << item->lanes) - 1;
+        const struct cts_access record = {.cta = item->cta,
+                                          .site = item->site,
+                                          .mask = mask,
+                                          .space = CTS_SPACE_GLOBAL,
+                                          .pattern = CTS_PATTERN_AFFINE,
+                                          .s0 = 4,
+                                          .base = item->base};
+        batch_put(batch, &record);
     }
     return CTS_OK;
-}
-
-static void release(struct cts_acc_batch *batch)
-{
-    free(batch->cta);
-    free(batch->site);
-    free(batch->mask);
-    free(batch->space);
-    free(batch->pattern);
-    free(batch->s0);
-    free(batch->base);
-    *batch = (struct cts_acc_batch){0};
 }
 
 static struct cts_access_source source_of(struct script *s)
@@ -156,7 +131,7 @@ static struct cts_access_source source_of(struct script *s)
                                       .chunk_count = chunk_count,
                                       .state = s,
                                       .read = read_launch,
-                                      .release = release};
+                                      .release = cts_acc_batch_release};
 }
 
 /* All mappings and the best found, at 2 to 8 partitions. */

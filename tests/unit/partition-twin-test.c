@@ -18,6 +18,7 @@
 #include "analyze/order.h"
 #include "analyze/partition/partition.h"
 #include "random.h"
+#include "record-fixture.h"
 
 enum {
     HALF_BYTES = 1500, /* of each of two regions */
@@ -38,12 +39,6 @@ static const uint64_t region_distance = 5 * 4096 + 1000;
 
 /* ---- a program ---- */
 
-struct record {
-    uint32_t site, mask, offsets[32];
-    uint8_t pattern, row_lanes;
-    int32_t s0, s1;
-    uint64_t base;
-};
 struct cta {
     struct record records[RECORDS_MAX];
     unsigned record_count;
@@ -66,35 +61,9 @@ struct program {
     unsigned chunk_count;
 };
 
-static uint64_t lane_address(const struct record *r, unsigned lane, unsigned active_before)
-{
-    switch (r->pattern) {
-    case CTS_PATTERN_UNIFORM:
-        return r->base;
-    case CTS_PATTERN_AFFINE:
-        return r->base + (uint64_t)((int64_t)r->s0 * lane);
-    case CTS_PATTERN_TWO_LEVEL:
-        return r->base + (uint64_t)((int64_t)r->s0 * (lane % r->row_lanes)) +
-               (uint64_t)((int64_t)r->s1 * (lane / r->row_lanes));
-    default:
-        return r->base + r->offsets[active_before];
-    }
-}
-
-static bool stays_inside(const struct record *r, uint32_t width, uint64_t start)
-{
-    unsigned active = 0;
-    for (unsigned lane = 0; lane < 32; lane++) {
-        if (!(r->mask >> lane & 1)) continue;
-        const uint64_t address = lane_address(r, lane, active++);
-        if (address < start || address > start + HALF_BYTES - width) return false;
-    }
-    return true;
-}
-
 static void make_record(const struct program *p, struct record *r)
 {
-    *r = (struct record){.site = below(SITES)};
+    *r = (struct record){.site = below(SITES), .space = CTS_SPACE_GLOBAL};
     const uint32_t width = p->sites[r->site].width_bytes;
     const uint64_t start = region + (chance(50) ? region_distance : 0);
     for (int tries = 0; tries < 30; tries++) {
@@ -107,7 +76,7 @@ static void make_record(const struct program *p, struct record *r)
         if (r->pattern == CTS_PATTERN_TWO_LEVEL) r->row_lanes = (uint8_t)(2 + below(30));
         for (unsigned i = 0; i < 32; i++)
             r->offsets[i] = chance(30) && i ? r->offsets[i - 1] + width : below(HALF_BYTES / 2);
-        if (stays_inside(r, width, start)) return;
+        if (stays_inside(r, width, start, HALF_BYTES)) return;
     }
     fail_msg("no record fits");
 }
@@ -253,61 +222,16 @@ static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk 
                                   struct cts_acc_batch *batch, struct cts_error *error)
 {
     const struct program *const p = state;
-    (void)error;
     const unsigned launch = p->contents[chunk->offset_bytes].launch;
     const unsigned cta = p->contents[chunk->offset_bytes].cta;
-    const unsigned begin = p->contents[chunk->offset_bytes].begin;
-    const unsigned count = p->contents[chunk->offset_bytes].end - begin;
-    if (!batch->cta) {
-        batch->cta = calloc(RECORDS_MAX, 4);
-        batch->site = calloc(RECORDS_MAX, 4);
-        batch->mask = calloc(RECORDS_MAX, 4);
-        batch->warp = calloc(RECORDS_MAX, 2);
-        batch->space = calloc(RECORDS_MAX, 1);
-        batch->pattern = calloc(RECORDS_MAX, 1);
-        batch->row_lanes = calloc(RECORDS_MAX, 1);
-        batch->s0 = calloc(RECORDS_MAX, 4);
-        batch->s1 = calloc(RECORDS_MAX, 4);
-        batch->base = calloc(RECORDS_MAX, 8);
-        batch->offset_start = calloc(RECORDS_MAX, 4);
-        batch->value_start = malloc(RECORDS_MAX * 4);
-        memset(batch->value_start, 255, RECORDS_MAX * 4); /* no values */
-        batch->offsets = calloc(RECORDS_MAX * 32, 4);
-    }
-    batch->record_count = count;
-    for (unsigned i = 0; i < count; i++) {
-        const struct record *const r = &p->ctas[launch][cta].records[begin + i];
-        batch->cta[i] = cta;
-        batch->site[i] = r->site;
-        batch->mask[i] = r->mask;
-        batch->space[i] = CTS_SPACE_GLOBAL;
-        batch->pattern[i] = r->pattern;
-        batch->row_lanes[i] = r->row_lanes;
-        batch->s0[i] = r->s0;
-        batch->s1[i] = r->s1;
-        batch->base[i] = r->base;
-        batch->offset_start[i] = 32 * i;
-        memcpy(batch->offsets + 32 * i, r->offsets, sizeof r->offsets);
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
+    for (unsigned i = p->contents[chunk->offset_bytes].begin;
+         i < p->contents[chunk->offset_bytes].end; i++) {
+        const struct cts_access record =
+            record_access(&p->ctas[launch][cta].records[i], chunk->launch, cta);
+        batch_put(batch, &record);
     }
     return CTS_OK;
-}
-
-static void release_batch(struct cts_acc_batch *batch)
-{
-    free(batch->cta);
-    free(batch->site);
-    free(batch->mask);
-    free(batch->warp);
-    free(batch->space);
-    free(batch->pattern);
-    free(batch->row_lanes);
-    free(batch->s0);
-    free(batch->s1);
-    free(batch->base);
-    free(batch->offset_start);
-    free(batch->value_start);
-    free(batch->offsets);
-    *batch = (struct cts_acc_batch){0};
 }
 
 static struct cts_access_source source_of(const struct program *p)
@@ -316,7 +240,7 @@ static struct cts_access_source source_of(const struct program *p)
                                       .chunk_count = p->chunk_count,
                                       .state = p,
                                       .read = read_chunk,
-                                      .release = release_batch};
+                                      .release = cts_acc_batch_release};
 }
 
 /* ---- the twin ---- */
