@@ -283,18 +283,14 @@ static void test_a_decoder_from_the_specification_agrees(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 15; seed++) {
         struct random random = {seed * 0x9e3779b97f4a7c15u};
-        struct fixture fixture;
-        fixture_make(&fixture);
-        struct cts_collector *const collector =
-            fixture_collector(&fixture, (struct cts_collector_options){0});
-        struct cts_stream *const stream = fixture_stream(collector);
+        struct recording recording;
+        recording_start(&recording);
         struct expected_list list = {0};
-        record_random_launches(stream, &list, &random);
-        struct cts_error error = {0};
-        if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
-        compare_decoders(&fixture);
+        record_random_launches(recording.stream, &list, &random);
+        recording_close(&recording);
+        compare_decoders(&recording.fixture);
         expected_release(&list);
-        fixture_remove(&fixture);
+        fixture_remove(&recording.fixture);
     }
 }
 

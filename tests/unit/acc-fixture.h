@@ -120,6 +120,29 @@ static inline struct cts_stream *fixture_stream(struct cts_collector *collector)
     return stream;
 }
 
+/* ---- one stream that records into a run directory of its own; fixture_remove() it ---- */
+
+struct recording {
+    struct fixture fixture;
+    struct cts_collector *collector;
+    struct cts_stream *stream;
+};
+
+static inline void recording_start(struct recording *recording)
+{
+    fixture_make(&recording->fixture);
+    recording->collector =
+        fixture_collector(&recording->fixture, (struct cts_collector_options){0});
+    recording->stream = fixture_stream(recording->collector);
+}
+
+/* What was recorded can be read now. */
+static inline void recording_close(struct recording *recording)
+{
+    struct cts_error error = {0};
+    if (cts_collector_close(recording->collector, &error)) fail_msg("%s", error.text);
+}
+
 /* The bytes of a file; free() them. */
 static inline uint8_t *file_bytes(const char *path, size_t *size_bytes)
 {

@@ -39,6 +39,16 @@ static void add_small_record(struct cts_stream *stream, struct expected_list *li
                    r->value_words ? values : NULL);
 }
 
+static void add_small_launch(struct cts_stream *stream, struct expected_list *list, uint32_t launch)
+{
+    for (uint32_t cta = 0; cta < 4; cta++) {
+        cts_stream_begin_cta(stream, launch, cta);
+        for (unsigned kind = 0; kind < 4; kind++)
+            add_small_record(stream, list, launch, cta, kind + launch, kind);
+        cts_stream_end_cta(stream);
+    }
+}
+
 /* Three chunks: three launches of four CTAs with an affine, a two-level, a list record, and one
  * with values. `footer`: as if it was closed; else as if it was killed. */
 static void make_small_file(struct small_file *small, bool footer)
@@ -51,12 +61,7 @@ static void make_small_file(struct small_file *small, bool footer)
     char path[128];
     fixture_path(&small->fixture, 0, path);
     for (uint32_t launch = 0; launch < 3; launch++) {
-        for (uint32_t cta = 0; cta < 4; cta++) {
-            cts_stream_begin_cta(stream, launch, cta);
-            for (unsigned kind = 0; kind < 4; kind++)
-                add_small_record(stream, &small->list, launch, cta, kind + launch, kind);
-            cts_stream_end_cta(stream);
-        }
+        add_small_launch(stream, &small->list, launch);
         cts_stream_flush(stream);
         small->records_until[++small->chunk_count] = small->list.count;
     }
@@ -282,12 +287,7 @@ static void test_a_killed_program_leaves_what_it_flushed(void **state)
         struct cts_stream *const stream = fixture_stream(collector);
         struct expected_list list = {0};
         for (uint32_t launch = 0; launch < 3; launch++) {
-            for (uint32_t cta = 0; cta < 4; cta++) {
-                cts_stream_begin_cta(stream, launch, cta);
-                for (unsigned kind = 0; kind < 4; kind++)
-                    add_small_record(stream, &list, launch, cta, kind + launch, kind);
-                cts_stream_end_cta(stream);
-            }
+            add_small_launch(stream, &list, launch);
             if (launch < 2) cts_stream_flush(stream);
         }
         kill(getpid(), SIGKILL);

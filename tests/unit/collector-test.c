@@ -26,22 +26,18 @@ static void check_run(const struct fixture *fixture, const struct expected_list 
 static void round_trip(uint64_t seed, const struct cts_zip *zip)
 {
     struct random random = {seed * 0x9e3779b97f4a7c15u + 1};
-    struct fixture fixture;
-    fixture_make(&fixture);
-    struct cts_collector *const collector =
-        fixture_collector(&fixture, (struct cts_collector_options){0});
-    struct cts_stream *const stream = fixture_stream(collector);
-    if (zip) stream->zip = zip;
+    struct recording recording;
+    recording_start(&recording);
+    if (zip) recording.stream->zip = zip;
     struct expected_list list = {0};
-    record_random_launches(stream, &list, &random);
-    check_counts(cts_stream_take_counts(stream), &list);
-    const struct cts_stream_counts again = cts_stream_take_counts(stream);
+    record_random_launches(recording.stream, &list, &random);
+    check_counts(cts_stream_take_counts(recording.stream), &list);
+    const struct cts_stream_counts again = cts_stream_take_counts(recording.stream);
     assert_int_equal(again.records + again.accesses, 0);
-    struct cts_error error = {0};
-    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
-    check_run(&fixture, &list);
+    recording_close(&recording);
+    check_run(&recording.fixture, &list);
     expected_release(&list);
-    fixture_remove(&fixture);
+    fixture_remove(&recording.fixture);
 }
 
 static void test_random_kernels_round_trip(void **state)
@@ -66,9 +62,7 @@ static void test_every_instruction_set_round_trips(void **state)
 
 /* Records one row and returns the single record that it becomes. */
 struct one_row {
-    struct fixture fixture;
-    struct cts_collector *collector;
-    struct cts_stream *stream;
+    struct recording recording;
     struct cts_acc_reader *reader;
     struct cts_acc_batch batch;
 };
@@ -76,18 +70,17 @@ struct one_row {
 static void one_row_begin(struct one_row *one)
 {
     *one = (struct one_row){0};
-    fixture_make(&one->fixture);
-    one->collector = fixture_collector(&one->fixture, (struct cts_collector_options){0});
-    one->stream = fixture_stream(one->collector);
-    cts_stream_begin_cta(one->stream, 0, 0);
+    recording_start(&one->recording);
+    cts_stream_begin_cta(one->recording.stream, 0, 0);
 }
 
 static void one_row_read(struct one_row *one)
 {
     struct cts_error error = {0};
-    cts_stream_end_cta(one->stream);
-    if (cts_collector_close(one->collector, &error)) fail_msg("%s", error.text);
-    if (cts_acc_open(one->fixture.run_path, &one->reader, &error)) fail_msg("%s", error.text);
+    cts_stream_end_cta(one->recording.stream);
+    recording_close(&one->recording);
+    if (cts_acc_open(one->recording.fixture.run_path, &one->reader, &error))
+        fail_msg("%s", error.text);
     size_t count;
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(one->reader, &count);
     assert_int_equal(count, 1);
@@ -98,7 +91,7 @@ static void one_row_end(struct one_row *one)
 {
     cts_acc_batch_release(&one->batch);
     cts_acc_close(one->reader);
-    fixture_remove(&one->fixture);
+    fixture_remove(&one->recording.fixture);
 }
 
 struct pattern_case {
@@ -141,7 +134,7 @@ static void check_pattern(const struct pattern_case *c, const struct cts_zip *zi
 {
     struct one_row one;
     one_row_begin(&one);
-    one.stream->zip = zip;
+    one.recording.stream->zip = zip;
     struct expected_list list = {0};
     struct expected *const r = expected_add(&list);
     *r = (struct expected){.mask = c->mask, .site = 3, .warp = 2, .space = CTS_SPACE_GLOBAL};
@@ -150,7 +143,7 @@ static void check_pattern(const struct pattern_case *c, const struct cts_zip *zi
         r->addresses[l] =
             c->base + (uint64_t)(c->s0 * (l % w) + c->s1 * (l / w)) + (l == 5 ? c->odd : 0);
     }
-    cts_stream_add(one.stream, 3, CTS_SPACE_GLOBAL, 2, c->mask, r->addresses, 0, NULL);
+    cts_stream_add(one.recording.stream, 3, CTS_SPACE_GLOBAL, 2, c->mask, r->addresses, 0, NULL);
     one_row_read(&one);
     if (one.batch.record_count != c->record_count || one.batch.pattern[0] != c->pattern ||
         one.batch.row_lanes[0] != c->found_row_lanes)
@@ -229,8 +222,8 @@ static void check_rows(const struct cts_zip *zip, bool values)
 {
     struct one_row one;
     one_row_begin(&one);
-    one.stream->zip = zip;
-    cts_stream_begin_cta(one.stream, 1, 9);
+    one.recording.stream->zip = zip;
+    cts_stream_begin_cta(one.recording.stream, 1, 9);
     static _Alignas(64) uint64_t lanes[ROW_SLOTS][CTS_WARP_LANES];
     static _Alignas(64) uint64_t value_rows[ROW_VALUES][CTS_WARP_LANES];
     const uint32_t sites[ROW_SLOTS] = {100, 101, 102, 103, 104};
@@ -248,10 +241,10 @@ static void check_rows(const struct cts_zip *zip, bool values)
                                         .value_words = row_value_words,
                                         .shared_base = 0x5000,
                                         .shared_bytes = 0x1000};
-    cts_stream_add_rows(one.stream, &batch);
+    cts_stream_add_rows(one.recording.stream, &batch);
     for (unsigned s = 0; s < ROW_SLOTS; s++)
         for (unsigned l = 0; l < CTS_WARP_LANES; l++) assert_int_equal(lanes[s][l], 0);
-    cts_stream_add_rows(one.stream, &batch); /* nothing is active now */
+    cts_stream_add_rows(one.recording.stream, &batch); /* nothing is active now */
     one_row_read(&one);
     assert_int_equal(compare_reader(one.reader, &list), list.count);
     assert_int_equal(one.batch.record_count, list.count);
@@ -288,7 +281,8 @@ static void test_values_of_one_bit(void **state)
             values[l] = (uint64_t)1 << bit;
         }
         expected_add_values(&list, values, CTS_WARP_LANES);
-        cts_stream_add(one.stream, 1, CTS_SPACE_GLOBAL, 0, UINT32_MAX, r->addresses, 1, values);
+        cts_stream_add(one.recording.stream, 1, CTS_SPACE_GLOBAL, 0, UINT32_MAX, r->addresses, 1,
+                       values);
         one_row_read(&one);
         assert_int_equal(compare_reader(one.reader, &list), 1);
         expected_release(&list);
@@ -302,14 +296,11 @@ static void test_values_of_one_bit(void **state)
 static void giant_cta(bool random_bases)
 {
     struct random random = {17};
-    struct fixture fixture;
-    fixture_make(&fixture);
-    struct cts_collector *const collector =
-        fixture_collector(&fixture, (struct cts_collector_options){0});
-    struct cts_stream *const stream = fixture_stream(collector);
+    struct recording recording;
+    recording_start(&recording);
     struct expected_list list = {0};
     const uint32_t record_count = random_bases ? 60000 : 300000;
-    cts_stream_begin_cta(stream, 4, 1000000);
+    cts_stream_begin_cta(recording.stream, 4, 1000000);
     for (uint32_t i = 0; i < record_count; i++) {
         struct expected record = {.launch = 4, .cta = 1000000, .site = i % 8};
         record.mask = UINT32_MAX;
@@ -317,14 +308,14 @@ static void giant_cta(bool random_bases)
         for (unsigned l = 0; l < CTS_WARP_LANES; l++)
             record.addresses[l] =
                 random_bases ? 4096 + random_below(&random, 1 << 30) : 4096 + 16 * i + 4 * l;
-        record_one(stream, &list, &random, &record);
+        record_one(recording.stream, &list, &random, &record);
     }
-    cts_stream_end_cta(stream);
-    check_counts(cts_stream_take_counts(stream), &list);
+    cts_stream_end_cta(recording.stream);
+    check_counts(cts_stream_take_counts(recording.stream), &list);
+    recording_close(&recording);
     struct cts_error error = {0};
-    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
     struct cts_acc_reader *reader = NULL;
-    if (cts_acc_open(fixture.run_path, &reader, &error)) fail_msg("%s", error.text);
+    if (cts_acc_open(recording.fixture.run_path, &reader, &error)) fail_msg("%s", error.text);
     size_t chunk_count;
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
     assert_true(chunk_count >= 2);
@@ -336,7 +327,7 @@ static void giant_cta(bool random_bases)
     assert_int_equal(compare_reader(reader, &list), list.count);
     cts_acc_close(reader);
     expected_release(&list);
-    fixture_remove(&fixture);
+    fixture_remove(&recording.fixture);
 }
 
 static void test_a_cta_larger_than_a_chunk(void **state)
@@ -359,18 +350,14 @@ static uint64_t file_size(const struct fixture *fixture, unsigned stream)
 /* Records with `record`, a million thread accesses or more; returns bytes of file per access. */
 static double bytes_per_access(void (*record)(struct cts_stream *stream))
 {
-    struct fixture fixture;
-    fixture_make(&fixture);
-    struct cts_collector *const collector =
-        fixture_collector(&fixture, (struct cts_collector_options){0});
-    struct cts_stream *const stream = fixture_stream(collector);
-    record(stream);
-    const struct cts_stream_counts counts = cts_stream_take_counts(stream);
+    struct recording recording;
+    recording_start(&recording);
+    record(recording.stream);
+    const struct cts_stream_counts counts = cts_stream_take_counts(recording.stream);
     assert_true(counts.accesses > 1000000);
-    struct cts_error error = {0};
-    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
-    const double result = (double)file_size(&fixture, 0) / (double)counts.accesses;
-    fixture_remove(&fixture);
+    recording_close(&recording);
+    const double result = (double)file_size(&recording.fixture, 0) / (double)counts.accesses;
+    fixture_remove(&recording.fixture);
     return result;
 }
 
@@ -582,16 +569,13 @@ static void test_a_full_disk_costs_records_and_nothing_else(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
     /* The same records again, to compare with those that fitted. */
     struct random random = {7};
-    struct fixture other;
-    fixture_make(&other);
-    struct cts_collector *const collector =
-        fixture_collector(&other, (struct cts_collector_options){0});
-    struct cts_stream *const stream = fixture_stream(collector);
+    struct recording other;
+    recording_start(&other);
     struct expected_list list = {0};
     for (uint32_t launch = 0; launch < 12; launch++)
-        record_bulk(stream, &list, &random, launch, 10);
+        record_bulk(other.stream, &list, &random, launch, 10);
+    recording_close(&other);
     struct cts_error error = {0};
-    assert_int_equal(cts_collector_close(collector, &error), CTS_OK);
     struct cts_acc_reader *reader = NULL;
     if (cts_acc_open(fixture.run_path, &reader, &error)) fail_msg("%s", error.text);
     const size_t kept = compare_reader(reader, &list);
@@ -599,7 +583,7 @@ static void test_a_full_disk_costs_records_and_nothing_else(void **state)
     assert_true(file_size(&fixture, 0) <= 50000);
     cts_acc_close(reader);
     expected_release(&list);
-    fixture_remove(&other);
+    fixture_remove(&other.fixture);
     fixture_remove(&fixture);
 }
 
@@ -608,32 +592,28 @@ static void test_a_forked_child_does_not_write(void **state)
 {
     (void)state;
     struct random random = {11};
-    struct fixture fixture;
-    fixture_make(&fixture);
-    struct cts_collector *const collector =
-        fixture_collector(&fixture, (struct cts_collector_options){0});
-    struct cts_stream *const stream = fixture_stream(collector);
+    struct recording recording;
+    recording_start(&recording);
     struct expected_list list = {0};
-    record_bulk(stream, &list, &random, 0, 3);
+    record_bulk(recording.stream, &list, &random, 0, 3);
     fflush(NULL);
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
-        record_bulk(stream, &list, &random, 1, 3);
-        const struct cts_stream_counts counts = cts_stream_take_counts(stream);
+        record_bulk(recording.stream, &list, &random, 1, 3);
+        const struct cts_stream_counts counts = cts_stream_take_counts(recording.stream);
         struct cts_error error;
-        const enum cts_status closed = cts_collector_close(collector, &error);
+        const enum cts_status closed = cts_collector_close(recording.collector, &error);
         _exit(counts.dropped_records == 30 && closed == CTS_OK ? 0 : 1);
     }
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    record_bulk(stream, &list, &random, 2, 3);
-    struct cts_error error = {0};
-    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
-    check_run(&fixture, &list);
+    record_bulk(recording.stream, &list, &random, 2, 3);
+    recording_close(&recording);
+    check_run(&recording.fixture, &list);
     expected_release(&list);
-    fixture_remove(&fixture);
+    fixture_remove(&recording.fixture);
 }
 
 static void test_existing_files_are_not_overwritten(void **state)
