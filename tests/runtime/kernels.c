@@ -182,33 +182,19 @@ static const struct cts_kernel_desc kernels[] = {
      .flags = CTS_KERNEL_UNINSTRUMENTED},
 };
 
-#define NO_LOOP .loop = UINT32_MAX, .function = "", .inlined_at = ""
-static const struct cts_site_desc sites[] = {
-    {.line = 3,
-     .column = 9,
-     .width_bytes = 4,
-     .operation = CTS_STORE,
-     .space = CTS_SPACE_GLOBAL,
-     .type_name = "int",
-     .variable = "data",
-     NO_LOOP},
-    {.line = 4,
-     .column = 9,
-     .width_bytes = 4,
-     .operation = CTS_LOAD,
-     .space = CTS_SPACE_GLOBAL,
-     .type_name = "int",
-     .variable = "data",
-     NO_LOOP},
-    {.line = 4,
-     .column = 9,
-     .width_bytes = 4,
-     .operation = CTS_STORE,
-     .space = CTS_SPACE_GLOBAL,
-     .type_name = "int",
-     .variable = "data",
-     NO_LOOP},
-};
+#define SITE(in_line, what)                                                                        \
+    {.line = in_line,                                                                              \
+     .column = 9,                                                                                  \
+     .width_bytes = 4,                                                                             \
+     .operation = what,                                                                            \
+     .space = CTS_SPACE_GLOBAL,                                                                    \
+     .type_name = "int",                                                                           \
+     .variable = "data",                                                                           \
+     .loop = UINT32_MAX,                                                                           \
+     .function = "",                                                                               \
+     .inlined_at = ""}
+static const struct cts_site_desc sites[] = {SITE(3, CTS_STORE), SITE(4, CTS_LOAD),
+                                             SITE(4, CTS_STORE)};
 static const char text[] = "// the source\n";
 static const struct cts_source_desc sources[] = {{"/src/kernels.cu", text, sizeof text - 1}};
 static const struct cts_variable_desc variables[] = {

@@ -68,6 +68,21 @@ static size_t lane_accesses(uint32_t cta, uint32_t thread, struct access *list, 
     return count;
 }
 
+/* Runs and records a launch of `file`, every CTA where the request names no sample; only this
+ * launch's records are there then. */
+static struct cts_launch_result run_recorded(struct cts_launch_request request)
+{
+    request.file = &file;
+    request.record = true;
+    request.launch = LAUNCH;
+    request.collector = collector;
+    if (!request.cta_sample) request.cta_sample = 1;
+    clear_records();
+    const struct cts_launch_result result = fixture_run(&request);
+    ASSERT_RAN(result);
+    return result;
+}
+
 /* ---- Rows ---- */
 
 static uint32_t in[1 << 16], out[1 << 16];
@@ -109,18 +124,12 @@ static const struct cts_kernel_desc copy = {.name = "copy",
 static void check_copy(const uint32_t block[3], uint32_t cta_count, uint32_t sample)
 {
     const uint32_t threads = block[0] * block[1] * block[2];
-    const struct cts_launch_request request = {.kernel = &copy,
-                                               .file = &file,
-                                               .grid = {cta_count, 1, 1},
-                                               .block = {block[0], block[1], block[2]},
-                                               .record = true,
-                                               .launch = LAUNCH,
-                                               .cta_sample = sample,
-                                               .collector = collector};
     memset(out, 0, sizeof out);
-    clear_records();
-    const struct cts_launch_result result = fixture_run(&request);
-    ASSERT_RAN(result);
+    const struct cts_launch_result result =
+        run_recorded((struct cts_launch_request){.kernel = &copy,
+                                                 .grid = {cta_count, 1, 1},
+                                                 .block = {block[0], block[1], block[2]},
+                                                 .cta_sample = sample});
     assert_int_equal(result.records, count_records());
     uint64_t accesses = 0;
     for (uint32_t cta = 0; cta < cta_count; cta++)
@@ -195,18 +204,12 @@ static const struct cts_kernel_desc loop_kernel = {.name = "loop",
 
 static void check_loop(uint32_t barriers, uint32_t threads, uint32_t cta_count, uint32_t sample)
 {
-    const struct cts_launch_request request = {.kernel = &loop_kernel,
-                                               .file = &file,
-                                               .grid = {cta_count, 1, 1},
-                                               .block = {threads, 1, 1},
-                                               .args = (void *[]){&barriers},
-                                               .record = true,
-                                               .launch = LAUNCH,
-                                               .cta_sample = sample,
-                                               .collector = collector};
-    clear_records();
-    const struct cts_launch_result result = fixture_run(&request);
-    ASSERT_RAN(result);
+    const struct cts_launch_result result =
+        run_recorded((struct cts_launch_request){.kernel = &loop_kernel,
+                                                 .grid = {cta_count, 1, 1},
+                                                 .block = {threads, 1, 1},
+                                                 .args = (void *[]){&barriers},
+                                                 .cta_sample = sample});
     assert_int_equal(result.dropped_accesses, 0);
     uint64_t accesses = 0;
     for (uint32_t cta = 0; cta < cta_count; cta++)
@@ -255,18 +258,10 @@ static void barrier_kernels_give_full_masks(void **state)
 {
     (void)state;
     uint32_t barriers = 1;
-    const struct cts_launch_request request = {.kernel = &loop_kernel,
-                                               .file = &file,
-                                               .grid = {1, 1, 1},
-                                               .block = {64, 1, 1},
-                                               .args = (void *[]){&barriers},
-                                               .record = true,
-                                               .launch = LAUNCH,
-                                               .cta_sample = 1,
-                                               .collector = collector};
-    clear_records();
-    const struct cts_launch_result result = fixture_run(&request);
-    ASSERT_RAN(result);
+    run_recorded((struct cts_launch_request){.kernel = &loop_kernel,
+                                             .grid = {1, 1, 1},
+                                             .block = {64, 1, 1},
+                                             .args = (void *[]){&barriers}});
     size_t full = 0;
     for (struct cts_stream *stream = fake_streams; stream; stream = stream->next)
         for (size_t i = 0; i < stream->count; i++) full += stream->records[i].mask == UINT32_MAX;
@@ -295,17 +290,8 @@ static const struct cts_kernel_desc range_kernel = {.name = "range",
 static void ranges_are_logged_as_wide_and_single_accesses(void **state)
 {
     (void)state;
-    const struct cts_launch_request request = {.kernel = &range_kernel,
-                                               .file = &file,
-                                               .grid = {1, 1, 1},
-                                               .block = {64, 1, 1},
-                                               .record = true,
-                                               .launch = LAUNCH,
-                                               .cta_sample = 1,
-                                               .collector = collector};
-    clear_records();
-    const struct cts_launch_result result = fixture_run(&request);
-    ASSERT_RAN(result);
+    run_recorded((struct cts_launch_request){
+        .kernel = &range_kernel, .grid = {1, 1, 1}, .block = {64, 1, 1}});
     uint64_t local_offset = 0;
     for (uint32_t t = 0; t < 64; t++) {
         struct access list[100];
@@ -352,19 +338,11 @@ static void a_lock_holder_with_a_full_log_goes_on(void **state)
     uint32_t sum = 0;
     _Atomic uint32_t *lock_pointer = &lock;
     uint32_t *sum_pointer = &sum;
-    const struct cts_launch_request request = {
+    run_recorded((struct cts_launch_request){
         .kernel = &lock_kernel,
-        .file = &file,
         .grid = {6, 1, 1},
         .block = {70, 1, 1},
-        .args = (void *[]){(void *)&lock_pointer, (void *)&sum_pointer},
-        .record = true,
-        .launch = LAUNCH,
-        .cta_sample = 1,
-        .collector = collector};
-    clear_records();
-    const struct cts_launch_result result = fixture_run(&request);
-    ASSERT_RAN(result);
+        .args = (void *[]){(void *)&lock_pointer, (void *)&sum_pointer}});
     assert_int_equal(sum, 6 * 70);
     uint64_t stores = 0, ends = 0;
     for (struct cts_stream *stream = fake_streams; stream; stream = stream->next)
@@ -398,18 +376,8 @@ static const struct cts_kernel_desc grid_kernel = {.name = "grid",
 static void cooperative_launches_are_recorded(void **state)
 {
     (void)state;
-    const struct cts_launch_request request = {.kernel = &grid_kernel,
-                                               .file = &file,
-                                               .grid = {30, 1, 1},
-                                               .block = {40, 1, 1},
-                                               .record = true,
-                                               .cooperative = true,
-                                               .launch = LAUNCH,
-                                               .cta_sample = 1,
-                                               .collector = collector};
-    clear_records();
-    const struct cts_launch_result result = fixture_run(&request);
-    ASSERT_RAN(result);
+    const struct cts_launch_result result = run_recorded((struct cts_launch_request){
+        .kernel = &grid_kernel, .grid = {30, 1, 1}, .block = {40, 1, 1}, .cooperative = true});
     assert_int_equal(result.records, 30 * 2 * 5);
     for (uint32_t cta = 0; cta < 30; cta++) {
         struct access list[8];

@@ -226,6 +226,35 @@ static enum cts_status import_bytes(const struct place *place, const uint8_t *by
     return cts_import(&options, result, error);
 }
 
+/* Imports the whole trace, which must succeed. */
+static struct cts_import_result import_trace(const struct place *place, const struct trace *t,
+                                             struct cts_import_options options)
+{
+    struct cts_import_result result;
+    struct cts_error error;
+    if (import_bytes(place, t->bytes, t->byte_count, options, &result, &error))
+        fail_msg("%s", error.text);
+    return result;
+}
+
+static const struct cts_import_options one_thread = {.threads = 1};
+
+/* For what is looked at in the run alone. */
+static void make_run(const struct place *place, const struct trace *t,
+                     struct cts_import_options options)
+{
+    struct cts_import_result result = import_trace(place, t, options);
+    cts_import_result_release(&result);
+}
+
+static struct cts_catalogue catalogue_of(const char *run_path)
+{
+    struct cts_catalogue catalogue;
+    struct cts_error error;
+    if (cts_catalogue_read(run_path, &catalogue, &error)) fail_msg("%s", error.text);
+    return catalogue;
+}
+
 static int by_cta(const void *left, const void *right)
 {
     const struct access *const a = left, *const b = right;
@@ -237,10 +266,9 @@ static int by_cta(const void *left, const void *right)
 /* What a run holds, CTA by CTA, in the order of the records of each; returns a new array. */
 static struct access *read_run(const char *run_path, size_t *count)
 {
-    struct cts_catalogue catalogue;
+    struct cts_catalogue catalogue = catalogue_of(run_path);
     struct cts_acc_reader *reader;
     struct cts_error error;
-    if (cts_catalogue_read(run_path, &catalogue, &error)) fail_msg("%s", error.text);
     if (cts_acc_open(run_path, &reader, &error)) fail_msg("%s", error.text);
     size_t chunk_count, capacity = 0;
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
@@ -294,9 +322,7 @@ static void compare(const struct access *expected, size_t expected_count, const 
 
 static void check_sms(const struct trace *t, const struct access *sorted, const char *run_path)
 {
-    struct cts_catalogue catalogue;
-    struct cts_error error;
-    if (cts_catalogue_read(run_path, &catalogue, &error)) fail_msg("%s", error.text);
+    struct cts_catalogue catalogue = catalogue_of(run_path);
     size_t expected = 0;
     for (size_t i = 0; i < t->access_count; i++)
         expected += i == 0 || sorted[i].launch != sorted[i - 1].launch ||
@@ -376,9 +402,8 @@ static struct access *read_export(const char *path, int version, size_t *count, 
 static enum cts_status export_to(const struct place *place, unsigned version,
                                  struct cts_export_result *result, struct cts_error *error)
 {
-    struct cts_catalogue catalogue;
+    struct cts_catalogue catalogue = catalogue_of(place->run);
     struct cts_acc_reader *reader;
-    if (cts_catalogue_read(place->run, &catalogue, error)) fail_msg("%s", error->text);
     if (cts_acc_open(place->run, &reader, error)) fail_msg("%s", error->text);
     const struct cts_export_options options = {
         .path = place->trace, .version = version, .rank = CTS_NONE, .stream = CTS_NONE};
@@ -458,8 +483,6 @@ static void shared_launch(uint64_t memory_bytes)
 {
     struct trace t;
     struct place place;
-    struct cts_import_result result;
-    struct cts_error error;
     begin(&t, TRC_3);
     put_kernel(&t, "large");
     for (uint64_t i = 0; i < 10; i++)
@@ -467,10 +490,7 @@ static void shared_launch(uint64_t memory_bytes)
             put_accesses(&t, i % 2 ? CTS_STORE : CTS_LOAD, 4, cta << 32,
                          0x10000000 * (cta + 1) + 4000 * i, 1000);
     make_place(&place);
-    const struct cts_import_options options = {.threads = 3, .memory_bytes = memory_bytes};
-    if (import_bytes(&place, t.bytes, t.byte_count, options, &result, &error))
-        fail_msg("%s", error.text);
-    cts_import_result_release(&result);
+    make_run(&place, &t, (struct cts_import_options){.threads = 3, .memory_bytes = memory_bytes});
     if (t.access_count) qsort(t.accesses, t.access_count, sizeof *t.accesses, by_cta);
     compare(t.accesses, t.access_count, place.run);
     remove_place(&place);
@@ -489,7 +509,6 @@ static void test_launches_without_records_and_grids(void **state)
     (void)state;
     struct trace t;
     struct place place;
-    struct cts_import_result result;
     struct cts_error error;
     begin(&t, TRC_2);
     put_kernel(&t, "first");
@@ -497,13 +516,11 @@ static void test_launches_without_records_and_grids(void **state)
     put_accesses(&t, CTS_LOAD, 4, UINT64_C(5) << 32 | 3 << 16 | 1, 64, 1);
     put_kernel(&t, "first");
     make_place(&place);
-    const struct cts_import_options options = {.threads = 1};
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, options, &result, &error), CTS_OK);
+    struct cts_import_result result = import_trace(&place, &t, one_thread);
     assert_int_equal(result.launches, 3);
     assert_int_equal(result.kernels, 2);
     cts_import_result_release(&result);
-    struct cts_catalogue catalogue;
-    assert_int_equal(cts_catalogue_read(place.run, &catalogue, &error), CTS_OK);
+    struct cts_catalogue catalogue = catalogue_of(place.run);
     assert_int_equal(catalogue.launch_count, 3);
     assert_int_equal(catalogue.launches[0].kernel, catalogue.launches[2].kernel);
     assert_int_equal(catalogue.launches[1].grid[0], 6);
@@ -514,26 +531,19 @@ static void test_launches_without_records_and_grids(void **state)
     assert_string_equal(cts_catalogue_get(&catalogue, "lanes"), "packed");
     cts_catalogue_release(&catalogue);
     struct cts_import_options given = {.threads = 1, .replace = true, .grid = "16;second=8x4x2"};
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, given, &result, &error), CTS_OK);
-    cts_import_result_release(&result);
-    assert_int_equal(cts_catalogue_read(place.run, &catalogue, &error), CTS_OK);
+    make_run(&place, &t, given);
+    catalogue = catalogue_of(place.run);
     assert_int_equal(catalogue.launches[0].grid[0], 16);
     assert_int_equal(catalogue.launches[1].grid[0], 8);
     assert_string_equal(cts_catalogue_get(&catalogue, "grids"), "given");
     cts_catalogue_release(&catalogue);
-    given.grid = "second=5x4x2";
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, given, &result, &error),
-                     CTS_USAGE);
+    static const char *const refused[] = {"third=8x4x2", "8x", "0", "second=5x4x2"};
+    for (unsigned i = 0; i < sizeof refused / sizeof *refused; i++) {
+        given.grid = refused[i];
+        assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, given, &result, &error),
+                         CTS_USAGE);
+    }
     assert_non_null(strstr(error.text, "launch 1 of 'second' has CTA x = 5"));
-    given.grid = "third=8x4x2";
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, given, &result, &error),
-                     CTS_USAGE);
-    given.grid = "8x";
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, given, &result, &error),
-                     CTS_USAGE);
-    given.grid = "0";
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, given, &result, &error),
-                     CTS_USAGE);
     remove_place(&place);
     release(&t);
 }
@@ -559,8 +569,7 @@ static void test_several_files_are_streams(void **state)
     assert_int_equal(result.note_count, 3);
     assert_non_null(strstr(result.notes[1], "order is not known"));
     cts_import_result_release(&result);
-    struct cts_catalogue catalogue;
-    assert_int_equal(cts_catalogue_read(place.run, &catalogue, &error), CTS_OK);
+    struct cts_catalogue catalogue = catalogue_of(place.run);
     assert_int_equal(catalogue.stream_count, 2);
     assert_int_equal(catalogue.launches[1].stream, 1);
     assert_int_equal(catalogue.launches[1].ordinal, 0);
@@ -576,8 +585,6 @@ static void test_bad_records_are_left_out_and_told(void **state)
     (void)state;
     struct trace t;
     struct place place;
-    struct cts_import_result result;
-    struct cts_error error;
     begin(&t, TRC_3);
     put_kernel(&t, "k");
     put_accesses(&t, CTS_LOAD, 4, 0, 64, 1);
@@ -598,9 +605,7 @@ static void test_bad_records_are_left_out_and_told(void **state)
     put(&t, 0, 2);
     for (unsigned i = 0; i < 65536; i++) expect(&t, CTS_STORE, 8, 0, 4096 + 8 * (uint64_t)i);
     make_place(&place);
-    const struct cts_import_options options = {.threads = 1};
-    if (import_bytes(&place, t.bytes, t.byte_count, options, &result, &error))
-        fail_msg("%s", error.text);
+    struct cts_import_result result = import_trace(&place, &t, one_thread);
     assert_int_equal(result.accesses, 1 + 65536);
     assert_int_equal(result.dropped_accesses, 1 + 10 + 1 + 1 + 3);
     assert_int_equal(result.note_count, 2 + 4);
@@ -611,8 +616,7 @@ static void test_bad_records_are_left_out_and_told(void **state)
     assert_non_null(strstr(result.notes[5], "1 run has a count of 0"));
     cts_import_result_release(&result);
     compare(t.accesses, t.access_count, place.run);
-    struct cts_catalogue catalogue;
-    assert_int_equal(cts_catalogue_read(place.run, &catalogue, &error), CTS_OK);
+    struct cts_catalogue catalogue = catalogue_of(place.run);
     assert_int_equal(catalogue.launches[0].dropped_accesses, 16);
     assert_int_equal(catalogue.message_count, 6);
     cts_catalogue_release(&catalogue);
@@ -657,8 +661,7 @@ static void cut_everywhere(int format)
         bool told = false;
         for (size_t i = 0; i < result.note_count; i++)
             told |= strstr(result.notes[i], "ends too early") != NULL;
-        struct cts_catalogue catalogue;
-        assert_int_equal(cts_catalogue_read(place.run, &catalogue, &error), CTS_OK);
+        struct cts_catalogue catalogue = catalogue_of(place.run);
         bool marked = false;
         for (size_t i = 0; i < catalogue.launch_count; i++)
             marked |= catalogue.launches[i].dropped_accesses ||
@@ -771,8 +774,6 @@ static void test_a_name_as_long_as_can_be(void **state)
     (void)state;
     struct trace t;
     struct place place;
-    struct cts_import_result result;
-    struct cts_error error;
     char *const name = malloc(65536);
     assert_non_null(name);
     memset(name, 'n', 65535);
@@ -782,11 +783,8 @@ static void test_a_name_as_long_as_can_be(void **state)
     put_kernel(&t, name);
     put_accesses(&t, CTS_LOAD, 4, 0, 64, 1);
     make_place(&place);
-    const struct cts_import_options options = {.threads = 1};
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, options, &result, &error), CTS_OK);
-    cts_import_result_release(&result);
-    struct cts_catalogue catalogue;
-    assert_int_equal(cts_catalogue_read(place.run, &catalogue, &error), CTS_OK);
+    make_run(&place, &t, one_thread);
+    struct cts_catalogue catalogue = catalogue_of(place.run);
     assert_int_equal(strlen(catalogue.kernels[0].name), 65535);
     assert_int_equal(catalogue.kernels[0].name[7], '?');
     cts_catalogue_release(&catalogue);
@@ -801,7 +799,6 @@ static void test_runs_end_where_they_must(void **state)
     (void)state;
     struct trace t;
     struct place place;
-    struct cts_import_result result;
     struct cts_export_result exported;
     struct cts_error error;
     begin(&t, TRC_3);
@@ -813,9 +810,7 @@ static void test_runs_end_where_they_must(void **state)
     put_accesses(&t, CTS_LOAD, 4, UINT64_C(1) << 32, 8 * 65535 + 12, 1);
     put_accesses(&t, CTS_LOAD, 2, UINT64_C(1) << 32, 8 * 65535 + 16, 1);
     make_place(&place);
-    const struct cts_import_options options = {.threads = 1};
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, options, &result, &error), CTS_OK);
-    cts_import_result_release(&result);
+    make_run(&place, &t, one_thread);
     assert_int_equal(export_to(&place, 3, &exported, &error), CTS_OK);
     assert_int_equal(exported.entries, 1 + 3 + 3);
     struct stat facts;
@@ -842,12 +837,10 @@ static void test_export_refuses_what_does_not_fit(void **state)
     assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, options, &result, &error),
                      CTS_USAGE);
     options.grid = NULL;
-    assert_int_equal(import_bytes(&place, t.bytes, t.byte_count, options, &result, &error), CTS_OK);
-    cts_import_result_release(&result);
+    make_run(&place, &t, options);
     assert_int_equal(export_to(&place, 2, &exported, &error), CTS_OK); /* x may be as large */
-    struct cts_catalogue catalogue;
+    struct cts_catalogue catalogue = catalogue_of(place.run);
     struct cts_acc_reader *reader;
-    assert_int_equal(cts_catalogue_read(place.run, &catalogue, &error), CTS_OK);
     assert_int_equal(cts_acc_open(place.run, &reader, &error), CTS_OK);
     catalogue.launches[0].grid[0] = 1; /* the same CTA as y = 70000 */
     catalogue.launches[0].grid[1] = 70001;
