@@ -1,7 +1,7 @@
 // Bundles a page into one HTML file without references to anything outside:
 //     node build.mjs report|view OUTPUT
-// The file holds the marker @@CTASCOPE_DATA@@ where ctascope writes what the page shows as JSON, and,
-// in the view's, @@CTASCOPE_NONCE@@ where the server writes what lets its script run.
+// The file holds the marker @@CTASCOPE_DATA@@ where ctascope writes what the page shows as JSON, and
+// @@CTASCOPE_NONCE@@ where the server of `ctascope view` writes what lets its script run.
 import { build } from "esbuild";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -71,6 +71,12 @@ enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *tim
     return cts_timeline_open(path, timeline, error);
 }
 
+bool cts_cli_is_archive(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".otf2") == 0;
+}
+
 bool cts_cli_has_timeline(const char *path)
 {
     char anchor[PATH_MAX];

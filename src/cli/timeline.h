@@ -18,6 +18,9 @@ bool cts_cli_let_go(const char *run_path, int held);
 CTS_MUST_CHECK enum cts_status
 cts_cli_open_timeline(const char *path, struct cts_timeline *timeline, struct cts_error *error);
 
+/* Whether the path is that of an OTF2 archive (its anchor file), by its name. */
+bool cts_cli_is_archive(const char *path);
+
 /* Whether a run directory holds a timeline, or logs to make it of. */
 bool cts_cli_has_timeline(const char *path);
 

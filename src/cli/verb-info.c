@@ -403,8 +403,7 @@ static int info_of_archive(const struct cts_arguments *arguments, const char *pa
 static int run_info(const struct cts_arguments *arguments)
 {
     const char *const path = arguments->positional[0];
-    const size_t length = strlen(path);
-    const bool archive = length > 5 && strcmp(path + length - 5, ".otf2") == 0;
+    const bool archive = cts_cli_is_archive(path);
     struct cts_error error;
     struct cts_timeline timeline;
     if (!archive && !cts_cli_has_timeline(path)) return info_of_run(arguments, path, NULL);

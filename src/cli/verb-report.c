@@ -5,19 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/access/access.h"
-#include "analyze/communication/communication.h"
-#include "analyze/partition/partition.h"
-#include "analyze/path/path.h"
-#include "cli/timeline.h"
+#include "cli/report-material.h"
 #include "cli/verb.h"
-#include "report/figures.h"
-#include "report/page.h"
 #include "report/view/embed.h"
-#include "trace/acc.h"
-#include "trace/catalogue.h"
-
-enum { DENSITY_BINS = 128 };
 
 /* Writes beside the target and renames, so that a failure leaves an older report as it was. */
 static enum cts_status write_file(enum cts_status (*write)(const void *state, FILE *file,
@@ -48,148 +38,19 @@ static enum cts_status write_report(const void *state, FILE *file, struct cts_er
     return cts_page_write(state, file, error);
 }
 
-/* What the page is made from. */
-struct material {
-    struct cts_catalogue catalogue;
-    struct cts_acc_reader *reader;
-    struct cts_comm comm;
-    struct cts_access_result access;
-    struct cts_partition partition;
-    struct cts_figures figures;
-    bool has_run, has_accesses, has_timeline;
-    struct cts_timeline timeline;
-    struct cts_path_source source;
-    struct cts_path path;
-};
-
-static void release(struct material *material)
-{
-    cts_figures_release(&material->figures);
-    cts_partition_release(&material->partition);
-    cts_access_release(&material->access);
-    cts_comm_release(&material->comm);
-    cts_acc_close(material->reader);
-    if (material->path.rows) cts_path_release(&material->path);
-    if (material->has_timeline) cts_timeline_close(&material->timeline);
-    if (material->has_run) cts_catalogue_release(&material->catalogue);
-}
-
-static enum cts_status analyze_partitions(struct material *material,
-                                          const struct cts_access_source *source, unsigned threads,
-                                          struct cts_error *error)
-{
-    enum { MAPPINGS_MAX = 32 };
-    static const uint32_t counts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-    const struct cts_mapping *mappings[MAPPINGS_MAX];
-    size_t mapping_count = 0;
-    while (cts_mappings[mapping_count] && mapping_count < MAPPINGS_MAX) {
-        mappings[mapping_count] = cts_mappings[mapping_count];
-        mapping_count++;
-    }
-    const struct cts_partition_options options = {
-        .counts = counts,
-        .count_count = sizeof counts / sizeof *counts,
-        .mappings = mappings,
-        .mapping_count = mapping_count,
-        .threads = threads,
-    };
-    return cts_partition_analyze(&material->catalogue, source, &options, &material->partition,
-                                 error);
-}
-
-static enum cts_status analyze(struct material *material, const struct cts_access_source *source,
-                               unsigned threads, struct cts_error *error)
-{
-    struct cts_progress progress;
-    cts_progress_begin(&progress, stderr, "analysing", 0);
-    const struct cts_comm_options comm = {
-        .density_bins = DENSITY_BINS, .threads = threads, .progress = &progress};
-    const struct cts_access_options access = {.threads = threads};
-    enum cts_status status =
-        cts_comm_analyze(&material->catalogue, source, &comm, &material->comm, error);
-    if (!status)
-        status =
-            cts_access_analyze(&material->catalogue, source, &access, &material->access, error);
-    if (!status) status = analyze_partitions(material, source, threads, error);
-    cts_progress_end(&progress);
-    return status;
-}
-
-static enum cts_status make_figures(struct material *material, struct cts_error *error)
-{
-    struct cts_figures *const figures = &material->figures;
-    enum cts_status status = cts_figures_of_comm(figures, &material->comm, error);
-    if (!status)
-        status = cts_figures_of_comm_where(figures, &material->catalogue, &material->comm, error);
-    if (!status) status = cts_figures_of_partition(figures, &material->partition, error);
-    return status;
-}
-
-static enum cts_status look_at_accesses(struct material *material, const char *run,
-                                        unsigned threads, struct cts_error *error)
-{
-    enum cts_status status = cts_acc_open(run, &material->reader, error);
-    if (status) return status;
-    const struct cts_access_source source = cts_access_source_of(material->reader);
-    /* A run of time alone has nothing to say about memory. */
-    material->has_accesses = source.chunk_count || !material->has_timeline;
-    if (!material->has_accesses) return CTS_OK;
-    status = analyze(material, &source, threads, error);
-    return status ? status : make_figures(material, error);
-}
-
-static enum cts_status look_at_time(struct material *material, const char *path, unsigned threads,
-                                    struct cts_error *error)
-{
-    enum cts_status status = cts_cli_open_timeline(path, &material->timeline, error);
-    if (status) return status;
-    material->has_timeline = true;
-    material->source = cts_path_source_of(&material->timeline);
-    const struct cts_path_options options = {
-        .threads = threads, .keep_segments = true, .keep_waits = true};
-    return cts_path_analyze(&material->source, &options, &material->path, error);
-}
-
-static bool is_archive(const char *path)
-{
-    const size_t length = strlen(path);
-    return length > 5 && strcmp(path + length - 5, ".otf2") == 0;
-}
-
-static enum cts_status gather(struct material *material, const char *path, unsigned threads,
-                              struct cts_error *error)
-{
-    enum cts_status status = CTS_OK;
-    if (is_archive(path)) return look_at_time(material, path, threads, error);
-    if ((status = cts_catalogue_read(path, &material->catalogue, error))) return status;
-    material->has_run = true;
-    if (cts_cli_has_timeline(path) && (status = look_at_time(material, path, threads, error)))
-        return status;
-    return look_at_accesses(material, path, threads, error);
-}
-
 static enum cts_status report(const struct cts_arguments *arguments, const char *run,
                               const char *path, struct cts_error *error)
 {
-    struct material material = {0};
+    struct cts_report_material material;
     const char *const directory = cts_argument(arguments, "figures");
     uint64_t threads = 0;
     if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
         return cts_fail(error, CTS_USAGE, "--threads takes a number");
-    enum cts_status status = gather(&material, run, (unsigned)threads, error);
+    const struct cts_report_options options = {.path = run, .threads = (unsigned)threads};
+    enum cts_status status = cts_report_material_gather(&material, &options, error);
     if (!status && directory) status = cts_figures_draw(&material.figures, directory, error);
-    const struct cts_page page = {
-        .run_path = run,
-        .catalogue = material.has_run ? &material.catalogue : NULL,
-        .comm = material.has_accesses ? &material.comm : NULL,
-        .access = &material.access,
-        .partition = &material.partition,
-        .figures = &material.figures,
-        .source = &material.source,
-        .path = material.has_timeline ? &material.path : NULL,
-    };
-    if (!status) status = write_file(write_report, &page, path, error);
-    release(&material);
+    if (!status) status = write_file(write_report, &material.page, path, error);
+    cts_report_material_release(&material);
     return status;
 }
 

@@ -1,10 +1,11 @@
-/* The page of a run, served on this machine until Ctrl-C. */
+/* The page of a run, or of the time of an archive, served on this machine until Ctrl-C. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/report-material.h"
 #include "cli/verb.h"
 #include "report/view/server.h"
 
@@ -24,6 +25,30 @@ static void open_browser(const char *url)
     _exit(0);
 }
 
+/* ---- time ---- */
+
+static enum cts_status write_time(void *state, FILE *file, struct cts_error *error)
+{
+    struct cts_report_material material;
+    enum cts_status status = cts_report_material_gather(&material, state, error);
+    if (!status) status = cts_page_write_data(&material.page, file, error);
+    cts_report_material_release(&material);
+    return status;
+}
+
+/* What cannot be told counts as accesses: the view says what is wrong with them. */
+static bool has_accesses(const char *path)
+{
+    struct cts_acc_reader *reader;
+    struct cts_error error;
+    if (cts_acc_open(path, &reader, &error)) return true;
+    const bool has = cts_access_source_of(reader).chunk_count > 0;
+    cts_acc_close(reader);
+    return has;
+}
+
+/* ---- the verb ---- */
+
 static int run_view(const struct cts_arguments *arguments)
 {
     uint64_t port = 0, threads = 0;
@@ -41,6 +66,17 @@ static int run_view(const struct cts_arguments *arguments)
     if (port > UINT16_MAX) return cts_usage_error(arguments, "ports are below 65536");
     options.port = (uint16_t)port;
     options.threads = (unsigned)(threads < 256 ? threads : 256);
+    struct cts_report_options time = {
+        .path = options.run_path, .threads = options.threads, .only_time = true};
+    const bool is_archive = cts_cli_is_archive(time.path);
+    if (is_archive || cts_cli_has_timeline(time.path)) {
+        options.write_time = write_time;
+        options.time_state = &time;
+        if (is_archive || !has_accesses(time.path)) options.run_path = NULL;
+        if (!options.run_path && options.other_path)
+            return cts_usage_error(arguments, "'%s' holds time alone, and no accesses to compare",
+                                   time.path);
+    }
 
     /* The signals that end the server are waited for here, and by no other thread. */
     sigset_t ending;
@@ -74,13 +110,14 @@ static const struct cts_option options[] = {
 
 const struct cts_verb cts_verb_view = {
     .name = "view",
-    .synopsis = "RUN [OTHER] [--port N] [--no-open] [--memory SIZE]",
+    .synopsis = "RUN|TRACE [OTHER] [--port N] [--no-open] [--memory SIZE]",
     .summary = "Shows every access of a run in the browser, served from this machine",
     .description =
         "Serves the page on 127.0.0.1 alone, below an address that only you know, and opens\n"
         "the browser on it; Ctrl-C ends it. The page fetches only what it shows, so runs may\n"
         "be of any size, and may still grow. With OTHER, the page also says what has changed\n"
-        "since OTHER, an earlier run, as 'ctascope diff OTHER RUN' does.",
+        "since OTHER, an earlier run, as 'ctascope diff OTHER RUN' does. Of a run of time\n"
+        "alone, or an OTF2 archive (traces.otf2), it is the timeline of 'ctascope report'.",
     .options = options,
     .positional_min = 1,
     .positional_max = 2,

@@ -1,6 +1,6 @@
-/* The page is a template with a marker; what stands there is written by page-data.c. The data go
- * into a script element of type application/json, which only a '<' could end, so every '<' becomes
- * the escape of it that JSON has. */
+/* A page is a template with two markers: where its data stand, and the nonce of its script. The
+ * report's data are written by page-data.c. Data go into a script element of type application/json,
+ * which only a '<' could end, so every '<' becomes the escape of it that JSON has. */
 #include "report/page.h"
 
 #include <errno.h>
@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "report-page.html.h"
-
-static const char marker[] = "@@CTASCOPE_DATA@@";
 
 void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
 {
@@ -23,9 +21,34 @@ void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
     fwrite(json + start, 1, size_bytes - start, file);
 }
 
+void cts_page_write_template(FILE *file, const char *page, const char *json, size_t size_bytes,
+                             const char *nonce)
+{
+    static const char data_marker[] = "@@CTASCOPE_DATA@@", nonce_marker[] = "@@CTASCOPE_NONCE@@";
+    for (const char *at = page;;) {
+        const char *const mark = strstr(at, "@@CTASCOPE_");
+        fwrite(at, 1, mark ? (size_t)(mark - at) : strlen(at), file);
+        if (!mark) return;
+        if (!strncmp(mark, data_marker, strlen(data_marker))) {
+            cts_page_write_escaped(file, json, size_bytes);
+            at = mark + strlen(data_marker);
+        } else if (!strncmp(mark, nonce_marker, strlen(nonce_marker))) {
+            fputs(nonce, file);
+            at = mark + strlen(nonce_marker);
+        } else {
+            fputc('@', file);
+            at = mark + 1;
+        }
+    }
+}
+
+void cts_page_write_around(FILE *file, const char *json, size_t size_bytes, const char *nonce)
+{
+    cts_page_write_template(file, cts_report_page, json, size_bytes, nonce);
+}
+
 enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct cts_error *error)
 {
-    const char *const place = strstr(cts_report_page, marker);
     char *json = NULL;
     size_t json_bytes = 0;
     FILE *const memory = open_memstream(&json, &json_bytes);
@@ -34,9 +57,7 @@ enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct c
     if (fclose(memory) && !status) status = cts_fail(error, CTS_MEMORY, "no memory for the report");
     if (status) goto out;
 
-    fwrite(cts_report_page, 1, (size_t)(place - cts_report_page), file);
-    cts_page_write_escaped(file, json, json_bytes);
-    fputs(place + strlen(marker), file);
+    cts_page_write_around(file, json, json_bytes, "");
     errno = 0;
     if (fflush(file) || ferror(file))
         status = cts_fail_errno(error, errno, "cannot write the page");

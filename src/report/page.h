@@ -31,7 +31,15 @@ CTS_MUST_CHECK enum cts_status cts_page_write(const struct cts_page *page, FILE 
 /* JSON as it may stand in a script element. */
 void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes);
 
-/* The JSON inside, for tests: see web/src/data.ts, which names every field. */
+/* Writes a page of web/ with this JSON in it; `nonce` lets its script run where a policy asks for
+ * one, "" where none does. Whether the file could be written is for the caller to see. */
+void cts_page_write_template(FILE *file, const char *page, const char *json, size_t size_bytes,
+                             const char *nonce);
+
+/* The report's page around JSON that cts_page_write_data has written; as above. */
+void cts_page_write_around(FILE *file, const char *json, size_t size_bytes, const char *nonce);
+
+/* The JSON inside: see web/src/data.ts, which names every field. */
 CTS_MUST_CHECK enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                                    struct cts_error *error);
 

@@ -145,8 +145,11 @@ with Server(ctascope, path) as one:
     assert size * len(columns[0]) >= large["size"] and len(columns[0]) <= 1000
     assert columns[0][0] + columns[1][0] > 0 and sum(columns[0][1:]) == 0
 
-# An archive alone.
-done = subprocess.run([ctascope, "view", f"{work}/traces.otf2"], capture_output=True, text=True,
-                      timeout=20)
-assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done
-assert "OTF2 archive" in done.stderr and "ctascope report" in done.stderr, done
+# An archive that is none, or not there.
+with open(f"{work}/bad.otf2", "w", encoding="ascii") as file:
+    file.write("nonsense")
+for name, text in (("bad", "it is no OTF2 archive"), ("nothing", "No such file")):
+    done = subprocess.run([ctascope, "view", f"{work}/{name}.otf2"], capture_output=True, text=True,
+                          timeout=20)
+    assert done.returncode == 1 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
+    assert f"{work}/{name}.otf2" in done.stderr and text in done.stderr, done

@@ -16,6 +16,7 @@ struct cts_view_request {
     struct cts_view_snapshot *snapshot;
     struct cts_view_run *other; /* the run that this one is compared with, or NULL */
     struct cts_view_snapshot *other_snapshot;
+    bool has_time;                    /* there is a page of time beside this one */
     bool (*is_given_up)(void *state); /* nobody waits any more; may be NULL */
     void *state;
 };

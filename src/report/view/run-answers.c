@@ -176,6 +176,7 @@ enum cts_status cts_view_write_run(const struct cts_view_request *request, struc
     write_warnings(json, request);
     cts_json_member_string(json, "sampled", NULL);
     cts_json_member_bool(json, "hasCommunication", snapshot->source.chunk_count > 0);
+    cts_json_member_bool(json, "hasTime", request->has_time);
     cts_json_member_string(json, "otherRun",
                            request->other ? cts_view_run_path(request->other) : NULL);
     return CTS_OK;

@@ -323,8 +323,8 @@ static enum cts_status refuse_archive(const char *path, struct cts_error *error)
     const size_t length = strlen(path);
     if (length < 5 || strcmp(path + length - 5, ".otf2") != 0) return CTS_OK;
     return cts_fail(error, CTS_FORMAT,
-                    "'%s' is an OTF2 archive, which holds no accesses: the view needs a run "
-                    "directory, and 'ctascope report' shows the archive's timeline",
+                    "'%s' is an OTF2 archive, which holds no accesses; by itself, 'ctascope view' "
+                    "and 'ctascope report' show its timeline",
                     path);
 }
 

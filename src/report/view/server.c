@@ -1,4 +1,4 @@
-/* HTTP around answers.c, by libmicrohttpd with a thread for each connection.
+/* HTTP around the page and answers.c, by libmicrohttpd with a thread for each connection.
  *
  * A request is refused unless it has the token, names this server as its host (a page elsewhere
  * whose name was made to point here does not), comes from no other origin, and only reads. What it
@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include <sys/socket.h>
 
 #include "common/array.h"
+#include "report/page.h"
 #include "report/view/answers.h"
 #include "report/view/page.h"
 #include "report/view/prepare.h"
@@ -31,8 +33,13 @@ enum {
 
 struct cts_view_server {
     struct MHD_Daemon *daemon;
-    struct cts_view_run *run, *other;
+    struct cts_view_run *run, *other;         /* run NULL: time is all there is */
     struct cts_view_preparation *preparation; /* of `run` */
+    enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
+    void *time_state;
+    pthread_mutex_t timing; /* held by the one who has the next two made */
+    char *time;             /* the JSON of the page of time, once it was asked for */
+    size_t time_bytes;
     char token[TOKEN_DIGITS + 1];
     char url[80];
     char hosts[2][32];   /* what the Host header may be */
@@ -91,9 +98,11 @@ static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned
 
 /* Scripts are run by a nonce that no other page can know, so that nothing that a run holds can
  * become a script. */
-static enum MHD_Result respond_page(struct MHD_Connection *connection)
+static enum MHD_Result respond_html(struct MHD_Connection *connection,
+                                    void (*write)(FILE *file, const char *data, size_t data_bytes,
+                                                  const char *nonce),
+                                    const char *data, size_t data_bytes)
 {
-    static const char data[] = "{\"mode\":\"server\"}";
     uint8_t random[TOKEN_BYTES];
     char nonce[TOKEN_DIGITS + 1], policy[400];
     char *page = NULL;
@@ -102,7 +111,7 @@ static enum MHD_Result respond_page(struct MHD_Connection *connection)
     for (unsigned i = 0; i < TOKEN_BYTES; i++) snprintf(nonce + 2 * i, 3, "%02x", random[i]);
     FILE *const memory = open_memstream(&page, &page_bytes);
     if (!memory) return MHD_NO;
-    cts_view_page_write(memory, data, strlen(data), nonce);
+    write(memory, data, data_bytes, nonce);
     if (fclose(memory)) {
         free(page);
         return MHD_NO;
@@ -114,6 +123,38 @@ static enum MHD_Result respond_page(struct MHD_Connection *connection)
         "frame-ancestors 'none'",
         nonce);
     return respond(connection, MHD_HTTP_OK, "text/html; charset=utf-8", page, page_bytes, policy);
+}
+
+static enum MHD_Result respond_page(struct MHD_Connection *connection)
+{
+    static const char data[] = "{\"mode\":\"server\"}";
+    return respond_html(connection, cts_view_page_write, data, strlen(data));
+}
+
+static enum cts_status make_time(struct cts_view_server *server, struct cts_error *error)
+{
+    if (server->time) return CTS_OK;
+    FILE *const memory = open_memstream(&server->time, &server->time_bytes);
+    if (!memory) return cts_fail_errno(error, errno, "cannot make the page of time");
+    enum cts_status status = server->write_time(server->time_state, memory, error);
+    if (fclose(memory) && !status)
+        status = cts_fail(error, CTS_MEMORY, "no memory for the page of time");
+    if (!status) return CTS_OK;
+    free(server->time);
+    server->time = NULL;
+    return status;
+}
+
+/* The report's page; what went wrong is tried again when it is asked for again. */
+static enum MHD_Result respond_time(struct cts_view_server *server,
+                                    struct MHD_Connection *connection)
+{
+    struct cts_error error = {0};
+    pthread_mutex_lock(&server->timing);
+    const enum cts_status status = make_time(server, &error);
+    pthread_mutex_unlock(&server->timing);
+    if (status) return respond_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+    return respond_html(connection, cts_page_write_around, server->time, server->time_bytes);
 }
 
 /* ---- answers ---- */
@@ -164,6 +205,7 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
         .snapshot = cts_view_run_enter(run),
         .other = other,
         .other_snapshot = other ? cts_view_run_enter(other) : NULL,
+        .has_time = run == server->run && server->write_time,
         .is_given_up = is_given_up,
         .state = &waiting,
     };
@@ -205,8 +247,10 @@ static bool is_one_of(const char *text, const char *first, const char *second)
 static enum MHD_Result route(struct cts_view_server *server, struct MHD_Connection *connection,
                              const char *path)
 {
-    if (!*path) return respond_page(connection);
-    if (!strncmp(path, "api/", 4))
+    if (!*path && server->run) return respond_page(connection);
+    if (server->write_time && (!*path || !strcmp(path, "time")))
+        return respond_time(server, connection);
+    if (!strncmp(path, "api/", 4) && server->run)
         return respond_answer(server, connection, server->run, server->other, path + 4);
     if (!strncmp(path, "other/api/", 10) && server->other)
         return respond_answer(server, connection, server->other, NULL, path + 10);
@@ -308,11 +352,15 @@ enum cts_status cts_view_server_start(const struct cts_view_server_options *opti
     struct cts_view_run_options run = {.path = options->run_path,
                                        .memory_bytes = options->memory_bytes,
                                        .threads = options->threads};
-    enum cts_status status = cts_view_run_open(&run, &server->run, error);
+    server->write_time = options->write_time;
+    server->time_state = options->time_state;
+    pthread_mutex_init(&server->timing, NULL);
+    enum cts_status status =
+        run.path ? cts_view_run_open(&run, &server->run, error) : make_time(server, error);
     run.path = options->other_path;
     if (!status && run.path) status = cts_view_run_open(&run, &server->other, error);
     if (!status) status = make_token(server, error);
-    if (!status) status = cts_view_prepare(server->run, &server->preparation, error);
+    if (!status && server->run) status = cts_view_prepare(server->run, &server->preparation, error);
     if (!status) status = serve(server, options->port, error);
     if (status)
         cts_view_server_stop(server);
@@ -329,6 +377,8 @@ void cts_view_server_stop(struct cts_view_server *server)
     cts_view_prepare_stop(server->preparation);
     cts_view_run_close(server->run);
     cts_view_run_close(server->other);
+    pthread_mutex_destroy(&server->timing);
+    free(server->time);
     free(server);
 }
 

@@ -1,4 +1,5 @@
-/* The server of `ctascope view`: the page and its answers, on this machine's loopback alone.
+/* The server of `ctascope view`: the page and its answers, and the report's page of time, on this
+ * machine's loopback alone.
  *
  * Everything lies below a path that starts with a random token, which only the one who has started
  * the server knows. docs/view-protocol.md describes the requests. */
@@ -6,15 +7,21 @@
 #define CTS_VIEW_SERVER_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "common/error.h"
 
 struct cts_view_server_options {
-    const char *run_path;
+    const char *run_path;   /* NULL: there is nothing but time */
     const char *other_path; /* the run to compare with; NULL: none */
     uint16_t port;          /* 0: any that is free */
     uint64_t memory_bytes;  /* of decoded records that are kept; 0: the default */
     unsigned threads;       /* per question; 0: one per processor */
+    /* Writes the JSON of the report's page of time (report/page.h); NULL: there is none. Without a
+     * run it is called at once, and its page is the one that is served; else when that page, below
+     * "time", is first asked for. Never by two threads at once. */
+    enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
+    void *time_state;
 };
 struct cts_view_server;
 

@@ -119,24 +119,62 @@ const parts = {
         await close();
     },
 
-    // Recordings of time alone have no accesses: what they are shown by is said.
+    // Of time alone, the report's page of it is served; of time and accesses, it is beside the view.
     async time() {
-        const run = join(work, "time.run");
-        record("vectoradd", ["1024"]);
-        rmSync(run, { recursive: true, force: true });
-        execFileSync(ctascope, ["record", "--timeline", "-o", run, "--", join(work, "vectoradd"), "1024"], { stdio: ["ignore", "ignore", "pipe"] });
-        const { address, end } = await serve(run), page = await browser.newPage();
+        record("pipeline", []);
+        const pathOf = (name) => join(work, `${name}.run`), options = { time: ["--timeline"], both: ["--timeline", "--memory"] };
+        for (const [name, more] of Object.entries(options)) {
+            rmSync(pathOf(name), { recursive: true, force: true });
+            execFileSync(ctascope, ["record", ...more, "-o", pathOf(name), "--", join(work, "pipeline")], { stdio: ["ignore", "ignore", "pipe"] });
+        }
+        const archive = join(pathOf("time"), "timeline", "traces.otf2"), trouble = [];
+        const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+        await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
+        context.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
+        context.on("weberror", (error) => trouble.push(String(error.error())));
+        const shown = async (page) => {
+            await page.waitForSelector(".timeline canvas, canvas");
+            const told = await text(page.locator("body"));
+            assert.match(told, /Its critical path is .* Timeline 1 process, 4 threads and streams, \d+ events/);
+            return told;
+        };
+        const tell = { archive: null, time: null };
+        for (const [name, path] of [["archive", archive], ["time", pathOf("time")]]) {
+            const { address, end } = await serve(path), page = await context.newPage();
+            await page.goto(address);
+            tell[name] = (await shown(page)).replace(/^.*?(?=The run takes)/, "");
+            // There is nothing to ask, and who lacks the token gets nothing.
+            for (const [question, status] of [["api/run", 404], ["time", 200], ["other/api/run", 404], ["../", 403]])
+                assert.equal((await fetch(`${address}${question}`)).status, status, `${name} ${question}`);
+            const answers = await Promise.all([fetch(address), fetch(address)]), nonces = answers.map((answer) => /'nonce-(\w{32})'/.exec(answer.headers.get("content-security-policy"))[1]);
+            const [first] = await Promise.all(answers.map((answer) => answer.text()));
+            assert.ok(nonces[0] !== nonces[1] && first.includes(`<script nonce="${nonces[0]}">`) && !first.includes("@@"));
+            await page.close();
+            end();
+        }
+        assert.equal(tell.archive, tell.time); // the same events
+        // Both: the view, and a tab for the time, made when it is asked for.
+        const { address, end } = await serve(pathOf("both")), page = await context.newPage();
         await page.goto(address);
-        assert.match(await text(page.locator(".whole")), /holds no accesses of a kernel\. To record them: ctascope record -- PROGRAM\..* ctascope report \S+time.run -o report.html/);
-        const [, told] = /: (ctascope report \S+ -o report.html)/.exec(await text(page.locator(".whole")));
+        await page.waitForSelector(".view .status");
+        const [tab] = await Promise.all([context.waitForEvent("page"), page.getByRole("link", { name: "Time" }).click()]);
+        await shown(tab);
+        assert.equal(new URL(tab.url()).pathname, `${new URL(address).pathname}time`);
         end();
-        // What it says does it, and the archive's refusal says it, too.
-        execFileSync(ctascope, [...told.split(" ").slice(1, -1), join(work, "time.html")], { stdio: "ignore" });
-        await page.goto(pathToFileURL(join(work, "time.html")).href);
-        await page.waitForSelector("canvas");
-        const refused = spawnSync(ctascope, ["view", join(run, "timeline", "traces.otf2"), "--no-open"], { encoding: "utf8", timeout: 20000 });
-        assert.equal(refused.status, 1);
-        assert.match(refused.stderr, /is an OTF2 archive, which holds no accesses.*'ctascope report' shows/);
+        // Accesses alone have no such page; two of time cannot be compared.
+        const plain = await serve(join(work, "pipeline.run"));
+        await page.goto(plain.address);
+        await page.waitForSelector(".view .status");
+        assert.equal(await page.getByRole("link", { name: "Time" }).count(), 0);
+        assert.equal((await fetch(`${plain.address}time`)).status, 404);
+        plain.end();
+        await context.close();
+        assert.deepEqual(trouble, []);
+        for (const [runs, status, why] of [[[archive, pathOf("both")], 2, /holds time alone, and no accesses to compare/], [[pathOf("both"), archive], 1, /is an OTF2 archive, which holds no accesses/]]) {
+            const refused = spawnSync(ctascope, ["view", ...runs, "--no-open"], { encoding: "utf8", timeout: 20000 });
+            assert.equal(refused.status, status, refused.stderr);
+            assert.match(refused.stderr, why);
+        }
     },
 
     async examples() {

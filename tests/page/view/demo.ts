@@ -163,7 +163,7 @@ export class DemoSource implements Source {
             streams: [{ stream: 0, rank: 0, device: 0, kind: "default" }, { stream: 1, rank: 0, device: 0, kind: "stream" }],
             kernels: MADE.map((m, i) => ({ kernel: i, name: m.name, source: 0, line: 1 })), sources: [{ source: 0, path: "/src/demo.cu", hasText: true }], sites: SITES,
             launchCount: MADE.length, recordedLaunchCount: 6, accessCount: MADE.reduce((n, m) => n + m.row.accesses, 0), hasValues: this.options.values !== false, warnings: ["3 accesses were dropped by the recorder."],
-            sampled: null, hasCommunication: false, otherRun: this.options.second ? null : "demo-after",
+            sampled: null, hasCommunication: false, hasTime: false, otherRun: this.options.second ? null : "demo-after",
         }));
     }
     timeline(from: number, to: number, _bins: number, signal?: AbortSignal) {

@@ -76,8 +76,8 @@ export function App({ source }: { source: Source }) {
     if (run.error) return <Whole title="The run cannot be read" text={run.error} action={run.retry} />;
     if (!run.data) return <div class="whole"><p class="soft working">Opening the run</p></div>;
     if (!run.data.recordedLaunchCount)
-        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds no accesses of a kernel. To record them: ` +
-            `ctascope record -- PROGRAM. If it was recorded with --timeline, this shows its time: ctascope report ${run.data.path} -o report.html`} />;
+        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds no accesses of a kernel. To record them: ctascope record -- PROGRAM, ` +
+            "of a program that 'ctascope cc' compiled or that runs on an NVIDIA GPU. While it is being recorded: try again."} action={run.retry} />;
     return <RunPage source={source} run={run.data} />;
 }
 

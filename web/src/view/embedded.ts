@@ -100,7 +100,7 @@ export class EmbeddedSource implements Source {
     }
 
     async run(): Promise<RunInfo> {
-        return { ...this.data.run, sampled: this.data.sampled, hasCommunication: false, otherRun: null };
+        return { ...this.data.run, sampled: this.data.sampled, hasCommunication: false, hasTime: false, otherRun: null };
     }
 
     async timeline(): Promise<{ begin: number; end: number; rows: TimelineRow[] }> {

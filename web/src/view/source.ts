@@ -31,6 +31,7 @@ export interface RunInfo {
     warnings: string[]; // dropped accesses, files that end too early, sampled CTAs, still growing
     sampled: string | null; // an embedded page that holds a part: which, in words
     hasCommunication: boolean; // `communication()` has something to show
+    hasTime: boolean; // the report's page of the run's time is at "time"
     otherRun: string | null; // path of the run that this one is compared with
 }
 

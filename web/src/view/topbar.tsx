@@ -106,6 +106,7 @@ export function TopBar({ onHelp }: { onHelp: () => void }) {
             <h1 title={details.filter(Boolean).join("\n")}>{name}</h1>
             <LaunchPicker />
             <span class="grow" />
+            {run.hasTime && <a class="time" href="time" target="_blank" title="Timeline, critical path and waits, in a tab of their own">Time ↗</a>}
             <Search />
             <Warnings />
             <button class="icon" aria-label="Help" title="Keys and help (?)" onClick={onHelp}>?</button>

@@ -1,0 +1,38 @@
+/* What the report's page is made from: the analyses of a run, of an OTF2 archive, or of the time of
+ * either; `report` writes the page, `view` serves that of time. */
+#ifndef CTS_CLI_REPORT_MATERIAL_H
+#define CTS_CLI_REPORT_MATERIAL_H
+
+#include "cli/timeline.h"
+#include "report/figures.h"
+#include "report/page.h"
+#include "trace/acc.h"
+
+struct cts_report_material {
+    struct cts_page page; /* borrows from the members below, and the path of the options */
+    struct cts_catalogue catalogue;
+    struct cts_acc_reader *reader;
+    struct cts_comm comm;
+    struct cts_access_result access;
+    struct cts_partition partition;
+    struct cts_figures figures;
+    bool has_run, has_accesses, has_timeline;
+    struct cts_timeline timeline;
+    struct cts_path_source source;
+    struct cts_path path;
+};
+
+struct cts_report_options {
+    const char *path; /* a run, or the anchor file of an OTF2 archive */
+    unsigned threads; /* 0: one per processor */
+    bool only_time;   /* not the accesses */
+};
+
+/* Reads and analyses; shows progress. To be released also when it fails; not to be moved, since
+ * the page points into it. */
+CTS_MUST_CHECK enum cts_status cts_report_material_gather(struct cts_report_material *material,
+                                                          const struct cts_report_options *options,
+                                                          struct cts_error *error);
+void cts_report_material_release(struct cts_report_material *material);
+
+#endif
