@@ -96,5 +96,18 @@ const half = Math.floor(path.path_ns / 2);
 await page.goto(`${pathToFileURL(report).href}#t=0-${half}`);
 await page.waitForTimeout(400);
 assert.equal(await page.evaluate(() => location.hash), `#t=0-${half}`);
+
+// In a microsecond of a run of milliseconds, times under the pointer have the digits that tell pixels apart.
+const close = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+await close.goto(`${pathToFileURL(report).href}#t=${half}-${half + 1000}`);
+await close.locator(".timeline canvas").waitFor();
+await close.waitForTimeout(400);
+const area = await close.locator(".timeline canvas").boundingBox(), seen = [];
+for (let y = 24; y < area.height; y += 4) {
+    await close.mouse.move(area.x + 700, area.y + y);
+    await close.waitForTimeout(20);
+    if (await close.locator(".tip").count()) seen.push(await close.locator(".tip").textContent());
+}
+assert.ok(seen.some((text) => /, from \d+\.\d{6,} m?s to \d+\.\d{6,} m?s/.test(text)), seen.join("; "));
 await browser.close();
 console.log("the timeline, the path and the waits are those of the analysis");

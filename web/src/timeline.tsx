@@ -230,6 +230,9 @@ export function Timeline({ data }: { data: TimelineData }) {
         }
     }, [data, theme, width, range, tick, found, mark, select]);
 
+    // A time with as many digits as tell neighbouring pixels apart.
+    const moment = (t: number) => tickText(t, stepOf(to - from, width - LABELS), to);
+
     // What lies under the pointer.
     const at = (x: number, y: number): Hit | null => {
         const index = tops.findIndex((top, i) => y >= top && y < (tops[i + 1] ?? height));
@@ -247,12 +250,12 @@ export function Timeline({ data }: { data: TimelineData }) {
             }
             return null;
         };
-        const span = (a: number, b: number) => `${time(b - a)}, from ${time(a)} to ${time(b)}`;
+        const span = (a: number, b: number) => `${time(b - a)}, from ${moment(a)} to ${moment(b)}`;
         if (row >= rowsOf(index)) {
             const wait = look(lane.waits.chunks, () => true);
             if (!wait) return null;
             const place = wait.intervals.place[wait.i]!;
-            const who = place ? `, for ${data.locations[place - 1]?.name ?? "?"} at ${time(wait.intervals.link[wait.i]!)} (click to see)` : "";
+            const who = place ? `, for ${data.locations[place - 1]?.name ?? "?"} at ${moment(wait.intervals.link[wait.i]!)} (click to see)` : "";
             return {
                 text: `${data.patterns[wait.intervals.kind[wait.i]!]}: waits ${span(wait.intervals.start[wait.i]!, wait.intervals.end[wait.i]!)}${who}`,
                 ...(place ? { to: { location: place - 1, at: wait.intervals.link[wait.i]! } } : {}),
@@ -316,7 +319,7 @@ export function Timeline({ data }: { data: TimelineData }) {
                 <button onClick={() => zoom(0.5, (from + to) / 2)}>zoom in</button>
                 <button onClick={() => zoom(2, (from + to) / 2)}>zoom out</button>
                 <button onClick={() => show(0, data.duration)}>everything</button>
-                <span class="soft"> {time(to - from)} of {time(data.duration)}, from {time(from)}</span>
+                <span class="soft"> {time(to - from)} of {time(data.duration)}, from {moment(from)}</span>
             </p>
             <div class="lanes">
                 <canvas ref={canvas} tabIndex={0} style={{ width: `${width}px`, height: `${height}px` }} role="img" aria-label="timeline"
