@@ -145,10 +145,21 @@ struct cts_sheet cts_diff_sheet(const struct cts_diff_report *report, enum cts_d
 
 /* ---- the screenful ---- */
 
+/* "; 63,488 beyond the ideal", which is what a finding may have changed in alone; of faults the
+ * evidence says it. */
+static const char *amount_of(const struct cts_finding *finding, double amount, char *text,
+                             size_t text_bytes)
+{
+    *text = 0;
+    if (!cts_finding_is_fault(finding->kind))
+        snprintf(text, text_bytes, "; %.4g beyond the ideal", amount);
+    return text;
+}
+
 static void print_finding(const struct cts_diff_report *report, const struct cts_diff_finding *f,
                           FILE *file)
 {
-    char place[120], text[500];
+    char place[120], text[500], amount[40];
     const struct cts_diff_side *const side = f->after ? report->after : report->before;
     const struct cts_finding *const finding = f->after ? f->after : f->before;
     const struct cts_access_site *const site = site_of(side, finding);
@@ -161,10 +172,12 @@ static void print_finding(const struct cts_diff_report *report, const struct cts
             kernel ? cts_kernel_name_length(kernel) : 1, kernel ? kernel : "?",
             where ? where : "?");
     if (f->before && f->after) {
-        fprintf(file, "     before: %s.\n",
-                evidence_of(report->before, f->before, text, sizeof text));
-        fprintf(file, "     now:    %s.\n",
-                evidence_of(report->after, f->after, text, sizeof text));
+        fprintf(file, "     before: %s%s.\n",
+                evidence_of(report->before, f->before, text, sizeof text),
+                amount_of(f->before, f->before_amount, amount, sizeof amount));
+        fprintf(file, "     now:    %s%s.\n",
+                evidence_of(report->after, f->after, text, sizeof text),
+                amount_of(f->after, f->after_amount, amount, sizeof amount));
         return;
     }
     fprintf(file, "     %s.\n", evidence_of(side, finding, text, sizeof text));

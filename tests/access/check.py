@@ -69,6 +69,22 @@ def check_costs(data, at):
     equal("its sectors", (field["sectors_per_request"], field["ideal_sectors_per_request"]), (24, 8))
 
 
+def check_words(data, at):
+    """Fields of one struct are known as such, and remedies are for what is at hand."""
+    used = {}
+    for f in data["findings"]:
+        if f["kernel"].startswith("push"):
+            used.setdefault(f["operation"], []).append((f["field_bytes"], f["used_bytes"]))
+    for fields in used["store"]:  # x, y and z, which the compiler may have joined
+        equal("fields that are stored", fields[1], 12)
+    equal("all of them", sum(fields[0] for fields in used["store"]), 12)
+    equal("a field that is read", used["load"], [(4, 4)])
+    remedies = {f["finding"]: f["remedy"] for f in data["findings"] if f["place"] == at["tally"]}
+    if "several copies" not in remedies["bank conflicts"] or "in shared memory" in \
+            remedies["atomics on one address"]:
+        sys.exit(f"remedies of a histogram in shared memory: {remedies}")
+
+
 def check_steps(data, at):
     """Step s: lanes 2 s words apart: min(2 s, 32) of them in a bank."""
     reduce = [row["wavefronts_per_request"] for row in
@@ -160,6 +176,7 @@ def main():
         result = record(SOURCE, where, "before")
         data = access(result)
         check_costs(data, at)
+        check_words(data, at)
         check_steps(access(result, "--per", "launch"), at)
         check_faults(data, at)
         check_allocations(result)

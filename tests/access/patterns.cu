@@ -94,6 +94,25 @@ __global__ void all_store(int *flag)
     if (threadIdx.x == 0) *flag = 1; // @flag
 }
 
+// Two fields of a struct are stored, and one is read twice.
+__global__ void push(Particle *particles)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    particles[i].x = particles[i].charge, particles[i].y = 1.0f; // @push
+    particles[i].z = particles[i].charge;                        // @again
+}
+
+// The data say which counters of the CTA meet.
+__global__ void tally(const float *in, int *bins)
+{
+    __shared__ int counts[2 * LANES];
+    counts[threadIdx.x] = counts[threadIdx.x + LANES] = 0;
+    __syncthreads();
+    atomicAdd(&counts[(((int)in[threadIdx.x] + threadIdx.x) * 40503u >> 4) % 16 * 16], 1); // @tally
+    __syncthreads();
+    if (threadIdx.x < 32) bins[threadIdx.x] = counts[threadIdx.x];
+}
+
 int main()
 {
     float *in, *out, *unset, *brief;
@@ -129,6 +148,8 @@ int main()
     read_shared<<<2, LANES>>>(out);
     shift_in_place<<<4, LANES>>>(in, 4 * LANES);
     all_store<<<8, LANES>>>(flag);
+    push<<<N / LANES, LANES>>>(particles);
+    tally<<<1, LANES>>>(in, bins);
     CHECK(cudaDeviceSynchronize());
     printf("done\n");
     return 0;

@@ -130,8 +130,9 @@ struct cts_finding {
     double share;                    /* of its kernel's cost: what is to be gained at most */
     struct cts_access_counts counts; /* of its sites together */
     uint32_t worst_ways;
+    bool is_shared;                                 /* its sites' space is shared memory */
     uint32_t field_bytes, struct_bytes, used_bytes; /* array of structs; used: by all sites of the
-                                                       kernel that walk the variable alike */
+                                                       kernel that walk the structs alike */
     struct cts_access_fault fault;                  /* of kinds that make results wrong */
 };
 

@@ -213,6 +213,9 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
         return "give each byte one CTA, use atomics, or split the kernel where one part needs the "
                "other's results";
     case CTS_FINDING_BANK_CONFLICT:
+        if (finding->counts.irregular_requests * 2 > finding->counts.requests)
+            return "the data decide which words meet: keep several copies and spread the lanes "
+                   "over them, or sort what is indexed";
         return "pad the rows of the shared array by one element, or swizzle its index";
     case CTS_FINDING_STRUCT_STRIDE:
         return finding->used_bytes >= finding->struct_bytes
@@ -229,6 +232,9 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
     case CTS_FINDING_FEW_LANES:
         return "compact the work, so that warps are full or idle, instead of masking lanes";
     case CTS_FINDING_ATOMIC_CONTENTION:
+        if (finding->is_shared)
+            return "combine within the warp first, or keep several copies and spread the lanes "
+                   "over them";
         return "combine within the warp or in shared memory first, and let one lane do the atomic";
     case CTS_FINDING_LOCAL_MEMORY:
         return "index local arrays by constants (unrolled loops), or spend more registers";

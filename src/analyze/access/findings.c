@@ -41,6 +41,7 @@ static enum cts_status add(struct search *search, const struct cts_finding *find
     more->site_count = 1;
     more->counts = site->counts;
     more->worst_ways = site->worst_ways;
+    more->is_shared = site->space == CTS_SPACE_SHARED;
     return CTS_OK;
 }
 
@@ -106,20 +107,59 @@ static void settle(struct search *search, size_t first)
     search->found.count = kept;
 }
 
-/* Bytes of a struct that the kernel's sites use which walk the same variable with the same stride:
- * each site is one field (its width). Sites of a variable without a name stand alone. */
-static uint32_t used_of_struct(const struct search *search, const struct cts_access_site *site)
+/* How much of a variable's name is that of the structs: "p" of "p->x", "s" of "s.a.x"; all of a
+ * name without a member. */
+static size_t struct_name_length(const char *variable)
+{
+    const char *found = NULL;
+    for (const char *at = variable; (at = strstr(at, "->")); at += 2) found = at;
+    if (!found) found = strchr(variable, '.');
+    return found ? (size_t)(found - variable) : strlen(variable);
+}
+
+static bool same_structs(const char *a, const char *b)
+{
+    if (!a || !b) return false;
+    const size_t length = struct_name_length(a);
+    return length == struct_name_length(b) && !strncmp(a, b, length);
+}
+
+/* Whether `other` does to the structs of `site` what `site` does. */
+static bool walks_alike(const struct search *search, const struct cts_access_site *site,
+                        const struct cts_access_site *other)
 {
     const struct cts_site *const sites = search->catalogue->sites;
+    return other == site || (other->space == site->space && other->stride_requests &&
+                             other->stride_bytes == site->stride_bytes &&
+                             sites[other->site].operation == sites[site->site].operation &&
+                             same_structs(sites[other->site].variable, sites[site->site].variable));
+}
+
+/* Whether a site before this one takes the same member. */
+static bool is_counted(const struct search *search, const struct cts_access_site *site,
+                       size_t index)
+{
+    const struct cts_site *const sites = search->catalogue->sites;
+    const char *const member = sites[search->result->sites[index].site].variable;
+    if (!member || !member[struct_name_length(member)]) return false;
+    for (size_t i = search->begin; i < index; i++) {
+        const struct cts_access_site *const other = &search->result->sites[i];
+        if (walks_alike(search, site, other) && same_text(sites[other->site].variable, member))
+            return true;
+    }
+    return false;
+}
+
+/* Bytes of a struct that the kernel's sites use which walk the same structs with the same stride:
+ * each member is one field, as is each site of a variable without one (its width). Sites of a
+ * variable without a name stand alone. */
+static uint32_t used_of_struct(const struct search *search, const struct cts_access_site *site)
+{
     uint64_t used = 0;
     for (size_t i = search->begin; i < search->end; i++) {
         const struct cts_access_site *const other = &search->result->sites[i];
-        const bool alike =
-            other == site || (other->space == site->space && other->stride_requests &&
-                              other->stride_bytes == site->stride_bytes &&
-                              sites[other->site].operation == sites[site->site].operation &&
-                              same_text(sites[other->site].variable, sites[site->site].variable));
-        if (alike) used += sites[other->site].width_bytes;
+        if (walks_alike(search, site, other) && !is_counted(search, site, i))
+            used += search->catalogue->sites[other->site].width_bytes;
     }
     const uint64_t whole = (uint64_t)llabs(site->stride_bytes);
     return (uint32_t)(used < whole ? used : whole);

@@ -58,6 +58,10 @@ cts_view_fill cts_view_fill_communication;
 /* Members of a launch's row; the object stays open. */
 void cts_view_launch_members(struct cts_json *json, const struct cts_view_snapshot *snapshot,
                              const struct cts_launch *launch);
+/* Member "shared": the variables of the launch's shared memory, as allocations of a CTA's window.
+ */
+void cts_view_write_shared(struct cts_json *json, const struct cts_catalogue *catalogue,
+                           const struct cts_launch *row, const struct cts_selection_launch *launch);
 /* A member that is null for CTS_NONE. */
 void cts_view_member_id(struct cts_json *json, const char *key, uint32_t id);
 /* A line of source or NULL, which 0 is. */

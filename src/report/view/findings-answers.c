@@ -299,6 +299,13 @@ static void write_evidence(struct cts_json *json, const char *key, const struct 
     cts_json_member_string(json, key, finding ? text : NULL);
 }
 
+static void write_amount(struct cts_json *json, const char *key, const struct cts_finding *finding,
+                         double amount)
+{
+    const bool is_cost = finding && !cts_finding_is_fault(finding->kind);
+    cts_json_member_double(json, key, is_cost ? amount : (double)NAN);
+}
+
 static void write_change(struct cts_json *json, const struct cts_diff_side sides[2],
                          const struct cts_diff_finding *it)
 {
@@ -316,6 +323,10 @@ static void write_change(struct cts_json *json, const struct cts_diff_side sides
     cts_json_member_string(json, "variable", site->variable);
     write_evidence(json, "before", &sides[0], it->before);
     write_evidence(json, "after", &sides[1], it->after);
+    write_amount(json, "amountBefore", it->before, it->before_amount);
+    write_amount(json, "amountAfter", it->after, it->after_amount);
+    cts_view_member_id(json, "source", it->after ? site->source : CTS_NONE);
+    cts_view_member_line(json, "line", it->after ? site->line : 0);
     cts_json_close_object(json);
 }
 

@@ -98,6 +98,7 @@ enum cts_status cts_view_write_launch(const struct cts_view_request *request, st
                             (kernel ? kernel->static_shared_bytes : 0));
     cts_json_member_u64(json, "bankBytes", 4);
     write_allocations(json, catalogue, &launch);
+    cts_view_write_shared(json, catalogue, row, &launch);
     write_use(json, &launch);
     cts_selection_launch_release(&launch);
     return CTS_OK;

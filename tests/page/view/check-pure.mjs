@@ -118,6 +118,8 @@ assert.equal(text("long long", 8, (v) => v.setBigInt64(0, -(2n ** 60n), true)), 
 assert.equal(text("bool", 1, (v) => v.setUint8(0, 1)), "true");
 assert.equal(text("__half", 2, (v) => v.setUint16(0, 0x3e00, true)), "1.5");
 assert.equal(text("__half", 2, (v) => v.setUint16(0, 0x0001, true)), "5.96e-8");
+assert.equal(text("__half2", 4, (v) => { v.setUint16(0, 0x3e00, true); v.setUint16(2, 0xc000, true); }), "(1.5, -2)");
+assert.equal(text("__nv_bfloat162", 4, (v) => { v.setUint16(0, 0x3fc0, true); v.setUint16(2, 0xc000, true); }), "(1.5, -2)");
 assert.equal(text("float *", 8, (v) => v.setBigUint64(0, 0x7f00deadn, true)), "0x7f00dead");
 assert.equal(text("float4", 16, (v) => [1, 2, 3, 4].forEach((x, i) => v.setFloat32(4 * i, x, true))), "(1, 2, 3, 4)");
 assert.equal(text("float", 8, (v) => [1, 2].forEach((x, i) => v.setFloat32(4 * i, x, true))), "(1, 2)"); // a vector load of floats

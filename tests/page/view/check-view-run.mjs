@@ -2,7 +2,7 @@
 //     node check-view-run.mjs transpose|time|examples CTASCOPE EXAMPLES WORK_DIRECTORY
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { here, launchBrowser, load, record as recordWith, serve as serveWith, settle, stateOf, visit as visitWith } from "./harness.mjs";
@@ -111,11 +111,11 @@ const parts = {
         ({ page, close } = await visit(`${pathToFileURL(file)}#launch=1&view=banks&record=64&second=warps`));
         assert.match(await text(pane(page, "warps").locator(".head")), /^8,192 requests/);
         assert.match(await text(pane(page, "banks").locator(".verdict")), /^32-way conflict 32 wavefronts, 1 would do/);
-        assert.match(await text(page.locator(".lanetable tbody tr").nth(2)), /^2 2, 0 \+256 \d+$/);
+        assert.match(await text(page.locator(".lanetable tbody tr").nth(2)), /^2 2, 0 tile\[64\] \d+$/);
         assert.equal(await page.getByRole("tab", { name: "Communication" }).count(), 0);
         await page.keyboard.press("4");
         await settle(page);
-        assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /^shared memory of a CTA: .* 1,024 cells touched$/);
+        assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /^tile: .* 1,024 cells touched$/);
         await close();
     },
 
@@ -189,6 +189,18 @@ const parts = {
         assert.match(await text(pane(page, "sectors").locator(".verdict")), /^24 sectors 8 would do .* 256 of 768 B moved are used \(33.3 %\)/);
         await close();
         assert.ok(await agree(address, 0, 4096) > 0);
+        end();
+
+        // Two fields on one line: a request has the finding of its own field, of a struct of which five bytes are used.
+        writeFileSync(join(work, "fields.cu"), "struct P { float x; double y; char z; };\n__global__ void store(P *p) { p[threadIdx.x].x = 1; p[threadIdx.x].z = 2; }\n" +
+            "int main() { P *p; cudaMalloc(&p, 32 * sizeof *p); store<<<1, 32>>>(p); return cudaDeviceSynchronize() != cudaSuccess; }\n");
+        ({ address, end } = await serve(recordWith(ctascope, work, work, "fields", [])));
+        for (const [index, field] of [[0, 4], [1, 1]]) {
+            ({ page, close } = await visit(`${address}#launch=0&record=${index}&second=none`));
+            await page.waitForSelector(".note");
+            assert.deepEqual(await page.locator(".note p:first-of-type").allInnerTexts(), [`lanes are 24 bytes apart and take ${field} of them (the kernel uses 5); 24.00 sectors a request where ${field}.00 would do`]);
+            await close();
+        }
         end();
 
         // Histogram: atomics on counters that all warps share.

@@ -137,8 +137,34 @@ const parts = {
         await settle(page);
         assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["gone", "changed", "new"]);
         assert.match(await text(pane(page, "diff")), /wavefronts 67,584 4,096 −93.9 %/);
+        // How much of it there is, which may be all that has changed; a place of this run leads to its line.
+        assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors a request where 4 would do · 14,336 beyond the ideal 8 sectors a request where 4 would do · 2,048 beyond the ideal$/);
+        assert.equal(await pane(page, "diff").locator("tbody button").count(), 2); // not what is gone
         await pane(page, "diff").getByRole("radio", { name: "same 1" }).click();
         assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["same"]);
+        await pane(page, "diff").getByRole("button", { name: "demo.cu:26" }).click();
+        await settle(page);
+        assert.match(await text(pane(page, "source").locator(".codeline.here").first()), /26/);
+        await close();
+
+        // Shared memory: its variables, and the padding that the size of one tells.
+        ({ page, close } = await show("launch=2&record=8&view=addresses&second=none"));
+        assert.deepEqual(await pane(page, "addresses").locator(".allocations li").allInnerTexts().then((all) => all.map((t) => t.replace(/\s+/g, " "))), ["float tile[1056] 4.13 KiB · 1,056 × float demo.cu:6 · +0"]);
+        assert.match(await text(pane(page, "addresses").locator(".head")), /^tile of each CTA, 4.13 KiB/);
+        await pane(page, "addresses").getByRole("radio", { name: "matrix" }).click();
+        await settle(page);
+        assert.equal(await page.getByLabel("Columns of the matrix").inputValue(), "33");
+        assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^tile: 33 columns by 32 rows of 4 B, 1,024 cells touched$/);
+        assert.match(await text(page.locator(".lanetable tbody tr").nth(2)), /^2 2, 0 tile\[66\] /);
+        assert.match((await stateOf(page)).shapes, /:matrix:132$/);
+        const shared = page.url();
+        await page.keyboard.press("/");
+        await page.keyboard.type("float tile");
+        await settle(page);
+        assert.match(await text(page.locator(".search [role=option]").first()), /tile 4.13 KiB of each CTA/);
+        await close();
+        ({ page, close } = await open(browser, shared));
+        assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^tile: 33 columns/);
         await close();
 
         // Structs: 8 of 24 bytes in use, the first two of six cells.

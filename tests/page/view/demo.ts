@@ -86,6 +86,10 @@ function histogram(index: number): Rec {
 }
 const large = (index: number): Rec => ({ cta: Math.floor(index / 8), warp: index % 8, site: index % 2, space: "global", mask: FULL, at: (l) => LARGE + 128 * index + 4 * l });
 
+// The tile, as large as the shared memory of a launch, if it has any.
+const tileOf = (size: number): Allocation[] => (!size ? [] :
+    [{ allocation: 0, address: 0, size, kind: "shared", variable: "tile", declaration: `float tile[${size / 4}]`, type: "float", elementBytes: 4, path: "/src/demo.cu", line: 6, touched: true }]);
+
 const MADE: Made[] = [
     { row: launchRow(0, [8, 8, 1], [32, 8, 1], 4096, 131072), name: "transpose_naive(float const*, float*, int)", count: 4096, record: naive, allocations: using(0, 1), sharedBytes: 0 },
     { row: launchRow(1, [8, 8, 1], [32, 8, 1], 8192, 262144), name: "void transpose_tiled<32>(float const*, float*, int)", count: 8192, record: tiled(32), allocations: using(0, 1), sharedBytes: 4096 },
@@ -200,7 +204,7 @@ export class DemoSource implements Source {
                 spaces.set(rec.space, use);
             });
             const { row } = made;
-            return { ...row, name: made.name, warpsPerCta: 8, ctaCount: row.grid[0] * row.grid[1] * row.grid[2], sharedBytes: made.sharedBytes, bankBytes: 4, allocations: made.allocations,
+            return { ...row, name: made.name, warpsPerCta: 8, ctaCount: row.grid[0] * row.grid[1] * row.grid[2], sharedBytes: made.sharedBytes, bankBytes: 4, allocations: made.allocations, shared: tileOf(made.sharedBytes),
                 sites: [...sites.values()], spaces: [...spaces.values()] };
         });
     }
@@ -359,10 +363,10 @@ export class DemoSource implements Source {
     diff(): Promise<Diff> {
         return this.answer("diff", undefined, () => ({
             rows: [
-                { change: "gone", finding: "bank conflicts", kernel: MADE[1]!.name, place: "demo.cu:12", variable: "tile", before: "32 wavefronts a request where 1 would do", after: null },
-                { change: "changed", finding: "strided access", kernel: MADE[0]!.name, place: "demo.cu:19", variable: "out", before: "32 sectors a request where 4 would do", after: "8 sectors a request where 4 would do" },
-                { change: "new", finding: "misaligned access", kernel: MADE[2]!.name, place: "demo.cu:9", variable: "in", before: null, after: "5 sectors a request where 4 would do" },
-                { change: "same", finding: "array of structs", kernel: MADE[3]!.name, place: "demo.cu:26", variable: "particles", before: "8 of every 24 bytes are used", after: "8 of every 24 bytes are used" },
+                { change: "gone", finding: "bank conflicts", kernel: MADE[1]!.name, place: "demo.cu:12", variable: "tile", before: "32 wavefronts a request where 1 would do", after: null, amountBefore: 63488, amountAfter: null, source: null, line: null },
+                { change: "changed", finding: "strided access", kernel: MADE[0]!.name, place: "demo.cu:19", variable: "out", before: "32 sectors a request where 4 would do", after: "8 sectors a request where 4 would do", amountBefore: 14336, amountAfter: 2048, source: 0, line: 19 },
+                { change: "new", finding: "misaligned access", kernel: MADE[2]!.name, place: "demo.cu:9", variable: "in", before: null, after: "5 sectors a request where 4 would do", amountBefore: null, amountAfter: 1024, source: 0, line: 9 },
+                { change: "same", finding: "array of structs", kernel: MADE[3]!.name, place: "demo.cu:26", variable: "particles", before: "8 of every 24 bytes are used", after: "8 of every 24 bytes are used", amountBefore: 512, amountAfter: 512, source: 0, line: 26 },
             ],
             kernels: [{ kernel: MADE[1]!.name, before: { wavefronts: 67584, sectors: 16384 }, after: { wavefronts: 4096, sectors: 16384 } }],
         }));

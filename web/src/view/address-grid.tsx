@@ -10,13 +10,13 @@ import { kindOf, marksOf, useModel, type Mark } from "./model";
 import { Failed, plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import { cssOf, inksOf, mix, most, strength } from "./paint";
-import type { Density } from "./source";
+import type { Allocation, Density } from "./source";
 import { hex, type Range, type Shape } from "./state";
 
 export interface Region extends Range {
     name: string;
     element: number; // bytes
-    allocation: number | null;
+    allocation: Allocation | null; // of shared memory a variable
 }
 const TOP = 16, TOUCHES = 256, ASK_AFTER_MS = 50;
 

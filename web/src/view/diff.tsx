@@ -36,8 +36,11 @@ export function DiffView() {
                             {rows.map((r) => (
                                 <tr>
                                     <td class="text"><span class={`tone ${TONES[r.change]}`}>{r.change}</span></td><td class="text"><b>{r.finding}</b></td>
-                                    <td class="text">{r.place ?? "?"}{r.variable && <> <code>{r.variable}</code></>}<br /><span class="soft">{shortName(r.kernel)}</span></td>
-                                    <td class="text"><span class="wrap">{r.before ?? "–"}</span></td><td class="text"><span class="wrap">{r.after ?? "–"}</span></td>
+                                    <td class="text">
+                                        {r.source !== null && r.line !== null ? <button class="link" onClick={() => model.set({ view: "source", source: r.source, line: r.line })}>{r.place}</button> : r.place ?? "?"}
+                                        {r.variable && <> <code>{r.variable}</code></>}<br /><span class="soft">{shortName(r.kernel)}</span>
+                                    </td>
+                                    <td class="text"><Told evidence={r.before} amount={r.amountBefore} /></td><td class="text"><Told evidence={r.after} amount={r.amountAfter} /></td>
                                 </tr>
                             ))}
                         </tbody>
@@ -55,6 +58,12 @@ export function DiffView() {
             </div>
         </>
     );
+}
+
+// What is found in one of the runs, and how much there is of it: that may be all that has changed.
+function Told({ evidence, amount }: { evidence: string | null; amount: number | null }) {
+    if (!evidence) return <>–</>;
+    return <span class="wrap">{evidence}{amount !== null && <span class="soft"> · {count(Math.round(amount))} beyond the ideal</span>}</span>;
 }
 
 const SHOWN_ALONE = ["launches", "requests", "accesses", "sectors", "wavefronts"];

@@ -6,7 +6,7 @@ import { Canvas, type Brush } from "./canvas";
 import { onlyThisWarp, togglePin } from "./keys";
 import { kindColour, kindOf, operationText, useModel, widthOf } from "./model";
 import { Failed, plural } from "./parts";
-import { addressText, coordinates, liveLanes, placeText, pointText } from "./places";
+import { addressText, coordinates, liveLanes, ownerOf, placeText, pointText } from "./places";
 import { inkOn } from "./paint";
 import { PinPanel } from "./pins";
 import { valueOf, type One } from "./records";
@@ -64,7 +64,7 @@ function Cost({ one }: { one: One }) {
     const cost = sectorCost(one.addresses, one.mask, width), used = cost.distinctBytes / (32 * cost.sectors);
     return (
         <p class={`cost ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
-            <b>{cost.sectors} sectors, {cost.ideal} would do</b>
+            <b>{cost.sectors} {plural(cost.sectors, "sector")}, {cost.ideal} would do</b>
             <span>{cost.distinctBytes} of {32 * cost.sectors} B used, {cost.lines} {plural(cost.lines, "line")} of 128 B</span>
         </p>
     );
@@ -79,7 +79,7 @@ function LaneTable({ one }: { one: One }) {
                 <tbody>
                     {lanesOf(one.mask).map((lane) => {
                         const value = valueOf(one, lane, site?.width ?? 1), where = addressText(launch, one.space, one.addresses[lane]!);
-                        const brief = one.space === "global" ? where : `+${one.addresses[lane]}`;
+                        const brief = ownerOf(launch, one.space, one.addresses[lane]!) || one.space === "global" ? where : `+${one.addresses[lane]}`;
                         const set = () => model.set({ lane: state.lane === lane ? null : lane });
                         return (
                             <tr class={state.lane === lane ? "on" : ""} onClick={set}>
@@ -98,8 +98,9 @@ function LaneTable({ one }: { one: One }) {
 
 function Selected({ one }: { one: One }) {
     const model = useModel(), { launch, state } = model, site = model.sites.get(one.site);
-    // Those of the site, or of its line; of copies of one finding the first, which weighs most.
-    const about = (model.findings ?? []).filter((f) => site && (f.site === site.site || (f.source !== null && f.source === site.source && f.line === site.line && f.operation === site.operation)));
+    // Those of the site, or of what is one with it: copies of the line do the same to the same variable. The first weighs most.
+    const about = (model.findings ?? []).filter((f) => site && (f.site === site.site ||
+        (f.source !== null && f.source === site.source && f.line === site.line && f.operation === site.operation && f.variable === site.variable)));
     const findings = about.filter((f, i) => about.findIndex((g) => g.finding === f.finding) === i);
     const pinned = isPinned(state.pins, { index: one.index, lane: state.lane });
     return (

@@ -37,13 +37,18 @@ export function allocationAt(launch: LaunchInfo, address: number): Allocation | 
     return found && address < found.address + found.size ? found : null;
 }
 
+// Of shared memory the variable that holds the byte of a CTA's window.
+export function ownerOf(launch: LaunchInfo, space: Space, address: number): Allocation | null {
+    if (space === "global") return allocationAt(launch, address);
+    return (space === "shared" && launch.shared.find((a) => address >= a.address && address < a.address + a.size)) || null;
+}
+
 export const allocationName = (allocation: Allocation) => allocation.variable ?? allocation.declaration ?? `${allocation.kind} at ${hex(allocation.address)}`;
 
-// 'in[1043]', 'in + 4172 B', 'shared + 128 B' or the bare address.
+// 'in[1043]', 'in + 4172 B', 'tile[33]', 'shared + 128 B' or the bare address.
 export function addressText(launch: LaunchInfo, space: Space, address: number): string {
-    if (space !== "global") return `${space} + ${address.toLocaleString("en-US")} B`;
-    const allocation = allocationAt(launch, address);
-    if (!allocation) return `${hex(address)}, outside every allocation`;
+    const allocation = ownerOf(launch, space, address);
+    if (!allocation) return space === "global" ? `${hex(address)}, outside every allocation` : `${space} + ${address.toLocaleString("en-US")} B`;
     const offset = address - allocation.address, element = allocation.elementBytes;
     if (!element) return `${allocationName(allocation)} + ${offset.toLocaleString("en-US")} B`;
     const rest = offset % element;

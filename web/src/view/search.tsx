@@ -39,6 +39,10 @@ function hitsOf(model: Model, text: string): Hit[] {
         kind: "allocation", name: allocationName(a), more: `${bytes(a.size)} at ${hex(a.address)}`,
         go: () => model.set({ view: "addresses", window: { space: "global", first: a.address, last: a.address + a.size - 1 } }),
     })));
+    add(launch.shared.filter((a) => has(a.variable, a.declaration)).map((a) => ({
+        kind: "shared", name: allocationName(a), more: `${bytes(a.size)} of each CTA`,
+        go: () => model.set({ view: "addresses", window: { space: "shared", first: a.address, last: a.address + a.size - 1 } }),
+    })));
     add(VIEWS.filter((view) => has(VIEW_TITLES[view])).map((view) => ({ kind: "view", name: VIEW_TITLES[view], more: VIEW_HINTS[view], go: () => model.set({ view }) })));
     return hits;
 }

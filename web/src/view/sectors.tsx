@@ -30,7 +30,7 @@ export function SectorsView() {
             <Executions one={one} />
             <div class="sectorview scrolled">
                 <p class={`verdict ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
-                    <b>{count(cost.sectors)} sectors</b> <span>{cost.ideal} would do · {count(cost.lines)} {plural(cost.lines, "line")} of 128 B · {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B moved are used ({percent(used)}) · {layoutText(one.addresses, one.mask, width)}</span>
+                    <b>{count(cost.sectors)} {plural(cost.sectors, "sector")}</b> <span>{cost.ideal} would do · {count(cost.lines)} {plural(cost.lines, "line")} of 128 B · {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B moved are used ({percent(used)}) · {layoutText(one.addresses, one.mask, width)}</span>
                 </p>
                 <Lines one={one} width={width} />
             </div>

@@ -106,6 +106,7 @@ export interface LaunchInfo extends LaunchRow {
     sharedBytes: number;
     bankBytes: 4 | 8;
     allocations: Allocation[]; // alive at that moment, by address
+    shared: Allocation[]; // variables of a CTA's shared memory, by their numbers; where they are not known, none
     sites: { site: number; records: number; accesses: number }[]; // that it executed
     spaces: { space: Space; first: number; last: number; accesses: number }[]; // addresses in use
 }
@@ -220,6 +221,10 @@ export interface DiffRow {
     place: string | null;
     variable: string | null;
     before: string | null; // evidence
+    amountBefore: number | null; // the cost beyond the ideal; null of what makes results wrong
+    amountAfter: number | null;
+    source: number | null; // where it is in this run, if it is
+    line: number | null;
     after: string | null;
 }
 export interface Diff {

@@ -53,6 +53,8 @@ function readerOf(type: string): [number, Read] | null {
     if (plain.endsWith("*")) return READERS["pointer"]!;
     const name = NAMES[plain] ?? plain;
     if (READERS[name]) return READERS[name]!;
+    const pair = /^(__half|__nv_bfloat16)2$/.exec(plain);
+    if (pair) return READERS[NAMES[pair[1]!]!]!;
     const vector = /^([a-z]+)([1-4])$/.exec(plain);
     const element = vector && VECTORS[vector[1]!];
     return element ? READERS[element]! : null;
