@@ -10,6 +10,14 @@ static struct cts_timeline_event *rma(struct pass *pass, OTF2_RmaWinRef win)
     e->rma.remote = CTS_TIMELINE_NONE;
     return e;
 }
+static struct cts_timeline_event *rma_with(struct pass *pass, OTF2_RmaWinRef win, uint32_t remote,
+                                           uint64_t matching)
+{
+    struct cts_timeline_event *const e = rma(pass, win);
+    e->rma.remote = remote;
+    e->rma.matching = matching;
+    return e;
+}
 EVENT(window_create, OTF2_RmaWinRef win)
 {
     BEGIN;
@@ -54,9 +62,7 @@ EVENT(rma_sync, OTF2_RmaWinRef win, uint32_t remote, OTF2_RmaSyncType type)
     EVENT(name, OTF2_RmaWinRef win, uint32_t remote, uint64_t lock, OTF2_LockType type)            \
     {                                                                                              \
         BEGIN;                                                                                     \
-        rma(pass, win);                                                                            \
-        e->rma.remote = remote;                                                                    \
-        e->rma.matching = lock;                                                                    \
+        rma_with(pass, win, remote, lock);                                                         \
         e->rma.operation = type;                                                                   \
         return give(pass, kind, time, list);                                                       \
     }
@@ -65,19 +71,15 @@ RMA_LOCK(rma_acquire_lock, CTS_EVENT_RMA_ACQUIRE_LOCK)
 EVENT(rma_release_lock, OTF2_RmaWinRef win, uint32_t remote, uint64_t lock)
 {
     BEGIN;
-    rma(pass, win);
-    e->rma.remote = remote;
-    e->rma.matching = lock;
+    rma_with(pass, win, remote, lock);
     return give(pass, CTS_EVENT_RMA_RELEASE_LOCK, time, list);
 }
 #define RMA_TRANSFER(name, kind)                                                                   \
     EVENT(name, OTF2_RmaWinRef win, uint32_t remote, uint64_t bytes, uint64_t matching)            \
     {                                                                                              \
         BEGIN;                                                                                     \
-        rma(pass, win);                                                                            \
-        e->rma.remote = remote;                                                                    \
+        rma_with(pass, win, remote, matching);                                                     \
         e->rma.bytes = bytes;                                                                      \
-        e->rma.matching = matching;                                                                \
         return give(pass, kind, time, list);                                                       \
     }
 RMA_TRANSFER(rma_put, CTS_EVENT_RMA_PUT)
@@ -86,20 +88,17 @@ EVENT(rma_atomic, OTF2_RmaWinRef win, uint32_t remote, OTF2_RmaAtomicType type, 
       uint64_t received, uint64_t matching)
 {
     BEGIN;
-    rma(pass, win);
-    e->rma.remote = remote;
+    rma_with(pass, win, remote, matching);
     e->rma.operation = type;
     e->rma.bytes = sent;
     e->rma.received_bytes = received;
-    e->rma.matching = matching;
     return give(pass, CTS_EVENT_RMA_ATOMIC, time, list);
 }
 #define RMA_COMPLETE(name, kind)                                                                   \
     EVENT(name, OTF2_RmaWinRef win, uint64_t matching)                                             \
     {                                                                                              \
         BEGIN;                                                                                     \
-        rma(pass, win);                                                                            \
-        e->rma.matching = matching;                                                                \
+        rma_with(pass, win, CTS_TIMELINE_NONE, matching);                                          \
         return give(pass, kind, time, list);                                                       \
     }
 RMA_COMPLETE(rma_complete_blocking, CTS_EVENT_RMA_OP_COMPLETE_BLOCKING)
