@@ -176,6 +176,42 @@ static void late_blocking_copy(void **state)
     finish(t, &r);
 }
 
+/* An asynchronous copy that returns after it has ended (pageable memory) waited for what it
+ * follows: the kernel before it, or one of the null stream; one that returns at once, or stays on
+ * the device, did not. */
+static void pageable_copy(void **state)
+{
+    (void)state;
+    enum { PAGEABLE, PINNED, ON_DEVICE, BEHIND_NULL, CASES };
+    for (unsigned which = 0; which < CASES; which++) {
+        struct trace *const t = trace_new();
+        const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+        const uint32_t null = trace_stream(t, host, 0);
+        t->locations[null].null_stream = true;
+        trace_enter(t, host, 0, "main");
+        const uint32_t first = which == BEHIND_NULL ? null : stream;
+        trace_launch(t, host, 10, 14, first);
+        trace_set(trace_enter(t, host, 30, "cuMemcpyAsync"), CTS_ATTRIBUTE_STREAM_REF, stream);
+        trace_leave(t, host, which == PINNED ? 35 : 90, "cuMemcpyAsync");
+        trace_leave(t, host, 100, "main");
+        trace_call(t, first, 20, 60, "a kernel");
+        struct trace_event *const begin = trace_add(t, stream, 65, CTS_EVENT_RMA_PUT);
+        t->window.communicator = 1;
+        t->team_ranks[0] = host;
+        t->team_ranks[1] = stream;
+        t->communicators[1].rank_count = 2;
+        begin->event.rma.remote = which == ON_DEVICE;
+        trace_add(t, stream, 85, CTS_EVENT_RMA_OP_COMPLETE_BLOCKING);
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        expect_no_warnings(&r);
+        const bool waited = which == PAGEABLE || which == BEHIND_NULL;
+        expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, waited, waited ? 30 : 0);
+        assert_int_equal(row_named(&r, "a kernel").path_ns, waited ? 40 : 0);
+        finish(t, &r);
+    }
+}
+
 /* cuMemAlloc waits only if it ends after the pending kernel. */
 static void allocation(void **state)
 {
@@ -843,6 +879,17 @@ static void api_table(void **state)
     expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
     expect_pattern(&r, CTS_PATH_PATTERN_BLAME_SYNC, 0, 0);
     cts_path_release(&r);
+    /* a runtime that somebody instrumented as a user's code; the built-in names mean nothing there
+     */
+    for (uint32_t i = 0; i < t->timeline.region_count; i++)
+        if (!strncmp(t->regions[i].name, "cu", 2)) t->regions[i].paradigm = CTS_PARADIGM_COMPILER;
+    trace_analyze(t,
+                  (struct cts_path_options){.api_table = "sync-device cuMyWait\n"
+                                                         "launch cuLaunchKernel\n"},
+                  &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_SYNC, 0, 0);
+    cts_path_release(&r);
     const struct cts_path_source source = trace_source(t);
     struct cts_error error;
     const struct cts_path_options wrong = {.api_table = "launch cuA\nlunch cuB\n",
@@ -862,6 +909,7 @@ int main(void)
         cmocka_unit_test(ties),
         cmocka_unit_test(blocking_copy),
         cmocka_unit_test(late_blocking_copy),
+        cmocka_unit_test(pageable_copy),
         cmocka_unit_test(allocation),
         cmocka_unit_test(event_synchronize),
         cmocka_unit_test(event_query),

@@ -5,7 +5,7 @@
 #include "path-fixture.h"
 
 enum { RANKS_MAX = 4, STREAMS = 2, LOCATIONS = RANKS_MAX * (1 + STREAMS), TIME_MAX = 6000 };
-enum { WAITS_MAX = 2000, TARGETS_MAX = 8, RUNS = 100 };
+enum { WAITS_MAX = 2000, TARGETS_MAX = 8, RUNS = 100, COPYING = TRACE_REGIONS_MAX };
 
 struct dependency { /* what the path may follow and who waits */
     uint32_t location;
@@ -37,6 +37,7 @@ struct twin {
         bool any;
         uint64_t end_ns;
         uint32_t stream;
+        unsigned launched;
     } held[RANKS_MAX][STREAMS];
     struct dependency dependencies[WAITS_MAX];
     size_t dependency_count;
@@ -206,6 +207,50 @@ static void stream_wait(struct twin *w, unsigned rank, unsigned s)
     w->held[rank][s].any = true;
     w->held[rank][s].end_ns = w->events[rank].end_ns;
     w->held[rank][s].stream = w->events[rank].stream;
+    w->held[rank][s].launched = w->events[rank].launched;
+}
+
+/* An asynchronous copy from pageable memory: the call returns when it is done, so that the host
+ * waits for what the copy follows. */
+static void pageable_copy(struct twin *w, unsigned rank, unsigned s)
+{
+    const uint32_t host = w->hosts[rank], stream = w->streams[rank][s];
+    const uint64_t enter_ns = w->now_ns[rank];
+    struct dependency wait = {.location = host, .pool = -1};
+    bool fresh = w->launched[rank][s] > w->synced[rank][s];
+    if (w->launched[rank][s]) aim(&wait, stream, w->stream_end_ns[rank][s]);
+    w->synced[rank][s] = w->launched[rank][s];
+    if (w->held[rank][s].any) {
+        aim(&wait, w->held[rank][s].stream, w->held[rank][s].end_ns);
+        unsigned *const synced = &w->synced[rank][!s];
+        fresh |= w->held[rank][s].launched > *synced;
+        if (w->held[rank][s].launched > *synced) *synced = w->held[rank][s].launched;
+    }
+    w->held[rank][s].any = false;
+    const uint64_t last_ns = latest(&wait);
+    if (fresh && last_ns > enter_ns) {
+        struct dependency *const d = add(w, host);
+        const uint64_t order = d->order;
+        *d = wait;
+        d->order = order;
+        d->begin_ns = enter_ns;
+        d->end_ns = d->leaves_ns = last_ns;
+    }
+    const uint64_t begin_ns = (last_ns > enter_ns ? last_ns : enter_ns) + 1 + random_below(6);
+    const uint64_t end_ns = begin_ns + 1 + random_below(40);
+    struct dependency *const d = add(w, stream);
+    d->begin_ns = d->end_ns = d->leaves_ns = begin_ns;
+    d->launch = true;
+    d->latency = "launch latency";
+    aim(d, host, begin_ns);
+    trace_set(trace_enter(w->trace, host, enter_ns, "cuMemcpyHtoDAsync"), CTS_ATTRIBUTE_STREAM_REF,
+              stream);
+    trace_add(w->trace, stream, begin_ns, CTS_EVENT_RMA_GET);
+    trace_add(w->trace, stream, end_ns, CTS_EVENT_RMA_OP_COMPLETE_NON_BLOCKING);
+    w->now_ns[rank] = end_ns + random_below(4);
+    trace_leave(w->trace, host, w->now_ns[rank]++, "cuMemcpyHtoDAsync");
+    w->stream_end_ns[rank][s] = end_ns;
+    w->begins_ns[rank][s][w->launched[rank][s]++] = begin_ns;
 }
 
 /* A wait of a host for hosts: it leaves at `leave_ns` after what came last. */
@@ -327,7 +372,7 @@ static void begin_or_end_mpi(struct twin *w, const char *name)
 static void step(struct twin *w)
 {
     const unsigned rank = random_below(w->rank_count), s = random_below(STREAMS);
-    switch (random_below(13)) {
+    switch (random_below(14)) {
     case 0:
     case 1:
         compute(w, rank);
@@ -361,6 +406,9 @@ static void step(struct twin *w)
     case 11:
         if (random_below(3) == 0) collective(w);
         break;
+    case 12:
+        pageable_copy(w, rank, s);
+        break;
     default: /* all devices drained, then all together: where a timeline can be cut */
         if (random_below(3)) break;
         for (unsigned r = 0; r < w->rank_count; r++)
@@ -381,7 +429,10 @@ static void note_regions(struct twin *w)
             const struct cts_timeline_event *const e = &w->trace->events[l].items[i].event;
             if (e->kind == CTS_EVENT_ENTER)
                 stack[depth++] = e->region;
-            else if (e->kind == CTS_EVENT_LEAVE)
+            else if (e->kind == CTS_EVENT_RMA_GET)
+                stack[depth++] = COPYING;
+            else if (e->kind == CTS_EVENT_LEAVE ||
+                     e->kind == CTS_EVENT_RMA_OP_COMPLETE_NON_BLOCKING)
                 depth--;
             else
                 continue;
@@ -397,6 +448,7 @@ static const char *running(const struct twin *w, uint32_t l, uint64_t time_ns)
     const bool stream = w->trace->locations[l].kind == CTS_LOCATION_STREAM;
     for (uint64_t t = time_ns + 1; t-- > 0;)
         if (w->changed[l][t]) {
+            if (w->changes[l][t] == COPYING + 1) return "copy host to device";
             if (w->changes[l][t]) return w->trace->regions[w->changes[l][t] - 1].name;
             return stream ? "launch latency" : "outside all regions";
         }

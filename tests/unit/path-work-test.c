@@ -313,6 +313,47 @@ static void persistent_send_waits(void **state)
     finish(t, &r);
 }
 
+/* Two devices in one rank, their streams in the process's group or in accelerators' groups: a
+ * synchronisation that says no device awaits what is done when it returns. */
+static void two_devices(void **state)
+{
+    (void)state;
+    for (unsigned grouped = 0; grouped < 2; grouped++) {
+        struct trace *const t = trace_new();
+        const uint32_t host = trace_rank(t);
+        const uint32_t one = trace_stream(t, host, 7), two = trace_stream(t, host, 7);
+        t->locations[two].device = 1;
+        for (uint32_t stream = one; grouped && stream <= two; stream++) {
+            const uint32_t group = (uint32_t)t->timeline.group_count++;
+            t->groups[group] = (struct cts_timeline_group){
+                .name = "GPU", .accelerator = true, .creator = 0, .master = CTS_TIMELINE_NONE};
+            t->locations[stream].group = group; /* the process is the creator */
+        }
+        trace_enter(t, host, 0, "main");
+        trace_launch(t, host, 10, 12, one);
+        trace_launch(t, host, 14, 16, two);
+        trace_call(t, host, 30, 105, "cudaDeviceSynchronize");
+        trace_call(t, host, 110, 205, "cudaDeviceSynchronize");
+        trace_call(t, host, 210, 212, "cudaDeviceSynchronize");
+        trace_leave(t, host, 300, "main");
+        trace_call(t, one, 20, 100, "first kernel");
+        trace_call(t, two, 22, 200, "second kernel");
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        expect_no_warnings(&r);
+        expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 2, (100 - 30) + (200 - 110));
+        expect_pattern(&r, CTS_PATH_PATTERN_BLAME_SYNC, 0, 0); /* the third had nothing to await */
+        expect_row(&r, "first kernel", 0, 70);
+        expect_row(&r, "second kernel", 178, 90);
+        expect_row(&r, "launch latency", 22 - 16, 0);
+        assert_int_equal(r.device_count, 2);
+        assert_int_equal(r.devices[0].busy_ns[0], 80);
+        assert_int_equal(r.devices[1].busy_ns[0], 178);
+        assert_int_equal(r.process_count, 1);
+        finish(t, &r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +365,7 @@ int main(void)
         cmocka_unit_test(peer_copy),
         cmocka_unit_test(persistent_requests),
         cmocka_unit_test(persistent_send_waits),
+        cmocka_unit_test(two_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,12 +114,18 @@ static enum cts_status await_device(struct replay *r, uint64_t leave_ns, struct 
     return CTS_OK;
 }
 
-/* What a blocking copy or memset follows: its stream's work; for the null stream that of all
- * blocking streams of the device. */
+/* What a blocking copy or memset follows: its stream's work, and what holds the stream; for the
+ * null stream that of all blocking streams of the device, and the other way round. */
 static enum cts_status await_before(struct replay *r, const struct cts_path_stream *stream,
                                     struct cts_error *error)
 {
     if (await(r, stream, stream->launched, error)) return CTS_MEMORY;
+    for (size_t i = 0; i < stream->held.count; i++) {
+        const struct cts_path_mark mark = stream->held.items[i];
+        if (await(r, &r->device->streams[mark.stream], mark.launched, error)) return CTS_MEMORY;
+    }
+    if (stream->null && stream->null != stream && !stream->non_blocking)
+        return await(r, stream->null, stream->null->launched, error);
     if (stream->null != stream) return CTS_OK;
     for (uint32_t s = 0; s < r->device->stream_count; s++) {
         const struct cts_path_stream *const other = &r->device->streams[s];
@@ -399,6 +405,19 @@ static enum cts_status on_blocking(struct replay *r, const struct cts_path_call 
     return status ? status : launch(r, call, error);
 }
 
+/* An asynchronous copy from or to pageable memory does not return before it is done: then what it
+ * follows, it waited for. */
+static bool has_blocked(const struct replay *r, const struct cts_path_call *call)
+{
+    if (call->stream == CTS_PATH_NONE) return false;
+    const struct cts_path_location *const host = &r->graph->locations[call->location];
+    const struct cts_path_location *const at = &r->graph->locations[call->stream];
+    const struct cts_path_activity *const copy = &at->activities.items[call->activity];
+    return (at->region[copy->begin] & ~CTS_PATH_LEAVE) != r->graph->pseudo + CTS_PATH_COPY_DTOD &&
+           at->time_ns[copy->begin] >= host->time_ns[call->op->enter] &&
+           at->time_ns[copy->end] <= host->time_ns[call->op->leave];
+}
+
 static enum cts_status replay_call(struct replay *r, const struct cts_path_call *call,
                                    struct cts_error *error)
 {
@@ -406,9 +425,10 @@ static enum cts_status replay_call(struct replay *r, const struct cts_path_call 
     switch (call->op->api) {
     case CTS_PATH_API_LAUNCH:
     case CTS_PATH_API_GRAPH_LAUNCH:
-    case CTS_PATH_API_COPY_ASYNC:
     case CTS_PATH_API_MEMSET_ASYNC:
         return launch(r, call, error);
+    case CTS_PATH_API_COPY_ASYNC:
+        return has_blocked(r, call) ? on_blocking(r, call, error) : launch(r, call, error);
     case CTS_PATH_API_COPY:
     case CTS_PATH_API_MEMSET:
         return on_blocking(r, call, error);

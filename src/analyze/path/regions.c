@@ -52,7 +52,10 @@ static bool may_be_device_api(enum cts_paradigm paradigm)
            paradigm == CTS_PARADIGM_OTHER || paradigm == CTS_PARADIGM_UNKNOWN;
 }
 
-static struct cts_path_region classify(const struct cts_path_api_table *table,
+/* The person's own lines count for calls of any paradigm, since who instruments a runtime names it
+ * as he likes; the built-in ones only for those that a device's API may have. */
+static struct cts_path_region classify(const struct cts_path_api_table *own,
+                                       const struct cts_path_api_table *builtin,
                                        const struct cts_timeline_region *region)
 {
     struct cts_path_region result = {.name = region->name ? region->name : "",
@@ -62,8 +65,9 @@ static struct cts_path_region classify(const struct cts_path_api_table *table,
         result.kind = (uint8_t)mpi_class(region->name);
         return result;
     }
-    const struct cts_path_api_name *const name =
-        may_be_device_api(region->paradigm) ? cts_path_api_find(table, region->name) : NULL;
+    const struct cts_path_api_name *name = cts_path_api_find(own, region->name);
+    if (!name && may_be_device_api(region->paradigm))
+        name = cts_path_api_find(builtin, region->name);
     if (name && name->api != CTS_PATH_API_NONE) {
         result.kind = CTS_PATH_API;
         result.api = (uint8_t)name->api;
@@ -80,13 +84,14 @@ enum cts_status cts_path_regions(struct cts_path_graph *graph, struct cts_error 
     const struct cts_path_options *const options = graph->options;
     if (timeline->region_count > INT32_MAX - CTS_PATH_PSEUDO_COUNT)
         return cts_fail(error, CTS_LIMIT, "%zu regions are too many", timeline->region_count);
-    struct cts_path_api_table table = {0};
+    struct cts_path_api_table own = {0}, builtin = {0};
     enum cts_status status = CTS_OK;
     if (options->api_table)
-        status = cts_path_api_read(&table, options->api_table,
+        status = cts_path_api_read(&own, options->api_table,
                                    options->api_table_name ? options->api_table_name : "api table",
                                    error);
-    if (!status) status = cts_path_api_read(&table, cts_path_api_builtin(), "api-names.txt", error);
+    if (!status)
+        status = cts_path_api_read(&builtin, cts_path_api_builtin(), "api-names.txt", error);
     if (status) goto out;
     graph->pseudo = (uint32_t)timeline->region_count;
     graph->region_count = graph->pseudo + CTS_PATH_PSEUDO_COUNT;
@@ -96,12 +101,13 @@ enum cts_status cts_path_regions(struct cts_path_graph *graph, struct cts_error 
         goto out;
     }
     for (uint32_t i = 0; i < graph->pseudo; i++)
-        graph->regions[i] = classify(&table, &timeline->regions[i]);
+        graph->regions[i] = classify(&own, &builtin, &timeline->regions[i]);
     for (uint32_t i = 0; i < CTS_PATH_PSEUDO_COUNT; i++)
         graph->regions[graph->pseudo + i] = (struct cts_path_region){
             .name = pseudo_names[i],
             .paradigm = i == CTS_PATH_MPI_TRANSFER ? CTS_PARADIGM_MPI : CTS_PARADIGM_UNKNOWN};
 out:
-    cts_path_api_release(&table);
+    cts_path_api_release(&own);
+    cts_path_api_release(&builtin);
     return status;
 }

@@ -78,11 +78,17 @@ static enum meaning meaning_of(const struct cts_path_graph *graph, uint32_t regi
     case CTS_PATH_API_QUERY_EVENT:
         return POLLS;
     case CTS_PATH_API_COPY:
+    case CTS_PATH_API_COPY_ASYNC: /* where it blocked */
     case CTS_PATH_API_MEMSET:
         return COPIES;
     default:
         return PLAIN;
     }
+}
+
+static bool is_async(const struct cts_path_graph *graph, uint32_t region)
+{
+    return graph->regions[region].api == CTS_PATH_API_COPY_ASYNC;
 }
 
 static void note_least(uint64_t *least, uint64_t value)
@@ -262,6 +268,7 @@ static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
         const uint64_t enter_ns = host->time_ns[activity->launch];
         const uint64_t leave_ns = host->time_ns[leave];
         if (begin_ns < enter_ns || begin_ns >= leave_ns) continue;
+        if (end_ns > leave_ns && is_async(graph, region_of(host, activity->launch))) continue;
         const uint64_t before_ns = host->time_ns[leave - 1];
         uint64_t own_ns = leave_ns - before_ns;
         const uint64_t from_ns = begin_ns > before_ns ? begin_ns : before_ns;
