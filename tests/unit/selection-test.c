@@ -543,13 +543,28 @@ static void random_window(uint8_t *space, uint64_t *first, uint64_t *last)
     *last = *first + below(below(2) ? 100 : GLOBAL_BYTES + 100);
 }
 
+/* A window that begins where a record's lanes do. */
+static void window_at_lane(const struct program *p, struct cts_selection_window *window)
+{
+    const size_t i = below(ALL);
+    const struct lanes lanes = lanes_of(p, i);
+    if (!is_known(p, i)) return;
+    window->space = space_of(p, i);
+    window->first = UINT64_MAX;
+    for (uint32_t mask = lanes.mask; mask; mask &= mask - 1)
+        if (lanes.at[__builtin_ctz(mask)] < window->first)
+            window->first = lanes.at[__builtin_ctz(mask)];
+    window->last = window->first + below(below(2) ? 300 : 3000);
+}
+
 static void check_density(const struct asking *it)
 {
     const struct program *const p = it->program;
-    struct cts_selection_window window = {.cells = 1 + below(300)};
+    struct cts_selection_window window = {.cells = 1 + below(300), .with_warps = below(2)};
     struct cts_selection_density density;
     struct cts_error error = {0};
     random_window(&window.space, &window.first, &window.last);
+    if (below(3) == 0) window_at_lane(p, &window);
     assert_int_equal(cts_selection_density(it->selection, &it->question, &window, &density, &error),
                      CTS_OK);
     uint64_t cell = 1;
@@ -575,7 +590,9 @@ static void check_density(const struct asking *it)
         }
         assert_int_equal(density.reads[c], reads);
         assert_int_equal(density.writes[c], writes);
-        if (p->warp_end <= 64)
+        if (!window.with_warps)
+            assert_null(density.warps);
+        else if (p->warp_end <= 64)
             assert_int_equal(density.warps[c], warps);
         else
             assert_int_equal(density.warps[c], warps < 2 ? warps : 2); /* several */
@@ -934,13 +951,13 @@ static void test_refusals(void **unused)
     assert_string_equal(error.text, "there is no launch 6");
     question.launch = 5;
     struct cts_selection_density density;
-    const struct cts_selection_window backwards = {CTS_SPACE_GLOBAL, 10, 9, 4};
+    const struct cts_selection_window backwards = {CTS_SPACE_GLOBAL, 10, 9, 4, false};
     assert_int_equal(cts_selection_density(selection, &question, &backwards, &density, &error),
                      CTS_USAGE);
-    const struct cts_selection_window none = {CTS_SPACE_GLOBAL, 0, 9, 0};
+    const struct cts_selection_window none = {CTS_SPACE_GLOBAL, 0, 9, 0, false};
     assert_int_equal(cts_selection_density(selection, &question, &none, &density, &error),
                      CTS_USAGE);
-    const struct cts_selection_window widest = {CTS_SPACE_GLOBAL, 0, UINT64_MAX, 3};
+    const struct cts_selection_window widest = {CTS_SPACE_GLOBAL, 0, UINT64_MAX, 3, true};
     assert_int_equal(cts_selection_density(selection, &question, &widest, &density, &error),
                      CTS_OK);
     assert_int_equal(density.cell_bytes, UINT64_C(1) << 63);

@@ -111,7 +111,7 @@ def check_addresses(server, launch, passing, query, info):
     last = first + random.choice((3, 100, span))
     space, cells = place["space"], random.choice((1, 7, 64))
     (start, size), columns = server.columns("density", launch=launch, space=space, first=first,
-                                            last=last, cells=cells, **query)
+                                            last=last, cells=cells, countWarps=1, **query)
     assert start == first and size == 2 ** round(math.log2(size)) and len(columns[0]) <= cells
     reads, writes = [0] * len(columns[0]), [0] * len(columns[0])
     warps = [set() for _ in columns[0]]
@@ -129,6 +129,9 @@ def check_addresses(server, launch, passing, query, info):
                 warps[cell].add((record["cta"], record["warp"]))
     assert list(columns[0]) == reads and list(columns[1]) == writes
     assert list(columns[2]) == [len(cell) for cell in warps]
+    without = server.columns("density", launch=launch, space=space, first=first, last=last,
+                             cells=cells, **query)[1]
+    assert [list(column) for column in without] == [reads, writes, []]
     answer = server.json("touching", launch=launch, space=space, first=first, last=last, count=50,
                          **query)
     assert answer["total"] == total

@@ -189,13 +189,14 @@ enum { CTS_SELECTION_CELLS_MAX = 1 << 16, CTS_SELECTION_WARPS_MAX = 1 << 16 };
 struct cts_selection_window {
     uint8_t space;
     uint64_t first, last;
-    uint32_t cells; /* 1 to CTS_SELECTION_CELLS_MAX */
+    uint32_t cells;  /* 1 to CTS_SELECTION_CELLS_MAX */
+    bool with_warps; /* they take as long again, or longer */
 };
 struct cts_selection_density {
     uint64_t cell_bytes;
     size_t cell_count;
     uint64_t *reads, *writes; /* lanes that touch a byte of the cell; atomics count in both */
-    uint32_t *warps;          /* distinct ones, at most CTS_SELECTION_WARPS_MAX */
+    uint32_t *warps;          /* distinct ones, at most CTS_SELECTION_WARPS_MAX; NULL: not asked */
 };
 CTS_MUST_CHECK enum cts_status cts_selection_density(struct cts_selection *selection,
                                                      const struct cts_selection_question *question,

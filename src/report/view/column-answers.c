@@ -88,15 +88,15 @@ static void copy_counts(double *to, const uint64_t *from, size_t count)
 static enum cts_status put_density(const struct cts_selection_density *density, uint64_t first,
                                    struct cts_buffer *answer, struct cts_error *error)
 {
-    const size_t count = density->cell_count;
+    const size_t count = density->cell_count, warp_count = density->warps ? count : 0;
     const double numbers[] = {(double)first, (double)density->cell_bytes};
     struct cts_view_column columns[] = {
-        {CTS_VIEW_F64, count, NULL}, {CTS_VIEW_F64, count, NULL}, {CTS_VIEW_U32, count, NULL}};
+        {CTS_VIEW_F64, count, NULL}, {CTS_VIEW_F64, count, NULL}, {CTS_VIEW_U32, warp_count, NULL}};
     const enum cts_status status = cts_view_columns_make(answer, numbers, 2, columns, 3, error);
     if (status) return status;
     copy_counts(columns[0].items, density->reads, count);
     copy_counts(columns[1].items, density->writes, count);
-    memcpy(columns[2].items, density->warps, count * sizeof *density->warps);
+    if (warp_count) memcpy(columns[2].items, density->warps, count * sizeof *density->warps);
     return CTS_OK;
 }
 
@@ -106,7 +106,7 @@ enum cts_status cts_view_fill_density(const struct cts_view_request *request,
     struct cts_view_question question;
     struct cts_selection_window window = {0};
     struct cts_selection_density density;
-    uint64_t cells;
+    uint64_t cells, warps = 0;
     enum cts_status status = cts_view_query_space(&request->query, "space", &window.space, error);
     if (!status)
         status = cts_view_query_number(&request->query, "first", UINT64_MAX, UINT64_MAX,
@@ -117,8 +117,10 @@ enum cts_status cts_view_fill_density(const struct cts_view_request *request,
     if (!status)
         status = cts_view_query_number(&request->query, "cells", CTS_SELECTION_CELLS_MAX,
                                        CELLS_DEFAULT, &cells, error);
+    if (!status) status = cts_view_query_number(&request->query, "countWarps", 1, 0, &warps, error);
     if (status) return status;
     window.cells = (uint32_t)cells;
+    window.with_warps = warps;
     status = cts_view_question_of(request, &question, error);
     if (status) return status;
     status = cts_selection_density(request->snapshot->selection, &question.question, &window,

@@ -261,8 +261,7 @@ export class DemoSource implements Source {
     }
     density(launch: number, filter: Filter, space: Space, first: number, last: number, cells: number, signal?: AbortSignal): Promise<Density> {
         return this.answer(`density ${cells}`, signal, () => {
-            const cellBytes = Math.ceil((last - first + 1) / cells), out: Density = { space, first, cellBytes, reads: new Float64Array(cells), writes: new Float64Array(cells), warps: new Uint32Array(cells) };
-            const before = new Map<number, number>();
+            const cellBytes = Math.ceil((last - first + 1) / cells), out: Density = { space, first, cellBytes, reads: new Float64Array(cells), writes: new Float64Array(cells) };
             this.each(this.made(launch), filter, (_, rec, s) => {
                 if (rec.space !== space) return;
                 for (let l = 0; l < 32; l++) {
@@ -271,9 +270,6 @@ export class DemoSource implements Source {
                     for (let c = a; c <= b && c < cells; c++) {
                         if (s.kind !== "store") out.reads[c]!++;
                         if (s.kind !== "load") out.writes[c]!++;
-                        const who = rec.cta * 8 + rec.warp;
-                        if (before.get(c) !== who) out.warps[c]!++;
-                        before.set(c, who);
                     }
                 }
             });

@@ -271,11 +271,10 @@ export class EmbeddedSource implements Source {
         let cellBytes = 1;
         while (Math.floor((last - first) / cellBytes) >= cells) cellBytes *= 2;
         const count = Math.floor((last - first) / cellBytes) + 1;
-        const reads = new Float64Array(count), writes = new Float64Array(count), warps = new Uint32Array(count), seen = new Set<number>();
-        const end = this.data.launch.warpsPerCta + 65536;
+        const reads = new Float64Array(count), writes = new Float64Array(count);
         for (const i of this.passing(table, filter)) {
             if (table.space[i] !== CODES[space]) continue;
-            const { kind, width } = this.sites.get(table.site[i]!)!, warp = table.cta[i]! * end + table.warp[i]!;
+            const { kind, width } = this.sites.get(table.site[i]!)!;
             for (let lane = 0; lane < LANES; lane++) {
                 const address = table.addresses[LANES * i + lane]!;
                 if (!(address <= last && address + width - 1 >= first)) continue;
@@ -283,15 +282,10 @@ export class EmbeddedSource implements Source {
                 for (let cell = Math.floor((Math.max(address, first) - first) / cellBytes); cell <= to; cell++) {
                     if (kind !== "store") reads[cell]!++;
                     if (kind !== "load") writes[cell]!++;
-                    const key = warp * count + cell;
-                    if (!seen.has(key)) {
-                        seen.add(key);
-                        if (warps[cell]! < 65536) warps[cell]!++;
-                    }
                 }
             }
         }
-        return { space, first, cellBytes, reads, writes, warps };
+        return { space, first, cellBytes, reads, writes };
     }
 
     private touch(table: Table, i: number, lane: number): Touch {

@@ -102,7 +102,7 @@ export class ServerSource implements Source {
 
     density(launch: number, filter: Filter, space: Space, first: number, last: number, cells: number, signal?: AbortSignal): Promise<Density> {
         return this.columns("density", { launch, ...filterQuery(filter), space, first, last, cells }, ({ numbers, columns }) => ({
-            space, first: numbers[0]!, cellBytes: numbers[1]!, reads: columns[0] as Float64Array, writes: columns[1] as Float64Array, warps: columns[2] as Uint32Array,
+            space, first: numbers[0]!, cellBytes: numbers[1]!, reads: columns[0] as Float64Array, writes: columns[1] as Float64Array,
         }), signal);
     }
 

@@ -163,7 +163,6 @@ export interface Density {
     cellBytes: number; // a power of two or exact
     reads: Float64Array; // lanes that read or wrote a byte of the cell; atomics count in both
     writes: Float64Array;
-    warps: Uint32Array; // distinct warps, capped at 2^16: 0, 1, several
 }
 
 export interface Touch {
