@@ -1,12 +1,9 @@
 /* From warp records to spans.
  *
- * A *dense span* is `lane_count` thread accesses side by side: lane k touches [start + k*width,
- * start + (k+1)*width). Uniform records are one lane with a multiplicity. Affine rows whose stride
- * is the width make one dense span per gap-less run of lanes; everything else goes lane by lane.
- *
- * Each span is kept for the CTA's sets; spans of global reads are looked up in the shadow memory at
- * once, since every thread access counts. */
+ * Each dense span (analyze/dense.h) is kept for the CTA's sets; those of global reads are looked up
+ * in the shadow memory at once, since every thread access counts. */
 #include "analyze/communication/model.h"
+#include "analyze/dense.h"
 
 /* Spans of a CTA beyond this are folded into its sets. */
 enum { SETTLE_SPANS = 1 << 20 };
@@ -103,9 +100,10 @@ static enum cts_status mix_grain(struct reading *r, struct cts_grain *grain, uin
     return cts_grain_add(grain, start, r->site->width_bytes, lane_count, &past, &r->worker->error);
 }
 
-static inline enum cts_status add_dense(struct reading *r, uint64_t start, uint32_t lane_count,
+static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t lane_count,
                                         uint32_t multiplicity)
 {
+    struct reading *const r = state;
     const uint64_t length_bytes = (uint64_t)lane_count * r->site->width_bytes;
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
         return cts_fail(&r->worker->error, CTS_FORMAT, "an access passes the end of memory");
@@ -123,62 +121,14 @@ static inline enum cts_status add_dense(struct reading *r, uint64_t start, uint3
                          : look_up(r, start, lane_count, multiplicity);
 }
 
-/* Lanes of `mask` at base + stride * lane. */
-static enum cts_status add_row(struct reading *r, uint64_t base, int64_t stride, uint32_t mask)
+/* A list's addresses, wanted soon; scattered ones seldom touch the last few spans. */
+static void expect_list(struct reading *r, const struct cts_acc_batch *batch, size_t i)
 {
-    const int64_t width = r->site->width_bytes;
-    if (!mask) return CTS_OK;
-    if (stride == 0) return add_dense(r, base, 1, (uint32_t)__builtin_popcount(mask));
-    while (mask) {
-        const unsigned first = (unsigned)__builtin_ctz(mask);
-        const uint64_t shifted = (uint64_t)mask >> first;
-        unsigned lane_count = (unsigned)__builtin_ctzll(~shifted);
-        if (stride != width && stride != -width) lane_count = 1;
-        const unsigned lowest = stride < 0 ? first + lane_count - 1 : first;
-        const enum cts_status status =
-            add_dense(r, base + (uint64_t)(stride * (int64_t)lowest), lane_count, 1);
-        if (status) return status;
-        mask &= first + lane_count < 32 ? ~0u << (first + lane_count) : 0;
-    }
-    return CTS_OK;
-}
-
-static enum cts_status add_two_level(struct reading *r, const struct cts_acc_batch *batch,
-                                     size_t record)
-{
-    const unsigned row_lanes = batch->row_lanes[record];
-    const uint32_t mask = batch->mask[record];
-    if (row_lanes < 1 || row_lanes > 31)
-        return cts_fail(&r->worker->error, CTS_FORMAT, "a two-level record has rows of %u lanes",
-                        row_lanes);
-    const uint32_t row_mask = (UINT32_C(1) << row_lanes) - 1;
-    for (unsigned row = 0; row * row_lanes < CTS_WARP_LANES; row++) {
-        const uint64_t base =
-            batch->base[record] + (uint64_t)((int64_t)batch->s1[record] * (int64_t)row);
-        const enum cts_status status =
-            add_row(r, base, batch->s0[record], (mask >> (row * row_lanes)) & row_mask);
-        if (status) return status;
-    }
-    return CTS_OK;
-}
-
-static enum cts_status add_list(struct reading *r, const struct cts_acc_batch *batch, size_t record)
-{
-    const uint64_t base = batch->base[record];
-    const uint32_t *const offsets = batch->offsets + batch->offset_start[record];
-    const uint32_t width = r->site->width_bytes;
-    const unsigned count = (unsigned)__builtin_popcount(batch->mask[record]);
-    r->since = UINT32_MAX; /* scattered addresses seldom touch the last few */
-    for (unsigned i = 0; r->looks_up && i < count; i++)
-        cts_shadow_prefetch(&r->worker->view, base + offsets[i]);
-    for (unsigned i = 0; i < count;) {
-        unsigned end = i + 1;
-        while (end < count && offsets[end] == (uint64_t)offsets[end - 1] + width) end++;
-        const enum cts_status status = add_dense(r, base + offsets[i], end - i, 1);
-        if (status) return status;
-        i = end;
-    }
-    return CTS_OK;
+    const uint32_t *const offsets = batch->offsets + batch->offset_start[i];
+    const unsigned count = (unsigned)__builtin_popcount(batch->mask[i]);
+    r->since = UINT32_MAX;
+    for (unsigned k = 0; r->looks_up && k < count; k++)
+        cts_shadow_prefetch(&r->worker->view, batch->base[i] + offsets[k]);
 }
 
 /* Local memory is each thread's own: the thread stands above the offset in its frame. */
@@ -216,20 +166,8 @@ static int space_index(unsigned space)
 
 static enum cts_status read_lanes(struct reading *r, const struct cts_acc_batch *batch, size_t i)
 {
-    switch (batch->pattern[i]) {
-    case CTS_PATTERN_UNIFORM:
-        return add_row(r, batch->base[i], 0, batch->mask[i]);
-    case CTS_PATTERN_AFFINE:
-        return add_row(r, batch->base[i], batch->s0[i], batch->mask[i]);
-    case CTS_PATTERN_TWO_LEVEL:
-        return add_two_level(r, batch, i);
-    case CTS_PATTERN_LIST:
-        return add_list(r, batch, i);
-    default:
-        return cts_fail(&r->worker->error, CTS_FORMAT,
-                        "a record of site %u has the unknown pattern %u", batch->site[i],
-                        batch->pattern[i]);
-    }
+    if (batch->pattern[i] == CTS_PATTERN_LIST) expect_list(r, batch, i);
+    return cts_dense_record(batch, i, r->site->width_bytes, add_dense, r, &r->worker->error);
 }
 
 /* What waits for the launch's later readers. */

@@ -1,12 +1,13 @@
 /* From warp records to the sets of a CTA.
  *
  * Threads take chunks one after the other. The records of a CTA that follow one another in a chunk
- * become spans: a uniform record is one, an affine one whose stride is the width one per gap-less
- * run of lanes, and what touches one of the last few spans joins it; so that regular kernels make a
- * few spans per row and not 32 per record. Sorting and uniting the spans gives the CTA's sets. A
- * CTA that goes on in another chunk has several parts: uniting them is the taker's affair. */
+ * become dense spans (analyze/dense.h), and what touches one of the last few spans joins it; so
+ * that regular kernels make a few spans per row and not 32 per record. Sorting and uniting the
+ * spans gives the CTA's sets. A CTA that goes on in another chunk has several parts: uniting them
+ * is the taker's affair. */
 #include <stdatomic.h>
 
+#include "analyze/dense.h"
 #include "analyze/summary/summary.h"
 #include "common/parallel.h"
 
@@ -28,67 +29,18 @@ struct record {
     uint32_t width_bytes;
 };
 
-static inline enum cts_status add_dense(const struct record *r, uint64_t start, uint32_t lane_count)
+static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t lane_count,
+                                        uint32_t multiplicity)
 {
+    const struct record *const r = state;
     const uint64_t length_bytes = (uint64_t)lane_count * r->width_bytes;
     struct cts_error *const error = &r->thread->error;
+    (void)multiplicity; /* of sets */
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
         return cts_fail(error, CTS_FORMAT, "an access passes the end of memory");
     if (cts_spans_add(r->spans[0], start, (uint32_t)length_bytes, 0, 0, error)) return CTS_MEMORY;
     return r->spans[1] ? cts_spans_add(r->spans[1], start, (uint32_t)length_bytes, 0, 0, error)
                        : CTS_OK;
-}
-
-/* Lanes of `mask` at base + stride * lane. */
-static enum cts_status add_row(const struct record *r, uint64_t base, int64_t stride, uint32_t mask)
-{
-    const int64_t width = r->width_bytes;
-    if (!mask) return CTS_OK;
-    if (stride == 0) return add_dense(r, base, 1);
-    while (mask) {
-        const unsigned first = (unsigned)__builtin_ctz(mask);
-        const uint64_t shifted = (uint64_t)mask >> first;
-        unsigned lane_count = (unsigned)__builtin_ctzll(~shifted);
-        if (stride != width && stride != -width) lane_count = 1;
-        const unsigned lowest = stride < 0 ? first + lane_count - 1 : first;
-        const enum cts_status status =
-            add_dense(r, base + (uint64_t)(stride * (int64_t)lowest), lane_count);
-        if (status) return status;
-        mask &= first + lane_count < 32 ? ~0u << (first + lane_count) : 0;
-    }
-    return CTS_OK;
-}
-
-static enum cts_status add_two_level(const struct record *r, const struct cts_acc_batch *batch,
-                                     size_t i)
-{
-    const unsigned row_lanes = batch->row_lanes[i];
-    if (row_lanes < 1 || row_lanes > 31)
-        return cts_fail(&r->thread->error, CTS_FORMAT, "a two-level record has rows of %u lanes",
-                        row_lanes);
-    const uint32_t row_mask = (UINT32_C(1) << row_lanes) - 1;
-    for (unsigned row = 0; row * row_lanes < CTS_WARP_LANES; row++) {
-        const uint64_t base = batch->base[i] + (uint64_t)((int64_t)batch->s1[i] * (int64_t)row);
-        const enum cts_status status =
-            add_row(r, base, batch->s0[i], (batch->mask[i] >> (row * row_lanes)) & row_mask);
-        if (status) return status;
-    }
-    return CTS_OK;
-}
-
-static enum cts_status add_list(const struct record *r, const struct cts_acc_batch *batch, size_t i)
-{
-    const uint64_t base = batch->base[i];
-    const uint32_t *const offsets = batch->offsets + batch->offset_start[i];
-    const unsigned count = (unsigned)__builtin_popcount(batch->mask[i]);
-    for (unsigned k = 0; k < count;) {
-        unsigned end = k + 1;
-        while (end < count && offsets[end] == (uint64_t)offsets[end - 1] + r->width_bytes) end++;
-        const enum cts_status status = add_dense(r, base + offsets[k], end - k);
-        if (status) return status;
-        k = end;
-    }
-    return CTS_OK;
 }
 
 static enum cts_status add_record(struct cts_summary_thread *thread,
@@ -104,23 +56,11 @@ static enum cts_status add_record(struct cts_summary_thread *thread,
     if (!batch->mask[i])
         return cts_fail(error, CTS_FORMAT, "a record of site %u has no active lane", site);
     const struct cts_summary_site *const s = &plan->sites[site];
-    const struct record r = {.thread = thread,
-                             .spans = {s->reads ? &thread->reads : &thread->writes,
-                                       s->reads && s->writes ? &thread->writes : NULL},
-                             .width_bytes = s->width_bytes};
-    switch (batch->pattern[i]) {
-    case CTS_PATTERN_UNIFORM:
-        return add_row(&r, batch->base[i], 0, batch->mask[i]);
-    case CTS_PATTERN_AFFINE:
-        return add_row(&r, batch->base[i], batch->s0[i], batch->mask[i]);
-    case CTS_PATTERN_TWO_LEVEL:
-        return add_two_level(&r, batch, i);
-    case CTS_PATTERN_LIST:
-        return add_list(&r, batch, i);
-    default:
-        return cts_fail(error, CTS_FORMAT, "a record of site %u has the unknown pattern %u", site,
-                        batch->pattern[i]);
-    }
+    struct record r = {.thread = thread,
+                       .spans = {s->reads ? &thread->reads : &thread->writes,
+                                 s->reads && s->writes ? &thread->writes : NULL},
+                       .width_bytes = s->width_bytes};
+    return cts_dense_record(batch, i, r.width_bytes, add_dense, &r, error);
 }
 
 static enum cts_status unite(struct cts_summary_thread *thread, struct cts_spans *spans,
