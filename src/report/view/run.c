@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "common/array.h"
+#include "common/clock.h"
 
 enum { LOOK_EVERY_NS = 1000000000, REST_FACTOR = 10 };
 
@@ -24,13 +24,6 @@ struct cts_view_run {
     bool has_trouble;
     struct cts_error trouble;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* ---- times ---- */
 
@@ -292,7 +285,7 @@ static uint64_t fingerprint_of(const char *run_path)
 static void look(struct cts_view_run *run)
 {
     if (pthread_mutex_trylock(&run->opening) != 0) return;
-    const uint64_t begin = now_ns();
+    const uint64_t begin = cts_clock_ns();
     if (begin >= run->next_look_ns) {
         const uint64_t fingerprint = fingerprint_of(run->path);
         if (fingerprint != run->fingerprint) {
@@ -303,6 +296,7 @@ static void look(struct cts_view_run *run)
             run->has_trouble = status != CTS_OK;
             run->trouble = error;
             if (!status) {
+                snapshot->serial = run->current->serial + 1;
                 old = run->current->users ? NULL : run->current;
                 run->current = snapshot;
             }
@@ -310,7 +304,7 @@ static void look(struct cts_view_run *run)
             snapshot_free(old);
             run->fingerprint = fingerprint;
         }
-        const uint64_t end = now_ns(), rest = REST_FACTOR * (end - begin);
+        const uint64_t end = cts_clock_ns(), rest = REST_FACTOR * (end - begin);
         run->next_look_ns = end + (rest > LOOK_EVERY_NS ? rest : LOOK_EVERY_NS);
     }
     pthread_mutex_unlock(&run->opening);
@@ -342,7 +336,7 @@ enum cts_status cts_view_run_open(const struct cts_view_run_options *options,
     if (run->path) run->fingerprint = fingerprint_of(run->path);
     const enum cts_status status = run->path ? snapshot_open(&run->options, &run->current, error)
                                              : cts_fail(error, CTS_MEMORY, "no memory for a path");
-    run->next_look_ns = now_ns() + LOOK_EVERY_NS;
+    run->next_look_ns = cts_clock_ns() + LOOK_EVERY_NS;
     if (status)
         cts_view_run_close(run);
     else

@@ -56,6 +56,7 @@ struct cts_view_snapshot {
         size_t count, capacity;
     } warnings; /* what could not be read */
     bool is_growing;
+    uint64_t serial; /* of how many states of the run this one is the next */
 
     pthread_mutex_t analysing; /* of what is made at first demand */
     bool has_access;

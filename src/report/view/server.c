@@ -49,14 +49,15 @@ struct cts_view_server {
 
 /* ---- responses ---- */
 
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
-                               void *bytes, size_t size_bytes, const char *policy)
+/* Takes the bytes over. The policy is that of what may not run anything, if NULL. */
+static struct MHD_Response *make_response(const char *type, void *bytes, size_t size_bytes,
+                                          const char *policy)
 {
     struct MHD_Response *const response =
         MHD_create_response_from_buffer(size_bytes, bytes, MHD_RESPMEM_MUST_FREE);
     if (!response) {
         free(bytes);
-        return MHD_NO;
+        return NULL;
     }
     MHD_add_response_header(response, "Content-Type", type);
     MHD_add_response_header(response, "Cache-Control", "no-store");
@@ -67,6 +68,13 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
     MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
     MHD_add_response_header(response, "Content-Security-Policy",
                             policy ? policy : "default-src 'none'; frame-ancestors 'none'");
+    return response;
+}
+
+static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
+                             struct MHD_Response *response)
+{
+    if (!response) return MHD_NO;
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, "Allow", "GET, HEAD");
     const enum MHD_Result result = MHD_queue_response(connection, status, response);
@@ -91,7 +99,7 @@ static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned
         free(body);
         return MHD_NO;
     }
-    return respond(connection, status, "application/json", body, body_bytes, NULL);
+    return queue(connection, status, make_response("application/json", body, body_bytes, NULL));
 }
 
 /* ---- the page ---- */
@@ -122,7 +130,8 @@ static enum MHD_Result respond_html(struct MHD_Connection *connection,
         "data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
         "frame-ancestors 'none'",
         nonce);
-    return respond(connection, MHD_HTTP_OK, "text/html; charset=utf-8", page, page_bytes, policy);
+    return queue(connection, MHD_HTTP_OK,
+                 make_response("text/html; charset=utf-8", page, page_bytes, policy));
 }
 
 static enum MHD_Result respond_page(struct MHD_Connection *connection)
@@ -220,11 +229,15 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
     if (!status && run == server->run && !strcmp(name, "launch") &&
         !cts_view_query_number(&request.query, "launch", UINT32_MAX, UINT64_MAX, &launch, NULL))
         cts_view_prepare_launch(server->preparation, (uint32_t)launch);
+    char serial[24];
+    snprintf(serial, sizeof serial, "%llu", (unsigned long long)request.snapshot->serial);
     cts_view_run_leave(run, request.snapshot);
     if (other) cts_view_run_leave(other, request.other_snapshot);
     if (status) return respond_error(connection, http_status(status), error.text);
-    return respond(connection, MHD_HTTP_OK, answer.content_type, answer.bytes, answer.size_bytes,
-                   NULL);
+    struct MHD_Response *const response =
+        make_response(answer.content_type, answer.bytes, answer.size_bytes, NULL);
+    if (response) MHD_add_response_header(response, "Ctascope-State", serial);
+    return queue(connection, MHD_HTTP_OK, response);
 }
 
 /* ---- requests ---- */

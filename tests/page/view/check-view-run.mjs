@@ -1,8 +1,8 @@
 // The page over `ctascope view`, on examples that it records: closed forms end to end.
-//     node check-view-run.mjs transpose|time|examples CTASCOPE EXAMPLES WORK_DIRECTORY
+//     node check-view-run.mjs transpose|time|growing|examples CTASCOPE EXAMPLES WORK_DIRECTORY
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { here, launchBrowser, load, record as recordWith, serve as serveWith, settle, stateOf, visit as visitWith } from "./harness.mjs";
@@ -175,6 +175,42 @@ const parts = {
             assert.equal(refused.status, status, refused.stderr);
             assert.match(refused.stderr, why);
         }
+    },
+
+    // A run that grows while it is viewed: accesses that come, files that change under the page.
+    async growing() {
+        const run = record("structs", ["4096"]), grown = join(work, "grown.run"), later = join(work, "later");
+        for (const path of [grown, later]) rmSync(path, { recursive: true, force: true });
+        cpSync(run, grown, { recursive: true });
+        renameSync(join(grown, "rank-0"), later);
+        mkdirSync(join(grown, "rank-0"));
+        const { address, end } = await serve(grown), context = await browser.newContext();
+        await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
+        const page = await context.newPage();
+        await page.goto(address);
+        await page.waitForSelector(".whole h1");
+        assert.match(await text(page.locator(".whole")), /No memory accesses in this run .*grown.run' holds no accesses of a kernel\. To record them: ctascope record -- PROGRAM/);
+        for (const name of readdirSync(later)) renameSync(join(later, name), join(grown, "rank-0", name));
+        await page.waitForTimeout(1500); // the server looks once a second
+        await page.getByRole("button", { name: "Try again" }).click();
+        await page.waitForSelector(".view .status");
+        assert.match(await text(pane(page, "warps").locator(".head")), /^256 requests/);
+        await page.keyboard.press("2");
+        await settle(page);
+        assert.equal(await page.locator(".changed").count(), 0);
+        // The catalogue's file is another one: the next question tells.
+        utimesSync(join(grown, "run.db"), new Date(), new Date());
+        await page.waitForTimeout(1500);
+        await page.keyboard.press("8");
+        await page.waitForSelector(".changed");
+        await page.getByRole("button", { name: "Read the run again" }).click();
+        await page.waitForSelector(".view .status");
+        await settle(page);
+        await page.keyboard.press("4");
+        await settle(page);
+        assert.equal(await page.locator(".changed").count(), 0);
+        await context.close();
+        end();
     },
 
     async examples() {

@@ -106,6 +106,8 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     const [notices, setNotices] = useState<string[]>([]);
     const say = (notice: string) => setNotices((old) => (old.includes(notice) ? old : [...old, notice].slice(-4)));
     const [state, set] = useUrlState(say);
+    const [changed, setChanged] = useState(false);
+    useEffect(() => source.onChange?.(() => setChanged(true)), [source]);
     const [overlay, setOverlay] = useState<"help" | "tour" | null>(() => (seenTour() ? null : "tour"));
     const hover = useMemo(() => new Store<Hover | null>(null), []);
     const sites = useMemo(() => siteIndex(run), [run]);
@@ -168,6 +170,12 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             <div class={`view ${model ? "" : "stale"}`}>
                 <TopBar onHelp={() => setOverlay("help")} />
                 <TimelineStrip />
+                {changed && (
+                    <div class="notices changed" role="alert">
+                        <span>The run has changed since this page was opened: some of what is shown may be of before.</span>
+                        <button class="again" onClick={() => location.reload()}>Read the run again</button>
+                    </div>
+                )}
                 {notices.length > 0 && (
                     <div class="notices" role="alert">
                         <ul>{notices.map((notice) => <li>{notice}</li>)}</ul>

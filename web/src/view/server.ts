@@ -26,6 +26,8 @@ export function filterQuery(filter: Filter): Query {
 export class ServerSource implements Source {
     private readonly kept = new Map<string, unknown>();
     private another: ServerSource | null = null;
+    private state: string | null = null; // of the run's files, when `run()` was asked
+    private told: (() => void) | null = null;
 
     // `base` ends with a slash: of the page's own address, or "other/".
     constructor(private readonly base = "") {}
@@ -39,7 +41,12 @@ export class ServerSource implements Source {
             if (signal?.aborted) throw error;
             throw new Error("ctascope view does not answer any more; start it again and open the address that it prints");
         }
-        if (response.ok) return response;
+        if (response.ok) {
+            const state = response.headers.get("Ctascope-State");
+            if (question === "run") this.state = state;
+            else if (this.state !== null && state !== this.state) this.told?.();
+            return response;
+        }
         const told = await response.json().catch(() => null) as { error?: string } | null;
         throw new Error(told?.error ?? `the server answered ${response.status}`);
     }
@@ -66,6 +73,10 @@ export class ServerSource implements Source {
 
     private columns<T>(question: string, query: Query, make: (columns: Columns) => T, signal?: AbortSignal): Promise<T> {
         return this.ask(question, query, async (response) => make(decodeColumns(await response.arrayBuffer())), signal);
+    }
+
+    onChange(told: () => void): void {
+        this.told = told;
     }
 
     async run(): Promise<RunInfo> {

@@ -251,6 +251,8 @@ export interface LineRow {
 // not exist, a server that has gone). `signal` gives up a question that nobody waits for any more.
 export interface Source {
     run(): Promise<RunInfo>;
+    // Calls it when an answer was made from other files than those of `run()`.
+    onChange?(told: () => void): void;
     timeline(from: number, to: number, bins: number, signal?: AbortSignal): Promise<{ begin: number; end: number; rows: TimelineRow[] }>;
     // Those whose kernel or number matches `search`, a page of them.
     launches(search: string, from: number, count: number, signal?: AbortSignal): Promise<{ total: number; rows: LaunchRow[] }>;
