@@ -7,6 +7,7 @@
 
 #include "cli/report-material.h"
 #include "cli/verb.h"
+#include "common/text-table.h"
 #include "report/view/embed.h"
 
 /* Writes beside the target and renames, so that a failure leaves an older report as it was. */
@@ -82,9 +83,14 @@ static int report_accesses(const struct cts_arguments *arguments, const char *ru
     page.options.threads = (unsigned)threads;
     struct cts_error error = {0};
     if (write_file(write_launch, &page, path, &error)) return cts_report_error(arguments, &error);
-    fprintf(stderr, "ctascope report: wrote '%s': launch %u with %llu records", path,
-            embedded.launch, (unsigned long long)embedded.record_count);
-    if (embedded.cta_count < embedded.all_cta_count)
+    fprintf(stderr, "ctascope report: wrote '%s' (%s): launch %u with %llu records", path,
+            cts_bytes_text(embedded.size_bytes).text, embedded.launch,
+            (unsigned long long)embedded.record_count);
+    if (embedded.warp_count < embedded.all_warp_count)
+        fprintf(stderr, " of %u of the %u warps of one of its %llu CTAs, for the page's size",
+                embedded.warp_count, embedded.all_warp_count,
+                (unsigned long long)embedded.all_cta_count);
+    else if (embedded.cta_count < embedded.all_cta_count)
         fprintf(stderr, " of %llu of its %llu CTAs, for the page's size",
                 (unsigned long long)embedded.cta_count, (unsigned long long)embedded.all_cta_count);
     fputc('\n', stderr);

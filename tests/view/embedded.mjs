@@ -2,7 +2,7 @@
 //     node embedded.mjs CTASCOPE RUN GENERATE PROGRAMS WORK_DIRECTORY
 import { createRequire } from "node:module";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
@@ -45,7 +45,7 @@ function randomPlace(launch) {
     return { space, first: at, last: at + pick([0, 31, 500, last - first + 1]) };
 }
 
-function randomFilter(run, launch, ctas) {
+function randomFilter(run, launch, held) {
     const filter = everything(), site = run.sites[pick(launch.sites).site];
     if (random(3) === 0) filter.sites = [site.site, pick(launch.sites).site];
     if (random(4) === 0) filter.lines = [{ source: site.source, line: site.line }];
@@ -54,27 +54,27 @@ function randomFilter(run, launch, ctas) {
     if (random(4) === 0) filter.warps = [[0, random(launch.warpsPerCta)]];
     if (random(4) === 0) filter.partial = true;
     if (random(3) === 0) filter.range = randomPlace(launch);
-    if (!ctas && random(3) === 0) {
+    if (!held && random(3) === 0) {
         const first = random(launch.ctaCount);
         filter.ctas = [[first, first + random(5)], [first + 7, first + 7]];
     }
-    if (ctas) filter.ctas = ctas;
+    if (held) Object.assign(filter, held);
     return filter;
 }
 
-// Both answers to every question, under random filters; `ctas`: those that the page holds.
-async function compare(page, server, ctas, rounds) {
+// Both answers to every question, under random filters; `held`: the filter of what the page holds.
+async function compare(page, server, held, rounds) {
     const embedded = new EmbeddedSource(page.data), run = await server.run(), id = page.data.launch.launch;
     const launch = await server.launch(id);
     const same = async (question) => assert.deepStrictEqual(await question(embedded), await question(server));
     assert.deepStrictEqual(await embedded.launch(id), launch);
-    if (!ctas) await same((source) => source.findings(id));
+    if (!held) await same((source) => source.findings(id));
     for (const { source } of run.sources.filter(({ hasText }) => hasText)) {
         await same((it) => it.source(source));
         await same((it) => it.lines(source, id));
     }
     for (let round = 0; round < rounds; round++) {
-        const filter = randomFilter(run, launch, ctas), { space, first, last } = randomPlace(launch);
+        const filter = randomFilter(run, launch, held), { space, first, last } = randomPlace(launch);
         const from = random(200), count = pick([0, 3, 1000]), index = random(launch.records);
         await same((it) => it.records(id, filter, from, count));
         await same((it) => it.position(id, filter, index));
@@ -129,14 +129,49 @@ execFileSync(ctascope, ["record", "--values", "-o", valued, "--", program], { st
 // Some CTAs of a large one, within the size, and the page says so.
 const whole = pageOf(large), part = pageOf(large, "--max-page-size", `${whole.bytes - 150000}`);
 assert.ok(part.bytes <= whole.bytes - 150000);
-assert.match(part.told, /of \d+ of its 391 CTAs/);
+assert.match(part.told, /page.html' \([\d.]+ [KM]iB\): launch 0 with \d+ records of \d+ of its 391 CTAs/);
 const embedded = new EmbeddedSource(part.data), info = await embedded.run();
 assert.match(info.sampled, /of 391 CTAs/);
 const held = await embedded.groups(0, everything(), "cta", 1000);
 assert.ok(held.total > 1 && held.total < 391);
 const server = await serve(large);
-await compare(part, server.source, held.rows.map(({ key }) => [Number(key), Number(key)]).sort((a, b) => a[0] - b[0]), 3);
+const ranges = ({ rows }) => rows.map(({ key }) => [Number(key), Number(key)]).sort((a, b) => a[0] - b[0]);
+await compare(part, server.source, { ctas: ranges(held) }, 3);
 server.stop();
+
+// One CTA is too much: some of its warps, evenly spread. Its two warps' worth, and less than one.
+{
+    const text = join(work, "one.cu"), program = join(work, "one"), path = join(work, "one.run");
+    writeFileSync(text, `__global__ void wander(const unsigned *next, unsigned *out) {
+        unsigned at = blockIdx.x * 256 + threadIdx.x;
+        for (int i = 0; i < 300; i++) at = next[at];
+        out[blockIdx.x * 256 + threadIdx.x] = at;
+    }
+    int main() {
+        const unsigned count = 1 << 20;
+        unsigned *next = new unsigned[count], *device, *out;
+        for (unsigned i = 0; i < count; i++) next[i] = (i * 1664525u + 1013904223u) % count;
+        cudaMalloc(&device, 4 * count);
+        cudaMalloc(&out, 4 * 512);
+        cudaMemcpy(device, next, 4 * count, cudaMemcpyHostToDevice);
+        wander<<<2, 256>>>(device, out);
+        return cudaDeviceSynchronize() != cudaSuccess;
+    }`);
+    execFileSync(ctascope, ["cc", "-O2", text, "-o", program], { stdio: "ignore" });
+    execFileSync(ctascope, ["record", "-o", path, "--", program], { stdio: "ignore" });
+    const all = pageOf(path), bound = Math.floor(all.bytes - 0.7 * (4 / 3) * Buffer.from(all.data.records, "base64").length);
+    const some = pageOf(path, "--max-page-size", `${bound}`), told = /launch 0 with (\d+) records of (\d) of the 8 warps of one of its 2 CTAs/.exec(some.told);
+    assert.ok(told && some.bytes <= bound && Number(told[1]) === 301 * Number(told[2]) && Number(told[2]) >= 1, some.told);
+    assert.equal((await new EmbeddedSource(some.data).run()).sampled, `of 2 CTAs, one is in this page, and of its 8 warps ${told[2]}, with all their accesses`);
+    const source = new EmbeddedSource(some.data), [ctas, warps] = [await source.groups(0, everything(), "cta", 9), await source.groups(0, everything(), "warp", 9)];
+    assert.deepEqual([ctas.total, warps.total], [1, Number(told[2])]);
+    const server = await serve(path);
+    await compare(some, server.source, { ctas: ranges(ctas), warps: ranges(warps) }, 3);
+    server.stop();
+    const least = all.bytes - (4 / 3) * Buffer.from(all.data.records, "base64").length + 4000, refused = spawnSync(ctascope, ["report", path, "--accesses", "-o", join(work, "no.html"), "--max-page-size", `${Math.floor(least)}`], { encoding: "utf8" });
+    assert.equal(refused.status, 1, refused.stderr);
+    assert.match(refused.stderr, /one warp of launch 0 needs \d+ bytes more than the page may have/);
+}
 
 for (const [options, text] of [
     [["--launch", "77"], "there is no launch 77"], [["--max-page-size", "1000"], "needs"],

@@ -3,7 +3,7 @@
  * base64. docs/view-protocol.md describes the streams; web/src/view/embedded.ts reads them.
  *
  * How large the streams become is known only when they are made: they are made of fewer and fewer
- * CTAs until the page fits. */
+ * CTAs, and then of fewer warps of the last one, until the page fits. */
 #include "report/view/embed.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ enum {
     SIZE_DEFAULT_BYTES = 20 << 20,
     RECORDS_MAX = 250000, /* a browser spreads each into 32 addresses */
     RECORDS_A_PAGE = 16384,
-    TRIES = 8,
+    TRIES = 12,
 };
 
 /* ---- streams ---- */
@@ -163,69 +163,93 @@ static void write_base64(FILE *file, const uint8_t *bytes, size_t count)
     }
 }
 
-/* ---- a part of the CTAs ---- */
-
-/* The CTAs i * all / count, for i below count, as ranges. */
-static enum cts_status choose_ctas(uint64_t count, uint64_t all,
-                                   struct cts_selection_range **ranges, struct cts_error *error)
-{
-    *ranges = cts_array_zeroed(count, sizeof **ranges, error);
-    if (!*ranges) return CTS_MEMORY;
-    for (uint64_t i = 0; i < count; i++) {
-        const uint32_t cta = (uint32_t)(i * all / count);
-        (*ranges)[i] = (struct cts_selection_range){cta, cta};
-    }
-    return CTS_OK;
-}
+/* ---- a part of the launch ---- */
 
 struct part {
     uint64_t cta_count, all_cta_count, record_count;
+    uint32_t warp_count, all_warp_count; /* of each CTA; some only of one CTA */
     struct cts_buffer packed;
 };
+
+/* The numbers i * all / count, for i below count, as ranges; none where they are all. */
+static enum cts_status choose(uint64_t count, uint64_t all, struct cts_selection_range **ranges,
+                              size_t *range_count, struct cts_error *error)
+{
+    if (count == all) return CTS_OK;
+    *ranges = cts_array_zeroed(count, sizeof **ranges, error);
+    if (!*ranges) return CTS_MEMORY;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint32_t number = (uint32_t)(i * all / count);
+        (*ranges)[i] = (struct cts_selection_range){number, number};
+    }
+    *range_count = (size_t)count;
+    return CTS_OK;
+}
 
 static enum cts_status make_part(struct cts_selection *selection, uint32_t launch,
                                  struct part *part, struct cts_error *error)
 {
-    struct cts_selection_range *ranges = NULL;
+    struct cts_selection_range *ctas = NULL, *warps = NULL;
     struct cts_selection_filter filter = {0};
     struct streams streams = {0};
-    enum cts_status status = CTS_OK;
-    if (part->cta_count < part->all_cta_count) {
-        status = choose_ctas(part->cta_count, part->all_cta_count, &ranges, error);
-        filter.ctas = ranges;
-        filter.cta_count = (size_t)part->cta_count;
-    }
+    enum cts_status status =
+        choose(part->cta_count, part->all_cta_count, &ctas, &filter.cta_count, error);
+    if (!status)
+        status = choose(part->warp_count, part->all_warp_count, &warps, &filter.warp_count, error);
+    filter.ctas = ctas;
+    filter.warps = warps;
     const struct cts_selection_question question = {.launch = launch, .filter = &filter};
     if (!status) status = make_streams(selection, &question, &streams, error);
     if (!status) status = pack(&streams, &part->packed, error);
     part->record_count = streams.record_count;
     streams_release(&streams);
-    free(ranges);
+    free(ctas);
+    free(warps);
     return status;
 }
 
-/* As many CTAs as `room_bytes` hold. */
+/* Takes about this share of it, and less than all; false: it cannot be less. */
+static bool shrink(struct part *part, double share)
+{
+    const double ctas = (double)part->cta_count * share;
+    if (part->cta_count == 1 && part->warp_count == 1) return false;
+    if (part->cta_count > 1 && ctas >= 1) {
+        part->cta_count = (uint64_t)ctas;
+        return true;
+    }
+    const double warps = (double)part->warp_count * ctas;
+    part->cta_count = 1;
+    part->warp_count = warps >= 1 ? (uint32_t)warps : 1;
+    return true;
+}
+
+/* As much of the launch as `room_bytes` hold, and a browser: but for one warp. */
 static enum cts_status fit(struct cts_selection *selection, const struct cts_launch *launch,
                            uint64_t record_count, uint64_t room_bytes, struct part *part,
                            struct cts_error *error)
 {
+    const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    uint64_t needed = 0;
     part->all_cta_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     part->cta_count = part->all_cta_count;
-    if (record_count > RECORDS_MAX)
-        part->cta_count =
-            (uint64_t)((double)part->all_cta_count * RECORDS_MAX / (double)record_count);
+    part->all_warp_count = (uint32_t)((threads + CTS_WARP_LANES - 1) / CTS_WARP_LANES);
+    part->warp_count = part->all_warp_count;
+    if (record_count > RECORDS_MAX) shrink(part, (double)RECORDS_MAX / (double)record_count);
     for (unsigned i = 0; i < TRIES; i++) {
-        if (!part->cta_count) part->cta_count = 1;
         const enum cts_status status = make_part(selection, launch->launch, part, error);
         if (status) return status;
-        const uint64_t needed = (uint64_t)part->packed.size_bytes / 3 * 4 + 4;
+        needed = (uint64_t)part->packed.size_bytes / 3 * 4 + 4;
+        const double bytes = 0.9 * (double)room_bytes / (double)needed;
+        const double records = 0.95 * RECORDS_MAX / (double)(part->record_count + 1);
+        const bool is_small = part->record_count <= RECORDS_MAX;
+        if (needed <= room_bytes && is_small) return CTS_OK;
+        if (shrink(part, bytes < records ? bytes : records)) continue;
         if (needed <= room_bytes) return CTS_OK;
-        if (part->cta_count == 1) break;
-        part->cta_count =
-            (uint64_t)((double)part->cta_count * 0.9 * (double)room_bytes / (double)needed);
+        break;
     }
-    return cts_fail(error, CTS_LIMIT, "the page's size does not hold one CTA of launch %u",
-                    launch->launch);
+    return cts_fail(error, CTS_LIMIT,
+                    "one warp of launch %u needs %llu bytes more than the page may have",
+                    launch->launch, (unsigned long long)(needed - room_bytes));
 }
 
 /* ---- answers ---- */
@@ -286,14 +310,23 @@ static void write_sampled(FILE *file, const struct part *part)
 {
     struct cts_json json;
     char text[200];
-    snprintf(
-        text, sizeof text,
-        "of %llu CTAs, every %.0fth or so is in this page (%llu of them), with all its accesses",
-        (unsigned long long)part->all_cta_count,
-        (double)part->all_cta_count / (double)part->cta_count, (unsigned long long)part->cta_count);
+    const bool is_all =
+        part->cta_count == part->all_cta_count && part->warp_count == part->all_warp_count;
+    if (part->warp_count < part->all_warp_count)
+        snprintf(text, sizeof text,
+                 "of %llu CTAs, one is in this page, and of its %u warps %u, with all their "
+                 "accesses",
+                 (unsigned long long)part->all_cta_count, part->all_warp_count, part->warp_count);
+    else
+        snprintf(text, sizeof text,
+                 "of %llu CTAs, every %.0fth or so is in this page (%llu of them), with all its "
+                 "accesses",
+                 (unsigned long long)part->all_cta_count,
+                 (double)part->all_cta_count / (double)part->cta_count,
+                 (unsigned long long)part->cta_count);
     fputs("\"sampled\": ", file);
     cts_json_begin(&json, file);
-    cts_json_string(&json, part->cta_count < part->all_cta_count ? text : NULL);
+    cts_json_string(&json, is_all ? NULL : text);
     fputs(",\n", file);
 }
 
@@ -370,8 +403,16 @@ static enum cts_status embed(struct cts_view_run *run, struct cts_view_snapshot 
     errno = 0;
     if (!status && (fflush(file) || ferror(file)))
         status = cts_fail_errno(error, errno, "cannot write the page");
-    *embedded = (struct cts_view_embedded){launch->launch, part.cta_count, part.all_cta_count,
-                                           part.record_count};
+    const off_t end = ftello(file);
+    *embedded = (struct cts_view_embedded){
+        .launch = launch->launch,
+        .cta_count = part.cta_count,
+        .all_cta_count = part.all_cta_count,
+        .record_count = part.record_count,
+        .warp_count = part.warp_count,
+        .all_warp_count = part.all_warp_count,
+        .size_bytes = end > 0 ? (uint64_t)end : 0,
+    };
     cts_buffer_release(&part.packed);
     free(data);
     return status;

@@ -17,11 +17,14 @@ struct cts_view_embed_options {
 struct cts_view_embedded {
     uint32_t launch;
     uint64_t cta_count, all_cta_count, record_count;
+    uint32_t warp_count, all_warp_count; /* of each CTA */
+    uint64_t size_bytes;                 /* of the page */
 };
 
-/* Writes the page. When all records of the launch are too many for its size, those of some CTAs
- * evenly spread over the grid, and the page says so. CTS_USAGE: no such launch, or one without
- * records; CTS_LIMIT: the size does not even hold one CTA. */
+/* Writes the page. When all records of the launch are too many for its size, or for a browser,
+ * those of some CTAs evenly spread over the grid, or where one CTA is too much of some of its
+ * warps; the page says so. CTS_USAGE: no such launch, or one without records; CTS_LIMIT: the size
+ * does not even hold one warp. */
 CTS_MUST_CHECK enum cts_status cts_view_embed(const struct cts_view_embed_options *options,
                                               FILE *file, struct cts_view_embedded *embedded,
                                               struct cts_error *error);
