@@ -78,10 +78,15 @@ static const char *nearest_option(const struct cts_verb *verb, const char *typed
 
 /* ---- errors ---- */
 
+/* Errors are in the form of what is printed; of a verb that writes files, --format is theirs. */
 static bool wants_json(const struct cts_arguments *arguments)
 {
+    static const char printed[] = "table|";
     const char *const format = cts_argument(arguments, "format");
-    return format && strcmp(format, "json") == 0;
+    if (!format || strcmp(format, "json") != 0) return false;
+    const struct cts_option *option = arguments->verb->options;
+    while (strcmp(option->name, "format") != 0) option++;
+    return strncmp(option->argument, printed, strlen(printed)) == 0;
 }
 
 static void print_error(const struct cts_arguments *arguments, const char *status, const char *text)

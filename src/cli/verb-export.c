@@ -14,6 +14,8 @@ static void print_result(const struct cts_export_result *result, const char *pat
             cts_counted_text(result->launches, "launch", "launches").text,
             cts_counted_text(result->accesses, "access", "accesses").text,
             cts_counted_text(result->entries, "entry", "entries").text);
+    if (!result->accesses)
+        fprintf(stderr, "ctascope export: no access of these launches was asked for\n");
     if (result->other_spaces)
         fprintf(stderr, "ctascope export: left out: %s to shared, local or constant memory\n",
                 cts_counted_text(result->other_spaces, "access", "accesses").text);

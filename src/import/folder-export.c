@@ -3,11 +3,13 @@
  * site's variable and where shared memory begins, are members that its own page passes over and our
  * import reads. */
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/array.h"
 #include "common/json.h"
@@ -35,6 +37,7 @@ struct exporting {
     struct cts_folder_texts traces;
     FILE *file;
     struct cts_json json;
+    char *folder; /* where it is made; it gets its name when it is whole */
     char *path;
     uint64_t timestamp;
 };
@@ -43,7 +46,7 @@ struct exporting {
 
 static enum cts_status open_file(struct exporting *e, const char *name, bool packed)
 {
-    if (asprintf(&e->path, "%s/%s", e->options->path, name) < 0) {
+    if (asprintf(&e->path, "%s/%s", e->folder, name) < 0) {
         e->path = NULL;
         return cts_fail(e->error, CTS_MEMORY, "no memory for a path");
     }
@@ -205,7 +208,7 @@ static enum cts_status write_metadata(struct exporting *e, uint32_t id)
 
 /* ---- launches ---- */
 
-static void put_allocation(struct exporting *e, const struct cts_allocation *a)
+static void put_allocation(struct exporting *e, const struct cts_allocation *a, unsigned space)
 {
     char location[4200];
     snprintf(location, sizeof location, "%s%s%.0u", a->path ? a->path : "", a->path ? ":" : "",
@@ -214,12 +217,36 @@ static void put_allocation(struct exporting *e, const struct cts_allocation *a)
     put_hex(&e->json, "address", a->address);
     cts_json_member_u64(&e->json, "size", a->size_bytes);
     cts_json_member_u64(&e->json, "elementSize", a->element_bytes);
-    cts_json_member_u64(&e->json, "space", CTS_FOLDER_GLOBAL);
+    cts_json_member_u64(&e->json, "space", space);
     cts_json_member_string(&e->json, "typeString", a->type ? a->type : "");
     cts_json_member_string(&e->json, "nameString", a->variable ? a->variable : "");
     cts_json_member_string(&e->json, "location", location);
     cts_json_member_bool(&e->json, "active", true);
     cts_json_close_object(&e->json);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
+/* Shared variables of the kernel's own, at their offsets. */
+static void put_shared(struct exporting *e, const struct cts_kernel *kernel)
+{
+    for (size_t i = 0; i < e->catalogue->variable_count; i++) {
+        const struct cts_variable *const v = &e->catalogue->variables[i];
+        if (v->module != kernel->module || !is_same(v->kind, "shared") ||
+            !is_same(v->function, kernel->name))
+            continue;
+        const struct cts_source *const source = source_of(e, v->source);
+        const struct cts_allocation as = {.address = v->address,
+                                          .size_bytes = v->size_bytes,
+                                          .type = v->type,
+                                          .variable = v->name,
+                                          .path = source ? source->path : NULL,
+                                          .line = v->line};
+        put_allocation(e, &as, CTS_FOLDER_SHARED);
+    }
 }
 
 static enum cts_status begin_launch(void *state, const struct cts_launch *launch,
@@ -254,8 +281,9 @@ static enum cts_status begin_launch(void *state, const struct cts_launch *launch
     for (size_t i = 0; i < catalogue->allocation_count; i++) {
         const struct cts_allocation *const a = &catalogue->allocations[i];
         if (a->rank == launch->rank && a->op < launch->op && launch->op < a->freed_op)
-            put_allocation(e, a);
+            put_allocation(e, a, CTS_FOLDER_GLOBAL);
     }
+    put_shared(e, &catalogue->kernels[launch->kernel]);
     cts_json_close_array(&e->json);
     cts_json_key(&e->json, "warps");
     cts_json_open_array(&e->json);
@@ -395,6 +423,37 @@ static void release(struct exporting *e)
     free(e->kernels);
     if (e->file) (void)fclose(e->file);
     free(e->path);
+    free(e->folder);
+}
+
+static enum cts_status make_folder(struct exporting *e)
+{
+    const char *const path = e->options->path;
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    if (rmdir(path) && errno != ENOENT)
+        return cts_fail(e->error, CTS_USAGE, "'%s' is there already", path);
+    if (asprintf(&e->folder, "%.*s.part-%d", (int)length, path, (int)getpid()) < 0) {
+        e->folder = NULL;
+        return cts_fail(e->error, CTS_MEMORY, "no memory for a path");
+    }
+    return mkdir(e->folder, 0777) ? cts_fail_errno(e->error, errno, "cannot make '%s'", path)
+                                  : CTS_OK;
+}
+
+/* What was made of a folder that does not become whole. */
+static void remove_folder(struct exporting *e)
+{
+    DIR *const directory = opendir(e->folder);
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        free(e->path);
+        if (asprintf(&e->path, "%s/%s", e->folder, entry->d_name) < 0)
+            e->path = NULL;
+        else if (entry->d_name[0] != '.')
+            (void)unlink(e->path);
+    }
+    if (directory) closedir(directory);
+    (void)rmdir(e->folder);
 }
 
 enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
@@ -405,11 +464,12 @@ enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
     *result = (struct cts_export_result){0};
     struct exporting e = {
         .catalogue = catalogue, .options = options, .result = result, .error = error};
-    if (mkdir(options->path, 0777))
-        return errno == EEXIST ? cts_fail(error, CTS_USAGE, "'%s' is there already", options->path)
-                               : cts_fail_errno(error, errno, "cannot make '%s'", options->path);
-    e.kernels = cts_array_zeroed(catalogue->kernel_count, sizeof *e.kernels, error);
-    enum cts_status status = e.kernels ? CTS_OK : CTS_MEMORY;
+    enum cts_status status = make_folder(&e);
+    const bool is_made = !status;
+    if (!status) {
+        e.kernels = cts_array_zeroed(catalogue->kernel_count, sizeof *e.kernels, error);
+        status = e.kernels ? CTS_OK : CTS_MEMORY;
+    }
     for (uint32_t i = 0; i < catalogue->kernel_count && !status; i++) name_files(&e, i);
     const struct cts_export_visitor visitor = {
         .state = &e, .begin = begin_launch, .record = put_record, .end = end_launch};
@@ -419,6 +479,9 @@ enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
     for (uint32_t i = 0; i < catalogue->kernel_count && !status; i++)
         if (e.kernels[i].place_count) status = write_metadata(&e, i);
     if (!status) status = write_run(&e);
+    if (!status && rename(e.folder, options->path))
+        status = cts_fail_errno(error, errno, "cannot write '%s'", options->path);
+    if (status && is_made) remove_folder(&e);
     release(&e);
     return status;
 }

@@ -109,6 +109,8 @@ enum cts_status cts_export_walk(const struct cts_catalogue *catalogue,
                      .error = error};
     uint32_t rank;
     enum cts_status status = cts_export_rank(catalogue, selection->rank, &rank, error);
+    if (!status && selection->site != CTS_NONE && selection->site >= catalogue->site_count)
+        status = cts_fail(error, CTS_USAGE, "there is no site %u to export", selection->site);
     for (size_t i = 0; i < catalogue->launch_count && !status; i++) {
         const struct cts_launch *const launch = &catalogue->launches[i];
         if (launch->rank != rank || launch->launch < selection->first_launch ||
