@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analyze/communication/model.h"
+#include "common/search.h"
 
 enum { AHEAD = 8 }; /* intervals whose shadow is fetched in advance */
 
@@ -93,19 +94,6 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static size_t cut_index(const uint64_t *cuts, size_t count, uint64_t value)
-{
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (cuts[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The first unpainted cell from `cell` on. */
 static size_t unpainted(size_t *next, size_t cell)
 {
@@ -138,8 +126,8 @@ static enum cts_status paint(struct strokes *strokes, struct cts_intervals *own,
     }
     for (size_t i = 0; !status && i < strokes->count; i++) {
         const struct stroke *const stroke = &strokes->items[i];
-        const size_t end = cut_index(cuts, cut_count, stroke->end);
-        size_t cell = unpainted(next, cut_index(cuts, cut_count, stroke->start));
+        const size_t end = cts_search_u64(cuts, cut_count, stroke->end);
+        size_t cell = unpainted(next, cts_search_u64(cuts, cut_count, stroke->start));
         for (; !status && cell < end; cell = unpainted(next, cell)) {
             next[cell] = cell + 1;
             if (stroke->is_store)

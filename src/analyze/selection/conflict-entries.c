@@ -12,6 +12,7 @@
 
 #include "analyze/selection/conflict.h"
 #include "common/array.h"
+#include "common/search.h"
 
 enum {
     SEGMENT_ENTRIES = 63,
@@ -154,16 +155,9 @@ static inline size_t window_of(const struct conflict_plan *plan, uint64_t page)
         const uint32_t place = pages->places[page - pages->items[0]];
         return place ? (size_t)(place - 1) << plan->page_shift : SIZE_MAX;
     }
-    size_t low = 0, high = pages->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (pages->items[middle] < page)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const bool found = low < pages->count && pages->items[low] == page;
-    return found ? low << plan->page_shift : SIZE_MAX;
+    const size_t place = cts_search_u64(pages->items, pages->count, page);
+    const bool is_there = place < pages->count && pages->items[place] == page;
+    return is_there ? place << plan->page_shift : SIZE_MAX;
 }
 
 /* Bytes first..last, which end behind where they begin. */

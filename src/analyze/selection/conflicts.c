@@ -12,6 +12,7 @@
 #include "analyze/selection/conflict.h"
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/search.h"
 
 enum { SHARED_MAX_BYTES = 16 << 20 };
 
@@ -52,15 +53,8 @@ static int by_number(const void *a, const void *b)
 
 static bool is_among(const uint64_t *pages, size_t count, uint64_t page)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (pages[middle] < page)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < count && pages[low] == page;
+    const size_t place = cts_search_u64(pages, count, page);
+    return place < count && pages[place] == page;
 }
 
 /* Leaves the pages that can hold a conflict, each once. */

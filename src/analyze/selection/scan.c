@@ -9,6 +9,7 @@
 
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/search.h"
 
 /* ---- the filter ---- */
 
@@ -153,15 +154,8 @@ bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space, 
         summary->spaces[view_space].last < first)
         return false;
     if (view_space != VIEW_GLOBAL) return true;
-    size_t low = 0, high = summary->page_count; /* the first page that is not before the bytes */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (summary->pages[middle] < first >> PAGE_BITS)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < summary->page_count && summary->pages[low] <= last >> PAGE_BITS;
+    const size_t page = cts_search_u64(summary->pages, summary->page_count, first >> PAGE_BITS);
+    return page < summary->page_count && summary->pages[page] <= last >> PAGE_BITS;
 }
 
 /* Whether any lane of a record touches a byte of first..last. */

@@ -463,17 +463,9 @@ static enum cts_status make_view(struct cts_selection *selection, uint32_t launc
     const uint64_t threads = (uint64_t)row->block[0] * row->block[1] * row->block[2];
     view->live_full = (uint32_t)(threads / CTS_WARP_LANES);
     view->live_rest = (uint32_t)(threads % CTS_WARP_LANES);
-    size_t low = 0,
-           high = source->chunk_count; /* the first chunk of the launch, or a later one's */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (source->chunks[middle].launch < row->launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    view->chunks = source->chunks + low;
-    while (low + view->chunk_count < source->chunk_count &&
+    const size_t first = cts_acc_first_chunk(source->chunks, source->chunk_count, row->launch);
+    view->chunks = source->chunks + first;
+    while (first + view->chunk_count < source->chunk_count &&
            view->chunks[view->chunk_count].launch == row->launch)
         view->chunk_count++;
     view->first_index = cts_array_zeroed(view->chunk_count + 1, sizeof *view->first_index, error);

@@ -131,8 +131,7 @@ static void write_finding(struct cts_json *json, const struct cts_catalogue *cat
     char evidence[500];
     const struct cts_access_site *const row = &result->sites[finding->site];
     const struct cts_site *const site = &catalogue->sites[row->site];
-    const char *const kernel =
-        row->kernel < catalogue->kernel_count ? catalogue->kernels[row->kernel].name : NULL;
+    const char *const kernel = cts_catalogue_kernel_name(catalogue, row->kernel);
     cts_finding_evidence(catalogue, result, finding, evidence, sizeof evidence);
     cts_json_open_object(json);
     cts_json_member_string(json, "finding", cts_finding_text(finding->kind));
@@ -313,12 +312,10 @@ static void write_change(struct cts_json *json, const struct cts_diff_side sides
     const struct cts_finding *const finding = it->after ? it->after : it->before;
     const struct cts_access_site *const row = &side->result->sites[finding->site];
     const struct cts_site *const site = &side->catalogue->sites[row->site];
-    const bool is_known = row->kernel < side->catalogue->kernel_count;
     cts_json_open_object(json);
     cts_json_member_string(json, "change", cts_diff_change_text(it->change));
     cts_json_member_string(json, "finding", cts_finding_text(finding->kind));
-    cts_json_member_string(json, "kernel",
-                           is_known ? side->catalogue->kernels[row->kernel].name : NULL);
+    cts_json_member_string(json, "kernel", cts_catalogue_kernel_name(side->catalogue, row->kernel));
     write_place(json, side->catalogue, site);
     cts_json_member_string(json, "variable", site->variable);
     write_evidence(json, "before", &sides[0], it->before);

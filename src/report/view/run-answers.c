@@ -198,8 +198,7 @@ static const char *activity_name(const struct cts_catalogue *catalogue,
         const char *const kind = is_copy ? catalogue->copies[it->index].kind : NULL;
         return kind ? kind : "copy";
     }
-    const char *const name =
-        it->kernel < catalogue->kernel_count ? catalogue->kernels[it->kernel].name : NULL;
+    const char *const name = cts_catalogue_kernel_name(catalogue, it->kernel);
     return name ? name : "?";
 }
 
