@@ -1,8 +1,14 @@
 /* Sizes come from a file: every product and sum is checked before a row is touched. */
 #include "analyze/copy.h"
 
+#include <stdlib.h>
+
+#include "common/array.h"
+
 /* More rows than any real copy has: beyond, a catalogue is damaged. */
 #define ROWS_MAX (UINT64_C(1) << 28)
+
+enum { RUNS_MAX = 16 }; /* kept on the way where the sides do not overlap */
 
 static void join_rows(struct cts_copy_rows *rows)
 {
@@ -54,4 +60,76 @@ enum cts_status cts_copy_rows_of(const struct cts_copy *copy, bool with_source,
         return cts_fail(error, CTS_FORMAT, "copy %u has %llu x %llu rows", copy->copy,
                         (unsigned long long)copy->height, (unsigned long long)copy->depth);
     return CTS_OK;
+}
+
+enum cts_status cts_copy_fill(struct cts_shadow *shadow, const struct cts_copy_rows *rows,
+                              uint32_t writer, struct cts_error *error)
+{
+    for (uint64_t z = 0; z < rows->depth; z++) {
+        for (uint64_t y = 0; y < rows->height; y++) {
+            const uint64_t start = cts_copy_row_start(&rows->to, z, y);
+            const enum cts_status status =
+                cts_shadow_fill(shadow, start, start + rows->width, writer, error);
+            if (status) return status;
+        }
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_copy_runs_add(struct cts_copy_runs *runs, uint64_t start, uint64_t end,
+                                  uint32_t writer, struct cts_error *error)
+{
+    struct cts_copy_run *const last = runs->count ? &runs->items[runs->count - 1] : NULL;
+    if (last && last->writer == writer && last->end == start) {
+        last->end = end;
+        return CTS_OK;
+    }
+    if (CTS_ARRAY_RESERVE(runs, runs->count + 1, error)) return CTS_MEMORY;
+    runs->items[runs->count++] = (struct cts_copy_run){start, end, writer};
+    return CTS_OK;
+}
+
+struct carrying {
+    struct cts_shadow_view *view;
+    bool overlapping;
+    cts_copy_put put;
+    void *state;
+    struct cts_copy_runs runs;
+    struct cts_error *error;
+};
+
+static enum cts_status put_runs(struct carrying *c)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; !status && i < c->runs.count; i++)
+        status = c->put(c->state, &c->runs.items[i], c->error);
+    c->runs.count = 0;
+    return status;
+}
+
+static enum cts_status carry_row(struct carrying *c, uint64_t from, uint64_t to, uint64_t width)
+{
+    enum cts_status status = CTS_OK;
+    for (uint64_t at = from, end; !status && at < from + width; at = end) {
+        uint32_t writer;
+        end = cts_shadow_run(c->view, at, from + width, &writer);
+        status = cts_copy_runs_add(&c->runs, to + (at - from), to + (end - from), writer, c->error);
+        if (!status && !c->overlapping && c->runs.count >= RUNS_MAX) status = put_runs(c);
+    }
+    return status;
+}
+
+enum cts_status cts_copy_carry(struct cts_shadow_view *view, const struct cts_copy_rows *rows,
+                               cts_copy_put put, void *state, struct cts_error *error)
+{
+    struct carrying c = {
+        .view = view, .overlapping = rows->overlapping, .put = put, .state = state, .error = error};
+    enum cts_status status = CTS_OK;
+    for (uint64_t z = 0; !status && z < rows->depth; z++)
+        for (uint64_t y = 0; !status && y < rows->height; y++)
+            status = carry_row(&c, cts_copy_row_start(&rows->from, z, y),
+                               cts_copy_row_start(&rows->to, z, y), rows->width);
+    if (!status) status = put_runs(&c);
+    free(c.runs.items);
+    return status;
 }

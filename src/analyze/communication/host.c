@@ -11,20 +11,6 @@ bool cts_comm_is_host_visible(const struct cts_allocation *allocation)
     return !strcmp(kind, "managed") || !strcmp(kind, "pinned") || !strcmp(kind, "mapped");
 }
 
-static enum cts_status fill_rows(struct cts_comm_model *model, const struct cts_copy_rows *g,
-                                 uint32_t writer, struct cts_error *error)
-{
-    for (uint64_t z = 0; z < g->depth; z++) {
-        for (uint64_t y = 0; y < g->height; y++) {
-            const uint64_t start = cts_copy_row_start(&g->to, z, y);
-            const enum cts_status status =
-                cts_shadow_fill(model->shadow, start, start + g->width, writer, error);
-            if (status) return status;
-        }
-    }
-    return CTS_OK;
-}
-
 /* How many bytes of [start, end) are this process's to count. */
 static uint64_t bytes_counted_here(const struct cts_comm_model *model, uint64_t start, uint64_t end)
 {
@@ -69,74 +55,14 @@ static void read_rows(struct cts_comm_model *model, struct cts_shadow_view *view
     }
 }
 
-/* Writers on their way: bytes of the destination. */
-struct run {
-    uint64_t start, end;
-    uint32_t writer;
-};
-struct runs {
-    struct run *items;
-    size_t count, capacity;
-};
-
-static enum cts_status put_runs(struct cts_comm_model *model, struct runs *runs,
-                                struct cts_error *error)
+static enum cts_status put_run(void *state, const struct cts_copy_run *run, struct cts_error *error)
 {
-    enum cts_status status = CTS_OK;
-    for (size_t i = 0; !status && i < runs->count; i++) {
-        const struct run *const run = &runs->items[i];
-        status = cts_shadow_fill(model->shadow, run->start, run->end, run->writer, error);
-        if ((run->writer & CTS_WRITER_MASK) < CTS_WRITER_FIRST_NODE) continue;
-        model->result->carried_bytes += run->end - run->start;
-        if (!status && model->options.processes)
-            status = cts_comm_own(model, run->start, run->end, error);
-    }
-    runs->count = 0;
-    return status;
-}
-
-/* Collects the writers of the source; puts them at once, in portions, unless the two sides overlap:
- * the copy reads all before it writes. */
-static enum cts_status carry_row(struct cts_comm_model *model, struct cts_shadow_view *view,
-                                 const struct cts_interval *from, uint64_t to, bool overlapping,
-                                 struct runs *runs, struct cts_error *error)
-{
-    for (uint64_t at = from->start; at < from->end;) {
-        uint32_t writer;
-        const uint64_t end = cts_shadow_run(view, at, from->end, &writer);
-        struct run *const last = runs->count ? &runs->items[runs->count - 1] : NULL;
-        const uint64_t start = to + (at - from->start);
-        if (last && last->writer == writer && last->end == start) {
-            last->end += end - at;
-        } else {
-            if (CTS_ARRAY_RESERVE(runs, runs->count + 1, error)) return CTS_MEMORY;
-            runs->items[runs->count++] = (struct run){start, start + (end - at), writer};
-        }
-        at = end;
-        if (!overlapping && runs->count >= 4096) {
-            const enum cts_status status = put_runs(model, runs, error);
-            if (status) return status;
-        }
-    }
-    return CTS_OK;
-}
-
-static enum cts_status carry(struct cts_comm_model *model, struct cts_shadow_view *view,
-                             const struct cts_copy_rows *g, struct cts_error *error)
-{
-    struct runs runs = {0};
-    enum cts_status status = CTS_OK;
-    for (uint64_t z = 0; !status && z < g->depth; z++) {
-        for (uint64_t y = 0; !status && y < g->height; y++) {
-            const uint64_t start = cts_copy_row_start(&g->from, z, y);
-            const struct cts_interval from = {start, start + g->width};
-            status = carry_row(model, view, &from, cts_copy_row_start(&g->to, z, y), g->overlapping,
-                               &runs, error);
-        }
-    }
-    if (!status) status = put_runs(model, &runs, error);
-    free(runs.items);
-    return status;
+    struct cts_comm_model *const model = state;
+    const enum cts_status status =
+        cts_shadow_fill(model->shadow, run->start, run->end, (uint32_t)run->writer, error);
+    if (status || (run->writer & CTS_WRITER_MASK) < CTS_WRITER_FIRST_NODE) return status;
+    model->result->carried_bytes += run->end - run->start;
+    return model->options.processes ? cts_comm_own(model, run->start, run->end, error) : CTS_OK;
 }
 
 static bool carries(const struct cts_copy *copy)
@@ -169,12 +95,13 @@ enum cts_status cts_comm_copy(struct cts_comm_model *model, const struct cts_cop
     struct cts_shadow_view *const view = &model->workers[0].view;
     if (view->shadow != model->shadow) *view = (struct cts_shadow_view){.shadow = model->shadow};
     if (is_memset || !strcmp(kind, "HtoD") || !strcmp(kind, "HtoH"))
-        return fill_rows(model, &g, CTS_WRITER_HOST, error);
+        return cts_copy_fill(model->shadow, &g, CTS_WRITER_HOST, error);
     if (!strcmp(kind, "DtoH")) {
         read_rows(model, view, &g);
-        return fill_rows(model, &g, CTS_WRITER_HOST, error); /* it may be mapped memory */
+        return cts_copy_fill(model->shadow, &g, CTS_WRITER_HOST,
+                             error); /* it may be mapped memory */
     }
-    if (carries(copy)) return carry(model, view, &g, error);
+    if (carries(copy)) return cts_copy_carry(view, &g, put_run, model, error);
     return cts_fail(error, CTS_FORMAT, "copy %u has the unknown kind '%s'", copy->copy, kind);
 }
 
@@ -210,16 +137,15 @@ enum cts_status cts_comm_host_access(struct cts_comm_model *model,
 /* A row of a copy: its destination is dead before the copy, and where it was live the source will
  * be. */
 static enum cts_status uncarry_row(struct cts_comm_model *model, struct cts_shadow_view *view,
-                                   uint64_t to, uint64_t from, uint64_t width, struct runs *runs,
-                                   struct cts_error *error)
+                                   uint64_t to, uint64_t from, uint64_t width,
+                                   struct cts_copy_runs *runs, struct cts_error *error)
 {
     for (uint64_t at = to; at < to + width;) {
         uint32_t writer;
         const uint64_t end = cts_shadow_run(view, at, to + width, &writer);
-        if (writer == CTS_WRITER_HOST) {
-            if (CTS_ARRAY_RESERVE(runs, runs->count + 1, error)) return CTS_MEMORY;
-            runs->items[runs->count++] = (struct run){from + (at - to), from + (end - to), writer};
-        }
+        if (writer == CTS_WRITER_HOST &&
+            cts_copy_runs_add(runs, from + (at - to), from + (end - to), writer, error))
+            return CTS_MEMORY;
         at = end;
     }
     return cts_shadow_fill(model->shadow, to, to + width, CTS_WRITER_NOBODY, error);
@@ -229,7 +155,7 @@ static enum cts_status uncarry(struct cts_comm_model *model, const struct cts_co
                                struct cts_error *error)
 {
     struct cts_shadow_view view = {.shadow = model->shadow};
-    struct runs runs = {0};
+    struct cts_copy_runs runs = {0};
     enum cts_status status = CTS_OK;
     for (uint64_t z = g->depth; !status && z-- > 0;)
         for (uint64_t y = g->height; !status && y-- > 0;)
@@ -251,7 +177,7 @@ static enum cts_status uncopy(struct cts_comm_model *model, const struct cts_cop
     const enum cts_status status = cts_copy_rows_of(copy, strcmp(kind, "memset") != 0, &g, error);
     if (status || !g.width || !g.height || !g.depth) return status;
     if (carries(copy)) return uncarry(model, &g, error);
-    return fill_rows(model, &g, CTS_WRITER_NOBODY, error);
+    return cts_copy_fill(model->shadow, &g, CTS_WRITER_NOBODY, error);
 }
 
 enum cts_status cts_comm_untake(struct cts_comm_model *model, const struct cts_step *step,

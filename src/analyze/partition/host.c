@@ -33,32 +33,10 @@ static enum cts_status fill_rows(struct cts_partition_model *model,
     return status;
 }
 
-/* Writers on their way: bytes of the destination. */
-struct run {
-    uint64_t start, length_bytes;
-    uint64_t writer;
-};
-struct runs {
-    struct run *items;
-    size_t count, capacity;
-};
-
-static enum cts_status add_run(struct runs *runs, uint64_t start, uint64_t length_bytes,
-                               uint32_t writer, struct cts_error *error)
-{
-    struct run *const last = runs->count ? &runs->items[runs->count - 1] : NULL;
-    if (last && last->writer == writer && last->start + last->length_bytes == start) {
-        last->length_bytes += length_bytes;
-        return CTS_OK;
-    }
-    if (CTS_ARRAY_RESERVE(runs, runs->count + 1, error)) return CTS_MEMORY;
-    runs->items[runs->count++] = (struct run){start, length_bytes, writer};
-    return CTS_OK;
-}
-
 /* The writers of this process's bytes of a row. */
 static enum cts_status collect_row(struct cts_partition_model *model, uint64_t from, uint64_t to,
-                                   uint64_t width, struct runs *runs, struct cts_error *error)
+                                   uint64_t width, struct cts_copy_runs *runs,
+                                   struct cts_error *error)
 {
     const uint64_t stop = from + width;
     for (uint64_t at = from; at < stop;) {
@@ -68,8 +46,8 @@ static enum cts_status collect_row(struct cts_partition_model *model, uint64_t f
         while (region && at < block_end) {
             uint32_t writer;
             const uint64_t end = cts_shadow_run(&region->writer_view, at, block_end, &writer);
-            const enum cts_status status = add_run(runs, to + (at - from), end - at, writer, error);
-            if (status) return status;
+            if (cts_copy_runs_add(runs, to + (at - from), to + (end - from), writer, error))
+                return CTS_MEMORY;
             at = end;
         }
         at = block_end;
@@ -78,13 +56,12 @@ static enum cts_status collect_row(struct cts_partition_model *model, uint64_t f
 }
 
 /* Sets the part of a run that lies in this process's regions. */
-static enum cts_status put_run(struct cts_partition_model *model, const struct run *run,
+static enum cts_status put_run(struct cts_partition_model *model, const struct cts_copy_run *run,
                                struct cts_error *error)
 {
-    const uint64_t stop = run->start + run->length_bytes;
-    for (uint64_t at = run->start; at < stop;) {
+    for (uint64_t at = run->start; at < run->end;) {
         const uint64_t block_last = at | ((UINT64_C(1) << CTS_SHADOW_BLOCK_BITS) - 1);
-        const uint64_t end = block_last < stop - 1 ? block_last + 1 : stop;
+        const uint64_t end = block_last < run->end - 1 ? block_last + 1 : run->end;
         struct cts_partition_region *const region = cts_partition_own_region(model, at);
         enum cts_status status = CTS_OK;
         if (region)
@@ -99,7 +76,7 @@ static enum cts_status put_run(struct cts_partition_model *model, const struct r
 static enum cts_status carry(struct cts_partition_model *model, const struct cts_copy_rows *rows,
                              struct cts_error *error)
 {
-    struct runs mine = {0};
+    struct cts_copy_runs mine = {0};
     enum cts_status status = CTS_OK;
     for (uint64_t z = 0; !status && z < rows->depth; z++)
         for (uint64_t y = 0; !status && y < rows->height; y++)
@@ -117,7 +94,7 @@ static enum cts_status carry(struct cts_partition_model *model, const struct cts
         if (!status) all_bytes = offsets[model->process_count];
         free(mine.items);
     }
-    const struct run *const runs = all;
+    const struct cts_copy_run *const runs = all;
     for (size_t i = 0; !status && i < all_bytes / sizeof *runs; i++)
         status = put_run(model, &runs[i], error);
     free(offsets);
