@@ -1,5 +1,5 @@
 /* What of MPI path-rules-test.c leaves out: probes, tests, cancelled requests, non-blocking
- * collectives, scans, fences. Exact waits, blame and path. */
+ * collectives, scans, fences, calls of several threads. Exact waits, blame and path. */
 #include "path-fixture.h"
 
 enum { ALLREDUCE = 11, SCAN = 14 }; /* as OTF2 numbers operations */
@@ -173,6 +173,42 @@ static void fences(void **state)
     finish(t, &r);
 }
 
+/* Messages and collectives are those of processes: any thread may take part for its rank, and which
+ * one does may change from call to call. */
+static void any_thread(void **state)
+{
+    (void)state;
+    enum { BARRIER = 0, BCAST = 1, REDUCE = 12, FROM_ONE = 1 };
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    const uint32_t worker_a = trace_location(t, "OMP thread 1", CTS_LOCATION_THREAD, 0);
+    const uint32_t worker_b = trace_location(t, "OMP thread 1", CTS_LOCATION_THREAD, 1);
+    const uint32_t all[] = {a, b, worker_a, worker_b};
+    for (unsigned i = 0; i < 4; i++) trace_enter(t, all[i], 0, "work");
+    trace_send(t, worker_a, 100, 110, 1, 5);
+    trace_receive(t, b, 20, 115, 0, 5);
+    trace_send(t, a, 120, 125, 1, 5); /* the second in its channel, of another thread */
+    trace_receive(t, worker_b, 30, 130, 0, 5);
+    trace_collective(t, a, 140, 160, BARRIER, CTS_TIMELINE_NONE);
+    trace_collective(t, worker_b, 150, 161, BARRIER, CTS_TIMELINE_NONE);
+    trace_collective(t, worker_a, 170, 190, BCAST, FROM_ONE);
+    trace_collective(t, worker_b, 180, 191, BCAST, FROM_ONE);
+    trace_collective(t, worker_a, 195, 198, REDUCE, FROM_ONE); /* 195: it waits for nobody */
+    trace_collective(t, worker_b, 193, 199, REDUCE, FROM_ONE);
+    trace_collective(t, worker_a, 200, 230, BARRIER, CTS_TIMELINE_NONE);
+    trace_collective(t, b, 220, 231, BARRIER, CTS_TIMELINE_NONE);
+    for (unsigned i = 0; i < 4; i++) trace_leave(t, all[i], 300 + i, "work");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_SENDER, 2, 80 + 90);
+    expect_pattern(&r, CTS_PATH_PATTERN_MPI_BARRIER, 2, 10 + 20);
+    expect_pattern(&r, CTS_PATH_PATTERN_LATE_ROOT, 1, 10);
+    expect_pattern(&r, CTS_PATH_PATTERN_EARLY_ROOT, 1, 2);
+    assert_int_equal(r.wait_ns, 212);
+    finish(t, &r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +218,7 @@ int main(void)
         cmocka_unit_test(non_blocking_collective),
         cmocka_unit_test(scan),
         cmocka_unit_test(fences),
+        cmocka_unit_test(any_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,13 @@ static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t
            (graph->processes ? graph->processes->rank : 0);
 }
 
+/* The location that stands for a process: any of its threads may send, receive and take part for
+ * its rank. */
+static inline uint32_t cts_path_home(const struct cts_path_graph *graph, uint32_t location)
+{
+    return graph->by_process[graph->process_first[graph->locations[location].process]];
+}
+
 /* What of [*from_ns, *to_ns) is counted; false: nothing. */
 static inline bool cts_path_clip(const struct cts_path_graph *graph, uint64_t *from_ns,
                                  uint64_t *to_ns)

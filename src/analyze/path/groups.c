@@ -14,6 +14,76 @@ struct grouping {
     uint32_t *pool_of; /* per member, in the order in which they came */
 };
 
+/* ---- order ---- */
+
+struct turn { /* of one of several threads */
+    struct cts_path_member *member;
+    uint32_t order; /* of its location */
+};
+
+static int by_enter(const void *left, const void *right)
+{
+    const struct turn *const a = left, *const b = right;
+    if (a->member->enter_ns != b->member->enter_ns)
+        return a->member->enter_ns < b->member->enter_ns ? -1 : 1;
+    if (a->order != b->order) return a->order < b->order ? -1 : 1;
+    return (a->member > b->member) - (a->member < b->member);
+}
+
+static bool is_of_process(const struct cts_path_member *member)
+{
+    return member->key >> 60 != 2 && member->key != UINT64_MAX; /* a team's are of threads */
+}
+
+/* The i-th collective of a process is the i-th of the others, whichever thread takes part. */
+static enum cts_status number_turns(struct turn *turns, size_t count, struct cts_error *error)
+{
+    struct cts_map counts = {0};
+    enum cts_status status = CTS_OK;
+    qsort(turns, count, sizeof *turns, by_enter);
+    for (size_t i = 0; i < count && !status; i++) {
+        uint64_t *const next = cts_map_at(&counts, turns[i].member->key, error);
+        if (!next)
+            status = CTS_MEMORY;
+        else
+            turns[i].member->order = (uint32_t)(*next)++;
+    }
+    cts_map_release(&counts);
+    return status;
+}
+
+/* Where several threads of a process take part in collectives: those of one location are numbered
+ * already (load.c). */
+static enum cts_status number_process(struct cts_path_graph *graph, uint32_t process,
+                                      struct cts_error *error)
+{
+    CTS_PATH_LIST(struct turn, turns) = {0};
+    enum cts_status status = CTS_OK;
+    uint32_t threads = 0;
+    for (unsigned pass = 0; pass < 2 && !status; pass++) {
+        if (pass && threads < 2) break;
+        for (uint32_t p = graph->process_first[process]; p < graph->process_first[process + 1];
+             p++) {
+            const uint32_t id = graph->by_process[p];
+            const struct cts_path_raw *const raw = graph->locations[id].raw;
+            for (size_t i = 0; raw && i < raw->members.count && !status; i++) {
+                if (!is_of_process(&raw->members.items[i])) continue;
+                if (!pass) {
+                    threads++;
+                    break;
+                }
+                status = CTS_ARRAY_RESERVE(&turns, turns.count + 1, error);
+                if (!status)
+                    turns.items[turns.count++] =
+                        (struct turn){&raw->members.items[i], graph->locations[id].order};
+            }
+        }
+    }
+    if (!status && turns.count) status = number_turns(turns.items, turns.count, error);
+    free(turns.items);
+    return status;
+}
+
 /* ---- gathering ---- */
 
 static struct cts_path_member *gather(struct cts_path_graph *graph, size_t *count,
@@ -177,13 +247,21 @@ enum cts_status cts_path_await_all(const struct cts_path_meeting *meeting,
                                    error);
 }
 
+/* Whether the root that a member names is its process, whichever thread takes part for it. */
+static bool is_root(const struct cts_path_meeting *meeting, const struct cts_path_member *member)
+{
+    const uint32_t root = cts_path_who_meets(meeting)->root;
+    return root != CTS_PATH_NONE &&
+           cts_path_home(meeting->graph, member->location) == cts_path_home(meeting->graph, root);
+}
+
 enum cts_status cts_path_await_root(const struct cts_path_meeting *meeting,
                                     enum cts_path_pattern pattern, struct cts_error *error)
 {
     const struct cts_path_member *const member = cts_path_who_meets(meeting);
-    if (member->root == member->location) return CTS_OK;
+    if (is_root(meeting, member)) return CTS_OK;
     for (uint32_t i = 0; i < meeting->graph->pools[meeting->pool].count; i++)
-        if (meeting->members[i].location == member->root)
+        if (is_root(meeting, &meeting->members[i]))
             return await_member(meeting, &meeting->members[i], pattern, error);
     return CTS_OK;
 }
@@ -200,7 +278,7 @@ enum cts_status cts_path_root_awaits(const struct cts_path_meeting *meeting,
                                      enum cts_path_pattern pattern, struct cts_error *error)
 {
     const struct cts_path_member *const member = cts_path_who_meets(meeting);
-    if (member->root != member->location) return CTS_OK;
+    if (!is_root(meeting, member)) return CTS_OK;
     return cts_path_await_all(meeting, pattern, false, error);
 }
 
@@ -233,6 +311,8 @@ static enum cts_status build(struct grouping *g, struct cts_error *error)
 enum cts_status cts_path_match_groups(struct cts_path_graph *graph, struct cts_error *error)
 {
     struct grouping g = {.graph = graph};
+    for (uint32_t p = 0; p < graph->process_count; p++)
+        if (number_process(graph, p, error)) return CTS_MEMORY;
     struct cts_path_member *const members = gather(graph, &g.count, error);
     if (!members) return error->status ? error->status : CTS_MEMORY;
     enum cts_status status = CTS_MEMORY;

@@ -1,7 +1,8 @@
 /* Point to point: the i-th send of a channel (communicator, source, destination, tag) meets the
- * i-th receive posted for it; so do the posts and completes of windows. Sends travel to the process
- * that holds the receiver, where they are matched; what became of them travels back. The rules say
- * what waited. */
+ * i-th receive posted for it; so do the posts and completes of windows. Source and destination are
+ * processes: where several threads of one send or receive, their calls count in the order of time.
+ * Sends travel to the process that holds the receiver, where they are matched; what became of them
+ * travels back. The rules say what waited. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 
 struct wire_send {
     uint64_t enter_ns;
-    uint32_t call, source, target, communicator, tag, index;
+    uint32_t call, source, communicator, tag, index;
+    uint32_t target; /* home of the receiver */
 };
 
 struct wire_match {
@@ -29,7 +31,7 @@ static unsigned process_total(const struct cts_path_graph *graph)
     return graph->processes ? graph->processes->count : 1;
 }
 
-/* ---- matching at one receiver ---- */
+/* ---- matching at one receiving process ---- */
 
 struct channel {
     uint32_t head, tail; /* positions in the sends, NONE */
@@ -37,10 +39,10 @@ struct channel {
 
 struct matching {
     struct cts_path_graph *graph;
-    const struct wire_send *sends; /* of all receivers here, grouped */
-    size_t *first;                 /* [location + 1] */
-    struct wire_match *matches;    /* per send; post NONE: unmatched */
-    uint32_t *next;                /* per send */
+    struct wire_send *sends;    /* of all receivers here, grouped by their homes */
+    size_t *first;              /* [location + 1] */
+    struct wire_match *matches; /* per send; post NONE: unmatched */
+    uint32_t *next;             /* per send */
 };
 
 struct channels {
@@ -105,54 +107,140 @@ enum cts_status cts_path_await_receive(const struct cts_path_answer *answer,
                                    error);
 }
 
-static enum cts_status take(struct matching *m, uint32_t id, struct channels *channels,
-                            struct cts_error *error)
+/* A receive of a location meets the first send that is left in its channel. */
+static enum cts_status take(struct matching *m, uint32_t id, const struct cts_path_receive *receive,
+                            struct channels *channels, uint64_t *unmatched, struct cts_error *error)
 {
+    if (receive->peer == CTS_PATH_NONE) return CTS_OK;
     struct cts_path_location *const at = &m->graph->locations[id];
-    uint64_t unmatched = 0;
-    for (size_t i = 0; i < at->raw->receives.count; i++) {
-        const struct cts_path_receive *const receive = &at->raw->receives.items[i];
-        if (receive->peer == CTS_PATH_NONE) continue;
-        struct channel *const channel =
-            channel_of(channels, receive->peer, receive->communicator, receive->tag, error);
-        if (!channel) return CTS_MEMORY;
-        if (channel->head == CTS_PATH_NONE) {
-            unmatched++;
-            continue;
-        }
-        const size_t found = m->first[id] + channel->head;
-        channel->head = m->next[found];
-        const struct wire_send *const send = &m->sends[found];
-        m->matches[found].post = receive->post;
-        m->matches[found].post_ns = at->time_ns[receive->post];
-        const struct cts_path_message message = {.graph = m->graph,
-                                                 .at = at,
-                                                 .receive = receive,
-                                                 .sent = {send->enter_ns, send->source, send->call},
-                                                 .window = send->communicator & CTS_PATH_WINDOW,
-                                                 .tag = send->tag};
-        const enum cts_status status = CTS_PATH_OFFER(message, &message, error);
-        if (status) return status;
+    struct channel *const channel = channel_of(channels, cts_path_home(m->graph, receive->peer),
+                                               receive->communicator, receive->tag, error);
+    if (!channel) return CTS_MEMORY;
+    if (channel->head == CTS_PATH_NONE) {
+        (*unmatched)++;
+        return CTS_OK;
     }
-    cts_path_warn(m->graph, CTS_PATH_WARNING_UNMATCHED_RECEIVE, unmatched);
-    return CTS_OK;
+    const size_t found = m->first[cts_path_home(m->graph, id)] + channel->head;
+    channel->head = m->next[found];
+    const struct wire_send *const send = &m->sends[found];
+    m->matches[found].target = id;
+    m->matches[found].post = receive->post;
+    m->matches[found].post_ns = at->time_ns[receive->post];
+    const struct cts_path_message message = {.graph = m->graph,
+                                             .at = at,
+                                             .receive = receive,
+                                             .sent = {send->enter_ns, send->source, send->call},
+                                             .window = send->communicator & CTS_PATH_WINDOW,
+                                             .tag = send->tag};
+    return CTS_PATH_OFFER(message, &message, error);
 }
 
-static enum cts_status match_location(void *state, size_t index, struct cts_error *error)
+/* A receive of one of several threads. */
+struct posted {
+    uint64_t post_ns;
+    uint32_t location, index;
+};
+
+static int by_post(const void *left, const void *right)
+{
+    const struct posted *const a = left, *const b = right;
+    if (a->post_ns != b->post_ns) return a->post_ns < b->post_ns ? -1 : 1;
+    if (a->location != b->location) return a->location < b->location ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static enum cts_status take_of_threads(struct matching *m, uint32_t process, size_t count,
+                                       struct channels *channels, uint64_t *unmatched,
+                                       struct cts_error *error)
+{
+    const struct cts_path_graph *const graph = m->graph;
+    struct posted *const posted = cts_array_zeroed(count, sizeof *posted, error);
+    if (!posted) return CTS_MEMORY;
+    size_t at = 0;
+    for (uint32_t p = graph->process_first[process]; p < graph->process_first[process + 1]; p++) {
+        const uint32_t id = graph->by_process[p];
+        const struct cts_path_raw *const raw = graph->locations[id].raw;
+        for (size_t i = 0; raw && i < raw->receives.count; i++)
+            posted[at++] = (struct posted){
+                graph->locations[id].time_ns[raw->receives.items[i].post], id, (uint32_t)i};
+    }
+    qsort(posted, count, sizeof *posted, by_post);
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        const uint32_t id = posted[i].location;
+        status = take(m, id, &graph->locations[id].raw->receives.items[posted[i].index], channels,
+                      unmatched, error);
+    }
+    free(posted);
+    return status;
+}
+
+/* All receives of a process. */
+static enum cts_status take_all(struct matching *m, uint32_t process, struct channels *channels,
+                                struct cts_error *error)
+{
+    struct cts_path_graph *const graph = m->graph;
+    uint32_t threads = 0, last = CTS_PATH_NONE;
+    size_t count = 0;
+    for (uint32_t p = graph->process_first[process]; p < graph->process_first[process + 1]; p++) {
+        const struct cts_path_raw *const raw = graph->locations[graph->by_process[p]].raw;
+        if (!raw || !raw->receives.count) continue;
+        threads++;
+        last = graph->by_process[p];
+        count += raw->receives.count;
+    }
+    uint64_t unmatched = 0;
+    enum cts_status status = CTS_OK;
+    if (threads > 1) status = take_of_threads(m, process, count, channels, &unmatched, error);
+    for (size_t i = 0; threads == 1 && i < count && !status; i++)
+        status = take(m, last, &graph->locations[last].raw->receives.items[i], channels, &unmatched,
+                      error);
+    cts_path_warn(graph, CTS_PATH_WARNING_UNMATCHED_RECEIVE, unmatched);
+    return status;
+}
+
+static int by_source_and_time(const void *left, const void *right, void *state)
+{
+    const struct cts_path_graph *const graph = state;
+    const struct wire_send *const a = left, *const b = right;
+    const uint32_t a_home = cts_path_home(graph, a->source),
+                   b_home = cts_path_home(graph, b->source);
+    if (a_home != b_home) return a_home < b_home ? -1 : 1;
+    if (a->enter_ns != b->enter_ns) return a->enter_ns < b->enter_ns ? -1 : 1;
+    if (a->source != b->source) return a->source < b->source ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+/* Those of one process come thread by thread: several threads' are put in order. */
+static void order_sends(const struct matching *m, struct wire_send *sends, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (sends[i].source != sends[i - 1].source &&
+            cts_path_home(m->graph, sends[i].source) ==
+                cts_path_home(m->graph, sends[i - 1].source)) {
+            qsort_r(sends, count, sizeof *sends, by_source_and_time, m->graph);
+            return;
+        }
+}
+
+static enum cts_status match_process(void *state, size_t index, struct cts_error *error)
 {
     struct matching *const m = state;
-    const uint32_t id = (uint32_t)index;
-    if (!m->graph->locations[id].raw) return CTS_OK;
+    const uint32_t process = (uint32_t)index;
+    if (m->graph->process_first[process] == m->graph->process_first[process + 1]) return CTS_OK;
+    const uint32_t id = m->graph->by_process[m->graph->process_first[process]];
+    if (!cts_path_is_mine(m->graph, id)) return CTS_OK;
     const size_t first = m->first[id], count = m->first[id + 1] - first;
     struct channels channels = {0};
     enum cts_status status = CTS_OK;
+    order_sends(m, m->sends + first, count);
     for (size_t i = 0; i < count && !status; i++) {
         const struct wire_send *const send = &m->sends[first + i];
         m->next[first + i] = CTS_PATH_NONE;
         m->matches[first + i] = (struct wire_match){
             .source = send->source, .index = send->index, .target = id, .post = CTS_PATH_NONE};
-        struct channel *const channel =
-            channel_of(&channels, send->source, send->communicator, send->tag, error);
+        struct channel *const channel = channel_of(&channels, cts_path_home(m->graph, send->source),
+                                                   send->communicator, send->tag, error);
         if (!channel)
             status = CTS_MEMORY;
         else if (channel->head == CTS_PATH_NONE)
@@ -160,7 +248,7 @@ static enum cts_status match_location(void *state, size_t index, struct cts_erro
         else
             channel->tail = m->next[first + channel->tail] = (uint32_t)i;
     }
-    if (!status) status = take(m, id, &channels, error);
+    if (!status) status = take_all(m, process, &channels, error);
     free(channels.list.items);
     cts_map_release(&channels.pairs);
     cts_map_release(&channels.tags);
@@ -196,7 +284,7 @@ static struct wire_send *pack_sends(struct cts_path_graph *graph, size_t *sizes,
                 (struct wire_send){.enter_ns = location->time_ns[send->call],
                                    .call = send->call,
                                    .source = l,
-                                   .target = send->peer,
+                                   .target = cts_path_home(graph, send->peer),
                                    .communicator = send->communicator,
                                    .tag = send->tag,
                                    .index = (uint32_t)i};
@@ -308,7 +396,7 @@ enum cts_status cts_path_match_messages(struct cts_path_graph *graph, struct cts
         goto out;
     }
     m.sends = grouped;
-    status = cts_path_for_each(graph, graph->location_count, match_location, &m, error);
+    status = cts_path_for_each(graph, graph->process_count, match_process, &m, error);
     free(grouped);
     grouped = NULL;
     if (status) goto out;

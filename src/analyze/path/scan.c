@@ -253,8 +253,9 @@ void cts_scan_call(struct load *load, const struct frame *frame)
 void cts_scan_message(struct load *load, uint32_t from, uint32_t to, uint32_t communicator,
                       uint32_t tag, int sign)
 {
-    const uint64_t drawn =
-        draw(DRAW_MESSAGE, (uint64_t)from << 32 | to, (uint64_t)communicator << 32 | tag);
+    const uint64_t homes =
+        (uint64_t)cts_path_home(load->graph, from) << 32 | cts_path_home(load->graph, to);
+    const uint64_t drawn = draw(DRAW_MESSAGE, homes, (uint64_t)communicator << 32 | tag);
     load->scan->balance += sign > 0 ? drawn : -drawn;
 }
 
