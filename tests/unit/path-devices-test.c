@@ -1,6 +1,7 @@
 /* What devices do and do not do: exact numbers on small traces, and random ones against a count
  * over single nanoseconds. Blame per activity on small traces. */
 #include "path-fixture.h"
+#include "random.h"
 
 static void copy_on(struct trace *t, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
 {
@@ -121,13 +122,6 @@ static void held_for_the_copy(void **state)
 
 /* ---- random ones ---- */
 
-static uint64_t seed;
-static unsigned random_below(unsigned limit)
-{
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (unsigned)((seed >> 33) % limit);
-}
-
 enum { STREAMS = 4, ITEMS_MAX = 200, TIME_MAX = 4000 };
 struct item {
     unsigned stream, begin_ns, end_ns;
@@ -203,21 +197,21 @@ static struct cts_path_device_row brute_force(struct item *items, size_t count)
 static size_t make_stream(struct trace *t, uint32_t location, unsigned stream, struct item *items)
 {
     size_t count = 0;
-    unsigned now_ns = random_below(20);
+    unsigned now_ns = below(20);
     while (count < ITEMS_MAX / STREAMS / 2 && now_ns < TIME_MAX - 100) {
         struct item *const item = &items[count++];
         *item = (struct item){.stream = stream,
                               .begin_ns = now_ns,
-                              .end_ns = now_ns + 1 + random_below(20),
-                              .kind = random_below(5) == 0   ? MEMSET
-                                      : random_below(2) == 0 ? COPY
-                                                             : KERNEL};
+                              .end_ns = now_ns + 1 + below(20),
+                              .kind = below(5) == 0   ? MEMSET
+                                      : below(2) == 0 ? COPY
+                                                      : KERNEL};
         if (item->kind == COPY)
             copy_on(t, location, item->begin_ns, item->end_ns);
         else
             trace_call(t, location, item->begin_ns, item->end_ns,
                        item->kind == KERNEL ? "a kernel" : "cuMemset");
-        now_ns = item->end_ns + random_below(3) * random_below(20);
+        now_ns = item->end_ns + below(3) * below(20);
     }
     return count;
 }
@@ -226,7 +220,7 @@ static void random_devices(void **state)
 {
     (void)state;
     for (unsigned round = 0; round < 150; round++) {
-        seed = round;
+        random_start(round);
         struct trace *const t = trace_new();
         const uint32_t host = trace_rank(t);
         trace_call(t, host, 0, TIME_MAX, "main");

@@ -1,19 +1,13 @@
 /* Events that make no sense: any kind in any order, with any numbers and times. The analysis ends,
  * sums hold, and all numbers of processes and threads agree. */
 #include "path-fixture.h"
-
-static uint64_t seed;
-static unsigned random_below(unsigned limit)
-{
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (unsigned)((seed >> 33) % limit);
-}
+#include "random.h"
 
 /* Mostly small, so that things meet; now and then anything. */
 static uint32_t number(void)
 {
     static const uint32_t odd[] = {UINT32_MAX, INT32_MAX, 1u << 31, 65536, 1000};
-    return random_below(20) ? random_below(4) : odd[random_below(5)];
+    return below(20) ? below(4) : odd[below(5)];
 }
 
 static const char *const names[] = {"main",
@@ -43,35 +37,35 @@ enum { NAMES = sizeof names / sizeof *names };
 
 static void add_attributes(struct trace_event *event, uint32_t locations)
 {
-    if (random_below(2)) trace_set(event, CTS_ATTRIBUTE_STREAM_REF, random_below(locations + 2));
-    if (random_below(3) == 0) trace_set(event, CTS_ATTRIBUTE_EVENT_REF, random_below(3));
-    if (random_below(3) == 0) trace_set(event, CTS_ATTRIBUTE_RESULT, random_below(2));
-    if (random_below(6) == 0) trace_set(event, CTS_ATTRIBUTE_CORRELATION, random_below(6));
-    if (random_below(6) == 0) trace_set(event, CTS_ATTRIBUTE_PARALLEL_REGION, random_below(4));
+    if (below(2)) trace_set(event, CTS_ATTRIBUTE_STREAM_REF, below(locations + 2));
+    if (below(3) == 0) trace_set(event, CTS_ATTRIBUTE_EVENT_REF, below(3));
+    if (below(3) == 0) trace_set(event, CTS_ATTRIBUTE_RESULT, below(2));
+    if (below(6) == 0) trace_set(event, CTS_ATTRIBUTE_CORRELATION, below(6));
+    if (below(6) == 0) trace_set(event, CTS_ATTRIBUTE_PARALLEL_REGION, below(4));
 }
 
 static void add_event(struct trace *t, uint32_t location, uint64_t time_ns)
 {
     const uint32_t locations = (uint32_t)t->timeline.location_count;
-    if (random_below(3)) { /* most are calls, some without an end */
-        const char *const name = names[random_below(NAMES)];
-        if (random_below(8)) add_attributes(trace_enter(t, location, time_ns, name), locations);
-        if (random_below(4) == 0)
+    if (below(3)) { /* most are calls, some without an end */
+        const char *const name = names[below(NAMES)];
+        if (below(8)) add_attributes(trace_enter(t, location, time_ns, name), locations);
+        if (below(4) == 0)
             trace_message(t, location, time_ns,
-                          (enum cts_timeline_event_kind)(CTS_EVENT_MPI_SEND + random_below(8)),
-                          number(), number(), number());
-        if (random_below(8))
-            add_attributes(trace_leave(t, location, time_ns + random_below(30), name), locations);
+                          (enum cts_timeline_event_kind)(CTS_EVENT_MPI_SEND + below(8)), number(),
+                          number(), number());
+        if (below(8))
+            add_attributes(trace_leave(t, location, time_ns + below(30), name), locations);
         return;
     }
-    struct trace_event *const event = trace_add(
-        t, location, time_ns, (enum cts_timeline_event_kind)random_below(CTS_EVENT_KIND_COUNT));
+    struct trace_event *const event =
+        trace_add(t, location, time_ns, (enum cts_timeline_event_kind)below(CTS_EVENT_KIND_COUNT));
     struct cts_timeline_event *const e = &event->event;
     if (e->kind == CTS_EVENT_ENTER || e->kind == CTS_EVENT_LEAVE)
         e->region = number();
     else if (e->kind >= CTS_EVENT_MPI_COLLECTIVE_END &&
              e->kind <= CTS_EVENT_NON_BLOCKING_COLLECTIVE_COMPLETE) {
-        e->collective.operation = random_below(20);
+        e->collective.operation = below(20);
         e->collective.communicator = number();
         e->collective.root = number();
         e->collective.request = number();
@@ -84,7 +78,7 @@ static void add_event(struct trace *t, uint32_t location, uint64_t time_ns)
         e->thread.communicator = number();
         e->thread.sequence = number();
     } else if (e->kind == CTS_EVENT_BUFFER_FLUSH) {
-        e->flush.end_ns = random_below(5000);
+        e->flush.end_ns = below(5000);
     } else {
         e->message.peer = number();
         e->message.communicator = number();
@@ -96,29 +90,29 @@ static void add_event(struct trace *t, uint32_t location, uint64_t time_ns)
 
 static void run_one(uint64_t run)
 {
-    seed = run * 104729 + 3;
+    random_start(run * 104729 + 3);
     struct trace *const t = trace_new();
-    const unsigned ranks = 1 + random_below(4);
+    const unsigned ranks = 1 + below(4);
     for (unsigned r = 0; r < ranks; r++) {
         const uint32_t host = trace_rank(t);
-        for (unsigned s = random_below(3); s-- > 0;) {
+        for (unsigned s = below(3); s-- > 0;) {
             const uint32_t stream = trace_stream(t, host, 7 + s);
-            t->locations[stream].null_stream = random_below(3) == 0;
-            t->locations[stream].device = random_below(2);
+            t->locations[stream].null_stream = below(3) == 0;
+            t->locations[stream].device = below(2);
         }
-        if (random_below(2))
+        if (below(2))
             (void)trace_location(t, "OMP thread 1", CTS_LOCATION_THREAD, t->locations[host].group);
     }
     const uint32_t locations = (uint32_t)t->timeline.location_count;
-    for (uint32_t i = 0; i < locations; i++) t->team_ranks[i] = random_below(locations);
-    t->communicators[1].rank_count = random_below(locations + 1);
+    for (uint32_t i = 0; i < locations; i++) t->team_ranks[i] = below(locations);
+    t->communicators[1].rank_count = below(locations + 1);
     t->window.communicator = number();
     for (unsigned i = 0; i < NAMES; i++) (void)trace_region(t, names[i]);
     for (uint32_t l = 0; l < locations; l++) {
-        uint64_t now_ns = random_below(100);
-        for (unsigned i = random_below(120); i-- > 0;) {
+        uint64_t now_ns = below(100);
+        for (unsigned i = below(120); i-- > 0;) {
             add_event(t, l, now_ns);
-            now_ns += random_below(25);
+            now_ns += below(25);
         }
     }
     const struct cts_path_source source = trace_source(t);

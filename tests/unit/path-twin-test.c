@@ -3,6 +3,7 @@
  * the path backwards over plain lists, and every number must agree: times of rows, blame in ns, the
  * path stay by stay. Times on a location never coincide, between locations they may. */
 #include "path-fixture.h"
+#include "random.h"
 
 enum { RANKS_MAX = 4, STREAMS = 2, LOCATIONS = RANKS_MAX * (1 + STREAMS), TIME_MAX = 6000 };
 enum { WAITS_MAX = 2000, TARGETS_MAX = 8, RUNS = 100, COPYING = TRACE_REGIONS_MAX };
@@ -47,13 +48,8 @@ struct twin {
     bool (*changed)[TIME_MAX];
 };
 
-static uint64_t seed, stretches;
+static uint64_t stretches;
 static volatile uint64_t number_of_run;
-static unsigned random_below(unsigned limit)
-{
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (unsigned)((seed >> 33) % limit);
-}
 
 static struct dependency *add(struct twin *w, uint32_t location)
 {
@@ -88,17 +84,17 @@ static uint64_t latest(const struct dependency *d)
 static void compute(struct twin *w, unsigned rank)
 {
     static const char *const names[] = {"alpha", "beta", "gamma"};
-    const uint64_t begin_ns = w->now_ns[rank], end_ns = begin_ns + 1 + random_below(60);
-    trace_call(w->trace, w->hosts[rank], begin_ns, end_ns, names[random_below(3)]);
-    w->now_ns[rank] = end_ns + 1 + random_below(3);
+    const uint64_t begin_ns = w->now_ns[rank], end_ns = begin_ns + 1 + below(60);
+    trace_call(w->trace, w->hosts[rank], begin_ns, end_ns, names[below(3)]);
+    w->now_ns[rank] = end_ns + 1 + below(3);
 }
 
 static void launch(struct twin *w, unsigned rank, unsigned s)
 {
     static const char *const names[] = {"small kernel", "big kernel"};
-    const unsigned which = random_below(2);
+    const unsigned which = below(2);
     const uint32_t host = w->hosts[rank], stream = w->streams[rank][s];
-    const uint64_t enter_ns = w->now_ns[rank], leave_ns = enter_ns + 1 + random_below(5);
+    const uint64_t enter_ns = w->now_ns[rank], leave_ns = enter_ns + 1 + below(5);
     trace_launch(w->trace, host, enter_ns, leave_ns, stream);
     w->now_ns[rank] = leave_ns + 1;
     uint64_t ready_ns = leave_ns;
@@ -107,7 +103,7 @@ static void launch(struct twin *w, unsigned rank, unsigned s)
     uint64_t begin_ns = ready_ns;
     const bool held = w->held[rank][s].any;
     if (held && w->held[rank][s].end_ns > begin_ns) begin_ns = w->held[rank][s].end_ns;
-    begin_ns += 1 + random_below(6);
+    begin_ns += 1 + below(6);
     if (held && w->held[rank][s].end_ns > ready_ns) {
         struct dependency *const d = add(w, stream);
         d->begin_ns = ready_ns;
@@ -123,7 +119,7 @@ static void launch(struct twin *w, unsigned rank, unsigned s)
         aim(d, host, leave_ns);
     }
     w->held[rank][s].any = false;
-    const uint64_t end_ns = begin_ns + 1 + random_below(which ? 150 : 30);
+    const uint64_t end_ns = begin_ns + 1 + below(which ? 150 : 30);
     trace_call(w->trace, stream, begin_ns, end_ns, names[which]);
     w->stream_end_ns[rank][s] = end_ns;
     w->begins_ns[rank][s][w->launched[rank][s]++] = begin_ns;
@@ -146,7 +142,7 @@ static void synchronise(struct twin *w, unsigned rank, const char *name, int onl
         aim(&wait, w->streams[rank][s], end_ns);
     }
     const uint64_t last_ns = latest(&wait);
-    const uint64_t leave_ns = (last_ns > enter_ns ? last_ns : enter_ns) + 1 + random_below(8);
+    const uint64_t leave_ns = (last_ns > enter_ns ? last_ns : enter_ns) + 1 + below(8);
     struct trace_event *const leave = trace_call(w->trace, host, enter_ns, leave_ns, name);
     if (event)
         trace_set(leave, CTS_ATTRIBUTE_EVENT_REF, 1);
@@ -236,8 +232,8 @@ static void pageable_copy(struct twin *w, unsigned rank, unsigned s)
         d->begin_ns = enter_ns;
         d->end_ns = d->leaves_ns = last_ns;
     }
-    const uint64_t begin_ns = (last_ns > enter_ns ? last_ns : enter_ns) + 1 + random_below(6);
-    const uint64_t end_ns = begin_ns + 1 + random_below(40);
+    const uint64_t begin_ns = (last_ns > enter_ns ? last_ns : enter_ns) + 1 + below(6);
+    const uint64_t end_ns = begin_ns + 1 + below(40);
     struct dependency *const d = add(w, stream);
     d->begin_ns = d->end_ns = d->leaves_ns = begin_ns;
     d->launch = true;
@@ -247,7 +243,7 @@ static void pageable_copy(struct twin *w, unsigned rank, unsigned s)
               stream);
     trace_add(w->trace, stream, begin_ns, CTS_EVENT_RMA_GET);
     trace_add(w->trace, stream, end_ns, CTS_EVENT_RMA_OP_COMPLETE_NON_BLOCKING);
-    w->now_ns[rank] = end_ns + random_below(4);
+    w->now_ns[rank] = end_ns + below(4);
     trace_leave(w->trace, host, w->now_ns[rank]++, "cuMemcpyHtoDAsync");
     w->stream_end_ns[rank][s] = end_ns;
     w->begins_ns[rank][s][w->launched[rank][s]++] = begin_ns;
@@ -272,12 +268,12 @@ static void host_wait(struct twin *w, const struct dependency *wait, uint64_t en
 static void message(struct twin *w, unsigned from, unsigned to)
 {
     const uint64_t sent_ns = w->now_ns[from], posted_ns = w->now_ns[to];
-    const bool rendezvous = random_below(2);
-    uint64_t send_leave_ns = sent_ns + 1 + random_below(4);
-    if (rendezvous && posted_ns >= send_leave_ns) send_leave_ns = posted_ns + 1 + random_below(9);
+    const bool rendezvous = below(2);
+    uint64_t send_leave_ns = sent_ns + 1 + below(4);
+    if (rendezvous && posted_ns >= send_leave_ns) send_leave_ns = posted_ns + 1 + below(9);
     const uint64_t first_ns = sent_ns > posted_ns ? sent_ns : posted_ns;
-    const uint64_t receive_leave_ns = first_ns + 1 + random_below(12);
-    const unsigned tag = random_below(3);
+    const uint64_t receive_leave_ns = first_ns + 1 + below(12);
+    const unsigned tag = below(3);
     trace_send(w->trace, w->hosts[from], sent_ns, send_leave_ns, to, tag);
     trace_receive(w->trace, w->hosts[to], posted_ns, receive_leave_ns, from, tag);
     struct dependency late_sender = {.location = w->hosts[to], .pool = -1};
@@ -297,23 +293,21 @@ static void epoch(struct twin *w, unsigned from, unsigned to)
 {
     const uint64_t post_ns = w->now_ns[to], start_ns = w->now_ns[from];
     trace_window(w->trace, w->hosts[to], post_ns, post_ns + 1, "MPI_Win_post", from);
-    const bool lazy = random_below(2) && post_ns > start_ns + 3;
+    const bool lazy = below(2) && post_ns > start_ns + 3;
     const uint64_t later_ns = post_ns > start_ns ? post_ns : start_ns;
-    const uint64_t started_ns = lazy ? start_ns + 1 : later_ns + 1 + random_below(4);
+    const uint64_t started_ns = lazy ? start_ns + 1 : later_ns + 1 + below(4);
     trace_window(w->trace, w->hosts[from], start_ns, started_ns, "MPI_Win_start", to);
     struct dependency start = {.location = w->hosts[from], .pool = -1};
     aim(&start, w->hosts[to], post_ns);
     if (!lazy) host_wait(w, &start, start_ns, started_ns);
-    const uint64_t complete_ns = started_ns + 1 + random_below(9);
-    const uint64_t completed_ns =
-        (complete_ns > post_ns ? complete_ns : post_ns) + 1 + random_below(4);
+    const uint64_t complete_ns = started_ns + 1 + below(9);
+    const uint64_t completed_ns = (complete_ns > post_ns ? complete_ns : post_ns) + 1 + below(4);
     trace_window(w->trace, w->hosts[from], complete_ns, completed_ns, "MPI_Win_complete", to);
     struct dependency complete = {.location = w->hosts[from], .pool = -1};
     aim(&complete, w->hosts[to], post_ns);
     host_wait(w, &complete, complete_ns, completed_ns);
-    const uint64_t wait_ns = post_ns + 2 + random_below(9);
-    const uint64_t waited_ns =
-        (complete_ns > wait_ns ? complete_ns : wait_ns) + 1 + random_below(4);
+    const uint64_t wait_ns = post_ns + 2 + below(9);
+    const uint64_t waited_ns = (complete_ns > wait_ns ? complete_ns : wait_ns) + 1 + below(4);
     trace_window(w->trace, w->hosts[to], wait_ns, waited_ns, "MPI_Win_wait", from);
     struct dependency wait = {.location = w->hosts[to], .pool = -1};
     aim(&wait, w->hosts[from], complete_ns);
@@ -325,8 +319,8 @@ static void epoch(struct twin *w, unsigned from, unsigned to)
 static void collective(struct twin *w)
 {
     static const uint32_t operations[] = {0, 11, 1, 12};
-    const uint32_t operation = operations[random_below(4)];
-    const unsigned root = random_below(w->rank_count);
+    const uint32_t operation = operations[below(4)];
+    const unsigned root = below(w->rank_count);
     uint64_t enter_ns[RANKS_MAX], last_ns = 0;
     for (unsigned r = 0; r < w->rank_count; r++) {
         enter_ns[r] = w->now_ns[r];
@@ -341,7 +335,7 @@ static void collective(struct twin *w)
                 if (k != r) aim(&wait, w->hosts[k], enter_ns[k]);
         if (operation != 1) wait.pool = pool;
         const uint64_t until_ns = latest(&wait) > enter_ns[r] ? latest(&wait) : enter_ns[r];
-        const uint64_t leave_ns = until_ns + 1 + random_below(10);
+        const uint64_t leave_ns = until_ns + 1 + below(10);
         trace_collective(w->trace, w->hosts[r], enter_ns[r], leave_ns, operation,
                          operation == 1 || operation == 12 ? root : CTS_TIMELINE_NONE);
         host_wait(w, &wait, enter_ns[r], leave_ns);
@@ -359,7 +353,7 @@ static void begin_or_end_mpi(struct twin *w, const char *name)
     struct dependency all = {.pool = pool};
     for (unsigned r = 0; r < w->rank_count; r++) aim(&all, w->hosts[r], w->now_ns[r]);
     for (unsigned r = 0; r < w->rank_count; r++) {
-        const uint64_t enter_ns = w->now_ns[r], leave_ns = last_ns + 1 + random_below(20);
+        const uint64_t enter_ns = w->now_ns[r], leave_ns = last_ns + 1 + below(20);
         trace_call(w->trace, w->hosts[r], enter_ns, leave_ns, name);
         const size_t before = w->dependency_count;
         all.location = w->hosts[r];
@@ -371,8 +365,8 @@ static void begin_or_end_mpi(struct twin *w, const char *name)
 
 static void step(struct twin *w)
 {
-    const unsigned rank = random_below(w->rank_count), s = random_below(STREAMS);
-    switch (random_below(14)) {
+    const unsigned rank = below(w->rank_count), s = below(STREAMS);
+    switch (below(14)) {
     case 0:
     case 1:
         compute(w, rank);
@@ -400,17 +394,17 @@ static void step(struct twin *w)
         break;
     case 10:
         if (w->rank_count > 1)
-            (random_below(3) ? message : epoch)(
-                w, rank, (rank + 1 + random_below(w->rank_count - 1)) % w->rank_count);
+            (below(3) ? message : epoch)(w, rank,
+                                         (rank + 1 + below(w->rank_count - 1)) % w->rank_count);
         break;
     case 11:
-        if (random_below(3) == 0) collective(w);
+        if (below(3) == 0) collective(w);
         break;
     case 12:
         pageable_copy(w, rank, s);
         break;
     default: /* all devices drained, then all together: where a timeline can be cut */
-        if (random_below(3)) break;
+        if (below(3)) break;
         for (unsigned r = 0; r < w->rank_count; r++)
             synchronise(w, r, "cuCtxSynchronize", -1, false);
         collective(w);
@@ -698,23 +692,23 @@ static void compare(const struct twin *w, struct cts_path_options options)
 /* Any part of the run. */
 static struct cts_path_options part_of(const struct twin *w)
 {
-    const unsigned end_ns = (unsigned)w->now_ns[0] + 10, from_ns = random_below(end_ns);
+    const unsigned end_ns = (unsigned)w->now_ns[0] + 10, from_ns = below(end_ns);
     return (struct cts_path_options){.from_ns = from_ns,
-                                     .to_ns = from_ns + 1 + random_below(end_ns - from_ns)};
+                                     .to_ns = from_ns + 1 + below(end_ns - from_ns)};
 }
 
 static void simulate(struct twin *w, unsigned steps)
 {
     w->trace = trace_new();
-    w->rank_count = 1 + random_below(RANKS_MAX);
+    w->rank_count = 1 + below(RANKS_MAX);
     for (unsigned r = 0; r < w->rank_count; r++) {
         w->hosts[r] = trace_rank(w->trace);
         for (unsigned s = 0; s < STREAMS; s++)
             w->streams[r][s] = trace_stream(w->trace, w->hosts[r], 7 + s);
-        w->now_ns[r] = 1 + random_below(20);
+        w->now_ns[r] = 1 + below(20);
         trace_enter(w->trace, w->hosts[r], w->now_ns[r]++, "main");
     }
-    const bool mpi = random_below(2);
+    const bool mpi = below(2);
     if (mpi) begin_or_end_mpi(w, "MPI_Init");
     for (unsigned i = 0; i < steps; i++) {
         bool room = w->dependency_count + 16 < WAITS_MAX;
@@ -724,7 +718,7 @@ static void simulate(struct twin *w, unsigned steps)
     }
     if (mpi) begin_or_end_mpi(w, "MPI_Finalize");
     for (unsigned r = 0; r < w->rank_count; r++)
-        trace_leave(w->trace, w->hosts[r], w->now_ns[r] + 1 + random_below(5), "main");
+        trace_leave(w->trace, w->hosts[r], w->now_ns[r] + 1 + below(5), "main");
 }
 
 /* Waits of a stream may meet (late synchronisation, then a hold): the later one gives way. */
@@ -743,12 +737,12 @@ static void make_disjoint(struct twin *w)
 
 static void run_one(uint64_t number)
 {
-    seed = number * 7919 + 17;
+    random_start(number * 7919 + 17);
     struct twin *const w = calloc(1, sizeof *w);
     w->changes = calloc(LOCATIONS, sizeof *w->changes);
     w->changed = calloc(LOCATIONS, sizeof *w->changed);
     assert_true(w->changes && w->changed);
-    simulate(w, 10 + random_below(120));
+    simulate(w, 10 + below(120));
     note_regions(w);
     make_disjoint(w);
     compare(w, (struct cts_path_options){0});

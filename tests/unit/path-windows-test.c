@@ -1,6 +1,7 @@
 /* MPI's windows: posts, completes and locks that are waited for, with exact waits, blame and path.
  */
 #include "path-fixture.h"
+#include "random.h"
 
 struct ranks {
     struct trace *trace;
@@ -170,13 +171,6 @@ static void lock_of_all(void **state)
 
 /* ---- random pairs against their definition ---- */
 
-static uint64_t seed;
-static unsigned random_below(unsigned limit)
-{
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (unsigned)((seed >> 33) % limit);
-}
-
 enum { PAIRS = 40 };
 
 /* One target, one origin, many epochs: each side simulated on its own clock. */
@@ -184,7 +178,7 @@ static void random_epochs(void **state)
 {
     (void)state;
     for (unsigned run = 0; run < 60; run++) {
-        seed = run;
+        random_start(run);
         struct ranks r = {.trace = trace_new()};
         for (unsigned i = 0; i < 2; i++) {
             r.rank[i] = trace_rank(r.trace);
@@ -192,23 +186,23 @@ static void random_epochs(void **state)
         }
         uint64_t now[2] = {1, 1}, post_wait_ns = 0, complete_wait_ns = 0;
         for (unsigned i = 0; i < PAIRS; i++) {
-            now[0] += random_below(30);
-            now[1] += random_below(30);
+            now[0] += below(30);
+            now[1] += below(30);
             const uint64_t post = now[1];
             trace_window(r.trace, r.rank[1], post, post + 2, "MPI_Win_post", 0);
-            const bool lazy = random_below(2);
+            const bool lazy = below(2);
             const uint64_t start = now[0];
             uint64_t leave = start + 1;
-            if (!lazy && post >= start) leave = post + 1 + random_below(5);
+            if (!lazy && post >= start) leave = post + 1 + below(5);
             if (post > start && post <= leave) post_wait_ns += post - start;
             trace_window(r.trace, r.rank[0], start, leave, "MPI_Win_start", 1);
-            const uint64_t complete = leave + 1 + random_below(20);
-            leave = (complete > post ? complete : post) + 1 + random_below(5);
+            const uint64_t complete = leave + 1 + below(20);
+            leave = (complete > post ? complete : post) + 1 + below(5);
             if (post > complete) post_wait_ns += post - complete;
             trace_window(r.trace, r.rank[0], complete, leave, "MPI_Win_complete", 1);
             now[0] = leave + 1;
-            const uint64_t wait = post + 3 + random_below(20);
-            leave = (complete > wait ? complete : wait) + 1 + random_below(5);
+            const uint64_t wait = post + 3 + below(20);
+            leave = (complete > wait ? complete : wait) + 1 + below(5);
             if (complete > wait) complete_wait_ns += complete - wait;
             trace_window(r.trace, r.rank[1], wait, leave, "MPI_Win_wait", 0);
             now[1] = leave + 1;
@@ -229,7 +223,7 @@ static void random_locks(void **state)
 {
     (void)state;
     for (unsigned run = 0; run < 60; run++) {
-        seed = run + 1000;
+        random_start(run + 1000);
         struct ranks r = {.trace = trace_new()};
         uint64_t now[3] = {1, 2, 3}, free_ns = 0, unlocked_ns = 0, wait_ns = 0;
         unsigned holder = 3;
@@ -240,16 +234,16 @@ static void random_locks(void **state)
         for (unsigned i = 0; i < PAIRS; i++) {
             unsigned next = 0; /* who asks first gets it first */
             for (unsigned k = 0; k < 3; k++) {
-                now[k] += random_below(10);
+                now[k] += below(10);
                 if (now[k] < now[next]) next = k;
             }
             const uint64_t lock = now[next];
-            const uint64_t open_ns = random_below(2) ? free_ns : unlocked_ns;
-            const uint64_t got = (lock > open_ns ? lock : open_ns) + 1 + random_below(3);
+            const uint64_t open_ns = below(2) ? free_ns : unlocked_ns;
+            const uint64_t got = (lock > open_ns ? lock : open_ns) + 1 + below(3);
             if (holder != next && unlocked_ns > lock) wait_ns += unlocked_ns - lock;
             trace_lock(r.trace, r.rank[next], lock, got, 0, 1);
-            unlocked_ns = got + 1 + random_below(20);
-            free_ns = unlocked_ns + 1 + random_below(3);
+            unlocked_ns = got + 1 + below(20);
+            free_ns = unlocked_ns + 1 + below(3);
             trace_lock(r.trace, r.rank[next], unlocked_ns, free_ns, 2, 1);
             now[next] = free_ns + 1;
             holder = next;

@@ -4,6 +4,7 @@
 #include "analyze/path/whatif.h"
 
 #include "path-fixture.h"
+#include "random.h"
 
 /* ---- small traces ---- */
 
@@ -431,13 +432,6 @@ struct times { /* of all nodes, in their order */
     struct list host[RANKS], stream[RANKS][STREAMS];
 };
 
-static uint64_t seed;
-static unsigned below(unsigned limit)
-{
-    seed = seed * 6364136223846793005ull + 1442695040888963407ull;
-    return (unsigned)((seed >> 33) % limit);
-}
-
 static void put(struct program *p, unsigned rank, struct op op)
 {
     assert_true(p->count[rank] < OPS_MAX);
@@ -691,7 +685,7 @@ static void random_programs(void **state)
     struct times *const before = calloc(1, sizeof *before), *const after = calloc(1, sizeof *after);
     assert_true(p && before && after);
     for (unsigned run = 0; run < RUNS; run++) {
-        seed = run;
+        random_start(run);
         make(p);
         double host[3], device[2];
         struct cts_whatif_change changes[5];
@@ -733,7 +727,7 @@ static void shared_identity(void **state)
     struct times *const before = calloc(1, sizeof *before);
     assert_true(p && before);
     for (unsigned run = 0; run < RUNS; run++) {
-        seed = run + 1000;
+        random_start(run + 1000);
         make(p);
         simulate(p, (double[]){1, 1, 1}, (double[]){1, 1}, before);
         struct made made = write_trace(p, before);

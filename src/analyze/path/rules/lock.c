@@ -4,7 +4,7 @@
  *
  *     [enter, begin of the last conflicting unlock that began while the call ran)
  *
- * An unlock waited only for one that had returned when it did, else it may be that the other took
+ * An unlock waited only for one that had returned before it did, else it may be that the other took
  * its lock after it. A lock that takes so long was taken at once, and the other's unlock may well
  * return later: the target tells both at the same time. Culprit: who held the lock. */
 #include "analyze/path/rule.h"
@@ -25,7 +25,7 @@ static const struct cts_path_holder *awaited(const struct cts_path_lock_call *ca
         const struct cts_path_holder *const at = &call->holders[low];
         if (at->key != key || at->unlock_ns <= call->enter_ns) return NULL;
         if (at->location != call->location && (at->exclusive || call->lock->exclusive) &&
-            (call->call == call->lock->lock || at->left_ns <= call->leave_ns))
+            (call->call == call->lock->lock || at->left_ns < call->leave_ns))
             return at;
     }
     return NULL;
