@@ -3,13 +3,14 @@
 // them. Wheel: zoom. Drag: select bytes. Click: select a cell's bytes. Double click: all again.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { bytes, count } from "../format";
+import type { Theme } from "../theme";
 import { useAsk, type Answer } from "./ask";
 import { Canvas, type Brush } from "./canvas";
 import { bytesOf, cellOf, emptySums, gather, gridOf, zoomed, type Grid } from "./grid-layout";
 import { kindOf, marksOf, useModel, type Mark } from "./model";
 import { Failed, plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
-import { cssOf, inksOf, mix, most, strength } from "./paint";
+import { cssOf, inksOf, mix, most, shadesOf, strength, type Inks } from "./paint";
 import type { Allocation, Density } from "./source";
 import { hex, type Range, type Shape } from "./state";
 
@@ -51,7 +52,7 @@ export function AddressGrid({ region, window, shape, picture: { grid, gutter, de
         }
         return { reads, writes, mostReads: most(reads), mostWrites: most(writes) };
     }, [density.data, grid]);
-    const dots = useRef<HTMLCanvasElement | null>(null);
+    const dots = useRef<{ image: HTMLCanvasElement; sums: typeof sums; grid: Grid; theme: Theme } | null>(null);
     const [tip, setTip] = useState<{ x: number; y: number; lines: string[] } | null>(null);
     const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
     const asked = useRef<{ control: AbortController; timer: number } | null>(null);
@@ -63,23 +64,30 @@ export function AddressGrid({ region, window, shape, picture: { grid, gutter, de
         return shape.kind === "matrix" ? `row ${count(offset / grid.pitch)}` : `[${count(offset / grid.pitch)}]`;
     };
 
+    // Two dots a cell: of one that was read and written, the left is read, the right written. Kept while only marks move.
+    const dotsOf = (theme: Theme, inks: Inks, rows: number): HTMLCanvasElement => {
+        const known = dots.current;
+        if (known && known.sums === sums && known.grid === grid && known.theme === theme) return known.image;
+        const image = known?.image ?? document.createElement("canvas");
+        image.width = 2 * grid.columns;
+        image.height = rows;
+        const ink = image.getContext("2d")!, data = ink.createImageData(2 * grid.columns, rows), pixels = new Uint32Array(data.data.buffer);
+        const read = shadesOf(inks.paper, inks.read, sums?.mostReads ?? 0), write = shadesOf(inks.paper, inks.write, sums?.mostWrites ?? 0);
+        for (let i = 0; i < rows * grid.columns; i++) {
+            const r = sums?.reads[i] ?? 0, w = sums?.writes[i] ?? 0;
+            pixels[2 * i] = r || !w ? read(r) : write(w);
+            pixels[2 * i + 1] = w || !r ? write(w) : read(r);
+        }
+        ink.putImageData(data, 0, 0);
+        dots.current = { image, sums, grid, theme };
+        return image;
+    };
     const paintCells = ({ context, theme }: Brush) => {
         const inks = inksOf(theme), rows = Math.ceil(grid.rows / grid.merge), { cellWidth: cw, cellHeight: ch } = grid;
         const big = cw >= 5 && ch >= 5, pad = big ? 1 * unit : 0;
         if (!big) {
-            const image = (dots.current ??= document.createElement("canvas"));
-            // Two dots a cell: of one that was read and written, the left is read, the right written.
-            image.width = 2 * grid.columns;
-            image.height = rows;
-            const ink = image.getContext("2d")!, data = ink.createImageData(2 * grid.columns, rows);
-            for (let i = 0; i < rows * grid.columns; i++) {
-                const r = sums ? strength(sums.reads[i]!, sums.mostReads) : 0, w = sums ? strength(sums.writes[i]!, sums.mostWrites) : 0;
-                const read = mix(inks.paper, inks.read, r), write = mix(inks.paper, inks.write, w);
-                data.data.set([...(r || !w ? read : write), 255, ...(w || !r ? write : read), 255], 8 * i);
-            }
-            ink.putImageData(data, 0, 0);
             context.imageSmoothingEnabled = false;
-            context.drawImage(image, left, top, grid.columns * cw, rows * ch);
+            context.drawImage(dotsOf(theme, inks, rows), left, top, grid.columns * cw, rows * ch);
             return;
         }
         for (let row = 0; row < rows; row++)

@@ -19,6 +19,19 @@ export function strength(value: number, most: number): number {
     return most <= 1 ? 1 : 0.28 + 0.72 * Math.min(1, Math.log(1 + value) / Math.log(1 + most));
 }
 
+// Of an image's pixels as numbers: how strong so many are. Most cells have one of a few counts.
+export function shadesOf(paper: Rgb, ink: Rgb, most: number): (value: number) => number {
+    const known = new Map<number, number>(), pixel = new Uint8ClampedArray(4), whole = new Uint32Array(pixel.buffer);
+    return (value) => {
+        let shade = known.get(value);
+        if (shade === undefined) {
+            pixel.set([...mix(paper, ink, strength(value, most)), 255]);
+            known.set(value, shade = whole[0]!);
+        }
+        return shade;
+    };
+}
+
 // Black or white, whichever is read better on the colour.
 export function inkOn(colour: string): string {
     const [r, g, b] = rgbOf(colour).map((v) => ((v / 255) <= 0.04 ? v / 255 / 12.9 : ((v / 255 + 0.055) / 1.055) ** 2.4)) as Rgb;
