@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
+
 enum { INSERTION_MAX = 40 };
 
 static void sort_few(struct cts_span *items, size_t count)
@@ -176,18 +178,11 @@ uint64_t cts_intervals_bytes(const struct cts_intervals *set)
 
 uint64_t cts_intervals_overlap(const struct cts_intervals *set, uint64_t start, uint64_t end)
 {
-    size_t low = 0, high = set->count; /* the first interval that ends after `start` */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (set->items[middle].end <= start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t at = CTS_SEARCH(set->count, i, set->items[i].end <= start);
     uint64_t bytes = 0;
-    for (; low < set->count && set->items[low].start < end; low++) {
-        const uint64_t from = set->items[low].start > start ? set->items[low].start : start;
-        const uint64_t to = set->items[low].end < end ? set->items[low].end : end;
+    for (; at < set->count && set->items[at].start < end; at++) {
+        const uint64_t from = set->items[at].start > start ? set->items[at].start : start;
+        const uint64_t to = set->items[at].end < end ? set->items[at].end : end;
         bytes += to - from;
     }
     return bytes;

@@ -26,6 +26,7 @@
 
 #include "common/array.h"
 #include "common/map.h"
+#include "common/search.h"
 
 enum { STREAMS_MAX = 4096 }; /* clocks take its square */
 
@@ -134,15 +135,8 @@ static int by_u32(const void *left, const void *right)
 
 static uint32_t stream_of(const struct state *s, uint32_t id)
 {
-    uint32_t low = 0, high = s->stream_count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (s->streams[middle].id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < s->stream_count && s->streams[low].id == id ? low : CTS_NONE;
+    const size_t at = CTS_SEARCH(s->stream_count, i, s->streams[i].id < id);
+    return at < s->stream_count && s->streams[at].id == id ? (uint32_t)at : CTS_NONE;
 }
 
 /* Ids that launches and copies name count as streams, with or without a row of their own. */

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/search.h"
 #include "trace/catalogue.h"
 
 struct cts_place {
@@ -40,18 +41,11 @@ static inline size_t cts_place_of(const struct cts_places *places, size_t *hint,
         *end = items[*hint].end;
         return items[*hint].allocation;
     }
-    size_t low = 0, high = places->count; /* the first that ends after the address */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (items[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *hint = low;
-    const bool is_inside = low < places->count && items[low].start <= address;
-    *end = low == places->count ? UINT64_MAX : is_inside ? items[low].end : items[low].start;
-    return is_inside ? items[low].allocation : SIZE_MAX;
+    const size_t at = CTS_SEARCH(places->count, i, items[i].end <= address);
+    *hint = at;
+    const bool is_inside = at < places->count && items[at].start <= address;
+    *end = at == places->count ? UINT64_MAX : is_inside ? items[at].end : items[at].start;
+    return is_inside ? items[at].allocation : SIZE_MAX;
 }
 
 #endif

@@ -17,6 +17,7 @@
 
 #include "common/buffer.h"
 #include "common/cursor.h"
+#include "common/search.h"
 #include "trace/acc-decode.h"
 
 struct acc_file {
@@ -517,13 +518,5 @@ enum cts_status cts_acc_read(const struct cts_acc_reader *reader, const struct c
 
 size_t cts_acc_first_chunk(const struct cts_acc_chunk *chunks, size_t count, uint32_t launch)
 {
-    size_t low = 0, high = count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (chunks[middle].launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CTS_SEARCH(count, i, chunks[i].launch < launch);
 }

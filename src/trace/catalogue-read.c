@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/search.h"
 #include "trace/catalogue-check.h"
 #include "trace/catalogue-open.h"
 #include "trace/catalogue-sql.h"
@@ -450,17 +451,11 @@ const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalo
                                               uint32_t launch)
 {
     const struct cts_catalogue_private *const p = catalogue->private_data;
-    size_t low = 0, high = catalogue->launch_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct cts_launch *const row = &catalogue->launches[p->launch_order[middle]];
-        if (row->launch == launch) return row;
-        if (row->launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const size_t at = CTS_SEARCH(catalogue->launch_count, i,
+                                 catalogue->launches[p->launch_order[i]].launch < launch);
+    if (at == catalogue->launch_count) return NULL;
+    const struct cts_launch *const row = &catalogue->launches[p->launch_order[at]];
+    return row->launch == launch ? row : NULL;
 }
 
 const char *cts_catalogue_kernel_name(const struct cts_catalogue *catalogue, uint32_t kernel)
@@ -470,17 +465,9 @@ const char *cts_catalogue_kernel_name(const struct cts_catalogue *catalogue, uin
 
 const struct cts_rank *cts_catalogue_find_rank(const struct cts_catalogue *catalogue, uint32_t rank)
 {
-    size_t low = 0, high = catalogue->rank_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct cts_rank *const row = &catalogue->ranks[middle];
-        if (row->rank == rank) return row;
-        if (row->rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const size_t at = CTS_SEARCH(catalogue->rank_count, i, catalogue->ranks[i].rank < rank);
+    return at < catalogue->rank_count && catalogue->ranks[at].rank == rank ? &catalogue->ranks[at]
+                                                                           : NULL;
 }
 
 /* ---- the file ---- */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyze/communication/model.h"
+#include "common/search.h"
 
 _Static_assert(sizeof(struct cts_comm_counts) % sizeof(uint64_t) == 0, "counts are words");
 _Static_assert(offsetof(struct cts_comm_counts, shared_load_accesses) ==
@@ -67,15 +68,8 @@ size_t cts_comm_launch_of(const struct cts_comm *result, uint32_t node, size_t *
     if (low < result->launch_count && launches[low].first_node <= node &&
         (low + 1 == result->launch_count || node < launches[low + 1].first_node))
         return low;
-    size_t high = result->launch_count;
-    low = 0; /* the last launch that begins at or before the node */
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (launches[middle].first_node <= node)
-            low = middle;
-        else
-            high = middle;
-    }
+    low = CTS_SEARCH(result->launch_count, i, launches[i].first_node <= node);
+    if (low > 0) low--; /* the last launch that begins at or before the node */
     *hint = low;
     return low;
 }

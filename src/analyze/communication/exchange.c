@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/communication/model.h"
+#include "common/search.h"
 
 static unsigned process_count(const struct cts_comm_model *model)
 {
@@ -39,17 +40,9 @@ static uint64_t cut(const struct cts_acc_chunk *chunks, size_t chunk_count, uint
 {
     const uint64_t all = records_below(chunks, chunk_count, cta_count);
     const uint64_t wanted = (uint64_t)((unsigned __int128)all * share / count);
-    uint64_t low = 0, high = cta_count;
     if (share == 0) return 0;
     if (share == count) return UINT64_MAX;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        if (records_below(chunks, chunk_count, middle) < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CTS_SEARCH(cta_count, cta, records_below(chunks, chunk_count, cta) < wanted);
 }
 
 void cts_comm_share_out(struct cts_comm_model *model)

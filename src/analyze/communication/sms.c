@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/communication/model.h"
+#include "common/search.h"
 
 /* The catalogue's rows by launch, CTA, then as written: the last row of a CTA counts. */
 static int by_launch_cta(const void *left, const void *right, void *rows_argument)
@@ -33,15 +34,8 @@ enum cts_status cts_comm_sms_set_up(struct cts_comm_model *model, struct cts_err
 /* The first row in sm_order of a launch. */
 static size_t first_row(const struct cts_comm_model *model, uint32_t launch)
 {
-    size_t low = 0, high = model->catalogue->cta_sm_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (model->catalogue->cta_sms[model->sm_order[middle]].launch < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct cts_cta_sm *const rows = model->catalogue->cta_sms;
+    return CTS_SEARCH(model->catalogue->cta_sm_count, i, rows[model->sm_order[i]].launch < launch);
 }
 
 static int by_sm(const void *left, const void *right)

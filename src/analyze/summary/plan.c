@@ -7,6 +7,7 @@
 #include "analyze/shadow.h"
 #include "analyze/summary/summary.h"
 #include "common/array.h"
+#include "common/search.h"
 
 enum { WIDTH_MAX = 1 << 26 };
 
@@ -28,16 +29,9 @@ static enum cts_status describe_sites(struct cts_summary_plan *plan, struct cts_
 
 static const struct cts_kernel *find_kernel(const struct cts_catalogue *catalogue, uint32_t kernel)
 {
-    size_t low = 0, high = catalogue->kernel_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (catalogue->kernels[middle].kernel < kernel)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < catalogue->kernel_count && catalogue->kernels[low].kernel == kernel
-               ? &catalogue->kernels[low]
+    const size_t at = CTS_SEARCH(catalogue->kernel_count, i, catalogue->kernels[i].kernel < kernel);
+    return at < catalogue->kernel_count && catalogue->kernels[at].kernel == kernel
+               ? &catalogue->kernels[at]
                : NULL;
 }
 
@@ -216,15 +210,8 @@ size_t cts_summary_launch_of(const struct cts_summary_plan *plan, uint32_t node,
     if (low < count && launches[low].counted && launches[low].first_node <= node &&
         node - launches[low].first_node < launches[low].cta_count)
         return low;
-    size_t high = count;
-    low = 0; /* the last launch that begins at or before the node */
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (launches[middle].first_node <= node)
-            low = middle;
-        else
-            high = middle;
-    }
+    low = CTS_SEARCH(count, i, launches[i].first_node <= node);
+    if (low > 0) low--; /* the last launch that begins at or before the node */
     while (low > 0 && !launches[low].counted) low--; /* it shares its first node with the next */
     *hint = low;
     return low;

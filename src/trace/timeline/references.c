@@ -1,6 +1,7 @@
 /* References of an archive (any numbers) to indices of our arrays. */
 #include <string.h>
 
+#include "common/search.h"
 #include "trace/timeline/timeline-private.h"
 
 bool cts_timeline_grow(void **items, size_t count, size_t *capacity, size_t item_bytes)
@@ -51,17 +52,11 @@ bool cts_references_settle(struct cts_references *references)
 
 uint32_t cts_references_search(const struct cts_references *references, uint64_t reference)
 {
-    size_t low = 0, high = references->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (references->entries[middle].reference < reference)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == references->count || references->entries[low].reference != reference)
+    const size_t at =
+        CTS_SEARCH(references->count, i, references->entries[i].reference < reference);
+    if (at == references->count || references->entries[at].reference != reference)
         return CTS_TIMELINE_NONE;
-    return references->entries[low].index;
+    return references->entries[at].index;
 }
 
 void cts_references_release(struct cts_references *references)

@@ -17,6 +17,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/search.h"
+
 enum { PAGE_BYTES = 4096, UNITS_PER_SLAB = 128, GUARDED_MAX = 8192, CLASS_COUNT = 2 };
 static const uint64_t HUGE_BYTES = 4 << 20; /* from here on huge pages are asked for */
 
@@ -215,15 +217,9 @@ static uint64_t allocate_in_slab(struct cts_heap *heap, struct slab_class *class
 /* The slab that holds an address, or NULL. */
 static struct slab *find_slab(const struct slab_class *class, uint64_t address)
 {
-    size_t low = 0, high = class->count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (class->slabs[middle].start + class->unit_bytes * UNITS_PER_SLAB <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < class->count && class->slabs[low].start <= address ? &class->slabs[low] : NULL;
+    const size_t at = CTS_SEARCH(
+        class->count, i, class->slabs[i].start + class->unit_bytes * UNITS_PER_SLAB <= address);
+    return at < class->count && class->slabs[at].start <= address ? &class->slabs[at] : NULL;
 }
 
 static void free_in_slab(struct cts_heap *heap, struct slab_class *class, struct slab *slab,

@@ -17,6 +17,7 @@
 #include "heap.h"
 #include "record.h"
 #include "runtime.h"
+#include "common/search.h"
 #include "trace/catalogue.h"
 
 static const uint64_t DEVICE_ADDRESS = 0x200000000000, MANAGED_ADDRESS = 0x300000000000,
@@ -77,15 +78,7 @@ static struct cts_heap *heap_of(enum cts_range_kind kind, int device)
 /* The index of the first range that ends behind an address. */
 static size_t position(uint64_t address)
 {
-    size_t low = 0, high = range_count;
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (ranges[middle].address + ranges[middle].size_bytes <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CTS_SEARCH(range_count, i, ranges[i].address + ranges[i].size_bytes <= address);
 }
 
 static bool insert(const struct cts_range *range)

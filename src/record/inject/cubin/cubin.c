@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/search.h"
 #include "record/inject/cubin/elf.h"
 
 enum {
@@ -359,15 +360,11 @@ const struct cts_cubin_line *cts_cubin_line_at(const struct cts_cubin *cubin,
 {
     if (!function || !function->line_count) return NULL;
     const struct cts_cubin_line *const lines = cubin->lines + function->first_line;
-    size_t low = 0, high = function->line_count; /* the last row at or before the instruction */
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (lines[middle].offset_bytes <= offset_bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && lines[low - 1].line && lines[low - 1].file != UINT32_MAX ? lines + low - 1 : NULL;
+    const size_t behind =
+        CTS_SEARCH(function->line_count, i, lines[i].offset_bytes <= offset_bytes);
+    if (!behind) return NULL;
+    const struct cts_cubin_line *const last = &lines[behind - 1]; /* at or before the instruction */
+    return last->line && last->file != UINT32_MAX ? last : NULL;
 }
 
 const struct cts_sass *cts_cubin_mark_at(const struct cts_cubin *cubin,
@@ -376,16 +373,9 @@ const struct cts_sass *cts_cubin_mark_at(const struct cts_cubin *cubin,
 {
     if (!function || !function->mark_count) return NULL;
     const struct cts_cubin_mark *const marks = cubin->marks + function->first_mark;
-    size_t low = 0, high = function->mark_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (marks[middle].offset_bytes == offset_bytes) return &marks[middle].sass;
-        if (marks[middle].offset_bytes < offset_bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
+    const size_t at = CTS_SEARCH(function->mark_count, i, marks[i].offset_bytes < offset_bytes);
+    return at < function->mark_count && marks[at].offset_bytes == offset_bytes ? &marks[at].sass
+                                                                               : NULL;
 }
 
 const struct cts_cubin_part *cts_cubin_part_at(const struct cts_cubin *cubin,

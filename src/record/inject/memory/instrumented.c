@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/search.h"
 #include "control.h"
 #include "record/abi.h"
 #include "record/cuda/module.h"
@@ -285,15 +286,8 @@ uint32_t cts_instrumented_site(uint32_t number)
 {
     uint32_t site = CTS_NONE;
     pthread_mutex_lock(&lock);
-    size_t low = 0, high = modules.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (modules.items[middle]->first_number <= number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct cts_instrumented *const module = low ? modules.items[low - 1] : NULL;
+    const size_t behind = CTS_SEARCH(modules.count, i, modules.items[i]->first_number <= number);
+    const struct cts_instrumented *const module = behind ? modules.items[behind - 1] : NULL;
     if (module && number - module->first_number < module->site_count &&
         module->first_site != CTS_NONE)
         site = module->first_site + (number - module->first_number);

@@ -15,6 +15,7 @@
 
 #include "common/array.h"
 #include "common/map.h"
+#include "common/search.h"
 #include "modules.h"
 #include "record/abi.h"
 
@@ -479,15 +480,8 @@ struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch)
 /* The range that an instruction lies in, or else the one before it, or any. */
 static const struct cts_code_range *range_of(uint32_t pc)
 {
-    size_t low = 0, high = ranges.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ranges.items[middle].first <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? ranges.items + low - 1 : ranges.count ? ranges.items : NULL;
+    const size_t behind = CTS_SEARCH(ranges.count, i, ranges.items[i].first <= pc);
+    return behind ? &ranges.items[behind - 1] : ranges.count ? ranges.items : NULL;
 }
 
 uint32_t cts_module_site(void *unused, const struct cts_ring_record *record)
