@@ -129,6 +129,14 @@ with Server(ctascope, path) as one:
     assert info["launchCount"] > 100000
     launches = one.json("launches", count=10, **{"from": 100000})
     assert launches["total"] == info["launchCount"]
+    # Numbers have gaps: the launches beside one are those that are listed beside it.
+    listed = [row["launch"] for row in one.json("launches", count=20)["rows"]]
+    assert 1000 in listed and 999 not in listed, listed
+    for i, launch in enumerate(listed[:-1]):
+        rows = one.json("launches", beside=launch)["rows"]
+        assert [row["launch"] for row in rows] == listed[max(0, i - 1):i + 2]
+    assert [row["launch"] for row in one.json("launches", beside=100999)["rows"]] == [100998, 100999]
+    assert one.get("launches", beside=999)[0] == 400 and one.get("launches", beside="x")[0] == 400
     row = next(row for row in one.json("timeline", bins=300)["rows"] if row["bins"])
     assert row["items"] is None and len(row["bins"]) == 300
     assert sum(bin["count"] for bin in row["bins"]) >= 100000

@@ -416,6 +416,25 @@ static uint32_t launch_number(const char *search)
     return (uint32_t)number;
 }
 
+/* Of "beside", a launch: it, and those before and after it, in place of `from` and `count`. */
+static enum cts_status read_beside(const struct cts_view_request *request, uint64_t *from,
+                                   uint64_t *count, struct cts_error *error)
+{
+    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    uint64_t number;
+    if (!request->query.get(request->query.state, "beside")) return CTS_OK;
+    const enum cts_status status = cts_view_query_number(&request->query, "beside", UINT32_MAX - 1,
+                                                         UINT64_MAX, &number, error);
+    if (status) return status;
+    const struct cts_launch *const launch = cts_catalogue_launch(catalogue, (uint32_t)number);
+    if (!launch)
+        return cts_fail(error, CTS_USAGE, "there is no launch %llu", (unsigned long long)number);
+    const uint64_t index = (uint64_t)(launch - catalogue->launches);
+    *from = index ? index - 1 : 0;
+    *count = index ? 3 : 2;
+    return CTS_OK;
+}
+
 enum cts_status cts_view_write_launches(const struct cts_view_request *request,
                                         struct cts_json *json, struct cts_error *error)
 {
@@ -428,6 +447,7 @@ enum cts_status cts_view_write_launches(const struct cts_view_request *request,
         cts_view_query_number(&request->query, "from", UINT32_MAX, 0, &from, error);
     if (!status)
         status = cts_view_query_number(&request->query, "count", LAUNCHES_MAX, 100, &count, error);
+    if (!status) status = read_beside(request, &from, &count, error);
     if (status) return status;
     bool *const matches = matching_kernels(catalogue, search, error);
     if (!matches) return CTS_MEMORY;

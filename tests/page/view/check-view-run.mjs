@@ -211,6 +211,28 @@ const parts = {
         assert.equal(await page.locator(".changed").count(), 0);
         await context.close();
         end();
+
+        // Thousands of launches, whose numbers have a gap: a list of some, and from one to the next.
+        const many = join(work, "many.run");
+        rmSync(many, { recursive: true, force: true });
+        cpSync(run, many, { recursive: true });
+        execFileSync("sqlite3", [join(many, "run.db"), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO launches " +
+            "SELECT 1000 + i, rank, 100000 + i, device, stream, 100 + i, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, cooperative, recorded, call_ns, start_ns, end_ns, 0, 0, 0 FROM launches, n WHERE launch = 1"]);
+        const { address: others, end: stop } = await serve(many), { page: list, close } = await visit(`${others}#launch=1`);
+        for (const [key, launch] of [["]", "1001"], ["]", "1002"], ["[", "1001"], ["[", "1"], ["[", "0"], ["[", "0"]]) {
+            await list.keyboard.press(key);
+            await settle(list);
+            assert.equal((await stateOf(list)).launch, launch);
+        }
+        await list.locator(".picker").click();
+        for (const rows of [100, 500, 900, 1000]) {
+            await settle(list);
+            assert.equal(await list.locator(".launches [role=option]").count(), rows);
+            if (rows < 1000) await list.locator(".launches .more").click();
+        }
+        assert.match(await text(list.locator(".launches .more")), /^2,002 more launches: search for a kernel/);
+        await close();
+        stop();
     },
 
     async examples() {

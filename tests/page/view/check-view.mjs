@@ -315,7 +315,7 @@ const parts = {
         await page.mouse.click(bankBox.x + 38 + cell / 2, (await banks.boundingBox()).y + 18 + 5 * 13 + 6);
         await settle(page);
         assert.equal((await stateOf(page)).lane, "5");
-        assert.match(await text(page.locator(".lanetable tr.on")), /^5 5, 0 \+640 1280$/);
+        assert.match(await text(page.locator(".lanetable tr.on")), /^5 5, 0 tile\[160\] 1280$/);
         await close();
         ({ page, close } = await show("launch=0&view=warps&second=sectors&record=1"));
         const warps = canvasOf(page, "warps"), sectors = canvasOf(page, "sectors"), dark = "17,17,17", unlit = await pixelsOf(warps, dark);
@@ -462,6 +462,51 @@ const parts = {
         assert.equal(await page.getByRole("dialog", { name: "Help" }).count(), 1);
         await page.keyboard.press("Escape");
         assert.equal(await page.getByRole("dialog").count(), 0);
+        // A search begins anew where one was left.
+        await page.keyboard.press("/");
+        await page.keyboard.type("nonsense");
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("/");
+        await page.keyboard.type("d_out");
+        await settle(page);
+        assert.match(await text(page.locator(".search [role=option]").first()), /^allocation d_out/);
+        await page.keyboard.press("Enter");
+        await settle(page);
+        await page.keyboard.press("Escape"); // the filter
+        await settle(page);
+        // The pictures that zoom do so by keys, too, when Tab has come to them.
+        const whole = await stateOf(page), map = canvasOf(page, "addresses");
+        await map.focus();
+        assert.equal(await map.evaluate((element) => element.tabIndex), 0);
+        await page.keyboard.press("+");
+        let at = (await stateOf(page)).window;
+        assert.match(at, /^global:/);
+        await page.keyboard.press("ArrowDown");
+        assert.notEqual((await stateOf(page)).window, at);
+        await page.keyboard.press("ArrowUp");
+        assert.equal((await stateOf(page)).window, at);
+        await page.keyboard.press("0");
+        assert.deepEqual([(await stateOf(page)).window, (await stateOf(page)).view], [whole.window, "addresses"]);
+        await strip.focus();
+        await page.keyboard.press("0");
+        await page.keyboard.press("+");
+        const [from, to] = (await stateOf(page)).t.split("-").map(Number);
+        await page.keyboard.press("ArrowRight");
+        at = (await stateOf(page)).t.split("-").map(Number);
+        assert.ok(at[0] > from && at[1] - at[0] === to - from, `${at} ${from} ${to}`);
+        await page.keyboard.press("0");
+        assert.equal((await stateOf(page)).t, undefined);
+        await page.evaluate(() => document.activeElement.blur());
+        await page.keyboard.press("8");
+        await settle(page);
+        await canvasOf(page, "order").focus();
+        await page.keyboard.press("+");
+        const halved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
+        await page.keyboard.press("ArrowLeft");
+        const moved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
+        assert.ok(Number(moved[1]) < Number(halved[1]) && moved[2] - moved[1] === halved[2] - halved[1], `${halved} ${moved}`);
+        await page.keyboard.press("0");
+        assert.equal((await stateOf(page)).order, undefined);
         // The order leads to single requests.
         await page.goto(`${base}#launch=0&view=order&order=0-40:${hex(IN)}-${hex(IN + 262143)}`);
         await page.reload();
@@ -565,6 +610,19 @@ const parts = {
         await visit.reload();
         await visit.waitForSelector(".view .status");
         assert.equal(await visit.getByRole("dialog").count(), 0);
+        // By keys alone: Enter goes on to its end, and Tab does not leave it for what lies behind.
+        await visit.evaluate(() => localStorage.clear());
+        await visit.reload();
+        await visit.getByRole("dialog", { name: /Tour, 1 of 5/ }).waitFor();
+        for (const left of [4, 3, 2, 1, 0]) {
+            await visit.keyboard.press("Tab");
+            await visit.keyboard.press("Tab");
+            assert.ok(await visit.evaluate(() => document.activeElement === document.body || !!document.activeElement.closest(".dialog")), "behind the tour");
+            await visit.locator(".dialog .primary").focus();
+            await visit.keyboard.press("Enter");
+            assert.equal(await visit.getByRole("dialog").count(), left ? 1 : 0);
+            if (left) assert.equal(await visit.evaluate(() => document.activeElement.textContent), left === 1 ? "Close" : "Next");
+        }
         await context.close();
         // Millions of rows: the end is as near as the beginning, and only what is seen is asked for.
         ({ page, close } = await show("launch=6&second=none"));

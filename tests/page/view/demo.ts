@@ -188,6 +188,9 @@ export class DemoSource implements Source {
             return { total: rows.length, rows: rows.slice(from, from + count) };
         });
     }
+    neighbours(launch: number): Promise<LaunchRow[]> {
+        return this.answer(`neighbours ${launch}`, undefined, () => MADE.slice(Math.max(0, launch - 1), launch + 2).map((m) => m.row));
+    }
     launch(launch: number, signal?: AbortSignal): Promise<LaunchInfo> {
         return this.answer(`launch ${launch}`, signal, () => {
             const made = this.made(launch), sites = new Map<number, { site: number; records: number; accesses: number }>(), spaces = new Map<Space, { space: Space; first: number; last: number; accesses: number }>();

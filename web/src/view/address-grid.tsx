@@ -7,6 +7,7 @@ import type { Theme } from "../theme";
 import { useAsk, type Answer } from "./ask";
 import { Canvas, type Brush } from "./canvas";
 import { bytesOf, cellOf, emptySums, gather, gridOf, zoomed, type Grid } from "./grid-layout";
+import { zoomOf } from "./keys";
 import { kindOf, marksOf, useModel, type Mark } from "./model";
 import { Failed, plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
@@ -203,6 +204,15 @@ export function AddressGrid({ region, window, shape, picture: { grid, gutter, de
                     setDrag(null);
                 }}
                 onDouble={() => model.set({ window: { space: region.space, first: region.first, last: region.last } })}
+                onKey={(event) => {
+                    const asked = zoomOf(event), quantum = quantumOf(grid, shape, region), size = window.last - window.first + 1;
+                    if (!asked) return false;
+                    const shift = (asked.right + asked.down) * Math.max(quantum, Math.floor(size / 4 / quantum) * quantum);
+                    const first = Math.max(region.first, Math.min(window.first + shift, region.last + 1 - size));
+                    const [from, to] = asked.all ? [region.first, region.last] : asked.factor !== 1 ? zoomed(window.first, window.last, (window.first + window.last) / 2, asked.factor, region, quantum) : [first, first + size - 1];
+                    model.set({ window: { space: region.space, first: from, last: to } });
+                    return true;
+                }}
                 onWheel={(x, y, event) => {
                     event.preventDefault();
                     const under = at(x, y), quantum = quantumOf(grid, shape, region);

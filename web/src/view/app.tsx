@@ -167,7 +167,7 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     }
     return (
         <ModelContext.Provider value={shown}>
-            <div class={`view ${model ? "" : "stale"}`}>
+            <div class={`view ${model ? "" : "stale"}`} inert={overlay !== null}>
                 <TopBar onHelp={() => setOverlay("help")} />
                 <TimelineStrip />
                 {changed && (

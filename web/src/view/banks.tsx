@@ -90,13 +90,16 @@ function BankSide({ side: { run, sites, launch, one }, own }: { side: Side; own?
     );
 }
 
+const LISTED = 200; // launches to choose from; of more, those that the search finds
+
 // Which other request: of which run, launch and site; of the same CTA and warp where there is one.
 function Picker({ one, done }: { one: One; done: () => void }) {
     const model = useModel();
     const [other, setOther] = useState(!!model.run.otherRun), [launch, setLaunch] = useState<number | null>(null);
     const source: Source = (other && model.source.other()) || model.source;
     const run = useAsk(other ? "other" : "this", "run", () => (other ? source.run() : Promise.resolve(model.run)));
-    const launches = useAsk(other ? "other" : "this", "launches", (signal) => source.launches("", 0, 200, signal));
+    const [text, setText] = useState("");
+    const launches = useAsk(other ? "other" : "this", `launches|${text}`, (signal) => source.launches(text.trim(), 0, LISTED, signal));
     const rows: LaunchRow[] = (launches.data?.rows ?? []).filter((row) => row.recorded !== "none");
     const at = launch ?? (rows.some((row) => row.launch === model.launch.launch) ? model.launch.launch : rows[0]?.launch ?? null);
     const info = useAsk(other ? "other" : "this", at === null ? null : `launch|${at}`, (signal) => source.launch(at!, signal));
@@ -117,6 +120,7 @@ function Picker({ one, done }: { one: One; done: () => void }) {
     return (
         <div class="picking">
             {model.run.otherRun && <Choice label="Run to compare with" value={other ? "other" : "this"} options={[["this", "this run"], ["other", "the other run"]]} onChoose={(value) => { setOther(value === "other"); setLaunch(null); }} />}
+            {(text || (launches.data?.total ?? 0) > LISTED) && <input type="search" placeholder="Kernel or launch number" aria-label="Search launches to compare with" value={text} onInput={(event) => { setText(event.currentTarget.value); setLaunch(null); }} />}
             <select aria-label="Launch to compare with" value={String(at ?? "")} onChange={(event) => setLaunch(Number(event.currentTarget.value))}>
                 {rows.map((row) => <option value={String(row.launch)}>#{row.launch} {shortName(run.data ? kernelName(run.data, row.kernel) : "")}</option>)}
             </select>

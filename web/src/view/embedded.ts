@@ -114,6 +114,10 @@ export class EmbeddedSource implements Source {
         return { total: found ? 1 : 0, rows: found && from < 1 && count > 0 ? [launch] : [] };
     }
 
+    async neighbours(): Promise<LaunchRow[]> {
+        return [this.data.launch];
+    }
+
     async launch(launch: number): Promise<LaunchInfo> {
         this.check(launch);
         return this.data.launch;

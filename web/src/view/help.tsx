@@ -1,5 +1,5 @@
 // The keys, and a short tour for the first visit: a few places, each pointed at, each skippable.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { unitOf } from "./canvas";
 import { KEYS } from "./keys";
 import { VIEWS, VIEW_HINTS, VIEW_TITLES } from "./state";
@@ -43,7 +43,9 @@ const STOPS: [string, string, string][] = [
 
 export function Tour({ onClose }: { onClose: () => void }) {
     const [at, setAt] = useState(0), [box, setBox] = useState<DOMRect | null>(null);
+    const go = useRef<HTMLButtonElement>(null);
     useEscape(onClose);
+    useEffect(() => go.current?.focus(), [at]);
     useEffect(() => {
         const place = () => setBox(document.querySelector(STOPS[at]![0])?.getBoundingClientRect() ?? null);
         const target = document.querySelector(STOPS[at]![0]), observer = new ResizeObserver(place);
@@ -69,8 +71,8 @@ export function Tour({ onClose }: { onClose: () => void }) {
                 <div class="buttons">
                     <span class="soft">{at + 1} of {STOPS.length}</span>
                     <span class="grow" />
-                    <button onClick={onClose}>{last ? "Close" : "Skip"}</button>
-                    {!last && <button class="primary" autofocus onClick={() => setAt(at + 1)}>Next</button>}
+                    {!last && <button onClick={onClose}>Skip</button>}
+                    <button class="primary" ref={go} onClick={() => (last ? onClose() : setAt(at + 1))}>{last ? "Close" : "Next"}</button>
                 </div>
             </div>
         </div>

@@ -14,6 +14,7 @@ export const KEYS: [string, string][] = [
     ["s", "show or hide the second pane"],
     ["/", "search launches, lines, variables, addresses"],
     ["[ ]", "the launch before, after"],
+    ["+ − 0", "zoom in, out, all of it: of the timeline, map or order that Tab has come to; arrows move it"],
     ["Esc", "clear: the selection, then the filter"],
     ["?", "this help"],
 ];
@@ -49,14 +50,23 @@ export function onlyThisWarp(model: Model): void {
     if (one) model.set({ filter: { ...NO_FILTER, ctas: [[one.cta, one.cta]], warps: [[one.warp, one.warp]] } });
 }
 
-// Launches are numbered, and listed, from 0 on.
-async function neighbour(model: Model, by: number): Promise<void> {
-    const { rows } = await model.source.launches("", Math.max(0, model.launch.launch + by - 2), 5);
-    const all = rows.filter((row) => (by < 0 ? row.launch < model.launch.launch : row.launch > model.launch.launch));
-    const next = by < 0 ? all[all.length - 1] : all[0];
-    if (next) model.openLaunch(next.launch);
+async function neighbour(model: Model, by: -1 | 1): Promise<void> {
+    try {
+        const rows = await model.source.neighbours(model.launch.launch), at = rows.findIndex((row) => row.launch === model.launch.launch);
+        const next = at < 0 ? undefined : rows[at + by];
+        if (next) model.openLaunch(next.launch);
+    } catch (error) {
+        model.say(messageOf(error));
+    }
 }
 export { neighbour as openNeighbour };
+
+// What a key asks of a picture that can be zoomed and moved: by which factor, how many quarters right and down.
+export function zoomOf({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): { all: boolean; factor: number; right: number; down: number } | null {
+    const asked = { all: key === "0", factor: key === "+" || key === "=" ? 0.5 : key === "-" ? 2 : 1, right: key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0, down: key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0 };
+    const other = ctrlKey || metaKey || altKey || (!asked.all && asked.factor === 1 && !asked.right && !asked.down);
+    return other ? null : asked;
+}
 
 export function useKeys(model: Model | null, overlay: string | null, setOverlay: (overlay: "help" | null) => void): void {
     const latest = useRef({ model, overlay });

@@ -9,6 +9,7 @@ import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
 import { useModel, type Model } from "./model";
 import { Choice, Empty, Failed, Head, NothingLeft } from "./parts";
 import { blend, inksOf, most } from "./paint";
+import { zoomOf } from "./keys";
 import { addressText, allocationAt, allocationName } from "./places";
 import type { Space } from "./source";
 import { hex, isFiltered, pinLetter } from "./state";
@@ -232,6 +233,17 @@ export function OrderView() {
                         show(record - records / 8, record + records / 8, ...bytesAround(y, 0.25));
                     }}
                     onDouble={() => model.set({ order: null })}
+                    onKey={(event) => {
+                        const asked = zoomOf(event), many = view.to - view.from + 1, long = view.last - view.first + 1;
+                        if (!asked) return false;
+                        if (asked.all) model.set({ order: null });
+                        else {
+                            const record = view.from + Math.floor(many / 2) + asked.right * Math.ceil(many / 4), byte = view.first + Math.floor(long / 2) + (several ? 0 : asked.down * Math.ceil(long / 4));
+                            const wide = (many * asked.factor) / 2, tall = several ? long / 2 : (long * asked.factor) / 2;
+                            show(record - wide, record + wide - 1, byte - tall, byte + tall - 1);
+                        }
+                        return true;
+                    }}
                     onWheel={(x, y, event) => {
                         event.preventDefault();
                         const record = recordAtX(x), factor = event.deltaY > 0 || event.deltaX > 0 ? 2 : 0.5;

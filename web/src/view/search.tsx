@@ -50,7 +50,8 @@ function hitsOf(model: Model, text: string): Hit[] {
 export function Search() {
     const model = useModel();
     const [text, setText] = useState(""), [open, setOpen] = useState(false), [chosen, setChosen] = useState(0);
-    const place = useOutside(open, () => setOpen(false));
+    const leave = () => { setOpen(false); setText(""); }; // the next search begins anew
+    const place = useOutside(open, leave);
     const launches = useAsk("search", open && text.trim() ? text.trim() : null, (signal) => model.source.launches(text.trim(), 0, MOST, signal));
     const hits: Hit[] = !open || !text.trim() ? [] : [...hitsOf(model, text), ...(launches.data?.rows ?? []).map((row) => ({
         kind: "launch", name: `#${row.launch} ${shortName(kernelName(model.run, row.kernel))}`, more: "", go: () => model.openLaunch(row.launch),
@@ -58,8 +59,7 @@ export function Search() {
     const take = (hit: Hit | undefined, field: HTMLInputElement | null) => {
         if (!hit) return;
         hit.go();
-        setOpen(false);
-        setText("");
+        leave();
         field?.blur();
     };
     const key = (event: KeyboardEvent & { currentTarget: HTMLInputElement }) => {

@@ -95,6 +95,10 @@ export class ServerSource implements Source {
         return this.json("launches", { search, from, count }, signal);
     }
 
+    async neighbours(launch: number): Promise<LaunchRow[]> {
+        return (await this.json<{ rows: LaunchRow[] }>("launches", { beside: launch })).rows;
+    }
+
     launch(launch: number, signal?: AbortSignal): Promise<LaunchInfo> {
         return this.json("launch", { launch }, signal);
     }

@@ -256,6 +256,8 @@ export interface Source {
     timeline(from: number, to: number, bins: number, signal?: AbortSignal): Promise<{ begin: number; end: number; rows: TimelineRow[] }>;
     // Those whose kernel or number matches `search`, a page of them.
     launches(search: string, from: number, count: number, signal?: AbortSignal): Promise<{ total: number; rows: LaunchRow[] }>;
+    // The launch and those before and after it: numbers of launches have gaps, and ranks have theirs apart.
+    neighbours(launch: number): Promise<LaunchRow[]>;
     launch(launch: number, signal?: AbortSignal): Promise<LaunchInfo>;
     records(launch: number, filter: Filter, from: number, count: number, signal?: AbortSignal): Promise<Records>;
     // Where record `index` stands among those that the filter lets through; -1: it does not.

@@ -6,6 +6,7 @@ import { shortName, time } from "../format";
 import { useAsk } from "./ask";
 import { Canvas, fitText, unitOf, type Brush } from "./canvas";
 import { useModel } from "./model";
+import { zoomOf } from "./keys";
 import { inkOn } from "./paint";
 import type { TimelineItem } from "./source";
 
@@ -101,6 +102,13 @@ export function TimelineStrip() {
         <div class="strip" style={{ maxHeight: `${(AXIS + ROWS_SHOWN * ROW + 3) * unit}px` }}>
             <Canvas label={label} height={height} cursor={tip ? "pointer" : "grab"}
                 draw={(brush) => { width.current = brush.width; draw(brush); }}
+                onKey={(event) => {
+                    const asked = zoomOf(event), span = to - from, middle = (from + to) / 2 + ((asked?.right ?? 0) * span) / 4;
+                    if (!asked || asked.down) return false;
+                    if (asked.all) model.set({ time: null });
+                    else range(middle - (span * asked.factor) / 2, middle + (span * asked.factor) / 2);
+                    return true;
+                }}
                 onWheel={(x, _, event) => {
                     event.preventDefault();
                     const centre = timeAt(x), factor = event.deltaY > 0 ? 1.4 : 1 / 1.4;

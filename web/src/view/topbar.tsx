@@ -8,7 +8,7 @@ import { extentText, kernelName } from "./places";
 import { Empty } from "./parts";
 import { Search } from "./search";
 
-const ROWS = 100;
+const ROWS = 100, ROWS_MOST = 1000; // more than that are for the search
 
 export function useOutside(open: boolean, close: () => void) {
     const place = useRef<HTMLDivElement>(null);
@@ -36,8 +36,8 @@ function LaunchList({ close }: { close: () => void }) {
     const [text, setText] = useState(""), [pages, setPages] = useState(1);
     const field = useRef<HTMLInputElement>(null);
     useEffect(() => field.current?.focus(), []);
-    const found = useAsk("launches", `${text}|${pages}`, (signal) => model.source.launches(text, 0, ROWS * pages, signal));
-    const rows = found.data?.rows ?? [];
+    const found = useAsk("launches", `${text}|${pages}`, (signal) => model.source.launches(text, 0, Math.min(ROWS_MOST, ROWS * pages), signal));
+    const rows = found.data?.rows ?? [], several = new Set(model.run.devices.map((device) => device.rank)).size > 1;
     return (
         <div class="popup launches">
             <input type="search" placeholder="Kernel or launch number" aria-label="Search launches" value={text} ref={field}
@@ -48,21 +48,22 @@ function LaunchList({ close }: { close: () => void }) {
                         onClick={() => { model.openLaunch(row.launch); close(); }} title={kernelName(model.run, row.kernel)}>
                         <span class="num">{row.launch}</span>
                         <code>{shortName(kernelName(model.run, row.kernel))}</code>
-                        <span class="soft">{extentText(row.grid)} CTAs of {extentText(row.block)}</span>
+                        <span class="soft">{several && `rank ${row.rank} · `}{extentText(row.grid)} CTAs of {extentText(row.block)}</span>
                         <span class="num soft">{row.recorded === "none" ? "not recorded" : `${count(row.accesses)} accesses${row.recorded === "sample" ? ", sampled" : ""}`}</span>
                     </button>
                 ))}
                 {found.data && !rows.length && <Empty title={`No launch matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
                 {found.error && <Empty title={found.error} />}
-                {found.data && found.data.total > rows.length &&
-                    <button class="more" onClick={() => setPages(pages + 4)}>{count(found.data.total - rows.length)} more launches</button>}
+                {found.data && found.data.total > rows.length && (rows.length < ROWS_MOST ?
+                    <button class="more" onClick={() => setPages(pages + 4)}>{count(found.data.total - rows.length)} more launches</button> :
+                    <p class="soft more">{count(found.data.total - rows.length)} more launches: search for a kernel or a number, or click in the timeline.</p>)}
             </div>
         </div>
     );
 }
 
 function LaunchPicker() {
-    const model = useModel(), { launch } = model;
+    const model = useModel(), { launch, run } = model;
     const [open, setOpen] = useState(false);
     const place = useOutside(open, () => setOpen(false));
     return (
@@ -71,7 +72,7 @@ function LaunchPicker() {
             <button class="picker" aria-haspopup="listbox" aria-expanded={open} onClick={() => setOpen(!open)} title={launch.name}>
                 <span class="num">#{launch.launch}</span>
                 <code>{shortName(launch.name)}</code>
-                <span class="soft">{extentText(launch.grid)} × {extentText(launch.block)}{launch.end > launch.start ? ` · ${time(launch.end - launch.start)}` : ""} · {count(launch.accesses)} accesses</span>
+                <span class="soft">{new Set(run.devices.map((device) => device.rank)).size > 1 && `rank ${launch.rank} · `}{extentText(launch.grid)} × {extentText(launch.block)}{launch.end > launch.start ? ` · ${time(launch.end - launch.start)}` : ""} · {count(launch.accesses)} accesses</span>
                 <span class="soft">▾</span>
             </button>
             <button class="icon" aria-label="The launch after" title="The launch after (])" onClick={() => void openNeighbour(model, 1)}>›</button>
