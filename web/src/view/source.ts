@@ -220,11 +220,11 @@ export interface DiffRow {
     place: string | null;
     variable: string | null;
     before: string | null; // evidence
+    after: string | null;
     amountBefore: number | null; // the cost beyond the ideal; null of what makes results wrong
     amountAfter: number | null;
     source: number | null; // where it is in this run, if it is
     line: number | null;
-    after: string | null;
 }
 export interface Diff {
     rows: DiffRow[];
