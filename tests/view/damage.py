@@ -115,7 +115,8 @@ path = copy("many")
 with sqlite3.connect(f"{path}/run.db") as catalogue:
     catalogue.execute("UPDATE allocations SET size_bytes = 40 * 1024 * 1024 * 1024 "
                       "WHERE allocation = (SELECT MAX(allocation) FROM allocations)")
-    start, = catalogue.execute("SELECT MIN(start_ns) FROM launches").fetchone()
+    start, = catalogue.execute("SELECT MIN(start_ns) FROM ranks").fetchone()
+    catalogue.execute(f"UPDATE launches SET start_ns = {start}, end_ns = {start} + 500")
     columns = [row[1] for row in catalogue.execute("PRAGMA table_info(launches)")]
     row = dict(zip(columns, catalogue.execute("SELECT * FROM launches LIMIT 1").fetchone()))
     rows = []

@@ -464,7 +464,7 @@ static enum cts_status make_view(struct cts_selection *selection, uint32_t launc
     view->live_full = (uint32_t)(threads / CTS_WARP_LANES);
     view->live_rest = (uint32_t)(threads % CTS_WARP_LANES);
     const size_t first = cts_acc_first_chunk(source->chunks, source->chunk_count, row->launch);
-    view->chunks = source->chunks + first;
+    if (source->chunk_count) view->chunks = source->chunks + first;
     while (first + view->chunk_count < source->chunk_count &&
            view->chunks[view->chunk_count].launch == row->launch)
         view->chunk_count++;
