@@ -159,18 +159,24 @@ void cts_faults_attach_thread(void)
 
 /* ---- Faults that the engine finds ---- */
 
-void cts_raise(struct cts_cta *cta, enum cts_fault_kind kind, const char *format, ...)
+__attribute__((format(printf, 3, 0))) static void
+set_fault(struct cts_cta *cta, enum cts_fault_kind kind, const char *format, va_list args)
 {
     struct cts_worker *const worker = cta->worker;
-    va_list args;
     worker->in_device = false;
     worker->fault.kind = kind;
     worker->fault.has_address = false;
     fill_place(worker, cta);
-    va_start(args, format);
     vsnprintf(worker->fault.text, sizeof worker->fault.text, format, args);
+}
+
+void cts_raise(struct cts_cta *cta, enum cts_fault_kind kind, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_fault(cta, kind, format, args);
     va_end(args);
-    cts_fiber_leave(worker->home_sp, &worker->home);
+    cts_fiber_leave(cta->worker->home_sp, &cta->worker->home);
 }
 
 void cts_fault_set(struct cts_cta *cta, uint32_t lane, enum cts_fault_kind kind, const char *format,
@@ -178,10 +184,9 @@ void cts_fault_set(struct cts_cta *cta, uint32_t lane, enum cts_fault_kind kind,
 {
     struct cts_worker *const worker = cta->worker;
     va_list args;
-    worker->in_device = false;
-    worker->fault.kind = kind;
-    worker->fault.has_address = false;
-    fill_place(worker, cta);
+    va_start(args, format);
+    set_fault(cta, kind, format, args);
+    va_end(args);
     worker->fault.has_thread = lane != UINT32_MAX;
     if (lane != UINT32_MAX) {
         const uint64_t position = worker->threads[lane];
@@ -189,9 +194,6 @@ void cts_fault_set(struct cts_cta *cta, uint32_t lane, enum cts_fault_kind kind,
         worker->fault.thread[1] = (uint16_t)(position >> 16);
         worker->fault.thread[2] = (uint32_t)(position >> 32);
     }
-    va_start(args, format);
-    vsnprintf(worker->fault.text, sizeof worker->fault.text, format, args);
-    va_end(args);
 }
 
 /* ---- Text ---- */

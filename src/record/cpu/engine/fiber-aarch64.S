@@ -18,12 +18,8 @@
 	add sp, sp, #160
 	.endm
 
-	/* void cts_fiber_swap(void **save, void *to) */
-	.p2align 4
-	.globl cts_fiber_swap
-	.hidden cts_fiber_swap
-	.type cts_fiber_swap, %function
-cts_fiber_swap:
+	/* the frame of who calls to *x0, then the one at x1 */
+	.macro swap_frames
 	sub sp, sp, #160
 	stp x19, x20, [sp, #0]
 	stp x21, x22, [sp, #16]
@@ -39,6 +35,15 @@ cts_fiber_swap:
 	str x9, [x0]
 	mov sp, x1
 	load_frame
+	.endm
+
+	/* void cts_fiber_swap(void **save, void *to) */
+	.p2align 4
+	.globl cts_fiber_swap
+	.hidden cts_fiber_swap
+	.type cts_fiber_swap, %function
+cts_fiber_swap:
+	swap_frames
 	ret
 	.size cts_fiber_swap, . - cts_fiber_swap
 
@@ -48,21 +53,7 @@ cts_fiber_swap:
 	.hidden cts_fiber_swap_last
 	.type cts_fiber_swap_last, %function
 cts_fiber_swap_last:
-	sub sp, sp, #160
-	stp x19, x20, [sp, #0]
-	stp x21, x22, [sp, #16]
-	stp x23, x24, [sp, #32]
-	stp x25, x26, [sp, #48]
-	stp x27, x28, [sp, #64]
-	stp x29, x30, [sp, #80]
-	stp d8, d9, [sp, #96]
-	stp d10, d11, [sp, #112]
-	stp d12, d13, [sp, #128]
-	stp d14, d15, [sp, #144]
-	mov x9, sp
-	str x9, [x0]
-	mov sp, x1
-	load_frame
+	swap_frames
 	br x30
 	.size cts_fiber_swap_last, . - cts_fiber_swap_last
 

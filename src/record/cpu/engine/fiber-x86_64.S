@@ -3,12 +3,17 @@
 #ifdef __x86_64__
 	.text
 
-	/* void cts_fiber_swap(void **save, void *to) */
-	.p2align 4
-	.globl cts_fiber_swap
-	.hidden cts_fiber_swap
-	.type cts_fiber_swap, @function
-cts_fiber_swap:
+	.macro load_frame
+	pop %r15
+	pop %r14
+	pop %r13
+	pop %r12
+	pop %rbx
+	pop %rbp
+	.endm
+
+	/* the frame of who calls to *rdi, then the one at rsi */
+	.macro swap_frames
 	push %rbp
 	push %rbx
 	push %r12
@@ -17,12 +22,16 @@ cts_fiber_swap:
 	push %r15
 	mov %rsp, (%rdi)
 	mov %rsi, %rsp
-	pop %r15
-	pop %r14
-	pop %r13
-	pop %r12
-	pop %rbx
-	pop %rbp
+	load_frame
+	.endm
+
+	/* void cts_fiber_swap(void **save, void *to) */
+	.p2align 4
+	.globl cts_fiber_swap
+	.hidden cts_fiber_swap
+	.type cts_fiber_swap, @function
+cts_fiber_swap:
+	swap_frames
 	ret
 	.size cts_fiber_swap, . - cts_fiber_swap
 
@@ -32,20 +41,7 @@ cts_fiber_swap:
 	.hidden cts_fiber_swap_last
 	.type cts_fiber_swap_last, @function
 cts_fiber_swap_last:
-	push %rbp
-	push %rbx
-	push %r12
-	push %r13
-	push %r14
-	push %r15
-	mov %rsp, (%rdi)
-	mov %rsi, %rsp
-	pop %r15
-	pop %r14
-	pop %r13
-	pop %r12
-	pop %rbx
-	pop %rbp
+	swap_frames
 	pop %rcx
 	jmp *%rcx
 	.size cts_fiber_swap_last, . - cts_fiber_swap_last
@@ -57,12 +53,7 @@ cts_fiber_swap_last:
 	.type cts_fiber_jump, @function
 cts_fiber_jump:
 	mov %rdi, %rsp
-	pop %r15
-	pop %r14
-	pop %r13
-	pop %r12
-	pop %rbx
-	pop %rbp
+	load_frame
 	ret
 	.size cts_fiber_jump, . - cts_fiber_jump
 
