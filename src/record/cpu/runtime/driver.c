@@ -30,6 +30,14 @@ static CUresult result_of(cudaError_t error)
     }
 }
 
+/* A function that is one of the runtime's. */
+#define FORWARD(name, parameters, call)                                                            \
+    CUresult name parameters                                                                       \
+    {                                                                                              \
+        CTS_CALL();                                                                                \
+        return result_of(call);                                                                    \
+    }
+
 static CUcontext context_of(int device)
 {
     return (CUcontext)((uintptr_t)device + 1);
@@ -222,19 +230,11 @@ CUresult cuCtxGetDevice(CUdevice *device)
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSynchronize(void)
-{
-    CTS_CALL();
-    return result_of(cudaDeviceSynchronize());
-}
+FORWARD(cuCtxSynchronize, (void), cudaDeviceSynchronize())
 
 /* ---- memory ---- */
 
-CUresult cuMemGetInfo(size_t *free_bytes, size_t *total)
-{
-    CTS_CALL();
-    return result_of(cudaMemGetInfo(free_bytes, total));
-}
+FORWARD(cuMemGetInfo, (size_t *free_bytes, size_t *total), cudaMemGetInfo(free_bytes, total))
 
 CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
 {
@@ -256,71 +256,27 @@ CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flag
     return result_of(error);
 }
 
-CUresult cuMemFree(CUdeviceptr dptr)
-{
-    CTS_CALL();
-    return result_of(cudaFree((void *)dptr));
-}
-
-CUresult cuMemAllocHost(void **pp, size_t bytesize)
-{
-    CTS_CALL();
-    return result_of(cudaMallocHost(pp, bytesize));
-}
-
-CUresult cuMemFreeHost(void *p)
-{
-    CTS_CALL();
-    return result_of(cudaFreeHost(p));
-}
-
-CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t byteCount)
-{
-    CTS_CALL();
-    return result_of(cudaMemcpy((void *)dst, (void *)src, byteCount, cudaMemcpyDefault));
-}
-
-CUresult cuMemcpyHtoD(CUdeviceptr dstDevice, const void *srcHost, size_t byteCount)
-{
-    CTS_CALL();
-    return result_of(cudaMemcpy((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice));
-}
-
-CUresult cuMemcpyDtoH(void *dstHost, CUdeviceptr srcDevice, size_t byteCount)
-{
-    CTS_CALL();
-    return result_of(cudaMemcpy(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost));
-}
-
-CUresult cuMemcpyDtoD(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount)
-{
-    CTS_CALL();
-    return result_of(
-        cudaMemcpy((void *)dstDevice, (void *)srcDevice, byteCount, cudaMemcpyDeviceToDevice));
-}
-
-CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t byteCount,
-                           CUstream hStream)
-{
-    CTS_CALL();
-    return result_of(
-        cudaMemcpyAsync((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice, hStream));
-}
-
-CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t byteCount, CUstream hStream)
-{
-    CTS_CALL();
-    return result_of(
-        cudaMemcpyAsync(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost, hStream));
-}
-
-CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount,
-                           CUstream hStream)
-{
-    CTS_CALL();
-    return result_of(cudaMemcpyAsync((void *)dstDevice, (void *)srcDevice, byteCount,
-                                     cudaMemcpyDeviceToDevice, hStream));
-}
+FORWARD(cuMemFree, (CUdeviceptr dptr), cudaFree((void *)dptr))
+FORWARD(cuMemAllocHost, (void **pp, size_t bytesize), cudaMallocHost(pp, bytesize))
+FORWARD(cuMemFreeHost, (void *p), cudaFreeHost(p))
+FORWARD(cuMemcpy, (CUdeviceptr dst, CUdeviceptr src, size_t byteCount),
+        cudaMemcpy((void *)dst, (void *)src, byteCount, cudaMemcpyDefault))
+FORWARD(cuMemcpyHtoD, (CUdeviceptr dstDevice, const void *srcHost, size_t byteCount),
+        cudaMemcpy((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice))
+FORWARD(cuMemcpyDtoH, (void *dstHost, CUdeviceptr srcDevice, size_t byteCount),
+        cudaMemcpy(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost))
+FORWARD(cuMemcpyDtoD, (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount),
+        cudaMemcpy((void *)dstDevice, (void *)srcDevice, byteCount, cudaMemcpyDeviceToDevice))
+FORWARD(cuMemcpyHtoDAsync,
+        (CUdeviceptr dstDevice, const void *srcHost, size_t byteCount, CUstream hStream),
+        cudaMemcpyAsync((void *)dstDevice, srcHost, byteCount, cudaMemcpyHostToDevice, hStream))
+FORWARD(cuMemcpyDtoHAsync,
+        (void *dstHost, CUdeviceptr srcDevice, size_t byteCount, CUstream hStream),
+        cudaMemcpyAsync(dstHost, (void *)srcDevice, byteCount, cudaMemcpyDeviceToHost, hStream))
+FORWARD(cuMemcpyDtoDAsync,
+        (CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t byteCount, CUstream hStream),
+        cudaMemcpyAsync((void *)dstDevice, (void *)srcDevice, byteCount, cudaMemcpyDeviceToDevice,
+                        hStream))
 
 static CUresult fill(CUdeviceptr destination, uint32_t value, uint32_t element_bytes, size_t count,
                      CUstream stream)
@@ -370,68 +326,18 @@ CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t n, CUst
 
 /* ---- streams and events ---- */
 
-CUresult cuStreamCreate(CUstream *phStream, unsigned int flags)
-{
-    CTS_CALL();
-    return result_of(cudaStreamCreateWithFlags(phStream, flags));
-}
-
-CUresult cuStreamDestroy(CUstream hStream)
-{
-    CTS_CALL();
-    return result_of(cudaStreamDestroy(hStream));
-}
-
-CUresult cuStreamSynchronize(CUstream hStream)
-{
-    CTS_CALL();
-    return result_of(cudaStreamSynchronize(hStream));
-}
-
-CUresult cuStreamQuery(CUstream hStream)
-{
-    CTS_CALL();
-    return result_of(cudaStreamQuery(hStream));
-}
-
-CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int flags)
-{
-    CTS_CALL();
-    return result_of(cudaStreamWaitEvent(hStream, hEvent, flags));
-}
-
-CUresult cuEventCreate(CUevent *phEvent, unsigned int flags)
-{
-    CTS_CALL();
-    return result_of(cudaEventCreateWithFlags(phEvent, flags));
-}
-
-CUresult cuEventDestroy(CUevent hEvent)
-{
-    CTS_CALL();
-    return result_of(cudaEventDestroy(hEvent));
-}
-
-CUresult cuEventRecord(CUevent hEvent, CUstream hStream)
-{
-    CTS_CALL();
-    return result_of(cudaEventRecord(hEvent, hStream));
-}
-
-CUresult cuEventSynchronize(CUevent hEvent)
-{
-    CTS_CALL();
-    return result_of(cudaEventSynchronize(hEvent));
-}
-
-CUresult cuEventQuery(CUevent hEvent)
-{
-    CTS_CALL();
-    return result_of(cudaEventQuery(hEvent));
-}
-
-CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
-{
-    CTS_CALL();
-    return result_of(cudaEventElapsedTime(pMilliseconds, hStart, hEnd));
-}
+FORWARD(cuStreamCreate, (CUstream * phStream, unsigned int flags),
+        cudaStreamCreateWithFlags(phStream, flags))
+FORWARD(cuStreamDestroy, (CUstream hStream), cudaStreamDestroy(hStream))
+FORWARD(cuStreamSynchronize, (CUstream hStream), cudaStreamSynchronize(hStream))
+FORWARD(cuStreamQuery, (CUstream hStream), cudaStreamQuery(hStream))
+FORWARD(cuStreamWaitEvent, (CUstream hStream, CUevent hEvent, unsigned int flags),
+        cudaStreamWaitEvent(hStream, hEvent, flags))
+FORWARD(cuEventCreate, (CUevent * phEvent, unsigned int flags),
+        cudaEventCreateWithFlags(phEvent, flags))
+FORWARD(cuEventDestroy, (CUevent hEvent), cudaEventDestroy(hEvent))
+FORWARD(cuEventRecord, (CUevent hEvent, CUstream hStream), cudaEventRecord(hEvent, hStream))
+FORWARD(cuEventSynchronize, (CUevent hEvent), cudaEventSynchronize(hEvent))
+FORWARD(cuEventQuery, (CUevent hEvent), cudaEventQuery(hEvent))
+FORWARD(cuEventElapsedTime, (float *pMilliseconds, CUevent hStart, CUevent hEnd),
+        cudaEventElapsedTime(pMilliseconds, hStart, hEnd))
