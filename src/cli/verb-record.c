@@ -7,7 +7,6 @@
  * `record` around them, may record into it, and nobody else (trace/catalogue-open.c). */
 #include <errno.h>
 #include <limits.h>
-#include <regex.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "cli/summary.h"
 #include "cli/timeline.h"
 #include "cli/verb.h"
+#include "common/name-filter.h"
 #include "common/text-table.h"
 
 extern char **environ;
@@ -107,21 +107,16 @@ static bool check_numbers(const struct cts_arguments *arguments)
     return true;
 }
 
-/* A name is taken as it is; behind "regex:" comes an extended regular expression. */
 static bool check_expression(const struct cts_arguments *arguments, const char *option,
                              const char *name)
 {
-    static const char prefix[] = "regex:";
-    if (strncmp(name, prefix, sizeof prefix - 1) != 0) return true;
-    regex_t regex;
-    const int code = regcomp(&regex, name + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB);
-    if (code) {
-        char reason[200];
-        regerror(code, &regex, reason, sizeof reason);
-        cts_usage_error(arguments, "'--%s %s': %s", option, name, reason);
+    struct cts_name_filter filter;
+    struct cts_error error;
+    if (cts_name_filter_make(&filter, name, &error)) {
+        cts_usage_error(arguments, "'--%s %s': %s", option, name, error.text);
         return false;
     }
-    regfree(&regex);
+    cts_name_filter_release(&filter);
     return true;
 }
 

@@ -13,12 +13,12 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <regex.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/name-filter.h"
 #include "hosts.h"
 #include "record-file.h"
 #include "record/collector/collector.h"
@@ -73,19 +73,15 @@ static void add_devices(void)
 
 static bool is_expression_sound(void)
 {
-    static const char prefix[] = "regex:";
     const char *const name = cts_environment()->kernel_name;
-    if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) return true;
-    regex_t expression;
-    const int code = regcomp(&expression, name + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB);
-    if (code == 0) {
-        regfree(&expression);
+    struct cts_name_filter filter;
+    struct cts_error error;
+    if (!cts_name_filter_make(&filter, name, &error)) {
+        cts_name_filter_release(&filter);
         return true;
     }
-    char reason[128];
-    regerror(code, &expression, reason, sizeof reason);
     cts_say("CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression: %s; nothing is recorded",
-            name, reason);
+            name, error.text);
     return false;
 }
 

@@ -8,11 +8,11 @@
 #include "registry.h"
 
 #include <pthread.h>
-#include <regex.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/name-filter.h"
 #include "range.h"
 #include "record.h"
 #include "stream.h"
@@ -178,33 +178,18 @@ void __cts_register_file(const struct cts_file_desc *desc)
 
 /* ---- loading ---- */
 
-/* The kernels that CTASCOPE_KERNEL_NAME selects: "regex:EXPRESSION" searches in the kernel's name
- * as in the source, anything else is the name, with or without parameters. */
-static bool is_selected(const struct cts_kernel_desc *kernel, const regex_t *expression)
-{
-    const char *const wanted = cts_environment()->kernel_name;
-    if (!wanted) return true;
-    if (expression) return regexec(expression, kernel->display_name, 0, NULL, 0) == 0;
-    const size_t length = strlen(wanted);
-    return strcmp(kernel->display_name, wanted) == 0 || strcmp(kernel->name, wanted) == 0 ||
-           (strncmp(kernel->display_name, wanted, length) == 0 &&
-            (kernel->display_name[length] == '(' || kernel->display_name[length] == '<'));
-}
-
+/* The kernels that CTASCOPE_KERNEL_NAME selects. */
 static void select_kernels(struct cts_file *file)
 {
-    static const char prefix[] = "regex:";
-    const char *const wanted = cts_environment()->kernel_name;
-    regex_t expression;
-    const bool is_expression = wanted && strncmp(wanted, prefix, sizeof prefix - 1) == 0;
+    struct cts_name_filter filter;
     /* cts_record_start() has refused an expression that does not compile. */
-    if (is_expression &&
-        regcomp(&expression, wanted + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB) != 0)
-        return;
-    for (uint32_t i = 0; i < file->loaded.desc->kernel_count; i++)
+    if (cts_name_filter_make(&filter, cts_environment()->kernel_name, NULL)) return;
+    for (uint32_t i = 0; i < file->loaded.desc->kernel_count; i++) {
+        const struct cts_kernel_desc *const kernel = file->kernels[i].desc;
         file->kernels[i].is_selected =
-            is_selected(file->kernels[i].desc, is_expression ? &expression : NULL);
-    if (is_expression) regfree(&expression);
+            cts_name_filter_takes_kernel(&filter, kernel->display_name, kernel->name);
+    }
+    cts_name_filter_release(&filter);
 }
 
 static void add_variable_range(const struct cts_variable_desc *variable)

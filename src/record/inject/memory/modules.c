@@ -7,7 +7,6 @@
  * the kernel's. */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 
 #include "common/array.h"
 #include "common/map.h"
+#include "common/name-filter.h"
 #include "common/search.h"
 #include "modules.h"
 #include "record/abi.h"
@@ -78,20 +78,11 @@ char *cts_memory_demangled(const char *name)
 
 static bool is_selected(const char *name, const char *mangled)
 {
-    static const char prefix[] = "regex:";
-    const char *const wanted = cts_memory.environment.kernel_name;
-    if (!wanted) return true;
-    const size_t length = strlen(wanted);
-    if (strncmp(wanted, prefix, sizeof prefix - 1) == 0) {
-        regex_t expression;
-        if (regcomp(&expression, wanted + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB))
-            return false;
-        const bool matches = regexec(&expression, name, 0, NULL, 0) == 0;
-        regfree(&expression);
-        return matches;
-    }
-    return strcmp(name, wanted) == 0 || strcmp(mangled, wanted) == 0 ||
-           (strncmp(name, wanted, length) == 0 && (name[length] == '(' || name[length] == '<'));
+    struct cts_name_filter filter;
+    if (cts_name_filter_make(&filter, cts_memory.environment.kernel_name, NULL)) return false;
+    const bool takes = cts_name_filter_takes_kernel(&filter, name, mangled);
+    cts_name_filter_release(&filter);
+    return takes;
 }
 
 /* ---- modules ---- */

@@ -10,7 +10,6 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
-#include <regex.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/name-filter.h"
 #include "modules.h"
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, END_WAIT_S = 10, END_DRAIN_MS = 60000 };
@@ -166,19 +166,15 @@ static enum cts_status read_spaces(struct cts_error *error)
 
 static enum cts_status check_expression(struct cts_error *error)
 {
-    static const char prefix[] = "regex:";
     const char *const name = cts_memory.environment.kernel_name;
-    if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) return CTS_OK;
-    regex_t expression;
-    const int code = regcomp(&expression, name + sizeof prefix - 1, REG_EXTENDED | REG_NOSUB);
-    if (code == 0) {
-        regfree(&expression);
-        return CTS_OK;
-    }
-    char reason[128];
-    regerror(code, &expression, reason, sizeof reason);
-    return cts_fail(error, CTS_USAGE,
-                    "CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression: %s", name, reason);
+    struct cts_name_filter filter;
+    struct cts_error wrong;
+    if (cts_name_filter_make(&filter, name, &wrong))
+        return cts_fail(error, CTS_USAGE,
+                        "CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression: %s", name,
+                        wrong.text);
+    cts_name_filter_release(&filter);
+    return CTS_OK;
 }
 
 /* Pinned memory that the machine does not have would take it from everybody, or hang. */
