@@ -12,7 +12,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "trace/catalogue-sql.h"
 #include "trace/rank-claim.h"
 
@@ -122,27 +122,13 @@ enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db, uint32_t 
     return status;
 }
 
-/* The process's arguments, separated by spaces, from the kernel. */
-static void read_arguments(char *text, size_t text_bytes)
-{
-    text[0] = 0;
-    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    const ssize_t length = read(file, text, text_bytes - 1);
-    close(file);
-    if (length <= 0) return;
-    text[length] = 0;
-    for (ssize_t i = 0; i + 1 < length; i++)
-        if (!text[i]) text[i] = ' ';
-}
-
 void cts_self_describe(struct cts_self *self, uint32_t rank)
 {
     *self = (struct cts_self){0};
     gethostname(self->host, sizeof self->host - 1);
     if (readlink("/proc/self/exe", self->program, sizeof self->program - 1) < 0)
         self->program[0] = 0;
-    read_arguments(self->arguments, sizeof self->arguments);
+    cts_proc_text("/proc/self/cmdline", self->arguments, sizeof self->arguments);
     if (!getcwd(self->directory, sizeof self->directory)) self->directory[0] = 0;
     struct timespec monotonic, wall;
     clock_gettime(CLOCK_MONOTONIC, &monotonic);

@@ -6,7 +6,6 @@
 #include "record/timeline/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/proc.h"
 #include "trace/rank-claim.h"
 
 enum { RESERVE_WORDS = 160 }; /* of the definitions' segment, for messages when the disk is full */
@@ -106,29 +106,15 @@ void cts_recorder_fail(const char *format, ...)
 
 /* ---- opening ---- */
 
-static void read_text(const char *path, char *text, size_t text_bytes)
-{
-    text[0] = 0;
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return;
-    const ssize_t length = read(file, text, text_bytes - 1);
-    close(file);
-    if (length <= 0) return;
-    text[length] = 0;
-    for (ssize_t i = 0; i + 1 < length; i++)
-        if (!text[i]) text[i] = ' ';
-    if (text[length - 1] == '\n') text[length - 1] = 0;
-}
-
 static void describe_process(void)
 {
     struct cts_definition d;
     char host[256] = "", boot[64], program[PATH_MAX] = "", arguments[2048];
     gethostname(host, sizeof host - 1);
-    read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+    cts_proc_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0) program[0] = 0;
-    read_text("/proc/self/cmdline", arguments, sizeof arguments);
+    cts_proc_text("/proc/self/cmdline", arguments, sizeof arguments);
     d.words[1] = clock_ns(CLOCK_MONOTONIC);
     d.words[2] = clock_ns(CLOCK_REALTIME);
     d.count = 3;
