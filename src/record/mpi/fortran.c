@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "record/mpi/fortran.h"
+#include "record/mpi/scratch.h"
 
 enum { SPELLINGS = 5 };
 static const char *const in_place_names[SPELLINGS] = {
@@ -85,65 +86,33 @@ bool cts_fortran_ignores(const MPI_Fint *status)
     return false;
 }
 
-/* Arrays of a thread; given back when it ends. */
-static __thread struct scratch {
-    MPI_Request *requests;
-    MPI_Fint *words;
-    MPI_Status *statuses;
-    size_t request_count, word_count, status_count;
-} scratch;
-static pthread_key_t scratch_key;
-static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
-
-static void free_scratch(void *unused)
-{
-    (void)unused;
-    free(scratch.requests);
-    free(scratch.words);
-    free(scratch.statuses);
-    scratch = (struct scratch){0};
-}
-
-static void make_scratch_key(void)
-{
-    pthread_key_create(&scratch_key, free_scratch);
-}
-
 /* Aborts without memory: unlike C's, Fortran's arrays cannot be done without. */
-static void *scratch_array(void *array, size_t *have, size_t count, size_t size)
+static void *scratch_array(enum cts_scratch which, size_t count, size_t item_bytes)
 {
-    if (count <= *have && array) return array;
-    pthread_once(&scratch_once, make_scratch_key);
-    pthread_setspecific(scratch_key, &scratch);
-    void *const larger = realloc(array, (count + 8) * 2 * size);
-    if (!larger) abort();
-    *have = (count + 8) * 2;
-    return larger;
+    void *const array = cts_scratch(which, count, item_bytes);
+    if (!array) abort();
+    return array;
 }
 
 MPI_Request *cts_fortran_requests(int count, const MPI_Fint *requests)
 {
     const size_t wanted = count > 0 ? (size_t)count : 0;
-    scratch.requests =
-        scratch_array(scratch.requests, &scratch.request_count, wanted, sizeof(*scratch.requests));
-    for (size_t i = 0; i < wanted; i++) scratch.requests[i] = CTS_F2C(Request, requests[i]);
-    return scratch.requests;
+    MPI_Request *const array = scratch_array(CTS_SCRATCH_FORTRAN_REQUESTS, wanted, sizeof(*array));
+    for (size_t i = 0; i < wanted; i++) array[i] = CTS_F2C(Request, requests[i]);
+    return array;
 }
 
 MPI_Fint *cts_fortran_status_words(int count)
 {
     const size_t wanted = (count > 0 ? (size_t)count : 0) * CTS_FORTRAN_STATUS_WORDS;
-    scratch.words =
-        scratch_array(scratch.words, &scratch.word_count, wanted, sizeof(*scratch.words));
-    return scratch.words;
+    return scratch_array(CTS_SCRATCH_FORTRAN_WORDS, wanted, sizeof(MPI_Fint));
 }
 
 MPI_Status *cts_fortran_statuses(int count, const MPI_Fint *statuses)
 {
     const size_t wanted = count > 0 ? (size_t)count : 0;
-    scratch.statuses =
-        scratch_array(scratch.statuses, &scratch.status_count, wanted, sizeof(*scratch.statuses));
+    MPI_Status *const array = scratch_array(CTS_SCRATCH_FORTRAN_STATUSES, wanted, sizeof(*array));
     for (size_t i = 0; i < wanted; i++)
-        cts_real.Status_f2c(statuses + i * CTS_FORTRAN_STATUS_WORDS, &scratch.statuses[i]);
-    return scratch.statuses;
+        cts_real.Status_f2c(statuses + i * CTS_FORTRAN_STATUS_WORDS, &array[i]);
+    return array;
 }

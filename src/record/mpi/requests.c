@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/mpi/scratch.h"
 #include "record/mpi/wrap.h"
 
 enum request_kind { NOTHING, SENDS, RECEIVES, COLLECTIVE, RMA, MESSAGE };
@@ -271,58 +272,20 @@ struct cts_request *cts_request_take(MPI_Request request)
     return take(request_key(request));
 }
 
-/* The thread's array of requests and of statuses; given back when the thread ends. */
-static __thread struct scratch {
-    struct cts_request **requests;
-    MPI_Status *statuses;
-    int request_count, status_count;
-} scratch;
-static pthread_key_t scratch_key;
-static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
-
-static void free_scratch(void *unused)
-{
-    (void)unused;
-    free(scratch.requests);
-    free(scratch.statuses);
-    scratch = (struct scratch){0};
-}
-
-static void make_scratch_key(void)
-{
-    pthread_key_create(&scratch_key, free_scratch);
-}
-
-/* An array of at least `count` elements, made larger when it must be; NULL: no memory. */
-static void *scratch_array(void *array, int *have, int count, size_t size)
-{
-    if (count <= *have) return array;
-    pthread_once(&scratch_once, make_scratch_key);
-    pthread_setspecific(scratch_key, &scratch);
-    void *const larger = realloc(array, (size_t)count * 2 * size);
-    if (larger) *have = count * 2;
-    return larger;
-}
-
 struct cts_request **cts_requests_take(int count, const MPI_Request *requests)
 {
     if (count <= 0) return NULL;
-    void *const array =
-        scratch_array(scratch.requests, &scratch.request_count, count, sizeof(*scratch.requests));
-    if (!array) return NULL;
-    scratch.requests = array;
-    for (int i = 0; i < count; i++) scratch.requests[i] = take(request_key(requests[i]));
-    return scratch.requests;
+    struct cts_request **const taken =
+        cts_scratch(CTS_SCRATCH_TAKEN, (size_t)count, sizeof(*taken));
+    for (int i = 0; taken && i < count; i++) taken[i] = take(request_key(requests[i]));
+    return taken;
 }
 
 MPI_Status *cts_scratch_statuses(int count)
 {
-    if (count <= 0) return MPI_STATUSES_IGNORE;
-    void *const array =
-        scratch_array(scratch.statuses, &scratch.status_count, count, sizeof(*scratch.statuses));
-    if (!array) return MPI_STATUSES_IGNORE;
-    scratch.statuses = array;
-    return scratch.statuses;
+    MPI_Status *const statuses =
+        count > 0 ? cts_scratch(CTS_SCRATCH_STATUSES, (size_t)count, sizeof(*statuses)) : NULL;
+    return statuses ? statuses : MPI_STATUSES_IGNORE;
 }
 
 static bool was_cancelled(const struct cts_request *request, const MPI_Status *status)
