@@ -41,6 +41,8 @@ def all_accesses(server):
 
 with Server(ctascope, run) as one:
     whole = all_accesses(one)
+    assert not any(one.json("launch", launch=row["launch"])["unreadable"]
+                   for row in one.json("launches", count=1000)["rows"])
 
 # A chunk's payload: that chunk is left out, and said so.
 path = copy("payload")
@@ -50,7 +52,13 @@ with Server(ctascope, path) as one:
     assert 0 <= left < whole, (left, whole)
     warnings = one.json("run")["warnings"]
     assert any("left out" in text and files_of(path)[0] in text for text in warnings), warnings
-    launch = one.json("launches")["rows"][0]["launch"]
+    rows = one.json("launches", count=1000)["rows"]
+    lost = {row["launch"]: one.json("launch", launch=row["launch"])["unreadable"] for row in rows}
+    held = {row["launch"]: row["records"] for row in rows}
+    assert sum(lost.values()) > 0 and all(lost[launch] <= held[launch] for launch in lost), lost
+    for launch, count in lost.items():
+        assert one.columns("records", launch=launch)[0][0] == held[launch] - count
+    launch = rows[0]["launch"]
     for question in ("records", "groups?by=line", "conflicts?space=global", "position?index=0"):
         mark = "&" if "?" in question else "?"
         assert one.request(f"{one.path}api/{question}{mark}launch={launch}")[0] == 200

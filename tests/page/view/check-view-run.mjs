@@ -212,6 +212,27 @@ const parts = {
         await context.close();
         end();
 
+        // Damaged: what cannot be read is not said to be missing, and the warnings tell the place.
+        const bad = join(work, "bad.run");
+        rmSync(bad, { recursive: true, force: true });
+        cpSync(run, bad, { recursive: true });
+        const spoilt = readdirSync(join(bad, "rank-0")).map((name) => join(bad, "rank-0", name));
+        for (const name of spoilt) {
+            const bytes = readFileSync(name);
+            bytes[32 + 80 + 20] ^= 0x55;
+            writeFileSync(name, bytes);
+        }
+        const damaged = await serve(bad);
+        for (const view of ["warps", "addresses", "banks", "sectors", "conflicts", "order"]) {
+            const { page: torn, close } = await visit(`${damaged.address}#launch=0&view=${view}&second=none`);
+            assert.match(await text(pane(torn, view)), /The accesses of this launch cannot be read\. Their file is damaged/, view);
+            assert.match(await text(torn.locator(".matched")), /^256 requests, 256 of them unreadable/);
+            await torn.locator(".warned").click();
+            assert.match(await text(torn.locator(".popup.warnings")), /left out; the first: .*\.acc.* 256 of the 256 requests of this launch cannot be read/);
+            await close();
+        }
+        damaged.end();
+
         // Thousands of launches, whose numbers have a gap: a list of some, and from one to the next.
         const many = join(work, "many.run");
         rmSync(many, { recursive: true, force: true });

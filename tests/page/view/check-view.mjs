@@ -566,6 +566,11 @@ const parts = {
         ({ page, close } = await show("launch=0&view=banks&second=none"));
         assert.match(await text(pane(page, "banks")), /No shared-memory requests of this launch are recorded/);
         await close();
+        for (const view of ["findings", "warps", "banks", "sectors", "conflicts", "order"]) {
+            ({ page, close } = await show(`launch=5&view=${view}&second=none`));
+            assert.match(await text(pane(page, view)), /No accesses of this launch were recorded\.$/, view);
+            await close();
+        }
         ({ page, close } = await show("launch=5&view=addresses"));
         assert.match(await text(pane(page, "addresses")), /No accesses of this launch were recorded/);
         await page.locator(".warned").click();

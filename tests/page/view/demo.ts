@@ -207,7 +207,7 @@ export class DemoSource implements Source {
                 spaces.set(rec.space, use);
             });
             const { row } = made;
-            return { ...row, name: made.name, warpsPerCta: 8, ctaCount: row.grid[0] * row.grid[1] * row.grid[2], sharedBytes: made.sharedBytes, bankBytes: 4, allocations: made.allocations, shared: tileOf(made.sharedBytes),
+            return { ...row, name: made.name, warpsPerCta: 8, ctaCount: row.grid[0] * row.grid[1] * row.grid[2], sharedBytes: made.sharedBytes, bankBytes: 4, unreadable: 0, allocations: made.allocations, shared: tileOf(made.sharedBytes),
                 sites: [...sites.values()], spaces: [...spaces.values()] };
         });
     }

@@ -7,7 +7,7 @@ import { AddressBand } from "./address-band";
 import { useAsk } from "./ask";
 import { unitOf } from "./canvas";
 import { marksOf, useModel, type Model } from "./model";
-import { Choice, Empty, Head, Share } from "./parts";
+import { Choice, Empty, Head, Share, Unrecorded } from "./parts";
 import { allocationName, ownerOf } from "./places";
 import type { Allocation, LaunchInfo, Site, Space } from "./source";
 import { hex, type Range, type Shape } from "./state";
@@ -170,7 +170,7 @@ export function AddressesView() {
         const first = region.first + Math.max(0, Math.floor(low / quantum) - 1) * quantum;
         model.set({ window: { space, first, last: Math.min(region.last, region.first + (Math.floor(high / quantum) + 2) * quantum - 1) } });
     };
-    if (!spaces.length) return <Empty title="No accesses of this launch were recorded." />;
+    if (!spaces.length) return <Unrecorded />;
     return (
         <>
             <Head tools={<>

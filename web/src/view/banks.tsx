@@ -6,7 +6,7 @@ import { messageOf, useAsk } from "./ask";
 import { BankPicture } from "./bank-picture";
 import { Executions } from "./executions";
 import { laneText, lettersOn, useModel, type Model } from "./model";
-import { Choice, Empty, Failed, Head, NothingLeft, plural } from "./parts";
+import { Choice, Empty, Failed, Head, NothingLeft, plural, Unrecorded } from "./parts";
 import { kernelName, placeText, pointText, siteIndex } from "./places";
 import { fetchOne, recordAt, type One } from "./records";
 import { bankCost } from "./requests";
@@ -35,6 +35,7 @@ export function BanksView() {
     const request = useRequest(model, ["shared"]), { one } = request;
     const other = useAsk("compare", state.compare ? JSON.stringify(state.compare) : null, (signal) => sideOf(model, state.compare!, signal));
     const [picking, setPicking] = useState(false);
+    if (!launch.spaces.length) return <Unrecorded />;
     if (!launch.spaces.some((s) => s.space === "shared"))
         return <Empty title="No shared-memory requests of this launch are recorded.">Its global requests are in <button class="link" onClick={() => model.set({ view: "sectors" })}>Sectors</button>.</Empty>;
     if (request.error) return <Failed answer={request} />;

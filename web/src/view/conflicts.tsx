@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { bytes, count } from "../format";
 import { useAsk } from "./ask";
 import { kindOf, useModel } from "./model";
-import { Choice, Empty, Failed, Head, NothingLeft, plural } from "./parts";
+import { Choice, Empty, Failed, Head, NothingLeft, plural, Unrecorded } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import type { Conflict, Space } from "./source";
 import { hex, isFiltered } from "./state";
@@ -22,6 +22,7 @@ export function ConflictsView() {
     const [picked, setPicked] = useState<Space | null>(null), [which, setWhich] = useState<Which>("all"), [open, setOpen] = useState<number | null>(null);
     const space = picked && spaces.includes(picked) ? picked : wanted;
     const answer = useAsk(launch.launch, spaces.length ? `conflicts|${space}|${JSON.stringify(state.filter)}` : null, (signal) => model.source.conflicts(launch.launch, state.filter, space, SHOWN, signal));
+    if (!launch.spaces.length) return <Unrecorded />;
     const all = answer.data?.rows ?? [], rows = all.filter((c) => which === "all" || (which === "written" ? c.writers > 0 : c.writers > 0 && !c.atomic));
     return (
         <>

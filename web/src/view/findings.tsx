@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { percent, shortName } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { useModel, type Model } from "./model";
-import { Choice, Empty, Failed, Head, plural } from "./parts";
+import { Choice, Empty, Failed, Head, plural, Unrecorded } from "./parts";
 import type { Filter, FindingRow } from "./source";
 import { NO_FILTER, type State, type ViewName } from "./state";
 
@@ -70,7 +70,8 @@ export function FindingsView() {
             <div class="findings scrolled">
                 {answer.error && <Failed answer={answer} />}
                 {answer.waiting && !answer.data && <p class="soft working">Looking through the accesses</p>}
-                {answer.data && !all.length && <Empty title={`Nothing is wrong with the accesses of this ${state.wholeRun ? "run" : "launch"}.`}>
+                {answer.data && !all.length && !state.wholeRun && !model.launch.spaces.length && <Unrecorded />}
+                {answer.data && !all.length && (state.wholeRun || model.launch.spaces.length > 0) && <Empty title={`Nothing is wrong with the accesses of this ${state.wholeRun ? "run" : "launch"}.`}>
                     {!state.wholeRun && <button onClick={() => model.set({ wholeRun: true })}>Look at the whole run</button>}</Empty>}
                 {all.length > 0 && !rows.length && <Empty title={`No finding matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
                 {rows.map(({ f, i }) => (

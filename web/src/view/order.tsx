@@ -7,7 +7,7 @@ import { count } from "../format";
 import { useAsk } from "./ask";
 import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
 import { useModel, type Model } from "./model";
-import { Choice, Empty, Failed, Head, NothingLeft } from "./parts";
+import { Choice, Failed, Head, NothingLeft, Unrecorded } from "./parts";
 import { blend, inksOf, most } from "./paint";
 import { zoomOf } from "./keys";
 import { addressText, allocationAt, allocationName } from "./places";
@@ -194,7 +194,7 @@ export function OrderView() {
         const strip = stripAt(drag.y), inside = stripAt(y) === strip;
         show(recordAtX(left), recordAtX(right), ...(several && !inside ? [view.first, view.last] as const : [byteAtY(Math.max(top, strip.top)), byteAtY(Math.min(under, strip.top + strip.height - 1))] as const));
     };
-    if (!used) return <Empty title="No accesses of this launch were recorded." />;
+    if (!used) return <Unrecorded />;
     const single = records <= columns, none = !!counts && !counts.dots && isFiltered(state.filter), touched = launch.allocations.filter((a) => a.touched);
     return (
         <>

@@ -16,10 +16,17 @@ export function Empty({ title, children }: { title: string; children?: Component
     );
 }
 
+// Of a launch without accesses: not recorded, or lost.
+export function Unrecorded() {
+    const { unreadable } = useModel().launch;
+    if (unreadable) return <Empty title="The accesses of this launch cannot be read.">Their file is damaged: the warnings (⚠, above) name it and the place.</Empty>;
+    return <Empty title="No accesses of this launch were recorded." />;
+}
+
 // What a filter that lets nothing through looks like.
 export function NothingLeft({ what }: { what: string }) {
     const model = useModel();
-    if (!isFiltered(model.state.filter)) return <Empty title={`This launch has no ${what}.`} />;
+    if (!isFiltered(model.state.filter)) return model.launch.spaces.length ? <Empty title={`This launch has no ${what}.`} /> : <Unrecorded />;
     return (
         <Empty title={`No ${what} match the filter.`}>
             <button class="primary" onClick={() => model.set({ filter: NO_FILTER })}>Clear the filter</button>

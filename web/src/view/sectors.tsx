@@ -6,7 +6,7 @@ import { useRequest } from "./banks";
 import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
 import { Executions } from "./executions";
 import { kindColour, kindOf, laneText, lettersOn, operationText, useModel, widthOf } from "./model";
-import { Empty, Failed, Head, NothingLeft, plural } from "./parts";
+import { Empty, Failed, Head, NothingLeft, plural, Unrecorded } from "./parts";
 import { inkOn } from "./paint";
 import { addressText, placeText, pointText } from "./places";
 import type { One } from "./records";
@@ -18,6 +18,7 @@ const ROW = 19, TOP = 20, LABEL = 150, GAP = 12;
 export function SectorsView() {
     const model = useModel(), { launch } = model;
     const request = useRequest(model, ["global", "local"]), { one } = request;
+    if (!launch.spaces.length) return <Unrecorded />;
     if (!launch.spaces.some((s) => s.space !== "shared"))
         return <Empty title="No requests of this launch to global or local memory are recorded.">Its requests are in <button class="link" onClick={() => model.set({ view: "banks" })}>Banks</button>.</Empty>;
     if (request.error) return <Failed answer={request} />;

@@ -86,6 +86,7 @@ function Warnings() {
     const [open, setOpen] = useState(false);
     const place = useOutside(open, () => setOpen(false));
     const all = [...run.warnings, ...(run.sampled ? [run.sampled] : []),
+        ...(launch.unreadable ? [`${count(launch.unreadable)} of the ${count(launch.records)} requests of this launch cannot be read.`] : []),
         ...(launch.recorded === "sample" ? ["Of this launch a sample of its CTAs was recorded."] : []),
         ...(launch.recorded === "none" ? ["This launch was not recorded."] : [])];
     if (!all.length) return null;
