@@ -212,13 +212,13 @@ with Server(ctascope, small, run) as one:
     assert [(row["change"], row["finding"], row["before"], row["after"]) for row in diff["rows"]] \
         == [(row["change"], row["finding"], row["evidence_before"], row["evidence_after"])
             for row in told["findings"]]
-    assert {row["kernel"]: row["before"] is None for row in diff["kernels"]} == \
-        {"mix": True, one.json("run", "other/")["kernels"][0]["name"]: False}
-    shared = one.json("conflicts", launch=0, space="shared", count=1000)
     assert [(row["amountBefore"], row["amountAfter"]) for row in diff["rows"]] \
         == [tuple(None if row["fault"] else row[f"amount_{side}"] for side in ("before", "after"))
             for row in told["findings"]]
     assert [f"{row['place'].split(':')[0]}:{row['line']}" if row["line"] else None for row in
             diff["rows"]] == [None if row["change"] == "gone" else row["place"] for row in
                               told["findings"]]
+    assert {row["kernel"]: row["before"] is None for row in diff["kernels"]} == \
+        {"mix": True, one.json("run", "other/")["kernels"][0]["name"]: False}
+    shared = one.json("conflicts", launch=0, space="shared", count=1000)
     assert shared["total"] > 0 and all(row["writers"] >= 1 for row in shared["rows"])
