@@ -8,10 +8,16 @@
 #define CTS_DEVICE_ static __device__ __forceinline__
 #define CTS_HOST_   static inline __host__
 
-#define CTS_FLOAT_OVERLOAD_(name)                                                                  \
-    CTS_DEVICE_ float name(float x)                                                                \
+#define CTS_FLOAT_TO_(type, name)                                                                  \
+    CTS_DEVICE_ type name(float x)                                                                 \
     {                                                                                              \
         return name##f(x);                                                                         \
+    }
+#define CTS_FLOAT_OVERLOAD_(name) CTS_FLOAT_TO_(float, name)
+#define CTS_FLOAT_OVERLOAD_2_(name)                                                                \
+    CTS_DEVICE_ float name(float x, float y)                                                       \
+    {                                                                                              \
+        return name##f(x, y);                                                                      \
     }
 /* C's, of which clang declares overloads for float and leaves the bodies to CUDA's headers. */
 CTS_FLOAT_OVERLOAD_(acosh)
@@ -31,58 +37,22 @@ CTS_FLOAT_OVERLOAD_(rint)
 CTS_FLOAT_OVERLOAD_(round)
 CTS_FLOAT_OVERLOAD_(tgamma)
 CTS_FLOAT_OVERLOAD_(trunc)
-CTS_DEVICE_ int ilogb(float x)
-{
-    return ilogbf(x);
-}
-CTS_DEVICE_ long lrint(float x)
-{
-    return lrintf(x);
-}
-CTS_DEVICE_ long lround(float x)
-{
-    return lroundf(x);
-}
-CTS_DEVICE_ long long llrint(float x)
-{
-    return llrintf(x);
-}
-CTS_DEVICE_ long long llround(float x)
-{
-    return llroundf(x);
-}
-CTS_DEVICE_ float copysign(float x, float y)
-{
-    return copysignf(x, y);
-}
-CTS_DEVICE_ float fdim(float x, float y)
-{
-    return fdimf(x, y);
-}
+CTS_FLOAT_TO_(int, ilogb)
+CTS_FLOAT_TO_(long, lrint)
+CTS_FLOAT_TO_(long, lround)
+CTS_FLOAT_TO_(long long, llrint)
+CTS_FLOAT_TO_(long long, llround)
+CTS_FLOAT_OVERLOAD_2_(copysign)
+CTS_FLOAT_OVERLOAD_2_(fdim)
 CTS_DEVICE_ float fma(float x, float y, float z)
 {
     return fmaf(x, y, z);
 }
-CTS_DEVICE_ float fmax(float x, float y)
-{
-    return fmaxf(x, y);
-}
-CTS_DEVICE_ float fmin(float x, float y)
-{
-    return fminf(x, y);
-}
-CTS_DEVICE_ float hypot(float x, float y)
-{
-    return hypotf(x, y);
-}
-CTS_DEVICE_ float nextafter(float x, float y)
-{
-    return nextafterf(x, y);
-}
-CTS_DEVICE_ float remainder(float x, float y)
-{
-    return remainderf(x, y);
-}
+CTS_FLOAT_OVERLOAD_2_(fmax)
+CTS_FLOAT_OVERLOAD_2_(fmin)
+CTS_FLOAT_OVERLOAD_2_(hypot)
+CTS_FLOAT_OVERLOAD_2_(nextafter)
+CTS_FLOAT_OVERLOAD_2_(remainder)
 CTS_DEVICE_ float remquo(float x, float y, int *quotient)
 {
     return remquof(x, y, quotient);
@@ -121,7 +91,6 @@ CTS_FLOAT_OVERLOAD_(y0)
 CTS_FLOAT_OVERLOAD_(y1)
 CTS_FLOAT_OVERLOAD_(cyl_bessel_i0)
 CTS_FLOAT_OVERLOAD_(cyl_bessel_i1)
-#undef CTS_FLOAT_OVERLOAD_
 CTS_DEVICE_ void sincos(float x, float *sine, float *cosine)
 {
     sincosf(x, sine, cosine);
@@ -130,14 +99,12 @@ CTS_DEVICE_ void sincospi(float x, float *sine, float *cosine)
 {
     sincospif(x, sine, cosine);
 }
-CTS_DEVICE_ float rhypot(float x, float y)
-{
-    return rhypotf(x, y);
-}
-CTS_DEVICE_ float fdivide(float x, float y)
-{
-    return fdividef(x, y);
-}
+CTS_FLOAT_OVERLOAD_2_(rhypot)
+CTS_FLOAT_OVERLOAD_2_(fdivide)
+
+#undef CTS_FLOAT_TO_
+#undef CTS_FLOAT_OVERLOAD_
+#undef CTS_FLOAT_OVERLOAD_2_
 
 /* The host's, as many as CUDA has there: double, float by suffix, float by overload. */
 #define CTS_HOST_FUNCTION_(name, implementation)                                                   \

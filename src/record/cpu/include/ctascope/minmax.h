@@ -28,63 +28,36 @@ CTS_MIN_MAX_(unsigned long long, unsigned long long, unsigned long long)
 CTS_MIN_MAX_(long long, unsigned long long, unsigned long long)
 CTS_MIN_MAX_(unsigned long long, long long, unsigned long long)
 #undef CTS_MIN_MAX_
-CTS_MINMAX_ float min(float a, float b)
-{
-    return __builtin_fminf(a, b);
-}
-CTS_MINMAX_ float max(float a, float b)
-{
-    return __builtin_fmaxf(a, b);
-}
-CTS_MINMAX_ double min(double a, double b)
-{
-    return __builtin_fmin(a, b);
-}
-CTS_MINMAX_ double max(double a, double b)
-{
-    return __builtin_fmax(a, b);
-}
-CTS_MINMAX_ double min(float a, double b)
-{
-    return __builtin_fmin((double)a, b);
-}
-CTS_MINMAX_ double max(float a, double b)
-{
-    return __builtin_fmax((double)a, b);
-}
-CTS_MINMAX_ double min(double a, float b)
-{
-    return __builtin_fmin(a, (double)b);
-}
-CTS_MINMAX_ double max(double a, float b)
-{
-    return __builtin_fmax(a, (double)b);
-}
 
-CTS_MINMAX_ long long llmin(long long a, long long b)
-{
-    return min(a, b);
-}
-CTS_MINMAX_ long long llmax(long long a, long long b)
-{
-    return max(a, b);
-}
-CTS_MINMAX_ unsigned int umin(unsigned int a, unsigned int b)
-{
-    return min(a, b);
-}
-CTS_MINMAX_ unsigned int umax(unsigned int a, unsigned int b)
-{
-    return max(a, b);
-}
-CTS_MINMAX_ unsigned long long ullmin(unsigned long long a, unsigned long long b)
-{
-    return min(a, b);
-}
-CTS_MINMAX_ unsigned long long ullmax(unsigned long long a, unsigned long long b)
-{
-    return max(a, b);
-}
+/* A NaN beside a number counts as absent. */
+#define CTS_FLOAT_MIN_MAX_(a_type, b_type, type, suffix)                                           \
+    CTS_MINMAX_ type min(a_type a, b_type b)                                                       \
+    {                                                                                              \
+        return __builtin_fmin##suffix((type)a, (type)b);                                           \
+    }                                                                                              \
+    CTS_MINMAX_ type max(a_type a, b_type b)                                                       \
+    {                                                                                              \
+        return __builtin_fmax##suffix((type)a, (type)b);                                           \
+    }
+CTS_FLOAT_MIN_MAX_(float, float, float, f)
+CTS_FLOAT_MIN_MAX_(double, double, double, )
+CTS_FLOAT_MIN_MAX_(float, double, double, )
+CTS_FLOAT_MIN_MAX_(double, float, double, )
+#undef CTS_FLOAT_MIN_MAX_
+
+#define CTS_NAMED_MIN_MAX_(prefix, type)                                                           \
+    CTS_MINMAX_ type prefix##min(type a, type b)                                                   \
+    {                                                                                              \
+        return min(a, b);                                                                          \
+    }                                                                                              \
+    CTS_MINMAX_ type prefix##max(type a, type b)                                                   \
+    {                                                                                              \
+        return max(a, b);                                                                          \
+    }
+CTS_NAMED_MIN_MAX_(ll, long long)
+CTS_NAMED_MIN_MAX_(u, unsigned int)
+CTS_NAMED_MIN_MAX_(ull, unsigned long long)
+#undef CTS_NAMED_MIN_MAX_
 
 #undef CTS_MINMAX_
 #endif

@@ -123,42 +123,21 @@ CTS_MATCH_(double, 64, unsigned long long)
 #undef CTS_MATCH_
 
 /* Reductions over the lanes of a mask. */
-CTS_WARP_ unsigned int __reduce_add_sync(unsigned int mask, unsigned int value)
-{
-    return __nvvm_redux_sync_add(value, mask);
-}
-CTS_WARP_ int __reduce_add_sync(unsigned int mask, int value)
-{
-    return __nvvm_redux_sync_add(value, mask);
-}
-CTS_WARP_ unsigned int __reduce_min_sync(unsigned int mask, unsigned int value)
-{
-    return __nvvm_redux_sync_umin(value, mask);
-}
-CTS_WARP_ unsigned int __reduce_max_sync(unsigned int mask, unsigned int value)
-{
-    return __nvvm_redux_sync_umax(value, mask);
-}
-CTS_WARP_ int __reduce_min_sync(unsigned int mask, int value)
-{
-    return __nvvm_redux_sync_min(value, mask);
-}
-CTS_WARP_ int __reduce_max_sync(unsigned int mask, int value)
-{
-    return __nvvm_redux_sync_max(value, mask);
-}
-CTS_WARP_ unsigned int __reduce_and_sync(unsigned int mask, unsigned int value)
-{
-    return __nvvm_redux_sync_and(value, mask);
-}
-CTS_WARP_ unsigned int __reduce_or_sync(unsigned int mask, unsigned int value)
-{
-    return __nvvm_redux_sync_or(value, mask);
-}
-CTS_WARP_ unsigned int __reduce_xor_sync(unsigned int mask, unsigned int value)
-{
-    return __nvvm_redux_sync_xor(value, mask);
-}
+#define CTS_REDUCE_(type, name, operation)                                                         \
+    CTS_WARP_ type __reduce_##name##_sync(unsigned int mask, type value)                           \
+    {                                                                                              \
+        return __nvvm_redux_sync_##operation(value, mask);                                         \
+    }
+CTS_REDUCE_(unsigned int, add, add)
+CTS_REDUCE_(int, add, add)
+CTS_REDUCE_(unsigned int, min, umin)
+CTS_REDUCE_(unsigned int, max, umax)
+CTS_REDUCE_(int, min, min)
+CTS_REDUCE_(int, max, max)
+CTS_REDUCE_(unsigned int, and, and)
+CTS_REDUCE_(unsigned int, or, or)
+CTS_REDUCE_(unsigned int, xor, xor)
+#undef CTS_REDUCE_
 
 /* The grid-wide barrier of a cooperative launch: the engine's. */
 extern "C" __device__ void __cts_grid_sync(void);
