@@ -138,6 +138,30 @@ def check_impatience(server):
     assert time.monotonic() - begun < 10
 
 
+IDLE_SECONDS = 20
+
+
+def open_idle(server):
+    """Connections that nothing comes from: without a request, with half of one, after an answer."""
+    target = f"{server.path}api/launches"
+    head = f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
+    connections = []
+    for text in ("", head, head + "\r\n"):
+        connection = socket.create_connection((server.host, server.port), timeout=60)
+        connection.sendall(text.encode())
+        connections.append(connection)
+    assert connections[2].recv(65536).startswith(b"HTTP/1.1 200")
+    return time.monotonic(), connections
+
+
+def check_idle(begun, connections):
+    for connection in connections:
+        while connection.recv(65536):
+            pass
+        connection.close()
+    assert time.monotonic() - begun > IDLE_SECONDS / 2, "closed too early"
+
+
 def check_endings():
     for number in (signal.SIGINT, signal.SIGTERM):
         server = Server(ctascope, run, "--no-open")
@@ -163,9 +187,11 @@ def check_endings():
 big = f"{work}/big.run"
 subprocess.run([generate, big, "3000000"], check=True, stdout=subprocess.DEVNULL)
 with Server(ctascope, run) as one:
+    idle = open_idle(one)
     check_access(one)
     check_questions(one)
     check_binding(one)
+    check_idle(*idle)
 with Server(ctascope, big) as one:
     check_impatience(one)
 check_endings()

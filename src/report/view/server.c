@@ -29,6 +29,7 @@ enum {
     TOKEN_DIGITS = 2 * TOKEN_BYTES,
     URL_MAX_BYTES = 192 << 10, /* of a request with all its headers */
     CONNECTIONS_MAX = 64,
+    IDLE_SECONDS = 20, /* until a connection is closed on which nothing moves */
 };
 
 struct cts_view_server {
@@ -77,6 +78,7 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
     if (!response) return MHD_NO;
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, "Allow", "GET, HEAD");
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
     const enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -285,6 +287,8 @@ static enum MHD_Result handle(void *state, struct MHD_Connection *connection, co
     }
     if (!*request) {
         *request = &seen;
+        /* However long the answer takes: the time counts again once it is there. */
+        MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
         return MHD_YES;
     }
     const char *const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
@@ -349,7 +353,7 @@ static enum cts_status serve(struct cts_view_server *server, uint16_t port, stru
         MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, port, NULL,
         NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)URL_MAX_BYTES,
-        MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
     if (!server->daemon) {
         close(listener);
         return cts_fail(error, CTS_IO, "cannot start a server on port %u", port);
