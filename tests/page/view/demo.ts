@@ -367,7 +367,7 @@ export class DemoSource implements Source {
                 { change: "new", finding: "misaligned access", kernel: MADE[2]!.name, place: "demo.cu:9", variable: "in", before: null, after: "5 sectors a request where 4 would do", amountBefore: null, amountAfter: 1024, source: 0, line: 9 },
                 { change: "same", finding: "array of structs", kernel: MADE[3]!.name, place: "demo.cu:26", variable: "particles", before: "8 of every 24 bytes are used", after: "8 of every 24 bytes are used", amountBefore: 512, amountAfter: 512, source: 0, line: 26 },
             ],
-            kernels: [{ kernel: MADE[1]!.name, before: { wavefronts: 67584, sectors: 16384 }, after: { wavefronts: 4096, sectors: 16384 } }],
+            kernels: [{ kernel: MADE[1]!.name, before: { launches: 1, cost: 71680, wavefronts: 67584, sectors: 16384 }, after: { launches: 1, cost: 8192, wavefronts: 4096, sectors: 16384 } }],
         }));
     }
     private another: DemoSource | null = null;

@@ -49,9 +49,9 @@ export function DiffView() {
                 {!!answer.data?.kernels.length && (
                     <>
                         <h3>Kernels</h3>
-                        <table>
-                            <thead><tr><th class="text">kernel</th><th class="text">what</th><th>before</th><th>now</th><th>change</th></tr></thead>
-                            <tbody>{answer.data.kernels.map((kernel) => <KernelRows kernel={kernel} />)}</tbody>
+                        <table class="kernels">
+                            <thead><tr><th class="text">kernel</th>{SHOWN.map((field) => <th colSpan={2}>{plain(field)}</th>)}<th>change</th></tr></thead>
+                            <tbody>{answer.data.kernels.map((kernel) => <KernelRows key={kernel.kernel} kernel={kernel} />)}</tbody>
                         </table>
                     </>
                 )}
@@ -66,25 +66,31 @@ function Told({ evidence, amount }: { evidence: string | null; amount: number | 
     return <span class="wrap">{evidence}{amount !== null && <span class="soft"> · {count(Math.round(amount))} beyond the ideal</span>}</span>;
 }
 
-const SHOWN_ALONE = ["launches", "requests", "accesses", "sectors", "wavefronts"];
+const SHOWN = ["cost", "sectors", "wavefronts", "launches"];
+const changeText = (old: number | null, now: number | null) => {
+    if (!old || now === null) return "–";
+    const change = now / old - 1;
+    return change ? `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %` : "none";
+};
 
-// Of a kernel in both runs what differs; of one in one run a few of its totals.
+// A kernel's main totals, before and now, in a row; all that differ below it, when it is opened.
 function KernelRows({ kernel: { kernel, before, after } }: { kernel: Diff["kernels"][number] }) {
-    const both = before && after, name = <code title={kernel}>{shortName(kernel)}</code>;
-    const fields = Object.keys(after ?? before ?? {}).filter((field) => (both ? before[field] !== after[field] : SHOWN_ALONE.includes(field)));
-    if (!fields.length) return <tr><td class="text">{name}</td><td class="text soft" colSpan={4}>the same in both runs</td></tr>;
+    const [open, setOpen] = useState(false), both = before && after;
+    const differing = both ? Object.keys(after).filter((field) => before[field] !== after[field]) : [];
+    const of = (side: typeof before, field: string) => side?.[field] ?? null, number = (value: number | null) => (value === null ? "–" : count(Math.round(value)));
     return (
         <>
-            {fields.map((field, i) => {
-                const old = before?.[field] ?? null, now = after?.[field] ?? null, change = old && now !== null ? now / old - 1 : null;
-                return (
-                    <tr>
-                        <td class="text">{i === 0 && <>{name}{!both && <span class="soft"> {after ? "in this run alone" : "in the other run alone"}</span>}</>}</td><td class="text">{plain(field)}</td>
-                        <td>{old === null ? "–" : count(old)}</td><td>{now === null ? "–" : count(now)}</td>
-                        <td>{change === null ? "–" : `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %`}</td>
-                    </tr>
-                );
-            })}
+            <tr>
+                <td class="text">
+                    {differing.length ? <button class="link" aria-expanded={open} title={kernel} onClick={() => setOpen(!open)}>{open ? "▾" : "▸"} {shortName(kernel)}</button> : <code title={kernel}>{shortName(kernel)}</code>}
+                    <span class="soft">{!both ? (after ? " in this run alone" : " in the other run alone") : !differing.length && " the same in both runs"}</span>
+                </td>
+                {SHOWN.map((field) => <><td>{number(of(before, field))}</td><td class="now">{of(before, field) === of(after, field) ? "=" : `→ ${number(of(after, field))}`}</td></>)}
+                <td>{changeText(of(before, "cost"), of(after, "cost"))}</td>
+            </tr>
+            {open && differing.map((field) => (
+                <tr class="more"><td class="text soft">{plain(field)}</td><td>{number(of(before, field))}</td><td class="now">→ {number(of(after, field))}</td><td colSpan={2 * SHOWN.length - 2} /><td>{changeText(of(before, field), of(after, field))}</td></tr>
+            ))}
         </>
     );
 }
