@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "record/timeline/assemble-private.h"
+#include "record/timeline/region.h"
 
 /* A text that lives as long as the assembler; NULL: no memory. */
 static const char *keep(struct cts_assembler *a, char *text)
@@ -226,31 +227,11 @@ static bool add_groups(struct cts_assembler *a, uint32_t size)
 
 /* ---- regions ---- */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return (hash ^ 0xff) * 1099511628211u;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_region(const struct cts_timeline_region *a, const struct cts_timeline_region *b)
-{
-    return same_text(a->name, b->name) && same_text(a->canonical_name, b->canonical_name) &&
-           same_text(a->file, b->file) && a->begin_line == b->begin_line &&
-           a->end_line == b->end_line && a->paradigm == b->paradigm && a->role == b->role;
-}
-
 static uint32_t unify_region(struct cts_assembler *a, struct cts_map *known,
                              const struct cts_timeline_region *region)
 {
     struct cts_timeline *const t = &a->timeline;
-    uint64_t hash = hash_text(14695981039346656037u, region->name);
-    hash = hash_text(hash_text(hash, region->canonical_name), region->file);
-    hash ^= (uint64_t)region->begin_line << 32 | region->end_line;
+    uint64_t hash = cts_region_hash(region);
     for (;; hash = hash * 0x9e3779b97f4a7c15u + 1) { /* two with one hash: the next one */
         uint64_t *const place = cts_map_at(known, hash, NULL);
         if (!place) return CTS_TIMELINE_NONE;
@@ -258,7 +239,7 @@ static uint32_t unify_region(struct cts_assembler *a, struct cts_map *known,
             t->regions[t->region_count] = *region;
             *place = ++t->region_count;
         }
-        if (same_region(&t->regions[*place - 1], region)) return (uint32_t)(*place - 1);
+        if (cts_region_is_same(&t->regions[*place - 1], region)) return (uint32_t)(*place - 1);
     }
 }
 

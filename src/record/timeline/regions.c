@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "record/timeline/process.h"
+#include "record/timeline/region.h"
 
 struct interned {
     uint64_t hash;
@@ -23,33 +24,6 @@ struct table {
 static struct table *_Atomic table;
 static uint32_t region_count;
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return (hash ^ 0xff) * 1099511628211u;
-}
-
-static uint64_t hash_region(const struct cts_timeline_region *r)
-{
-    uint64_t hash = hash_text(14695981039346656037u, r->name);
-    hash = hash_text(hash, r->canonical_name);
-    hash = hash_text(hash, r->file);
-    hash ^= (uint64_t)r->begin_line << 32 | (uint32_t)(r->paradigm << 8 | r->role);
-    return hash * 0x9e3779b97f4a7c15u;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool same_region(const struct cts_timeline_region *a, const struct cts_timeline_region *b)
-{
-    return same_text(a->name, b->name) && same_text(a->canonical_name, b->canonical_name) &&
-           same_text(a->file, b->file) && a->begin_line == b->begin_line &&
-           a->end_line == b->end_line && a->paradigm == b->paradigm && a->role == b->role;
-}
-
 static struct interned *find(const struct table *in, uint64_t hash,
                              const struct cts_timeline_region *region)
 {
@@ -57,7 +31,7 @@ static struct interned *find(const struct table *in, uint64_t hash,
     for (size_t at = hash >> 20 & in->mask;; at = (at + 1) & in->mask) {
         struct interned *const entry = atomic_load_explicit(&in->entries[at], memory_order_acquire);
         if (!entry) return NULL;
-        if (entry->hash == hash && same_region(&entry->region, region)) return entry;
+        if (entry->hash == hash && cts_region_is_same(&entry->region, region)) return entry;
     }
 }
 
@@ -122,7 +96,7 @@ static void define_region(const struct interned *entry)
 
 uint32_t cts_recorder_region(const struct cts_timeline_region *region)
 {
-    const uint64_t hash = hash_region(region);
+    const uint64_t hash = cts_region_hash(region);
     const struct interned *entry =
         find(atomic_load_explicit(&table, memory_order_acquire), hash, region);
     if (CTS_LIKELY(entry != NULL)) return entry->number;
