@@ -146,6 +146,71 @@ static void make_record(struct program *p, size_t i, uint32_t cta, enum regulari
     if (a->warp + 1u > p->warp_end) p->warp_end = a->warp + 1u;
 }
 
+enum { ALIKE_RECORDS = 35 }; /* of a CTA; the last one has more, and comes in pieces */
+
+static void move_record(struct record *to, const struct record *from, uint32_t cta)
+{
+    *to = *from;
+    to->access.cta = cta;
+    if (from->access.offsets) to->access.offsets = to->offsets;
+}
+
+/* The same but for a detail, if a record of shared memory is found. */
+static void vary_one(struct program *p, size_t first)
+{
+    const unsigned what = below(5);
+    size_t i = first + below(ALIKE_RECORDS);
+    for (unsigned tries = 0; tries < 200; tries++) {
+        const struct cts_access *const a = &p->records[i].access;
+        if (a->space == CTS_SPACE_SHARED && (what || a->pattern == CTS_PATTERN_LIST)) break;
+        i = first + below(ALIKE_RECORDS);
+    }
+    struct record *const r = &p->records[i];
+    struct cts_access *const a = &r->access;
+    uint64_t at[CTS_WARP_LANES], lowest = UINT64_MAX;
+    cts_access_addresses(a, at);
+    for (uint32_t mask = a->mask; mask; mask &= mask - 1)
+        if (at[__builtin_ctz(mask)] < lowest) lowest = at[__builtin_ctz(mask)];
+    const struct cts_site *const other = &p->sites[below(SITES)];
+    switch (what) {
+    case 0: /* all lanes where one is */
+        for (uint32_t k = 0; k < CTS_WARP_LANES; k++)
+            r->offsets[k] = r->offsets[__builtin_ctz(a->mask)];
+        return;
+    case 1:
+        if (a->mask & (a->mask - 1)) a->mask &= a->mask - 1;
+        return;
+    case 2:
+        a->warp = (uint16_t)below(4);
+        return;
+    case 3:
+        if (lowest >= 16) a->base -= 16;
+        return;
+    default:
+        if (a->site < SITES && other->space == a->space &&
+            other->width_bytes == p->sites[a->site].width_bytes)
+            a->site = other->site;
+    }
+}
+
+/* All CTAs do what the first one does, some in another order, some not quite. */
+static void make_alike(struct program *p)
+{
+    for (size_t i = 0; i < ALL; i++) {
+        const uint32_t cta = i / ALIKE_RECORDS < CTAS ? (uint32_t)(i / ALIKE_RECORDS) : CTAS - 1;
+        move_record(&p->records[i], &p->records[i % ALIKE_RECORDS], cta);
+    }
+    for (uint32_t cta = 1; cta < CTAS; cta++) {
+        const size_t first = (size_t)cta * ALIKE_RECORDS;
+        const size_t a = first + below(ALIKE_RECORDS), b = first + below(ALIKE_RECORDS);
+        if (below(2)) vary_one(p, first);
+        if (below(3)) continue;
+        const struct record kept = p->records[a];
+        move_record(&p->records[a], &p->records[b], cta);
+        move_record(&p->records[b], &kept, cta);
+    }
+}
+
 static void fill_columns(struct program *p)
 {
     for (size_t i = 0; i < ALL; i++) {
@@ -180,7 +245,7 @@ static void make_chunks(struct program *p)
     }
 }
 
-static struct program *random_program(void)
+static struct program *random_program_of(bool is_alike)
 {
     struct program *const p = calloc(1, sizeof *p);
     assert_non_null(p);
@@ -199,6 +264,7 @@ static struct program *random_program(void)
         if (mixing == 2 && below(30) == 0) cta = below(4) ? (cta + 1) % CTAS : below(CTAS);
         make_record(p, i, cta, regularity);
     }
+    if (is_alike) make_alike(p);
     fill_columns(p);
     make_chunks(p);
     for (uint32_t a = 0; a < ALLOCATIONS; a++)
@@ -218,6 +284,11 @@ static struct program *random_program(void)
                                           .allocation_count = ALLOCATIONS};
     p->damaged = below(6) ? -1 : (int)below(CHUNKS);
     return p;
+}
+
+static struct program *random_program(void)
+{
+    return random_program_of(below(6) == 0);
 }
 
 static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
@@ -864,18 +935,23 @@ static void check_launch(const struct asking *it)
     cts_selection_launch_release(&launch);
 }
 
+static void set_filter(struct asking *it, const struct filter *filter)
+{
+    it->question.filter = &filter->f;
+    it->total = 0;
+    for (size_t i = 0; i < ALL; i++) {
+        it->passes[i] = passes(it->program, &filter->f, i);
+        it->total += it->passes[i];
+    }
+}
+
 static void ask_all(struct asking *it)
 {
     struct filter filter;
     check_launch(it);
     for (unsigned n = 0; n < FILTERS; n++) {
         random_filter(it->program, &filter);
-        it->question.filter = &filter.f;
-        it->total = 0;
-        for (size_t i = 0; i < ALL; i++) {
-            it->passes[i] = passes(it->program, &filter.f, i);
-            it->total += it->passes[i];
-        }
+        set_filter(it, &filter);
         check_records(it);
         check_position(it);
         for (int by = 0; by < CTS_SELECTION_GROUPING_COUNT; by++)
@@ -920,6 +996,33 @@ static void test_twin(void **unused)
         assert_int_equal(cts_selection_damage(it->selection, &error), p->damaged >= 0);
         if (options.memory_bytes)
             assert_true(cts_selection_memory(it->selection) <= options.memory_bytes);
+        cts_selection_close(it->selection);
+        free(it);
+        free(p);
+    }
+}
+
+/* CTAs that do the same in shared memory, or nearly. */
+static void test_alike(void **unused)
+{
+    (void)unused;
+    for (unsigned round = 0; round < 100; round++) {
+        struct program *const p = random_program_of(true);
+        const struct cts_access_source source = source_of(p);
+        const struct cts_selection_options options = {.threads = 1 + round % 3};
+        struct asking *const it = calloc(1, sizeof *it);
+        struct filter filter = {0};
+        struct cts_error error = {0};
+        assert_non_null(it);
+        it->program = p;
+        assert_int_equal(
+            cts_selection_open(&p->catalogue, &source, &options, &it->selection, &error), CTS_OK);
+        it->question.launch = 5;
+        set_filter(it, &filter);
+        check_conflicts(it, CTS_SPACE_SHARED);
+        random_filter(p, &filter);
+        set_filter(it, &filter);
+        check_conflicts(it, CTS_SPACE_SHARED);
         cts_selection_close(it->selection);
         free(it);
         free(p);
@@ -1048,6 +1151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_twin),
+        cmocka_unit_test(test_alike),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_crowd),
     };

@@ -359,7 +359,9 @@ static enum cts_status pass(struct conflict_worker *worker, struct cts_error *er
     room->first_byte = window->first + ((uint64_t)room->low << plan->shift);
     room->last_byte = window->first + ((uint64_t)room->high << plan->shift) - 1;
     enum cts_status status = CTS_OK;
-    for (size_t k = 0; k < scan->view->chunk_count && !status && !room->is_full; k++) {
+    const bool is_known = plan->view == VIEW_SHARED && window->chunk != SIZE_MAX;
+    const size_t end = is_known ? window->chunk + 1 : scan->view->chunk_count;
+    for (size_t k = is_known ? window->chunk : 0; k < end && !status && !room->is_full; k++) {
         const struct cts_acc_chunk *const chunk = &scan->view->chunks[k];
         const bool may_touch =
             plan->view == VIEW_SHARED

@@ -31,6 +31,15 @@ struct conflict_window {
     uint64_t first;
     uint32_t first_cta, last_cta;
     size_t granule_count;
+    size_t chunk; /* all of its records are there; SIZE_MAX: not known */
+};
+
+/* CTAs first..last have the conflicts of a window, each CTA all of them; those of a window of
+ * several CTAs are its own. */
+struct conflict_span {
+    uint32_t first, last;
+    size_t window;
+    bool is_own;
 };
 
 /* The pages of global memory that are looked at. */
@@ -56,7 +65,35 @@ struct conflict_plan {
     unsigned page_shift;                    /* windows of a page: 1 << page_shift */
     const struct conflict_entries *entries; /* NULL: windows go through the records themselves */
     struct conflict_pieces *pieces;         /* by window */
+    struct conflict_span *spans;            /* of shared memory, ascending */
+    size_t span_count;
 };
+
+/* Windows, spans, pages, and what else of the plan they follow from: where there is anything to
+ * look at. Released also after a failure. */
+CTS_MUST_CHECK enum cts_status conflict_plan_cut(struct conflict_plan *plan,
+                                                 struct cts_error *error);
+void conflict_plan_release(struct conflict_plan *plan);
+
+/* ---- CTAs that do the same in shared memory ---- */
+
+/* A CTA for all of its group, and the chunk with its records. */
+struct conflict_example {
+    uint32_t cta;
+    size_t chunk;
+};
+struct conflict_alike {
+    bool is_there;               /* else CTAs are too different */
+    struct conflict_span *spans; /* in any order; `window` is the group */
+    size_t span_count;
+    struct conflict_example *examples; /* by group */
+    size_t group_count;
+};
+/* Those that come in one piece and pass. Released also after a failure. */
+CTS_MUST_CHECK enum cts_status conflict_alike_find(struct conflict_alike *alike,
+                                                   struct conflict_plan *plan,
+                                                   struct cts_error *error);
+void conflict_alike_release(struct conflict_alike *alike);
 
 /* ---- the lanes of global memory, sorted into windows ---- */
 

@@ -2,162 +2,14 @@
  * put together in the order of the addresses, and then the lanes that touch the conflicts that are
  * listed are looked up.
  *
- * Global memory is cut into windows along the pages that are touched, shared memory into groups of
- * CTAs. A piece that ends with its window goes on in the next one if that begins with the same
- * warps. Once the whole launch has been looked at, the pages without any conflict are known, and no
- * filter brings one about. */
+ * A piece that ends with its window goes on in the next one if that begins with the same warps.
+ * Pieces of a CTA of shared memory stand for those of all that do the same. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/selection/conflict.h"
 #include "common/array.h"
 #include "common/parallel.h"
-#include "common/search.h"
-
-enum { SHARED_MAX_BYTES = 16 << 20 };
-
-/* ---- the plan ---- */
-
-static bool is_wanted(const struct scan *scan, size_t chunk)
-{
-    return scan_may_pass(scan, chunk);
-}
-
-/* The greatest power of two that all addresses, widths and ends are multiples of, at most 16. */
-static unsigned find_shift(const struct conflict_plan *plan)
-{
-    const struct view *const view = plan->scan->view;
-    uint64_t bits = 16 | plan->clip_first | (plan->clip_last + 1);
-    for (size_t k = 0; k < view->chunk_count; k++) bits |= view->summaries[k].alignment[plan->view];
-    return (unsigned)__builtin_ctzll(bits);
-}
-
-struct windows {
-    struct conflict_window *items;
-    size_t count, capacity;
-};
-
-static enum cts_status add_window(struct windows *windows, const struct conflict_window *window,
-                                  struct cts_error *error)
-{
-    if (CTS_ARRAY_RESERVE(windows, windows->count + 1, error)) return CTS_MEMORY;
-    windows->items[windows->count++] = *window;
-    return CTS_OK;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static bool is_among(const uint64_t *pages, size_t count, uint64_t page)
-{
-    const size_t place = cts_search_u64(pages, count, page);
-    return place < count && pages[place] == page;
-}
-
-/* Leaves the pages that can hold a conflict, each once. */
-static size_t choose_pages(const struct conflict_plan *plan, uint64_t *pages, size_t count)
-{
-    struct view *const view = plan->scan->view;
-    size_t end = 0;
-    pthread_mutex_lock(&view->loading);
-    for (size_t i = 0; i < count; i++) {
-        const uint64_t first = pages[i] << PAGE_BITS;
-        const uint64_t last = first + ((UINT64_C(1) << PAGE_BITS) - 1);
-        if (last < plan->clip_first || first > plan->clip_last) continue;
-        if (end && pages[end - 1] == pages[i]) continue;
-        if (!view->has_conflict_pages ||
-            is_among(view->conflict_pages.items, view->conflict_pages.count, pages[i]))
-            pages[end++] = pages[i];
-    }
-    pthread_mutex_unlock(&view->loading);
-    return end;
-}
-
-enum { PAGES_SPAN_MAX = 1 << 22 };
-
-/* The pages of all chunks that may pass. */
-static enum cts_status gather_pages(struct conflict_plan *plan, struct cts_error *error)
-{
-    const struct scan *const scan = plan->scan;
-    struct conflict_pages *const pages = &plan->pages;
-    size_t room = 0;
-    for (size_t k = 0; k < scan->view->chunk_count; k++)
-        room += scan->view->summaries[k].page_count;
-    pages->items = cts_array_zeroed(room, sizeof *pages->items, error);
-    if (!pages->items) return CTS_MEMORY;
-    room = 0;
-    for (size_t k = 0; k < scan->view->chunk_count; k++) {
-        const struct chunk_summary *const summary = &scan->view->summaries[k];
-        if (!is_wanted(scan, k) || !summary->page_count) continue;
-        memcpy(pages->items + room, summary->pages, summary->page_count * sizeof *pages->items);
-        room += summary->page_count;
-    }
-    if (room > 1) qsort(pages->items, room, sizeof *pages->items, by_number);
-    pages->count = choose_pages(plan, pages->items, room);
-    if (!pages->count || pages->items[pages->count - 1] - pages->items[0] >= PAGES_SPAN_MAX)
-        return CTS_OK;
-    pages->span = (size_t)(pages->items[pages->count - 1] - pages->items[0]) + 1;
-    pages->places = cts_array_zeroed(pages->span, sizeof *pages->places, error);
-    if (!pages->places) return CTS_MEMORY;
-    for (size_t i = 0; i < pages->count; i++)
-        pages->places[pages->items[i] - pages->items[0]] = (uint32_t)i + 1;
-    return CTS_OK;
-}
-
-static enum cts_status cut_global(struct conflict_plan *plan, struct windows *windows,
-                                  struct cts_error *error)
-{
-    enum cts_status status = gather_pages(plan, error);
-    const size_t per_page = (size_t)1 << (PAGE_BITS - plan->shift);
-    while (per_page >> plan->page_shift > CONFLICT_BUCKET_GRANULES) plan->page_shift++;
-    for (size_t i = 0; i < plan->pages.count && !status; i++)
-        for (size_t part = 0; part < (size_t)1 << plan->page_shift && !status; part++) {
-            const size_t granules = per_page >> plan->page_shift;
-            const struct conflict_window window = {.first =
-                                                       (plan->pages.items[i] << PAGE_BITS) +
-                                                       ((uint64_t)(part * granules) << plan->shift),
-                                                   .granule_count = granules};
-            status = add_window(windows, &window, error);
-        }
-    return status;
-}
-
-static enum cts_status cut_shared(struct conflict_plan *plan, struct windows *windows,
-                                  struct cts_error *error)
-{
-    const struct view *const view = plan->scan->view;
-    uint64_t last = 0;
-    for (size_t k = 0; k < view->chunk_count; k++)
-        if (view->summaries[k].spaces[VIEW_SHARED].access_count &&
-            view->summaries[k].spaces[VIEW_SHARED].last > last)
-            last = view->summaries[k].spaces[VIEW_SHARED].last;
-    if (last >= SHARED_MAX_BYTES)
-        return cts_fail(error, CTS_UNSUPPORTED, "shared memory beyond %d bytes", SHARED_MAX_BYTES);
-    plan->per_cta = (size_t)(last >> plan->shift) + 1;
-    if (plan->per_cta > CONFLICT_WINDOW_GRANULES)
-        return cts_fail(error, CTS_UNSUPPORTED, "shared memory of %zu parts", plan->per_cta);
-    const size_t most = CONFLICT_WINDOW_GRANULES / 4 / plan->per_cta + 1;
-    uint64_t next = 0; /* the first CTA that is in no window */
-    enum cts_status status = CTS_OK;
-    for (size_t r = 0; r < view->runs.count && !status; r++) {
-        uint64_t first = view->runs.items[r].first;
-        if (first < next) first = next;
-        while (first <= view->runs.items[r].last && !status) {
-            const uint64_t left = view->runs.items[r].last - first + 1;
-            const uint64_t take = left < most ? left : most;
-            const struct conflict_window window = {.first_cta = (uint32_t)first,
-                                                   .last_cta = (uint32_t)(first + take - 1),
-                                                   .granule_count = (size_t)take * plan->per_cta};
-            status = add_window(windows, &window, error);
-            first += take;
-        }
-        if (first > next) next = first;
-    }
-    return status;
-}
 
 /* ---- windows on threads ---- */
 
@@ -293,6 +145,29 @@ static enum cts_status append(const struct conflict_plan *plan, struct conflict_
     return CTS_OK;
 }
 
+/* The pieces of each CTA of a span. */
+static enum cts_status append_span(const struct conflict_plan *plan,
+                                   const struct conflict_span *span,
+                                   struct list lists[CONFLICT_KINDS], uint64_t *total,
+                                   struct cts_error *error)
+{
+    const struct conflict_pieces *const pieces = &plan->pieces[span->window];
+    const uint64_t copies = span->is_own ? 1 : (uint64_t)span->last - span->first + 1;
+    *total += copies * pieces->total;
+    for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++) {
+        struct list *const list = &lists[kind];
+        const size_t count = pieces->kinds[kind].count;
+        for (uint64_t c = 0; count && c < copies && list->count < plan->limit; c++)
+            for (size_t i = 0; i < count && list->count < plan->limit; i++) {
+                if (CTS_ARRAY_RESERVE(list, list->count + 1, error)) return CTS_MEMORY;
+                struct conflict_piece *const piece = &list->items[list->count++];
+                *piece = pieces->kinds[kind].items[i];
+                if (!span->is_own) piece->cta = span->first + (uint32_t)c;
+            }
+    }
+    return CTS_OK;
+}
+
 static enum cts_status put_together(const struct conflict_plan *plan,
                                     struct cts_selection_conflicts *conflicts,
                                     struct cts_error *error)
@@ -300,8 +175,10 @@ static enum cts_status put_together(const struct conflict_plan *plan,
     struct list lists[CONFLICT_KINDS] = {0};
     struct seam seam = {0};
     enum cts_status status = CTS_OK;
-    for (size_t w = 0; w < plan->window_count && !status; w++)
+    for (size_t w = 0; plan->view == VIEW_GLOBAL && w < plan->window_count && !status; w++)
         status = append(plan, &plan->pieces[w], lists, &seam, &conflicts->total, error);
+    for (size_t s = 0; s < plan->span_count && !status; s++)
+        status = append_span(plan, &plan->spans[s], lists, &conflicts->total, error);
     size_t count = lists[0].count + lists[1].count + lists[2].count;
     if (count > plan->limit) count = plan->limit;
     conflicts->items = cts_array_zeroed(count, sizeof *conflicts->items, error);
@@ -392,6 +269,7 @@ static enum cts_status look_up(void *state, const struct scan_block *it, struct 
     {
         const uint32_t cta = block->segments[segment].cta;
         const uint32_t group = toucher->plan->view == VIEW_SHARED ? cta : CTS_NONE;
+        if (!is_touched(toucher, first_target(toucher, group, 0), group, UINT64_MAX)) continue;
         SCAN_RECORDS(it, segment, i)
         {
             const struct block_shape *const shape = &block->shapes[block->shape[i]];
@@ -415,6 +293,19 @@ static enum cts_status look_up(void *state, const struct scan_block *it, struct 
         }
     }
     return CTS_OK;
+}
+
+/* Whether a chunk may have lanes that touch a target. */
+static bool wants_touches(const struct scan *scan, size_t chunk)
+{
+    const struct toucher *const toucher = scan->wants_state;
+    const struct cts_acc_chunk *const index = &scan->view->chunks[chunk];
+    const struct target *const targets = toucher->targets;
+    if (toucher->plan->view == VIEW_GLOBAL)
+        return scan_may_touch(scan, chunk, VIEW_GLOBAL, targets[0].first,
+                              targets[toucher->target_count - 1].last);
+    const size_t t = first_target(toucher, index->first_cta, 0);
+    return t < toucher->target_count && targets[t].cta <= index->last_cta;
 }
 
 static int by_index(const void *a, const void *b)
@@ -456,7 +347,10 @@ static enum cts_status look_up_all(struct conflict_plan *plan, struct toucher *t
     scan->states = touchers;
     scan->state_bytes = sizeof *touchers;
     scan->visit = look_up;
+    scan->wants = wants_touches;
+    scan->wants_state = touchers;
     enum cts_status status = scan_run(scan, error);
+    scan->wants = NULL;
     for (size_t c = 0; c < conflicts->count && !status; c++)
         status = join_touches(touchers, scan->threads, c, &conflicts->items[c], error);
     return status;
@@ -494,25 +388,18 @@ static enum cts_status add_touches(struct conflict_plan *plan,
 static enum cts_status find(struct conflict_plan *plan, struct cts_selection_conflicts *conflicts,
                             struct cts_error *error)
 {
-    struct windows windows = {0};
-    plan->shift = find_shift(plan);
-    enum cts_status status = plan->view == VIEW_SHARED ? cut_shared(plan, &windows, error)
-                                                       : cut_global(plan, &windows, error);
-    plan->windows = windows.items;
-    plan->window_count = windows.count;
+    enum cts_status status = conflict_plan_cut(plan, error);
     if (!status) {
-        plan->pieces = cts_array_zeroed(windows.count, sizeof *plan->pieces, error);
+        plan->pieces = cts_array_zeroed(plan->window_count, sizeof *plan->pieces, error);
         status = plan->pieces ? find_all(plan, error) : CTS_MEMORY;
     }
     if (!status && plan->view == VIEW_GLOBAL && plan->is_everything) remember_pages(plan);
     if (!status) status = put_together(plan, conflicts, error);
-    for (size_t w = 0; plan->pieces && w < windows.count; w++)
+    for (size_t w = 0; plan->pieces && w < plan->window_count; w++)
         for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++)
             free(plan->pieces[w].kinds[kind].items);
     free(plan->pieces);
-    free(plan->pages.items);
-    free(plan->pages.places);
-    free(windows.items);
+    conflict_plan_release(plan);
     return status ? status : add_touches(plan, conflicts, error);
 }
 
