@@ -215,23 +215,35 @@ static uint32_t window(uint32_t of_communicator, const char *name)
 
 /* ---- events of a thread ---- */
 
-static inline void enter_or_leave(struct cts_log *log, uint32_t of_region,
-                                  enum cts_timeline_event_kind kind)
+/* False: no log, or a signal handler has come while a record of its thread is being written. */
+static inline bool begin_record(struct cts_log *log)
 {
-    if (!log) return;
+    if (!log) return false;
     if (log->busy) {
         atomic_fetch_add_explicit(&log->lost_count, 1, memory_order_relaxed);
-        return;
+        return false;
     }
     log->busy = true;
     atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+static inline void end_record(struct cts_log *log)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    log->busy = false;
+}
+
+static inline void enter_or_leave(struct cts_log *log, uint32_t of_region,
+                                  enum cts_timeline_event_kind kind)
+{
+    if (!begin_record(log)) return;
     uint64_t *const at = cts_log_room(log, 2);
     if (CTS_LIKELY(at != NULL)) {
         at[1] = cts_clock_ns();
         cts_log_commit(log, at, cts_log_word(CTS_RECORD_EVENT + kind, 2, false, of_region), 2);
     }
-    atomic_signal_fence(memory_order_seq_cst);
-    log->busy = false;
+    end_record(log);
 }
 
 static void enter(struct cts_log *thread, uint32_t of_region)
@@ -259,13 +271,7 @@ static void number_stream(struct cts_event_attributes *attributes)
 static void event(struct cts_log *log, const struct cts_timeline_event *given,
                   const struct cts_event_attributes *attributes)
 {
-    if (!log) return;
-    if (log->busy) {
-        atomic_fetch_add_explicit(&log->lost_count, 1, memory_order_relaxed);
-        return;
-    }
-    log->busy = true;
-    atomic_signal_fence(memory_order_seq_cst);
+    if (!begin_record(log)) return;
     uint64_t words[CTS_LOG_EVENT_WORDS_MAX];
     struct cts_event_attributes numbered;
     if (attributes && attributes->present >> CTS_ATTRIBUTE_STREAM_REF & 1) {
@@ -281,8 +287,7 @@ static void event(struct cts_log *log, const struct cts_timeline_event *given,
         memcpy(at + 1, words + 1, (count - 1) * sizeof *at);
         cts_log_commit(log, at, words[0], count);
     }
-    atomic_signal_fence(memory_order_seq_cst);
-    log->busy = false;
+    end_record(log);
 }
 
 /* ---- events of a device ---- */
