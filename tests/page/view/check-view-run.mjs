@@ -233,6 +233,19 @@ const parts = {
         }
         damaged.end();
 
+        // Imported without metadata: it has the folder's name, not ctascope's, and says why there is no source.
+        const folder = join(work, "traces"), bare = join(work, "bare.run");
+        for (const path of [folder, bare]) rmSync(path, { recursive: true, force: true });
+        execFileSync(ctascope, ["export", run, "-o", folder, "--format", "json"], { stdio: "ignore" });
+        for (const name of readdirSync(folder)) if (name.endsWith(".metadata.json")) rmSync(join(folder, name));
+        execFileSync(ctascope, ["import", folder, "-o", bare], { stdio: "ignore" });
+        const imported = await serve(bare), { page: plain, close: done } = await visit(`${imported.address}#view=source&second=warps`);
+        assert.match(await text(pane(plain, "source")), /no source positions\. What was imported has none: of a trace folder they are in KERNEL\.metadata\.json/);
+        assert.match(await text(pane(plain, "warps").locator(".head")), /^256 requests/);
+        assert.equal(await text(plain.locator("h1")), "bare.run");
+        await done();
+        imported.end();
+
         // Thousands of launches, whose numbers have a gap: a list of some, and from one to the next.
         const many = join(work, "many.run");
         rmSync(many, { recursive: true, force: true });

@@ -30,7 +30,13 @@ export function SourceView() {
     const text = useAsk(file, file !== null && info?.hasText ? "text" : null, () => model.source.source(file!));
     const scope = state.wholeRun ? null : launch.launch;
     const lines = useAsk(`${scope}|${file}`, file === null ? null : "lines", (signal) => model.source.lines(file!, scope, signal));
-    if (file === null || !info) return <Empty title="This launch has no source positions.">Compile the program with <code>ctascope cc</code>, or with <code>-lineinfo</code>.</Empty>;
+    if (file === null || !info)
+        return (
+            <Empty title="This launch has no source positions.">
+                {model.run.recorder === "import" ? <>What was imported has none: of a trace folder they are in <code>KERNEL.metadata.json</code>, of a .trc nowhere.</> :
+                    <>Compile the program with <code>ctascope cc</code>, or with <code>-lineinfo</code>.</>}
+            </Empty>
+        );
     const rows = new Map((lines.data ?? []).map((row) => [row.line, row]));
     const total = (lines.data ?? []).reduce((sum, row) => sum + row.bytes, 0);
     return (

@@ -100,7 +100,8 @@ function Warnings() {
 
 export function TopBar({ onHelp }: { onHelp: () => void }) {
     const { run } = useModel();
-    const name = (run.program ?? run.path).split("/").pop();
+    // Of an import the program is ctascope itself.
+    const name = ((run.recorder === "import" ? null : run.program) ?? run.path).split("/").filter(Boolean).pop();
     const details = [run.arguments ?? run.program, run.host && `on ${run.host}`, run.devices.map((d) => d.name).join(", "), run.path, `ctascope ${run.version}`];
     return (
         <header class="top">
