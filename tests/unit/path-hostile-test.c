@@ -50,10 +50,12 @@ static void add_event(struct trace *t, uint32_t location, uint64_t time_ns)
     if (below(3)) { /* most are calls, some without an end */
         const char *const name = names[below(NAMES)];
         if (below(8)) add_attributes(trace_enter(t, location, time_ns, name), locations);
-        if (below(4) == 0)
-            trace_message(t, location, time_ns,
-                          (enum cts_timeline_event_kind)(CTS_EVENT_MPI_SEND + below(8)), number(),
-                          number(), number());
+        if (below(4) == 0) {
+            const uint32_t kind = CTS_EVENT_MPI_SEND + below(8);
+            const uint32_t peer = number(), tag = number(), request = number();
+            trace_message(t, location, time_ns, (enum cts_timeline_event_kind)kind, peer, tag,
+                          request);
+        }
         if (below(8))
             add_attributes(trace_leave(t, location, time_ns + below(30), name), locations);
         return;

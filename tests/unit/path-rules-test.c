@@ -841,6 +841,61 @@ static void waits_in_a_circle(void **state)
     finish(t, &r);
 }
 
+/* A rank leaves a barrier before another comes, which receives what the first has not sent: it
+ * waits for the barrier's pool, that for the other, and that for the first. Meanwhile a third comes
+ * to the barrier. Nothing of what goes round is lost. */
+static void circle_through_a_pool(void **state)
+{
+    (void)state;
+    for (unsigned first = 0; first < 2; first++) { /* either rank may begin the circle */
+        struct trace *const t = trace_new();
+        const uint32_t a = trace_rank(t), b = trace_rank(t), third = trace_rank(t);
+        const uint32_t one = first ? b : a, other = first ? a : b;
+        trace_collective(t, one, 10, 50, 0, CTS_TIMELINE_NONE);
+        trace_send(t, one, 70, 72, other, 5);
+        trace_receive(t, other, 20, 45, one, 5);
+        trace_collective(t, other, 60, 62, 0, CTS_TIMELINE_NONE);
+        trace_collective(t, third, 30, 62, 0, CTS_TIMELINE_NONE);
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        assert_true(r.warnings[CTS_PATH_WARNING_WAIT_CIRCLE] > 0);
+        expect_pattern(&r, CTS_PATH_PATTERN_MPI_BARRIER, 2, 40 + 30);
+        expect_pattern(&r, CTS_PATH_PATTERN_LATE_SENDER, 1, 25);
+        assert_int_equal(r.blame_ns, 95);
+        finish(t, &r);
+    }
+}
+
+/* A receive within a barrier of threads: no step within the process, though the barrier's thread
+ * and the sender come last together. */
+static void message_in_a_barrier(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t other = trace_rank(t), master = trace_rank(t);
+    const uint32_t worker = trace_location(t, "OMP thread 1", CTS_LOCATION_THREAD, 1);
+    t->team_ranks[0] = master;
+    t->team_ranks[1] = worker;
+    t->communicators[1].rank_count = 2;
+    trace_call(t, other, 0, 40, "slow");
+    trace_send(t, other, 40, 41, 1, 5);
+    trace_enter(t, master, 0, "main");
+    trace_add(t, master, 2, CTS_EVENT_THREAD_FORK)->event.thread.team_size = 2;
+    for (uint32_t l = master; l <= worker; l++) {
+        trace_add(t, l, 3, CTS_EVENT_THREAD_TEAM_BEGIN)->event.thread.communicator = 1;
+        trace_enter(t, l, l == master ? 10 : 40, "!$omp implicit barrier");
+        if (l == master) trace_message(t, l, 44, CTS_EVENT_MPI_RECV, 0, 5, 0);
+        trace_leave(t, l, 45, "!$omp implicit barrier");
+        trace_add(t, l, 46, CTS_EVENT_THREAD_TEAM_END)->event.thread.communicator = 1;
+    }
+    trace_add(t, master, 47, CTS_EVENT_THREAD_JOIN);
+    trace_leave(t, master, 60, "main");
+    struct cts_path r;
+    trace_analyze_whole(t, (struct cts_path_options){0}, &r);
+    expect_row(&r, "slow", 40, 30 / 2);
+    finish(t, &r);
+}
+
 static void nothing_to_analyse(void **state)
 {
     (void)state;
@@ -934,6 +989,8 @@ int main(void)
         cmocka_unit_test(openmp),
         cmocka_unit_test(odd_traces),
         cmocka_unit_test(waits_in_a_circle),
+        cmocka_unit_test(circle_through_a_pool),
+        cmocka_unit_test(message_in_a_barrier),
         cmocka_unit_test(nothing_to_analyse),
         cmocka_unit_test(api_table),
     };

@@ -144,6 +144,23 @@ static void kernel_done(void **state)
     end(&r, 2);
 }
 
+/* A flush of the stream's trace buffer is one event that goes on until 70, or until 35. */
+static void flush_under_way(void **state)
+{
+    (void)state;
+    for (unsigned over = 0; over < 2; over++) {
+        struct ranks r = begin();
+        trace_launch(r.trace, r.rank[0], 10, 12, r.stream);
+        trace_call(r.trace, r.stream, 15, 20, "a kernel");
+        trace_set(trace_call(r.trace, r.rank[0], 13, 22, "cuStreamSynchronize"),
+                  CTS_ATTRIBUTE_STREAM_REF, r.stream);
+        trace_add(r.trace, r.stream, 30, CTS_EVENT_BUFFER_FLUSH)->event.flush.end_ns =
+            over ? 70 : 35;
+        barrier(&r);
+        end(&r, over ? 1 : 2);
+    }
+}
+
 static void lock_held(void **state)
 {
     (void)state;
@@ -209,6 +226,7 @@ int main(void)
         cmocka_unit_test(kernel_under_way),
         cmocka_unit_test(kernel_not_awaited),
         cmocka_unit_test(kernel_done),
+        cmocka_unit_test(flush_under_way),
         cmocka_unit_test(lock_held),
         cmocka_unit_test(window_exposed),
         cmocka_unit_test(two_come_last),

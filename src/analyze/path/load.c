@@ -76,6 +76,7 @@ static void on_other(struct load *load, const struct cts_timeline_event *event, 
         if (cts_load_enter(load, time_ns, load->graph->pseudo + CTS_PATH_FLUSH)) {
             const uint64_t end_ns = event->flush.end_ns > time_ns ? event->flush.end_ns : time_ns;
             load->last_ns = end_ns;
+            if (load->scan) cts_scan_flush(load, end_ns);
             (void)cts_load_leave(load, load->stack.count - 1, end_ns);
         }
         break;

@@ -80,6 +80,15 @@ void cts_scan_event(struct load *load, uint64_t time_ns)
     load->event_count++;
 }
 
+/* A flush is one event: nothing can be cut while it goes on. */
+void cts_scan_flush(struct load *load, uint64_t end_ns)
+{
+    struct cts_path_scan *const scan = load->scan;
+    while (!scan->first && scan->next < scan->cuts->count &&
+           scan->cuts->items[scan->next].enter_ns <= end_ns)
+        pass_cut(load, &scan->cuts->items[scan->next++], true);
+}
+
 void cts_scan_end(struct load *load)
 {
     struct cts_path_scan *const scan = load->scan;

@@ -50,6 +50,7 @@ struct cts_path_scan {
 };
 
 void cts_scan_event(struct load *load, uint64_t time_ns);
+void cts_scan_flush(struct load *load, uint64_t end_ns);
 void cts_scan_entered(struct load *load, const struct frame *frame);
 void cts_scan_left(struct load *load, const struct frame *frame, uint64_t leave_ns);
 void cts_scan_activity(struct load *load, const struct frame *frame);

@@ -151,8 +151,9 @@ static enum cts_status settle(struct state *s)
         const uint32_t index = s->queue.items[at];
         struct node *const node = &s->nodes[index];
         node->queued = false;
-        if (++node->visits > s->node_count + 16 && !node->held && node->target_count) {
-            node->held = true; /* it waits for itself */
+        if (++node->visits > s->node_count + 16 && index < s->location_count && !node->held &&
+            node->target_count) {
+            node->held = true; /* it waits for itself; a pool could not keep what it has */
             s->circles++;
         }
         if (share_out(s, index)) return CTS_MEMORY;

@@ -98,10 +98,12 @@ static enum cts_status add_call(struct call *call, struct cts_error *error)
     const struct cts_path_graph *const graph = call->graph;
     const struct cts_path_dependency *last = NULL;
     size_t valid = 0;
+    bool transfer = false; /* one of several that may lead to another process is enough */
     call->edges.count = 0;
     for (size_t i = 0; i < call->count; i++) {
         if (!counts(call, &call->items[i])) continue;
         valid++;
+        transfer |= cts_path_rules[call->items[i].pattern]->transfer;
         if (!last || call->items[i].edge.source_ns > last->edge.source_ns) last = &call->items[i];
     }
     if (!last) return CTS_OK;
@@ -112,7 +114,6 @@ static enum cts_status add_call(struct call *call, struct cts_error *error)
                                  .leave = call->leave,
                                  .pattern = last->pattern,
                                  .flags = CTS_PATH_HOST_HOST};
-    const bool transfer = cts_path_rules[last->pattern]->transfer;
     if (transfer) wait.flags |= CTS_PATH_TRANSFER;
     if (cts_path_rules[last->pattern]->own) wait.flags |= CTS_PATH_OWN;
     if (source_ns > call->enter_ns)

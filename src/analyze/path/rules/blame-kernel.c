@@ -1,6 +1,7 @@
-/* BlameKernel: a synchronisation, a blocking copy or memset, an asynchronous copy that returns after
- * it has ended, or an allocation that ends after the pending work, waits for device work that had
- * been launched and that the host did not know to be done. Paper 3.3.1 (BlameKernelPattern) and figure 3.
+/* BlameKernel: a synchronisation, a blocking copy or memset, an asynchronous copy that returns
+ * after it has ended, or an allocation that ends after the pending work, waits for device work that
+ * had been launched and that the host did not know to be done. Paper 3.3.1 (BlameKernelPattern) and
+ * figure 3.
  *
  *     [enter, min(leave, end of the last awaited activity))      on the host
  *
