@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/cc.h"
+#include "common/temporary.h"
 
 extern char **environ;
 
@@ -82,9 +83,8 @@ static enum cts_status make_directory(struct cc_session *session, struct cts_err
         session->directory = request->keep;
         return CTS_OK;
     }
-    const char *const base = getenv("TMPDIR");
     const char *const name =
-        cc_text(&request->pool, "%s/ctascope-cc-XXXXXX", base && *base ? base : "/tmp");
+        cc_text(&request->pool, "%s/ctascope-cc-XXXXXX", cts_temporary_directory());
     char *const writable = request->pool.texts[request->pool.count - 1];
     if (!mkdtemp(writable))
         return cts_fail_errno(error, errno, "cannot make a temporary directory '%s'", name);

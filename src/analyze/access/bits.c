@@ -4,15 +4,13 @@
  * the lock. */
 #include "analyze/access/bits.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/temporary.h"
 
 enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), SLAB_PAGES = 128 };
 enum { FIRST_SLOTS = 64 };
@@ -62,37 +60,12 @@ void cts_bits_pool_release(struct cts_bits_pool *pool)
     *pool = (struct cts_bits_pool){0};
 }
 
-static enum cts_status open_file(struct cts_bits_pool *pool, struct cts_error *error)
-{
-    const char *const wanted = getenv("TMPDIR");
-    const char *const directory = wanted && *wanted ? wanted : "/tmp";
-    char path[4096];
-    const int length = snprintf(path, sizeof path, "%s/ctascope-bits-XXXXXX", directory);
-    const int file = length > 0 && (size_t)length < sizeof path ? mkostemp(path, O_CLOEXEC) : -1;
-    if (file < 0)
-        return cts_fail_errno(error, errno, "cannot make a temporary file in '%s'", directory);
-    unlink(path);
-    pool->file = file + 1;
-    return CTS_OK;
-}
-
-/* Space is claimed before it is mapped: a full disk is an error here, not a signal later. */
 static uint64_t *map_slab(struct cts_bits_pool *pool, size_t size_bytes, struct cts_error *error)
 {
-    if (!pool->file && open_file(pool, error)) return NULL;
-    const int refused = posix_fallocate(pool->file - 1, (off_t)pool->file_bytes, (off_t)size_bytes);
-    if (refused) {
-        (void)cts_fail_errno(error, refused, "cannot claim %zu bytes of temporary disk space",
-                             size_bytes);
-        return NULL;
-    }
-    void *const words = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pool->file - 1,
-                             (off_t)pool->file_bytes);
-    if (words == MAP_FAILED) {
-        (void)cts_fail_errno(error, errno, "cannot map %zu bytes of a temporary file", size_bytes);
-        return NULL;
-    }
-    pool->file_bytes += size_bytes;
+    if (!pool->file) pool->file = cts_temporary_file(error) + 1;
+    if (!pool->file) return NULL;
+    uint64_t *const words = cts_temporary_map(pool->file - 1, pool->file_bytes, size_bytes, error);
+    if (words) pool->file_bytes += size_bytes;
     return words;
 }
 
