@@ -622,6 +622,8 @@ const parts = {
         await visit.evaluate(() => localStorage.clear());
         await visit.reload();
         await visit.getByRole("dialog", { name: /Tour, 1 of 5/ }).waitFor();
+        await visit.waitForTimeout(100);
+        assert.equal(await visit.evaluate(() => document.activeElement.textContent), "Next");
         for (const left of [4, 3, 2, 1, 0]) {
             await visit.keyboard.press("Tab");
             await visit.keyboard.press("Tab");
