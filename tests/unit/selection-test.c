@@ -1020,6 +1020,10 @@ static void test_alike(void **unused)
         it->question.launch = 5;
         set_filter(it, &filter);
         check_conflicts(it, CTS_SPACE_SHARED);
+        filter.f.space = round % 2 ? CTS_SPACE_SHARED : CTS_SPACE_GLOBAL;
+        set_filter(it, &filter);
+        check_conflicts(it, CTS_SPACE_SHARED);
+        if (round % 10 < 2) check_conflicts(it, CTS_SPACE_GLOBAL);
         random_filter(p, &filter);
         set_filter(it, &filter);
         check_conflicts(it, CTS_SPACE_SHARED);

@@ -16,6 +16,15 @@ bool conflict_is_unfiltered(const struct cts_selection_filter *filter)
                        !filter->range_space && !filter->partial);
 }
 
+/* Whether the filter lets everything in that space through. */
+static bool is_all_of(const struct cts_selection_filter *filter, uint8_t space)
+{
+    if (!filter) return true;
+    struct cts_selection_filter rest = *filter;
+    if (rest.space && view_space(rest.space) == view_space(space)) rest.space = 0;
+    return conflict_is_unfiltered(&rest);
+}
+
 /* The first `count` of them. */
 static enum cts_status copy(const struct cts_selection_conflicts *from, size_t count,
                             struct cts_selection_conflicts *to, struct cts_error *error)
@@ -42,7 +51,7 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
                                         struct cts_selection_conflicts *conflicts,
                                         struct cts_error *error)
 {
-    if (!conflict_is_unfiltered(question->filter) || count > REMEMBERED_MAX)
+    if (!is_all_of(question->filter, space) || count > REMEMBERED_MAX)
         return conflict_answer(selection, question, space, count, conflicts, error);
     struct conflict_memory *const memory = &selection->conflicts[view_space(space)];
     enum cts_status status = CTS_OK;
@@ -50,8 +59,9 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
     pthread_mutex_lock(&memory->lock);
     if (!memory->is_there || memory->launch != question->launch) {
         cts_selection_conflicts_release(&memory->answer);
-        status =
-            conflict_answer(selection, question, space, REMEMBERED_MAX, &memory->answer, error);
+        struct cts_selection_question all = *question;
+        all.filter = NULL;
+        status = conflict_answer(selection, &all, space, REMEMBERED_MAX, &memory->answer, error);
         memory->is_there = !status;
         memory->launch = question->launch;
     }

@@ -266,7 +266,8 @@ struct cts_selection_conflicts {
     size_t count;
 };
 enum { CTS_SELECTION_TOUCHES_PER_CONFLICT = 64 };
-/* Without a filter the answer about the launch asked about last is kept (of up to 1,000). */
+/* Without a filter, or with one that only names the same space, the answer about the launch asked
+ * about last is kept (of up to 1,000). */
 CTS_MUST_CHECK enum cts_status
 cts_selection_conflicts(struct cts_selection *selection,
                         const struct cts_selection_question *question, uint8_t space, size_t count,
