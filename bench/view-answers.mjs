@@ -46,6 +46,7 @@ const kinds = {
     "groups by allocation": () => ({ by: "allocation", count: 200 }),
     density: () => ({ space: "global", ...place(), cells: 1024 }),
     "density of all": () => { const it = launch.allocations[random(launch.allocations.length)]; return { space: "global", first: it.address, last: it.address + it.size - 1, cells: 2048 }; },
+    "density of shared memory": () => ({ space: "shared", first: 0, last: 1023, cells: 256 }),
     touching: () => { const { first } = place(); return { space: "global", first, last: first + 31, count: 200 }; },
     order: () => ({ space: "global", ...place(), fromRecord: 0, toRecord: launch.records - 1, columns: 800, rows: 300 }),
     "conflicts (shared)": () => ({ space: "shared", count: 100 }),
