@@ -151,10 +151,10 @@ static void add_list(const struct density_grid *grid, struct lane_counts *counts
 {
     const uint32_t *const offsets = block->offsets + block->offset_start[i];
     const uint64_t base = block->base[i] - grid->first, span = grid->last - grid->first;
-    const unsigned shift = grid->cell_shift;
+    const unsigned shift = grid->cell_shift, lanes = shape->lanes;
     uint64_t *const cells = counts->cells;
     if (shape->first >= grid->first && shape->last <= grid->last && shape->first <= shape->last) {
-        for (unsigned k = 0; k < shape->lanes; k++) cells[(base + offsets[k]) >> shift]++;
+        for (unsigned k = 0; k < lanes; k++) cells[(base + offsets[k]) >> shift]++;
         return;
     }
     if ((shape->last - shape->first) / SELDOM > span &&
@@ -162,7 +162,7 @@ static void add_list(const struct density_grid *grid, struct lane_counts *counts
         return;
     uint32_t inside[CTS_WARP_LANES];
     unsigned count = 0;
-    for (unsigned k = 0; k < shape->lanes; k++) {
+    for (unsigned k = 0; k < lanes; k++) {
         const uint64_t at = base + offsets[k];
         inside[count] = (uint32_t)(at >> shift);
         count += at <= span;
