@@ -348,48 +348,31 @@ static void initialize(const void *reserved)
     char text[TEXT_BYTES];                                                                         \
     copy_wide(text, wide)
 
-static void mark_ex(const struct attributes *attributes)
-{
-    EX(text);
-    mark(NULL, text);
-}
-static void mark_a(const char *text)
-{
-    mark(NULL, text);
-}
-static void mark_w(const wchar_t *wide)
-{
-    WIDE(text);
-    mark(NULL, text);
-}
-static uint64_t start_ex(const struct attributes *attributes)
-{
-    EX(text);
-    return start(NULL, text);
-}
-static uint64_t start_a(const char *text)
-{
-    return start(NULL, text);
-}
-static uint64_t start_w(const wchar_t *wide)
-{
-    WIDE(text);
-    return start(NULL, text);
-}
-static int push_ex(const struct attributes *attributes)
-{
-    EX(text);
-    return push(NULL, text);
-}
-static int push_a(const char *text)
-{
-    return push(NULL, text);
-}
-static int push_w(const wchar_t *wide)
-{
-    WIDE(text);
-    return push(NULL, text);
-}
+/* For attributes, a text and a wide one in the default domain, and attributes in any. */
+#define FORMS(type, name)                                                                          \
+    static type name##_ex(const struct attributes *attributes)                                     \
+    {                                                                                              \
+        EX(text);                                                                                  \
+        return name(NULL, text);                                                                   \
+    }                                                                                              \
+    static type name##_a(const char *text)                                                         \
+    {                                                                                              \
+        return name(NULL, text);                                                                   \
+    }                                                                                              \
+    static type name##_w(const wchar_t *wide)                                                      \
+    {                                                                                              \
+        WIDE(text);                                                                                \
+        return name(NULL, text);                                                                   \
+    }                                                                                              \
+    static type domain_##name(const struct domain *domain, const struct attributes *attributes)    \
+    {                                                                                              \
+        EX(text);                                                                                  \
+        return name(domain, text);                                                                 \
+    }
+FORMS(void, mark)
+FORMS(uint64_t, start)
+FORMS(int, push)
+
 static int pop_default(void)
 {
     return pop(NULL);
@@ -399,25 +382,10 @@ static void name_thread_w(uint32_t thread, const wchar_t *wide)
     WIDE(text);
     name_thread(thread, text);
 }
-static void domain_mark(const struct domain *domain, const struct attributes *attributes)
-{
-    EX(text);
-    mark(domain, text);
-}
-static uint64_t domain_start(const struct domain *domain, const struct attributes *attributes)
-{
-    EX(text);
-    return start(domain, text);
-}
 static void domain_end(const struct domain *domain, uint64_t id)
 {
     (void)domain;
     range_end(id);
-}
-static int domain_push(const struct domain *domain, const struct attributes *attributes)
-{
-    EX(text);
-    return push(domain, text);
 }
 static struct string *register_string_w(struct domain *domain, const wchar_t *wide)
 {
