@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/access-run.h"
+#include "common/text-table.h"
 #include "report/access-diff.h"
 
 enum { ROWS_IN_TABLE = 30 };
@@ -105,6 +106,20 @@ static int judge(const struct cts_arguments *arguments, const struct request *re
     return failures || most > request->fail_above ? CTS_EXIT_THRESHOLD : CTS_EXIT_OK;
 }
 
+/* Totals of a part are smaller than those of all: said for every format, where nobody parses it. */
+static void warn_of_part(const struct cts_arguments *arguments, const struct cts_access_run *run)
+{
+    const struct cts_access_result *const r = &run->result;
+    if (!r->unrecorded_launches && !r->dropped_accesses && !r->incomplete_files) return;
+    fprintf(stderr,
+            "ctascope %s: '%s' holds a part of what its program did: %s not recorded in full, %s "
+            "dropped, %s that end too early; what has changed may be that alone\n",
+            arguments->verb->name, run->path,
+            cts_counted_text(r->unrecorded_launches, "launch", "launches").text,
+            cts_counted_text(r->dropped_accesses, "access", "accesses").text,
+            cts_counted_text(r->incomplete_files, "file", "files").text);
+}
+
 static int compare(const struct cts_arguments *arguments, const struct request *request,
                    const struct cts_access_run *before, const struct cts_access_run *after)
 {
@@ -112,6 +127,8 @@ static int compare(const struct cts_arguments *arguments, const struct request *
                                           {&after->catalogue, &after->result}};
     struct cts_access_diff diff;
     struct cts_error error;
+    warn_of_part(arguments, before);
+    warn_of_part(arguments, after);
     enum cts_status status = cts_access_diff(&sides[0], &sides[1], &diff, &error);
     if (status) return cts_report_error(arguments, &error);
     const struct cts_diff_report report = {.before_path = before->path,

@@ -233,6 +233,15 @@ const parts = {
         }
         damaged.end();
 
+        // A sample of the CTAs is not all of them.
+        const part = join(work, "part.run");
+        rmSync(part, { recursive: true, force: true });
+        execFileSync(ctascope, ["record", "--cta-sample", "4", "-o", part, "--", join(work, "structs"), "4096"], { stdio: ["ignore", "ignore", "pipe"] });
+        const sampled = await serve(part), { page: few, close: leave } = await visit(`${sampled.address}#launch=0`);
+        assert.equal(await text(few.locator(".matched")), "64 requests, from a sample of the CTAs");
+        await leave();
+        sampled.end();
+
         // Imported without metadata: it has the folder's name, not ctascope's, and says why there is no source.
         const folder = join(work, "traces"), bare = join(work, "bare.run");
         for (const path of [folder, bare]) rmSync(path, { recursive: true, force: true });

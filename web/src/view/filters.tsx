@@ -75,7 +75,7 @@ export function FilterPanel() {
         <section class="panel filter">
             <h2>Filter</h2>
             <p class="matched" aria-live="polite">
-                {isFiltered(filter) || model.run.sampled ? <><b>{total === null ? "…" : count(total)}</b> of {count(launch.records)} requests{model.run.sampled && ", from a part of the launch"}</> : <><b>{count(launch.records)}</b> requests, {launch.unreadable ? <b class="poor">{count(launch.unreadable)} of them unreadable</b> : "all shown"}</>}
+                {isFiltered(filter) || model.run.sampled ? <><b>{total === null ? "…" : count(total)}</b> of {count(launch.records)} requests{model.run.sampled && ", from a part of the launch"}</> : <><b>{count(launch.records)}</b> requests, {launch.unreadable ? <b class="poor">{count(launch.unreadable)} of them unreadable</b> : launch.recorded === "sample" ? "from a sample of the CTAs" : "all shown"}</>}
                 {isFiltered(filter) && <button class="link" onClick={() => model.set({ filter: NO_FILTER })}>clear</button>}
             </p>
             {chips.length > 0 && (
