@@ -157,6 +157,19 @@ static inline bool block_list_touches(const struct block *block, const struct bl
     return any;
 }
 
+/* The bytes of a lane at `address`, as far as they are in [first, last]; false: none is. A lane
+ * that would go beyond the last address ends there. */
+static inline bool block_clip(const struct block_shape *shape, uint64_t address, uint64_t first,
+                              uint64_t last, struct block_hull *lane)
+{
+    *lane = (struct block_hull){address, address + shape->width_bytes - 1u};
+    if (lane->last < lane->first) lane->last = UINT64_MAX;
+    if (lane->first > last || lane->last < first) return false;
+    if (lane->first < first) lane->first = first;
+    if (lane->last > last) lane->last = last;
+    return true;
+}
+
 /* The addresses of the active lanes, one behind the other. */
 static inline void block_addresses(const struct block *block, const struct block_shape *shape,
                                    size_t i, uint64_t addresses[CTS_WARP_LANES])

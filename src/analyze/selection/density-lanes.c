@@ -176,13 +176,10 @@ static void add_lanes(const struct density_grid *grid, struct lane_counts *count
     uint64_t addresses[CTS_WARP_LANES];
     block_addresses(block, shape, i, addresses);
     for (unsigned k = 0; k < shape->lanes; k++) {
-        uint64_t first = addresses[k], last = first + shape->width_bytes - 1u;
-        if (last < first) last = UINT64_MAX;
-        if (first > grid->last || last < grid->first) continue;
-        if (first < grid->first) first = grid->first;
-        if (last > grid->last) last = grid->last;
-        const uint64_t end = (last - grid->first) >> grid->cell_shift;
-        for (uint64_t c = (first - grid->first) >> grid->cell_shift; c <= end; c++)
+        struct block_hull lane;
+        if (!block_clip(shape, addresses[k], grid->first, grid->last, &lane)) continue;
+        const uint64_t end = (lane.last - grid->first) >> grid->cell_shift;
+        for (uint64_t c = (lane.first - grid->first) >> grid->cell_shift; c <= end; c++)
             counts->cells[c]++;
     }
 }

@@ -63,16 +63,14 @@ static void add_record(const struct raster *raster, const struct block *block, s
     uint64_t addresses[CTS_WARP_LANES];
     block_addresses(block, shape, i, addresses);
     for (unsigned k = 0; k < shape->lanes; k++) {
-        uint64_t first = addresses[k], last = first + shape->width_bytes - 1u;
-        if (last < first) last = UINT64_MAX;
-        if (first > asked->last || last < asked->first) continue;
-        if (first < asked->first) first = asked->first;
-        if (last > asked->last) last = asked->last;
+        struct block_hull lane;
+        if (!block_clip(shape, addresses[k], asked->first, asked->last, &lane)) continue;
         const uint64_t row_bytes = raster->row_bytes.value;
-        uint64_t row = divide(first - asked->first, raster->row_bytes);
-        uint64_t left = row_bytes - (first - asked->first - row * row_bytes); /* of the row */
+        uint64_t row = divide(lane.first - asked->first, raster->row_bytes);
+        uint64_t left = row_bytes - (lane.first - asked->first - row * row_bytes); /* of the row */
         add_lanes(raster, row, spot, shape, 1);
-        for (; last - first >= left; left += row_bytes) add_lanes(raster, ++row, spot, shape, 1);
+        for (; lane.last - lane.first >= left; left += row_bytes)
+            add_lanes(raster, ++row, spot, shape, 1);
     }
 }
 
