@@ -4,41 +4,14 @@
 #include "common/progress.h"
 #include "trace/acc.h"
 
-enum { DENSITY_BINS = 128 };
-
 void cts_report_material_release(struct cts_report_material *material)
 {
-    cts_figures_release(&material->figures);
-    cts_partition_release(&material->partition);
+    cts_page_analyses_release(&material->analyses);
     cts_access_release(&material->access);
-    cts_comm_release(&material->comm);
     cts_acc_close(material->reader);
     if (material->path.rows) cts_path_release(&material->path);
     if (material->has_timeline) cts_timeline_close(&material->timeline);
     if (material->has_run) cts_catalogue_release(&material->catalogue);
-}
-
-static enum cts_status analyze_partitions(struct cts_report_material *material,
-                                          const struct cts_access_source *source, unsigned threads,
-                                          struct cts_error *error)
-{
-    enum { MAPPINGS_MAX = 32 };
-    static const uint32_t counts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-    const struct cts_mapping *mappings[MAPPINGS_MAX];
-    size_t mapping_count = 0;
-    while (cts_mappings[mapping_count] && mapping_count < MAPPINGS_MAX) {
-        mappings[mapping_count] = cts_mappings[mapping_count];
-        mapping_count++;
-    }
-    const struct cts_partition_options options = {
-        .counts = counts,
-        .count_count = sizeof counts / sizeof *counts,
-        .mappings = mappings,
-        .mapping_count = mapping_count,
-        .threads = threads,
-    };
-    return cts_partition_analyze(&material->catalogue, source, &options, &material->partition,
-                                 error);
 }
 
 static enum cts_status analyze(struct cts_report_material *material,
@@ -47,26 +20,14 @@ static enum cts_status analyze(struct cts_report_material *material,
 {
     struct cts_progress progress;
     cts_progress_begin(&progress, stderr, "analysing", 0);
-    const struct cts_comm_options comm = {
-        .density_bins = DENSITY_BINS, .threads = threads, .progress = &progress};
+    const struct cts_page_options options = {.threads = threads, .progress = &progress};
     const struct cts_access_options access = {.threads = threads};
     enum cts_status status =
-        cts_comm_analyze(&material->catalogue, source, &comm, &material->comm, error);
+        cts_page_analyze(&material->catalogue, source, &options, &material->analyses, error);
     if (!status)
         status =
             cts_access_analyze(&material->catalogue, source, &access, &material->access, error);
-    if (!status) status = analyze_partitions(material, source, threads, error);
     cts_progress_end(&progress);
-    return status;
-}
-
-static enum cts_status make_figures(struct cts_report_material *material, struct cts_error *error)
-{
-    struct cts_figures *const figures = &material->figures;
-    enum cts_status status = cts_figures_of_comm(figures, &material->comm, error);
-    if (!status)
-        status = cts_figures_of_comm_where(figures, &material->catalogue, &material->comm, error);
-    if (!status) status = cts_figures_of_partition(figures, &material->partition, error);
     return status;
 }
 
@@ -79,8 +40,7 @@ static enum cts_status look_at_accesses(struct cts_report_material *material, co
     /* A run of time alone has nothing to say about memory. */
     material->has_accesses = source.chunk_count || !material->has_timeline;
     if (!material->has_accesses) return CTS_OK;
-    status = analyze(material, &source, threads, error);
-    return status ? status : make_figures(material, error);
+    return analyze(material, &source, threads, error);
 }
 
 static enum cts_status look_at_time(struct cts_report_material *material, const char *path,
@@ -118,10 +78,10 @@ enum cts_status cts_report_material_gather(struct cts_report_material *material,
     material->page = (struct cts_page){
         .run_path = options->path,
         .catalogue = material->has_run ? &material->catalogue : NULL,
-        .comm = material->has_accesses ? &material->comm : NULL,
+        .comm = material->has_accesses ? &material->analyses.comm : NULL,
         .access = &material->access,
-        .partition = &material->partition,
-        .figures = &material->figures,
+        .partition = &material->analyses.partition,
+        .figures = &material->analyses.figures,
         .source = &material->source,
         .path = material->has_timeline ? &material->path : NULL,
     };

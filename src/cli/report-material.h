@@ -12,10 +12,8 @@ struct cts_report_material {
     struct cts_page page; /* borrows from the members below, and the path of the options */
     struct cts_catalogue catalogue;
     struct cts_acc_reader *reader;
-    struct cts_comm comm;
     struct cts_access_result access;
-    struct cts_partition partition;
-    struct cts_figures figures;
+    struct cts_page_analyses analyses;
     bool has_run, has_accesses, has_timeline;
     struct cts_timeline timeline;
     struct cts_path_source source;

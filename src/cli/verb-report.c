@@ -49,7 +49,8 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
         return cts_fail(error, CTS_USAGE, "--threads takes a number");
     const struct cts_report_options options = {.path = run, .threads = (unsigned)threads};
     enum cts_status status = cts_report_material_gather(&material, &options, error);
-    if (!status && directory) status = cts_figures_draw(&material.figures, directory, error);
+    if (!status && directory)
+        status = cts_figures_draw(&material.analyses.figures, directory, error);
     if (!status) status = write_file(write_report, &material.page, path, error);
     cts_report_material_release(&material);
     return status;

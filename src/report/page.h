@@ -39,6 +39,26 @@ void cts_page_write_template(FILE *file, const char *page, const char *json, siz
 /* The report's page around JSON that cts_page_write_data has written; as above. */
 void cts_page_write_around(FILE *file, const char *json, size_t size_bytes, const char *nonce);
 
+/* What a page says of memory, but for the accesses: communication, partitions and their figures.
+ * Zero-initialise. */
+struct cts_page_analyses {
+    struct cts_comm comm;
+    struct cts_partition partition;
+    struct cts_figures figures;
+};
+struct cts_page_options {
+    unsigned threads;              /* 0: one per processor */
+    struct cts_progress *progress; /* may be NULL */
+};
+
+/* Analyses a run; to be released also when it fails. */
+CTS_MUST_CHECK enum cts_status cts_page_analyze(const struct cts_catalogue *catalogue,
+                                                const struct cts_access_source *source,
+                                                const struct cts_page_options *options,
+                                                struct cts_page_analyses *analyses,
+                                                struct cts_error *error);
+void cts_page_analyses_release(struct cts_page_analyses *analyses);
+
 /* The JSON inside: see web/src/data.ts, which names every field. */
 CTS_MUST_CHECK enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                                    struct cts_error *error);

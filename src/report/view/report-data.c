@@ -3,32 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/figures.h"
 #include "report/page.h"
 #include "report/view/answers.h"
-
-enum { DENSITY_BINS = 128 };
-
-static enum cts_status analyse_partitions(const struct cts_view_snapshot *snapshot,
-                                          struct cts_partition *partition, struct cts_error *error)
-{
-    static const uint32_t counts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
-    enum { MAPPINGS_MAX = 32 };
-    const struct cts_mapping *mappings[MAPPINGS_MAX];
-    size_t mapping_count = 0;
-    while (cts_mappings[mapping_count] && mapping_count < MAPPINGS_MAX) {
-        mappings[mapping_count] = cts_mappings[mapping_count];
-        mapping_count++;
-    }
-    const struct cts_partition_options options = {
-        .counts = counts,
-        .count_count = sizeof counts / sizeof *counts,
-        .mappings = mappings,
-        .mapping_count = mapping_count,
-    };
-    return cts_partition_analyze(&snapshot->catalogue, &snapshot->source, &options, partition,
-                                 error);
-}
 
 static enum cts_status write_page(const struct cts_view_request *request,
                                   const struct cts_page *page, char **text, struct cts_error *error)
@@ -51,28 +27,20 @@ static enum cts_status make(const struct cts_view_request *request,
                             struct cts_error *error)
 {
     const struct cts_view_snapshot *const snapshot = request->snapshot;
-    const struct cts_comm_options options = {.density_bins = DENSITY_BINS};
-    struct cts_comm comm = {0};
-    struct cts_partition partition = {0};
-    struct cts_figures figures = {0};
+    const struct cts_page_options options = {0};
+    struct cts_page_analyses analyses = {0};
     const struct cts_page page = {
         .run_path = cts_view_run_path(request->run),
         .catalogue = &snapshot->catalogue,
-        .comm = &comm,
+        .comm = &analyses.comm,
         .access = access,
-        .partition = &partition,
-        .figures = &figures,
+        .partition = &analyses.partition,
+        .figures = &analyses.figures,
     };
     enum cts_status status =
-        cts_comm_analyze(&snapshot->catalogue, &snapshot->source, &options, &comm, error);
-    if (!status) status = analyse_partitions(snapshot, &partition, error);
-    if (!status) status = cts_figures_of_comm(&figures, &comm, error);
-    if (!status) status = cts_figures_of_comm_where(&figures, &snapshot->catalogue, &comm, error);
-    if (!status) status = cts_figures_of_partition(&figures, &partition, error);
+        cts_page_analyze(&snapshot->catalogue, &snapshot->source, &options, &analyses, error);
     if (!status) status = write_page(request, &page, text, error);
-    cts_figures_release(&figures);
-    cts_partition_release(&partition);
-    cts_comm_release(&comm);
+    cts_page_analyses_release(&analyses);
     return status;
 }
 
