@@ -588,9 +588,9 @@ static void merge_from_mixed(struct cts_log_merge *merge, struct cts_log_state *
         load_head(merge, &heads, lane);
     }
     if (merge->open & ~with_entries) return;
-    for (uint32_t todo = with_entries; todo;) {
-        const uint32_t index = state->key_of[__builtin_ctz(todo)];
-        const uint32_t alike = todo & lanes_of_key(state, index);
+    for (uint32_t rest = with_entries; rest;) {
+        const uint32_t index = state->key_of[__builtin_ctz(rest)];
+        const uint32_t alike = rest & lanes_of_key(state, index);
         const uint32_t at_head = alike & state->pending;
         if (at_head) {
             struct group *const group = new_group(&groups);
@@ -599,7 +599,7 @@ static void merge_from_mixed(struct cts_log_merge *merge, struct cts_log_state *
             insert_group(&groups, group);
         }
         regroup(&groups, &state->keys[index], alike & ~at_head, &heads);
-        todo &= ~alike;
+        rest &= ~alike;
     }
     merge_groups(merge, state, &groups, &heads);
     keep_rest(merge, heads.row);
