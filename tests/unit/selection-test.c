@@ -974,6 +974,19 @@ static struct cts_access_source source_of(const struct program *p)
                                       .release = release_batch};
 }
 
+static struct asking *open_asking(struct program *p, const struct cts_access_source *source,
+                                  const struct cts_selection_options *options)
+{
+    struct asking *const it = calloc(1, sizeof *it);
+    struct cts_error error = {0};
+    assert_non_null(it);
+    it->program = p;
+    assert_int_equal(cts_selection_open(&p->catalogue, source, options, &it->selection, &error),
+                     CTS_OK);
+    it->question.launch = 5;
+    return it;
+}
+
 static void test_twin(void **unused)
 {
     (void)unused;
@@ -985,13 +998,8 @@ static void test_twin(void **unused)
                                                       .memory_bytes = round % 4 == 0   ? 1
                                                                       : round % 4 == 1 ? 30000
                                                                                        : 0};
-        struct asking *const it = calloc(1, sizeof *it);
+        struct asking *const it = open_asking(p, &source, &options);
         struct cts_error error = {0};
-        assert_non_null(it);
-        it->program = p;
-        assert_int_equal(
-            cts_selection_open(&p->catalogue, &source, &options, &it->selection, &error), CTS_OK);
-        it->question.launch = 5;
         ask_all(it);
         assert_int_equal(cts_selection_damage(it->selection, &error), p->damaged >= 0);
         if (options.memory_bytes)
@@ -1010,14 +1018,8 @@ static void test_alike(void **unused)
         struct program *const p = random_program_of(true);
         const struct cts_access_source source = source_of(p);
         const struct cts_selection_options options = {.threads = 1 + round % 3};
-        struct asking *const it = calloc(1, sizeof *it);
+        struct asking *const it = open_asking(p, &source, &options);
         struct filter filter = {0};
-        struct cts_error error = {0};
-        assert_non_null(it);
-        it->program = p;
-        assert_int_equal(
-            cts_selection_open(&p->catalogue, &source, &options, &it->selection, &error), CTS_OK);
-        it->question.launch = 5;
         set_filter(it, &filter);
         check_conflicts(it, CTS_SPACE_SHARED);
         filter.f.space = round % 2 ? CTS_SPACE_SHARED : CTS_SPACE_GLOBAL;

@@ -226,15 +226,23 @@ static void polls(void **state)
     trace_free(trace);
 }
 
-static void blocking_copy(void **state)
+/* A kernel from 10 to 60 on the null stream, and a blocking copy behind it, called from 20 to 100.
+ */
+static uint32_t kernel_and_copy(struct trace *trace)
 {
-    (void)state;
-    struct trace *const trace = trace_new();
     const uint32_t host = trace_rank(trace), stream = trace_stream(trace, host, 1);
     trace->locations[stream].null_stream = true;
     trace_launch(trace, host, 0, 5, stream);
     trace_call(trace, stream, 10, 60, "kernel");
     trace_call(trace, host, 20, 100, "cuMemcpyDtoH");
+    return stream;
+}
+
+static void blocking_copy(void **state)
+{
+    (void)state;
+    struct trace *const trace = trace_new();
+    const uint32_t stream = kernel_and_copy(trace);
     struct trace_event *event = trace_add(trace, stream, 62, CTS_EVENT_RMA_PUT);
     event->event.rma.matching = 1;
     event = trace_add(trace, stream, 95, CTS_EVENT_RMA_OP_COMPLETE_NON_BLOCKING);
@@ -276,11 +284,7 @@ static void copy_not_recorded(void **state)
 {
     (void)state;
     struct trace *const trace = trace_new();
-    const uint32_t host = trace_rank(trace), stream = trace_stream(trace, host, 1);
-    trace->locations[stream].null_stream = true;
-    trace_launch(trace, host, 0, 5, stream);
-    trace_call(trace, stream, 10, 60, "kernel");
-    trace_call(trace, host, 20, 100, "cuMemcpyDtoH");
+    (void)kernel_and_copy(trace);
     assert_int_equal(runtime(trace, "kernel", 0), 60); /* 20, and 40 of copying */
     assert_int_equal(runtime(trace, "cuMemcpyDtoH", 0.5), 80);
     assert_int_equal(runtime(trace, "cuMemcpyDtoH", 0), 60);
