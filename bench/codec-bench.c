@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/collector/collector-private.h"
+#include "trace/write/collector-private.h"
 #include "trace/acc.h"
 
 enum { SLOTS_MAX = 8 };

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/collector/collector-private.h"
+#include "trace/write/collector-private.h"
 #include "record/ring/batch.h"
 #include "record/ring/producer.h"
 

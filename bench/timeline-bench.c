@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/timeline/assemble.h"
+#include "assemble/assemble.h"
 #include "record/timeline/recorder.h"
 
 enum { REPEATS = 3, REGIONS = 64 };

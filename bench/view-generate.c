@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 #include "trace/catalogue.h"
 
 enum { WARP = 32, BLOCK = 256, SITES = 6, TABLE_BYTES = 64 << 20 };

@@ -6,7 +6,7 @@
 
 #include "analyze/source.h"
 #include "bench.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/verb.h"
+#include "common/install.h"
 
 /* The file that execvp() would take. */
 static bool find_program(const char *program, char *path, size_t path_bytes)

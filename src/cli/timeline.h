@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/timeline/assemble.h"
+#include "assemble/assemble.h"
 #include "trace/timeline/timeline.h"
 
 /* While a `record` runs it holds the run; several may at once, under one mpirun. */

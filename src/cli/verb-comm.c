@@ -7,6 +7,7 @@
 #include "analyze/communication/communication.h"
 #include "analyze/communication/query.h"
 #include "cli/verb.h"
+#include "common/install.h"
 #include "common/progress.h"
 #include "report/comm.h"
 #include "trace/acc.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/doctor.h"
+#include "doctor/doctor.h"
 #include "cli/verb.h"
 #include "common/json.h"
 #include "common/progress.h"

@@ -6,6 +6,7 @@
 #include "analyze/partition/partition.h"
 #include "analyze/summary/store.h"
 #include "cli/verb.h"
+#include "common/install.h"
 #include "common/processes.h"
 #include "common/progress.h"
 #include "report/partition-who.h"

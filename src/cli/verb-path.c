@@ -9,6 +9,7 @@
 #include "analyze/path/path.h"
 #include "cli/path-common.h"
 #include "cli/verb.h"
+#include "common/install.h"
 #include "common/processes.h"
 #include "report/path-chrome.h"
 #include "report/path-otf2.h"

@@ -8,7 +8,7 @@
 #include "cli/report-material.h"
 #include "cli/verb.h"
 #include "common/text-table.h"
-#include "report/view/embed.h"
+#include "view/embed.h"
 
 /* Writes beside the target and renames, so that a failure leaves an older report as it was. */
 static enum cts_status write_file(enum cts_status (*write)(const void *state, FILE *file,

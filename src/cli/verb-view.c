@@ -7,7 +7,7 @@
 
 #include "cli/report-material.h"
 #include "cli/verb.h"
-#include "report/view/server.h"
+#include "view/server.h"
 
 /* Opens the browser, if there is a screen, without waiting for it. */
 static void open_browser(const char *url)

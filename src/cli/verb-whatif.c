@@ -8,6 +8,7 @@
 #include "analyze/path/whatif.h"
 #include "cli/path-common.h"
 #include "cli/verb.h"
+#include "common/install.h"
 #include "common/buffer.h"
 #include "common/processes.h"
 #include "report/whatif.h"

@@ -82,9 +82,4 @@ int cts_usage_error(const struct cts_arguments *arguments, const char *format, .
  * code that belongs to the status. */
 int cts_report_error(const struct cts_arguments *arguments, const struct cts_error *error);
 
-/* Where ctascope's parts lie, from the program's own path: <prefix>/lib/ctascope,
- * <prefix>/share/ctascope. Static storage. */
-const char *cts_library_directory(void);
-const char *cts_share_directory(void);
-
 #endif

@@ -17,7 +17,7 @@
 #include "common/text-table.h"
 #include "import/folder-order.h"
 #include "import/folder-read.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 
 enum { BANK_ROW_BYTES = 128 };
 

@@ -4,7 +4,7 @@
 
 #include "common/progress.h"
 #include "import/trc-scan.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 
 /* What is written of a launch. */
 struct cts_trc_output {

@@ -1,5 +1,5 @@
 /* A chunk under construction. The collector adds *segments* (the records of one CTA, or a part of
- * a very long one) and takes out finished chunks. Private to trace/ and record/collector/.
+ * a very long one) and takes out finished chunks. Private to trace/ and trace/write/.
  *
  * Words. A *shape* is what a record is apart from its base, offsets and values. A *template* is the
  * sequence of shapes of a segment; its *definition* is the first segment that had it. Each later

@@ -1,6 +1,6 @@
 /* What the writer and the reader of access files share: constants, headers and the few number
  * codings. docs/format.md is the specification; this header only gives its fields names.
- * Private to trace/ and record/collector/. */
+ * Private to trace/ and trace/write/. */
 #ifndef CTS_TRACE_ACC_FORMAT_H
 #define CTS_TRACE_ACC_FORMAT_H
 

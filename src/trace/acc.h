@@ -1,6 +1,6 @@
 /* Access files (.acc): warp records in self-contained chunks; docs/format.md is the specification.
  *
- * Writing is done through the collector (record/collector); this header is for reading. A reader
+ * Writing is done through the collector (trace/write); this header is for reading. A reader
  * maps a run's access files, knows their chunks from the footers (or by walking a file that has
  * none), and decodes one chunk at a time into a batch of warp records. */
 #ifndef CTS_TRACE_ACC_H

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "cli/cc-fatbin.h"
+#include "cc/cc-fatbin.h"
 
 static uint64_t number_at(const struct cts_buffer *buffer, size_t at, size_t byte_count)
 {

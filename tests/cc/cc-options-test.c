@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cli/cc.h"
+#include "cc/cc.h"
 
 enum { WORDS_MAX = 32 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/view/query.h"
+#include "view/query.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "import/trc-pack.h"
-#include "record/collector/collector-private.h"
+#include "trace/write/collector-private.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

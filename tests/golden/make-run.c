@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 
 enum { A = 0x7000000, B = 0x7100000 };
 

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "record/collector/collector-private.h"
+#include "trace/write/collector-private.h"
 #include "trace/acc-decode.h"
 #include "trace/acc.h"
 #include "random.h"

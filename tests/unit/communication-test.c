@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "analyze/communication/communication.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 #include "report/comm.h"
 #include "trace/acc.h"
 

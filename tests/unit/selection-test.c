@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "analyze/access/request.h"
-#include "analyze/selection/selection.h"
+#include "view/selection/selection.h"
 #include "trace/acc.h"
 
 enum {

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "record/timeline/assemble-private.h"
+#include "assemble/assemble-private.h"
 #include "record/timeline/recorder.h"
 #include "random.h"
 

@@ -9,7 +9,7 @@
 
 #include "common/error.h"
 #include "record/abi.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 
 struct cts_engine_options {
     uint32_t worker_count;      /* 0: one per online core. CTASCOPE_WORKERS */

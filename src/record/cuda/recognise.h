@@ -8,7 +8,7 @@
  * for the group. An access that is in every lane as far from the one before is not looked at any
  * further; several that are equally far (an unrolled loop's, those of arrays of one size) are one
  * repeated record. All else is a call: part of a warp, lists, a full ring. There it goes as in
- * record/collector/zip-body.h. Lanes that are more than 1 GiB from their record's first become
+ * trace/write/zip-body.h. Lanes that are more than 1 GiB from their record's first become
  * records of their own.
  *
  * What is the same for all records of a thread is found once, at the begin of its function. CUDA's

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 #include "record/ring/ring.h"
 
 /* What the records' numbers mean; the recorder's. Called by consumer threads, several at a time. */

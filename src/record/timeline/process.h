@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "record/timeline/log.h"
+#include "trace/log/log.h"
 #include "record/timeline/recorder.h"
 
 #define CTS_LIKELY(x) __builtin_expect(!!(x), 1)

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "trace/log/log.h"
 #include "trace/timeline/timeline.h"
 
 struct cts_log; /* of one location */
@@ -54,13 +55,6 @@ struct cts_recorder_activity {
 };
 
 /* A copy on a stream: RMA_GET (to the device) or RMA_PUT (to the host) and its completion. */
-enum cts_recorder_copy_kind {
-    CTS_COPY_HOST_TO_DEVICE,
-    CTS_COPY_DEVICE_TO_HOST,
-    CTS_COPY_DEVICE_TO_DEVICE,
-    CTS_COPY_PEER,
-    CTS_COPY_HOST_TO_HOST,
-};
 struct cts_recorder_copy {
     uint64_t start_ns, end_ns, bytes, correlation;
     enum cts_recorder_copy_kind kind;

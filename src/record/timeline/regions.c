@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "record/timeline/process.h"
-#include "record/timeline/region.h"
+#include "trace/log/region.h"
 
 struct interned {
     uint64_t hash;

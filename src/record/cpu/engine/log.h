@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "record/abi.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 #include "record/cpu/engine/fiber.h"
 #include "record/cpu/engine/slots.h"
 

@@ -21,7 +21,7 @@
 #include "common/name-filter.h"
 #include "hosts.h"
 #include "record-file.h"
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 #include "stream.h"
 #include "timeline.h"
 #include "work.h"

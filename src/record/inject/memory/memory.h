@@ -10,7 +10,7 @@
 
 #include <sanitizer.h>
 
-#include "record/collector/collector.h"
+#include "trace/write/collector.h"
 #include "record/cpu/runtime/environment.h"
 #include "record/ring/consumer.h"
 

@@ -3,7 +3,7 @@
  *
  * All active lanes of a warp come here together, each with its address. They find out together
  * whether the addresses are uniform, affine or two-level affine in the lane, as the collector does
- * on a CPU (record/collector/zip-body.h), and store a record; of a list, every lane its offset.
+ * on a CPU (trace/write/zip-body.h), and store a record; of a list, every lane its offset.
  * Lanes that are more than 1 GiB apart go into records of their own.
  *
  * What a patch costs is what it does to the stack: the caller keeps the kernel's registers there,

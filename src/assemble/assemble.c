@@ -1,0 +1,343 @@
+/* Logs to archive. The archive is made beside its place and renamed when it is whole; then the logs
+ * are removed. It comes with a list of the logs that it was made of, which goes when they are gone:
+ * who is killed between leaves the rest to the next. A lock on the run directory keeps two from
+ * doing it at once. */
+#include "assemble/assemble.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "common/parallel.h"
+#include "assemble/assemble-private.h"
+#include "trace/catalogue-note.h"
+#include "trace/rank-claim.h"
+
+static enum cts_status find_processes(struct cts_assembler *a, struct cts_error *error)
+{
+    DIR *const directory = opendir(a->run_path);
+    if (!directory) return cts_fail_errno(error, errno, "cannot read '%s'", a->run_path);
+    enum cts_status status = CTS_OK;
+    struct dirent *entry;
+    while (!status && (entry = readdir(directory))) {
+        char path[PATH_MAX], *end;
+        if (strncmp(entry->d_name, "rank-", 5) != 0) continue;
+        const unsigned long rank = strtoul(entry->d_name + 5, &end, 10);
+        if (*end || end == entry->d_name + 5 || rank >= CTS_TIMELINE_NONE) continue;
+        const int length =
+            snprintf(path, sizeof path, "%s/%s/timeline", a->run_path, entry->d_name);
+        if (length < 0 || (size_t)length >= sizeof path || access(path, R_OK) != 0) continue;
+        status = CTS_ARRAY_RESERVE(&a->processes, a->processes.count + 1, error);
+        if (status) break;
+        status =
+            cts_read_process(path, (uint32_t)rank, &a->processes.items[a->processes.count], error);
+        a->processes.count++;
+    }
+    closedir(directory);
+    return status;
+}
+
+/* Ranks as the catalogue has them, so that processes without MPI come in its order. */
+static int by_rank(const void *left, const void *right)
+{
+    const struct cts_log_process *const a = left, *const b = right;
+    return a->catalogue_rank < b->catalogue_rank ? -1 : a->catalogue_rank > b->catalogue_rank;
+}
+
+static void work(void *state, unsigned index)
+{
+    struct cts_assembler *const a = state;
+    (void)index;
+    while (!atomic_load(&a->failed)) {
+        const size_t location = atomic_fetch_add(&a->next_location, 1);
+        if (location >= a->timeline.location_count) return;
+        struct cts_error error;
+        const enum cts_status status = cts_assemble_location(a, (uint32_t)location, &error);
+        int none = CTS_OK;
+        if (status && atomic_compare_exchange_strong(&a->failed, &none, (int)status) && a->error)
+            *a->error = error;
+    }
+}
+
+static enum cts_status write_archive(struct cts_assembler *a, const char *directory,
+                                     unsigned threads, struct cts_error *error)
+{
+    const struct cts_timeline_writer_options options = {.directory = directory, .name = "traces"};
+    enum cts_status status = cts_timeline_create(&options, &a->timeline, &a->writer, error);
+    if (status) return status;
+    a->error = error;
+    threads = cts_thread_count(threads);
+    if (threads > a->timeline.location_count) threads = (unsigned)a->timeline.location_count;
+    cts_parallel(threads, work, a);
+    status = (enum cts_status)atomic_load(&a->failed);
+    struct cts_error ending;
+    const enum cts_status finished = cts_timeline_finish(a->writer, &ending);
+    if (!status && finished) {
+        status = finished;
+        if (error) *error = ending;
+    }
+    return status;
+}
+
+/* ---- files ---- */
+
+/* Deletes a directory of files and of directories of files. */
+static void delete_directory(int parent, const char *name, int depth)
+{
+    const int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
+    struct dirent *entry;
+    while (stream && (entry = readdir(stream))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (unlinkat(directory, entry->d_name, 0) && depth < 4)
+            delete_directory(directory, entry->d_name, depth + 1);
+    }
+    if (stream) closedir(stream);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+#define LIST_NAME "logs-to-remove"
+
+/* In `archive`, the ranks whose logs it was made of, a line each. */
+static enum cts_status list_logs(const struct cts_assembler *a, const char *archive,
+                                 struct cts_error *error)
+{
+    char path[PATH_MAX + sizeof LIST_NAME];
+    snprintf(path, sizeof path, "%s/" LIST_NAME, archive);
+    FILE *const list = fopen(path, "we");
+    if (!list) return cts_fail_errno(error, errno, "cannot write '%s'", path);
+    for (size_t i = 0; i < a->processes.count; i++)
+        fprintf(list, "%u\n", a->processes.items[i].catalogue_rank);
+    if (fclose(list)) return cts_fail_errno(error, errno, "cannot write '%s'", path);
+    return CTS_OK;
+}
+
+/* The logs that the run's archive, which is whole, was made of. */
+static void remove_logs(const char *run_path)
+{
+    char path[PATH_MAX + sizeof "/timeline/" LIST_NAME], line[32];
+    snprintf(path, sizeof path, "%s/timeline/" LIST_NAME, run_path);
+    FILE *const list = fopen(path, "re");
+    if (!list) return;
+    while (fgets(line, sizeof line, list)) {
+        char logs[PATH_MAX + 64];
+        snprintf(logs, sizeof logs, "%s/rank-%lu/timeline", run_path, strtoul(line, NULL, 10));
+        delete_directory(AT_FDCWD, logs, 0);
+    }
+    fclose(list);
+    cts_rank_claims_forget(run_path);
+    unlink(path);
+}
+
+static uint64_t directory_bytes(const char *path, int depth)
+{
+    DIR *const stream = opendir(path);
+    uint64_t bytes = 0;
+    struct dirent *entry;
+    while (stream && (entry = readdir(stream))) {
+        struct stat status;
+        char inner[PATH_MAX];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW)) continue;
+        if (S_ISREG(status.st_mode)) bytes += (uint64_t)status.st_size;
+        if (S_ISDIR(status.st_mode) && depth < 4 &&
+            (size_t)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name) < sizeof inner)
+            bytes += directory_bytes(inner, depth + 1);
+    }
+    if (stream) closedir(stream);
+    return bytes;
+}
+
+static const char *const severities[] = {"note", "warning", "error"};
+
+/* The first message of a level that the process left; NULL. */
+static const char *first_message(const struct cts_log_process *p, uint32_t level)
+{
+    for (size_t i = 0; i < p->messages.count; i++)
+        if (p->messages.items[i].level == level) return p->messages.items[i].text;
+    return NULL;
+}
+
+static const char *failure_of(const struct cts_log_process *p)
+{
+    return first_message(p, 2);
+}
+
+static void keep_first(char *text, size_t text_bytes, const char *message)
+{
+    if (message && !*text) snprintf(text, text_bytes, "%s", message);
+}
+
+static void count(const struct cts_assembler *a, struct cts_assembly *assembly)
+{
+    assembly->process_count = a->processes.count;
+    assembly->location_count = a->timeline.location_count;
+    assembly->event_count = atomic_load(&a->event_count);
+    for (size_t i = 0; i < a->processes.count; i++) {
+        assembly->lost_count += a->processes.items[i].lost_count;
+        assembly->cut_process_count += !a->processes.items[i].finish_ns;
+        keep_first(assembly->failure, sizeof assembly->failure, failure_of(&a->processes.items[i]));
+        keep_first(assembly->warning, sizeof assembly->warning,
+                   first_message(&a->processes.items[i], 1));
+    }
+    assembly->lost_count += atomic_load(&a->unknown_count);
+    assembly->moved_count = atomic_load(&a->moved_count);
+    assembly->overlap_count = atomic_load(&a->overlap_count);
+    assembly->unmatched_count = atomic_load(&a->unmatched_count);
+    assembly->damaged_log_count = atomic_load(&a->damaged_count);
+}
+
+/* ---- the catalogue ---- */
+
+/* Processes, devices and messages as rows, so that what looks at the catalogue sees them. */
+static enum cts_status note(const struct cts_assembler *a, struct cts_error *error)
+{
+    CTS_LIST(struct cts_rank) ranks = {0};
+    CTS_LIST(struct cts_device) devices = {0};
+    CTS_LIST(struct cts_message) messages = {0};
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < a->processes.count && !status; i++) {
+        const struct cts_log_process *const p = &a->processes.items[i];
+        status = CTS_ARRAY_RESERVE(&ranks, ranks.count + 1, error);
+        if (!status)
+            ranks.items[ranks.count++] = (struct cts_rank){
+                .rank = p->catalogue_rank,
+                .pid = p->pid,
+                .host = p->host,
+                .program = p->program,
+                .arguments = p->arguments,
+                .recorder = "timeline",
+                .start_ns = p->start_ns,
+                .end_ns = p->finish_ns,
+                .unix_start_ns = p->unix_start_ns,
+                .failure = failure_of(p),
+            };
+        for (size_t k = 0; k < p->devices.count && !status; k++) {
+            status = CTS_ARRAY_RESERVE(&devices, devices.count + 1, error);
+            if (!status)
+                devices.items[devices.count++] =
+                    (struct cts_device){.rank = p->catalogue_rank,
+                                        .device = p->devices.items[k].device,
+                                        .name = p->devices.items[k].name,
+                                        .kind = p->devices.items[k].is_cpu ? "cpu" : "gpu"};
+        }
+        for (size_t k = 0; k < p->messages.count && !status; k++) {
+            const uint32_t level = p->messages.items[k].level;
+            status = CTS_ARRAY_RESERVE(&messages, messages.count + 1, error);
+            if (!status)
+                messages.items[messages.count++] =
+                    (struct cts_message){.rank = p->catalogue_rank,
+                                         .severity = severities[level < 3 ? level : 2],
+                                         .text = p->messages.items[k].text};
+        }
+    }
+    const struct cts_catalogue_notes notes = {ranks.items,   ranks.count,    devices.items,
+                                              devices.count, messages.items, messages.count};
+    if (!status) status = cts_catalogue_note(a->run_path, &notes, error);
+    free(ranks.items);
+    free(devices.items);
+    free(messages.items);
+    return status;
+}
+
+static void release(struct cts_assembler *a)
+{
+    for (size_t i = 0; i < a->processes.count; i++) cts_log_process_release(&a->processes.items[i]);
+    for (size_t i = 0; i < a->timeline.communicator_count; i++)
+        free(a->timeline.communicators[i].ranks);
+    for (size_t i = 0; i < a->texts.count; i++) free(a->texts.items[i]);
+    free(a->processes.items);
+    free(a->texts.items);
+    free(a->sources);
+    free(a->timeline.groups);
+    free(a->timeline.locations);
+    free(a->timeline.regions);
+    free(a->timeline.communicators);
+    free(a->timeline.windows);
+}
+
+/* The library that writes the archive does not say why it cannot. */
+static bool disk_is_full(const char *path)
+{
+    enum { LITTLE_BYTES = 256 << 10 };
+    struct statvfs disk;
+    return statvfs(path, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
+}
+
+static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
+                                struct cts_assembly *assembly, struct cts_error *error)
+{
+    char beside[PATH_MAX], place[PATH_MAX], database[PATH_MAX];
+    remove_logs(a->run_path);
+    enum cts_status status = find_processes(a, error);
+    if (status || !a->processes.count) return status;
+    qsort(a->processes.items, a->processes.count, sizeof *a->processes.items, by_rank);
+    if ((size_t)snprintf(beside, sizeof beside, "%s/timeline.new", a->run_path) >= sizeof beside)
+        return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", a->run_path);
+    snprintf(place, sizeof place, "%s/timeline", a->run_path);
+    snprintf(database, sizeof database, "%s/run.db", a->run_path);
+    if (access(place, F_OK) == 0)
+        return cts_fail(error, CTS_USAGE,
+                        "'%s' has a timeline already: %zu processes recorded into it later",
+                        a->run_path, a->processes.count);
+    delete_directory(AT_FDCWD, beside, 0);
+    status = cts_unify(a, error);
+    if (!status) status = cts_find_shapes(a, error);
+    if (!status) status = write_archive(a, beside, threads, error);
+    if (!status) status = list_logs(a, beside, error);
+    if (!status && access(database, F_OK) == 0) status = note(a, error);
+    if (!status && rename(beside, place))
+        status = cts_fail_errno(error, errno, "cannot make '%s'", place);
+    if (status) {
+        if (disk_is_full(a->run_path))
+            status = cts_fail(error, CTS_IO,
+                              "the disk is full; what was recorded stays in logs, of which "
+                              "'ctascope info' makes it when there is room");
+        delete_directory(AT_FDCWD, beside, 0);
+        return status;
+    }
+    count(a, assembly);
+    remove_logs(a->run_path);
+    assembly->archive_bytes = directory_bytes(place, 0);
+    return CTS_OK;
+}
+
+enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
+                                      struct cts_assembly *assembly, struct cts_error *error)
+{
+    struct cts_assembler assembler = {.run_path = run_path};
+    *assembly = (struct cts_assembly){0};
+    const int lock = open(run_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock < 0) return cts_fail_errno(error, errno, "cannot read '%s'", run_path);
+    flock(lock, LOCK_EX); /* where it cannot lock, two at once are rare */
+    enum cts_status status = assemble(&assembler, threads, assembly, error);
+    if (status) (void)cts_context(error, "cannot make the timeline of '%s'", run_path);
+    release(&assembler);
+    close(lock);
+    return status;
+}
+
+bool cts_timeline_has_logs(const char *run_path)
+{
+    DIR *const directory = opendir(run_path);
+    struct dirent *entry;
+    char path[PATH_MAX + sizeof "/timeline/" LIST_NAME];
+    snprintf(path, sizeof path, "%s/timeline/" LIST_NAME, run_path);
+    bool found = access(path, R_OK) == 0;
+    while (directory && !found && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, "rank-", 5) != 0) continue;
+        const int length =
+            snprintf(path, sizeof path, "%s/%s/timeline/definitions.log", run_path, entry->d_name);
+        found = length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
+    }
+    if (directory) closedir(directory);
+    return found;
+}

@@ -1,0 +1,37 @@
+/* From the logs of a run's processes to its OTF2 archive, run/timeline/traces.otf2: definitions
+ * unified, clocks corrected linearly, events of each location in order of time, locations written
+ * in parallel. Logs of processes that were killed are read as far as they go; functions that were
+ * still open are left at the last time of their location. */
+#ifndef CTS_ASSEMBLE_ASSEMBLE_H
+#define CTS_ASSEMBLE_ASSEMBLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+
+struct cts_assembly {
+    uint64_t process_count, location_count, event_count;
+    uint64_t archive_bytes;
+    uint64_t lost_count;        /* events that recorders reported as lost */
+    uint64_t cut_process_count; /* that did not end in an orderly way */
+    uint64_t moved_count;       /* events whose time lay before the one before them */
+    uint64_t overlap_count;     /* activities cut, since the one before in the stream still ran */
+    uint64_t unmatched_count;   /* LEAVEs left out or put in, to match the ENTERs */
+    uint64_t damaged_log_count; /* logs read up to the damage */
+    char failure[500];          /* the first error that a recorder told; empty: none */
+    char warning[500];          /* likewise the first warning, such as what was lost */
+};
+
+/* Whether a run holds logs: that no archive has been made of yet, or that were not removed since.
+ */
+bool cts_timeline_has_logs(const char *run_path);
+
+/* Does nothing (location_count 0) for a run without logs. Notes the processes and what recorders
+ * had to say in the run's catalogue. Removes the logs when the archive is whole; on any failure
+ * they stay, for another try. `threads` 0: one per processor. */
+CTS_MUST_CHECK enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
+                                                     struct cts_assembly *assembly,
+                                                     struct cts_error *error);
+
+#endif

@@ -1,0 +1,31 @@
+/* What the compiles for the CPU device (cc-compile.c) and for GPUs (cc-cuda.c) share. */
+#ifndef CTS_CC_STEPS_H
+#define CTS_CC_STEPS_H
+
+#include "cc/cc.h"
+
+/* ---- commands (cc-compile.c) ---- */
+
+/* "<directory>/<name>" */
+const char *cc_part(struct cc_session *session, const char *directory, const char *name);
+/* One or two words; `second` may be NULL. */
+void cc_add(struct cc_process *process, const char *first, const char *second);
+void cc_add_plugin(struct cc_session *session, struct cc_process *process);
+void cc_add_colours(struct cc_process *process);
+void cc_add_host_options(struct cc_session *session, struct cc_process *process);
+const char *cc_device_optimisation(const struct cc_request *request);
+/* clang in CUDA mode with our headers in place of a toolkit's; side: --cuda-host-only, ... */
+void cc_open_own(struct cc_session *session, struct cc_process *process, const char *side,
+                 const char *architecture);
+void cc_close_cuda(struct cc_process *process, const struct cc_input *input, const char *output);
+
+/* ---- for GPUs (cc-cuda.c) ---- */
+
+int cc_compile_for_gpu(struct cc_session *session, const struct cc_input *input,
+                       struct cc_list *objects, const char *object_name);
+/* clang in CUDA mode, with the toolkit's headers or ours. */
+void cc_open_for_gpu(struct cc_session *session, struct cc_process *process, const char *side);
+/* For C and C++ sources. */
+void cc_add_runtime_headers(struct cc_session *session, struct cc_process *process);
+
+#endif

@@ -1,0 +1,330 @@
+/* A stream of warp records: rows and records go into the segment of the current CTA, segments into
+ * the chunk under construction, chunks into the stream's file.
+ *
+ * Counts are booked when a chunk is written, or given up: a record is then either in the file or
+ * counted as dropped, never both. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "trace/write/collector-private.h"
+
+/* ---- chunks ---- */
+
+static void book(struct cts_stream *stream, uint64_t records, uint64_t accesses, bool written)
+{
+    struct cts_collector *const collector = stream->collector;
+    if (written) {
+        stream->counts.records += records;
+        stream->counts.accesses += accesses;
+        atomic_fetch_add(&collector->records, records);
+        atomic_fetch_add(&collector->accesses, accesses);
+    } else {
+        stream->counts.dropped_records += records;
+        stream->counts.dropped_accesses += accesses;
+        atomic_fetch_add(&collector->dropped_records, records);
+        atomic_fetch_add(&collector->dropped_accesses, accesses);
+    }
+}
+
+static enum cts_status write_chunk(struct cts_stream *stream, struct cts_error *error)
+{
+    struct cts_acc_chunk_header header;
+    const enum cts_status status =
+        cts_acc_builder_finish(&stream->builder, &stream->chunk, &header, error);
+    if (status) return status;
+    const uint64_t cost_bytes = header.size_bytes + CTS_ACC_ENTRY_BYTES;
+    if (!cts_collector_reserve(stream->collector, cost_bytes))
+        return cts_fail(error, CTS_LIMIT,
+                        "the access files reached their size limit of %llu bytes; accesses from "
+                        "here on are dropped",
+                        (unsigned long long)stream->collector->max_size_bytes);
+    const enum cts_status written =
+        cts_access_file_append(&stream->file, stream->chunk.data, &header, error);
+    if (written) {
+        cts_collector_unreserve(stream->collector, cost_bytes);
+        stream->is_broken = true;
+    }
+    return written;
+}
+
+static void close_chunk(struct cts_stream *stream)
+{
+    const uint64_t records = stream->builder.record_count;
+    const uint64_t accesses = stream->builder.access_count;
+    if (!records) return;
+    struct cts_collector *const collector = stream->collector;
+    if (stream->is_broken || atomic_load(&collector->is_full) || collector->pid != getpid()) {
+        cts_acc_builder_clear(&stream->builder);
+        book(stream, records, accesses, false);
+        return;
+    }
+    struct cts_error error;
+    const enum cts_status status = write_chunk(stream, &error);
+    book(stream, records, accesses, status == CTS_OK);
+    if (status) cts_collector_fail(collector, &error);
+}
+
+/* ---- segments ---- */
+
+static void drop_segment(struct cts_stream *stream, const struct cts_error *error)
+{
+    uint64_t accesses = 0;
+    for (uint32_t i = 0; i < stream->segment.record_count; i++)
+        accesses += cts_lane_count(stream->segment.shapes[i].mask);
+    book(stream, stream->segment.record_count, accesses, false);
+    cts_collector_fail(stream->collector, error);
+}
+
+static void close_segment(struct cts_stream *stream)
+{
+    struct cts_acc_segment *const segment = &stream->segment;
+    if (!segment->record_count) return;
+    if (!cts_acc_builder_fits(&stream->builder, segment->record_count)) close_chunk(stream);
+    struct cts_error error;
+    if (cts_acc_builder_add(&stream->builder, stream->cta, segment, &error))
+        drop_segment(stream, &error);
+    segment->record_count = segment->offset_count = segment->value_count = 0;
+    if (cts_acc_builder_full(&stream->builder)) close_chunk(stream);
+}
+
+void cts_stream_begin_cta(struct cts_stream *stream, uint32_t launch, uint32_t cta)
+{
+    close_segment(stream);
+    if (launch != stream->builder.launch) close_chunk(stream);
+    stream->builder.launch = launch;
+    stream->cta = cta;
+}
+
+void cts_stream_end_cta(struct cts_stream *stream)
+{
+    close_segment(stream);
+}
+
+void cts_stream_flush(struct cts_stream *stream)
+{
+    close_segment(stream);
+    close_chunk(stream);
+}
+
+struct cts_stream_counts cts_stream_take_counts(struct cts_stream *stream)
+{
+    cts_stream_flush(stream);
+    const struct cts_stream_counts counts = stream->counts;
+    stream->counts = (struct cts_stream_counts){0};
+    return counts;
+}
+
+/* ---- records ---- */
+
+static bool make_room_for_values(struct cts_stream *stream);
+
+static uint32_t active_lanes(const uint64_t *addresses)
+{
+    uint64_t idle = 0;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) idle += addresses[lane] == 0;
+    if (idle == 0) return UINT32_MAX;
+    uint32_t mask = 0;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)
+        mask |= (uint32_t)(addresses[lane] != 0) << lane;
+    return mask;
+}
+
+static uint32_t shared_lanes(const struct cts_row_batch *batch, const uint64_t *addresses)
+{
+    uint32_t mask = 0;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)
+        mask |= (uint32_t)(addresses[lane] - batch->shared_base < batch->shared_bytes) << lane;
+    return mask;
+}
+
+/* One row; in generic space its lanes may be in shared and in global memory. */
+static void add_row_with_values(struct cts_stream *stream, const struct cts_row_batch *batch,
+                                uint32_t slot, uint32_t first_value)
+{
+    const uint64_t *const addresses = batch->lanes + (size_t)slot * CTS_WARP_LANES;
+    const uint8_t space = batch->spaces[slot];
+    const uint32_t mask = active_lanes(addresses);
+    uint64_t packed[CTS_WARP_LANES * CTS_STREAM_VALUE_WORDS_MAX];
+    struct cts_zip_row row = {.site = batch->sites[slot],
+                              .warp = batch->warp,
+                              .space = space == CTS_SPACE_GENERIC ? CTS_SPACE_GLOBAL : space,
+                              .value_words = batch->value_words[slot],
+                              .value_lanes = mask,
+                              .values = packed};
+    uint32_t shared = space == CTS_SPACE_SHARED ? mask : 0;
+    if (space == CTS_SPACE_GENERIC) shared = shared_lanes(batch, addresses) & mask;
+    if (mask == UINT32_MAX && row.value_words == 1)
+        row.values = batch->values + (size_t)first_value * CTS_WARP_LANES;
+    else
+        cts_stream_pack_values(packed, batch->values, first_value, row.value_words, mask);
+    if (mask & ~shared) stream->zip->one(&stream->segment, &row, mask & ~shared, addresses);
+    row.space = CTS_SPACE_SHARED;
+    row.origin = batch->shared_base;
+    if (shared) stream->zip->one(&stream->segment, &row, shared, addresses);
+}
+
+static void add_rows_with_values(struct cts_stream *stream, const struct cts_row_batch *batch)
+{
+    uint32_t first_value = 0;
+    for (uint32_t slot = 0; slot < batch->slot_count; slot++) {
+        if (cts_segment_is_full(&stream->segment)) close_segment(stream);
+        add_row_with_values(stream, batch, slot, first_value);
+        first_value += batch->value_words[slot];
+    }
+    memset(batch->lanes, 0, (size_t)batch->slot_count * CTS_WARP_LANES * sizeof *batch->lanes);
+}
+
+void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch)
+{
+    if (stream->collector->values && batch->values && make_room_for_values(stream)) {
+        add_rows_with_values(stream, batch);
+        return;
+    }
+    uint32_t slot = stream->zip->rows(&stream->segment, batch, 0);
+    while (slot < batch->slot_count) {
+        close_segment(stream);
+        slot = stream->zip->rows(&stream->segment, batch, slot);
+    }
+}
+
+static bool make_room_for_values(struct cts_stream *stream)
+{
+    struct cts_acc_segment *const segment = &stream->segment;
+    if (segment->values) return true;
+    segment->values = malloc(CTS_SEGMENT_VALUES_CAPACITY * sizeof *segment->values);
+    struct cts_collector *const collector = stream->collector;
+    if (segment->values && !atomic_exchange(&collector->has_values, true) && collector->catalogue)
+        cts_catalogue_set(collector->catalogue, "values", "1");
+    if (segment->values) return true;
+    struct cts_error error;
+    cts_fail(&error, CTS_MEMORY, "no memory for values; they are left out");
+    cts_collector_fail(collector, &error);
+    return false;
+}
+
+void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
+                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
+                    const uint64_t *values)
+{
+    if (!mask) return;
+    if (cts_segment_is_full(&stream->segment)) close_segment(stream);
+    const bool keep = stream->collector->values && values && value_words &&
+                      value_words <= CTS_STREAM_VALUE_WORDS_MAX && make_room_for_values(stream);
+    const struct cts_zip_row row = {
+        .site = site,
+        .warp = warp,
+        .space = (uint8_t)(space == CTS_SPACE_GENERIC ? CTS_SPACE_GLOBAL : space),
+        .value_words = (uint8_t)(keep ? value_words : 0),
+        .value_lanes = mask,
+        .values = keep ? values : NULL,
+    };
+    stream->zip->one(&stream->segment, &row, mask, addresses);
+}
+
+void cts_stream_add_pattern(struct cts_stream *stream, const struct cts_access *access)
+{
+    struct cts_acc_segment *const segment = &stream->segment;
+    if (!access->mask) return;
+    if (cts_segment_is_full(segment)) close_segment(stream);
+    const uint32_t i = segment->record_count++;
+    segment->shapes[i] = (struct cts_acc_shape){
+        .site = access->site,
+        .mask = access->mask,
+        .s0 = access->s0,
+        .s1 = access->s1,
+        .warp = access->warp,
+        .kind = cts_acc_kind(access->space, access->pattern, access->row_lanes, 0),
+    };
+    segment->bases[i] = access->base;
+}
+
+void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_record *records,
+                            const uint16_t *order, uint32_t count)
+{
+    struct cts_acc_segment *const segment = &stream->segment;
+    while (count) {
+        if (cts_segment_is_full(segment)) close_segment(stream);
+        const uint32_t room = CTS_SEGMENT_RECORDS - segment->record_count;
+        const uint32_t now = count < room ? count : room;
+        struct cts_acc_shape *const shapes = segment->shapes + segment->record_count;
+        uint64_t *const bases = segment->bases + segment->record_count;
+        for (uint32_t i = 0; i < now; i++) {
+            const struct cts_stream_record *const record = records + order[i];
+            shapes[i] = (struct cts_acc_shape){.site = record->site,
+                                               .mask = record->mask,
+                                               .s0 = record->s0,
+                                               .s1 = record->s1,
+                                               .warp = record->warp,
+                                               .kind = record->kind};
+            bases[i] = record->base;
+        }
+        segment->record_count += now;
+        order += now;
+        count -= now;
+    }
+}
+
+/* ---- life ---- */
+
+static void free_stream(struct cts_stream *stream)
+{
+    cts_acc_builder_release(&stream->builder);
+    cts_buffer_release(&stream->chunk);
+    free(stream->segment.shapes);
+    free(stream->segment.bases);
+    free(stream->segment.offsets);
+    free(stream->segment.values);
+    free(stream);
+}
+
+static enum cts_status create_file(struct cts_stream *stream, uint32_t number,
+                                   struct cts_error *error)
+{
+    struct cts_collector *const collector = stream->collector;
+    char *path = NULL;
+    if (asprintf(&path, "%s/%u.acc", collector->directory, number) < 0)
+        return cts_fail(error, CTS_MEMORY, "no memory for a path");
+    const enum cts_status status =
+        cts_access_file_create(&stream->file, path, collector->rank, number, error);
+    free(path);
+    return status;
+}
+
+enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t number,
+                                  struct cts_stream **out, struct cts_error *error)
+{
+    *out = NULL;
+    struct cts_stream *const stream = calloc(1, sizeof *stream);
+    if (!stream) return cts_fail(error, CTS_MEMORY, "no memory for a stream");
+    stream->collector = collector;
+    stream->zip = cts_zip_best();
+    struct cts_acc_segment *const segment = &stream->segment;
+    segment->shapes = malloc(CTS_SEGMENT_RECORDS_CAPACITY * sizeof *segment->shapes);
+    segment->bases = malloc(CTS_SEGMENT_RECORDS_CAPACITY * sizeof *segment->bases);
+    segment->offsets = malloc(CTS_SEGMENT_OFFSETS_CAPACITY * sizeof *segment->offsets);
+    enum cts_status status = CTS_OK;
+    if (!segment->shapes || !segment->bases || !segment->offsets)
+        status = cts_fail(error, CTS_MEMORY, "no memory for a stream");
+    if (!status)
+        status = cts_acc_builder_init(&stream->builder, collector->compression_level, error);
+    if (!status) status = create_file(stream, number, error);
+    if (status) {
+        free_stream(stream);
+        return status;
+    }
+    const uint64_t empty_bytes = CTS_ACC_HEADER_BYTES + cts_acc_footer_bytes(0);
+    if (!cts_collector_reserve(collector, empty_bytes)) stream->is_broken = true;
+    *out = stream;
+    return CTS_OK;
+}
+
+void cts_stream_destroy(struct cts_stream *stream)
+{
+    cts_stream_flush(stream);
+    struct cts_error error;
+    const bool is_child = stream->collector->pid != getpid();
+    if (cts_access_file_close(&stream->file, is_child, &error))
+        cts_collector_fail(stream->collector, &error);
+    free_stream(stream);
+}

@@ -1,0 +1,88 @@
+/* Answers to the page's questions (docs/view-protocol.md), one function each; private to view/. */
+#ifndef CTS_VIEW_ANSWERS_H
+#define CTS_VIEW_ANSWERS_H
+
+#include <stdio.h>
+
+#include "common/buffer.h"
+#include "common/json.h"
+#include "view/query.h"
+#include "view/run.h"
+
+/* A question with all that it is asked about. */
+struct cts_view_request {
+    struct cts_view_query query;
+    struct cts_view_run *run;
+    struct cts_view_snapshot *snapshot;
+    struct cts_view_run *other; /* the run that this one is compared with, or NULL */
+    struct cts_view_snapshot *other_snapshot;
+    bool has_time;                    /* there is a page of time beside this one */
+    bool (*is_given_up)(void *state); /* nobody waits any more; may be NULL */
+    void *state;
+};
+
+/* Freed by cts_view_answer_release(). */
+struct cts_view_answer {
+    const char *content_type; /* static */
+    uint8_t *bytes;
+    size_t size_bytes;
+};
+void cts_view_answer_release(struct cts_view_answer *answer);
+
+/* The question of a name ("records"); CTS_USAGE when it makes no sense, CTS_LIMIT for a name that
+ * is none. */
+CTS_MUST_CHECK enum cts_status cts_view_answer(const char *name,
+                                               const struct cts_view_request *request,
+                                               struct cts_view_answer *answer,
+                                               struct cts_error *error);
+
+/* ---- what the files behind it share ---- */
+
+typedef enum cts_status cts_view_write(const struct cts_view_request *request,
+                                       struct cts_json *json, struct cts_error *error);
+
+/* run-answers.c */
+cts_view_write cts_view_write_run, cts_view_write_timeline, cts_view_write_launches;
+/* launch-answers.c */
+cts_view_write cts_view_write_launch, cts_view_write_position, cts_view_write_groups,
+    cts_view_write_touching, cts_view_write_conflicts, cts_view_write_lines;
+/* findings-answers.c */
+cts_view_write cts_view_write_findings, cts_view_write_diff;
+/* column-answers.c */
+typedef enum cts_status cts_view_fill(const struct cts_view_request *request,
+                                      struct cts_buffer *answer, struct cts_error *error);
+cts_view_fill cts_view_fill_records, cts_view_fill_density, cts_view_fill_order;
+/* report-data.c */
+cts_view_fill cts_view_fill_communication;
+
+/* Members of a launch's row; the object stays open. */
+void cts_view_launch_members(struct cts_json *json, const struct cts_view_snapshot *snapshot,
+                             const struct cts_launch *launch);
+/* Member "shared": the variables of the launch's shared memory, as allocations of a CTA's window.
+ */
+void cts_view_write_shared(struct cts_json *json, const struct cts_catalogue *catalogue,
+                           const struct cts_launch *row, const struct cts_selection_launch *launch);
+/* A member that is null for CTS_NONE. */
+void cts_view_member_id(struct cts_json *json, const char *key, uint32_t id);
+/* A line of source or NULL, which 0 is. */
+void cts_view_member_line(struct cts_json *json, const char *key, uint32_t line);
+/* "load", "store" or "atomic"; "global", "shared" or "local". */
+const char *cts_view_kind_text(unsigned operation);
+const char *cts_view_space_text(uint8_t space);
+
+/* The launch that is asked about and its filter, ready for the engine. */
+struct cts_view_question {
+    struct cts_selection_question question;
+    struct cts_view_filter filter;
+};
+CTS_MUST_CHECK enum cts_status cts_view_question_of(const struct cts_view_request *request,
+                                                    struct cts_view_question *question,
+                                                    struct cts_error *error);
+void cts_view_question_release(struct cts_view_question *question);
+
+/* The access analysis of the whole run, made at first demand. */
+CTS_MUST_CHECK enum cts_status cts_view_access(const struct cts_view_request *request,
+                                               const struct cts_access_result **result,
+                                               struct cts_error *error);
+
+#endif

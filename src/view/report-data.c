@@ -1,0 +1,63 @@
+/* The data of the report's communication and partition part, made at first demand and kept. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/page.h"
+#include "view/answers.h"
+
+static enum cts_status write_page(const struct cts_view_request *request,
+                                  const struct cts_page *page, char **text, struct cts_error *error)
+{
+    size_t text_bytes = 0;
+    FILE *const memory = open_memstream(text, &text_bytes);
+    (void)request;
+    if (!memory) return cts_fail_errno(error, errno, "cannot make the figures");
+    enum cts_status status = cts_page_write_data(page, memory, error);
+    if (fclose(memory) && !status) status = cts_fail(error, CTS_MEMORY, "no memory for figures");
+    if (status) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+static enum cts_status make(const struct cts_view_request *request,
+                            const struct cts_access_result *access, char **text,
+                            struct cts_error *error)
+{
+    const struct cts_view_snapshot *const snapshot = request->snapshot;
+    const struct cts_page_options options = {0};
+    struct cts_page_analyses analyses = {0};
+    const struct cts_page page = {
+        .run_path = cts_view_run_path(request->run),
+        .catalogue = &snapshot->catalogue,
+        .comm = &analyses.comm,
+        .access = access,
+        .partition = &analyses.partition,
+        .figures = &analyses.figures,
+    };
+    enum cts_status status =
+        cts_page_analyze(&snapshot->catalogue, &snapshot->source, &options, &analyses, error);
+    if (!status) status = write_page(request, &page, text, error);
+    cts_page_analyses_release(&analyses);
+    return status;
+}
+
+enum cts_status cts_view_fill_communication(const struct cts_view_request *request,
+                                            struct cts_buffer *answer, struct cts_error *error)
+{
+    struct cts_view_snapshot *const snapshot = request->snapshot;
+    const struct cts_access_result *access;
+    if (!snapshot->source.chunk_count)
+        return cts_fail(error, CTS_UNSUPPORTED, "the run holds no accesses");
+    enum cts_status status = cts_view_access(request, &access, error);
+    if (status) return status;
+    pthread_mutex_lock(&snapshot->analysing);
+    if (!snapshot->communication) status = make(request, access, &snapshot->communication, error);
+    if (!status)
+        status = cts_buffer_append(answer, snapshot->communication, strlen(snapshot->communication),
+                                   error);
+    pthread_mutex_unlock(&snapshot->analysing);
+    return status;
+}

@@ -1,0 +1,72 @@
+/* Conflicts of a whole launch take longest of all questions, and are what the view asks first: of
+ * the launch that was asked about last they are kept, for each space. Two who ask at once wait for
+ * one answer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/selection/conflict.h"
+#include "common/array.h"
+
+enum { REMEMBERED_MAX = 1000 };
+
+bool conflict_is_unfiltered(const struct cts_selection_filter *filter)
+{
+    return !filter || (!filter->cta_count && !filter->warp_count && !filter->site_count &&
+                       !filter->line_count && !filter->kinds && !filter->space &&
+                       !filter->range_space && !filter->partial);
+}
+
+/* Whether the filter lets everything in that space through. */
+static bool is_all_of(const struct cts_selection_filter *filter, uint8_t space)
+{
+    if (!filter) return true;
+    struct cts_selection_filter rest = *filter;
+    if (rest.space && view_space(rest.space) == view_space(space)) rest.space = 0;
+    return conflict_is_unfiltered(&rest);
+}
+
+/* The first `count` of them. */
+static enum cts_status copy(const struct cts_selection_conflicts *from, size_t count,
+                            struct cts_selection_conflicts *to, struct cts_error *error)
+{
+    if (count > from->count) count = from->count;
+    to->total = from->total;
+    to->items = cts_array_zeroed(count, sizeof *to->items, error);
+    if (!to->items) return CTS_MEMORY;
+    for (; to->count < count; to->count++) {
+        struct cts_selection_conflict *const item = &to->items[to->count];
+        *item = from->items[to->count];
+        item->touches = cts_array_zeroed(item->touch_count, sizeof *item->touches, error);
+        if (!item->touches) return CTS_MEMORY;
+        if (item->touch_count)
+            memcpy(item->touches, from->items[to->count].touches,
+                   item->touch_count * sizeof *item->touches);
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_selection_conflicts(struct cts_selection *selection,
+                                        const struct cts_selection_question *question,
+                                        uint8_t space, size_t count,
+                                        struct cts_selection_conflicts *conflicts,
+                                        struct cts_error *error)
+{
+    if (!is_all_of(question->filter, space) || count > REMEMBERED_MAX)
+        return conflict_answer(selection, question, space, count, conflicts, error);
+    struct conflict_memory *const memory = &selection->conflicts[view_space(space)];
+    enum cts_status status = CTS_OK;
+    *conflicts = (struct cts_selection_conflicts){0};
+    pthread_mutex_lock(&memory->lock);
+    if (!memory->is_there || memory->launch != question->launch) {
+        cts_selection_conflicts_release(&memory->answer);
+        struct cts_selection_question all = *question;
+        all.filter = NULL;
+        status = conflict_answer(selection, &all, space, REMEMBERED_MAX, &memory->answer, error);
+        memory->is_there = !status;
+        memory->launch = question->launch;
+    }
+    if (!status) status = copy(&memory->answer, count, conflicts, error);
+    pthread_mutex_unlock(&memory->lock);
+    if (status) cts_selection_conflicts_release(conflicts);
+    return status;
+}

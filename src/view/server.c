@@ -1,0 +1,405 @@
+/* HTTP around the page and answers.c, by libmicrohttpd with a thread for each connection.
+ *
+ * A request is refused unless it has the token, names this server as its host (a page elsewhere
+ * whose name was made to point here does not), comes from no other origin, and only reads. What it
+ * may read are the page and answers that are made from the run that was opened: no text of a
+ * request is ever used as a path. */
+#include "view/server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "common/array.h"
+#include "report/page.h"
+#include "view/answers.h"
+#include "view/page.h"
+#include "view/prepare.h"
+
+enum {
+    TOKEN_BYTES = 16,
+    TOKEN_DIGITS = 2 * TOKEN_BYTES,
+    URL_MAX_BYTES = 192 << 10, /* of a request with all its headers */
+    CONNECTIONS_MAX = 64,
+    IDLE_SECONDS = 20, /* until a connection is closed on which nothing moves */
+};
+
+struct cts_view_server {
+    struct MHD_Daemon *daemon;
+    struct cts_view_run *run, *other;         /* run NULL: time is all there is */
+    struct cts_view_preparation *preparation; /* of `run` */
+    enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
+    void *time_state;
+    pthread_mutex_t timing; /* held by the one who has the next two made */
+    char *time;             /* the JSON of the page of time, once it was asked for */
+    size_t time_bytes;
+    char token[TOKEN_DIGITS + 1];
+    char url[80];
+    char hosts[2][32];   /* what the Host header may be */
+    char origins[2][48]; /* what an Origin header may be */
+    atomic_bool stopping;
+};
+
+/* ---- responses ---- */
+
+/* Takes the bytes over. The policy is that of what may not run anything, if NULL. */
+static struct MHD_Response *make_response(const char *type, void *bytes, size_t size_bytes,
+                                          const char *policy)
+{
+    struct MHD_Response *const response =
+        MHD_create_response_from_buffer(size_bytes, bytes, MHD_RESPMEM_MUST_FREE);
+    if (!response) {
+        free(bytes);
+        return NULL;
+    }
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    MHD_add_response_header(response, "X-Frame-Options", "DENY");
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+    MHD_add_response_header(response, "Cross-Origin-Resource-Policy", "same-origin");
+    MHD_add_response_header(response, "Cross-Origin-Opener-Policy", "same-origin");
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            policy ? policy : "default-src 'none'; frame-ancestors 'none'");
+    return response;
+}
+
+static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
+                             struct MHD_Response *response)
+{
+    if (!response) return MHD_NO;
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", "GET, HEAD");
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
+    const enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned status,
+                                     const char *text)
+{
+    char *body = NULL;
+    size_t body_bytes = 0;
+    FILE *const memory = open_memstream(&body, &body_bytes);
+    if (!memory) return MHD_NO;
+    struct cts_json json;
+    cts_json_begin(&json, memory);
+    cts_json_open_object_row(&json);
+    cts_json_member_string(&json, "error", text);
+    cts_json_close_object(&json);
+    const enum cts_status written = cts_json_end(&json, NULL);
+    if (fclose(memory) || written) {
+        free(body);
+        return MHD_NO;
+    }
+    return queue(connection, status, make_response("application/json", body, body_bytes, NULL));
+}
+
+/* ---- the page ---- */
+
+/* Scripts are run by a nonce that no other page can know, so that nothing that a run holds can
+ * become a script. */
+static enum MHD_Result respond_html(struct MHD_Connection *connection,
+                                    void (*write)(FILE *file, const char *data, size_t data_bytes,
+                                                  const char *nonce),
+                                    const char *data, size_t data_bytes)
+{
+    uint8_t random[TOKEN_BYTES];
+    char nonce[TOKEN_DIGITS + 1], policy[400];
+    char *page = NULL;
+    size_t page_bytes = 0;
+    if (getrandom(random, sizeof random, 0) != sizeof random) return MHD_NO;
+    for (unsigned i = 0; i < TOKEN_BYTES; i++) snprintf(nonce + 2 * i, 3, "%02x", random[i]);
+    FILE *const memory = open_memstream(&page, &page_bytes);
+    if (!memory) return MHD_NO;
+    write(memory, data, data_bytes, nonce);
+    if (fclose(memory)) {
+        free(page);
+        return MHD_NO;
+    }
+    snprintf(
+        policy, sizeof policy,
+        "default-src 'none'; script-src 'nonce-%s'; style-src 'unsafe-inline'; img-src 'self' "
+        "data: blob:; font-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'",
+        nonce);
+    return queue(connection, MHD_HTTP_OK,
+                 make_response("text/html; charset=utf-8", page, page_bytes, policy));
+}
+
+static enum MHD_Result respond_page(struct MHD_Connection *connection)
+{
+    static const char data[] = "{\"mode\":\"server\"}";
+    return respond_html(connection, cts_view_page_write, data, strlen(data));
+}
+
+static enum cts_status make_time(struct cts_view_server *server, struct cts_error *error)
+{
+    if (server->time) return CTS_OK;
+    FILE *const memory = open_memstream(&server->time, &server->time_bytes);
+    if (!memory) return cts_fail_errno(error, errno, "cannot make the page of time");
+    enum cts_status status = server->write_time(server->time_state, memory, error);
+    if (fclose(memory) && !status)
+        status = cts_fail(error, CTS_MEMORY, "no memory for the page of time");
+    if (!status) return CTS_OK;
+    free(server->time);
+    server->time = NULL;
+    return status;
+}
+
+/* The report's page; what went wrong is tried again when it is asked for again. */
+static enum MHD_Result respond_time(struct cts_view_server *server,
+                                    struct MHD_Connection *connection)
+{
+    struct cts_error error = {0};
+    pthread_mutex_lock(&server->timing);
+    const enum cts_status status = make_time(server, &error);
+    pthread_mutex_unlock(&server->timing);
+    if (status) return respond_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+    return respond_html(connection, cts_page_write_around, server->time, server->time_bytes);
+}
+
+/* ---- answers ---- */
+
+struct waiting {
+    struct cts_view_server *server;
+    int socket;
+};
+
+/* Whether the client has closed its end; what it may have sent stays where it is. */
+static bool is_given_up(void *state)
+{
+    const struct waiting *const waiting = state;
+    char byte;
+    if (atomic_load_explicit(&waiting->server->stopping, memory_order_relaxed)) return true;
+    return waiting->socket >= 0 && recv(waiting->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static const char *get_value(void *state, const char *key)
+{
+    return MHD_lookup_connection_value(state, MHD_GET_ARGUMENT_KIND, key);
+}
+
+static unsigned http_status(enum cts_status status)
+{
+    switch (status) {
+    case CTS_USAGE:
+        return MHD_HTTP_BAD_REQUEST;
+    case CTS_LIMIT:
+        return MHD_HTTP_NOT_FOUND;
+    case CTS_UNSUPPORTED:
+        return MHD_HTTP_NOT_FOUND;
+    default:
+        return MHD_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+static enum MHD_Result respond_answer(struct cts_view_server *server,
+                                      struct MHD_Connection *connection, struct cts_view_run *run,
+                                      struct cts_view_run *other, const char *name)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct waiting waiting = {server, info ? info->connect_fd : -1};
+    struct cts_view_request request = {
+        .query = {get_value, connection},
+        .run = run,
+        .snapshot = cts_view_run_enter(run),
+        .other = other,
+        .other_snapshot = other ? cts_view_run_enter(other) : NULL,
+        .has_time = run == server->run && server->write_time,
+        .is_given_up = is_given_up,
+        .state = &waiting,
+    };
+    struct cts_view_answer answer;
+    struct cts_error error = {0};
+    /* Conflicts may be what the preparation is about. */
+    const bool is_other = strcmp(name, "conflicts") != 0;
+    if (is_other) cts_view_prepare_wait(server->preparation);
+    const enum cts_status status = cts_view_answer(name, &request, &answer, &error);
+    if (is_other) cts_view_prepare_go_on(server->preparation);
+    uint64_t launch;
+    if (!status && run == server->run && !strcmp(name, "launch") &&
+        !cts_view_query_number(&request.query, "launch", UINT32_MAX, UINT64_MAX, &launch, NULL))
+        cts_view_prepare_launch(server->preparation, (uint32_t)launch);
+    char serial[24];
+    snprintf(serial, sizeof serial, "%llu", (unsigned long long)request.snapshot->serial);
+    cts_view_run_leave(run, request.snapshot);
+    if (other) cts_view_run_leave(other, request.other_snapshot);
+    if (status) return respond_error(connection, http_status(status), error.text);
+    struct MHD_Response *const response =
+        make_response(answer.content_type, answer.bytes, answer.size_bytes, NULL);
+    if (response) MHD_add_response_header(response, "Ctascope-State", serial);
+    return queue(connection, MHD_HTTP_OK, response);
+}
+
+/* ---- requests ---- */
+
+/* Takes as long whatever the text is. */
+static bool has_token(const struct cts_view_server *server, const char *path)
+{
+    unsigned difference = *path != '/';
+    if (strnlen(path, TOKEN_DIGITS + 2) < TOKEN_DIGITS + 2) return false;
+    for (unsigned i = 0; i < TOKEN_DIGITS; i++)
+        difference |= (unsigned char)path[1 + i] ^ (unsigned char)server->token[i];
+    return !difference && path[1 + TOKEN_DIGITS] == '/';
+}
+
+static bool is_one_of(const char *text, const char *first, const char *second)
+{
+    return text && (!strcasecmp(text, first) || !strcasecmp(text, second));
+}
+
+static enum MHD_Result route(struct cts_view_server *server, struct MHD_Connection *connection,
+                             const char *path)
+{
+    if (!*path && server->run) return respond_page(connection);
+    if (server->write_time && (!*path || !strcmp(path, "time")))
+        return respond_time(server, connection);
+    if (!strncmp(path, "api/", 4) && server->run)
+        return respond_answer(server, connection, server->run, server->other, path + 4);
+    if (!strncmp(path, "other/api/", 10) && server->other)
+        return respond_answer(server, connection, server->other, NULL, path + 10);
+    return respond_error(connection, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
+}
+
+static enum MHD_Result handle(void *state, struct MHD_Connection *connection, const char *path,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_bytes, void **request)
+{
+    static char seen; /* its address marks a request whose headers have been seen */
+    struct cts_view_server *const server = state;
+    (void)version;
+    (void)upload;
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        *upload_bytes = 0;
+        return respond_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                             "this server only answers GET and HEAD");
+    }
+    if (!*request) {
+        *request = &seen;
+        /* However long the answer takes: the time counts again once it is there. */
+        MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+        return MHD_YES;
+    }
+    const char *const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *const origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+    if (!is_one_of(host, server->hosts[0], server->hosts[1]))
+        return respond_error(connection, MHD_HTTP_FORBIDDEN,
+                             "this server is to be addressed as 127.0.0.1 or localhost");
+    if (origin && !is_one_of(origin, server->origins[0], server->origins[1]))
+        return respond_error(connection, MHD_HTTP_FORBIDDEN,
+                             "this server does not answer the pages of others");
+    if (!has_token(server, path))
+        return respond_error(connection, MHD_HTTP_FORBIDDEN,
+                             "the address lacks the token that 'ctascope view' has printed");
+    return route(server, connection, path + TOKEN_DIGITS + 2);
+}
+
+/* ---- the server ---- */
+
+static enum cts_status make_token(struct cts_view_server *server, struct cts_error *error)
+{
+    uint8_t random[TOKEN_BYTES];
+    if (getrandom(random, sizeof random, 0) != sizeof random)
+        return cts_fail_errno(error, errno, "cannot make a random token");
+    for (unsigned i = 0; i < TOKEN_BYTES; i++)
+        snprintf(server->token + 2 * i, 3, "%02x", random[i]);
+    return CTS_OK;
+}
+
+/* A socket of our own, so that the reason is known when the port is taken. */
+static enum cts_status listen_on(uint16_t port, int *socket_out, uint16_t *port_out,
+                                 struct cts_error *error)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    socklen_t bytes = sizeof address;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int on = 1;
+    if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (listener < 0 || bind(listener, (const struct sockaddr *)&address, bytes) != 0 ||
+        listen(listener, CONNECTIONS_MAX) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &bytes) != 0) {
+        const int reason = errno;
+        if (listener >= 0) close(listener);
+        return cts_fail_errno(error, reason, "cannot serve on port %u of 127.0.0.1", port);
+    }
+    *socket_out = listener;
+    *port_out = ntohs(address.sin_port);
+    return CTS_OK;
+}
+
+static enum cts_status serve(struct cts_view_server *server, uint16_t port, struct cts_error *error)
+{
+    int listener = -1;
+    enum cts_status status = listen_on(port, &listener, &port, error);
+    if (status) return status;
+    snprintf(server->url, sizeof server->url, "http://127.0.0.1:%u/%s/", port, server->token);
+    snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%u", port);
+    snprintf(server->hosts[1], sizeof server->hosts[1], "localhost:%u", port);
+    for (unsigned i = 0; i < 2; i++)
+        snprintf(server->origins[i], sizeof server->origins[i], "http://%s", server->hosts[i]);
+    server->daemon = MHD_start_daemon(
+        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, port, NULL,
+        NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)URL_MAX_BYTES,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    if (!server->daemon) {
+        close(listener);
+        return cts_fail(error, CTS_IO, "cannot start a server on port %u", port);
+    }
+    return CTS_OK;
+}
+
+enum cts_status cts_view_server_start(const struct cts_view_server_options *options,
+                                      struct cts_view_server **out, struct cts_error *error)
+{
+    struct cts_view_server *const server = cts_array_zeroed(1, sizeof *server, error);
+    if (!server) return CTS_MEMORY;
+    struct cts_view_run_options run = {.path = options->run_path,
+                                       .memory_bytes = options->memory_bytes,
+                                       .threads = options->threads};
+    server->write_time = options->write_time;
+    server->time_state = options->time_state;
+    pthread_mutex_init(&server->timing, NULL);
+    enum cts_status status =
+        run.path ? cts_view_run_open(&run, &server->run, error) : make_time(server, error);
+    run.path = options->other_path;
+    if (!status && run.path) status = cts_view_run_open(&run, &server->other, error);
+    if (!status) status = make_token(server, error);
+    if (!status && server->run) status = cts_view_prepare(server->run, &server->preparation, error);
+    if (!status) status = serve(server, options->port, error);
+    if (status)
+        cts_view_server_stop(server);
+    else
+        *out = server;
+    return status;
+}
+
+void cts_view_server_stop(struct cts_view_server *server)
+{
+    if (!server) return;
+    atomic_store(&server->stopping, true);
+    if (server->daemon) MHD_stop_daemon(server->daemon);
+    cts_view_prepare_stop(server->preparation);
+    cts_view_run_close(server->run);
+    cts_view_run_close(server->other);
+    pthread_mutex_destroy(&server->timing);
+    free(server->time);
+    free(server);
+}
+
+const char *cts_view_server_url(const struct cts_view_server *server)
+{
+    return server->url;
+}
