@@ -1,5 +1,6 @@
-/* What a command line of `ctascope cc` asks for, done: sources become objects (cc-compile.c), objects
- * a program that is linked with the CPU device's library, an archive, or what else its stage is. */
+/* What a command line of `ctascope cc` asks for, done: sources become objects (cc-compile.c),
+ * objects a program that is linked with the CPU device's library, an archive, or what else its
+ * stage is. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
