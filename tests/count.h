@@ -1,5 +1,6 @@
 /*
- * How much a test tries: a few in the gate, all under `./run test --long`, which sets CTS_TEST_LONG.
+ * How much a test tries: a few in the gate, all under `./run test --long`, which sets
+ * CTS_TEST_LONG.
  */
 #ifndef CTS_TESTS_COUNT_H
 #define CTS_TESTS_COUNT_H
