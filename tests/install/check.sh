@@ -1,0 +1,66 @@
+#!/bin/bash
+# check.sh SOURCE BUILD: installs the build with a prefix and DESTDIR, moves the tree, uses it.
+set -euo pipefail
+source=$1 build=$2
+where=$(mktemp -d)
+trap 'rm -rf "$where"' EXIT
+fail() {
+    echo "install: $*" >&2
+    exit 1
+}
+
+DESTDIR=$where/stage cmake --install "$build" --prefix /opt/first --strip >"$where/install.log"
+mkdir "$where/a place"
+mv "$where/stage/opt/first" "$where/a place/moved"
+prefix="$where/a place/moved"
+ctascope="$prefix/bin/ctascope"
+cd "$where"
+
+# Nothing installed knows the tree it was built in.
+known=$(grep -rlF -e "$build" -e "$source/src" "$prefix" || :)
+[ -z "$known" ] || fail "files that name the build tree: $known"
+for file in "$ctascope" "$prefix"/lib/ctascope/*.so "$prefix"/lib/*.so*; do
+    path=$(readelf -d "$file" | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p')
+    case $path in '' | '$ORIGIN') ;; *) fail "$file looks for libraries in '$path'" ;; esac
+done
+
+# The demo's main job, from the moved tree alone.
+cp "$source/examples/vectoradd.cu" app.cu
+cp "$source/examples/common.h" .
+"$ctascope" cc -O2 app.cu -o app
+./app >/dev/null
+"$ctascope" record -o run -- ./app >/dev/null
+"$ctascope" comm run | grep -q communicated || fail "comm prints nothing"
+"$ctascope" report run -o report.html && [ -s report.html ] || fail "no report"
+"$prefix/share/ctascope/nvcc/bin/nvcc" -O2 -c app.cu -o app.o || fail "the stand-in nvcc does not compile"
+
+# C through pkg-config, C++ and C through CMake.
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+[ "$(pkg-config --modversion ctascope)" = "$("$ctascope" --version | awk '{print $2}')" ] ||
+    fail "pkg-config has another version"
+cp "$source/examples/c-api/summary.c" .
+eval "gcc -Wall -Werror summary.c $(pkg-config --cflags --libs ctascope) -o summary"
+LD_LIBRARY_PATH="$prefix/lib" ./summary run >by-pkg-config
+grep -q 'bytes loaded' by-pkg-config || fail "the example prints nothing"
+cat >CMakeLists.txt <<'EOT'
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(ctascope 0.1 REQUIRED)
+add_executable(by-cmake summary.c)
+target_link_libraries(by-cmake PRIVATE ctascope::ctascope)
+EOT
+cmake -S . -B user -DCMAKE_PREFIX_PATH="$prefix" >cmake.log || { cat cmake.log; fail "find_package"; }
+cmake --build user >cmake.log || { cat cmake.log; fail "a user's CMake project"; }
+user/by-cmake run | cmp - by-pkg-config
+
+# Manual page and completion.
+grep -q '^\.TH CTASCOPE' "$prefix/share/man/man1/ctascope.1" || fail "no manual page"
+bash -c "source '$prefix/share/bash-completion/completions/ctascope' && complete -p ctascope" >/dev/null ||
+    fail "completion does not load"
+
+# Removed again: what is not ours stays.
+touch "$prefix/lib/theirs"
+"$prefix/lib/ctascope/uninstall"
+left=$(cd "$prefix" && find . -type f -o -type l)
+[ "$left" = ./lib/theirs ] || fail "left behind: $left"
+echo "install: the tree is complete, movable and removable"
