@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "analyze/path/questions.h"
 #include "analyze/path/sweep.h"
 
 /* ---- booking ---- */

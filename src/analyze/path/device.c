@@ -4,11 +4,14 @@
  * A stream's state is how much of its work has been launched and how much the host knows to be
  * done. A synchronisation awaits what is launched and not known; a stream wait or the null stream
  * holds the next activity that is launched behind it. What of this is a wait, of what and how long,
- * is said by the rules (rule.h): one sweep finds the occasions for all of them. */
+ * is said by the rules (offer.h): one sweep finds the occasions for all of them. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/rule.h"
+#include "analyze/path/launches.h"
+#include "analyze/path/offer.h"
+#include "analyze/path/open.h"
+#include "analyze/path/steps.h"
 #include "common/map.h"
 
 struct event_state {
@@ -35,18 +38,6 @@ struct replay {
 };
 
 /* ---- what is awaited ---- */
-
-enum cts_status cts_path_await_work(const struct cts_path_device *device,
-                                    struct cts_path_marks *marks,
-                                    const struct cts_path_stream *stream, uint32_t launched,
-                                    struct cts_error *error)
-{
-    if (!launched) return CTS_OK;
-    if (CTS_ARRAY_RESERVE(marks, marks->count + 1, error)) return CTS_MEMORY;
-    marks->items[marks->count++] =
-        (struct cts_path_mark){(uint32_t)(stream - device->streams), launched};
-    return CTS_OK;
-}
 
 static enum cts_status await(struct replay *r, const struct cts_path_stream *stream,
                              uint32_t launched, struct cts_error *error)
@@ -137,20 +128,6 @@ static enum cts_status await_before(struct replay *r, const struct cts_path_stre
 }
 
 /* ---- waits ---- */
-
-enum cts_status cts_path_host_wait(struct cts_path_location *at, uint32_t enter, uint32_t leave,
-                                   uint64_t end_ns, enum cts_path_pattern pattern,
-                                   const struct cts_path_edges *edges, struct cts_error *error)
-{
-    const uint64_t enter_ns = at->time_ns[enter], leave_ns = at->time_ns[leave];
-    if (end_ns > leave_ns) end_ns = leave_ns;
-    const struct cts_path_wait wait = {.begin_ns = enter_ns,
-                                       .end_ns = end_ns > enter_ns ? end_ns : enter_ns,
-                                       .call = enter,
-                                       .leave = leave,
-                                       .pattern = pattern};
-    return cts_path_add_wait(at, &wait, edges->items, edges->count, error);
-}
 
 /* A call that returns when the marks are done. */
 static enum cts_status synchronise(struct replay *r, const struct cts_path_call *call,
@@ -454,35 +431,6 @@ static enum cts_status replay_call(struct replay *r, const struct cts_path_call 
 
 /* ---- the process ---- */
 
-static bool is_null_stream(const struct cts_path_graph *graph, uint32_t location)
-{
-    const struct cts_timeline_location *const definition = &graph->timeline->locations[location];
-    const char *const wanted = graph->options->null_stream;
-    if (!wanted) return definition->null_stream;
-    if (definition->name && !strcmp(definition->name, wanted)) return true;
-    char *end;
-    const unsigned long number = strtoul(wanted, &end, 10);
-    return *wanted && !*end && definition->stream == number;
-}
-
-enum cts_status cts_path_check_null_stream(const struct cts_path_graph *graph,
-                                           struct cts_error *error)
-{
-    const char *const wanted = graph->options->null_stream;
-    const char *first = NULL;
-    if (!wanted) return CTS_OK;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
-        if (!graph->locations[l].stream) continue;
-        if (is_null_stream(graph, l)) return CTS_OK;
-        if (!first) first = graph->timeline->locations[l].name;
-    }
-    if (!first)
-        return cts_fail(error, CTS_USAGE, "the trace has no device streams: no '%s'", wanted);
-    return cts_fail(error, CTS_USAGE,
-                    "no device stream is called '%s' or has that number; one is '%s'", wanted,
-                    first);
-}
-
 static enum cts_status open_streams(struct cts_path_device *device, struct cts_error *error)
 {
     struct cts_path_graph *const graph = device->graph;
@@ -512,7 +460,7 @@ static enum cts_status open_streams(struct cts_path_device *device, struct cts_e
         device->stream_index[id - device->lowest] = ++at;
     }
     for (uint32_t s = 0; s < device->stream_count; s++)
-        if (is_null_stream(graph, device->streams[s].location))
+        if (cts_path_is_null_stream(graph, device->streams[s].location))
             for (uint32_t k = 0; k < device->stream_count; k++)
                 if (device->streams[k].device == device->streams[s].device)
                     device->streams[k].null = &device->streams[s];

@@ -15,12 +15,19 @@
 #ifndef CTS_ANALYZE_PATH_GRAPH_H
 #define CTS_ANALYZE_PATH_GRAPH_H
 
-#include "analyze/path/path.h"
+#include "analyze/path/result.h"
+#include "analyze/path/source.h"
 #include "common/array.h"
 #include "common/map.h"
 
 #define CTS_PATH_NONE  UINT32_MAX
 #define CTS_PATH_LEAVE (1u << 31) /* in region[]: the node is a leave */
+
+#define CTS_PATH_LIST(type, name)                                                                  \
+    struct {                                                                                       \
+        type *items;                                                                               \
+        size_t count, capacity;                                                                    \
+    } name
 
 struct cts_path_edge {
     uint64_t source_ns;
@@ -231,23 +238,7 @@ static inline uint32_t cts_path_region_after(const struct cts_path_graph *graph,
     return graph->pseudo + (node == CTS_PATH_NONE ? CTS_PATH_START : CTS_PATH_NO_REGION);
 }
 
-/* Regions, locations, who holds what; no events. */
-CTS_MUST_CHECK enum cts_status cts_path_graph_open(const struct cts_path_source *source,
-                                                   const struct cts_path_options *options,
-                                                   struct cts_path_graph *graph,
-                                                   struct cts_error *error);
-/* Opens and builds the graph of this process's ranks, with all waits and jumps. `stretch`: only of
- * that part, whose events the source gives; NULL: of everything. */
-CTS_MUST_CHECK enum cts_status cts_path_graph_build(const struct cts_path_source *source,
-                                                    const struct cts_path_options *options,
-                                                    const struct cts_path_stretch *stretch,
-                                                    struct cts_path_graph *graph,
-                                                    struct cts_error *error);
 void cts_path_graph_release(struct cts_path_graph *graph);
-/* The first and the last event of all processes. */
-CTS_MUST_CHECK enum cts_status cts_path_agree_on_times(struct cts_path_graph *graph,
-                                                       struct cts_error *error);
-
 /* The edges of a wait of a location. */
 static inline const struct cts_path_edge *cts_path_edges_of(const struct cts_path_graph *graph,
                                                             uint32_t location,
@@ -276,133 +267,6 @@ struct cts_path_departure {
 /* The last node at or before `time_ns`; NONE if there is none. */
 uint32_t cts_path_node_at(const struct cts_path_location *location, uint64_t time_ns);
 
-/* ---- the steps of building, each a file ---- */
-
-/* What one location's events say, before dependencies are found. */
-enum { CTS_PATH_ROOT_NONE = -1 };
-#define CTS_PATH_WINDOW (1u << 31) /* in `communicator`: of a window; `tag` says what */
-enum { CTS_PATH_POST_TO_START, CTS_PATH_POST_TO_COMPLETE, CTS_PATH_COMPLETE_TO_WAIT };
-struct cts_path_send {
-    uint32_t call, done; /* enter nodes: of the sending call; of the one that completed it; NONE */
-    uint32_t peer;       /* location; NONE: none */
-    uint32_t communicator, tag;
-};
-struct cts_path_receive {
-    uint32_t post, done, peer, communicator, tag;
-    uint32_t probe; /* enter node of a probe that saw it; NONE */
-};
-struct cts_path_member { /* of a collective or a barrier */
-    uint64_t enter_ns, key;
-    uint32_t order;    /* among those with the same key, on this location */
-    uint32_t location; /* whose */
-    uint32_t call;     /* enter node of what began it */
-    uint32_t done;     /* of what ended it */
-    uint32_t root;     /* location; NONE */
-    uint32_t shape;    /* enum cts_path_shape */
-};
-enum cts_path_shape {
-    CTS_PATH_SHAPE_BARRIER,
-    CTS_PATH_SHAPE_ALL,      /* n to n */
-    CTS_PATH_SHAPE_FROM_ONE, /* 1 to n */
-    CTS_PATH_SHAPE_TO_ONE,   /* n to 1 */
-    CTS_PATH_SHAPE_PREFIX,   /* scan */
-    CTS_PATH_SHAPE_TEAM,     /* OpenMP barrier: only who stayed for the last one waited */
-    CTS_PATH_SHAPE_SEEN,     /* MPI_Init...: likewise */
-};
-/* From MPI_Win_lock to MPI_Win_unlock. */
-struct cts_path_lock {
-    uint64_t key; /* window << 32 | rank of the target; all of them: NONE */
-    uint32_t lock, lock_leave, unlock, unlock_leave; /* nodes; unlock NONE: still open */
-    bool exclusive;
-};
-struct cts_path_op {       /* a call of the device's API */
-    uint64_t reference;    /* event, or correlation of a launch; 0: none */
-    uint32_t enter, leave; /* nodes */
-    uint32_t stream;       /* location; NONE: not said */
-    uint8_t api, direction;
-    bool failed; /* its result was not success */
-};
-struct cts_path_team {     /* a thread in a parallel region */
-    uint64_t begin_ns, id; /* id: OMPT's; 0: by communicator */
-    uint32_t communicator;
-    uint32_t node; /* its first node in there */
-};
-struct cts_path_barrier {
-    uint32_t team;  /* index in teams */
-    uint32_t order; /* in the team */
-    uint32_t call;
-};
-struct cts_path_fork {
-    uint64_t time_ns, id;
-    uint32_t node; /* the last one at or before */
-};
-struct cts_path_thread_event { /* create, begin, wait, end */
-    uint64_t time_ns, key;
-    uint32_t kind; /* enum cts_timeline_event_kind */
-    uint32_t node; /* last one at or before; wait: the call's enter */
-};
-
-#define CTS_PATH_LIST(type, name)                                                                  \
-    struct {                                                                                       \
-        type *items;                                                                               \
-        size_t count, capacity;                                                                    \
-    } name
-
-struct cts_path_raw {
-    CTS_PATH_LIST(struct cts_path_send, sends);
-    CTS_PATH_LIST(struct cts_path_receive, receives);
-    CTS_PATH_LIST(struct cts_path_member, members);
-    CTS_PATH_LIST(struct cts_path_lock, locks);
-    CTS_PATH_LIST(struct cts_path_op, ops);
-    CTS_PATH_LIST(struct cts_path_team, teams);
-    CTS_PATH_LIST(struct cts_path_barrier, barriers);
-    CTS_PATH_LIST(struct cts_path_fork, forks);
-    CTS_PATH_LIST(struct cts_path_thread_event, thread_events);
-    CTS_PATH_LIST(uint64_t, correlations); /* per device activity; empty if none has one */
-    CTS_PATH_LIST(struct cts_path_dependency, dependencies);
-};
-
-/* A call that needs something of another location; grouped by call into waits. */
-struct cts_path_dependency {
-    struct cts_path_edge edge; /* pool: source_ns = latest */
-    uint32_t call;             /* enter node */
-    uint32_t pool;             /* NONE: the edge */
-    uint8_t pattern;
-    bool within; /* counts only if the source lies within the call (a late receiver) */
-    bool stayed; /* counts only if the call did not leave before the source */
-};
-
-/* Reads all events of this process's locations: nodes, calls and times, raw lists. */
-CTS_MUST_CHECK enum cts_status cts_path_load(struct cts_path_graph *graph, struct cts_error *error);
-/* Matches messages, collectives and barriers over all processes, into dependencies and pools. */
-CTS_MUST_CHECK enum cts_status cts_path_match_messages(struct cts_path_graph *graph,
-                                                       struct cts_error *error);
-CTS_MUST_CHECK enum cts_status cts_path_match_groups(struct cts_path_graph *graph,
-                                                     struct cts_error *error);
-CTS_MUST_CHECK enum cts_status cts_path_match_locks(struct cts_path_graph *graph,
-                                                    struct cts_error *error);
-CTS_MUST_CHECK enum cts_status cts_path_match_threads(struct cts_path_graph *graph,
-                                                      struct cts_error *error);
-/* Dependencies of host threads become waits. */
-CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t location,
-                                                   struct cts_error *error);
-/* All that concerns the devices of one process of the trace: launches, synchronisations, streams.
- */
-CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
-                                                     struct cts_error *error);
-/* CTS_USAGE: no stream of the trace is the one that options->null_stream names. */
-CTS_MUST_CHECK enum cts_status cts_path_check_null_stream(const struct cts_path_graph *graph,
-                                                          struct cts_error *error);
-/* Orders waits, makes them disjoint, lists the jumps. */
-CTS_MUST_CHECK enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
-                                               struct cts_error *error);
-/* What the other processes must know: waits of hosts for hosts. */
-CTS_MUST_CHECK enum cts_status cts_path_share_waits(struct cts_path_graph *graph,
-                                                    struct cts_error *error);
-
-CTS_MUST_CHECK enum cts_status cts_path_add_dependency(struct cts_path_location *location,
-                                                       const struct cts_path_dependency *dependency,
-                                                       struct cts_error *error);
 /* The leave node of a call. */
 uint32_t cts_path_leave_of(const struct cts_path_location *location, uint32_t call);
 CTS_MUST_CHECK enum cts_status cts_path_add_wait(struct cts_path_location *location,
@@ -415,32 +279,5 @@ CTS_MUST_CHECK enum cts_status cts_path_for_each(const struct cts_path_graph *gr
                                                  enum cts_status (*work)(void *state, size_t index,
                                                                          struct cts_error *error),
                                                  void *state, struct cts_error *error);
-
-/* Finds where `options->within` begins and ends: sets from_ns and to_ns of the options, of all
- * processes. CTS_USAGE: nothing has that name. */
-CTS_MUST_CHECK enum cts_status cts_path_find_within(const struct cts_path_source *source,
-                                                    struct cts_path_options *options,
-                                                    struct cts_error *error);
-
-/* Without keeping anything: counts calls and times, and finds cuts (scan.c). */
-struct cts_path_scan;
-CTS_MUST_CHECK enum cts_status cts_path_scan_location(struct cts_path_graph *graph, uint32_t id,
-                                                      struct cts_path_scan *scan,
-                                                      struct cts_error *error);
-
-/* ---- what is computed on the graph ---- */
-
-/* The backward walk. path_ns[region_count] is added to (times of this process's ranks only). */
-CTS_MUST_CHECK enum cts_status cts_path_walk(struct cts_path_graph *graph, uint64_t *path_ns,
-                                             struct cts_path *result, struct cts_error *error);
-/* Blame in ns * 2^32: added to blame[region_count], of this process's ranks. */
-CTS_MUST_CHECK enum cts_status cts_path_blame(struct cts_path_graph *graph,
-                                              unsigned __int128 *blame, struct cts_error *error);
-/* The kept blames in whole ns, so that their sum is that of all blame. */
-CTS_MUST_CHECK enum cts_status cts_path_round_blames(struct cts_path_graph *graph,
-                                                     struct cts_error *error);
-/* What devices do and do not do (idle.c): result->devices, of all processes. */
-CTS_MUST_CHECK enum cts_status cts_path_devices(struct cts_path_graph *graph,
-                                                struct cts_path *result, struct cts_error *error);
 
 #endif

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/rule.h"
+#include "analyze/path/offer.h"
+#include "analyze/path/steps.h"
 #include "common/map.h"
 
 struct grouping {
@@ -210,77 +211,6 @@ sort_members(struct grouping *g, const struct cts_path_member *members, struct c
 }
 
 /* ---- dependencies ---- */
-
-bool cts_path_is_blocking(const struct cts_path_meeting *meeting, enum cts_path_shape shape)
-{
-    const struct cts_path_member *const member = cts_path_who_meets(meeting);
-    return member->key >> 60 != 1 && member->done == member->call && member->shape == shape;
-}
-
-static enum cts_status await_member(const struct cts_path_meeting *meeting,
-                                    const struct cts_path_member *other,
-                                    enum cts_path_pattern pattern, struct cts_error *error)
-{
-    const struct cts_path_member *const member = cts_path_who_meets(meeting);
-    return cts_path_add_dependency(
-        &meeting->graph->locations[member->location],
-        &(struct cts_path_dependency){.edge = {other->enter_ns, other->location, other->call},
-                                      .call = member->done,
-                                      .pool = CTS_PATH_NONE,
-                                      .pattern = (uint8_t)pattern},
-        error);
-}
-
-enum cts_status cts_path_await_all(const struct cts_path_meeting *meeting,
-                                   enum cts_path_pattern pattern, bool stayed,
-                                   struct cts_error *error)
-{
-    const struct cts_path_pool *const pool = &meeting->graph->pools[meeting->pool];
-    const struct cts_path_member *const member = cts_path_who_meets(meeting);
-    if (pool->count < 2) return CTS_OK;
-    return cts_path_add_dependency(&meeting->graph->locations[member->location],
-                                   &(struct cts_path_dependency){.edge.source_ns = pool->latest_ns,
-                                                                 .call = member->done,
-                                                                 .pool = meeting->pool,
-                                                                 .stayed = stayed,
-                                                                 .pattern = (uint8_t)pattern},
-                                   error);
-}
-
-/* Whether the root that a member names is its process, whichever thread takes part for it. */
-static bool is_root(const struct cts_path_meeting *meeting, const struct cts_path_member *member)
-{
-    const uint32_t root = cts_path_who_meets(meeting)->root;
-    return root != CTS_PATH_NONE &&
-           cts_path_home(meeting->graph, member->location) == cts_path_home(meeting->graph, root);
-}
-
-enum cts_status cts_path_await_root(const struct cts_path_meeting *meeting,
-                                    enum cts_path_pattern pattern, struct cts_error *error)
-{
-    const struct cts_path_member *const member = cts_path_who_meets(meeting);
-    if (is_root(meeting, member)) return CTS_OK;
-    for (uint32_t i = 0; i < meeting->graph->pools[meeting->pool].count; i++)
-        if (is_root(meeting, &meeting->members[i]))
-            return await_member(meeting, &meeting->members[i], pattern, error);
-    return CTS_OK;
-}
-
-enum cts_status cts_path_await_lower(const struct cts_path_meeting *meeting,
-                                     enum cts_path_pattern pattern, struct cts_error *error)
-{
-    for (uint32_t i = 0; i < meeting->position; i++)
-        if (await_member(meeting, &meeting->members[i], pattern, error)) return CTS_MEMORY;
-    return CTS_OK;
-}
-
-enum cts_status cts_path_root_awaits(const struct cts_path_meeting *meeting,
-                                     enum cts_path_pattern pattern, struct cts_error *error)
-{
-    const struct cts_path_member *const member = cts_path_who_meets(meeting);
-    if (!is_root(meeting, member)) return CTS_OK;
-    return cts_path_await_all(meeting, pattern, false, error);
-}
 
 static enum cts_status build(struct grouping *g, struct cts_error *error)
 {

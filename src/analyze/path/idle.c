@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/graph.h"
+#include "analyze/path/questions.h"
 
 struct running {
     uint32_t activity;

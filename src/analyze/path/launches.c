@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/device.h"
+#include "analyze/path/launches.h"
+#include "analyze/path/raw.h"
 #include "common/map.h"
 
 enum work { WORK_KERNEL, WORK_COPY, WORK_MEMSET, WORK_COUNT };

@@ -5,7 +5,7 @@
 #ifndef CTS_ANALYZE_PATH_LOAD_H
 #define CTS_ANALYZE_PATH_LOAD_H
 
-#include "analyze/path/graph.h"
+#include "analyze/path/raw.h"
 #include "common/map.h"
 
 enum { TEAM_DEPTH_MAX = 64 };
@@ -106,5 +106,13 @@ void cts_load_add_receive(struct load *load, const struct cts_path_receive *rece
 void cts_load_add_member(struct load *load, const struct cts_path_member *member);
 bool cts_load_is_own(const struct load *load, uint32_t communicator);
 void cts_load_window(struct load *load, const struct cts_timeline_event *event);
+
+/* load.c: all of it */
+/* Reads all events of this process's locations: nodes, calls and times, raw lists. */
+CTS_MUST_CHECK enum cts_status cts_path_load(struct cts_path_graph *graph, struct cts_error *error);
+/* Without keeping anything: counts calls and times, and finds cuts (scan.c). */
+CTS_MUST_CHECK enum cts_status cts_path_scan_location(struct cts_path_graph *graph, uint32_t id,
+                                                      struct cts_path_scan *scan,
+                                                      struct cts_error *error);
 
 #endif

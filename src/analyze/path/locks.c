@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/rule.h"
+#include "analyze/path/offer.h"
+#include "analyze/path/steps.h"
 
 struct holders {
     struct cts_path_holder *items; /* by key, then by the begin of the unlock */

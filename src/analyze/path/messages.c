@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/rule.h"
+#include "analyze/path/offer.h"
+#include "analyze/path/steps.h"
 #include "common/map.h"
 
 struct wire_send {
@@ -72,39 +73,6 @@ static struct channel *channel_of(struct channels *channels, uint32_t source, ui
     memcpy(channels->last_key, key, sizeof key);
     channels->last = (uint32_t)*slot - 1;
     return &channels->list.items[channels->last];
-}
-
-bool cts_path_completes(const struct cts_path_graph *graph, const struct cts_path_location *at,
-                        uint32_t call)
-{
-    return graph->regions[at->region[call] & ~CTS_PATH_LEAVE].kind == CTS_PATH_WAITING;
-}
-
-enum cts_status cts_path_await_send(const struct cts_path_message *message,
-                                    enum cts_path_pattern pattern, bool stayed,
-                                    struct cts_error *error)
-{
-    struct cts_path_dependency dependency = {.edge = message->sent,
-                                             .call = message->receive->done,
-                                             .pool = CTS_PATH_NONE,
-                                             .stayed = stayed,
-                                             .pattern = (uint8_t)pattern};
-    if (cts_path_add_dependency(message->at, &dependency, error)) return CTS_MEMORY;
-    if (message->receive->probe == CTS_PATH_NONE) return CTS_OK;
-    dependency.call = message->receive->probe;
-    return cts_path_add_dependency(message->at, &dependency, error);
-}
-
-enum cts_status cts_path_await_receive(const struct cts_path_answer *answer,
-                                       enum cts_path_pattern pattern, struct cts_error *error)
-{
-    return cts_path_add_dependency(answer->at,
-                                   &(struct cts_path_dependency){.edge = answer->posted,
-                                                                 .call = answer->send->done,
-                                                                 .pool = CTS_PATH_NONE,
-                                                                 .within = true,
-                                                                 .pattern = (uint8_t)pattern},
-                                   error);
 }
 
 /* A receive of a location meets the first send that is left in its channel. */

@@ -1,14 +1,34 @@
 /* The whole analysis: graph, path, blame, and the lists that people read. With several processes
  * sums and lists are put together at the end, so that all have the same. A long timeline can be
- * analysed in stretches (stretches.h), whose sums are the same as of the whole. */
+ * analysed in stretches (stretches.h), whose sums are the same as of the whole.
+ *
+ * The files of this folder depend on each other one way only:
+ *
+ *     store      graph.c, raw.c                       what the graph holds
+ *     open       regions.c, open.c                    who is who
+ *     read       load*.c, scan.c, stretches.c         events become nodes and raw lists
+ *     rules      rule.c, then rules/, then offer.c    why something waits
+ *     match      messages.c groups.c locks.c threads.c launches.c device.c waits.c
+ *     build      build.c                              reads, matches, makes waits
+ *     questions  walk.c sweep.c blame.c idle.c patterns.c within.c
+ *     answers    path.c; whatif*.c on top of it */
 #include "analyze/path/path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/graph.h"
+#include "analyze/path/build.h"
+#include "analyze/path/open.h"
 #include "analyze/path/patterns.h"
+#include "analyze/path/questions.h"
 #include "analyze/path/stretches.h"
+#include "analyze/path/within.h"
+
+const char *const cts_path_warning_texts[CTS_PATH_WARNING_COUNT] = {
+#define X(name, text) [CTS_PATH_WARNING_##name] = text,
+    CTS_PATH_WARNING_MAP(X)
+#undef X
+};
 
 /* ---- rows ---- */
 

@@ -13,8 +13,8 @@
 #ifndef CTS_ANALYZE_PATH_RULE_H
 #define CTS_ANALYZE_PATH_RULE_H
 
-#include "analyze/path/device.h"
-#include "analyze/path/graph.h"
+#include "analyze/path/raw.h"
+#include "analyze/path/streams.h"
 
 /* A receive that met its send, or MPI_Win_start, _complete, _wait its partner's call. */
 struct cts_path_message {
@@ -103,17 +103,6 @@ struct cts_path_rule {
 #define X(name, symbol, text, paper, help) extern const struct cts_path_rule cts_path_rule_##symbol;
 CTS_PATH_PATTERN_MAP(X)
 #undef X
-extern const struct cts_path_rule *const cts_path_rules[CTS_PATH_PATTERN_COUNT];
-
-/* Offers something to every rule that looks at such things. */
-#define CTS_PATH_OFFER(hook, thing, error)                                                         \
-    ({                                                                                             \
-        enum cts_status offered = CTS_OK;                                                          \
-        for (unsigned rule = 0; rule < CTS_PATH_PATTERN_COUNT && !offered; rule++)                 \
-            if (cts_path_rules[rule]->hook) offered = cts_path_rules[rule]->hook(thing, error);    \
-        offered;                                                                                   \
-    })
-
 /* ---- what rules have in common ---- */
 
 /* Whether a call completes what others began (MPI_Wait...): that is late_partner's. */
@@ -156,5 +145,10 @@ CTS_MUST_CHECK enum cts_status cts_path_host_wait(struct cts_path_location *at, 
                                                   enum cts_path_pattern pattern,
                                                   const struct cts_path_edges *edges,
                                                   struct cts_error *error);
+/* Adds the first `launched` activities of a stream to what is awaited, if there are any. */
+CTS_MUST_CHECK enum cts_status cts_path_await_work(const struct cts_path_device *device,
+                                                   struct cts_path_marks *marks,
+                                                   const struct cts_path_stream *stream,
+                                                   uint32_t launched, struct cts_error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* The rules by pattern, and their texts: all from the one table. */
-#include "analyze/path/rule.h"
+/* The texts of the table. */
+#include "analyze/path/rules.h"
 
 const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT] = {
 #define X(name, symbol, text, paper, help) [CTS_PATH_PATTERN_##name] = text,
@@ -13,11 +13,6 @@ const char *const cts_path_pattern_papers[CTS_PATH_PATTERN_COUNT] = {
 };
 const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT] = {
 #define X(name, symbol, text, paper, help) [CTS_PATH_PATTERN_##name] = help,
-    CTS_PATH_PATTERN_MAP(X)
-#undef X
-};
-const struct cts_path_rule *const cts_path_rules[CTS_PATH_PATTERN_COUNT] = {
-#define X(name, symbol, text, paper, help) [CTS_PATH_PATTERN_##name] = &cts_path_rule_##symbol,
     CTS_PATH_PATTERN_MAP(X)
 #undef X
 };

@@ -7,7 +7,7 @@
 #ifndef CTS_ANALYZE_PATH_SCAN_H
 #define CTS_ANALYZE_PATH_SCAN_H
 
-#include "analyze/path/graph.h"
+#include "analyze/path/raw.h"
 
 struct load;
 struct frame;

@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/path/load.h"
 #include "analyze/path/scan.h"
 
 /* A cut that was chosen. */

@@ -5,7 +5,8 @@
  * same one for all its threads. What a thread runs first in a team follows the fork. */
 #include <stdlib.h>
 
-#include "analyze/path/rule.h"
+#include "analyze/path/offer.h"
+#include "analyze/path/steps.h"
 #include "common/map.h"
 
 struct fork_place {

@@ -4,40 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/rule.h"
-
-enum cts_status cts_path_add_wait(struct cts_path_location *location,
-                                  const struct cts_path_wait *wait,
-                                  const struct cts_path_edge *edges, size_t edge_count,
-                                  struct cts_error *error)
-{
-    if (edge_count > CTS_PATH_EDGES_MAX) edge_count = CTS_PATH_EDGES_MAX;
-    if (CTS_ARRAY_RESERVE(&location->waits, location->waits.count + 1, error) ||
-        CTS_ARRAY_RESERVE(&location->edges, location->edges.count + edge_count, error))
-        return CTS_MEMORY;
-    struct cts_path_wait *const added = &location->waits.items[location->waits.count++];
-    *added = *wait;
-    if (wait->flags & CTS_PATH_POOLED) return CTS_OK;
-    added->first = (uint32_t)location->edges.count;
-    added->count = (uint32_t)edge_count;
-    if (edge_count)
-        memcpy(location->edges.items + location->edges.count, edges, edge_count * sizeof *edges);
-    location->edges.count += edge_count;
-    return CTS_OK;
-}
+#include "analyze/path/offer.h"
+#include "analyze/path/steps.h"
 
 /* ---- dependencies to waits ---- */
-
-enum cts_status cts_path_add_dependency(struct cts_path_location *location,
-                                        const struct cts_path_dependency *dependency,
-                                        struct cts_error *error)
-{
-    struct cts_path_raw *const raw = location->raw;
-    if (CTS_ARRAY_RESERVE(&raw->dependencies, raw->dependencies.count + 1, error))
-        return CTS_MEMORY;
-    raw->dependencies.items[raw->dependencies.count++] = *dependency;
-    return CTS_OK;
-}
 
 static int by_call(const void *left, const void *right)
 {
@@ -56,14 +26,6 @@ static void sort_dependencies(struct cts_path_raw *raw)
             qsort(items, raw->dependencies.count, sizeof *items, by_call);
             return;
         }
-}
-
-uint32_t cts_path_leave_of(const struct cts_path_location *at, uint32_t call)
-{
-    uint32_t node = call + 1;
-    while (node < at->count && !(at->region[node] & CTS_PATH_LEAVE && at->active[node - 1] == call))
-        node++;
-    return node < at->count ? node : (uint32_t)at->count - 1;
 }
 
 struct call {
@@ -275,36 +237,6 @@ enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
 }
 
 /* ---- what others need ---- */
-
-const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph, uint32_t location,
-                                             const struct cts_path_wait *wait)
-{
-    size_t count;
-    const struct cts_path_edge *const edges = cts_path_edges_of(graph, location, wait, &count);
-    const struct cts_path_edge *best = NULL;
-    for (size_t i = 0; i < count; i++) {
-        const struct cts_path_edge *const edge = &edges[i];
-        if (edge->location == location) continue;
-        if (!best || edge->source_ns > best->source_ns ||
-            (edge->source_ns == best->source_ns &&
-             graph->locations[edge->location].order < graph->locations[best->location].order))
-            best = edge;
-    }
-    return best;
-}
-
-uint32_t cts_path_node_at(const struct cts_path_location *location, uint64_t time_ns)
-{
-    size_t low = 0, high = location->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (location->time_ns[middle] <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? (uint32_t)low - 1 : CTS_PATH_NONE;
-}
 
 struct wire_wait {
     struct cts_path_wait wait;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/graph.h"
+#include "analyze/path/questions.h"
 
 #define END_OF_PATH (UINT32_MAX - 1)
 

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/path/questions.h"
+#include "analyze/path/steps.h"
+
 /* ---- waits before and after ---- */
 
 struct projection {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/path/build.h"
 #include "analyze/path/whatif-project.h"
 
 enum { TARGETS_DEFAULT = 100, WAITS_DEFAULT = 20 };

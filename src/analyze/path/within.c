@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "analyze/path/names.h"
+#include "analyze/path/open.h"
+#include "analyze/path/within.h"
 
 /* Of one location. */
 struct place {

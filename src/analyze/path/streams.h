@@ -1,6 +1,6 @@
 /* The devices of one process of the trace while their dependencies are found. */
-#ifndef CTS_ANALYZE_PATH_DEVICE_H
-#define CTS_ANALYZE_PATH_DEVICE_H
+#ifndef CTS_ANALYZE_PATH_STREAMS_H
+#define CTS_ANALYZE_PATH_STREAMS_H
 
 #include "analyze/path/api.h"
 #include "analyze/path/graph.h"
@@ -57,15 +57,5 @@ static inline struct cts_path_stream *cts_path_stream_of(const struct cts_path_d
     const uint32_t index = device->stream_index[location - device->lowest];
     return index ? &device->streams[index - 1] : NULL;
 }
-
-/* Adds the first `launched` activities of a stream to what is awaited, if there are any. */
-CTS_MUST_CHECK enum cts_status cts_path_await_work(const struct cts_path_device *device,
-                                                   struct cts_path_marks *marks,
-                                                   const struct cts_path_stream *stream,
-                                                   uint32_t launched, struct cts_error *error);
-
-/* Gives each device activity its launching call. */
-CTS_MUST_CHECK enum cts_status cts_path_join_launches(struct cts_path_device *device,
-                                                      struct cts_error *error);
 
 #endif

@@ -1,0 +1,11 @@
+/* Which device activity belongs to which call. */
+#ifndef CTS_ANALYZE_PATH_LAUNCHES_H
+#define CTS_ANALYZE_PATH_LAUNCHES_H
+
+#include "analyze/path/streams.h"
+
+/* Gives each device activity its launching call. */
+CTS_MUST_CHECK enum cts_status cts_path_join_launches(struct cts_path_device *device,
+                                                      struct cts_error *error);
+
+#endif

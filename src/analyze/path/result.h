@@ -1,0 +1,165 @@
+/* What the analysis is asked and what it answers: options, rows, waits, the path (path.h). */
+#ifndef CTS_ANALYZE_PATH_RESULT_H
+#define CTS_ANALYZE_PATH_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/path/rules.h"
+#include "common/processes.h"
+#include "trace/timeline/timeline.h"
+
+/* What is odd in a trace, counted; the analysis goes on without it. */
+#define CTS_PATH_WARNING_MAP(X)                                                                    \
+    X(CLOCK_BACK, "events whose clock goes back: taken as at the time before")                     \
+    X(LEAVE_WITHOUT_ENTER, "leaves without an enter: left out")                                    \
+    X(ENTER_WITHOUT_LEAVE, "enters without a leave: ended with what encloses them")                \
+    X(UNKNOWN_REGION, "events of unknown regions: left out")                                       \
+    X(UNKNOWN_PEER, "messages to or from ranks that the communicator does not have: left out")     \
+    X(UNMATCHED_SEND, "sends without a receive: no dependency")                                    \
+    X(UNMATCHED_RECEIVE, "receives without a send: no dependency")                                 \
+    X(UNMATCHED_REQUEST, "requests that nothing completes, or completions of none: left out")      \
+    X(EARLY_RECEIVE, "receives that end before their send begins: clocks differ")                  \
+    X(EARLY_LEAVE, "collectives left before the last one came: clocks differ")                     \
+    X(LAUNCH_WITHOUT_WORK, "launches and copies without their device activity")                    \
+    X(WORK_WITHOUT_LAUNCH, "device activities without a launch: no dependency")                    \
+    X(WORK_BEFORE_LAUNCH, "device activities that begin before their launch: clocks differ")       \
+    X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: left out")      \
+    X(UNKNOWN_STREAM, "calls whose stream is not known: left out")                                 \
+    X(UNKNOWN_GROUP, "posts, starts, completes, waits of a window without their group: left out")  \
+    X(OUTSIDE_CALL, "messages outside any region: left out")                                       \
+    X(DAMAGED_LOCATION, "locations whose file is missing or damaged: read as far as it goes")      \
+    X(WAIT_CIRCLE, "waits that wait for each other: clocks differ; blamed on the waiting call")
+enum cts_path_warning {
+#define X(name, text) CTS_PATH_WARNING_##name,
+    CTS_PATH_WARNING_MAP(X)
+#undef X
+        CTS_PATH_WARNING_COUNT
+};
+extern const char *const cts_path_warning_texts[CTS_PATH_WARNING_COUNT];
+
+struct cts_path_options {
+    const char *api_table;      /* text of more API names, before the built-in ones; NULL */
+    const char *api_table_name; /* for messages */
+    const char *null_stream;    /* name of a location, or a stream's number; NULL: as marked */
+    bool direct_blame;          /* blame stays where the wait points to */
+    double path_weight, blame_weight; /* of the rating; both 0: both 1 */
+    unsigned threads;                 /* 0: one per processor */
+    const char *within;      /* count only what lies from the first enter to the last leave of this
+                                activity (named as in whatif.h), on whatever location; NULL: all */
+    uint64_t from_ns, to_ns; /* count only this part; both 0: all. Set by `within` */
+    uint64_t
+        window_events; /* above 0: in stretches of about as many, to save memory; keeps nothing */
+    unsigned worst;    /* instances kept per pattern; 0: 5 */
+    bool keep_segments;
+    bool keep_waits;                       /* of this process's ranks */
+    bool keep_blames;                      /* likewise */
+    const struct cts_processes *processes; /* NULL: alone */
+};
+
+enum cts_path_where { CTS_PATH_ON_HOST, CTS_PATH_ON_DEVICE, CTS_PATH_IN_MPI, CTS_PATH_LATENCY };
+
+/* All instances of one activity. */
+struct cts_path_row {
+    uint32_t region; /* in cts_path.region_names */
+    enum cts_path_where where;
+    uint64_t calls, inclusive_ns, exclusive_ns; /* inclusive: of the outermost call */
+    uint64_t path_ns, blame_ns;
+    double path_share, blame_share, rating;
+};
+
+/* An instance of a wait. */
+struct cts_path_instance {
+    uint64_t begin_ns, end_ns; /* from the first event */
+    uint32_t location;
+    uint32_t culprit;        /* location that came last */
+    uint32_t culprit_region; /* what ran there in the middle of it; NONE: unknown */
+};
+
+struct cts_path_pattern_row {
+    enum cts_path_pattern pattern;
+    uint64_t count, time_ns;
+    struct cts_path_instance *worst; /* longest first */
+    size_t worst_count;
+};
+
+/* A stay of the path on a location, from the last to the first. */
+struct cts_path_segment {
+    uint64_t begin_ns, end_ns;
+    uint32_t location;
+    uint32_t latency; /* region of the latency that led here at end_ns..., NONE */
+};
+
+/* A wait that took time. */
+struct cts_path_kept_wait {
+    uint64_t begin_ns, end_ns; /* from the first event */
+    uint64_t culprit_ns;       /* when what came last was done */
+    uint32_t location, pattern;
+    uint32_t culprit; /* location that came last; NONE: unknown */
+    uint32_t region;  /* of the call or the device activity that waits; NONE: no call (BlameSync) */
+    uint64_t leave_ns; /* when that ends */
+};
+
+/* The blame of what began on a location at a time: of an activity all that lands on it until it
+ * ends, less what it calls; of a gap between activities what lands in there. Sums over all
+ * locations are cts_path.blame_ns, to the ns. */
+struct cts_path_blame_at {
+    uint64_t time_ns; /* from the first event */
+    uint64_t blame_ns;
+    uint32_t fraction; /* in 2^-32 ns; what is left while it is computed */
+};
+struct cts_path_blames {
+    struct cts_path_blame_at *items; /* by time */
+    size_t count, capacity;
+    bool mine; /* this process holds the location */
+};
+
+/* A device of a rank: all its streams together. Activities without duration are left out. */
+struct cts_path_device_row {
+    uint32_t rank;
+    uint32_t device; /* its number; NONE: the trace does not say */
+    uint32_t stream_count;
+    uint32_t process, group; /* dense index of the process; of its accelerator group, or NONE */
+    uint64_t rank_first_ns, begin_ns; /* first event of the rank; begin of the first activity */
+    uint64_t activity_count;
+    uint64_t span_ns;           /* from its first activity to the end of its last */
+    uint64_t startup_ns;        /* from the first event of its rank to its first activity */
+    uint64_t idle_ns;           /* of the span: nothing runs */
+    uint64_t busy_ns[3];        /* of the span: one activity, two, more run at once */
+    uint64_t copy_ns;           /* time of copies */
+    uint64_t copy_alone_ns;     /* of it: no kernel of another stream runs */
+    uint64_t copy_missed_ns;    /* of it: could have been behind a kernel that came later */
+    uint64_t copy_missed_count; /* copies with such time */
+};
+
+struct cts_path {
+    const struct cts_timeline *timeline;
+    const char **region_names;
+    uint32_t region_count;
+    uint32_t start_region;     /* what stands for the time before a process's first event */
+    struct cts_path_row *rows; /* by rating; only those that were called, on the path or to blame */
+    size_t row_count;
+    struct cts_path_pattern_row patterns[CTS_PATH_PATTERN_COUNT];
+    uint64_t warnings[CTS_PATH_WARNING_COUNT];
+    uint64_t first_ns, last_ns;          /* of all events */
+    uint64_t part_begin_ns, part_end_ns; /* what is counted: all that, or a part */
+    uint64_t init_ns,
+        finalize_ns;            /* first enter of MPI_Init, last leave of MPI_Finalize; 0: none */
+    uint64_t path_ns;           /* of the part: its length */
+    uint64_t mpi_path_ns;       /* of it, from MPI_Init to MPI_Finalize */
+    uint64_t wait_ns, blame_ns; /* equal */
+    uint64_t host_wait_ns, device_wait_ns;
+    uint64_t path_where_ns[CTS_PATH_LATENCY + 1];
+    uint64_t stretch_count; /* in which it was analysed */
+    uint64_t event_count, node_count, location_count, process_count, stream_count;
+    uint64_t path_jumps, path_crossings; /* changes of location; of process */
+    struct cts_path_segment *segments;   /* if kept */
+    size_t segment_count, segment_capacity;
+    struct cts_path_kept_wait *kept_waits; /* if kept: by location, begin */
+    size_t kept_wait_count;
+    struct cts_path_blames *kept_blames; /* [location_count], if kept */
+    struct cts_path_device_row *devices; /* by rank, device */
+    size_t device_count;
+};
+
+#endif

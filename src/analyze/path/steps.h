@@ -1,0 +1,30 @@
+/* The steps of building a graph (build.c), each a file. */
+#ifndef CTS_ANALYZE_PATH_STEPS_H
+#define CTS_ANALYZE_PATH_STEPS_H
+
+#include "analyze/path/graph.h"
+
+/* Matches messages, collectives and barriers over all processes, into dependencies and pools. */
+CTS_MUST_CHECK enum cts_status cts_path_match_messages(struct cts_path_graph *graph,
+                                                       struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_match_groups(struct cts_path_graph *graph,
+                                                     struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_match_locks(struct cts_path_graph *graph,
+                                                    struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_match_threads(struct cts_path_graph *graph,
+                                                      struct cts_error *error);
+/* Dependencies of host threads become waits. */
+CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t location,
+                                                   struct cts_error *error);
+/* All that concerns the devices of one process of the trace: launches, synchronisations, streams.
+ */
+CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
+                                                     struct cts_error *error);
+/* Orders waits, makes them disjoint, lists the jumps. */
+CTS_MUST_CHECK enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
+                                               struct cts_error *error);
+/* What the other processes must know: waits of hosts for hosts. */
+CTS_MUST_CHECK enum cts_status cts_path_share_waits(struct cts_path_graph *graph,
+                                                    struct cts_error *error);
+
+#endif
