@@ -1,5 +1,5 @@
-/* Building the graph: reading, matching, waits. Between steps that need the other processes all agree
- * that they can go on. */
+/* Building the graph: reading, matching, waits. Between steps that need the other processes all
+ * agree that they can go on. */
 #include "analyze/path/build.h"
 
 #include "analyze/path/load.h"
