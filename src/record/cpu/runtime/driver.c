@@ -30,11 +30,17 @@ static CUresult result_of(cudaError_t error)
     }
 }
 
+/* What the driver API returns is never the runtime API's last error. */
+#define KEEP_LAST_ERROR()                                                                          \
+    const cudaError_t kept_error __attribute__((cleanup(cts_restore_last_error), unused)) =        \
+        cts_last_error()
+
 /* A function that is one of the runtime's. */
 #define FORWARD(name, parameters, call)                                                            \
     CUresult name parameters                                                                       \
     {                                                                                              \
         CTS_CALL();                                                                                \
+        KEEP_LAST_ERROR();                                                                         \
         return result_of(call);                                                                    \
     }
 
@@ -50,12 +56,14 @@ static int device_of(CUcontext context)
 
 CUresult cuInit(unsigned int flags)
 {
+    KEEP_LAST_ERROR();
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     return result_of(cts_enter_lenient());
 }
 
 CUresult cuDriverGetVersion(int *driverVersion)
 {
+    KEEP_LAST_ERROR();
     return result_of(cudaDriverGetVersion(driverVersion));
 }
 
@@ -93,6 +101,7 @@ CUresult cuGetErrorString(CUresult error, const char **pStr)
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
+    KEEP_LAST_ERROR();
     if (!device) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cts_enter_lenient();
     if (error != cudaSuccess) return result_of(error);
@@ -103,11 +112,13 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 
 CUresult cuDeviceGetCount(int *count)
 {
+    KEEP_LAST_ERROR();
     return result_of(cudaGetDeviceCount(count));
 }
 
 CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 {
+    KEEP_LAST_ERROR();
     struct cudaDeviceProp prop;
     if (!name || len <= 0) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
@@ -117,6 +128,7 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
+    KEEP_LAST_ERROR();
     struct cudaDeviceProp prop;
     if (!uuid) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
@@ -126,6 +138,7 @@ CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev)
 {
+    KEEP_LAST_ERROR();
     struct cudaDeviceProp prop;
     if (!bytes) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
@@ -135,6 +148,7 @@ CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev)
 
 CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
+    KEEP_LAST_ERROR();
     /* The two APIs number attributes alike. */
     return result_of(cudaDeviceGetAttribute(pi, (enum cudaDeviceAttr)attrib, dev));
 }
@@ -150,6 +164,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 
 CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
+    KEEP_LAST_ERROR();
     return result_of(cudaDeviceCanAccessPeer(canAccessPeer, dev, peerDev));
 }
 
@@ -157,6 +172,7 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDe
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
+    KEEP_LAST_ERROR();
     const cudaError_t error = cts_enter_lenient();
     if (error != cudaSuccess) return result_of(error);
     if (!pctx) return CUDA_ERROR_INVALID_VALUE;
@@ -172,6 +188,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
+    KEEP_LAST_ERROR();
     if (!ctx) {
         depth = 0;
         return CUDA_SUCCESS;
@@ -184,6 +201,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 
 CUresult cuCtxPushCurrent(CUcontext ctx)
 {
+    KEEP_LAST_ERROR();
     if (!cts_device_is_valid(device_of(ctx)) || depth == CONTEXT_STACK_MAX)
         return CUDA_ERROR_INVALID_CONTEXT;
     stack[depth++] = ctx;
@@ -209,6 +227,7 @@ CUresult cuCtxGetCurrent(CUcontext *pctx)
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     (void)flags; /* how to wait: a hint */
     const CUresult result = cuDevicePrimaryCtxRetain(pctx, dev);
     return result == CUDA_SUCCESS ? cuCtxPushCurrent(*pctx) : result;
@@ -217,6 +236,7 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 CUresult cuCtxDestroy(CUcontext ctx)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
     if (depth && stack[depth - 1] == ctx) depth--;
     return result_of(cudaDeviceSynchronize());
@@ -239,6 +259,7 @@ FORWARD(cuMemGetInfo, (size_t *free_bytes, size_t *total), cudaMemGetInfo(free_b
 CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     void *pointer = NULL;
     if (!dptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaMalloc(&pointer, bytesize);
@@ -249,6 +270,7 @@ CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     void *pointer = NULL;
     if (!dptr) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaMallocManaged(&pointer, bytesize, flags);
@@ -297,30 +319,35 @@ static CUresult fill(CUdeviceptr destination, uint32_t value, uint32_t element_b
 CUresult cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t n)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     return fill(dstDevice, uc, 1, n, NULL);
 }
 
 CUresult cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t n)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     return fill(dstDevice, us, 2, n, NULL);
 }
 
 CUresult cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t n)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     return fill(dstDevice, ui, 4, n, NULL);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t n, CUstream hStream)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     return fill(dstDevice, uc, 1, n, hStream);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t n, CUstream hStream)
 {
     CTS_CALL();
+    KEEP_LAST_ERROR();
     return fill(dstDevice, ui, 4, n, hStream);
 }
 

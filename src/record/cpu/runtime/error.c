@@ -18,6 +18,23 @@ cudaError_t cts_return(cudaError_t error)
     return error;
 }
 
+cudaError_t cts_return_query(cudaError_t error)
+{
+    if (error != cudaErrorNotReady) return cts_return(error);
+    cts_call_failed((int)error);
+    return error;
+}
+
+cudaError_t cts_last_error(void)
+{
+    return last_error;
+}
+
+void cts_restore_last_error(const cudaError_t *kept)
+{
+    last_error = *kept;
+}
+
 cudaError_t cts_sticky(int device)
 {
     return (cudaError_t)atomic_load(&sticky[device]);

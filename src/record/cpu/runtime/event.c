@@ -161,7 +161,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle)
     cts_record_sync_end(&trace, CTS_SYNC_EVENT_QUERY, point.stream, number_of(handle), error);
     cts_point_release(&point);
     cts_streams_unlock();
-    return cts_return(error);
+    return cts_return_query(error);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t handle)
@@ -198,7 +198,7 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
                                         atomic_load(&from->mark->time_ns)) *
                       1e-6);
     cts_streams_unlock();
-    return cts_return(error);
+    return cts_return_query(error);
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, unsigned int flags)

@@ -65,6 +65,13 @@ void cts_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Keeps a failure as the thread's last error; returns it. Entry points end with it. */
 cudaError_t cts_return(cudaError_t error);
+/* The same for queries: that work is pending is an answer and no failure, so that cudaErrorNotReady
+ * never becomes the last error. */
+cudaError_t cts_return_query(cudaError_t error);
+/* The thread's last error without a fault's, and putting it back: for code that is no call of the
+ * runtime API's, although it makes some. */
+cudaError_t cts_last_error(void);
+void cts_restore_last_error(const cudaError_t *kept);
 /* cudaErrorNotSupported, and one line that names the function and why, the first time. */
 cudaError_t cts_refuse(const char *function, const char *why);
 /* The error that poisons a device after a fault, cudaSuccess while it is sound. */

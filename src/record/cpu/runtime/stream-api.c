@@ -201,7 +201,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
                                                  : cudaErrorNotReady;
     if (stream) cts_record_sync_end(&trace, CTS_SYNC_STREAM_QUERY, stream, 0, error);
     cts_streams_unlock();
-    return cts_return(error);
+    return cts_return_query(error);
 }
 
 cudaError_t cudaDeviceSynchronize(void)
