@@ -204,6 +204,7 @@ static enum cts_status walk_chunks(struct cts_acc_reader *reader, const struct a
         if (left < sizeof magic) return CTS_OK;
         enum cts_status status = read_at(file, at, magic, sizeof magic, error);
         if (status) return status;
+        if (cts_get_u32(magic) == 0) return CTS_OK; /* reserved, and not used */
         if (cts_get_u32(magic) == CTS_ACC_FOOTER_MAGIC)
             return check_cut_footer(file, at, count, error);
         if (left < CTS_ACC_CHUNK_HEADER_BYTES && cts_get_u32(magic) == CTS_ACC_CHUNK_MAGIC)

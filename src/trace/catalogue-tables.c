@@ -45,6 +45,8 @@ static const char *const sync_kinds[] = {"event record", "stream wait", "event s
                                          "stream sync",  "device sync", "event query",
                                          "stream query", NULL};
 
+static const char *const endings[] = {"closed", "exit", "signal", "unknown", NULL};
+
 #define ROW cts_rank
 static const struct cts_column rank_columns[] = {
     ID(rank),
@@ -250,6 +252,18 @@ static const struct cts_column cluster_columns[] = {
     ELEMENT("cluster_z", ctas[2]),
 };
 #undef ROW
+#define ROW cts_ending
+static const struct cts_column ending_columns[] = {
+    OF(rank, RANKS),        WORD(how, endings),        MAYBE(status, IS_ALL_ONES, NUMBER),
+    NUMBER(launches_asked), NUMBER(launches_complete), NUMBER(rows_lost),
+};
+#undef ROW
+#define ROW cts_access_file_row
+static const struct cts_column access_file_columns[] = {
+    OF(rank, RANKS), NUMBER(file),     NUMBER(chunks),
+    NUMBER(records), NUMBER(accesses), QUANTITY(size_bytes, BYTES),
+};
+#undef ROW
 #define ROW cts_message
 static const struct cts_column message_columns[] = {
     OF(rank, RANKS),
@@ -265,7 +279,9 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
                         .column_count = sizeof COLUMNS / sizeof *COLUMNS,                          \
                         .order = CTS_ORDER_##ORDER,                                                \
                         .optional = CTS_TABLE_##ID == CTS_TABLE_CTA_SMS ||                         \
-                                    CTS_TABLE_##ID == CTS_TABLE_CLUSTERS,                          \
+                                    CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||                        \
+                                    CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||                         \
+                                    CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES,                      \
                         .row_bytes = sizeof(struct ROW),                                           \
                         .rows_offset = offsetof(struct cts_catalogue, ROWS),                       \
                         .count_offset = offsetof(struct cts_catalogue, COUNT)}
@@ -287,6 +303,9 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
       host_access_columns, RANK_OP),
     T(CTA_SMS, cta_sms, cts_cta_sm, cta_sms, cta_sm_count, cta_sm_columns, WRITTEN),
     T(CLUSTERS, clusters, cts_cluster, clusters, cluster_count, cluster_columns, WRITTEN),
+    T(ENDINGS, endings, cts_ending, endings, ending_count, ending_columns, WRITTEN),
+    T(ACCESS_FILES, access_files, cts_access_file_row, access_files, access_file_count,
+      access_file_columns, WRITTEN),
     T(MESSAGES, messages, cts_message, messages, message_count, message_columns, WRITTEN),
 #undef T
 };

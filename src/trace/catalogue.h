@@ -128,6 +128,25 @@ struct cts_cta_sm {
 struct cts_cluster {
     uint32_t launch, ctas[3];
 };
+/* How the process of a rank ended. All that it recorded is there if it did not end by a signal or
+ * unknown, if all launches asked for are complete, and no row was lost: only then the rank has an
+ * end_ns, whatever `how` says. */
+struct cts_ending {
+    uint32_t rank;
+    const char *how; /* "closed": the recorder closed the run; "exit": the process ended by itself
+                        before that (_exit, quick_exit, exec and the new program's end);
+                        "signal"; "unknown" */
+    uint32_t status; /* of the exit, or the signal; CTS_NONE: not known */
+    uint64_t launches_asked, launches_complete; /* complete: ran, and all its records written or
+                                                   counted as dropped */
+    uint64_t rows_lost;                         /* rows that could not be kept */
+};
+/* What the process of a rank wrote into rank-N/K.acc. */
+struct cts_access_file_row {
+    uint32_t rank, file;
+    uint64_t chunks, records, accesses;
+    uint64_t size_bytes; /* of header and chunks, without the footer */
+};
 struct cts_message {
     uint32_t rank;
     const char *severity, *text; /* severity: "note", "warning", "error" */
@@ -264,6 +283,10 @@ struct cts_catalogue {
     size_t cta_sm_count;
     struct cts_cluster *clusters; /* as written; may name launches that do not exist */
     size_t cluster_count;
+    struct cts_ending *endings; /* none in runs of earlier versions */
+    size_t ending_count;
+    struct cts_access_file_row *access_files; /* likewise */
+    size_t access_file_count;
     struct cts_message *messages;
     size_t message_count;
     struct cts_catalogue_private *private_data;

@@ -73,5 +73,13 @@ CREATE TABLE host_accesses (    -- with --host-accesses: ranges that the CPU tou
 CREATE TABLE cta_sms (launch INTEGER, cta INTEGER, sm INTEGER); -- where CTAs ran, as far as known
 CREATE TABLE clusters (          -- of CTAs, where a launch has more than one in a cluster
     launch INTEGER, cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER);
+CREATE TABLE endings (           -- how a process ended, and what is known to be complete
+    rank INTEGER PRIMARY KEY,
+    how TEXT,                   -- 'closed', 'exit', 'signal', 'unknown'
+    status INTEGER,             -- exit status or signal; NULL: not known
+    launches_asked INTEGER, launches_complete INTEGER, rows_lost INTEGER);
+CREATE TABLE access_files (      -- what was written into rank-N/K.acc
+    rank INTEGER, file INTEGER, chunks INTEGER, records INTEGER, accesses INTEGER,
+    size_bytes INTEGER, UNIQUE (rank, file));
 CREATE TABLE messages (rank INTEGER, severity TEXT, text TEXT); -- what the recorder had to say
 CREATE TABLE counters (name TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID; -- ids given out, by table
