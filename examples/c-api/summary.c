@@ -27,11 +27,11 @@ int main(int argc, char **argv)
     const size_t kernel_count = cts_run_kernel_count(run);
     struct totals *const totals = calloc(kernel_count + 1, sizeof *totals);
     if (!totals) return fail("out of memory");
-    struct cts_warp_record record;
+    struct cts_warp_record record = CTS_INFO_INIT(struct cts_warp_record);
     int more;
     while ((more = cts_accesses_next(accesses, &record)) == 1) {
-        struct cts_launch_info launch;
-        struct cts_site_info site;
+        struct cts_launch_info launch = CTS_INFO_INIT(struct cts_launch_info);
+        struct cts_site_info site = CTS_INFO_INIT(struct cts_site_info);
         if (cts_run_find_launch(run, record.launch, &launch)) continue;
         if (cts_run_site(run, record.site, &site)) continue;
         const uint64_t bytes = (uint64_t)__builtin_popcount(record.lanes) * record.width_bytes;
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
     if (more < 0) return fail(cts_accesses_error(accesses));
 
     for (size_t i = 0; i < kernel_count; i++) {
-        struct cts_kernel_info kernel;
+        struct cts_kernel_info kernel = CTS_INFO_INIT(struct cts_kernel_info);
         cts_run_kernel(run, i, &kernel);
         printf("%s: %llu bytes loaded, %llu stored\n", kernel.name ? kernel.name : "?",
                (unsigned long long)totals[i].loaded_bytes,

@@ -35,7 +35,7 @@ static void the_catalogue_is_there(void **state)
     assert_int_equal(cts_run_is_complete(run), 1);
     assert_int_equal(cts_run_dropped_accesses(run), 0);
 
-    struct cts_kernel_info kernel;
+    struct cts_kernel_info kernel = CTS_INFO_INIT(struct cts_kernel_info);
     assert_int_equal(cts_run_kernel_count(run), 2);
     assert_int_equal(cts_run_kernel(run, 1, &kernel), CTS_RESULT_OK);
     assert_string_equal(kernel.name, "sum(int *)");
@@ -44,7 +44,7 @@ static void the_catalogue_is_there(void **state)
     assert_int_equal(kernel.static_shared_bytes, 128);
     assert_int_equal(cts_run_kernel(run, 2, &kernel), CTS_RESULT_USAGE);
 
-    struct cts_launch_info launch;
+    struct cts_launch_info launch = CTS_INFO_INIT(struct cts_launch_info);
     assert_int_equal(cts_run_launch_count(run), 3);
     assert_int_equal(cts_run_launch(run, 1, &launch), CTS_RESULT_OK);
     assert_int_equal(launch.kernel, 1);
@@ -57,7 +57,7 @@ static void the_catalogue_is_there(void **state)
     assert_int_equal(cts_run_find_launch(run, 3, &launch), CTS_RESULT_USAGE);
     assert_int_equal(cts_run_launch(run, 3, &launch), CTS_RESULT_USAGE);
 
-    struct cts_site_info site;
+    struct cts_site_info site = CTS_INFO_INIT(struct cts_site_info);
     assert_int_equal(cts_run_site_count(run), 4);
     assert_int_equal(cts_run_site(run, 3, &site), CTS_RESULT_OK);
     assert_string_equal(site.operation, "atomic add");
@@ -69,7 +69,7 @@ static void the_catalogue_is_there(void **state)
     assert_int_equal(site.writes, 1);
     assert_int_equal(cts_run_site(run, 4, &site), CTS_RESULT_USAGE);
 
-    struct cts_allocation_info allocation;
+    struct cts_allocation_info allocation = CTS_INFO_INIT(struct cts_allocation_info);
     assert_int_equal(cts_run_allocation_count(run), 2);
     assert_int_equal(cts_run_allocation(run, 0, &allocation), CTS_RESULT_OK);
     assert_int_equal(allocation.freed_op, 10);
@@ -86,7 +86,7 @@ static void count(const struct cts_run *run, uint32_t launch, unsigned *records,
 {
     char error[CTS_ERROR_BYTES];
     struct cts_accesses *all;
-    struct cts_warp_record record;
+    struct cts_warp_record record = CTS_INFO_INIT(struct cts_warp_record);
     if (cts_accesses_open(run, launch, &all, error, sizeof error)) fail_msg("%s", error);
     *records = *accesses = 0;
     int more;
@@ -114,7 +114,7 @@ static void records_come_back(void **state)
     assert_int_equal(records, 0);
 
     struct cts_accesses *accesses_of_one;
-    struct cts_warp_record record;
+    struct cts_warp_record record = CTS_INFO_INIT(struct cts_warp_record);
     assert_int_equal(cts_accesses_open(run, 1, &accesses_of_one, NULL, 0), CTS_RESULT_OK);
     assert_int_equal(cts_accesses_next(accesses_of_one, &record), 1);
     assert_int_equal(record.cta, 5);
@@ -132,12 +132,100 @@ static void records_come_back(void **state)
     cts_run_close(run);
 }
 
+/* In columns of any capacity the same accesses come as record by record. */
+static void columns_hold_what_records_hold(void **state)
+{
+    (void)state;
+    struct cts_run *const run = open_kind("complete");
+    for (size_t capacity = 1; capacity <= 200; capacity += capacity < 70 ? 1 : 43) {
+        uint64_t addresses[200];
+        uint32_t launches[200], sites[200], ctas[200], warps[200];
+        uint8_t lanes[200];
+        struct cts_access_columns columns = CTS_INFO_INIT(struct cts_access_columns);
+        columns.capacity = capacity;
+        columns.addresses = addresses;
+        columns.launches = launches;
+        columns.sites = sites;
+        columns.ctas = ctas;
+        columns.warps = warps;
+        columns.lanes = lanes;
+        struct cts_warp_record record = CTS_INFO_INIT(struct cts_warp_record);
+        struct cts_accesses *by_record, *by_column;
+        assert_int_equal(cts_accesses_open(run, CTS_UNKNOWN, &by_record, NULL, 0), CTS_RESULT_OK);
+        assert_int_equal(cts_accesses_open(run, CTS_UNKNOWN, &by_column, NULL, 0), CTS_RESULT_OK);
+        int64_t filled = 0, at = 0;
+        uint64_t left = 166;
+        while (cts_accesses_next(by_record, &record) == 1)
+            for (unsigned lane = 0; lane < 32; lane++) {
+                if (!(record.lanes >> lane & 1)) continue;
+                if (at == filled) {
+                    assert_int_equal(cts_accesses_left(by_column), left);
+                    filled = cts_accesses_fill(by_column, &columns);
+                    at = 0;
+                    assert_true(filled > 0 && (uint64_t)filled <= capacity);
+                    left -= (uint64_t)filled;
+                }
+                assert_int_equal(addresses[at], record.addresses[lane]);
+                assert_int_equal(launches[at], record.launch);
+                assert_int_equal(sites[at], record.site);
+                assert_int_equal(ctas[at], record.cta);
+                assert_int_equal(warps[at], record.warp);
+                assert_int_equal(lanes[at], lane);
+                at++;
+            }
+        assert_int_equal(at, filled);
+        assert_int_equal(cts_accesses_fill(by_column, &columns), 0);
+        assert_int_equal(cts_accesses_left(by_column), 0);
+        cts_accesses_close(by_record);
+        cts_accesses_close(by_column);
+    }
+    cts_run_close(run);
+}
+
+/* A caller whose header knows more members gets 0 in them; one without a size is refused. */
+static void structs_may_grow(void **state)
+{
+    (void)state;
+    struct cts_run *const run = open_kind("complete");
+    struct {
+        struct cts_kernel_info info;
+        uint64_t newer;
+    } grown = {.newer = 77};
+    grown.info.struct_size = sizeof grown;
+    assert_int_equal(cts_run_kernel(run, 1, &grown.info), CTS_RESULT_OK);
+    assert_int_equal(grown.info.struct_size, sizeof grown);
+    assert_int_equal(grown.info.line, 9);
+    assert_int_equal(grown.newer, 0);
+    struct cts_kernel_info none = {0};
+    assert_int_equal(cts_run_kernel(run, 1, &none), CTS_RESULT_USAGE);
+    struct cts_accesses *accesses;
+    assert_int_equal(cts_accesses_open(run, CTS_UNKNOWN, &accesses, NULL, 0), CTS_RESULT_OK);
+    assert_int_equal(cts_accesses_fill(accesses, &(struct cts_access_columns){0}), -1);
+    assert_non_null(strstr(cts_accesses_error(accesses), "without its size"));
+    cts_accesses_close(accesses);
+    cts_run_close(run);
+}
+
+static void a_run_without_time_has_no_archive(void **state)
+{
+    (void)state;
+    struct cts_run *const run = open_kind("complete");
+    char error[CTS_ERROR_BYTES], path[100];
+    snprintf(path, sizeof path, "%s/complete", directory);
+    struct cts_archive *archive;
+    assert_int_not_equal(cts_archive_open(path, &archive, error, sizeof error), CTS_RESULT_OK);
+    assert_null(archive);
+    assert_non_null(strstr(error, "complete"));
+    cts_archive_close(NULL);
+    cts_run_close(run);
+}
+
 static void values_come_back(void **state)
 {
     (void)state;
     struct cts_run *const run = open_kind("values");
     struct cts_accesses *accesses;
-    struct cts_warp_record record;
+    struct cts_warp_record record = CTS_INFO_INIT(struct cts_warp_record);
     assert_int_equal(cts_accesses_open(run, 0, &accesses, NULL, 0), CTS_RESULT_OK);
     assert_int_equal(cts_accesses_next(accesses, &record), 1);
     assert_int_equal(record.lanes, 0x9);
@@ -230,9 +318,15 @@ int main(int argc, char **argv)
     snprintf(directory, sizeof directory, "/tmp/cts-api-XXXXXX");
     if (!mkdtemp(directory)) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_catalogue_is_there), cmocka_unit_test(records_come_back),
-        cmocka_unit_test(values_come_back),       cmocka_unit_test(a_killed_program_s_run_opens),
-        cmocka_unit_test(errors_are_texts),       cmocka_unit_test(a_run_serves_several_threads),
+        cmocka_unit_test(the_catalogue_is_there),
+        cmocka_unit_test(records_come_back),
+        cmocka_unit_test(columns_hold_what_records_hold),
+        cmocka_unit_test(structs_may_grow),
+        cmocka_unit_test(a_run_without_time_has_no_archive),
+        cmocka_unit_test(values_come_back),
+        cmocka_unit_test(a_killed_program_s_run_opens),
+        cmocka_unit_test(errors_are_texts),
+        cmocka_unit_test(a_run_serves_several_threads),
     };
     return cmocka_run_group_tests(tests, NULL, remove_directory);
 }

@@ -1,12 +1,11 @@
 /* The public API over the catalogue and the access files. It adds nothing but a stable surface:
  * plain structs that a program may keep, texts in place of numbers of the format. */
-#include "ctascope/ctascope.h"
+#include "trace/api/api-private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/error.h"
 #include "trace/acc.h"
 #include "trace/access.h"
 #include "trace/catalogue.h"
@@ -32,13 +31,27 @@ struct cts_accesses {
     struct cts_acc_batch batch;
     uint32_t launch; /* CTS_UNKNOWN: all */
     size_t next_chunk, next_record;
+    /* cts_accesses_fill() stopped inside record next_record: lanes that are still to come. */
+    uint32_t lanes_left;
+    uint64_t given; /* accesses */
     struct cts_error failure;
 };
 
-static enum cts_result give(const struct cts_error *failure, char *error, size_t error_bytes)
+enum cts_result cts_api_give(const struct cts_error *failure, char *error, size_t error_bytes)
 {
     if (error && error_bytes) snprintf(error, error_bytes, "%s", failure->text);
     return (enum cts_result)failure->status;
+}
+
+enum cts_result cts_api_deliver(void *info, const void *full, size_t full_bytes)
+{
+    uint32_t size_bytes;
+    memcpy(&size_bytes, info, sizeof size_bytes);
+    if (size_bytes < full_bytes) return CTS_RESULT_USAGE; /* no header had fewer members yet */
+    memset((char *)info + full_bytes, 0, size_bytes - full_bytes);
+    memcpy((char *)info + sizeof size_bytes, (const char *)full + sizeof size_bytes,
+           full_bytes - sizeof size_bytes);
+    return CTS_RESULT_OK;
 }
 
 const char *cts_version(void)
@@ -54,12 +67,12 @@ enum cts_result cts_run_open(const char *path, struct cts_run **out, char *error
     struct cts_error failure = {.status = CTS_MEMORY, .text = "out of memory"};
     struct cts_run *const run = calloc(1, sizeof *run);
     *out = NULL;
-    if (!run) return give(&failure, error, error_bytes);
+    if (!run) return cts_api_give(&failure, error, error_bytes);
     run->path = strdup(path);
     if (!run->path || cts_catalogue_read(path, &run->catalogue, &failure)) {
         free(run->path);
         free(run);
-        return give(&failure, error, error_bytes);
+        return cts_api_give(&failure, error, error_bytes);
     }
     *out = run;
     return CTS_RESULT_OK;
@@ -112,7 +125,7 @@ enum cts_result cts_run_kernel(const struct cts_run *run, size_t kernel,
 {
     if (kernel >= run->catalogue.kernel_count) return CTS_RESULT_USAGE;
     const struct cts_kernel *const row = &run->catalogue.kernels[kernel];
-    *info = (struct cts_kernel_info){
+    const struct cts_kernel_info full = {
         .kernel = row->kernel,
         .is_instrumented = row->instrumented,
         .name = row->name,
@@ -121,7 +134,7 @@ enum cts_result cts_run_kernel(const struct cts_run *run, size_t kernel,
         .line = row->line,
         .static_shared_bytes = row->static_shared_bytes,
     };
-    return CTS_RESULT_OK;
+    return cts_api_deliver(info, &full, sizeof full);
 }
 
 static enum cts_recorded recorded_of(const char *word)
@@ -130,9 +143,9 @@ static enum cts_recorded recorded_of(const char *word)
     return strcmp(word, "sample") == 0 ? CTS_RECORDED_SAMPLE : CTS_RECORDED_NONE;
 }
 
-static void fill_launch(const struct cts_launch *row, struct cts_launch_info *info)
+static enum cts_result give_launch(const struct cts_launch *row, struct cts_launch_info *info)
 {
-    *info = (struct cts_launch_info){
+    const struct cts_launch_info full = {
         .launch = row->launch,
         .rank = row->rank,
         .device = row->device,
@@ -151,6 +164,7 @@ static void fill_launch(const struct cts_launch *row, struct cts_launch_info *in
         .accesses = row->accesses,
         .dropped_accesses = row->dropped_accesses,
     };
+    return cts_api_deliver(info, &full, sizeof full);
 }
 
 size_t cts_run_launch_count(const struct cts_run *run)
@@ -162,17 +176,14 @@ enum cts_result cts_run_launch(const struct cts_run *run, size_t index,
                                struct cts_launch_info *info)
 {
     if (index >= run->catalogue.launch_count) return CTS_RESULT_USAGE;
-    fill_launch(&run->catalogue.launches[index], info);
-    return CTS_RESULT_OK;
+    return give_launch(&run->catalogue.launches[index], info);
 }
 
 enum cts_result cts_run_find_launch(const struct cts_run *run, uint32_t launch,
                                     struct cts_launch_info *info)
 {
     const struct cts_launch *const row = cts_catalogue_launch(&run->catalogue, launch);
-    if (!row) return CTS_RESULT_USAGE;
-    fill_launch(row, info);
-    return CTS_RESULT_OK;
+    return row ? give_launch(row, info) : CTS_RESULT_USAGE;
 }
 
 size_t cts_run_site_count(const struct cts_run *run)
@@ -184,7 +195,7 @@ enum cts_result cts_run_site(const struct cts_run *run, size_t site, struct cts_
 {
     if (site >= run->catalogue.site_count) return CTS_RESULT_USAGE;
     const struct cts_site *const row = &run->catalogue.sites[site];
-    *info = (struct cts_site_info){
+    const struct cts_site_info full = {
         .site = row->site,
         .operation = cts_operation_text(row->operation),
         .space = cts_space_text(row->space),
@@ -199,7 +210,7 @@ enum cts_result cts_run_site(const struct cts_run *run, size_t site, struct cts_
         .type = row->type,
         .variable = row->variable,
     };
-    return CTS_RESULT_OK;
+    return cts_api_deliver(info, &full, sizeof full);
 }
 
 size_t cts_run_allocation_count(const struct cts_run *run)
@@ -212,7 +223,7 @@ enum cts_result cts_run_allocation(const struct cts_run *run, size_t index,
 {
     if (index >= run->catalogue.allocation_count) return CTS_RESULT_USAGE;
     const struct cts_allocation *const row = &run->catalogue.allocations[index];
-    *info = (struct cts_allocation_info){
+    const struct cts_allocation_info full = {
         .allocation = row->allocation,
         .rank = row->rank,
         .device = row->device,
@@ -230,7 +241,7 @@ enum cts_result cts_run_allocation(const struct cts_run *run, size_t index,
         .line = row->line,
         .column = row->column,
     };
-    return CTS_RESULT_OK;
+    return cts_api_deliver(info, &full, sizeof full);
 }
 
 /* ---- its accesses ---- */
@@ -242,12 +253,12 @@ enum cts_result cts_accesses_open(const struct cts_run *run, uint32_t launch,
     *out = NULL;
     if (launch != CTS_UNKNOWN && !cts_catalogue_launch(&run->catalogue, launch)) {
         cts_fail(&failure, CTS_USAGE, "'%s' has no launch %u", run->path, launch);
-        return give(&failure, error, error_bytes);
+        return cts_api_give(&failure, error, error_bytes);
     }
     struct cts_accesses *const accesses = calloc(1, sizeof *accesses);
     if (!accesses || cts_acc_open(run->path, &accesses->reader, &failure)) {
         free(accesses);
-        return give(&failure, error, error_bytes);
+        return cts_api_give(&failure, error, error_bytes);
     }
     accesses->run = run;
     accesses->launch = launch;
@@ -269,28 +280,98 @@ static bool read_chunk(struct cts_accesses *accesses)
     return false;
 }
 
-int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *record)
+/* The next record; 1, 0 and -1 as cts_accesses_next(). */
+static int take_record(struct cts_accesses *accesses, struct cts_access *access)
 {
     while (!accesses->failure.status && accesses->next_record == accesses->batch.record_count)
         if (!read_chunk(accesses)) return accesses->failure.status ? -1 : 0;
     if (accesses->failure.status) return -1;
-    const struct cts_access access = cts_acc_record(&accesses->batch, accesses->next_record++);
-    const struct cts_catalogue *const catalogue = &accesses->run->catalogue;
-    const uint32_t width =
-        access.site < catalogue->site_count ? catalogue->sites[access.site].width_bytes : 0;
-    *record = (struct cts_warp_record){
-        .launch = access.launch,
-        .site = access.site,
-        .cta = access.cta,
-        .warp = access.warp,
-        .lanes = access.mask,
-        .width_bytes = width,
-        .space = cts_space_text(access.space),
-        .value_words = access.value_words,
-        .values = access.values,
-    };
-    cts_access_addresses(&access, record->addresses);
+    *access = cts_acc_record(&accesses->batch, accesses->next_record++);
     return 1;
+}
+
+/* A member at a time: all of a record would be 300 bytes to clear and to copy for each. */
+int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *record)
+{
+    struct cts_access access;
+    if (record->struct_size < sizeof *record) {
+        cts_fail(&accesses->failure, CTS_USAGE, "a struct cts_warp_record without its size");
+        return -1;
+    }
+    const int more = take_record(accesses, &access);
+    if (more != 1) return more;
+    const struct cts_catalogue *const catalogue = &accesses->run->catalogue;
+    record->launch = access.launch;
+    record->site = access.site;
+    record->cta = access.cta;
+    record->warp = access.warp;
+    record->lanes = access.mask;
+    record->width_bytes =
+        access.site < catalogue->site_count ? catalogue->sites[access.site].width_bytes : 0;
+    record->space = cts_space_text(access.space);
+    record->value_words = access.value_words;
+    record->values = access.values;
+    memset(record->addresses, 0, sizeof record->addresses);
+    cts_access_addresses(&access, record->addresses);
+    accesses->given += (uint64_t)__builtin_popcount(access.mask);
+    return 1;
+}
+
+uint64_t cts_accesses_left(const struct cts_accesses *accesses)
+{
+    size_t chunk_count;
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(accesses->reader, &chunk_count);
+    uint64_t all = 0;
+    for (size_t i = 0; i < chunk_count; i++)
+        if (accesses->launch == CTS_UNKNOWN || chunks[i].launch == accesses->launch)
+            all += chunks[i].access_count;
+    return all - accesses->given;
+}
+
+/* The lanes of one record, as far as there is room; returns those that are left. */
+static uint32_t fill_lanes(const struct cts_access_columns *columns, size_t *filled, uint32_t lanes,
+                           const struct cts_access *access)
+{
+    uint64_t addresses[CTS_WARP_LANES];
+    if (columns->addresses) cts_access_addresses(access, addresses);
+    size_t at = *filled;
+    for (; lanes && at < columns->capacity; lanes &= lanes - 1, at++) {
+        const unsigned lane = (unsigned)__builtin_ctz(lanes);
+        if (columns->addresses) columns->addresses[at] = addresses[lane];
+        if (columns->lanes) columns->lanes[at] = (uint8_t)lane;
+    }
+    for (size_t i = *filled; i < at; i++) {
+        if (columns->launches) columns->launches[i] = access->launch;
+        if (columns->sites) columns->sites[i] = access->site;
+        if (columns->ctas) columns->ctas[i] = access->cta;
+        if (columns->warps) columns->warps[i] = access->warp;
+    }
+    *filled = at;
+    return lanes;
+}
+
+int64_t cts_accesses_fill(struct cts_accesses *accesses, const struct cts_access_columns *columns)
+{
+    size_t filled = 0;
+    if (columns->struct_size < sizeof *columns) {
+        cts_fail(&accesses->failure, CTS_USAGE, "a struct cts_access_columns without its size");
+        return -1;
+    }
+    while (filled < columns->capacity) {
+        struct cts_access access;
+        uint32_t lanes = accesses->lanes_left;
+        if (lanes) {
+            access = cts_acc_record(&accesses->batch, accesses->next_record - 1);
+        } else {
+            const int more = take_record(accesses, &access);
+            if (more < 0) return -1;
+            if (more == 0) break;
+            lanes = access.mask;
+        }
+        accesses->lanes_left = fill_lanes(columns, &filled, lanes, &access);
+    }
+    accesses->given += filled;
+    return (int64_t)filled;
 }
 
 const char *cts_accesses_error(const struct cts_accesses *accesses)
