@@ -41,8 +41,9 @@ enum cts_result cts_archive_location(const struct cts_archive *archive, size_t l
 {
     if (location >= archive->timeline.location_count) return CTS_RESULT_USAGE;
     const struct cts_timeline_location *const row = &archive->timeline.locations[location];
-    const struct cts_timeline_group *const process =
-        row->process < archive->timeline.group_count ? &archive->timeline.groups[row->process] : NULL;
+    const struct cts_timeline_group *const process = row->process < archive->timeline.group_count
+                                                         ? &archive->timeline.groups[row->process]
+                                                         : NULL;
     const struct cts_location_info full = {
         .location = (uint32_t)location,
         .is_stream = row->kind == CTS_LOCATION_STREAM,

@@ -38,7 +38,8 @@ int main(int argc, char **argv)
                text(site.path), site.line, site.column, text(site.inlined_at), text(site.type),
                text(site.variable));
     for (size_t i = 0; cts_run_allocation(run, i, &a) == CTS_RESULT_OK; i++)
-        printf("allocation %u %u %u 0x%" PRIx64 " %" PRIu64 " %" PRIu64 " %d %s %s %s %s %s %s %u %u %u\n",
+        printf("allocation %u %u %u 0x%" PRIx64 " %" PRIu64 " %" PRIu64
+               " %d %s %s %s %s %s %s %u %u %u\n",
                a.allocation, a.rank, a.device, a.address, a.size_bytes, a.op,
                a.freed_op == CTS_NEVER, text(a.kind), text(a.call), text(a.variable), text(a.type),
                text(a.path), text(a.function), a.element_bytes, a.line, a.column);
