@@ -116,7 +116,8 @@ static inline uint32_t trace_region_of(struct trace *trace, const char *name,
     return id;
 }
 
-/* By name: MPI_..., cu..., "!$omp ...barrier..." and kernels ("...kernel") are known. */
+/* By name: MPI_..., cu..., "!$omp ...barrier...", "!$omp
+ * offloading overhead" (which has a barrier's role) and kernels ("...kernel") are known. */
 static inline uint32_t trace_region(struct trace *trace, const char *name)
 {
     if (!strncmp(name, "MPI_", 4))
@@ -125,7 +126,7 @@ static inline uint32_t trace_region(struct trace *trace, const char *name)
         return trace_region_of(trace, name, CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER);
     if (strstr(name, "kernel"))
         return trace_region_of(trace, name, CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION);
-    if (strstr(name, "barrier"))
+    if (strstr(name, "barrier") || strstr(name, "offloading overhead"))
         return trace_region_of(trace, name, CTS_PARADIGM_OPENMP, CTS_ROLE_IMPLICIT_BARRIER);
     return trace_region_of(trace, name, CTS_PARADIGM_USER, CTS_ROLE_FUNCTION);
 }

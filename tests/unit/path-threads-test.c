@@ -1,5 +1,5 @@
-/* Threads that are created and joined: exact waits, blame and path. Teams of OpenMP are in
- * path-rules-test.c. */
+/* Threads that are created and joined: exact waits, blame and path; which calls of a team are one
+ * barrier. Teams of OpenMP otherwise are in path-rules-test.c. */
 #include "path-fixture.h"
 
 static void thread_event(struct trace *t, uint32_t location, uint64_t time_ns,
@@ -72,11 +72,153 @@ static void joins_in_order(void **state)
     finish(t, &r);
 }
 
+/* ---- teams ---- */
+
+enum { TEAM = 3 };
+struct team {
+    struct trace *trace;
+    uint32_t threads[TEAM];
+};
+
+static struct team team_new(void)
+{
+    struct team team = {.trace = trace_new()};
+    team.threads[0] = trace_rank(team.trace);
+    for (unsigned i = 1; i < TEAM; i++)
+        team.threads[i] = trace_location(team.trace, "OMP thread", CTS_LOCATION_THREAD, 0);
+    for (unsigned i = 0; i < TEAM; i++) team.trace->team_ranks[i] = team.threads[i];
+    team.trace->communicators[1].rank_count = TEAM;
+    return team;
+}
+
+static void team_begin(const struct team *team, uint64_t at)
+{
+    trace_enter(team->trace, team->threads[0], at, "main");
+    trace_add(team->trace, team->threads[0], at, CTS_EVENT_THREAD_FORK);
+    for (unsigned i = 0; i < TEAM; i++)
+        trace_add(team->trace, team->threads[i], at, CTS_EVENT_THREAD_TEAM_BEGIN)
+            ->event.thread.communicator = 1;
+}
+
+static void team_end(const struct team *team, uint64_t at)
+{
+    for (unsigned i = 0; i < TEAM; i++)
+        trace_add(team->trace, team->threads[i], at, CTS_EVENT_THREAD_TEAM_END)
+            ->event.thread.communicator = 1;
+    trace_add(team->trace, team->threads[0], at, CTS_EVENT_THREAD_JOIN);
+    trace_leave(team->trace, team->threads[0], at, "main");
+}
+
+static void expect_waits(struct team *team, uint64_t count, uint64_t time_ns, uint64_t left_out)
+{
+    struct cts_path r;
+    trace_analyze(team->trace, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_OMP_BARRIER, count, time_ns);
+    expect_warning(&r, CTS_PATH_WARNING_PART_OF_TEAM, left_out);
+    finish(team->trace, &r);
+}
+
+/* Two barriers, each with waits of 100 and 60; the master comes last. */
+static void two_barriers(const struct team *team, uint64_t at)
+{
+    for (unsigned k = 0; k < 2; k++) {
+        const uint64_t enters[TEAM] = {at + 200 * k + 110, at + 200 * k + 10, at + 200 * k + 50};
+        for (unsigned i = 0; i < TEAM; i++)
+            trace_call(team->trace, team->threads[i], enters[i], at + 200 * k + 120,
+                       "!$omp implicit barrier");
+    }
+}
+
+/* What one thread alone does counts as a barrier by its role only: it shifts nothing, before the
+ * barriers, while the others are in one, or behind them. */
+static void overhead_of_one_thread(void **state)
+{
+    static const uint64_t places[][2] = {{1, 5}, {20, 60}, {130, 140}, {330, 340}};
+    (void)state;
+    for (unsigned p = 0; p < sizeof places / sizeof *places; p++) {
+        struct team team = team_new();
+        team_begin(&team, 0);
+        if (p < 2)
+            trace_call(team.trace, team.threads[0], places[p][0], places[p][1],
+                       "!$omp offloading overhead");
+        for (unsigned k = 0; k < 2; k++) {
+            trace_call(team.trace, team.threads[0], 200 * k + 110, 200 * k + 120,
+                       "!$omp implicit barrier");
+            if (p == 2 + k)
+                trace_call(team.trace, team.threads[0], places[p][0], places[p][1],
+                           "!$omp offloading overhead");
+            trace_call(team.trace, team.threads[1], 200 * k + 10, 200 * k + 120,
+                       "!$omp implicit barrier");
+            trace_call(team.trace, team.threads[2], 200 * k + 50, 200 * k + 120,
+                       "!$omp implicit barrier");
+        }
+        team_end(&team, 400);
+        expect_waits(&team, 4, 2 * (100 + 60), 1);
+    }
+}
+
+/* Two threads of three that do the same are no team either. */
+static void overhead_of_some_threads(void **state)
+{
+    (void)state;
+    struct team team = team_new();
+    team_begin(&team, 0);
+    trace_call(team.trace, team.threads[0], 1, 9, "!$omp offloading overhead");
+    trace_call(team.trace, team.threads[1], 5, 9, "!$omp offloading overhead");
+    two_barriers(&team, 0);
+    team_end(&team, 400);
+    expect_waits(&team, 4, 2 * (100 + 60), 2);
+}
+
+/* Two different barriers, in the order of the program: by region and order. */
+static void barriers_of_two_regions(void **state)
+{
+    static const char *const names[] = {"!$omp barrier a", "!$omp barrier b", "!$omp barrier a"};
+    (void)state;
+    struct team team = team_new();
+    team_begin(&team, 0);
+    for (unsigned k = 0; k < 3; k++)
+        for (unsigned i = 0; i < TEAM; i++)
+            trace_call(team.trace, team.threads[i], 100 * k + 10 * (i + 1), 100 * k + 50, names[k]);
+    team_end(&team, 400);
+    expect_waits(&team, 6, 3 * (10 + 20), 0);
+}
+
+/* OMPT names a barrier by its return address, which workers do not know. */
+static void barrier_of_two_names(void **state)
+{
+    (void)state;
+    struct team team = team_new();
+    team_begin(&team, 0);
+    for (unsigned k = 0; k < 2; k++)
+        for (unsigned i = 0; i < TEAM; i++)
+            trace_call(team.trace, team.threads[i], 100 * k + 10 * (i + 1), 100 * k + 50,
+                       i ? "!$omp barrier" : "!$omp barrier@0x4021");
+    team_end(&team, 400);
+    expect_waits(&team, 4, 2 * (10 + 20), 0);
+}
+
+/* One thread's last barrier is lost: the ones before it count. */
+static void barrier_that_is_lost(void **state)
+{
+    (void)state;
+    struct team team = team_new();
+    team_begin(&team, 0);
+    for (unsigned k = 0; k < 2; k++)
+        for (unsigned i = 0; i < TEAM - k; i++)
+            trace_call(team.trace, team.threads[i], 100 * k + 10 * (i + 1), 100 * k + 50,
+                       "!$omp implicit barrier");
+    team_end(&team, 400);
+    expect_waits(&team, 2, 10 + 20, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(create_and_join),
-        cmocka_unit_test(joins_in_order),
+        cmocka_unit_test(create_and_join),         cmocka_unit_test(joins_in_order),
+        cmocka_unit_test(overhead_of_one_thread),  cmocka_unit_test(overhead_of_some_threads),
+        cmocka_unit_test(barriers_of_two_regions), cmocka_unit_test(barrier_of_two_names),
+        cmocka_unit_test(barrier_that_is_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,7 +345,8 @@ static void add_warnings(struct cts_path_graph *whole, const struct cts_path_gra
         CTS_PATH_WARNING_EARLY_RECEIVE,       CTS_PATH_WARNING_EARLY_LEAVE,
         CTS_PATH_WARNING_LAUNCH_WITHOUT_WORK, CTS_PATH_WARNING_WORK_WITHOUT_LAUNCH,
         CTS_PATH_WARNING_WORK_BEFORE_LAUNCH,  CTS_PATH_WARNING_UNKNOWN_EVENT,
-        CTS_PATH_WARNING_UNKNOWN_STREAM,      CTS_PATH_WARNING_WAIT_CIRCLE};
+        CTS_PATH_WARNING_UNKNOWN_STREAM,      CTS_PATH_WARNING_WAIT_CIRCLE,
+        CTS_PATH_WARNING_PART_OF_TEAM};
     for (size_t i = 0; i < sizeof matching / sizeof *matching; i++)
         whole->warnings[matching[i]] += graph->warnings[matching[i]];
 }

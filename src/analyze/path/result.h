@@ -27,6 +27,8 @@
     X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: left out")      \
     X(UNKNOWN_STREAM, "calls whose stream is not known: left out")                                 \
     X(UNKNOWN_GROUP, "posts, starts, completes, waits of a window without their group: left out")  \
+    X(PART_OF_TEAM,                                                                                \
+      "calls marked as barriers that not all threads of their team make: no barrier")              \
     X(OUTSIDE_CALL, "messages outside any region: left out")                                       \
     X(DAMAGED_LOCATION, "locations whose file is missing or damaged: read as far as it goes")      \
     X(WAIT_CIRCLE, "waits that wait for each other: clocks differ; blamed on the waiting call")

@@ -1,12 +1,13 @@
 /* Threads of a process: teams and their barriers, forks, threads that are created and joined.
  *
  * A team is named by its fork: for OPARI2 the last fork of the communicator's first member before
- * the team begins, for OMPT the parallel region with the same id. The i-th barrier of a team is the
- * same one for all its threads. What a thread runs first in a team follows the fork. */
+ * the team begins, for OMPT the parallel region with the same id. What a thread runs first in a
+ * team follows the fork; which of its calls are barriers is team-barriers.c's. */
 #include <stdlib.h>
 
 #include "analyze/path/offer.h"
 #include "analyze/path/steps.h"
+#include "analyze/path/team-barriers.h"
 #include "common/map.h"
 
 struct fork_place {
@@ -36,6 +37,7 @@ static bool fork_before(const struct cts_path_location *at, uint64_t time_ns, ui
 struct process_forks {
     struct cts_path_graph *graph;
     struct cts_map by_id; /* location << 32 | index, + 1 */
+    struct cts_path_teams teams;
     uint32_t process;
 };
 
@@ -60,7 +62,39 @@ static bool find_fork(struct process_forks *forks, uint32_t id, const struct cts
     return fork_before(&graph->locations[master], team->begin_ns, &place->index);
 }
 
-/* Teams of one location: their barriers become members, their first nodes follow the fork. */
+static uint64_t fork_key(struct fork_place place)
+{
+    return (uint64_t)place.location << 32 | place.index;
+}
+
+/* Teams that a location is in, and its calls there that may be barriers. */
+static enum cts_status note_teams(struct process_forks *forks, uint32_t id,
+                                  const struct fork_place *places, struct cts_error *error)
+{
+    const struct cts_path_location *const at = &forks->graph->locations[id];
+    const struct cts_path_raw *const raw = at->raw;
+    struct cts_path_teams *const teams = &forks->teams;
+    for (size_t i = 0; i < raw->teams.count; i++) {
+        if (places[i].location == CTS_PATH_NONE) continue;
+        if (CTS_ARRAY_RESERVE(&teams->threads, teams->threads.count + 1, error)) return CTS_MEMORY;
+        teams->threads.items[teams->threads.count++] =
+            (struct cts_path_team_thread){fork_key(places[i]), id};
+    }
+    for (size_t i = 0; i < raw->barriers.count; i++) {
+        const struct cts_path_barrier *const barrier = &raw->barriers.items[i];
+        if (places[barrier->team].location == CTS_PATH_NONE) continue;
+        if (CTS_ARRAY_RESERVE(&teams->calls, teams->calls.count + 1, error)) return CTS_MEMORY;
+        teams->calls.items[teams->calls.count++] =
+            (struct cts_path_team_call){.fork = fork_key(places[barrier->team]),
+                                        .location = id,
+                                        .call = barrier->call,
+                                        .region = at->region[barrier->call] & ~CTS_PATH_LEAVE,
+                                        .order = barrier->order};
+    }
+    return CTS_OK;
+}
+
+/* Teams of one location: their first nodes follow the fork. */
 static enum cts_status place_teams(struct process_forks *forks, uint32_t id,
                                    struct cts_error *error)
 {
@@ -85,22 +119,7 @@ static enum cts_status place_teams(struct process_forks *forks, uint32_t id,
             .before = {fork->time_ns, places[i].location, fork->node}};
         status = CTS_PATH_OFFER(sequel, &sequel, error);
     }
-    for (size_t i = 0; i < raw->barriers.count && !status; i++) {
-        const struct cts_path_barrier *const barrier = &raw->barriers.items[i];
-        const struct fork_place place = places[barrier->team];
-        if (place.location == CTS_PATH_NONE) continue;
-        status = CTS_ARRAY_RESERVE(&raw->members, raw->members.count + 1, error);
-        if (status) break;
-        raw->members.items[raw->members.count++] = (struct cts_path_member){
-            .enter_ns = at->time_ns[barrier->call],
-            .key = 2ull << 60 | (uint64_t)place.location << 32 | place.index,
-            .order = barrier->order,
-            .location = id,
-            .call = barrier->call,
-            .done = barrier->call,
-            .root = CTS_PATH_NONE,
-            .shape = CTS_PATH_SHAPE_TEAM};
-    }
+    if (!status) status = note_teams(forks, id, places, error);
     free(places);
     return status;
 }
@@ -195,7 +214,9 @@ static enum cts_status match_process(void *state, size_t index, struct cts_error
     for (uint32_t p = first; p < end && !status; p++)
         if (graph->locations[graph->by_process[p]].raw)
             status = place_teams(&forks, graph->by_process[p], error);
+    if (!status) status = cts_path_pair_barriers(graph, &forks.teams, error);
     if (!status) status = place_threads(graph, process, error);
+    cts_path_teams_release(&forks.teams);
     cts_map_release(&forks.by_id);
     return status;
 }
