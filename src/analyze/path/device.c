@@ -154,7 +154,11 @@ static enum cts_status allocate(struct replay *r, const struct cts_path_call *ca
     if (await_device(r, leave_ns, error)) return CTS_MEMORY;
     uint64_t latest_ns;
     if (make_edges(r, &latest_ns, error)) return CTS_MEMORY;
-    if (latest_ns <= enter_ns || latest_ns > leave_ns) return CTS_OK; /* it did not wait */
+    if (!latest_ns || latest_ns > leave_ns) return CTS_OK; /* it did not wait */
+    if (latest_ns <= enter_ns) /* nor here, but it might have, had the work taken longer */
+        return cts_path_host_wait(&r->graph->locations[call->location], call->op->enter,
+                                  call->op->leave, enter_ns, CTS_PATH_PATTERN_BLAME_KERNEL,
+                                  &r->edges, error);
     return synchronise(r, call, false, error);
 }
 
@@ -395,6 +399,15 @@ static bool has_blocked(const struct replay *r, const struct cts_path_call *call
            at->time_ns[copy->end] <= host->time_ns[call->op->leave];
 }
 
+/* A memset of device memory only enqueues: it has not ended when the call returns. */
+static bool has_enqueued(const struct replay *r, const struct cts_path_call *call)
+{
+    if (call->stream == CTS_PATH_NONE) return false;
+    const struct cts_path_location *const host = &r->graph->locations[call->location];
+    const struct cts_path_location *const at = &r->graph->locations[call->stream];
+    return at->time_ns[at->activities.items[call->activity].end] > host->time_ns[call->op->leave];
+}
+
 static enum cts_status replay_call(struct replay *r, const struct cts_path_call *call,
                                    struct cts_error *error)
 {
@@ -406,8 +419,9 @@ static enum cts_status replay_call(struct replay *r, const struct cts_path_call 
         return launch(r, call, error);
     case CTS_PATH_API_COPY_ASYNC:
         return has_blocked(r, call) ? on_blocking(r, call, error) : launch(r, call, error);
-    case CTS_PATH_API_COPY:
     case CTS_PATH_API_MEMSET:
+        return has_enqueued(r, call) ? launch(r, call, error) : on_blocking(r, call, error);
+    case CTS_PATH_API_COPY:
         return on_blocking(r, call, error);
     case CTS_PATH_API_SYNC_DEVICE:
     case CTS_PATH_API_SYNC_CONTEXT:

@@ -86,6 +86,15 @@ static enum meaning meaning_of(const struct cts_path_graph *graph, uint32_t regi
     }
 }
 
+/* Frees wait for the device by their documentation; of other allocations only those might that
+ * did in the recording. */
+static bool may_never_wait(const struct cts_path_graph *graph, uint32_t region)
+{
+    return graph->regions[region].kind == CTS_PATH_API &&
+           graph->regions[region].api == CTS_PATH_API_ALLOC &&
+           !strstr(graph->regions[region].name, "Free");
+}
+
 static bool is_async(const struct cts_path_graph *graph, uint32_t region)
 {
     return graph->regions[region].api == CTS_PATH_API_COPY_ASYNC;
@@ -191,6 +200,13 @@ static uint64_t own_of(const struct cts_whatif_plan *plan, uint32_t region, uint
     return least(cost_ns, duration_ns);
 }
 
+/* A memset or a copy that only enqueues: what it follows holds it on the device, not the call. */
+static bool has_returned_at_once(const struct cts_path_wait *wait, uint64_t latest_ns,
+                                 uint64_t leave_ns)
+{
+    return wait->pattern == CTS_PATH_PATTERN_BLAME_KERNEL && latest_ns > leave_ns;
+}
+
 static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location, uint32_t index,
                                  struct cts_error *error)
 {
@@ -207,6 +223,7 @@ static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location
                                    .kind = CTS_WHATIF_WAIT,
                                    .transfer = wait->flags & CTS_PATH_TRANSFER && !own && waited,
                                    .own_tail = own || (pooled && !waited)};
+    if (has_returned_at_once(wait, latest_ns, leave_ns)) return CTS_OK;
     if (has_failed(at, wait, latest_ns)) {
         rule.kind = CTS_WHATIF_POLL;
         rule.own_ns = leave_ns - t[wait->leave - 1];
@@ -225,6 +242,7 @@ static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location
     } else {
         rule.own_ns = node_ns - before_ns;
         uint64_t usual_ns = plan->least_tail_ns[region];
+        if (usual_ns == UINT64_MAX && may_never_wait(plan->graph, region)) return CTS_OK;
         if (usual_ns == UINT64_MAX || pooled) usual_ns = duration_ns;
         if (rule.tail_ns > (int64_t)usual_ns) rule.tail_ns = (int64_t)usual_ns;
     }
@@ -251,6 +269,15 @@ static enum cts_status fork_rule(struct cts_whatif_plan *plan, uint32_t location
         error);
 }
 
+/* What a blocking copy's call takes before its copy can begin and after it has ended, without what
+ * it waits for. */
+static uint64_t cost_of_copy(const struct cts_whatif_work *work, uint64_t end_ns, uint64_t leave_ns)
+{
+    int64_t before_ns = work->launch_tail_ns;
+    if (work->binding == CTS_WHATIF_BY_LAUNCH) before_ns += work->extra_ns;
+    return (before_ns > 0 ? (uint64_t)before_ns : 0) + (leave_ns > end_ns ? leave_ns - end_ns : 0);
+}
+
 /* A blocking copy goes on as its copy on the device does: it leaves that long after, or before
  * (from pageable memory, the last part of which is on its way when the call returns). */
 static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
@@ -274,6 +301,7 @@ static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
         const uint64_t from_ns = begin_ns > before_ns ? begin_ns : before_ns;
         const uint64_t to_ns = least(end_ns, leave_ns);
         if (to_ns > from_ns) own_ns -= to_ns - from_ns;
+        own_ns = least(own_ns, cost_of_copy(&plan->places[stream].work[i], end_ns, leave_ns));
         if (add_rule(&plan->places[activity->host],
                      (struct cts_whatif_rule){.node = leave,
                                               .kind = CTS_WHATIF_AFTER,
@@ -346,8 +374,12 @@ static void leave_to_copy(struct cts_whatif_place *place)
     for (size_t i = 1; i < place->rule_count; i++) {
         const struct cts_whatif_rule *const copy = &place->rules[i];
         if (copy->kind != CTS_WHATIF_AFTER) continue;
-        for (size_t k = i; k-- > 0 && place->rules[k].node == copy->node;)
-            if (place->rules[k].tail_ns > copy->tail_ns) place->rules[k].tail_ns = copy->tail_ns;
+        for (size_t k = i; k-- > 0 && place->rules[k].node == copy->node;) {
+            struct cts_whatif_rule *const call = &place->rules[k];
+            if (call->kind != CTS_WHATIF_WAIT) continue;
+            call->own_ns = copy->own_ns;
+            if (call->tail_ns > copy->tail_ns) call->tail_ns = copy->tail_ns;
+        }
     }
 }
 
@@ -461,73 +493,12 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
     return CTS_OK;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return (a > b) - (a < b);
-}
-
-static int64_t *tail_of(struct cts_whatif_work *work, unsigned bound)
-{
-    return bound == CTS_WHATIF_BY_LAUNCH     ? &work->launch_tail_ns
-           : bound == CTS_WHATIF_BY_PREVIOUS ? &work->previous_tail_ns
-                                             : &work->wait_tail_ns;
-}
-
-/* The usual tail of a bound: the lower quartile of those of activities that it came last for. */
-static enum cts_status usual_tail(const struct cts_whatif_plan *plan, unsigned bound,
-                                  int64_t *usual_ns, struct cts_error *error)
-{
-    const struct cts_path_graph *const graph = plan->graph;
-    int64_t *const tails = cts_array_zeroed(plan->activity_count, sizeof *tails, error);
-    if (!tails) return CTS_MEMORY;
-    size_t count = 0;
-    for (uint32_t l = 0; l < graph->location_count; l++)
-        for (size_t i = 0; plan->places[l].work && i < graph->locations[l].activities.count; i++)
-            if (plan->places[l].work[i].binding == bound)
-                tails[count++] = *tail_of(&plan->places[l].work[i], bound);
-    if (count) {
-        qsort(tails, count, sizeof *tails, by_value);
-        *usual_ns = tails[count / 4];
-    }
-    free(tails);
-    return CTS_OK;
-}
-
-/* Tails become the usual ones; the bound that is then the latest came last, and has the rest. */
-static void shorten_tails(struct cts_whatif_work *work, const int64_t *usual_ns)
-{
-    const bool there[] = {[CTS_WHATIF_BY_LAUNCH] = work->launch != CTS_PATH_NONE,
-                          [CTS_WHATIF_BY_PREVIOUS] = work->previous != CTS_PATH_NONE,
-                          [CTS_WHATIF_BY_WAIT] = work->wait != CTS_PATH_NONE};
-    int64_t least_ns = INT64_MAX;
-    for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING; bound++) {
-        int64_t *const tail_ns = tail_of(work, bound);
-        if (!there[bound]) continue;
-        const int64_t extra_ns = *tail_ns > usual_ns[bound] ? *tail_ns - usual_ns[bound] : 0;
-        *tail_ns -= extra_ns;
-        if (extra_ns > least_ns) continue;
-        least_ns = extra_ns;
-        work->binding = (uint8_t)bound;
-        work->extra_ns = extra_ns;
-    }
-}
-
 static enum cts_status make_streams(struct cts_whatif_plan *plan, struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
     for (uint32_t l = 0; l < plan->graph->location_count && !status; l++)
         if (plan->graph->locations[l].stream) status = make_stream(plan, l, error);
-    int64_t usual_ns[CTS_WHATIF_BY_NOTHING];
-    for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING && !status; bound++) {
-        usual_ns[bound] = INT64_MAX;
-        status = usual_tail(plan, bound, &usual_ns[bound], error);
-    }
-    for (uint32_t l = 0; l < plan->graph->location_count && !status; l++)
-        for (size_t i = 0; plan->places[l].work && i < plan->graph->locations[l].activities.count;
-             i++)
-            shorten_tails(&plan->places[l].work[i], usual_ns);
-    return status;
+    return status ? status : cts_whatif_shorten_tails(plan, error);
 }
 
 /* ---- all ---- */
@@ -551,8 +522,8 @@ enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan, struct cts_pa
         status = note_costs(plan, l, error);
     }
     take_profile(plan);
-    if (!status) status = make_rules(plan, error);
     if (!status) status = make_streams(plan, error);
+    if (!status) status = make_rules(plan, error);
     if (!status && !options->free_overlap) status = cts_whatif_share(plan, error);
     return status;
 }

@@ -101,6 +101,11 @@ CTS_MUST_CHECK enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan
                                                     struct cts_error *error);
 void cts_whatif_plan_release(struct cts_whatif_plan *plan);
 
+/* Tails of device activities become the usual ones; the bound that is then the latest came last and
+ * keeps the rest (whatif-tails.c). */
+CTS_MUST_CHECK enum cts_status cts_whatif_shorten_tails(struct cts_whatif_plan *plan,
+                                                        struct cts_error *error);
+
 /* Which kernels share a device, and how much work each is: fills kernels and devices. */
 CTS_MUST_CHECK enum cts_status cts_whatif_share(struct cts_whatif_plan *plan,
                                                 struct cts_error *error);
