@@ -232,6 +232,29 @@ static LLVMValueRef lower_pointer(const struct cts_ir *ir, LLVMValueRef instruct
     return LLVMBuildAddrSpaceCast(ir->builder, operand, type, "");
 }
 
+static bool is_constant_but_zero(LLVMValueRef value)
+{
+    LLVMBool lossy;
+    return LLVMIsAConstantFP(value) && LLVMConstRealGetDouble(value, &lossy) != 0.0;
+}
+
+LLVMValueRef cts_lower_zeros(const struct cts_ir *ir, LLVMValueRef call, bool is_min)
+{
+    LLVMValueRef a = LLVMGetOperand(call, 0), b = LLVMGetOperand(call, 1);
+    LLVMTypeRef type = LLVMTypeOf(call);
+    if ((type != ir->f32 && type != ir->f64) || is_constant_but_zero(a) || is_constant_but_zero(b))
+        return call;
+    /* Equal operands have equal bits, or are both zeros. */
+    LLVMTypeRef bits = type == ir->f32 ? ir->i32 : ir->i64;
+    LLVMValueRef is_equal = LLVMBuildFCmp(ir->builder, LLVMRealOEQ, a, b, "");
+    LLVMValueRef x = LLVMBuildBitCast(ir->builder, a, bits, "");
+    LLVMValueRef y = LLVMBuildBitCast(ir->builder, b, bits, "");
+    LLVMValueRef both =
+        is_min ? LLVMBuildOr(ir->builder, x, y, "") : LLVMBuildAnd(ir->builder, x, y, "");
+    both = LLVMBuildBitCast(ir->builder, both, type, "");
+    return LLVMBuildSelect(ir->builder, is_equal, both, call, "");
+}
+
 static LLVMValueRef lower_value(struct cts_ir *ir, LLVMValueRef instruction, const char *name)
 {
     if (cts_starts_with(name, "read.ptx.sreg.")) {

@@ -142,7 +142,9 @@ static LLVMValueRef compute_min_max(struct ptx *ptx, struct ptx_statement *state
                              : type.kind == 's' ? is_min ? "llvm.smin" : "llvm.smax"
                              : is_min           ? "llvm.umin"
                                                 : "llvm.umax";
-    return ptx_intrinsic(ptx, name, ptx_ir_type(ptx->ir, type), arguments, 2);
+    LLVMValueRef result = ptx_intrinsic(ptx, name, ptx_ir_type(ptx->ir, type), arguments, 2);
+    return type.kind == 'f' && !ptx_has(statement, "NaN") ? cts_lower_zeros(ptx->ir, result, is_min)
+                                                          : result;
 }
 
 static LLVMValueRef compute_neg_abs(struct ptx *ptx, struct ptx_statement *statement,

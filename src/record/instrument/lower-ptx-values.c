@@ -176,6 +176,7 @@ static LLVMValueRef round_float(struct ptx *ptx, const struct ptx_statement *sta
     return value;
 }
 
+/* Saturates; NaN is 0, or the top bit alone when 64 bits take part. */
 static LLVMValueRef float_to_integer(struct ptx *ptx, LLVMValueRef value, LLVMTypeRef to,
                                      bool is_signed)
 {
@@ -185,7 +186,11 @@ static LLVMValueRef float_to_integer(struct ptx *ptx, LLVMValueRef value, LLVMTy
     const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(ir->module, id, types, 2);
     LLVMTypeRef type = LLVMIntrinsicGetType(ir->context, id, types, 2);
-    return LLVMBuildCall2(ir->builder, type, function, &value, 1, "");
+    LLVMValueRef result = LLVMBuildCall2(ir->builder, type, function, &value, 1, "");
+    if (to != ir->i64 && types[1] != ir->f64) return result;
+    LLVMValueRef is_nan = LLVMBuildFCmp(ir->builder, LLVMRealUNO, value, value, "");
+    LLVMValueRef top = LLVMConstInt(to, 1ull << (LLVMGetIntTypeWidth(to) - 1), 0);
+    return LLVMBuildSelect(ir->builder, is_nan, top, result, "");
 }
 
 /* cvt{.rounding}{.sat}.D.S d, a */

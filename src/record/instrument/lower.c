@@ -213,6 +213,16 @@ static void lower_trap(struct cts_ir *ir, LLVMValueRef instruction)
     LLVMInstructionEraseFromParent(instruction);
 }
 
+static void lower_min_max(struct cts_ir *ir, LLVMValueRef instruction, bool is_min)
+{
+    LLVMValueRef after = LLVMGetNextInstruction(instruction);
+    LLVMPositionBuilderBefore(ir->builder, instruction);
+    LLVMValueRef copy = LLVMInstructionClone(instruction);
+    LLVMInsertIntoBuilder(ir->builder, copy);
+    LLVMPositionBuilderBefore(ir->builder, after);
+    cts_lower_replace(instruction, cts_lower_zeros(ir, copy, is_min));
+}
+
 static void lower_call(struct cts_ir *ir, LLVMValueRef instruction)
 {
     LLVMValueRef called = LLVMGetCalledValue(instruction);
@@ -224,6 +234,8 @@ static void lower_call(struct cts_ir *ir, LLVMValueRef instruction)
     const char *const name = cts_ir_name(called);
     if (strcmp(name, "llvm.trap") == 0)
         lower_trap(ir, instruction);
+    else if (cts_is_intrinsic(called, "llvm.minnum") || cts_is_intrinsic(called, "llvm.maxnum"))
+        lower_min_max(ir, instruction, cts_is_intrinsic(called, "llvm.minnum"));
     else if (strcmp(name, "llvm.debugtrap") == 0)
         LLVMInstructionEraseFromParent(instruction);
     else if (cts_starts_with(name, "llvm.nvvm.") && !cts_lower_intrinsic(ir, instruction, name))

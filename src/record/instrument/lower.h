@@ -11,6 +11,10 @@ void cts_lower_replace(LLVMValueRef instruction, LLVMValueRef value);
 /* lower-intrinsics.c: whether the intrinsic's call became ordinary IR (or may stay). */
 bool cts_lower_intrinsic(struct cts_ir *ir, LLVMValueRef instruction, const char *name);
 
+/* What a call of llvm.minnum or llvm.maxnum gives when -0 counts as less than +0, as on a GPU; LLVM
+ * leaves open which of them it gives. Built behind the call, at the builder's place. */
+LLVMValueRef cts_lower_zeros(const struct cts_ir *ir, LLVMValueRef call, bool is_min);
+
 /* A special register by its PTX name without '%' ("laneid", "tid.x"), built at the builder's place;
  * NULL: not known. `bits` is 32 or 64. */
 LLVMValueRef cts_lower_register(struct cts_ir *ir, const char *name, unsigned *bits);

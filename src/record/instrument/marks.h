@@ -75,6 +75,7 @@
 
 /* The passes; each returns whether it changed the module. Errors that the user must see are printed
  * as clang prints its own, with position, and make the compiler fail. */
+int cts_define_pass(LLVMModuleRef module);   /* start of the pipeline, NVPTX, device = cpu */
 int cts_lower_pass(LLVMModuleRef module);    /* end of the pipeline, NVPTX, device = cpu:
                                                 llvm.nvvm.X becomes __cts_nvvm_X, inline PTX
                                                 becomes ordinary instructions or an error */

@@ -1,7 +1,8 @@
 /* The plugin's only C++: it tells clang which pass runs where, and lends the passes, which are C,
  * what LLVM's C API lacks (shim.h).
  *
- *   start of the pipeline   host module: the host pass.  Step retarget: the retarget pass.
+ *   start of the pipeline   host module: the host pass.  Step retarget: the retarget pass. Device
+ *                           code for the CPU: the define pass.
  *   end of the pipeline     NVPTX module: address spaces are inferred and neighbouring loads and
  *                           stores joined to vector ones (NVPTX does both in its code generator
  *                           only; what is recorded is what the GPU would do), then, for the CPU,
@@ -47,6 +48,7 @@ using namespace llvm;
 /* Weak, so that the plugin links while a pass does not exist. */
 #define CTS_WEAK __attribute__((weak))
 extern "C" {
+CTS_WEAK int cts_define_pass(LLVMModuleRef module);
 CTS_WEAK int cts_device_pass(LLVMModuleRef module);
 CTS_WEAK int cts_lower_pass(LLVMModuleRef module);
 CTS_WEAK int cts_retarget_pass(LLVMModuleRef module);
@@ -87,6 +89,8 @@ struct StartPass : PassInfoMixin<StartPass> {
     {
         if (setting_is("CTS_STEP", "retarget"))
             return run_pass(cts_retarget_pass, "retarget", module);
+        if (is_device_code(module) && setting_is("CTS_DEVICE", "cpu"))
+            return run_pass(cts_define_pass, "define", module);
         if (is_device_code(module) || setting_is("CTS_STEP", "device"))
             return PreservedAnalyses::all();
         return run_pass(cts_host_pass, "host", module);

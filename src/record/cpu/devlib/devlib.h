@@ -31,6 +31,25 @@ static inline double cts_double_of(uint64_t bits)
     return __builtin_bit_cast(double, bits);
 }
 
+/* min and max: a NaN operand yields the other one, and -0 is below +0 (a CPU's instruction yields
+ * either). Equal operands have equal bits, or are both zeros. */
+static inline float cts_min_float(float a, float b)
+{
+    return a == b ? cts_float_of(cts_float_bits(a) | cts_float_bits(b)) : __builtin_fminf(a, b);
+}
+static inline float cts_max_float(float a, float b)
+{
+    return a == b ? cts_float_of(cts_float_bits(a) & cts_float_bits(b)) : __builtin_fmaxf(a, b);
+}
+static inline double cts_min_double(double a, double b)
+{
+    return a == b ? cts_double_of(cts_double_bits(a) | cts_double_bits(b)) : __builtin_fmin(a, b);
+}
+static inline double cts_max_double(double a, double b)
+{
+    return a == b ? cts_double_of(cts_double_bits(a) & cts_double_bits(b)) : __builtin_fmax(a, b);
+}
+
 /* Exact arithmetic with a rounding direction (rounding.c). The float forms take floats as doubles
  * and round to a float. */
 double cts_add_double(double a, double b, enum cts_rounding mode);

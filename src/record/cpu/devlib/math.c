@@ -40,8 +40,8 @@ UNARY_(rint, __builtin_rintf(x), __builtin_rint(x))
 UNARY_(nearbyint, __builtin_nearbyintf(x), __builtin_nearbyint(x))
 UNARY_(sqrt, __builtin_sqrtf(x), __builtin_sqrt(x))
 BINARY_(copysign, __builtin_copysignf(x, y), __builtin_copysign(x, y))
-BINARY_(fmax, __builtin_fmaxf(x, y), __builtin_fmax(x, y))
-BINARY_(fmin, __builtin_fminf(x, y), __builtin_fmin(x, y))
+BINARY_(fmax, cts_max_float(x, y), cts_max_double(x, y))
+BINARY_(fmin, cts_min_float(x, y), cts_min_double(x, y))
 CTS_SMALL float __nv_fmaf(float x, float y, float z)
 {
     return __builtin_fmaf(x, y, z);

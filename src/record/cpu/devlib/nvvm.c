@@ -138,11 +138,11 @@ CTS_SMALL float N(div_approx_ftz_f)(float a, float b)
 }
 CTS_SMALL double N(fmax_d)(double a, double b)
 {
-    return __builtin_fmax(a, b);
+    return cts_max_double(a, b);
 }
 CTS_SMALL double N(fmin_d)(double a, double b)
 {
-    return __builtin_fmin(a, b);
+    return cts_min_double(a, b);
 }
 
 /* 16-bit floating point. */
@@ -168,25 +168,15 @@ static inline float flush_half(float x)
     return __builtin_fabsf(x) < 0x1p-14f ? __builtin_copysignf(0.0f, x) : x;
 }
 
-/* min and max. Plain: a NaN operand yields the other one; nan: it yields NaN. xorsign.abs compares
- * magnitudes and gives the result the sign of the product. -0 is below +0. */
-static inline float larger(float a, float b)
-{
-    if (a == 0 && b == 0) return cts_float_of(cts_float_bits(a) & cts_float_bits(b));
-    return a != a ? b : b != b ? a : a > b ? a : b;
-}
-static inline float smaller(float a, float b)
-{
-    if (a == 0 && b == 0) return cts_float_of(cts_float_bits(a) | cts_float_bits(b));
-    return a != a ? b : b != b ? a : a < b ? a : b;
-}
+/* min and max. nan: a NaN operand yields NaN. xorsign.abs compares magnitudes and gives the result
+ * the sign of the product. */
 static inline float pick(float a, float b, int largest, int nan, int xorsign)
 {
     if (nan && (a != a || b != b)) return cts_float_of(0x7fffffff);
-    if (!xorsign) return largest ? larger(a, b) : smaller(a, b);
+    if (!xorsign) return largest ? cts_max_float(a, b) : cts_min_float(a, b);
     const uint32_t sign = (cts_float_bits(a) ^ cts_float_bits(b)) & 0x80000000u;
     const float x = __builtin_fabsf(a), y = __builtin_fabsf(b);
-    const float size = largest ? larger(x, y) : smaller(x, y);
+    const float size = largest ? cts_max_float(x, y) : cts_min_float(x, y);
     return cts_float_of((cts_float_bits(size) & 0x7fffffffu) | sign);
 }
 static inline float same(float x)
@@ -234,7 +224,7 @@ static inline float fma_bfloat(float a, float b, float c)
 }
 static inline float relu(float x)
 {
-    return x != x ? x : larger(x, 0.0f);
+    return x != x ? x : cts_max_float(x, 0.0f);
 }
 static inline float unit(float x)
 {
