@@ -136,15 +136,12 @@ static void pattern_row(const void *state, size_t index, union cts_cell *cells)
 /* ---- instances ---- */
 
 static const struct cts_column instance_columns[] = {
-    {"pattern", "pattern", CTS_CELL_TEXT, false},
-    {"duration_ns", "waited", CTS_CELL_TIME, false},
-    {"begin_ns", "from", CTS_CELL_TIME, false},
-    {"end_ns", NULL, CTS_CELL_TIME, false},
-    {"location", NULL, CTS_CELL_TEXT, false},
-    {"culprit", NULL, CTS_CELL_TEXT, false},
-    {"culprit_activity", NULL, CTS_CELL_TEXT, false},
-    {"where", "where", CTS_CELL_TEXT, true},
-    {"for", "for", CTS_CELL_TEXT, true},
+    {"pattern", "pattern", CTS_CELL_TEXT, false},  {"duration_ns", "waited", CTS_CELL_TIME, false},
+    {"begin_ns", "from", CTS_CELL_TIME, false},    {"end_ns", NULL, CTS_CELL_TIME, false},
+    {"location", NULL, CTS_CELL_TEXT, false},      {"culprit", NULL, CTS_CELL_TEXT, false},
+    {"blamed", NULL, CTS_CELL_TEXT, false},        {"blamed_activity", NULL, CTS_CELL_TEXT, false},
+    {"blamed_ns", NULL, CTS_CELL_TIME, false},     {"where", "where", CTS_CELL_TEXT, true},
+    {"for", "waits for", CTS_CELL_TEXT, true},     {"to_blame", "to blame", CTS_CELL_TEXT, true},
     {"running", "which ran", CTS_CELL_TEXT, true},
 };
 
@@ -166,29 +163,40 @@ static const char *short_location(const char *name, char *buffer, size_t size)
     return buffer;
 }
 
+const struct cts_path_instance *cts_path_instance_at(const struct cts_path *result, size_t row,
+                                                     enum cts_path_pattern *pattern)
+{
+    unsigned at = 0;
+    while (row >= result->patterns[at].worst_count) row -= result->patterns[at++].worst_count;
+    *pattern = (enum cts_path_pattern)at;
+    return &result->patterns[at].worst[row];
+}
+
 static void instance_row(const void *state, size_t index, union cts_cell *cells)
 {
     const struct cts_path_report *const report = state;
-    unsigned pattern = 0;
-    while (index >= report->result->patterns[pattern].worst_count)
-        index -= report->result->patterns[pattern++].worst_count;
+    enum cts_path_pattern pattern;
     const struct cts_path_instance *const instance =
-        &report->result->patterns[pattern].worst[index];
-    static _Thread_local char where[96], culprit[96], name[RUNNING_IN_TABLE + 1];
+        cts_path_instance_at(report->result, index, &pattern);
+    static _Thread_local char where[96], culprit[96], blamed[96], name[RUNNING_IN_TABLE + 1];
     static _Thread_local char short_where[LOCATION_IN_TABLE + 1];
     static _Thread_local char short_culprit[LOCATION_IN_TABLE + 1];
+    static _Thread_local char short_blamed[LOCATION_IN_TABLE + 1];
     cells[0].text = cts_path_pattern_names[pattern];
     cells[1].number = instance->end_ns - instance->begin_ns;
     cells[2].number = instance->begin_ns;
     cells[3].number = instance->end_ns;
     cells[4].text = cts_path_location_name(report, instance->location, where, sizeof where);
     cells[5].text = cts_path_location_name(report, instance->culprit, culprit, sizeof culprit);
-    cells[6].text = instance->culprit_region < report->result->region_count
-                        ? report->result->region_names[instance->culprit_region]
+    cells[6].text = cts_path_location_name(report, instance->blamed, blamed, sizeof blamed);
+    cells[7].text = instance->blamed_region < report->result->region_count
+                        ? report->result->region_names[instance->blamed_region]
                         : NULL;
-    cells[7].text = short_location(cells[4].text, short_where, sizeof short_where);
-    cells[8].text = short_location(cells[5].text, short_culprit, sizeof short_culprit);
-    cells[9].text = cells[6].text ? shortened(cells[6].text, name, sizeof name) : NULL;
+    cells[8].number = instance->blamed_ns;
+    cells[9].text = short_location(cells[4].text, short_where, sizeof short_where);
+    cells[10].text = short_location(cells[5].text, short_culprit, sizeof short_culprit);
+    cells[11].text = short_location(cells[6].text, short_blamed, sizeof short_blamed);
+    cells[12].text = cells[7].text ? shortened(cells[7].text, name, sizeof name) : NULL;
 }
 
 /* ---- devices ---- */
@@ -285,7 +293,7 @@ struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
     static const char *const keys[CTS_PATH_SHEET_COUNT] = {
         [CTS_PATH_SHEET_ACTIVITY] = "name where calls inclusive_ns path_share blame_share rating",
         [CTS_PATH_SHEET_PATTERN] = "pattern count time_ns meaning",
-        [CTS_PATH_SHEET_INSTANCE] = "pattern duration_ns begin_ns where for running",
+        [CTS_PATH_SHEET_INSTANCE] = "pattern duration_ns begin_ns where to_blame running",
         [CTS_PATH_SHEET_DEVICE] = ("name activities startup_ns span_ns idle_share copy_ns "
                                    "copy_missed_ns"),
     };

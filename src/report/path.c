@@ -177,6 +177,53 @@ static enum cts_status print_patterns(const struct cts_path_report *report, FILE
                       error);
 }
 
+/* Rows of the longest waits: the longest of each pattern that holds at least a hundredth of all
+ * waiting, then the longest of the others; by length. One pattern alone hides what else waits. */
+static enum cts_status choose_instances(const struct cts_path *result,
+                                        const struct cts_sheet *sheet, size_t limit,
+                                        struct cts_sheet_rows *rows, struct cts_error *error)
+{
+    const struct cts_sheet_choice longest = {.sort = "duration_ns"};
+    bool seen[CTS_PATH_PATTERN_COUNT] = {false};
+    const enum cts_status status = cts_sheet_choose(sheet, &longest, rows, error);
+    if (status) return status;
+    bool *const chosen = calloc(rows->count + 1, sizeof *chosen);
+    if (!chosen) {
+        free(rows->rows);
+        return cts_fail(error, CTS_MEMORY, "no memory to list %zu rows", rows->count);
+    }
+    size_t left = limit;
+    for (unsigned pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < rows->count && left; i++) {
+            enum cts_path_pattern pattern;
+            (void)cts_path_instance_at(result, rows->rows[i], &pattern);
+            const bool matters = result->patterns[pattern].time_ns * 100 >= result->wait_ns;
+            if (chosen[i] || (pass == 0 && (seen[pattern] || !matters))) continue;
+            seen[pattern] = chosen[i] = true;
+            left--;
+        }
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        if (chosen[i]) rows->rows[count++] = rows->rows[i];
+    rows->count = count;
+    free(chosen);
+    return CTS_OK;
+}
+
+static enum cts_status print_instances(const struct cts_path_report *report, FILE *file,
+                                       struct cts_error *error)
+{
+    enum { WORST = 6 };
+    const struct cts_sheet sheet = cts_path_brief_sheet(report, CTS_PATH_SHEET_INSTANCE);
+    struct cts_sheet_rows rows;
+    enum cts_status status = choose_instances(report->result, &sheet, WORST, &rows, error);
+    if (status) return status;
+    fputs("\n  The longest waits, with the longest of each pattern above 1% of waiting\n", file);
+    status = cts_sheet_table(&sheet, &rows, file, error);
+    free(rows.rows);
+    return status;
+}
+
 /* The devices that idle longest. */
 static enum cts_status print_devices(const struct cts_path_report *report, FILE *file,
                                      struct cts_error *error)
@@ -197,7 +244,6 @@ static enum cts_status print_devices(const struct cts_path_report *report, FILE 
 enum cts_status cts_path_print_summary(const struct cts_path_report *report, size_t top, FILE *file,
                                        struct cts_error *error)
 {
-    enum { WORST = 5 };
     size_t left_out = 0;
     print_head(report, file);
     enum cts_status status =
@@ -205,12 +251,7 @@ enum cts_status cts_path_print_summary(const struct cts_path_report *report, siz
                    &left_out, error);
     if (!status && left_out) fprintf(file, "  %zu more activities: --top 0 shows all\n", left_out);
     if (!status) status = print_patterns(report, file, error);
-    if (!status && report->result->wait_ns) {
-        fputs("\n  The longest waits\n", file);
-        status = print_rows(report, CTS_PATH_SHEET_INSTANCE,
-                            &(struct cts_sheet_choice){.sort = "duration_ns", .limit = WORST}, file,
-                            NULL, error);
-    }
+    if (!status && report->result->wait_ns) status = print_instances(report, file, error);
     if (!status) status = print_devices(report, file, error);
     if (status) return status;
     print_words(report, file);

@@ -35,6 +35,9 @@ enum cts_path_sheet {
 enum cts_path_sheet cts_path_sheet_named(const char *text);
 
 struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_path_sheet which);
+/* The instance that a row of that sheet is of, and its pattern. */
+const struct cts_path_instance *cts_path_instance_at(const struct cts_path *result, size_t row,
+                                                     enum cts_path_pattern *pattern);
 /* The same with only those columns in its table that fit a terminal; until the next of its kind. */
 struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
                                       enum cts_path_sheet which);

@@ -476,7 +476,9 @@ static inline void assert_same_result(const struct cts_path *a, const struct cts
             assert_int_equal(x->end_ns, y->end_ns);
             assert_int_equal(x->location, y->location);
             assert_int_equal(x->culprit, y->culprit);
-            assert_int_equal(x->culprit_region, y->culprit_region);
+            assert_int_equal(x->blamed, y->blamed);
+            assert_int_equal(x->blamed_region, y->blamed_region);
+            assert_int_equal(x->blamed_ns, y->blamed_ns);
         }
     }
     assert_int_equal(a->device_count, b->device_count);

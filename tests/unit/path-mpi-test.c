@@ -209,9 +209,93 @@ static void any_thread(void **state)
     finish(t, &r);
 }
 
+/* Who is to blame for one wait, as blame says: not whom it waits for, if that one waits itself. */
+static void culprits_of_a_chain(void **state)
+{
+    (void)state;
+    for (unsigned direct = 0; direct < 2; direct++) {
+        struct trace *const t = trace_new();
+        const uint32_t a = trace_rank(t), b = trace_rank(t), c = trace_rank(t);
+        trace_call(t, a, 0, 500, "computes");
+        trace_send(t, a, 500, 510, b, 0);
+        trace_receive(t, b, 10, 512, a, 0);
+        trace_call(t, b, 512, 552, "short");
+        trace_send(t, b, 552, 560, c, 0);
+        trace_receive(t, c, 20, 562, b, 0);
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){.direct_blame = direct}, &r);
+        const struct cts_path_instance *const worst =
+            r.patterns[CTS_PATH_PATTERN_LATE_SENDER].worst;
+        assert_int_equal(r.patterns[CTS_PATH_PATTERN_LATE_SENDER].worst_count, 2);
+        assert_int_equal(worst[0].location, c);
+        assert_int_equal(worst[0].culprit, b);
+        assert_int_equal(worst[0].blamed, direct ? b : a);
+        assert_string_equal(r.region_names[worst[0].blamed_region],
+                            direct ? "MPI_Recv" : "computes");
+        assert_int_equal(worst[0].blamed_ns, 480);
+        assert_int_equal(worst[1].location, b);
+        assert_int_equal(worst[1].blamed, a);
+        assert_int_equal(worst[1].blamed_ns, 490);
+        finish(t, &r);
+    }
+}
+
+/* Of two that come to a collective late the one that is waited for alone gets more, and of what it
+ * does the part that lasts longer in the wait. */
+static void culprit_of_a_collective(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t), c = trace_rank(t);
+    trace_collective(t, a, 0, 110, 0, 0);
+    trace_call(t, b, 0, 40, "early");
+    trace_collective(t, b, 40, 110, 0, 0);
+    trace_call(t, c, 0, 70, "long part");
+    trace_call(t, c, 70, 100, "short part");
+    trace_collective(t, c, 100, 110, 0, 0);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    const struct cts_path_instance *const worst = r.patterns[CTS_PATH_PATTERN_MPI_BARRIER].worst;
+    assert_int_equal(worst[0].location, a);
+    assert_int_equal(worst[0].blamed, c);
+    assert_string_equal(r.region_names[worst[0].blamed_region], "long part");
+    assert_int_equal(worst[0].blamed_ns, 40 / 2 + 30);
+    finish(t, &r);
+}
+
+/* A host waits for a kernel that waited for another stream's: that one is to blame. */
+static void culprit_on_a_device(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t);
+    const uint32_t s1 = trace_stream(t, host, 1), s2 = trace_stream(t, host, 2);
+    trace_launch(t, host, 0, 5, s1);
+    trace_set(trace_enter(t, host, 5, "cuEventRecord"), CTS_ATTRIBUTE_STREAM_REF, s1);
+    trace_set(trace_leave(t, host, 6, "cuEventRecord"), CTS_ATTRIBUTE_EVENT_REF, 77);
+    trace_set(trace_enter(t, host, 6, "cuStreamWaitEvent"), CTS_ATTRIBUTE_STREAM_REF, s2);
+    trace_set(trace_leave(t, host, 7, "cuStreamWaitEvent"), CTS_ATTRIBUTE_EVENT_REF, 77);
+    trace_launch(t, host, 10, 15, s2);
+    trace_set(trace_enter(t, host, 20, "cuStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF, s2);
+    trace_leave(t, host, 620, "cuStreamSynchronize");
+    trace_call(t, s1, 6, 500, "kernel that is long");
+    trace_call(t, s2, 500, 610, "kernel that is short");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    const struct cts_path_instance *const worst = r.patterns[CTS_PATH_PATTERN_BLAME_KERNEL].worst;
+    assert_int_equal(worst[0].culprit, s2);
+    assert_int_equal(worst[0].blamed, s1);
+    assert_string_equal(r.region_names[worst[0].blamed_region], "kernel that is long");
+    assert_int_equal(worst[0].blamed_ns, 480);
+    finish(t, &r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(culprits_of_a_chain),
+        cmocka_unit_test(culprit_of_a_collective),
+        cmocka_unit_test(culprit_on_a_device),
         cmocka_unit_test(probe),
         cmocka_unit_test(tests_of_a_receive),
         cmocka_unit_test(cancelled_requests),

@@ -30,7 +30,7 @@ export interface PathData {
     wait_ns: number;
     activities: Activity[];
     patterns: { pattern: string; count: number; time_ns: number; share: number | null; longest_ns: number; meaning: string }[];
-    instances: { pattern: string; duration_ns: number; begin_ns: number; location: string; culprit: string | null; culprit_activity: string | null }[];
+    instances: { pattern: string; duration_ns: number; begin_ns: number; location: string; culprit: string | null; blamed: string | null; blamed_activity: string | null }[];
     warnings: { text: string; count: number }[];
 }
 
@@ -81,9 +81,9 @@ function Waits({ path }: { path: PathData }) {
                 rows={patterns.map((p) => [p.pattern, count(p.count), time(p.time_ns), <Share share={p.share} />, time(p.longest_ns), <span class="wrap">{p.meaning}</span>])} />
             <details>
                 <summary>The longest waits</summary>
-                <Table columns={[{ title: "pattern", text: true }, { title: "waited" }, { title: "from" }, { title: "where", text: true }, { title: "for", text: true }, { title: "which ran", text: true }]}
+                <Table columns={[{ title: "pattern", text: true }, { title: "waited" }, { title: "from" }, { title: "where", text: true }, { title: "waits for", text: true }, { title: "to blame", text: true }, { title: "which ran", text: true }]}
                     rows={path.instances.map((i) => [i.pattern, time(i.duration_ns), <a href={`#t=${Math.max(0, Math.round(i.begin_ns - i.duration_ns / 2))}-${Math.round(i.begin_ns + 1.5 * i.duration_ns)}`}>{time(i.begin_ns)}</a>,
-                        i.location, i.culprit ?? "–", <code>{i.culprit_activity ?? "–"}</code>])} />
+                        i.location, i.culprit ?? "–", i.blamed ?? "–", <code>{i.blamed_activity ?? "–"}</code>])} />
             </details>
         </section>
     );

@@ -1,8 +1,9 @@
-/* Waits by pattern: how many, how long, and the worst of each, with what ran where they were waited
- * for. */
+/* Waits by pattern: how many, how long, and the worst of each, with who is to blame for them. */
 #include "analyze/path/patterns.h"
 
 #include <stdlib.h>
+
+#include "analyze/path/culprits.h"
 
 /* Longer first; then the earlier; then by location. */
 static bool worse(const struct cts_path_graph *graph, const struct cts_path_instance *a,
@@ -40,7 +41,8 @@ static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *s
                                          .end_ns = end_ns,
                                          .location = location,
                                          .culprit = CTS_PATH_NONE,
-                                         .culprit_region = CTS_PATH_NONE};
+                                         .blamed = CTS_PATH_NONE,
+                                         .blamed_region = CTS_PATH_NONE};
     const size_t count = sums->worst_count[wait->pattern];
     if (count == sums->keep && !worse(graph, &instance, &sums->worst[wait->pattern][count - 1]))
         return;
@@ -70,7 +72,7 @@ static void sum_patterns(const struct cts_path_graph *graph, struct cts_path_sum
     }
 }
 
-/* The worst of all processes, and what ran on the culprits, which one process knows. */
+/* The worst of all processes. */
 static enum cts_status share_worst(struct cts_path_graph *graph, struct cts_path_sums *sums,
                                    unsigned pattern, struct cts_error *error)
 {
@@ -87,24 +89,23 @@ static enum cts_status share_worst(struct cts_path_graph *graph, struct cts_path
     for (size_t i = 0; i < offsets[total] / size; i++) keep_worst(graph, sums, pattern, &list[i]);
     free(all);
     free(offsets);
-    const size_t count = sums->worst_count[pattern];
-    uint64_t *const regions = cts_array_zeroed(count, sizeof *regions, error);
-    if (!regions) return CTS_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        const struct cts_path_instance *const instance = &sums->worst[pattern][i];
-        if (instance->culprit == CTS_PATH_NONE || !cts_path_is_mine(graph, instance->culprit))
-            continue;
-        const struct cts_path_location *const at = &graph->locations[instance->culprit];
-        const uint32_t node =
-            cts_path_node_at(at, instance->begin_ns + (instance->end_ns - instance->begin_ns) / 2);
-        regions[i] = cts_path_region_after(graph, at, node) + 1ull;
-    }
-    cts_processes_reduce_u64(graph->processes, regions, count, CTS_REDUCE_MAX);
-    for (size_t i = 0; i < count; i++)
-        sums->worst[pattern][i].culprit_region =
-            regions[i] ? (uint32_t)regions[i] - 1 : CTS_PATH_NONE;
-    free(regions);
     return CTS_OK;
+}
+
+/* The worst of a stretch that are among the worst of all get their culprits: its graph goes. */
+static enum cts_status add_worst(struct cts_path_graph *graph, struct cts_path_sums *all,
+                                 struct cts_path_sums *sums, unsigned pattern,
+                                 struct cts_error *error)
+{
+    struct cts_path_instance *const list = sums->worst[pattern];
+    const bool full = all->worst_count[pattern] == all->keep;
+    size_t count = 0; /* those that may stay are the first: both lists are sorted */
+    while (count < sums->worst_count[pattern] &&
+           (!full || worse(graph, &list[count], &all->worst[pattern][all->keep - 1])))
+        count++;
+    const enum cts_status status = cts_path_find_culprits(graph, list, count, error);
+    for (size_t i = 0; i < count && !status; i++) keep_worst(graph, all, pattern, &list[i]);
+    return status;
 }
 
 enum cts_status cts_path_sum_patterns(struct cts_path_graph *graph, struct cts_path_sums *all,
@@ -117,8 +118,7 @@ enum cts_status cts_path_sum_patterns(struct cts_path_graph *graph, struct cts_p
     sum_patterns(graph, &sums);
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT && !status; p++) {
         status = share_worst(graph, &sums, p, error);
-        for (size_t i = 0; i < sums.worst_count[p]; i++)
-            keep_worst(graph, all, p, &sums.worst[p][i]);
+        if (!status) status = add_worst(graph, all, &sums, p, error);
         all->counts[p] += sums.counts[p];
         all->times_ns[p] += sums.times_ns[p];
     }

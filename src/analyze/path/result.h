@@ -74,8 +74,10 @@ struct cts_path_row {
 struct cts_path_instance {
     uint64_t begin_ns, end_ns; /* from the first event */
     uint32_t location;
-    uint32_t culprit;        /* location that came last */
-    uint32_t culprit_region; /* what ran there in the middle of it; NONE: unknown */
+    uint32_t culprit;       /* location that came last */
+    uint32_t blamed;        /* location that gets most of its blame; NONE: nobody */
+    uint32_t blamed_region; /* for what ran there; NONE: nothing */
+    uint64_t blamed_ns;     /* as much of it */
 };
 
 struct cts_path_pattern_row {
