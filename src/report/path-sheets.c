@@ -112,12 +112,12 @@ static const struct cts_column pattern_columns[] = {
 
 static bool is_pattern(enum cts_path_pattern pattern)
 {
-    return pattern != CTS_PATH_PATTERN_FORK;
+    return pattern < CTS_PATH_WAITS_END;
 }
 
 static size_t pattern_count(void)
 {
-    return CTS_PATH_PATTERN_COUNT - 1;
+    return CTS_PATH_WAITS_END;
 }
 
 static void pattern_row(const void *state, size_t index, union cts_cell *cells)

@@ -169,7 +169,7 @@ static enum cts_status print_patterns(const struct cts_path_report *report, FILE
 {
     size_t count = 0;
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++)
-        count += p != CTS_PATH_PATTERN_FORK && report->result->patterns[p].count;
+        count += p < CTS_PATH_WAITS_END && report->result->patterns[p].count;
     if (!count) return CTS_OK;
     fputc('\n', file);
     return print_rows(report, CTS_PATH_SHEET_PATTERN,

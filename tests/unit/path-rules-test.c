@@ -149,7 +149,8 @@ static void blocking_copy(void **state)
     trace_analyze(t, (struct cts_path_options){0}, &r);
     expect_no_warnings(&r);
     expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 30);
-    expect_row(&r, "cuMemcpyDtoH_v2", 30, 0);
+    expect_row(&r, "cuMemcpyDtoH_v2", 10, 0); /* before and behind its copy */
+    expect_row(&r, "copy device to host", 20, 0);
     expect_row(&r, "a kernel", 40, 30);
     assert_int_equal(row_named(&r, "copy device to host").inclusive_ns, 20);
     finish(t, &r);

@@ -239,6 +239,9 @@ static void pageable_copy(struct twin *w, unsigned rank, unsigned s)
     d->launch = true;
     d->latency = "launch latency";
     aim(d, host, begin_ns);
+    struct dependency *const own = add(w, host); /* the call ends with its copy */
+    own->begin_ns = own->end_ns = own->leaves_ns = end_ns;
+    aim(own, stream, end_ns);
     trace_set(trace_enter(w->trace, host, enter_ns, "cuMemcpyHtoDAsync"), CTS_ATTRIBUTE_STREAM_REF,
               stream);
     trace_add(w->trace, stream, begin_ns, CTS_EVENT_RMA_GET);

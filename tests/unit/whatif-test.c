@@ -156,7 +156,17 @@ static void targets(void **state)
     assert_int_equal(result.targets[0].none_ns, 115);
     assert_string_equal(result.region_names[result.targets[1].region], "end");
     assert_int_equal(result.targets[1].half_ns, 165);
+    const struct cts_whatif_target *latency = NULL;
+    for (size_t i = 0; i < result.target_count; i++)
+        if (!strcmp(result.region_names[result.targets[i].region], "launch latency"))
+            latency = &result.targets[i];
+    assert_non_null(latency);
+    assert_int_equal(latency->path_ns, 5);
+    assert_int_equal(latency->none_ns, 195);
     cts_whatif_release(&result);
+    /* the call is its own cost and what follows the kernel's end */
+    assert_int_equal(runtime(trace, "cuStreamSynchronize", 0), 200 - 5 - 10);
+    assert_int_equal(runtime(trace, "*", 2), 400);
     trace_free(trace);
 }
 

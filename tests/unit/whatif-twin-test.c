@@ -638,6 +638,41 @@ static void compare_changes(const struct twin_program *p, const struct recording
     }
 }
 
+/* Twice the time of all: twice the run, to a nanosecond an event. */
+static void double_all(const struct recording *recording, unsigned run)
+{
+    uint64_t events = 0;
+    for (uint32_t l = 0; l < recording->trace->timeline.location_count; l++)
+        events += recording->trace->events[l].count;
+    const uint64_t said_ns = projected(recording->trace, "*", 2, run);
+    if (distance_ns(said_ns, 2 * recording->time_ns) > events)
+        fail_msg("run %u: '*=2' makes %llu of %llu", run, (unsigned long long)said_ns,
+                 (unsigned long long)recording->time_ns);
+}
+
+/* No target gains more than its share of the path, nor half of it at half its time. */
+static void bound_targets(const struct twin_program *p, const struct recording *recording,
+                          unsigned run)
+{
+    const struct cts_path_source source = trace_source(recording->trace);
+    const struct cts_whatif_options options = {
+        .targets = true, .path.threads = 1, .device = cts_whatif_default_device()};
+    struct cts_whatif result;
+    struct cts_error error;
+    if (cts_whatif_analyze(&source, &options, &result, &error)) fail_msg("%s", error.text);
+    for (size_t i = 0; i < result.target_count; i++) {
+        const struct cts_whatif_target *const t = &result.targets[i];
+        if (t->half_ns + t->path_ns / 2 + allowed_ns(p) >= result.before_ns &&
+            t->none_ns + t->path_ns + allowed_ns(p) >= result.before_ns)
+            continue;
+        fail_msg("run %u: '%s' is %llu of the path; of %llu, half its time leaves %llu, none %llu",
+                 run, result.region_names[t->region], (unsigned long long)t->path_ns,
+                 (unsigned long long)result.before_ns, (unsigned long long)t->half_ns,
+                 (unsigned long long)t->none_ns);
+    }
+    cts_whatif_release(&result);
+}
+
 static unsigned first_run, run_count = 150;
 
 static void loops(void **state)
@@ -650,6 +685,8 @@ static void loops(void **state)
         make_program(p, false);
         struct recording recording = record(p, true);
         compare_changes(p, &recording, run);
+        double_all(&recording, run);
+        bound_targets(p, &recording, run);
         trace_free(recording.trace);
     }
     free(p);

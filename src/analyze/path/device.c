@@ -375,6 +375,25 @@ static enum cts_status on_stream_call(struct replay *r, const struct cts_path_ca
     return mark.launched ? add_query(r, call, mark, &stream->failed, error) : CTS_OK;
 }
 
+/* The call ends with its copy, if that began within it. */
+static enum cts_status end_with_copy(struct replay *r, const struct cts_path_call *call,
+                                     struct cts_error *error)
+{
+    if (call->stream == CTS_PATH_NONE) return CTS_OK;
+    const struct cts_path_location *const host = &r->graph->locations[call->location];
+    const struct cts_path_location *const at = &r->graph->locations[call->stream];
+    const struct cts_path_activity *const copy = &at->activities.items[call->activity];
+    const uint64_t begin_ns = at->time_ns[copy->begin];
+    if (begin_ns < host->time_ns[call->op->enter] || begin_ns >= host->time_ns[call->op->leave])
+        return CTS_OK;
+    struct cts_path_copied copied = {.graph = r->graph,
+                                     .location = call->location,
+                                     .enter = call->op->enter,
+                                     .leave = call->op->leave,
+                                     .end = {at->time_ns[copy->end], call->stream, copy->end}};
+    return CTS_PATH_OFFER(copied, &copied, error);
+}
+
 static enum cts_status on_blocking(struct replay *r, const struct cts_path_call *call,
                                    struct cts_error *error)
 {
@@ -383,7 +402,8 @@ static enum cts_status on_blocking(struct replay *r, const struct cts_path_call 
     if (!stream) return CTS_OK;
     enum cts_status status = await_before(r, stream, error);
     if (!status) status = synchronise(r, call, false, error);
-    return status ? status : launch(r, call, error);
+    if (!status) status = launch(r, call, error);
+    return status ? status : end_with_copy(r, call, error);
 }
 
 /* An asynchronous copy from or to pageable memory does not return before it is done: then what it

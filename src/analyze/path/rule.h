@@ -6,7 +6,8 @@
  *     groups.c        a collective  mpi_barrier, n_to_n, late_root, early_root, one_sided, ...
  *     locks.c         an epoch      lock
  *     threads.c       fork, join    thread_start, thread_join
- *     device.c        API calls     blame_kernel, blame_sync, the queries, stream_wait, null_stream
+ *     device.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
+ * null_stream, own_copy
  *
  * A call of a host thread that depends on others waits from its enter until the last of them is
  * done, at most until its leave. */
@@ -84,6 +85,13 @@ struct cts_path_poll {
     uint64_t latest_ns;
 };
 
+/* A blocking copy whose own copy is known and begins within the call. */
+struct cts_path_copied {
+    struct cts_path_graph *graph;
+    uint32_t location, enter, leave;
+    struct cts_path_edge end; /* of the copy on its stream */
+};
+
 struct cts_path_rule {
     bool transfer; /* the path leaves at the leave; from the arrival to there it is MPI transfer */
     bool own;      /* with transfer: from the arrival to there it is the call's own work */
@@ -94,6 +102,7 @@ struct cts_path_rule {
     enum cts_status (*lock)(const struct cts_path_lock_call *call, struct cts_error *error);
     enum cts_status (*sequel)(const struct cts_path_sequel *sequel, struct cts_error *error);
     enum cts_status (*sync)(const struct cts_path_sync *sync, struct cts_error *error);
+    enum cts_status (*copied)(const struct cts_path_copied *copied, struct cts_error *error);
     enum cts_status (*poll)(const struct cts_path_poll *poll, struct cts_error *error);
     /* Adds the work that holds the next activity of a stream (device.c: hold). */
     enum cts_status (*holds)(struct cts_path_device *device, struct cts_path_stream *stream,

@@ -42,13 +42,16 @@
       "a fence, or a window made or freed, waits for others")                                      \
     X(OMP_BARRIER, omp_barrier, "OpenMP barrier", "", "a team waits for its last thread")          \
     X(THREAD_JOIN, thread_join, "thread join", "", "a join waits for the thread's end")            \
+    X(OWN_COPY, own_copy, "own copy", "", "not a wait: a blocking copy's call ends with its copy") \
     X(FORK, thread_start, "thread start", "", "not a wait: what a thread's first event follows")
 
 enum cts_path_pattern {
 #define X(name, symbol, text, paper, help) CTS_PATH_PATTERN_##name,
     CTS_PATH_PATTERN_MAP(X)
 #undef X
-        CTS_PATH_PATTERN_COUNT
+        CTS_PATH_PATTERN_COUNT,
+    /* from here on: orders, which nobody waits for, and which no list shows */
+    CTS_PATH_WAITS_END = CTS_PATH_PATTERN_OWN_COPY
 };
 extern const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT];
 extern const char *const cts_path_pattern_papers[CTS_PATH_PATTERN_COUNT]; /* "": not in the paper */

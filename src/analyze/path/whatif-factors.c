@@ -48,6 +48,7 @@ static bool can_change(const struct cts_path_graph *graph, uint32_t region)
     return graph->rows[region].calls ||
            (region >= graph->pseudo &&
             (latency == CTS_PATH_LAUNCH_LATENCY || latency == CTS_PATH_MPI_TRANSFER ||
+             latency == CTS_PATH_THREAD_START || latency == CTS_PATH_START ||
              latency == CTS_PATH_NO_REGION));
 }
 

@@ -121,7 +121,7 @@ static void note_free_calls(struct cts_whatif_plan *plan, const struct cts_path_
 
 static bool is_host_wait(const struct cts_path_location *at, const struct cts_path_wait *wait)
 {
-    return !at->stream && wait->call != CTS_PATH_NONE && wait->pattern != CTS_PATH_PATTERN_FORK;
+    return !at->stream && wait->call != CTS_PATH_NONE && wait->pattern < CTS_PATH_WAITS_END;
 }
 
 static bool is_poll(const struct cts_path_wait *wait)
@@ -217,12 +217,12 @@ static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location
     const uint64_t latest_ns = latest_of(plan->graph, location, wait);
     const uint64_t enter_ns = t[wait->call], leave_ns = t[wait->leave];
     const bool waited = latest_ns > enter_ns, pooled = wait->flags & CTS_PATH_POOLED;
-    const bool own = wait->flags & CTS_PATH_OWN || meaning_of(plan->graph, region) == COPIES;
+    const bool transfer = wait->flags & CTS_PATH_TRANSFER && !(wait->flags & CTS_PATH_OWN);
     struct cts_whatif_rule rule = {.node = wait->leave,
                                    .wait = index,
                                    .kind = CTS_WHATIF_WAIT,
-                                   .transfer = wait->flags & CTS_PATH_TRANSFER && !own && waited,
-                                   .own_tail = own || (pooled && !waited)};
+                                   .tail_is = transfer && waited ? CTS_WHATIF_TRANSFER
+                                                                 : CTS_WHATIF_OF_CALL};
     if (has_returned_at_once(wait, latest_ns, leave_ns)) return CTS_OK;
     if (has_failed(at, wait, latest_ns)) {
         rule.kind = CTS_WHATIF_POLL;
@@ -264,6 +264,7 @@ static enum cts_status fork_rule(struct cts_whatif_plan *plan, uint32_t location
         (struct cts_whatif_rule){.node = node,
                                  .wait = index,
                                  .kind = CTS_WHATIF_WAIT,
+                                 .tail_is = CTS_WHATIF_STARTING,
                                  .own_ns = idle ? 0 : at->time_ns[node] - at->time_ns[node - 1],
                                  .tail_ns = (int64_t)(at->time_ns[node] - latest_ns)},
         error);
@@ -332,6 +333,7 @@ static enum cts_status start_rule(struct cts_whatif_plan *plan, uint32_t locatio
     return add_rule(
         &plan->places[location],
         (struct cts_whatif_rule){.kind = CTS_WHATIF_AFTER,
+                                 .tail_is = CTS_WHATIF_OF_SOURCE,
                                  .location = master,
                                  .wait = node,
                                  .tail_ns = (int64_t)(at->time_ns[0] - host->time_ns[node])},

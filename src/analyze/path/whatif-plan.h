@@ -17,14 +17,21 @@ enum cts_whatif_rule_kind {
     CTS_WHATIF_GAP,   /* the enter of a query right behind a failed one */
 };
 
+/* What the tail of a bound is: what the path books it to, and whose factor scales it. */
+enum cts_whatif_tail {
+    CTS_WHATIF_OF_CALL,   /* the call's own time */
+    CTS_WHATIF_TRANSFER,  /* MPI transfer */
+    CTS_WHATIF_STARTING,  /* thread start */
+    CTS_WHATIF_OF_SOURCE, /* what runs after the source, on its location */
+};
+
 /* How a host node depends on more than the node before it. Several may stand at one node. */
 struct cts_whatif_rule {
     uint32_t node;
     uint32_t wait;     /* index in the location's waits; AFTER: source node */
     uint32_t location; /* AFTER: of the source */
     uint8_t kind;
-    bool transfer;   /* the tail is MPI transfer */
-    bool own_tail;   /* the tail is the call's own time */
+    uint8_t tail_is; /* enum cts_whatif_tail */
     uint64_t own_ns; /* of the interval before the node, without waiting */
     int64_t tail_ns; /* POLL: what the awaited end must be earlier by than the query's enter */
 };

@@ -63,7 +63,9 @@ static void move_wait(const struct projection *p, const struct cts_path_graph *a
         if (begin_ns > end_ns) begin_ns = end_ns;
         if (latest_ns > end_ns) latest_ns = begin_ns;
     }
-    if (wait->pattern == CTS_PATH_PATTERN_FORK) latest_ns = begin_ns;
+    if (wait->pattern == CTS_PATH_PATTERN_OWN_COPY) /* no time; here the path leaves the call */
+        begin_ns = latest_ns < end_ns ? latest_ns : end_ns;
+    if (wait->pattern >= CTS_PATH_WAITS_END) latest_ns = begin_ns;
     wait->begin_ns = begin_ns;
     wait->end_ns = latest_ns > begin_ns ? latest_ns < end_ns ? latest_ns : end_ns : begin_ns;
 }
@@ -158,7 +160,7 @@ static enum cts_status move_waits(struct projection *p, const struct cts_path_gr
         if (wait.call == CTS_PATH_NONE) continue;
         move_wait(p, graph, location, &wait);
         after->waits.items[after->waits.count++] = wait;
-        if (wait.pattern == CTS_PATH_PATTERN_FORK) continue;
+        if (wait.pattern >= CTS_PATH_WAITS_END) continue;
         uint64_t begin_ns = wait.begin_ns > last_ns ? wait.begin_ns : last_ns;
         if (begin_ns > wait.end_ns) begin_ns = wait.end_ns;
         if (wait.end_ns > begin_ns) last_ns = wait.end_ns;

@@ -78,7 +78,8 @@ static double latency_factor(const struct run *run, const struct cts_path_locati
 
 static int64_t scale_tail(int64_t tail_ns, double factor)
 {
-    return tail_ns > 0 ? (int64_t)scale((uint64_t)tail_ns, factor) : tail_ns;
+    return tail_ns > 0 ? (int64_t)scale((uint64_t)tail_ns, factor)
+                       : -(int64_t)scale((uint64_t)-tail_ns, factor);
 }
 
 /* When an edge's source is done; UNSET: not known yet. */
@@ -200,6 +201,21 @@ static bool ask(struct run *run, uint32_t location, const struct cts_whatif_rule
     return true;
 }
 
+static double factor_of_tail(const struct run *run, const struct cts_path_location *at,
+                             const struct cts_whatif_rule *rule)
+{
+    switch ((enum cts_whatif_tail)rule->tail_is) {
+    case CTS_WHATIF_TRANSFER:
+        return latency_factor(run, at, CTS_PATH_MPI_TRANSFER);
+    case CTS_WHATIF_STARTING:
+        return latency_factor(run, at, CTS_PATH_THREAD_START);
+    case CTS_WHATIF_OF_SOURCE:
+        return factor_after(run, &run->graph->locations[rule->location], rule->wait);
+    default:
+        return factor_after(run, at, rule->node - 1);
+    }
+}
+
 /* The bounds of one rule: raises *time_ns, lowers *own_ns. False: blocked. */
 static bool apply(struct run *run, uint32_t location, const struct cts_whatif_rule *rule,
                   uint64_t *own_ns, uint64_t *bound_ns)
@@ -230,11 +246,7 @@ static bool apply(struct run *run, uint32_t location, const struct cts_whatif_ru
         if (!wait_latest(run, location, rule->wait, &source_ns)) return false;
         break;
     }
-    int64_t tail_ns = rule->tail_ns;
-    if (rule->transfer)
-        tail_ns = scale_tail(tail_ns, latency_factor(run, at, CTS_PATH_MPI_TRANSFER));
-    else if (rule->own_tail)
-        tail_ns = scale_tail(tail_ns, factor_after(run, at, rule->node - 1));
+    const int64_t tail_ns = scale_tail(rule->tail_ns, factor_of_tail(run, at, rule));
     *bound_ns = later(*bound_ns, cts_whatif_add(source_ns, tail_ns));
     if (rule->own_ns < *own_ns) *own_ns = rule->own_ns;
     return true;
@@ -263,6 +275,14 @@ static enum step ruled_node(struct run *run, uint32_t location, const struct cts
     return GOES_ON;
 }
 
+/* When something begins that follows nothing: so long after the first event of all. */
+static uint64_t start_of(const struct run *run, const struct cts_path_location *at,
+                         uint64_t time_ns)
+{
+    const uint64_t first_ns = run->graph->first_ns;
+    return first_ns + scale(time_ns - first_ns, latency_factor(run, at, CTS_PATH_START));
+}
+
 /* Nodes up to the next one with a rule: each is the one before and what ran between. */
 static void plain_nodes(struct run *run, uint32_t location, const struct cts_path_location *at,
                         uint32_t end)
@@ -271,7 +291,7 @@ static void plain_nodes(struct run *run, uint32_t location, const struct cts_pat
     uint64_t *const times = node_time(run, location, 0);
     uint32_t node = lane->next;
     if (node == 0 && node < end) {
-        times[0] = at->time_ns[0];
+        times[0] = start_of(run, at, at->time_ns[0]);
         node++;
     }
     for (; node < end; node++)
@@ -368,6 +388,12 @@ static void set_times(struct run *run, uint32_t kernel, bool end, uint64_t time_
     wake(run, k->location);
 }
 
+static uint64_t gap_of(const struct run *run, const struct cts_whatif_kernel *kernel)
+{
+    return scale(kernel->gap_ns, latency_factor(run, &run->graph->locations[kernel->location],
+                                                CTS_PATH_LAUNCH_LATENCY));
+}
+
 static enum cts_status serve_queue(struct run *run, struct cts_whatif_room *room)
 {
     for (size_t i = 0; i < room->queue.count;) {
@@ -380,7 +406,7 @@ static enum cts_status serve_queue(struct run *run, struct cts_whatif_room *room
         cts_whatif_room_unqueue(room, index);
         if (cts_whatif_room_admit(room, index, false, run->error) ||
             cts_whatif_push(&run->events,
-                            (struct cts_whatif_event){room->now_ns + kernel->gap_ns, ALWAYS,
+                            (struct cts_whatif_event){room->now_ns + gap_of(run, kernel), ALWAYS,
                                                       CTS_WHATIF_TRIGGER, index},
                             run->error))
             return CTS_MEMORY;
@@ -465,7 +491,9 @@ static enum step ready_time(struct run *run, uint32_t location, uint32_t index, 
     const double latency = latency_factor(run, at, CTS_PATH_LAUNCH_LATENCY);
     int64_t extra_ns[CTS_WHATIF_BY_NOTHING + 1] = {0};
     if (!work->queues) extra_ns[work->binding] = work->extra_ns;
-    *ready_ns = work->binding == CTS_WHATIF_BY_NOTHING ? at->time_ns[activity->begin] : 0;
+    *ready_ns = work->binding == CTS_WHATIF_BY_NOTHING
+                    ? start_of(run, at, at->time_ns[activity->begin])
+                    : 0;
     uint64_t source_ns = 0;
     if (work->launch != CTS_PATH_NONE) {
         source_ns = *node_time(run, activity->host, work->launch);
@@ -474,7 +502,10 @@ static enum step ready_time(struct run *run, uint32_t location, uint32_t index, 
             return BLOCKED;
         }
         const int64_t tail_ns =
-            scale_tail(work->launch_tail_ns + extra_ns[CTS_WHATIF_BY_LAUNCH], latency);
+            scale_tail(work->launch_tail_ns + extra_ns[CTS_WHATIF_BY_LAUNCH],
+                       work->launch == activity->launch
+                           ? factor_after(run, &run->graph->locations[activity->host], work->launch)
+                           : latency);
         if (source_ns != UNSET) *ready_ns = later(*ready_ns, cts_whatif_add(source_ns, tail_ns));
     }
     if (work->previous != CTS_PATH_NONE) {

@@ -49,7 +49,9 @@ static enum cts_status try_target(void *state, size_t index, struct cts_error *e
 static int by_exclusive(const void *left, const void *right)
 {
     const struct cts_whatif_target *const a = left, *const b = right;
-    if (a->exclusive_ns != b->exclusive_ns) return a->exclusive_ns > b->exclusive_ns ? -1 : 1;
+    const uint64_t a_ns = a->exclusive_ns > a->path_ns ? a->exclusive_ns : a->path_ns;
+    const uint64_t b_ns = b->exclusive_ns > b->path_ns ? b->exclusive_ns : b->path_ns;
+    if (a_ns != b_ns) return a_ns > b_ns ? -1 : 1;
     return (a->region > b->region) - (a->region < b->region);
 }
 
@@ -95,7 +97,7 @@ static enum cts_status find_targets(struct cts_whatif_plan *plan, const uint64_t
         return status;
     }
     for (uint32_t r = 0; r < graph->region_count; r++)
-        if (graph->rows[r].calls && graph->rows[r].exclusive_ns)
+        if ((graph->rows[r].calls && graph->rows[r].exclusive_ns) || path_ns[r])
             targets.items[targets.count++] =
                 (struct cts_whatif_target){.region = r,
                                            .calls = graph->rows[r].calls,
