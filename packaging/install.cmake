@@ -1,4 +1,4 @@
-# What `cmake --install` puts below a prefix, by component (each becomes a Debian package):
+# What `cmake --install` puts below a prefix, by component (packaging/debian makes packages of them):
 #
 #   program      bin/ctascope, the timeline's recorders, the manual page, completions
 #   cpu          the compiler driver's plug-in, the CPU device, the stand-in toolkit

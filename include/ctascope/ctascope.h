@@ -61,7 +61,7 @@ extern "C" {
 #define CTS_INFO_INIT(type) {.struct_size = sizeof(type)}
 #endif
 
-/* The library's version, "0.1.0"; static storage. */
+/* The library's version, such as "0.2.0"; static storage. */
 CTS_API const char *cts_version(void);
 
 /* ---- a run ---- */

@@ -295,7 +295,7 @@ static void fix_times(const char *run, int complete)
         "UPDATE ranks SET end_ns = 3000000 WHERE end_ns IS NOT NULL;"
         "REPLACE INTO run VALUES ('created', '2026-01-02T03:04:05Z'), ('host', 'example'),"
         " ('system', 'Linux 6.1 x86_64'), ('cpu_model', 'A processor'), ('cpu_count', '8'),"
-        " ('ctascope_version', '0.1.0');";
+        " ('ctascope_version', '0.2.0');";
     char path[PATH_MAX];
     sqlite3 *db;
     snprintf(path, sizeof path, "%s/run.db", run);

@@ -42,10 +42,10 @@ cp "$source/examples/c-api/summary.c" .
 eval "gcc -Wall -Werror summary.c $(pkg-config --cflags --libs ctascope) -o summary"
 LD_LIBRARY_PATH="$prefix/lib" ./summary run >by-pkg-config
 grep -q 'bytes loaded' by-pkg-config || fail "the example prints nothing"
-cat >CMakeLists.txt <<'EOT'
+cat >CMakeLists.txt <<EOT
 cmake_minimum_required(VERSION 3.25)
 project(user LANGUAGES C)
-find_package(ctascope 0.1 REQUIRED)
+find_package(ctascope $(cat "$source/VERSION") REQUIRED)
 add_executable(by-cmake summary.c)
 target_link_libraries(by-cmake PRIVATE ctascope::ctascope)
 EOT
