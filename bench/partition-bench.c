@@ -51,21 +51,20 @@ static void bench_sets(const struct workload *w, const char *directory, unsigned
     uint64_t intervals = 0;
     for (int i = 0; i < REPEATS; i++) {
         struct cts_summary_plan plan;
-        struct cts_summary_thread memory[64] = {0};
+        struct cts_summary_reader *reader;
         uint64_t counts[64 * 8] = {0};
         const double start = now_seconds();
         if (cts_summary_plan_make(&run.catalogue, &run.source, &plan, &error)) stop(&error);
+        if (cts_summary_reader_new(&plan, threads, &reader, &error)) stop(&error);
         const struct cts_summary_reading reading = {
-            .threads = threads, .share_count = 1, .take = count_part, .state = counts};
+            .share_count = 1, .take = count_part, .state = counts};
         for (size_t k = 0; k < plan.launch_count; k++)
-            if (cts_summary_read(&plan, k, &reading, memory, &error)) stop(&error);
+            if (cts_summary_read(reader, k, &reading, &error)) stop(&error);
         const double seconds = now_seconds() - start;
         if (seconds < best) best = seconds;
         intervals = 0;
-        for (unsigned k = 0; k < threads; k++) {
-            intervals += counts[8 * k];
-            cts_summary_thread_release(&memory[k], &plan);
-        }
+        for (unsigned k = 0; k < threads; k++) intervals += counts[8 * k];
+        cts_summary_reader_free(reader);
         cts_summary_plan_release(&plan);
     }
     printf("sets    %-12s %9.1f M/s  %" PRIu64 " accesses  %" PRIu64 " intervals\n", w->name,

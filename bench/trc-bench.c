@@ -42,20 +42,19 @@ static uint64_t make_sets(const char *run_path, unsigned threads)
     struct cts_catalogue catalogue;
     struct cts_acc_reader *reader;
     struct cts_summary_plan plan;
-    struct cts_summary_thread memory[THREADS_MAX] = {0};
+    struct cts_summary_reader *reader_of_sets;
     uint64_t counts[THREADS_MAX * PADDING] = {0}, intervals = 0;
     if (cts_catalogue_read(run_path, &catalogue, &error)) stop(&error);
     if (cts_acc_open(run_path, &reader, &error)) stop(&error);
     const struct cts_access_source source = cts_access_source_of(reader);
     if (cts_summary_plan_make(&catalogue, &source, &plan, &error)) stop(&error);
+    if (cts_summary_reader_new(&plan, threads, &reader_of_sets, &error)) stop(&error);
     const struct cts_summary_reading reading = {
-        .threads = threads, .share_count = 1, .take = count_part, .state = counts};
+        .share_count = 1, .take = count_part, .state = counts};
     for (size_t i = 0; i < plan.launch_count; i++)
-        if (cts_summary_read(&plan, i, &reading, memory, &error)) stop(&error);
-    for (unsigned i = 0; i < threads; i++) {
-        intervals += counts[PADDING * i];
-        cts_summary_thread_release(&memory[i], &plan);
-    }
+        if (cts_summary_read(reader_of_sets, i, &reading, &error)) stop(&error);
+    for (unsigned i = 0; i < threads; i++) intervals += counts[PADDING * i];
+    cts_summary_reader_free(reader_of_sets);
     cts_summary_plan_release(&plan);
     cts_acc_close(reader);
     cts_catalogue_release(&catalogue);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/walk.h"
 #include "cli/dump-timeline.h"
 #include "cli/verb.h"
 #include "common/json.h"
@@ -375,11 +376,15 @@ static void print_record_json(struct record_dump *dump, const struct cts_access 
     cts_json_close_object(json);
 }
 
-static void dump_batch(struct record_dump *dump, const struct cts_acc_batch *batch)
+static enum cts_status dump_run(void *state, unsigned thread, void *cta_state,
+                                const struct cts_walk_run *run, struct cts_error *error)
 {
-    for (size_t i = 0; i < batch->record_count && dump->printed < dump->limit; i++) {
-        if (dump->has_cta && batch->cta[i] != dump->cta) continue;
-        const struct cts_access access = cts_acc_record(batch, i);
+    struct record_dump *const dump = state;
+    (void)thread;
+    (void)cta_state;
+    (void)error;
+    for (size_t i = run->begin; i < run->end && dump->printed < dump->limit; i++) {
+        const struct cts_access access = cts_acc_record(run->batch, i);
         const struct cts_site *const site = site_of(dump->catalogue, access.site);
         if (dump->form != FORM_JSON && dump->lanes) {
             print_lane_lines(dump, &access, site);
@@ -391,23 +396,47 @@ static void dump_batch(struct record_dump *dump, const struct cts_acc_batch *bat
             print_record_line(dump, &access, site);
         dump->printed++;
     }
+    return CTS_OK;
 }
 
-static enum cts_status dump_chunks(struct record_dump *dump, const struct cts_acc_reader *reader,
+static bool has_printed_enough(const void *state)
+{
+    const struct record_dump *const dump = state;
+    return dump->printed >= dump->limit;
+}
+
+/* A launch that the catalogue does not have may have any CTAs. */
+static enum cts_status dump_launch(struct record_dump *dump, struct cts_walk *walk,
+                                   const struct cts_access_source *source, uint32_t launch,
                                    struct cts_error *error)
 {
-    size_t chunk_count;
-    const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
-    struct cts_acc_batch batch = {0};
-    enum cts_status status = CTS_OK;
-    for (size_t i = 0; !status && i < chunk_count && dump->printed < dump->limit; i++) {
-        if (dump->has_launch && chunks[i].launch != dump->launch) continue;
-        if (dump->has_cta && (dump->cta < chunks[i].first_cta || dump->cta > chunks[i].last_cta))
-            continue;
-        status = cts_acc_read(reader, &chunks[i], &batch, error);
-        if (!status) dump_batch(dump, &batch);
+    const struct cts_launch *const row = cts_catalogue_launch(dump->catalogue, launch);
+    uint64_t cta_count = UINT64_C(1) << 32;
+    if (row && cts_walk_count_ctas(row, &cta_count, error)) return error->status;
+    struct cts_walk_scope scope = cts_walk_scope_of(source, launch, cta_count);
+    if (dump->has_cta) {
+        scope.first_cta = dump->cta;
+        scope.end_cta = dump->cta + 1;
     }
-    cts_acc_batch_release(&batch);
+    return cts_walk_launch(walk, &scope, dump, error);
+}
+
+static enum cts_status dump_launches(struct record_dump *dump, const struct cts_acc_reader *reader,
+                                     struct cts_error *error)
+{
+    static const struct cts_walk_ops ops = {
+        .takes_parts = true, .record = dump_run, .is_enough = has_printed_enough};
+    const struct cts_access_source source = cts_access_source_of(reader);
+    const struct cts_walk_options options = {.source = &source, .ops = &ops, .threads = 1};
+    struct cts_walk *walk;
+    enum cts_status status = cts_walk_new(&options, &walk, error);
+    for (size_t i = 0, end; !status && i < source.chunk_count; i = end) {
+        const uint32_t launch = source.chunks[i].launch;
+        for (end = i + 1; end < source.chunk_count && source.chunks[end].launch == launch;) end++;
+        if (dump->has_launch && launch != dump->launch) continue;
+        status = dump_launch(dump, walk, &source, launch, error);
+    }
+    cts_walk_free(walk);
     return status;
 }
 
@@ -422,7 +451,7 @@ static enum cts_status dump_records(struct record_dump *dump, const char *run_pa
         cts_json_open_array(&dump->json);
     else
         record_heading(dump);
-    status = dump_chunks(dump, reader, error);
+    status = dump_launches(dump, reader, error);
     if (dump->form == FORM_JSON) {
         cts_json_close_array(&dump->json);
         if (!status) status = cts_json_end(&dump->json, error);

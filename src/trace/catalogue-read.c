@@ -451,6 +451,11 @@ const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalo
                                               uint32_t launch)
 {
     const struct cts_catalogue_private *const p = catalogue->private_data;
+    if (!p) { /* made in memory: in no known order */
+        for (size_t i = 0; i < catalogue->launch_count; i++)
+            if (catalogue->launches[i].launch == launch) return &catalogue->launches[i];
+        return NULL;
+    }
     const size_t at = CTS_SEARCH(catalogue->launch_count, i,
                                  catalogue->launches[p->launch_order[i]].launch < launch);
     if (at == catalogue->launch_count) return NULL;
@@ -613,4 +618,11 @@ bool cts_catalogue_knows_host(const struct cts_catalogue *catalogue)
 {
     const char *const host = cts_catalogue_get(catalogue, "host_activity");
     return !host || strcmp(host, "unknown") != 0;
+}
+
+bool cts_catalogue_may_be_behind(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        if (!catalogue->ranks[i].end_ns || catalogue->ranks[i].failure) return true;
+    return false;
 }

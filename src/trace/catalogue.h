@@ -316,5 +316,9 @@ const char *cts_catalogue_key(const struct cts_catalogue *catalogue, size_t i, c
 const char *cts_catalogue_get(const struct cts_catalogue *catalogue, const char *key);
 /* False when the run was imported from a trace that knew nothing of what the host did. */
 bool cts_catalogue_knows_host(const struct cts_catalogue *catalogue);
+/* Whether access files may know launches and sites that the catalogue does not: it is written a
+ * moment later than they are, by a program that was cut off, still runs, or could not write all of
+ * it. */
+bool cts_catalogue_may_be_behind(const struct cts_catalogue *catalogue);
 
 #endif

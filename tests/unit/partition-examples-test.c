@@ -121,11 +121,17 @@ static struct cts_access_source source_of(struct script *s)
     size_t chunk_count = 0;
     for (size_t i = 0; i < s->count; i++) {
         if (i && s->items[i].launch == s->items[i - 1].launch) {
-            s->chunks[chunk_count - 1].record_count++;
+            struct cts_acc_chunk *const chunk = &s->chunks[chunk_count - 1];
+            chunk->record_count++;
+            if (s->items[i].cta < chunk->first_cta) chunk->first_cta = s->items[i].cta;
+            if (s->items[i].cta > chunk->last_cta) chunk->last_cta = s->items[i].cta;
             continue;
         }
-        s->chunks[chunk_count++] = (struct cts_acc_chunk){
-            .launch = s->items[i].launch, .offset_bytes = i, .record_count = 1};
+        s->chunks[chunk_count++] = (struct cts_acc_chunk){.launch = s->items[i].launch,
+                                                          .first_cta = s->items[i].cta,
+                                                          .last_cta = s->items[i].cta,
+                                                          .offset_bytes = i,
+                                                          .record_count = 1};
     }
     return (struct cts_access_source){.chunks = s->chunks,
                                       .chunk_count = chunk_count,
@@ -198,20 +204,21 @@ static void a_summary_unites_what_overlaps_or_touches(void **state)
     for (unsigned i = 0; i < 4; i++) touch(s, k, 0, LOAD, addresses[i], 1);
     const struct cts_access_source source = source_of(s);
     struct cts_summary_plan plan;
-    struct cts_summary_thread thread = {0};
+    struct cts_summary_reader *reader;
     struct cts_intervals kept = {0};
     struct cts_error error;
     assert_int_equal(cts_summary_plan_make(&s->catalogue, &source, &plan, &error), CTS_OK);
     const struct cts_summary_reading reading = {
-        .threads = 1, .share_count = 1, .take = keep_part, .state = &kept};
-    assert_int_equal(cts_summary_read(&plan, 0, &reading, &thread, &error), CTS_OK);
+        .share_count = 1, .take = keep_part, .state = &kept};
+    assert_int_equal(cts_summary_reader_new(&plan, 1, &reader, &error), CTS_OK);
+    assert_int_equal(cts_summary_read(reader, 0, &reading, &error), CTS_OK);
     assert_int_equal(kept.count, 2);
     assert_int_equal(kept.items[0].start, 8);
     assert_int_equal(kept.items[0].end, 16);
     assert_int_equal(kept.items[1].start, 20);
     assert_int_equal(kept.items[1].end, 24);
     cts_intervals_release(&kept);
-    cts_summary_thread_release(&thread, &plan);
+    cts_summary_reader_free(reader);
     cts_summary_plan_release(&plan);
     free_script(s);
 }

@@ -71,20 +71,18 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     enum cts_status status = model->workers ? CTS_OK : CTS_MEMORY;
     for (unsigned i = 0; i < model->worker_count && !status; i++)
         status = set_up_worker(&model->workers[i], model, error);
+    if (!status) status = cts_walk_sites_make(catalogue, &model->sites, error);
+    if (!status) status = cts_access_walk_set_up(model, error);
     return status;
 }
 
 static void tear_down(struct cts_access_model *model)
 {
+    cts_walk_free(model->walk);
+    cts_walk_sites_release(&model->sites);
     for (unsigned i = 0; model->workers && i < model->worker_count; i++) {
         struct cts_access_worker *const worker = &model->workers[i];
         cts_access_rows_release(&worker->rows);
-        model->source->release(&worker->batch);
-        for (size_t k = 0; k < worker->open_count; k++) {
-            cts_bits_clear(&worker->open[k]->seen);
-            cts_access_cta_release(worker->open[k]);
-        }
-        for (size_t k = 0; k < worker->spare_count; k++) cts_access_cta_release(worker->spare[k]);
         for (size_t k = 0; k < worker->slot_count; k++)
             cts_intervals_release(&worker->slots[k].set);
         for (size_t k = 0; k < sizeof worker->parts / sizeof *worker->parts; k++)
@@ -93,8 +91,6 @@ static void tear_down(struct cts_access_model *model)
         cts_spans_release(&worker->sorting);
         free(worker->slot_of);
         free(worker->slots);
-        free(worker->open);
-        free(worker->spare);
         free(worker->places);
         free(worker->warp_ends);
     }
@@ -107,9 +103,6 @@ static void tear_down(struct cts_access_model *model)
     for (size_t i = 0; i < model->faults.count; i++) cts_bits_clear(&model->faults.items[i].bytes);
     free(model->faults.items);
     free(model->allocations.items);
-    free(model->chunks);
-    free(model->later);
-    free(model->groups);
     cts_places_release(&model->places);
     cts_shadow_free(model->written);
     if (model->is_planned) cts_summary_plan_release(&model->plan);

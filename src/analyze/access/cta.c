@@ -96,7 +96,7 @@ static enum cts_status count_request(struct cts_access_worker *worker,
                                      unsigned *distinct_bytes)
 {
     const struct cts_access_model *const model = worker->model;
-    const struct cts_access access = cts_acc_record(&worker->batch, record);
+    const struct cts_access access = cts_acc_record(worker->batch, record);
     const struct cts_request_cost cost = cts_request_cost_remembered(
         &worker->costs, &access, slot->width_bytes, model->options.bank_bytes,
         model->catalogue->sites[slot->site].operation == CTS_LOAD);
@@ -115,7 +115,7 @@ static void count_places_apart(struct cts_access_worker *worker, const struct ct
                                size_t record)
 {
     const struct cts_access_model *const model = worker->model;
-    const struct cts_access access = cts_acc_record(&worker->batch, record);
+    const struct cts_access access = cts_acc_record(worker->batch, record);
     uint64_t addresses[CTS_WARP_LANES], starts[CTS_WARP_LANES];
     unsigned count = 0;
     cts_access_addresses(&access, addresses);
@@ -161,7 +161,7 @@ static void count_places(struct cts_access_worker *worker, const struct cts_acce
     }
     struct cts_access_place_sum *const sum =
         &worker->places[place == SIZE_MAX ? model->catalogue->allocation_count : place];
-    const unsigned lanes = (unsigned)__builtin_popcount(worker->batch.mask[record]);
+    const unsigned lanes = (unsigned)__builtin_popcount(worker->batch->mask[record]);
     sum->accesses += lanes;
     sum->requested_bytes += (uint64_t)lanes * slot->width_bytes;
     sum->request_distinct_bytes += distinct_bytes;
@@ -280,7 +280,7 @@ static enum cts_status watch_shared(struct cts_access_worker *worker, struct cts
 static enum cts_status add_local(struct cts_access_worker *worker, struct cts_pieces *pieces,
                                  uint32_t width_bytes, size_t record)
 {
-    const struct cts_access access = cts_acc_record(&worker->batch, record);
+    const struct cts_access access = cts_acc_record(worker->batch, record);
     uint64_t addresses[CTS_WARP_LANES];
     cts_access_addresses(&access, addresses);
     for (uint32_t mask = access.mask; mask; mask &= mask - 1) {
@@ -301,13 +301,13 @@ static enum cts_status add_bytes(struct cts_access_worker *worker, struct cts_ac
 {
     const struct cts_access_model *const model = worker->model;
     const struct cts_access_slot *const slot = &worker->slots[slot_index];
-    const uint16_t warp = worker->batch.warp[record];
+    const uint16_t warp = worker->batch->warp[record];
     struct cts_pieces *const pieces = pieces_of(worker, cta, slot_index);
     struct cts_access_stretch stretches[CTS_WARP_LANES];
     if (!pieces) return CTS_MEMORY;
     if (slot->space == CTS_SPACE_LOCAL) return add_local(worker, pieces, slot->width_bytes, record);
     const unsigned count =
-        cts_access_stretches(&worker->batch, record, slot->width_bytes, stretches, &worker->error);
+        cts_access_stretches(worker->batch, record, slot->width_bytes, stretches, &worker->error);
     enum cts_status status = count ? CTS_OK : worker->error.status;
     for (unsigned i = 0; i < count && !status; i++)
         status = add_piece(worker, pieces, warp, &stretches[i]);
@@ -323,15 +323,12 @@ enum cts_status cts_access_add_record(struct cts_access_worker *worker, struct c
                                       size_t i)
 {
     const struct cts_access_model *const model = worker->model;
-    const uint8_t space = worker->batch.space[i];
+    const uint8_t space = worker->batch->space[i];
     size_t index = 0;
     enum cts_status status;
     const struct cts_access_slot *const slot =
-        slot_of(worker, worker->batch.site[i], space, &index, &status);
+        slot_of(worker, worker->batch->site[i], space, &index, &status);
     if (!slot) return status;
-    if (!worker->batch.mask[i])
-        return cts_fail(&worker->error, CTS_FORMAT, "a record of site %u has no active lane",
-                        slot->site);
     if (model->look == CTS_LOOK_WRITES) {
         const bool counts = space == CTS_SPACE_GLOBAL && slot->class != CTS_CLASS_READ;
         return counts ? add_bytes(worker, cta, index, i, 0) : CTS_OK;

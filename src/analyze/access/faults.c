@@ -229,13 +229,13 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
 {
     struct cts_access_model *const model = worker->model;
     const struct cts_catalogue *const catalogue = model->catalogue;
-    const struct cts_access access = cts_acc_record(&worker->batch, i);
+    const struct cts_access access = cts_acc_record(worker->batch, i);
     if (access.space != CTS_SPACE_GLOBAL || access.site >= catalogue->site_count) return CTS_OK;
     const struct cts_site *const site = &catalogue->sites[access.site];
     if (!site->width_bytes || site->width_bytes > CTS_ACCESS_WIDTH_MAX) return CTS_OK;
     struct cts_access_stretch stretches[CTS_WARP_LANES];
     const unsigned count =
-        cts_access_stretches(&worker->batch, i, site->width_bytes, stretches, &worker->error);
+        cts_access_stretches(worker->batch, i, site->width_bytes, stretches, &worker->error);
     if (!count) return worker->error.status;
     if (!touches_suspects(model, stretches, count)) return CTS_OK;
     struct again again = {.worker = worker,
@@ -270,7 +270,7 @@ enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
                                            struct cts_access_cta *cta, size_t record)
 {
     struct cts_access_model *const model = worker->model;
-    const struct cts_access access = cts_acc_record(&worker->batch, record);
+    const struct cts_access access = cts_acc_record(worker->batch, record);
     const uint32_t width = model->catalogue->sites[access.site].width_bytes;
     uint64_t addresses[CTS_WARP_LANES];
     enum cts_status status = CTS_OK;

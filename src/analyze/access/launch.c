@@ -1,200 +1,71 @@
-/* One launch: its chunks are read by all threads, then the bits that its CTAs left are looked
- * through once.
- *
- * A *group* is a run of chunks of one access file that may share CTAs; threads take groups one
- * after the other. Within a group a CTA is finished when no later chunk of the group can have it:
- * at once in files that go through their CTAs in order. */
+/* One launch: its records are walked by all threads, then the bits that its CTAs left are looked
+ * through once. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/access/model.h"
-#include "common/parallel.h"
-
-/* ---- groups ---- */
-
-static int by_place(const void *left, const void *right)
-{
-    const struct cts_acc_chunk *const a = *(const struct cts_acc_chunk *const *)left;
-    const struct cts_acc_chunk *const b = *(const struct cts_acc_chunk *const *)right;
-    if (a->file != b->file) return a->file < b->file ? -1 : 1;
-    return (a->offset_bytes > b->offset_bytes) - (a->offset_bytes < b->offset_bytes);
-}
-
-/* Which CTAs come after each chunk in its file. */
-static void look_ahead(struct cts_access_model *model)
-{
-    const struct cts_acc_chunk *const *const chunks = model->chunks;
-    for (size_t i = model->chunk_count; i-- > 0;) {
-        struct cts_access_later later = {UINT32_MAX, 0};
-        if (i + 1 < model->chunk_count && chunks[i + 1]->file == chunks[i]->file) {
-            later = model->later[i + 1];
-            if (chunks[i + 1]->first_cta < later.first) later.first = chunks[i + 1]->first_cta;
-            if (chunks[i + 1]->last_cta > later.last) later.last = chunks[i + 1]->last_cta;
-        }
-        model->later[i] = later;
-    }
-}
-
-/* Cuts the chunks wherever the file changes or all CTAs before are below all after. */
-static enum cts_status make_groups(struct cts_access_model *model, struct cts_error *error)
-{
-    const struct cts_acc_chunk *const *const chunks = model->chunks;
-    enum cts_status status = CTS_OK;
-    size_t begin = 0;
-    uint32_t most = 0;
-    look_ahead(model);
-    model->group_count = 0;
-    for (size_t i = 0; i < model->chunk_count && !status; i++) {
-        if (i == begin || chunks[i]->last_cta > most) most = chunks[i]->last_cta;
-        if (model->later[i].first <= most) continue; /* none later: above all */
-        if (model->group_count == model->group_capacity)
-            status = cts_array_grow((void **)&model->groups, &model->group_capacity,
-                                    model->group_count + 1, sizeof *model->groups, error);
-        if (!status) model->groups[model->group_count++] = (struct cts_access_group){begin, i + 1};
-        begin = i + 1;
-    }
-    return status;
-}
-
-static enum cts_status collect_chunks(struct cts_access_model *model, size_t begin, size_t end,
-                                      struct cts_error *error)
-{
-    if (end - begin > model->chunk_capacity &&
-        cts_array_grow((void **)&model->chunks, &model->chunk_capacity, end - begin,
-                       sizeof *model->chunks, error))
-        return CTS_MEMORY;
-    if (end - begin > model->later_capacity &&
-        cts_array_grow((void **)&model->later, &model->later_capacity, end - begin,
-                       sizeof *model->later, error))
-        return CTS_MEMORY;
-    for (size_t i = begin; i < end; i++) model->chunks[i - begin] = &model->source->chunks[i];
-    model->chunk_count = end - begin;
-    if (end > begin) qsort(model->chunks, end - begin, sizeof *model->chunks, by_place);
-    return make_groups(model, error);
-}
 
 /* ---- reading ---- */
 
-static struct cts_access_cta *open_cta(struct cts_access_worker *worker, uint32_t cta)
-{
-    for (size_t i = worker->open_count; i-- > 0;)
-        if (worker->open[i]->cta == cta) return worker->open[i];
-    if (worker->open_count == worker->open_capacity &&
-        cts_array_grow((void **)&worker->open, &worker->open_capacity, worker->open_count + 1,
-                       sizeof(void *), &worker->error))
-        return NULL;
-    struct cts_access_cta *const state = worker->spare_count
-                                             ? worker->spare[--worker->spare_count]
-                                             : cts_array_zeroed(1, sizeof *state, &worker->error);
-    if (!state) return NULL;
-    if (!state->seen.pool) cts_bits_init(&state->seen, &worker->model->pool, 1);
-    state->cta = cta;
-    worker->open[worker->open_count++] = state;
-    return state;
-}
-
-static enum cts_status close_cta(struct cts_access_worker *worker, size_t index)
-{
-    struct cts_access_cta *const cta = worker->open[index];
-    const enum cts_status status = cts_access_settle_cta(worker, cta);
-    worker->open[index] = worker->open[--worker->open_count];
-    if (worker->spare_count == worker->spare_capacity &&
-        cts_array_grow((void **)&worker->spare, &worker->spare_capacity, worker->spare_count + 1,
-                       sizeof(void *), &worker->error)) {
-        cts_access_cta_release(cta);
-        return CTS_MEMORY;
-    }
-    worker->spare[worker->spare_count++] = cta;
-    return status;
-}
-
-static enum cts_status close_others(struct cts_access_worker *worker, struct cts_access_later later)
-{
-    for (size_t i = worker->open_count; i-- > 0;) {
-        const uint32_t cta = worker->open[i]->cta;
-        const enum cts_status status =
-            cta >= later.first && cta <= later.last ? CTS_OK : close_cta(worker, i);
-        if (status) return status;
-    }
-    return CTS_OK;
-}
-
-/* Whether each CTA has one run of records: not where CTAs take turns at barriers of the grid. */
-static bool is_in_order(const struct cts_acc_batch *batch)
-{
-    for (size_t i = 1; i < batch->record_count; i++)
-        if (batch->cta[i] < batch->cta[i - 1]) return false;
-    return true;
-}
-
-static enum cts_status read_records(struct cts_access_worker *worker, struct cts_access_cta *cta,
-                                    size_t begin, size_t end)
-{
-    const bool again = worker->model->look >= CTS_LOOK_ORDER;
-    enum cts_status status = CTS_OK;
-    for (size_t i = begin; i < end && !status; i++)
-        status =
-            again ? cts_access_look_again(worker, cta, i) : cts_access_add_record(worker, cta, i);
-    return status;
-}
-
-static enum cts_status read_batch(struct cts_access_worker *worker,
-                                  const struct cts_acc_chunk *chunk, struct cts_access_later later)
-{
-    const struct cts_acc_batch *const batch = &worker->batch;
-    const bool in_order = is_in_order(batch);
-    for (size_t begin = 0, end; begin < batch->record_count; begin = end) {
-        const uint32_t number = batch->cta[begin];
-        for (end = begin + 1; end < batch->record_count && batch->cta[end] == number;) end++;
-        if (number >= worker->model->cta_count || number < chunk->first_cta ||
-            number > chunk->last_cta)
-            return cts_fail(&worker->error, CTS_FORMAT,
-                            "a record names CTA %u of a launch with %llu CTAs, in a chunk for CTAs "
-                            "%u to %u",
-                            number, (unsigned long long)worker->model->cta_count, chunk->first_cta,
-                            chunk->last_cta);
-        struct cts_access_cta *const cta = open_cta(worker, number);
-        enum cts_status status = cta ? read_records(worker, cta, begin, end) : CTS_MEMORY;
-        if (!status && in_order && (number < later.first || number > later.last))
-            status = close_others(worker, later);
-        if (status) return status;
-    }
-    return CTS_OK;
-}
-
-static enum cts_status read_chunk(struct cts_access_worker *worker,
-                                  const struct cts_acc_chunk *chunk, struct cts_access_later later)
-{
-    const struct cts_access_model *const model = worker->model;
-    const struct cts_access_source *const source = model->source;
-    enum cts_status status = source->read(source->state, chunk, &worker->batch, &worker->error);
-    if (status) return status;
-    status = read_batch(worker, chunk, later);
-    if (status)
-        return cts_context(&worker->error, "'%s': chunk at byte %llu of launch %u",
-                           source->path ? source->path(source->state, chunk->file) : "",
-                           (unsigned long long)chunk->offset_bytes, chunk->launch);
-    if (model->options.progress && model->look < CTS_LOOK_ORDER)
-        cts_progress_add(model->options.progress, chunk->access_count);
-    return CTS_OK;
-}
-
-static void work(void *state, unsigned index)
+static void begin(void *state, unsigned thread_count)
 {
     struct cts_access_model *const model = state;
-    struct cts_access_worker *const worker = &model->workers[index];
-    worker->status = CTS_OK;
-    while (!worker->status) {
-        const size_t next = __atomic_fetch_add(&model->next_group, 1, __ATOMIC_RELAXED);
-        if (next >= model->group_count) return;
-        const struct cts_access_group *const group = &model->groups[next];
-        for (size_t i = group->begin; i < group->end && !worker->status; i++) {
-            const struct cts_access_later later = model->later[i];
-            worker->status = read_chunk(worker, model->chunks[i], later);
-            if (!worker->status) worker->status = close_others(worker, later);
-        }
-    }
-    __atomic_store_n(&model->next_group, model->group_count, __ATOMIC_RELAXED);
+    model->is_shared = thread_count > 1;
+}
+
+static enum cts_status open_cta(void *state, unsigned thread, void *cta_state, uint32_t number,
+                                struct cts_error *error)
+{
+    struct cts_access_model *const model = state;
+    struct cts_access_cta *const cta = cta_state;
+    (void)thread;
+    (void)error;
+    if (!cta->seen.pool) cts_bits_init(&cta->seen, &model->pool, 1);
+    cta->cta = number;
+    return CTS_OK;
+}
+
+static enum cts_status read_run(void *state, unsigned thread, void *cta_state,
+                                const struct cts_walk_run *run, struct cts_error *error)
+{
+    struct cts_access_model *const model = state;
+    struct cts_access_worker *const worker = &model->workers[thread];
+    const bool again = model->look >= CTS_LOOK_ORDER;
+    enum cts_status status = CTS_OK;
+    worker->batch = run->batch;
+    for (size_t i = run->begin; i < run->end && !status; i++)
+        status = again ? cts_access_look_again(worker, cta_state, i)
+                       : cts_access_add_record(worker, cta_state, i);
+    if (status) *error = worker->error;
+    return status;
+}
+
+static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
+                                 struct cts_error *error)
+{
+    struct cts_access_model *const model = state;
+    struct cts_access_worker *const worker = &model->workers[thread];
+    const enum cts_status status = cts_access_settle_cta(worker, cta_state);
+    if (status) *error = worker->error;
+    return status;
+}
+
+/* Where the catalogue may be behind the access files, records of sites that it does not have are
+ * passed over. */
+enum cts_status cts_access_walk_set_up(struct cts_access_model *model, struct cts_error *error)
+{
+    static const struct cts_walk_ops ops = {.cta_bytes = sizeof(struct cts_access_cta),
+                                            .begin = begin,
+                                            .open = open_cta,
+                                            .record = read_run,
+                                            .close = close_cta,
+                                            .release = cts_access_cta_release};
+    const struct cts_walk_options options = {
+        .source = model->source,
+        .sites = cts_catalogue_may_be_behind(model->catalogue) ? NULL : &model->sites,
+        .ops = &ops,
+        .threads = model->worker_count};
+    return cts_walk_new(&options, &model->walk, error);
 }
 
 static void forget_slots(struct cts_access_worker *worker)
@@ -211,16 +82,9 @@ static void forget_slots(struct cts_access_worker *worker)
 
 enum cts_status cts_access_read_launch(struct cts_access_model *model, struct cts_error *error)
 {
-    const unsigned threads = model->group_count < model->worker_count ? (unsigned)model->group_count
-                                                                      : model->worker_count;
-    enum cts_status status = CTS_OK;
-    model->next_group = 0;
-    model->is_shared = threads > 1;
-    cts_parallel(threads, work, model);
-    for (unsigned i = 0; i < threads && !status; i++) {
-        status = model->workers[i].status;
-        if (status && error) *error = model->workers[i].error;
-    }
+    struct cts_walk_scope scope = model->scope;
+    if (model->look >= CTS_LOOK_ORDER) scope.progress = NULL;
+    const enum cts_status status = cts_walk_launch(model->walk, &scope, model, error);
     for (unsigned i = 0; i < model->worker_count; i++) forget_slots(&model->workers[i]);
     return status;
 }
@@ -499,18 +363,6 @@ static bool knows_all(const struct cts_access_model *model)
     return true;
 }
 
-static enum cts_status count_ctas(struct cts_access_model *model, struct cts_error *error)
-{
-    const struct cts_launch *const row = model->launch;
-    uint64_t plane;
-    if (__builtin_mul_overflow((uint64_t)row->grid[0], row->grid[1], &plane) ||
-        __builtin_mul_overflow(plane, row->grid[2], &model->cta_count) ||
-        model->cta_count > UINT32_MAX)
-        return cts_fail(error, CTS_FORMAT, "launch %u has a grid of %u x %u x %u CTAs", row->launch,
-                        row->grid[0], row->grid[1], row->grid[2]);
-    return CTS_OK;
-}
-
 enum cts_status cts_access_run_launch(struct cts_access_model *model, size_t launch_index,
                                       size_t chunk_begin, size_t chunk_end, bool is_wanted,
                                       struct cts_error *error)
@@ -521,9 +373,12 @@ enum cts_status cts_access_run_launch(struct cts_access_model *model, size_t lau
     model->look = is_wanted ? CTS_LOOK_COUNT : CTS_LOOK_WRITES;
     model->watches_shared = !model->options.per_launch && knows_all(model);
     if (chunk_begin == chunk_end) return CTS_OK;
-    enum cts_status status = count_ctas(model, error);
+    model->scope = (struct cts_walk_scope){.chunk_begin = chunk_begin,
+                                           .chunk_end = chunk_end,
+                                           .end_cta = UINT64_MAX,
+                                           .progress = model->options.progress};
+    enum cts_status status = cts_walk_count_ctas(model->launch, &model->scope.cta_count, error);
     if (!status) status = cts_places_at(model->catalogue, model->launch, &model->places, error);
-    if (!status) status = collect_chunks(model, chunk_begin, chunk_end, error);
     if (!status) status = cts_access_read_launch(model, error);
     if (!status && !model->options.costs_only) status = finish(model, is_wanted, error);
     for (size_t i = 0; i < model->faults.count; i++) cts_bits_clear(&model->faults.items[i].bytes);

@@ -124,16 +124,6 @@ struct cts_access_place_sum {
     uint64_t launch_distinct_bytes, read_bytes, written_bytes;
 };
 
-/* Chunks of one file that may share CTAs; no CTA is in two groups. */
-struct cts_access_group {
-    size_t begin, end; /* in model->chunks */
-};
-
-/* CTAs that later chunks of the same file may have; first > last: none. */
-struct cts_access_later {
-    uint32_t first, last;
-};
-
 enum cts_access_look {
     CTS_LOOK_COUNT,  /* requests and bytes */
     CTS_LOOK_WRITES, /* only what is written: launches that are not wanted */
@@ -157,13 +147,11 @@ struct cts_access_model;
 struct cts_access_worker {
     struct cts_access_model *model;
     struct cts_access_rows rows;
-    struct cts_acc_batch batch;
+    const struct cts_acc_batch *batch; /* the one at hand */
     struct cts_cost_memory costs;
     uint32_t *slot_of; /* by site * CTS_ACCESS_SPACES + space: slot + 1 */
     struct cts_access_slot *slots;
     size_t slot_count, slot_capacity;
-    struct cts_access_cta **open, **spare;
-    size_t open_count, open_capacity, spare_count, spare_capacity;
     struct cts_access_place_sum *places; /* by allocation index; the last: outside */
     size_t place_hint;
     /* lent to settling */
@@ -183,6 +171,8 @@ struct cts_access_model {
     struct cts_access_result *result;
     struct cts_summary_plan plan;
     bool is_planned, host_seen;
+    struct cts_walk_sites sites;
+    struct cts_walk *walk;
     struct cts_access_worker *workers;
     unsigned worker_count;
     struct cts_bits_pool pool;
@@ -193,15 +183,10 @@ struct cts_access_model {
     /* the launch at hand */
     const struct cts_launch *launch;
     size_t launch_index;
-    uint64_t owner, cta_count;
+    uint64_t owner;
+    struct cts_walk_scope scope; /* its records */
     enum cts_access_look look;
     bool watches_shared;
-    const struct cts_acc_chunk **chunks;
-    size_t chunk_count, chunk_capacity;
-    struct cts_access_later *later; /* by chunk */
-    size_t later_capacity;
-    struct cts_access_group *groups;
-    size_t group_count, group_capacity, next_group;
     struct cts_places places;
     struct cts_bits touched;       /* CTS_PLANE_ */
     struct cts_bits suspects;      /* CTS_SUSPECT_ */
@@ -221,7 +206,9 @@ struct cts_access_model {
 
 /* ---- launch.c ---- */
 
-/* Reads the launch at hand (chunks collected) with all threads, as model->look says. */
+CTS_MUST_CHECK enum cts_status cts_access_walk_set_up(struct cts_access_model *model,
+                                                      struct cts_error *error);
+/* Reads the launch at hand (model->scope) with all threads, as model->look says. */
 CTS_MUST_CHECK enum cts_status cts_access_read_launch(struct cts_access_model *model,
                                                       struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_access_run_launch(struct cts_access_model *model,
@@ -252,7 +239,8 @@ CTS_MUST_CHECK enum cts_status cts_access_settle_cta(struct cts_access_worker *w
 /* Unites the pieces of each warp. */
 CTS_MUST_CHECK enum cts_status cts_access_compact(struct cts_access_worker *worker,
                                                   struct cts_pieces *pieces);
-void cts_access_cta_release(struct cts_access_cta *cta);
+/* Frees what a struct cts_access_cta holds. */
+void cts_access_cta_release(void *cta_state);
 
 /* ---- written.c: what was written before ---- */
 

@@ -397,10 +397,11 @@ enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct c
     return status;
 }
 
-void cts_access_cta_release(struct cts_access_cta *cta)
+void cts_access_cta_release(void *cta_state)
 {
+    struct cts_access_cta *const cta = cta_state;
+    if (cta->seen.pool) cts_bits_clear(&cta->seen);
     for (size_t i = 0; i < cta->piece_slots; i++) free(cta->pieces[i].items);
     free(cta->pieces);
     free(cta->shared_written);
-    free(cta);
 }

@@ -16,29 +16,7 @@
 #include "analyze/communication/model.h"
 #include "common/parallel.h"
 
-enum { WIDTH_MAX = 1 << 26 };
-
 /* ---- setting up ---- */
-
-static enum cts_status describe_sites(struct cts_comm_model *model, struct cts_error *error)
-{
-    const struct cts_catalogue *const catalogue = model->catalogue;
-    model->sites = cts_array_zeroed(catalogue->site_count, sizeof *model->sites, error);
-    if (!model->sites) return CTS_MEMORY;
-    for (size_t i = 0; i < catalogue->site_count; i++) {
-        const struct cts_site *const row = &catalogue->sites[i];
-        const uint32_t width = row->width_bytes;
-        if (row->operation < CTS_LOAD || row->operation > CTS_OPERATION_LAST) continue;
-        if (width < 1 || width > WIDTH_MAX) continue;
-        struct cts_comm_site *const site = &model->sites[i];
-        site->width_bytes = width;
-        site->shift = (width & (width - 1)) ? 255 : (uint8_t)__builtin_ctz(width);
-        site->class = row->operation == CTS_LOAD    ? CTS_COMM_READ
-                      : row->operation == CTS_STORE ? CTS_COMM_STORE
-                                                    : CTS_COMM_ATOMIC;
-    }
-    return CTS_OK;
-}
 
 /* Launches in their order, and their nodes. */
 static enum cts_status number_launches(struct cts_comm_model *model, struct cts_error *error)
@@ -155,11 +133,11 @@ static enum cts_status set_up(struct cts_comm_model *model, struct cts_error *er
 {
     enum cts_status status =
         cts_summary_plan_make(model->catalogue, model->source, &model->plan, error);
-    if (!status) status = describe_sites(model, error);
     if (!status) status = number_launches(model, error);
     if (!status) status = set_up_stores(model, error);
     if (!status) status = set_up_workers(model, error);
     if (!status) status = cts_comm_sms_set_up(model, error);
+    if (!status) status = cts_comm_walk_set_up(model, error);
     if (!status) judge_soundness(model);
     return status;
 }
@@ -457,13 +435,8 @@ static enum cts_status conclude(struct cts_comm_model *model, struct cts_error *
 
 static void release_worker(struct cts_comm_worker *worker)
 {
-    for (size_t i = 0; i < worker->open_count; i++) cts_comm_state_release(worker->open[i]);
-    for (size_t i = 0; i < worker->spare_count; i++) cts_comm_state_release(worker->spare[i]);
     for (size_t i = 0; i < sizeof worker->scratch / sizeof *worker->scratch; i++)
         cts_intervals_release(&worker->scratch[i]);
-    if (worker->model) worker->model->source->release(&worker->batch);
-    free(worker->open);
-    free(worker->spare);
     cts_spans_release(&worker->sorting);
     free(worker->pairs);
     free(worker->pairs_used);
@@ -507,15 +480,12 @@ static void release_model(struct cts_comm_model *model)
     cts_comm_exchange_release(model);
     cts_summary_plan_release(&model->plan);
     cts_shadow_free(model->shadow);
-    free(model->sites);
     free(model->out_degrees);
     free(model->pairs.items);
     free(model->transfers.items);
     cts_intervals_release(&model->unseen);
-    free(model->groups);
-    free(model->chunks);
-    free(model->after);
-    free(model->done);
+    cts_walk_free(model->walk);
+    cts_walk_free(model->region_walk);
 }
 
 static enum cts_status analyze(struct cts_comm_model *model, struct cts_error *error)

@@ -12,7 +12,7 @@ enum { SETTLE_SPANS = 1 << 20 };
 struct reading {
     struct cts_comm_worker *worker;
     struct cts_comm_state *state;
-    const struct cts_comm_site *site;
+    const struct cts_walk_site *site;
     struct cts_spans *spans;
     uint32_t since; /* spans from this moment on are as good as the record's own moment */
     uint64_t lane_serial;
@@ -23,7 +23,7 @@ struct reading {
     uint64_t lanes_met, bytes_met;
 };
 
-static inline uint64_t lane_of(const struct cts_comm_site *site, uint64_t distance_bytes)
+static inline uint64_t lane_of(const struct cts_walk_site *site, uint64_t distance_bytes)
 {
     return site->shift < 64 ? distance_bytes >> site->shift : distance_bytes / site->width_bytes;
 }
@@ -148,11 +148,10 @@ static enum cts_status add_local(struct reading *r, const struct cts_acc_batch *
     return CTS_OK;
 }
 
-static int space_index(unsigned space)
+/* The walk hands over records of these spaces only. */
+static unsigned space_index(unsigned space)
 {
     switch (space) {
-    case CTS_SPACE_GLOBAL:
-        return CTS_COMM_GLOBAL;
     case CTS_SPACE_SHARED:
         return CTS_COMM_SHARED;
     case CTS_SPACE_CONSTANT:
@@ -160,7 +159,7 @@ static int space_index(unsigned space)
     case CTS_SPACE_LOCAL:
         return CTS_COMM_LOCAL;
     default:
-        return -1;
+        return CTS_COMM_GLOBAL;
     }
 }
 
@@ -230,19 +229,9 @@ static enum cts_status retrace_record(struct reading *r, const struct cts_acc_ba
 
 static enum cts_status read_record(struct reading *r, const struct cts_acc_batch *batch, size_t i)
 {
-    const struct cts_catalogue *const catalogue = r->worker->model->catalogue;
-    struct cts_error *const error = &r->worker->error;
-    const uint32_t site = batch->site[i];
-    const int space = space_index(batch->space[i]);
-    if (site >= catalogue->site_count || !r->worker->model->sites[site].width_bytes)
-        return cts_fail(error, CTS_FORMAT, "a record names site %u, which the catalogue %s", site,
-                        site < catalogue->site_count ? "gives no usable operation and width"
-                                                     : "does not have");
-    if (space < 0 || !batch->mask[i])
-        return cts_fail(error, CTS_FORMAT, "a record of site %u has no %s", site,
-                        space < 0 ? "memory space" : "active lane");
+    const unsigned space = space_index(batch->space[i]);
     struct cts_comm_state *const state = r->state;
-    r->site = &r->worker->model->sites[site];
+    r->site = &r->worker->model->plan.sites.items[batch->site[i]];
     const unsigned class = r->site->class;
     const uint64_t lane_count = (uint64_t)__builtin_popcount(batch->mask[i]);
     r->spans = &state->spans[space][class];
@@ -264,14 +253,14 @@ static enum cts_status read_record(struct reading *r, const struct cts_acc_batch
 }
 
 enum cts_status cts_comm_read_records(struct cts_comm_worker *worker, struct cts_comm_state *state,
-                                      size_t begin, size_t end)
+                                      const struct cts_walk_run *run)
 {
     struct reading reading = {.worker = worker, .state = state};
     const struct cts_comm_model *const model = worker->model;
     worker->node = (uint32_t)model->result->launches[model->launch].first_node + state->cta;
     enum cts_status status = CTS_OK;
-    for (size_t i = begin; !status && i < end; i++) {
-        status = read_record(&reading, &worker->batch, i);
+    for (size_t i = run->begin; !status && i < run->end; i++) {
+        status = read_record(&reading, run->batch, i);
         if (!status && (++state->moment == UINT32_MAX || reading.spans->count >= SETTLE_SPANS))
             status = cts_comm_settle(worker, state);
     }

@@ -1,7 +1,6 @@
 /* How processes share a launch.
  *
- * Each launch's CTAs are cut into as many ranges as there are processes, with about as many records
- * in each by the index of chunks, and a process decodes the chunks that may have CTAs of its range.
+ * Each process walks its share of a launch's CTAs (cts_walk_share()).
  * It looks them up in its shadow memory, which is right in the regions that it follows
  * (regions.h), and sends what its CTAs wrote and read to those who follow the regions: sets of
  * intervals. Each process then brings its shadow memory up to date. So what costs time, a look-up
@@ -11,52 +10,10 @@
 #include <string.h>
 
 #include "analyze/communication/model.h"
-#include "common/search.h"
 
 static unsigned process_count(const struct cts_comm_model *model)
 {
     return model->options.processes ? model->options.processes->count : 1;
-}
-
-/* ---- sharing out ---- */
-
-/* Records of CTAs below `cta`, as if each chunk had equally many per CTA. */
-static uint64_t records_below(const struct cts_acc_chunk *chunks, size_t count, uint64_t cta)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        const struct cts_acc_chunk *const chunk = &chunks[i];
-        if (cta <= chunk->first_cta) continue;
-        const uint64_t ctas = (uint64_t)chunk->last_cta - chunk->first_cta + 1;
-        const uint64_t below = cta - chunk->first_cta < ctas ? cta - chunk->first_cta : ctas;
-        sum += (uint64_t)((unsigned __int128)chunk->record_count * below / ctas);
-    }
-    return sum;
-}
-
-/* The first CTA of share `share` of `count`. */
-static uint64_t cut(const struct cts_acc_chunk *chunks, size_t chunk_count, uint64_t cta_count,
-                    unsigned share, unsigned count)
-{
-    const uint64_t all = records_below(chunks, chunk_count, cta_count);
-    const uint64_t wanted = (uint64_t)((unsigned __int128)all * share / count);
-    if (share == 0) return 0;
-    if (share == count) return UINT64_MAX;
-    return CTS_SEARCH(cta_count, cta, records_below(chunks, chunk_count, cta) < wanted);
-}
-
-void cts_comm_share_out(struct cts_comm_model *model)
-{
-    const struct cts_processes *const processes = model->options.processes;
-    const struct cts_summary_launch *const planned = &model->plan.launches[model->launch];
-    const size_t begin = planned->chunk_begin, end = planned->chunk_end;
-    const struct cts_acc_chunk *const chunks = model->source->chunks + begin;
-    const uint64_t cta_count = model->result->launches[model->launch].cta_count;
-    model->first_cta = 0;
-    model->end_cta = UINT64_MAX;
-    if (process_count(model) == 1) return;
-    model->first_cta = cut(chunks, end - begin, cta_count, processes->rank, processes->count);
-    model->end_cta = cut(chunks, end - begin, cta_count, processes->rank + 1, processes->count);
 }
 
 /* ---- what goes to whom ---- */

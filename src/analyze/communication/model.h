@@ -15,20 +15,18 @@
 #include "analyze/places.h"
 #include "analyze/summary/summary.h"
 
-enum cts_comm_class { CTS_COMM_READ, CTS_COMM_STORE, CTS_COMM_ATOMIC, CTS_COMM_CLASS_COUNT };
+enum cts_comm_class {
+    CTS_COMM_READ = CTS_SITE_READ,
+    CTS_COMM_STORE = CTS_SITE_STORE,
+    CTS_COMM_ATOMIC = CTS_SITE_ATOMIC,
+    CTS_COMM_CLASS_COUNT
+};
 
 /* What a pass over the records is for. */
 enum cts_comm_mode {
     CTS_COMM_FORWARD, /* the analysis itself */
     CTS_COMM_RETRACE, /* backwards: which stores were read later */
     CTS_COMM_WINNERS  /* who wrote the contended bytes of a launch */
-};
-
-/* What a site's records have in common. */
-struct cts_comm_site {
-    uint32_t width_bytes; /* 0: no site that can be analysed */
-    uint8_t class;        /* enum cts_comm_class */
-    uint8_t shift;        /* width = 1 << shift, or 255 */
 };
 
 struct cts_comm_link {
@@ -100,12 +98,6 @@ struct cts_comm_worker {
     struct cts_shadow_view winner_view; /* retracing: on model->winners */
     uint32_t node;                      /* whose records are read */
     uint64_t live_access_bytes;         /* retracing: stored, and read later */
-    struct cts_acc_batch batch;
-    /* CTAs at work: one, or more where a file mixes them */
-    struct cts_comm_state **open;
-    size_t open_count, open_capacity, open_index;
-    struct cts_comm_state **spare;
-    size_t spare_count, spare_capacity;
     struct cts_spans sorting;
     struct cts_intervals scratch[4];
     /* of the current launch */
@@ -146,10 +138,6 @@ struct cts_comm_worker {
     struct cts_map touched; /* regions of the current launch (regions.c) */
 };
 
-struct cts_comm_range {
-    uint32_t first, last; /* inclusive; first > last: none */
-};
-
 /* The kinds of sets that a launch leaves. */
 enum cts_comm_set {
     CTS_COMM_MARKS,
@@ -180,7 +168,6 @@ struct cts_comm_model {
     struct cts_comm *result;
     struct cts_summary_plan plan; /* its launches are the result's, one by one */
     struct cts_shadow *shadow;
-    struct cts_comm_site *sites;
     enum cts_comm_mode mode;
     uint32_t *out_degrees;          /* by node, from CTS_WRITER_FIRST_NODE */
     uint32_t *launch_out_degrees;   /* the same, towards the current launch */
@@ -204,7 +191,7 @@ struct cts_comm_model {
     size_t launch;               /* in result->launches */
     bool retraces;               /* what this launch stored is looked at (retrace.c) */
     struct cts_shadow *winners;  /* retracing a launch with contended bytes: who won them */
-    uint64_t first_cta, end_cta; /* this process's */
+    struct cts_walk_scope scope; /* its records; this process's CTAs */
     void *remote_block;
     struct cts_comm_remote *remotes;    /* what other processes found in this launch, by process */
     struct cts_comm_outgoing *outgoing; /* the other way */
@@ -212,27 +199,15 @@ struct cts_comm_model {
     struct cts_places places;           /* of the launch at hand */
     size_t sm_hint;                     /* in the catalogue's rows, by launch */
     uint32_t *sm_order;
-    struct cts_intervals unseen;   /* memory that the CPU may have written unseen */
-    struct cts_comm_group *groups; /* of chunks; a CTA belongs to one of them */
-    size_t group_count, group_capacity, next_group;
-    const struct cts_acc_chunk **chunks;
-    size_t chunk_count, chunk_capacity;
-    struct cts_comm_range *after; /* per chunk: the CTAs that come after it in its file */
-    size_t after_capacity;
-    uint8_t *done; /* bit per CTA: its records have been read */
-    size_t done_bytes;
+    struct cts_intervals unseen; /* memory that the CPU may have written unseen */
+    struct cts_walk *walk;
+    struct cts_walk *region_walk; /* regions.c; NULL: not made yet */
 };
 
-struct cts_comm_group {
-    size_t begin, end;  /* in model->chunks */
-    uint64_t skipped;   /* a CTA that began in the group before; UINT64_MAX: none */
-    uint64_t continued; /* a CTA that goes on in the chunks after; UINT64_MAX: none */
-};
-
-/* cta.c: records of a batch from `begin` to `end`, all of one CTA. */
+/* cta.c: records of one CTA. */
 CTS_MUST_CHECK enum cts_status cts_comm_read_records(struct cts_comm_worker *worker,
-                                                     struct cts_comm_state *state, size_t begin,
-                                                     size_t end);
+                                                     struct cts_comm_state *state,
+                                                     const struct cts_walk_run *run);
 
 /* settle.c: the CTA's records are complete: its sets and links go into the launch's sums. */
 CTS_MUST_CHECK enum cts_status cts_comm_finish_cta(struct cts_comm_worker *worker,
@@ -240,13 +215,17 @@ CTS_MUST_CHECK enum cts_status cts_comm_finish_cta(struct cts_comm_worker *worke
 /* Folds the spans so far into the sets, to bound memory. */
 CTS_MUST_CHECK enum cts_status cts_comm_settle(struct cts_comm_worker *worker,
                                                struct cts_comm_state *state);
-void cts_comm_state_release(struct cts_comm_state *state);
+/* Frees what a struct cts_comm_state holds. */
+void cts_comm_state_release(void *state);
 /* Puts the transfers of a launch in order and keeps the first `most`. */
 void cts_comm_transfers_cut(struct cts_comm_transfers *list, size_t most, uint64_t *left_out);
 /* The order of cts_comm.top: whether `a` comes after `b`. */
 bool cts_comm_is_less(const struct cts_comm_transfer *a, const struct cts_comm_transfer *b);
 
-/* launch.c: a whole launch, result->launches[model->launch]. */
+/* launch.c */
+CTS_MUST_CHECK enum cts_status cts_comm_walk_set_up(struct cts_comm_model *model,
+                                                    struct cts_error *error);
+/* A whole launch, result->launches[model->launch]. */
 CTS_MUST_CHECK enum cts_status cts_comm_run_launch(struct cts_comm_model *model,
                                                    enum cts_status status, struct cts_error *error);
 
@@ -350,7 +329,7 @@ CTS_MUST_CHECK enum cts_status
 cts_comm_untake(struct cts_comm_model *model, const struct cts_step *step, struct cts_error *error);
 
 /* regions.c; `status` as in cts_comm_run_launch. Follows what this process's CTAs of the launch,
- * whose chunks are collected, will read. */
+ * in model->scope, will read. */
 CTS_MUST_CHECK enum cts_status cts_comm_follow_launch(struct cts_comm_model *model,
                                                       enum cts_status status,
                                                       struct cts_error *error);
@@ -375,7 +354,6 @@ static inline const struct cts_set_item *cts_comm_set_of(const struct cts_comm_w
     *count = sets[kind]->count;
     return sets[kind]->items;
 }
-void cts_comm_share_out(struct cts_comm_model *model);
 CTS_MUST_CHECK enum cts_status cts_comm_exchange(struct cts_comm_model *model,
                                                  struct cts_error *error);
 void cts_comm_exchange_release(struct cts_comm_model *model);

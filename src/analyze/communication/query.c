@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/walk.h"
 #include "common/array.h"
 #include "common/map.h"
 
@@ -16,6 +17,7 @@ struct asking {
     uint64_t start, end;
     struct cts_query *query;
     size_t capacity;
+    struct cts_walk_sites sites;
     struct cts_map map; /* (CTA, site) of the chunk -> row + 1 */
 };
 
@@ -67,9 +69,6 @@ static enum cts_status look_at(struct asking *a, const struct cts_acc_batch *bat
 {
     const struct cts_access access = cts_acc_record(batch, i);
     if (access.space != CTS_SPACE_GLOBAL) return CTS_OK;
-    if (access.site >= a->catalogue->site_count)
-        return cts_fail(error, CTS_FORMAT,
-                        "a record names site %u, which the catalogue does not have", access.site);
     if (access.pattern == CTS_PATTERN_TWO_LEVEL && !access.row_lanes)
         return cts_fail(error, CTS_FORMAT, "a two-level record has rows of 0 lanes");
     const uint64_t width = a->catalogue->sites[access.site].width_bytes;
@@ -120,6 +119,16 @@ static bool may_meet(const struct cts_acc_chunk *chunk, const struct asking *a, 
     return chunk->first_address < a->end && reach > a->start;
 }
 
+static enum cts_status read_chunk(const struct asking *a, const struct cts_access_source *source,
+                                  const struct cts_acc_chunk *chunk, struct cts_acc_batch *batch,
+                                  struct cts_error *error)
+{
+    const struct cts_launch *const launch = cts_catalogue_launch(a->catalogue, chunk->launch);
+    uint64_t cta_count = UINT64_C(1) << 32; /* a launch that the catalogue does not have */
+    if (launch && cts_walk_count_ctas(launch, &cta_count, error)) return CTS_FORMAT;
+    return cts_walk_read_chunk(source, &a->sites, cta_count, chunk, batch, error);
+}
+
 enum cts_status cts_comm_query(const struct cts_catalogue *catalogue,
                                const struct cts_access_source *source, uint64_t start, uint64_t end,
                                struct cts_query *query, struct cts_error *error)
@@ -127,7 +136,7 @@ enum cts_status cts_comm_query(const struct cts_catalogue *catalogue,
     *query = (struct cts_query){.chunk_count = source->chunk_count};
     struct asking asking = {.catalogue = catalogue, .start = start, .end = end, .query = query};
     struct cts_acc_batch batch = {0};
-    enum cts_status status = CTS_OK;
+    enum cts_status status = cts_walk_sites_make(catalogue, &asking.sites, error);
     uint64_t widest = 0;
     for (size_t i = 0; i < catalogue->site_count; i++)
         if (catalogue->sites[i].width_bytes > widest) widest = catalogue->sites[i].width_bytes;
@@ -136,7 +145,7 @@ enum cts_status cts_comm_query(const struct cts_catalogue *catalogue,
         if (!may_meet(chunk, &asking, widest)) continue;
         query->chunks_read++;
         cts_map_release(&asking.map);
-        status = source->read(source->state, chunk, &batch, error);
+        status = read_chunk(&asking, source, chunk, &batch, error);
         for (size_t k = 0; !status && k < batch.record_count; k++) {
             status = look_at(&asking, &batch, k, error);
             if (status && source->path)
@@ -147,6 +156,7 @@ enum cts_status cts_comm_query(const struct cts_catalogue *catalogue,
     }
     source->release(&batch);
     cts_map_release(&asking.map);
+    cts_walk_sites_release(&asking.sites);
     join(query);
     if (status) cts_query_release(query);
     return status;

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "analyze/communication/model.h"
-#include "common/parallel.h"
 
 /* ---- the table ---- */
 
@@ -67,7 +66,8 @@ void cts_comm_regions_release(struct cts_comm_regions *regions)
 enum { READS = 1, WRITES = 2, SEEN_BITS = 8, FAR = 1 << 22 };
 
 struct scan {
-    struct cts_comm_worker *worker;
+    const struct cts_walk_site *sites;
+    struct cts_error *error;
     unsigned use, bits;
     uint64_t width;
     struct cts_map *touched;       /* key -> READS, WRITES */
@@ -82,7 +82,7 @@ static enum cts_status note(struct scan *s, uint64_t low, uint64_t high)
     for (uint64_t key = low >> s->bits; key <= last; key++) {
         uint64_t *const seen = &s->seen[key & ((1 << SEEN_BITS) - 1)];
         if (*seen >> 2 == key && (*seen & s->use) == s->use) continue;
-        uint64_t *const use = cts_map_at(s->touched, key, &s->worker->error);
+        uint64_t *const use = cts_map_at(s->touched, key, s->error);
         if (!use) return CTS_MEMORY;
         *use |= s->use;
         *seen = key << 2 | *use;
@@ -162,50 +162,60 @@ static inline uint64_t only_key(const struct scan *s, const struct cts_acc_batch
     return base >> s->bits == (end - 1) >> s->bits ? base >> s->bits : NOT_ONE;
 }
 
-/* Most records lie in the region of their site's last one. Damage is left for the reading to find.
- */
-static enum cts_status scan_batch(struct scan *s)
+/* Most records lie in the region of their site's last one. */
+static enum cts_status scan_run(void *state, unsigned thread, void *cta_state,
+                                const struct cts_walk_run *run, struct cts_error *error)
 {
-    const struct cts_comm_model *const model = s->worker->model;
-    const struct cts_acc_batch *const batch = &s->worker->batch;
-    for (size_t i = 0; i < batch->record_count; i++) {
+    static const unsigned uses[] = {
+        [CTS_SITE_READ] = READS, [CTS_SITE_STORE] = WRITES, [CTS_SITE_ATOMIC] = READS | WRITES};
+    struct scan *const s = &((struct scan *)state)[thread];
+    const struct cts_acc_batch *const batch = run->batch;
+    (void)cta_state;
+    for (size_t i = run->begin; i < run->end; i++) {
         const uint32_t site = batch->site[i];
-        if (batch->space[i] != CTS_SPACE_GLOBAL || site >= model->catalogue->site_count ||
-            !batch->mask[i] || batch->cta[i] < model->first_cta || batch->cta[i] >= model->end_cta)
-            continue;
-        static const unsigned uses[CTS_COMM_CLASS_COUNT] = {READS, WRITES, READS | WRITES};
-        s->width = model->sites[site].width_bytes;
-        if (!s->width) continue;
+        if (batch->space[i] != CTS_SPACE_GLOBAL) continue;
+        s->width = s->sites[site].width_bytes;
         const uint64_t key = only_key(s, batch, i, (uint32_t)s->width);
         if (key != NOT_ONE && s->last_keys[site] == key) continue;
-        s->use = uses[model->sites[site].class];
+        s->use = uses[s->sites[site].class];
         s->last_keys[site] = key;
+        s->error = error;
         if (note_lanes(s, batch, i)) return CTS_MEMORY;
     }
     return CTS_OK;
 }
 
-static void scan_chunks(void *state, unsigned worker_index)
+static enum cts_status scan_walk(struct cts_comm_model *model, struct cts_error *error)
 {
-    struct cts_comm_model *const model = state;
-    struct cts_comm_worker *const worker = &model->workers[worker_index];
-    struct scan scan = {.worker = worker, .bits = model->regions.bits, .touched = &worker->touched};
-    const struct cts_access_source *const source = model->source;
-    const size_t site_count = model->catalogue->site_count;
-    scan.last_keys = cts_array_zeroed(site_count, sizeof *scan.last_keys, &worker->error);
-    worker->status = scan.last_keys ? CTS_OK : CTS_MEMORY;
-    memset(scan.seen, 0xff, sizeof scan.seen);
-    if (scan.last_keys) memset(scan.last_keys, 0xff, site_count * sizeof *scan.last_keys);
-    while (!worker->status) {
-        const size_t next = __atomic_fetch_add(&model->next_group, 1, __ATOMIC_RELAXED);
-        if (next >= model->chunk_count) break;
-        const struct cts_acc_chunk *const chunk = model->chunks[next];
-        if (chunk->last_cta < model->first_cta || chunk->first_cta >= model->end_cta) continue;
-        struct cts_error ignored;
-        if (!source->read(source->state, chunk, &worker->batch, &ignored))
-            worker->status = scan_batch(&scan);
+    static const struct cts_walk_ops ops = {.takes_parts = true, .record = scan_run};
+    const struct cts_walk_options options = {.source = model->source,
+                                             .sites = &model->plan.sites,
+                                             .ops = &ops,
+                                             .threads = model->worker_count};
+    return model->region_walk ? CTS_OK : cts_walk_new(&options, &model->region_walk, error);
+}
+
+/* The regions that the launch touches, in the threads' `touched`. */
+static enum cts_status scan_launch(struct cts_comm_model *model, struct cts_error *error)
+{
+    const size_t site_count = model->plan.sites.count;
+    struct cts_walk_scope scope = model->scope;
+    struct scan *const scans = cts_array_zeroed(model->worker_count, sizeof *scans, error);
+    enum cts_status status = scans ? scan_walk(model, error) : CTS_MEMORY;
+    for (unsigned i = 0; !status && i < model->worker_count; i++) {
+        scans[i] = (struct scan){.sites = model->plan.sites.items,
+                                 .bits = model->regions.bits,
+                                 .touched = &model->workers[i].touched};
+        scans[i].last_keys = cts_array_zeroed(site_count, sizeof *scans[i].last_keys, error);
+        if (!scans[i].last_keys) status = CTS_MEMORY;
+        memset(scans[i].seen, 0xff, sizeof scans[i].seen);
+        if (!status) memset(scans[i].last_keys, 0xff, site_count * sizeof *scans[i].last_keys);
     }
-    free(scan.last_keys);
+    scope.progress = NULL;
+    if (!status) status = cts_walk_launch(model->region_walk, &scope, scans, error);
+    for (unsigned i = 0; scans && i < model->worker_count; i++) free(scans[i].last_keys);
+    free(scans);
+    return status;
 }
 
 /* ---- asking for regions ---- */
@@ -349,16 +359,11 @@ enum cts_status cts_comm_follow_launch(struct cts_comm_model *model, enum cts_st
                                        struct cts_error *error)
 {
     struct requests mine = {0};
-    model->next_group = 0;
-    if (!status) {
-        cts_parallel(model->chunk_count ? model->worker_count : 0, scan_chunks, model);
-        status = model->chunk_count ? cts_comm_first_failure(model, error) : CTS_OK;
-    }
+    if (!status) status = scan_launch(model, error);
     for (unsigned i = 0; i < model->worker_count; i++) {
         if (!status) status = ask(&model->regions, &model->workers[i].touched, &mine, error);
         cts_map_release(&model->workers[i].touched);
     }
-    model->next_group = 0;
     if (cts_processes_agree(model->options.processes, &status, error)) {
         uint64_t count = mine.count;
         cts_processes_reduce_u64(model->options.processes, &count, 1, CTS_REDUCE_SUM);

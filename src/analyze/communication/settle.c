@@ -624,8 +624,9 @@ enum cts_status cts_comm_finish_cta(struct cts_comm_worker *worker, struct cts_c
     return status;
 }
 
-void cts_comm_state_release(struct cts_comm_state *state)
+void cts_comm_state_release(void *cta_state)
 {
+    struct cts_comm_state *const state = cta_state;
     for (unsigned space = 0; space < CTS_COMM_SPACE_COUNT; space++) {
         for (unsigned class = 0; class < CTS_COMM_CLASS_COUNT; class ++) {
             cts_spans_release(&state->spans[space][class]);
@@ -636,5 +637,4 @@ void cts_comm_state_release(struct cts_comm_state *state)
     cts_grain_release(&state->read_grain);
     cts_grain_release(&state->write_grain);
     cts_comm_links_release(&state->links);
-    free(state);
 }

@@ -260,7 +260,7 @@ struct cts_partition_model {
     unsigned region_count;                /* of all processes */
     struct cts_partition_region *regions; /* of this process */
     struct cts_partition_thread *threads;
-    struct cts_summary_thread *readers;
+    struct cts_summary_reader *reader;
     unsigned page_bits;
     struct cts_partition_shape *shapes;
     uint32_t *shape_of; /* by launch */

@@ -47,13 +47,12 @@ static enum cts_status read_launch(struct cts_partition_model *model, struct cts
     for (unsigned i = 0; i < model->thread_count; i++)
         for (unsigned r = 0; r < model->region_count; r++)
             model->threads[i].reads[r].count = model->threads[i].writes[r].count = 0;
-    const struct cts_summary_reading reading = {.threads = model->thread_count,
-                                                .share = model->process_rank,
+    const struct cts_summary_reading reading = {.share = model->process_rank,
                                                 .share_count = model->process_count,
                                                 .take = take_part,
                                                 .state = model,
                                                 .progress = model->options.progress};
-    return cts_summary_read(&model->plan, model->launch, &reading, model->readers, error);
+    return cts_summary_read(model->reader, model->launch, &reading, error);
 }
 
 /* ---- to whom it belongs ---- */

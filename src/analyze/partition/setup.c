@@ -269,8 +269,9 @@ static enum cts_status make_threads(struct cts_partition_model *model, struct ct
     model->page_bits = page_bits(model->options.page_bytes);
     model->regions = cts_array_zeroed(threads, sizeof *model->regions, error);
     model->threads = cts_array_zeroed(threads, sizeof *model->threads, error);
-    model->readers = cts_array_zeroed(threads, sizeof *model->readers, error);
-    if (!model->regions || !model->threads || !model->readers) return CTS_MEMORY;
+    if (!model->regions || !model->threads) return CTS_MEMORY;
+    if (cts_summary_reader_new(&model->plan, model->thread_count, &model->reader, error))
+        return CTS_MEMORY;
     for (unsigned i = 0; i < model->thread_count; i++) {
         struct cts_partition_thread *const thread = &model->threads[i];
         thread->parts = cts_array_zeroed(model->place_count, sizeof *thread->parts, error);
@@ -311,8 +312,7 @@ void cts_partition_tear_down(struct cts_partition_model *model)
         free(thread->reads);
         free(thread->writes);
     }
-    for (unsigned i = 0; model->readers && i < model->thread_count; i++)
-        cts_summary_thread_release(&model->readers[i], &model->plan);
+    cts_summary_reader_free(model->reader);
     for (size_t i = 0; i < model->line_count; i++) {
         free(model->lines[i].positions);
         free(model->lines[i].lengths);
@@ -320,7 +320,6 @@ void cts_partition_tear_down(struct cts_partition_model *model)
     free(model->lines);
     free(model->regions);
     free(model->threads);
-    free(model->readers);
     free(model->shapes);
     free(model->shape_of);
     free(model->place_accesses);

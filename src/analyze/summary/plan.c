@@ -9,24 +9,6 @@
 #include "common/array.h"
 #include "common/search.h"
 
-enum { WIDTH_MAX = 1 << 26 };
-
-static enum cts_status describe_sites(struct cts_summary_plan *plan, struct cts_error *error)
-{
-    const struct cts_catalogue *const catalogue = plan->catalogue;
-    plan->sites = cts_array_zeroed(catalogue->site_count, sizeof *plan->sites, error);
-    if (!plan->sites) return CTS_MEMORY;
-    for (size_t i = 0; i < catalogue->site_count; i++) {
-        const struct cts_site *const row = &catalogue->sites[i];
-        if (row->operation < CTS_LOAD || row->operation > CTS_OPERATION_LAST) continue;
-        if (row->width_bytes < 1 || row->width_bytes > WIDTH_MAX) continue;
-        plan->sites[i] = (struct cts_summary_site){.width_bytes = row->width_bytes,
-                                                   .reads = cts_operation_reads(row->operation),
-                                                   .writes = cts_operation_writes(row->operation)};
-    }
-    return CTS_OK;
-}
-
 static const struct cts_kernel *find_kernel(const struct cts_catalogue *catalogue, uint32_t kernel)
 {
     const size_t at = CTS_SEARCH(catalogue->kernel_count, i, catalogue->kernels[i].kernel < kernel);
@@ -45,17 +27,6 @@ static bool is_incomplete(const struct cts_catalogue *catalogue, const struct ct
            (kernel && !kernel->instrumented) || (rank && !rank->end_ns && !row->end_ns);
 }
 
-static enum cts_status count_ctas(const struct cts_launch *row, uint64_t *count,
-                                  struct cts_error *error)
-{
-    uint64_t plane;
-    if (__builtin_mul_overflow((uint64_t)row->grid[0], row->grid[1], &plane) ||
-        __builtin_mul_overflow(plane, row->grid[2], count) || *count > UINT32_MAX)
-        return cts_fail(error, CTS_FORMAT, "launch %u has a grid of %u x %u x %u CTAs", row->launch,
-                        row->grid[0], row->grid[1], row->grid[2]);
-    return CTS_OK;
-}
-
 static enum cts_status number_launches(struct cts_summary_plan *plan, struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = plan->catalogue;
@@ -71,20 +42,11 @@ static enum cts_status number_launches(struct cts_summary_plan *plan, struct cts
                                               .superstep = step->superstep,
                                               .ordinal = step->launch_ordinal,
                                               .incomplete = is_incomplete(catalogue, row)};
-        const enum cts_status status = count_ctas(row, &launch->cta_count, error);
+        const enum cts_status status = cts_walk_count_ctas(row, &launch->cta_count, error);
         if (status) return status;
         plan->unrecorded_launches += launch->incomplete;
     }
     return CTS_OK;
-}
-
-/* Whether access files may know launches that the catalogue does not: it is written a moment later
- * than they are, by a program that was cut off, still runs, or could not write all of it. */
-static bool may_be_behind(const struct cts_catalogue *catalogue)
-{
-    for (size_t i = 0; i < catalogue->rank_count; i++)
-        if (!catalogue->ranks[i].end_ns || catalogue->ranks[i].failure) return true;
-    return false;
 }
 
 struct by_id {
@@ -103,7 +65,7 @@ static enum cts_status skip_chunks(struct cts_summary_plan *plan, uint64_t launc
                                    struct cts_error *error)
 {
     const struct cts_access_source *const source = plan->source;
-    const bool fine = may_be_behind(plan->catalogue);
+    const bool fine = cts_catalogue_may_be_behind(plan->catalogue);
     while (*chunk < source->chunk_count && source->chunks[*chunk].launch < launch) {
         const uint32_t stray = source->chunks[*chunk].launch;
         if (!fine)
@@ -183,7 +145,7 @@ enum cts_status cts_summary_plan_make(const struct cts_catalogue *catalogue,
 {
     *plan = (struct cts_summary_plan){.catalogue = catalogue, .source = source};
     enum cts_status status = cts_order_build(catalogue, &plan->order, error);
-    if (!status) status = describe_sites(plan, error);
+    if (!status) status = cts_walk_sites_make(catalogue, &plan->sites, error);
     if (!status) status = number_launches(plan, error);
     if (!status) status = assign_chunks(plan, error);
     if (!status) status = number_nodes(plan, error);
@@ -197,7 +159,7 @@ enum cts_status cts_summary_plan_make(const struct cts_catalogue *catalogue,
 void cts_summary_plan_release(struct cts_summary_plan *plan)
 {
     cts_order_release(&plan->order);
-    free(plan->sites);
+    cts_walk_sites_release(&plan->sites);
     free(plan->launches);
     *plan = (struct cts_summary_plan){0};
 }

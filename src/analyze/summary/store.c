@@ -154,17 +154,17 @@ static enum cts_status add_launch(struct store *store, unsigned threads, size_t 
 static enum cts_status store_all(struct store *store, unsigned threads,
                                  struct cts_progress *progress, struct cts_error *error)
 {
-    struct cts_summary_thread memory[THREADS_MAX] = {0};
+    struct cts_summary_reader *reader = NULL;
     const struct cts_summary_reading reading = {
-        .threads = threads, .share_count = 1, .take = keep, .state = store, .progress = progress};
-    enum cts_status status = CTS_OK;
+        .share_count = 1, .take = keep, .state = store, .progress = progress};
+    enum cts_status status = cts_summary_reader_new(store->plan, threads, &reader, error);
     for (size_t i = 0; !status && i < store->plan->launch_count; i++) {
         for (unsigned k = 0; k < threads; k++)
             store->keepers[k].pieces.count = store->keepers[k].intervals.count = 0;
-        status = cts_summary_read(store->plan, i, &reading, memory, error);
+        status = cts_summary_read(reader, i, &reading, error);
         if (!status) status = add_launch(store, threads, i, error);
     }
-    for (unsigned i = 0; i < threads; i++) cts_summary_thread_release(&memory[i], store->plan);
+    cts_summary_reader_free(reader);
     return status;
 }
 

@@ -14,15 +14,10 @@
 #include "analyze/interval.h"
 #include "analyze/order.h"
 #include "analyze/source.h"
+#include "analyze/walk.h"
 #include "common/error.h"
 #include "common/progress.h"
 #include "trace/catalogue.h"
-
-/* What a site's records have in common. */
-struct cts_summary_site {
-    uint32_t width_bytes; /* 0: no site that can be analysed */
-    bool reads, writes;
-};
 
 struct cts_summary_launch {
     size_t index; /* in catalogue->launches */
@@ -39,7 +34,7 @@ struct cts_summary_plan {
     const struct cts_catalogue *catalogue;
     const struct cts_access_source *source;
     struct cts_order order;
-    struct cts_summary_site *sites;      /* by id */
+    struct cts_walk_sites sites;
     struct cts_summary_launch *launches; /* in their order, rank after rank */
     size_t launch_count;
     uint64_t node_count;
@@ -71,8 +66,7 @@ struct cts_summary_part {
 };
 
 struct cts_summary_reading {
-    unsigned threads;            /* at least 1 */
-    unsigned share, share_count; /* chunk i of the launch is read if i mod share_count = share */
+    unsigned share, share_count; /* of the launch's CTAs: cts_walk_share() */
     /* Takes a part; called by thread `thread`, by several at once. */
     enum cts_status (*take)(void *state, unsigned thread, const struct cts_summary_part *part,
                             struct cts_error *error);
@@ -80,21 +74,18 @@ struct cts_summary_reading {
     struct cts_progress *progress; /* counts accesses; may be NULL */
 };
 
-/* A thread's memory, kept from launch to launch. Zero-initialise. */
-struct cts_summary_thread {
-    struct cts_acc_batch batch;
-    struct cts_spans reads, writes, sorting;
-    struct cts_intervals read_set, write_set;
-    enum cts_status status;
-    struct cts_error error;
-};
-void cts_summary_thread_release(struct cts_summary_thread *thread,
-                                const struct cts_summary_plan *plan);
+/* Threads and their memory, kept from launch to launch. The plan must outlive the reader, which the
+ * caller frees. `threads`: at least 1. */
+struct cts_summary_reader;
+CTS_MUST_CHECK enum cts_status cts_summary_reader_new(const struct cts_summary_plan *plan,
+                                                      unsigned threads,
+                                                      struct cts_summary_reader **reader,
+                                                      struct cts_error *error);
+void cts_summary_reader_free(struct cts_summary_reader *reader); /* NULL is fine */
 
-/* Reads launch `launch` (index in plan->launches); `threads` has reading->threads elements. */
-CTS_MUST_CHECK enum cts_status cts_summary_read(const struct cts_summary_plan *plan, size_t launch,
+/* Reads launch `launch` (index in plan->launches). */
+CTS_MUST_CHECK enum cts_status cts_summary_read(struct cts_summary_reader *reader, size_t launch,
                                                 const struct cts_summary_reading *reading,
-                                                struct cts_summary_thread *threads,
                                                 struct cts_error *error);
 
 #endif

@@ -112,8 +112,8 @@ static enum cts_status add_values(struct scan *scan, size_t chunk, size_t first,
 {
     const struct cts_access_source *const source = scan->selection->source;
     struct cts_acc_batch batch = {0};
-    const enum cts_status status =
-        source->read(source->state, &scan->view->chunks[chunk], &batch, error);
+    const enum cts_status status = cts_walk_read_chunk(source, NULL, scan->view->cta_count,
+                                                       &scan->view->chunks[chunk], &batch, error);
     for (size_t r = first; r < end && !status; r++) {
         struct cts_selection_record *const record = &records->items[r];
         const size_t i = (size_t)(record->index - scan->view->first_index[chunk]);

@@ -142,8 +142,8 @@ enum cts_status block_take(struct cts_selection *selection, struct view *view, s
     pthread_mutex_unlock(&selection->lock);
     *out = block;
     if (block) return CTS_OK;
-    enum cts_status status =
-        selection->source->read(selection->source->state, &view->chunks[k], &builder->batch, error);
+    enum cts_status status = cts_walk_read_chunk(selection->source, NULL, view->cta_count,
+                                                 &view->chunks[k], &builder->batch, error);
     if (!status)
         status = block_build(builder, selection->catalogue, selection->options.bank_bytes, &block,
                              error);
@@ -463,11 +463,14 @@ static enum cts_status make_view(struct cts_selection *selection, uint32_t launc
     const uint64_t threads = (uint64_t)row->block[0] * row->block[1] * row->block[2];
     view->live_full = (uint32_t)(threads / CTS_WARP_LANES);
     view->live_rest = (uint32_t)(threads % CTS_WARP_LANES);
-    const size_t first = cts_acc_first_chunk(source->chunks, source->chunk_count, row->launch);
-    if (source->chunk_count) view->chunks = source->chunks + first;
-    while (first + view->chunk_count < source->chunk_count &&
-           view->chunks[view->chunk_count].launch == row->launch)
-        view->chunk_count++;
+    const enum cts_status status = cts_walk_count_ctas(row, &view->cta_count, error);
+    if (status) {
+        view_free(view);
+        return status;
+    }
+    const struct cts_walk_scope scope = cts_walk_scope_of(source, row->launch, view->cta_count);
+    if (source->chunk_count) view->chunks = source->chunks + scope.chunk_begin;
+    view->chunk_count = scope.chunk_end - scope.chunk_begin;
     view->first_index = cts_array_zeroed(view->chunk_count + 1, sizeof *view->first_index, error);
     view->summaries = cts_array_zeroed(view->chunk_count, sizeof *view->summaries, error);
     view->blocks = cts_array_zeroed(view->chunk_count, sizeof *view->blocks, error);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "analyze/walk.h"
 #include "view/selection/block.h"
 #include "view/selection/selection.h"
 #include "view/selection/tally.h"
@@ -33,6 +34,7 @@ struct cta_run {
 struct view {
     uint32_t launch;
     const struct cts_launch *row;
+    uint64_t cta_count; /* of its grid */
     const struct cts_acc_chunk *chunks;
     size_t chunk_count;
     uint64_t *first_index; /* of each chunk's first record; one more: the number of records */
