@@ -3,6 +3,7 @@
 
 #define CTS_VERBS(X)                                                                               \
     X(cc)                                                                                          \
+    X(env)                                                                                         \
     X(record)                                                                                      \
     X(import)                                                                                      \
     X(export)                                                                                      \

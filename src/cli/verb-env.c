@@ -1,0 +1,70 @@
+/* `eval "$(ctascope env)"`: the stand-in toolkit where unmodified build files look for CUDA's. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/verb.h"
+#include "common/install.h"
+
+/* A text in single quotes, for a shell. */
+static void print_quoted(const char *text)
+{
+    putchar('\'');
+    for (; *text; text++) {
+        if (*text == '\'')
+            fputs("'\\''", stdout);
+        else
+            putchar(*text);
+    }
+    putchar('\'');
+}
+
+static void print_setting(const char *name, const char *part)
+{
+    printf("export %s=", name);
+    print_quoted(cts_share_directory());
+    print_quoted(part);
+    putchar('\n');
+}
+
+/* Our folder comes first in a list of folders, and once, however often this is evaluated. */
+static void print_list(const char *name, const char *part)
+{
+    printf("case \":${%s}:\" in *:", name);
+    print_quoted(cts_share_directory());
+    print_quoted(part);
+    printf(":*) ;; *) export %s=", name);
+    print_quoted(cts_share_directory());
+    print_quoted(part);
+    printf("\"${%s:+:$%s}\" ;; esac\n", name, name);
+}
+
+static int run_env(const struct cts_arguments *arguments)
+{
+    static const char *const roots[] = {"CUDA_PATH",         "CUDA_HOME",
+                                        "CUDA_DIR",          "CUDA_ROOT",
+                                        "CUDA_INSTALL_PATH", "CUDAToolkit_ROOT",
+                                        "CUDA_TOOLKIT_ROOT_DIR"};
+    (void)arguments;
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) print_setting(roots[i], "/nvcc");
+    print_setting("CUDACXX", "/nvcc/bin/nvcc");
+    print_list("PATH", "/nvcc/bin");
+    print_list("CPATH", "/nvcc/include");
+    print_list("LIBRARY_PATH", "/nvcc/lib64");
+    print_list("LD_RUN_PATH", "/nvcc/lib64");
+    print_list("COMPILER_PATH", "/nvcc/link");
+    return CTS_EXIT_OK;
+}
+
+const struct cts_verb cts_verb_env = {
+    .name = "env",
+    .synopsis = "",
+    .summary = "Prints the shell commands that put 'ctascope cc' in nvcc's place",
+    .description =
+        "Use: eval \"$(ctascope env)\". Afterwards an unmodified Makefile, configure script or\n"
+        "CMake project finds ctascope's nvcc, headers and runtime where it looks for CUDA's:\n"
+        "PATH, CUDACXX, CUDA_PATH, CUDA_HOME, CUDA_DIR and the like name the stand-in toolkit;\n"
+        "CPATH, LIBRARY_PATH and LD_RUN_PATH serve g++ and gcc. Through COMPILER_PATH a link by\n"
+        "g++ or gcc takes ctascope's runtime even if the build file names another toolkit's\n"
+        "folder, so that a program never mixes two runtimes.",
+    .run = run_env,
+};

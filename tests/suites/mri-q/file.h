@@ -1,0 +1,1 @@
+void inputData(int numX, int numK, float *kx, float *x, float *phi);

@@ -1,0 +1,5 @@
+EXECUTABLE ?= $(notdir $(CURDIR)).exe
+all:
+	nvcc -O3 -DPOLYBENCH_TIME $(wildcard *.cu) -o $(EXECUTABLE)
+clean:
+	rm -f *~ *.exe
