@@ -96,6 +96,30 @@ void cc_add_colours(struct cc_process *process)
     if (isatty(STDERR_FILENO) && !getenv("NO_COLOR")) cc_add(process, "-fcolor-diagnostics", NULL);
 }
 
+void cc_add_tolerances(struct cc_session *session, struct cc_process *process)
+{
+    /* Errors of clang that nvcc's host compiler warns of, or says nothing of. */
+    static const char *const kinds[] = {"register", "c++11-narrowing",
+                                        "reserved-user-defined-literal",
+                                        "enum-constexpr-conversion"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        cc_add(process, cc_text(&session->request->pool, "-Wno-error=%s", kinds[i]), NULL);
+    cc_add(process, "-Xclang", "-fcuda-allow-variadic-functions");
+    if (session->overlay) cc_add(process, "-ivfsoverlay", session->overlay);
+}
+
+/* Thrust, CUB and libcu++ are headers only: those of an installed toolkit serve us, too, unless
+ * Debian's packages of them are there, which the compiler finds by itself. */
+static void add_core_libraries(struct cc_session *session, struct cc_process *process)
+{
+    struct cc_request *const request = session->request;
+    const char *const asked = request->toolkit_asked;
+    const char *const toolkit = asked ? asked : cc_look_for_toolkit(&request->pool);
+    if (!toolkit) return;
+    const char *const folder = cc_text(&request->pool, "%s/include/cccl", toolkit);
+    if (access(folder, R_OK) == 0) cc_add(process, "-idirafter", folder);
+}
+
 /* clang in CUDA mode with our headers in place of a toolkit's. */
 void cc_open_own(struct cc_session *session, struct cc_process *process, const char *side,
                  const char *architecture)
@@ -109,6 +133,8 @@ void cc_open_own(struct cc_session *session, struct cc_process *process, const c
     cc_add(process, "-Wno-unknown-cuda-version", NULL);
     cc_add(process, "-isystem", headers);
     cc_add(process, "-include", "ctascope_cuda.h");
+    cc_add_tolerances(session, process);
+    add_core_libraries(session, process);
     cc_add_colours(process);
     cc_list_add_all(&process->command, &session->request->shared);
 }
@@ -408,6 +434,7 @@ static int compile_for_cpu(struct cc_session *session, const struct cc_input *in
 int cc_compile_cuda(struct cc_session *session, const struct cc_input *input,
                     struct cc_list *objects, const char *object_name)
 {
+    session->overlay = cc_tolerate(session, input);
     return session->request->for_cuda ? cc_compile_for_gpu(session, input, objects, object_name)
                                       : compile_for_cpu(session, input, objects, object_name);
 }
@@ -416,6 +443,7 @@ int cc_preprocess_cuda(struct cc_session *session, const struct cc_input *input)
 {
     struct cc_request *const request = session->request;
     struct cc_process process = {0};
+    session->overlay = cc_tolerate(session, input);
     if (request->for_cuda)
         cc_open_for_gpu(session, &process, "--cuda-host-only");
     else

@@ -39,7 +39,7 @@ static unsigned version_of(struct cc_pool *pool, const char *directory)
     return version;
 }
 
-static const char *look_for_toolkit(struct cc_pool *pool)
+const char *cc_look_for_toolkit(struct cc_pool *pool)
 {
     const char *const candidates[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda",
                                       "/opt/cuda"};
@@ -47,7 +47,9 @@ static const char *look_for_toolkit(struct cc_pool *pool)
         if (!candidates[i] || !*candidates[i]) continue;
         if (strcmp(candidates[i], "none") == 0) return NULL;
         const char *const header = cc_text(pool, "%s/include/cuda.h", candidates[i]);
-        if (access(header, R_OK) == 0) return candidates[i];
+        const char *const ours = cc_text(pool, "%s/include/ctascope_cuda.h", candidates[i]);
+        /* `ctascope env` names the stand-in, which is for the CPU device. */
+        if (access(header, R_OK) == 0 && access(ours, R_OK) != 0) return candidates[i];
     }
     return NULL;
 }
@@ -57,7 +59,7 @@ enum cts_status cc_find_toolkit(struct cc_request *request, struct cts_error *er
     struct cc_toolkit *const toolkit = &request->toolkit;
     const char *const asked = request->toolkit_asked;
     const bool wants_none = asked && strcmp(asked, "none") == 0;
-    toolkit->directory = asked ? asked : look_for_toolkit(&request->pool);
+    toolkit->directory = asked ? asked : cc_look_for_toolkit(&request->pool);
     if (wants_none) toolkit->directory = NULL;
     if (!toolkit->directory) {
         toolkit->version = request->cuda_version ? request->cuda_version : NEWEST_VERSION;
@@ -125,6 +127,7 @@ void cc_open_for_gpu(struct cc_session *session, struct cc_process *process, con
         cc_add(process, "-isystem", cc_part(session, cts_share_directory(), "cuda"));
         cc_add(process, "-isystem", cc_text(pool, "%s/include/cccl", toolkit));
     }
+    cc_add_tolerances(session, process);
     cc_add_colours(process);
     cc_list_add_all(&process->command, &request->shared);
     add_default_stream(session, process);

@@ -19,7 +19,19 @@ void cc_open_own(struct cc_session *session, struct cc_process *process, const c
                  const char *architecture);
 void cc_close_cuda(struct cc_process *process, const struct cc_input *input, const char *output);
 
+/* What makes clang as tolerant as nvcc and its host compiler are; needs session->overlay. */
+void cc_add_tolerances(struct cc_session *session, struct cc_process *process);
+
+/* ---- sources (cc-tolerate.c) ---- */
+
+/* The file for -ivfsoverlay that puts mended copies in the places of a source and of its headers;
+ * NULL if there is nothing to mend. It lives as long as the session. */
+const char *cc_tolerate(struct cc_session *session, const struct cc_input *input);
+
 /* ---- for GPUs (cc-cuda.c) ---- */
+
+/* The directory of an installed toolkit, or NULL. */
+const char *cc_look_for_toolkit(struct cc_pool *pool);
 
 int cc_compile_for_gpu(struct cc_session *session, const struct cc_input *input,
                        struct cc_list *objects, const char *object_name);

@@ -4,6 +4,7 @@
  *   cc-table.c     the options of nvcc, of clang and our own: one table
  *   cc-options.c   the command line, with that table; cc-options-file.c: words from files
  *   cc-process.c   running compilers: environment, temporary files, signals
+ *   cc-tolerate.c  what nvcc takes and clang does not
  *   cc-compile.c   from one source to one object, for the CPU device
  *   cc-cuda.c      the same for GPUs, with a toolkit and without one
  *   verb-cc.c      the whole: sources, objects, link
@@ -112,6 +113,7 @@ struct cc_session {
     struct cc_request *request;
     const char *directory;       /* for intermediate files */
     const char *clang, *clangxx; /* paths */
+    const char *overlay;         /* of the source being compiled (cc_tolerate), or NULL */
     struct cc_list created;      /* files to remove at the end */
 };
 

@@ -29,7 +29,7 @@ static void print_setting(const char *name, const char *part)
 /* Our folder comes first in a list of folders, and once, however often this is evaluated. */
 static void print_list(const char *name, const char *part)
 {
-    printf("case \":${%s}:\" in *:", name);
+    printf("case \":${%s-}:\" in *:", name);
     print_quoted(cts_share_directory());
     print_quoted(part);
     printf(":*) ;; *) export %s=", name);
@@ -40,9 +40,12 @@ static void print_list(const char *name, const char *part)
 
 static int run_env(const struct cts_arguments *arguments)
 {
-    static const char *const roots[] = {"CUDA_PATH",         "CUDA_HOME",
-                                        "CUDA_DIR",          "CUDA_ROOT",
-                                        "CUDA_INSTALL_PATH", "CUDAToolkit_ROOT",
+    static const char *const roots[] = {"CUDA_PATH",
+                                        "CUDA_HOME",
+                                        "CUDA_DIR",
+                                        "CUDA_ROOT",
+                                        "CUDA_INSTALL_PATH",
+                                        "CUDAToolkit_ROOT",
                                         "CUDA_TOOLKIT_ROOT_DIR"};
     (void)arguments;
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) print_setting(roots[i], "/nvcc");

@@ -111,6 +111,31 @@ expect 2 "an unknown device" "$ctascope" cc --device=abacus wrong.cu
 expect 1 "a file that is not there" "$ctascope" cc -c missing.cu
 expect 1 "an error for a GPU, without a toolkit" "$ctascope" cc --device=cuda --toolkit=none -c wrong.cu
 
+# unmodified build files: env names the stand-in toolkit, and no link mixes two runtimes
+mkdir -p other/include other/lib64
+printf 'extern "C" void cudaMalloc(void);\nvoid cudaMalloc(void) {}\n' > other/other.cpp
+g++ -shared -fPIC -o other/lib64/libcudart.so other/other.cpp
+(
+    eval "$("$ctascope" env)"
+    eval "$("$ctascope" env)"
+    [ "$(printf '%s' "$PATH" | tr ':' '\n' | grep -c 'ctascope/nvcc/bin$')" = 1 ] || exit 10
+    [ -f "$CUDA_HOME/include/cuda_runtime.h" ] && [ "$CUDACXX" = "$(command -v nvcc)" ] || exit 11
+    nvcc -DSCALE=3 -c "with space/k.cu" -o k2.o || exit 12
+    g++ k2.o -o k2 -L"$work/other/lib64" -Wl,-rpath,"$work/other/lib64" -lcudart || exit 13
+    g++ k2.o -o k3 -lcudart_static -ldl -lrt -lpthread || exit 14
+    gcc -o plain-c -x c - -lcudart << 'END' || exit 15
+#include <cuda_runtime.h>
+int main(void) { int n; return cudaGetDeviceCount(&n) != cudaSuccess; }
+END
+    ./plain-c || exit 16
+) > out 2> err
+status=$?
+[ $status = 0 ] || { fail "env: step $status"; cat err; }
+for program in k2 k3; do
+    expect 0 "env: $program" "./$program"
+    says "env: $program" out 189
+done
+
 # nothing is left behind, not even by a compile that is stopped
 (
     printf '#include <vector>\n#include <map>\n#include <regex>\n'

@@ -7,6 +7,7 @@
  * of more than 32 threads are not supported. */
 #ifndef CTASCOPE_COOPERATIVE_GROUPS_H
 #define CTASCOPE_COOPERATIVE_GROUPS_H
+#define _COOPERATIVE_GROUPS_H_ 1
 
 #include "cuda_runtime.h"
 

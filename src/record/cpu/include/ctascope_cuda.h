@@ -3,9 +3,9 @@
  * clang's __clang_cuda_runtime_wrapper.h, which needs them.
  *
  * Order matters. clang's forward declarations come before <cmath>, so that std::sin and its like
- * are overloaded for the device; device malloc and free come before <new>, so that operator new in
- * a kernel is the device's; __CUDA_ARCH__ is defined while device functions are declared, so that
- * the host pass can parse kernels. */
+ * are overloaded for the device; device malloc and free come before <new>, which <cmath> brings
+ * since C++20, so that operator new in a kernel is the device's; __CUDA_ARCH__ is defined while
+ * device functions are declared, so that the host pass can parse kernels. */
 #ifndef CTASCOPE_CUDA_H
 #define CTASCOPE_CUDA_H
 
@@ -31,8 +31,13 @@
 #define __CUDA_ARCH_LIST__           900
 #define __CTASCOPE__                 1
 
+#include "ctascope/guards.h"
 #include "ctascope/host_defines.h"
 
+extern "C" {
+__device__ void free(void *) __attribute__((nothrow));
+__device__ void *malloc(__SIZE_TYPE__) __attribute__((nothrow)) __attribute__((malloc));
+}
 #include <__clang_cuda_math_forward_declares.h>
 #include <cmath>
 #include <cstdlib>
@@ -41,10 +46,6 @@
 #include <stdio.h>
 #include <time.h>
 #include <limits.h>
-extern "C" {
-__device__ void free(void *) __attribute__((nothrow));
-__device__ void *malloc(size_t) __attribute__((nothrow)) __attribute__((malloc));
-}
 #include <new>
 #if __cplusplus >= 201103L
 #include <initializer_list> /* nvcc's own headers bring it, too */

@@ -8,6 +8,10 @@
 
 #include "ctascope_runtime_api.h"
 
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__ 1
+#endif
+
 #ifndef CUDA_VERSION
 #define CUDA_VERSION 12030
 #endif

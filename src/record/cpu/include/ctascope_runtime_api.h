@@ -16,6 +16,8 @@
 #ifndef CTASCOPE_RUNTIME_API_H
 #define CTASCOPE_RUNTIME_API_H
 
+#include "ctascope/guards.h"
+
 #include "ctascope/api/devices.h"
 #include "ctascope/api/errors.h"
 #include "ctascope/api/graphs.h"

@@ -3,6 +3,7 @@
  * fma in double with the bits that decide a rounding kept. */
 #ifndef CTASCOPE_CUDA_BF16_H
 #define CTASCOPE_CUDA_BF16_H
+#define __CUDA_BF16_H__ 1
 
 #include "ctascope/small_float.h"
 

@@ -5,6 +5,7 @@
  * a rounding. Functions of mathematics go through single precision. */
 #ifndef CTASCOPE_CUDA_FP16_H
 #define CTASCOPE_CUDA_FP16_H
+#define __CUDA_FP16_H__ 1
 
 #include "ctascope/small_float.h"
 

@@ -117,17 +117,6 @@ __device__ static inline void __assert_fail(const char *message, const char *fil
 }
 __device__ int printf(const char *, ...); /* clang makes it a call of vprintf */
 }
-namespace std
-{
-__device__ static inline void free(void *pointer)
-{
-    ::free(pointer);
-}
-__device__ static inline void *malloc(size_t size_bytes)
-{
-    return ::malloc(size_bytes);
-}
-} // namespace std
 
 #define CTS_CONVERSIONS_(variable)                                                                 \
     __device__ inline __cuda_builtin_##variable##_t::operator dim3() const                         \
