@@ -12,6 +12,9 @@
 typedef struct __align__(2) {
     unsigned short x;
 } __nv_bfloat16_raw;
+typedef struct __align__(4) {
+    unsigned short x, y;
+} __nv_bfloat162_raw;
 
 CTS_BF16_ float cts_bf16_value_(unsigned short bits)
 {
@@ -33,32 +36,76 @@ CTS_BF16_ float cts_round_to_odd_(double value)
     return __builtin_bit_cast(float, bits | 1);
 }
 
+/* At most 53 significant bits, the lowest set when anything was lost. */
+CTS_BF16_ unsigned long long cts_bf16_odd_(unsigned long long value)
+{
+    return value >> 53 ? (value & ~0xfffull) | ((value & 0xfff) != 0) << 12 : value;
+}
+
 struct __align__(2) __nv_bfloat16 {
-    unsigned short cts_bits;
+    unsigned short __x;
 
     __nv_bfloat16() = default;
-    __host__ __device__ __nv_bfloat16(float value) : cts_bits(cts_bf16_bits_(value)) {}
+    __host__ __device__ __nv_bfloat16(float value) : __x(cts_bf16_bits_(value)) {}
     __host__ __device__ __nv_bfloat16(double value)
-        : cts_bits(cts_bf16_bits_(cts_round_to_odd_(value)))
+        : __x(cts_bf16_bits_(cts_round_to_odd_(value)))
     {
     }
     __host__ __device__ __nv_bfloat16(int value) : __nv_bfloat16((double)value) {}
     __host__ __device__ __nv_bfloat16(unsigned int value) : __nv_bfloat16((double)value) {}
     __host__ __device__ __nv_bfloat16(short value) : __nv_bfloat16((double)value) {}
     __host__ __device__ __nv_bfloat16(unsigned short value) : __nv_bfloat16((double)value) {}
-    __host__ __device__ __nv_bfloat16(const __nv_bfloat16_raw &raw) : cts_bits(raw.x) {}
-    __host__ __device__ operator __nv_bfloat16_raw() const { return __nv_bfloat16_raw{cts_bits}; }
-    __host__ __device__ operator float() const { return cts_bf16_value_(cts_bits); }
-    __host__ __device__ explicit operator bool() const { return (cts_bits & 0x7fff) != 0; }
-    __host__ __device__ __nv_bfloat16 &operator=(float value)
+    __host__ __device__ __nv_bfloat16(long value) : __nv_bfloat16((long long)value) {}
+    __host__ __device__ __nv_bfloat16(unsigned long value)
+        : __nv_bfloat16((unsigned long long)value)
     {
-        cts_bits = cts_bf16_bits_(value);
-        return *this;
     }
-    __host__ __device__ __nv_bfloat16 &operator=(double value)
+    /* 64 bits do not fit a double: what is lost becomes the lowest bit, which rounds as the rest. */
+    __host__ __device__ __nv_bfloat16(long long value)
+        : __nv_bfloat16(value < 0 ? -(double)cts_bf16_odd_(0 - (unsigned long long)value)
+                                  : (double)cts_bf16_odd_((unsigned long long)value))
     {
-        return *this = __nv_bfloat16(value);
     }
+    __host__ __device__ __nv_bfloat16(unsigned long long value)
+        : __nv_bfloat16((double)cts_bf16_odd_(value))
+    {
+    }
+    __host__ __device__ __nv_bfloat16(const __nv_bfloat16_raw &raw) : __x(raw.x) {}
+    __host__ __device__ operator __nv_bfloat16_raw() const { return __nv_bfloat16_raw{__x}; }
+    __host__ __device__ operator float() const { return cts_bf16_value_(__x); }
+    __host__ __device__ explicit operator bool() const { return (__x & 0x7fff) != 0; }
+#define CTS_INTEGER_(type)                                                                         \
+    __host__ __device__ operator type() const                                                      \
+    {                                                                                              \
+        return cts_to_integer_<type>((double)cts_bf16_value_(__x), cts_int_zero_);                 \
+    }
+    CTS_INTEGER_(signed char)
+    CTS_INTEGER_(unsigned char)
+    CTS_INTEGER_(char)
+    CTS_INTEGER_(short)
+    CTS_INTEGER_(unsigned short)
+    CTS_INTEGER_(int)
+    CTS_INTEGER_(unsigned int)
+    CTS_INTEGER_(long)
+    CTS_INTEGER_(unsigned long)
+    CTS_INTEGER_(long long)
+    CTS_INTEGER_(unsigned long long)
+#undef CTS_INTEGER_
+#define CTS_ASSIGN_(type)                                                                          \
+    __host__ __device__ __nv_bfloat16 &operator=(type value)                                       \
+    {                                                                                              \
+        return *this = __nv_bfloat16(value);                                                       \
+    }
+    CTS_ASSIGN_(float)
+    CTS_ASSIGN_(double)
+    CTS_ASSIGN_(short)
+    CTS_ASSIGN_(unsigned short)
+    CTS_ASSIGN_(int)
+    CTS_ASSIGN_(unsigned int)
+    CTS_ASSIGN_(long long)
+    CTS_ASSIGN_(unsigned long long)
+    CTS_ASSIGN_(const __nv_bfloat16_raw &)
+#undef CTS_ASSIGN_
 };
 struct __align__(4) __nv_bfloat162 {
     __nv_bfloat16 x, y;
@@ -75,15 +122,15 @@ typedef __nv_bfloat162 nv_bfloat162;
 /* Conversions. */
 CTS_BF16_ float __bfloat162float(__nv_bfloat16 a)
 {
-    return cts_bf16_value_(a.cts_bits);
+    return cts_bf16_value_(a.__x);
 }
 CTS_BF16_ unsigned short __bfloat16_as_ushort(__nv_bfloat16 a)
 {
-    return a.cts_bits;
+    return a.__x;
 }
 CTS_BF16_ short __bfloat16_as_short(__nv_bfloat16 a)
 {
-    return (short)a.cts_bits;
+    return (short)a.__x;
 }
 CTS_BF16_ __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits)
 {
@@ -110,7 +157,7 @@ CTS_BF16_ __nv_bfloat16 cts_bf16_towards_(float value, cts_direction_ direction)
     const __nv_bfloat16 nearest(value);
     return value != value
                ? nearest
-               : __ushort_as_bfloat16(cts_redirect_(nearest.cts_bits, (double)(float)nearest,
+               : __ushort_as_bfloat16(cts_redirect_(nearest.__x, (double)(float)nearest,
                                                     (double)value, direction));
 }
 CTS_BF16_ __nv_bfloat16 __float2bfloat16_rz(float a)
@@ -213,22 +260,22 @@ CTS_BF16_BINARY_(__hsub, __hsub2, __nv_bfloat16((float)a - (float)b))
 CTS_BF16_BINARY_(__hmul, __hmul2, __nv_bfloat16((float)a *(float)b))
 CTS_BF16_BINARY_(__hdiv, __h2div, __nv_bfloat16((float)a / (float)b))
 /* -0 is below +0. */
-#define CTS_BF16_ZEROES_ (((a.cts_bits | b.cts_bits) & 0x7fff) == 0)
+#define CTS_BF16_ZEROES_ (((a.__x | b.__x) & 0x7fff) == 0)
 CTS_BF16_BINARY_(__hmax, __hmax2,
-                 CTS_BF16_ZEROES_ ? __ushort_as_bfloat16((unsigned short)(a.cts_bits & b.cts_bits))
+                 CTS_BF16_ZEROES_ ? __ushort_as_bfloat16((unsigned short)(a.__x & b.__x))
                                   : __nv_bfloat16(__builtin_fmaxf((float)a, (float)b)))
 CTS_BF16_BINARY_(__hmin, __hmin2,
-                 CTS_BF16_ZEROES_ ? __ushort_as_bfloat16((unsigned short)(a.cts_bits | b.cts_bits))
+                 CTS_BF16_ZEROES_ ? __ushort_as_bfloat16((unsigned short)(a.__x | b.__x))
                                   : __nv_bfloat16(__builtin_fminf((float)a, (float)b)))
 #undef CTS_BF16_ZEROES_
 #undef CTS_BF16_BINARY_
 CTS_BF16_ __nv_bfloat16 __hneg(__nv_bfloat16 a)
 {
-    return __ushort_as_bfloat16((unsigned short)(a.cts_bits ^ 0x8000));
+    return __ushort_as_bfloat16((unsigned short)(a.__x ^ 0x8000));
 }
 CTS_BF16_ __nv_bfloat16 __habs(__nv_bfloat16 a)
 {
-    return __ushort_as_bfloat16((unsigned short)(a.cts_bits & 0x7fff));
+    return __ushort_as_bfloat16((unsigned short)(a.__x & 0x7fff));
 }
 CTS_BF16_ __nv_bfloat162 __hneg2(__nv_bfloat162 a)
 {
@@ -260,11 +307,11 @@ CTS_BF16_ __nv_bfloat162 __hfma2(__nv_bfloat162 a, __nv_bfloat162 b, __nv_bfloat
 /* Comparisons. */
 CTS_BF16_ bool __hisnan(__nv_bfloat16 a)
 {
-    return (a.cts_bits & 0x7fff) > 0x7f80;
+    return (a.__x & 0x7fff) > 0x7f80;
 }
 CTS_BF16_ int __hisinf(__nv_bfloat16 a)
 {
-    return a.cts_bits == 0x7f80 ? 1 : a.cts_bits == 0xff80 ? -1 : 0;
+    return a.__x == 0x7f80 ? 1 : a.__x == 0xff80 ? -1 : 0;
 }
 #define CTS_BF16_COMPARE_(name, symbol)                                                            \
     CTS_BF16_ bool name(__nv_bfloat16 a, __nv_bfloat16 b)                                          \
@@ -356,7 +403,7 @@ CTS_BF16_FUNCTION_(rint, ::rintf)
                                         offset_type offset, int width = 32)                        \
     {                                                                                              \
         return __ushort_as_bfloat16(                                                               \
-            (unsigned short)name(mask, (int)value.cts_bits, offset, width));                       \
+            (unsigned short)name(mask, (int)value.__x, offset, width));                       \
     }                                                                                              \
     CTS_BF16_DEVICE_ __nv_bfloat162 name(unsigned int mask, __nv_bfloat162 value,                  \
                                          offset_type offset, int width = 32)                       \
@@ -384,7 +431,7 @@ CTS_BF16_DEVICE_ __nv_bfloat16 atomicAdd(__nv_bfloat16 *address, __nv_bfloat16 v
     do {
         expected = seen;
         const __nv_bfloat16 sum = __hadd(__ushort_as_bfloat16(expected), value);
-        seen = atomicCAS((unsigned short *)(void *)address, expected, sum.cts_bits);
+        seen = atomicCAS((unsigned short *)(void *)address, expected, sum.__x);
     } while (seen != expected);
     return __ushort_as_bfloat16(seen);
 }

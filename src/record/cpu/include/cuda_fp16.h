@@ -19,7 +19,10 @@ typedef struct __align__(4) {
 } __half2_raw;
 
 struct __align__(2) __half {
-    _Float16 cts_value;
+    union {
+        _Float16 cts_value;
+        unsigned short __x; /* the name that NVIDIA's libraries of headers know */
+    };
 
     __half() = default;
     __host__ __device__ constexpr __half(_Float16 value) : cts_value(value) {}
