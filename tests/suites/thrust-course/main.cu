@@ -17,7 +17,7 @@
 #include <iostream>
 #include <numeric>
 struct saxpy_functor { const float a; saxpy_functor(float _a) : a(_a) {} __host__ __device__ float operator()(const float &x, const float &y) const { return a * x + y; } };
-struct square { template <class T> __host__ __device__ T operator()(const T &x) const { return x * x; } };
+struct square { __host__ __device__ int operator()(const int &x) const { return x * x; } };
 int main() {
   const int n = 3000; thrust::host_vector<int> h(n); for (int i = 0; i < n; i++) h[i] = (i * 7919) % 1009;
   thrust::device_vector<int> d = h; thrust::sort(d.begin(), d.end());

@@ -20,6 +20,15 @@ CTS_WARP_ void __barrier_sync_count(unsigned int id, unsigned int count)
     __nvvm_barrier_sync_cnt(id, count);
 }
 
+/* Launches of a stream begin when the one before has ended: what a dependent launch waits for has
+ * happened, and letting it begin early changes nothing. */
+CTS_WARP_ void cudaGridDependencySynchronize()
+{
+}
+CTS_WARP_ void cudaTriggerProgrammaticLaunchCompletion()
+{
+}
+
 /* Votes. The legacy __any, __all and __ballot come with clang's headers. */
 CTS_WARP_ int __all_sync(unsigned int mask, int predicate)
 {

@@ -13,14 +13,22 @@
 typedef uint64_t nvtxRangeId_t;
 typedef struct nvtxDomainRegistration *nvtxDomainHandle_t;
 typedef struct nvtxStringRegistration *nvtxStringHandle_t;
-enum { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 };
-enum {
+typedef enum nvtxColorType_t { NVTX_COLOR_UNKNOWN = 0, NVTX_COLOR_ARGB = 1 } nvtxColorType_t;
+typedef enum nvtxMessageType_t {
     NVTX_MESSAGE_UNKNOWN = 0,
     NVTX_MESSAGE_TYPE_ASCII = 1,
     NVTX_MESSAGE_TYPE_UNICODE = 2,
     NVTX_MESSAGE_TYPE_REGISTERED = 3
-};
-enum { NVTX_PAYLOAD_UNKNOWN = 0, NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1 };
+} nvtxMessageType_t;
+typedef enum nvtxPayloadType_t {
+    NVTX_PAYLOAD_UNKNOWN = 0,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1,
+    NVTX_PAYLOAD_TYPE_INT64 = 2,
+    NVTX_PAYLOAD_TYPE_DOUBLE = 3,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 4,
+    NVTX_PAYLOAD_TYPE_INT32 = 5,
+    NVTX_PAYLOAD_TYPE_FLOAT = 6
+} nvtxPayloadType_t;
 typedef union nvtxMessageValue_t {
     const char *ascii;
     const wchar_t *unicode;
