@@ -1,5 +1,6 @@
 /* What nvcc takes in a source and clang does not, mended in copies that clang reads in the sources'
- * place (-ivfsoverlay: messages and debug information keep the names, lines and nearly all columns):
+ * place (-ivfsoverlay: messages and debug information keep the names, lines and nearly all
+ * columns):
  *
  *     kernel << <grid, block >> >(...)      blanks in the marks of a launch: put behind them
  *     asm("mov.u32 %0, %laneid;" ...)       one % before a special register of PTX: doubled
@@ -62,7 +63,8 @@ static bool look_in(struct tolerance *tolerance, const char *directory, int dire
     return true;
 }
 
-/* One #include of a file: beside it, or in a directory of -I. Others' headers are not ours to mend. */
+/* One #include of a file: beside it, or in a directory of -I. Others' headers are not ours to mend.
+ */
 static void look_at_include(struct tolerance *tolerance, const char *path, const char *name)
 {
     const char *const slash = strrchr(path, '/');
@@ -154,13 +156,35 @@ static bool join_launches(char *text)
 /* The length of the special register's name after a %; 0: none. */
 static size_t special_register(const char *at)
 {
-    static const char *const names[] = {
-        "tid",         "ntid",        "laneid",     "warpid",        "nwarpid",
-        "ctaid",       "nctaid",      "smid",       "nsmid",         "gridid",
-        "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge",  "lanemask_gt",
-        "clock",       "clock_hi",    "clock64",    "globaltimer",   "globaltimer_lo",
-        "clusterid",   "nclusterid",  "cluster_ctaid", "cluster_nctaid", "cluster_ctarank",
-        "cluster_nctarank", "globaltimer_hi", "total_smem_size", "dynamic_smem_size"};
+    static const char *const names[] = {"tid",
+                                        "ntid",
+                                        "laneid",
+                                        "warpid",
+                                        "nwarpid",
+                                        "ctaid",
+                                        "nctaid",
+                                        "smid",
+                                        "nsmid",
+                                        "gridid",
+                                        "lanemask_eq",
+                                        "lanemask_le",
+                                        "lanemask_lt",
+                                        "lanemask_ge",
+                                        "lanemask_gt",
+                                        "clock",
+                                        "clock_hi",
+                                        "clock64",
+                                        "globaltimer",
+                                        "globaltimer_lo",
+                                        "clusterid",
+                                        "nclusterid",
+                                        "cluster_ctaid",
+                                        "cluster_nctaid",
+                                        "cluster_ctarank",
+                                        "cluster_nctarank",
+                                        "globaltimer_hi",
+                                        "total_smem_size",
+                                        "dynamic_smem_size"};
     size_t length = 0;
     while (isalnum((unsigned char)at[length]) || at[length] == '_') length++;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -175,7 +199,8 @@ static void write_percents(FILE *out, char *text)
     int depth = 0;
     for (char *at = text; *at;) {
         char *const behind = skip_opaque(at);
-        const bool word = behind == at && (at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'));
+        const bool word =
+            behind == at && (at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'));
         if (word && (strncmp(at, "asm", 3) == 0 || strncmp(at, "__asm", 5) == 0)) {
             in_asm = true;
             depth = 0;
@@ -218,9 +243,8 @@ static void look_at_includes(struct tolerance *tolerance, const char *path, cons
         name += strspn(name, " \t");
         if (before == text || before[-1] != '#' || (*name != '"' && *name != '<')) continue;
         const size_t length = strcspn(name + 1, *name == '"' ? "\"\n" : ">\n");
-        look_at_include(
-            tolerance, path,
-            cc_text(&tolerance->session->request->pool, "%.*s", (int)length, name + 1));
+        look_at_include(tolerance, path,
+                        cc_text(&tolerance->session->request->pool, "%.*s", (int)length, name + 1));
     }
 }
 
@@ -229,15 +253,13 @@ static void copy(struct tolerance *tolerance, const char *path, char *text)
     struct cc_pool *const pool = &tolerance->session->request->pool;
     char absolute[PATH_MAX];
     const char *const to = cc_session_file(
-        tolerance->session, path,
-        cc_text(pool, "%zu.mended", tolerance->copied.count / 2));
+        tolerance->session, path, cc_text(pool, "%zu.mended", tolerance->copied.count / 2));
     FILE *const file = fopen(to, "w");
     /* The name's own place, not where a link leads: that is what clang opens. */
     if (!file || (*path != '/' && !realpath(".", absolute))) return;
     write_percents(file, text);
     fclose(file);
-    cc_list_add(&tolerance->copied,
-                *path == '/' ? path : cc_text(pool, "%s/%s", absolute, path));
+    cc_list_add(&tolerance->copied, *path == '/' ? path : cc_text(pool, "%s/%s", absolute, path));
     cc_list_add(&tolerance->copied, to);
 }
 
@@ -277,7 +299,8 @@ const char *cc_tolerate(struct cc_session *session, const struct cc_input *input
         if (!file) abort();
         fputs("{\"version\": 0, \"use-external-names\": false, \"roots\": [", file);
         for (size_t i = 0; i < tolerance.copied.count; i += 2) {
-            fputs(i ? ",\n{\"type\": \"file\", \"name\": " : "\n{\"type\": \"file\", \"name\": ", file);
+            fputs(i ? ",\n{\"type\": \"file\", \"name\": " : "\n{\"type\": \"file\", \"name\": ",
+                  file);
             write_json(file, tolerance.copied.items[i]);
             fputs(", \"external-contents\": ", file);
             write_json(file, tolerance.copied.items[i + 1]);

@@ -194,6 +194,23 @@ static LLVMValueRef compute_bfi(struct ptx *ptx, struct ptx_statement *statement
     return LLVMBuildIntCast2(ir->builder, whole, ptx_ir_type(ir, type), 0, "");
 }
 
+/* bmsk.{clamp,wrap}.b32 d, position, length: ones there. */
+static LLVMValueRef compute_bmsk(struct ptx *ptx, struct ptx_statement *statement,
+                                 struct ptx_type type)
+{
+    const struct cts_ir *const ir = ptx->ir;
+    LLVMValueRef part[2];
+    for (unsigned i = 0; i < 2; i++) {
+        LLVMValueRef pair[] = {ptx_operand_value(ptx, statement, i + 1, type), cts_u32(ir, 32)};
+        part[i] = ptx_has(statement, "wrap")
+                      ? LLVMBuildAnd(ir->builder, pair[0], cts_u32(ir, 31), "")
+                      : ptx_intrinsic(ptx, "llvm.umin", ir->i32, pair, 2);
+        part[i] = LLVMBuildZExt(ir->builder, part[i], ir->i64, "");
+    }
+    LLVMValueRef ones = LLVMBuildShl(ir->builder, low_ones(ptx, part[1]), part[0], "");
+    return LLVMBuildTrunc(ir->builder, ones, ir->i32, "");
+}
+
 /* lop3.b32 d, a, b, c, table: a sum over the table's ones of products. */
 static LLVMValueRef compute_lop3(struct ptx *ptx, struct ptx_statement *statement,
                                  struct ptx_type type)
@@ -254,12 +271,21 @@ static LLVMValueRef compute_prmt(struct ptx *ptx, struct ptx_statement *statemen
 }
 
 const struct ptx_computation ptx_bits[] = {
-    {"and", compute_logic, 0},    {"or", compute_logic, 0},
-    {"xor", compute_logic, 0},    {"not", compute_logic, 0},
-    {"shl", compute_shift, 0},    {"shr", compute_shift, 0},
-    {"shf", compute_funnel, 0},   {"popc", compute_count, 32},
-    {"clz", compute_count, 32},   {"brev", compute_brev, 0},
-    {"bfind", compute_bfind, 32}, {"bfe", compute_bfe, 0},
-    {"bfi", compute_bfi, 0},      {"lop3", compute_lop3, 0},
-    {"prmt", compute_prmt, 0},    {NULL, NULL, 0},
+    {"and", compute_logic, 0},
+    {"or", compute_logic, 0},
+    {"xor", compute_logic, 0},
+    {"not", compute_logic, 0},
+    {"shl", compute_shift, 0},
+    {"shr", compute_shift, 0},
+    {"shf", compute_funnel, 0},
+    {"popc", compute_count, 32},
+    {"clz", compute_count, 32},
+    {"brev", compute_brev, 0},
+    {"bfind", compute_bfind, 32},
+    {"bfe", compute_bfe, 0},
+    {"bfi", compute_bfi, 0},
+    {"bmsk", compute_bmsk, 0},
+    {"lop3", compute_lop3, 0},
+    {"prmt", compute_prmt, 0},
+    {NULL, NULL, 0},
 };

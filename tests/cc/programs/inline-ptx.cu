@@ -37,7 +37,10 @@ __global__ void arith(const unsigned *in, unsigned *out, long long *wide, float 
     asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(3u), "r"(4u));
     out[threadIdx.x * 16 + 12] = r;
     out[threadIdx.x * 16 + 13] = lane;
-    out[threadIdx.x * 16 + 14] = c64 != 0;
+    unsigned wrapped;
+    asm("bmsk.clamp.b32 %0, %1, %2;" : "=r"(r) : "r"(a & 63), "r"(a >> 8 & 63));
+    asm("bmsk.wrap.b32 %0, %1, %2;" : "=r"(wrapped) : "r"(a & 63), "r"(a >> 8 & 63));
+    out[threadIdx.x * 16 + 14] = (c64 != 0) ^ r ^ (wrapped << 1);
     asm("shf.l.wrap.b32 %0, %1, %2, 8;" : "=r"(r) : "r"(a), "r"(0xAABBCCDDu));
     out[threadIdx.x * 16 + 15] = r;
     long long w;
@@ -93,6 +96,10 @@ int main()
         unsigned rev = 0;
         for (int b = 0; b < 32; b++) rev |= (a >> b & 1) << (31 - b);
         uint64_t s = (uint64_t)a + 0xF0000000u;
+        const unsigned at = a & 63, length = a >> 8 & 63;
+        const unsigned clamped =
+            (unsigned)(((1ull << (length > 32 ? 32 : length)) - 1) << (at > 32 ? 32 : at));
+        const unsigned wrapped = ((1u << (length & 31)) - 1) << (at & 31);
         unsigned e[16] = {(a >> 4) & 255,
                           (0xFFFFFFFFu & ~0xFF00u) | (a & 255) << 8,
                           a ^ 0x0F0F0F0Fu ^ 0x12345678u,
@@ -107,7 +114,7 @@ int main()
                           a < 1000 ? 77u : 5u,
                           a * 3 + 4,
                           (unsigned)i,
-                          1,
+                          1 ^ clamped ^ (wrapped << 1),
                           0xAABBCCDDu << 8 | a >> 24};
         for (int k = 0; k < 16; k++)
             if (o[k] != e[k]) {

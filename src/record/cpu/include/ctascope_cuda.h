@@ -30,10 +30,11 @@
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #define __CUDA_ARCH_LIST__           900
 #define __CTASCOPE__                 1
-/* clang's lambdas are the same for host and device: their result's type can be asked for anywhere. */
-#define __nv_is_extended_device_lambda_closure_type(...)                      false
-#define __nv_is_extended_host_device_lambda_closure_type(...)                 false
-#define __nv_is_extended_device_lambda_with_preserved_return_type(...)        false
+/* clang's lambdas are the same for host and device: their result's type can be asked for anywhere.
+ */
+#define __nv_is_extended_device_lambda_closure_type(...)               false
+#define __nv_is_extended_host_device_lambda_closure_type(...)          false
+#define __nv_is_extended_device_lambda_with_preserved_return_type(...) false
 
 #include "ctascope/guards.h"
 #include "ctascope/host_defines.h"

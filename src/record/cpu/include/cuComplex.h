@@ -44,7 +44,7 @@ typedef cuFloatComplex cuComplex;
     }                                                                                              \
     CTS_COMPLEX type cuCmul##f(type x, type y)                                                     \
     {                                                                                              \
-        return make_cu##name##Complex(x.x *y.x - x.y * y.y, x.x *y.y + x.y * y.x);                 \
+        return make_cu##name##Complex(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);               \
     }                                                                                              \
     CTS_COMPLEX type cuCdiv##f(type x, type y)                                                     \
     {                                                                                              \

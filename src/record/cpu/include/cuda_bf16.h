@@ -47,8 +47,7 @@ struct __align__(2) __nv_bfloat16 {
 
     __nv_bfloat16() = default;
     __host__ __device__ __nv_bfloat16(float value) : __x(cts_bf16_bits_(value)) {}
-    __host__ __device__ __nv_bfloat16(double value)
-        : __x(cts_bf16_bits_(cts_round_to_odd_(value)))
+    __host__ __device__ __nv_bfloat16(double value) : __x(cts_bf16_bits_(cts_round_to_odd_(value)))
     {
     }
     __host__ __device__ __nv_bfloat16(int value) : __nv_bfloat16((double)value) {}
@@ -60,7 +59,8 @@ struct __align__(2) __nv_bfloat16 {
         : __nv_bfloat16((unsigned long long)value)
     {
     }
-    /* 64 bits do not fit a double: what is lost becomes the lowest bit, which rounds as the rest. */
+    /* 64 bits do not fit a double: what is lost becomes the lowest bit, which rounds as the rest.
+     */
     __host__ __device__ __nv_bfloat16(long long value)
         : __nv_bfloat16(value < 0 ? -(double)cts_bf16_odd_(0 - (unsigned long long)value)
                                   : (double)cts_bf16_odd_((unsigned long long)value))
@@ -155,10 +155,9 @@ CTS_BF16_ __nv_bfloat16 __double2bfloat16(double a)
 CTS_BF16_ __nv_bfloat16 cts_bf16_towards_(float value, cts_direction_ direction)
 {
     const __nv_bfloat16 nearest(value);
-    return value != value
-               ? nearest
-               : __ushort_as_bfloat16(cts_redirect_(nearest.__x, (double)(float)nearest,
-                                                    (double)value, direction));
+    return value != value ? nearest
+                          : __ushort_as_bfloat16(cts_redirect_(nearest.__x, (double)(float)nearest,
+                                                               (double)value, direction));
 }
 CTS_BF16_ __nv_bfloat16 __float2bfloat16_rz(float a)
 {
@@ -404,8 +403,7 @@ CTS_BF16_FUNCTION_(rint, ::rintf)
     CTS_BF16_DEVICE_ __nv_bfloat16 name(unsigned int mask, __nv_bfloat16 value,                    \
                                         offset_type offset, int width = 32)                        \
     {                                                                                              \
-        return __ushort_as_bfloat16(                                                               \
-            (unsigned short)name(mask, (int)value.__x, offset, width));                       \
+        return __ushort_as_bfloat16((unsigned short)name(mask, (int)value.__x, offset, width));    \
     }                                                                                              \
     CTS_BF16_DEVICE_ __nv_bfloat162 name(unsigned int mask, __nv_bfloat162 value,                  \
                                          offset_type offset, int width = 32)                       \

@@ -1,5 +1,5 @@
-/* 8-bit floating point: e4m3 (no infinity, largest 448) and e5m2 (the upper half of a half), on host
- * and device, with pairs and fours of them. Conversions round once, to nearest even. */
+/* 8-bit floating point: e4m3 (no infinity, largest 448) and e5m2 (the upper half of a half), on
+ * host and device, with pairs and fours of them. Conversions round once, to nearest even. */
 #ifndef CTASCOPE_CUDA_FP8_H
 #define CTASCOPE_CUDA_FP8_H
 #define __CUDA_FP8_H__ 1
@@ -30,7 +30,8 @@ CTS_FP8_ __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t s
     if (exponent <= bias + 1) {
         const double step =
             __builtin_bit_cast(double, (unsigned long long)(exponent - mantissa + 1023) << 52);
-        code = ((unsigned)(exponent + bias - 1) << mantissa) + (unsigned)__builtin_rint(size / step);
+        code =
+            ((unsigned)(exponent + bias - 1) << mantissa) + (unsigned)__builtin_rint(size / step);
     }
     /* Behind the largest comes what does not fit: infinity, or of e4m3 NaN. */
     if (code > largest)
@@ -67,12 +68,11 @@ CTS_FP8_ __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 x, __nv_saturation
 
 CTS_FP8_ float cts_fp8_value_(__nv_fp8_storage_t code, __nv_fp8_interpretation_t kind)
 {
-    if (kind == __NV_E5M2)
-        return (float)__builtin_bit_cast(_Float16, (unsigned short)(code << 8));
+    if (kind == __NV_E5M2) return (float)__builtin_bit_cast(_Float16, (unsigned short)(code << 8));
     const unsigned exponent = code >> 3 & 15, mantissa = code & 7;
     const unsigned scale = (exponent ? exponent - 10 : (unsigned)-9) + 127;
-    const float size = (float)(exponent ? 8 + mantissa : mantissa) *
-                       __builtin_bit_cast(float, scale << 23);
+    const float size =
+        (float)(exponent ? 8 + mantissa : mantissa) * __builtin_bit_cast(float, scale << 23);
     if ((code & 0x7f) == 0x7f) return __builtin_nanf("");
     return code & 0x80 ? -size : size;
 }
@@ -112,7 +112,10 @@ CTS_FP8_ __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
             : __x(__nv_cvt_double_to_fp8((double)f, __NV_SATFINITE, kind))                         \
         {                                                                                          \
         }                                                                                          \
-        __host__ __device__ explicit operator float() const { return cts_fp8_value_(__x, kind); }  \
+        __host__ __device__ explicit operator float() const                                        \
+        {                                                                                          \
+            return cts_fp8_value_(__x, kind);                                                      \
+        }                                                                                          \
         __host__ __device__ explicit operator double() const                                       \
         {                                                                                          \
             return (double)cts_fp8_value_(__x, kind);                                              \
@@ -125,7 +128,10 @@ CTS_FP8_ __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
         {                                                                                          \
             return __nv_bfloat16(cts_fp8_value_(__x, kind));                                       \
         }                                                                                          \
-        __host__ __device__ explicit operator bool() const { return (__x & 0x7f) != 0; }           \
+        __host__ __device__ explicit operator bool() const                                         \
+        {                                                                                          \
+            return (__x & 0x7f) != 0;                                                              \
+        }                                                                                          \
         __host__ __device__ explicit operator int() const                                          \
         {                                                                                          \
             return cts_to_integer_<int>((double)cts_fp8_value_(__x, kind), cts_int_zero_);         \

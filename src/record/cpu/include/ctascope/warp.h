@@ -22,12 +22,8 @@ CTS_WARP_ void __barrier_sync_count(unsigned int id, unsigned int count)
 
 /* Launches of a stream begin when the one before has ended: what a dependent launch waits for has
  * happened, and letting it begin early changes nothing. */
-CTS_WARP_ void cudaGridDependencySynchronize()
-{
-}
-CTS_WARP_ void cudaTriggerProgrammaticLaunchCompletion()
-{
-}
+CTS_WARP_ void cudaGridDependencySynchronize() {}
+CTS_WARP_ void cudaTriggerProgrammaticLaunchCompletion() {}
 
 /* Votes. The legacy __any, __all and __ballot come with clang's headers. */
 CTS_WARP_ int __all_sync(unsigned int mask, int predicate)
