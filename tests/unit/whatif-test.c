@@ -390,6 +390,57 @@ static void mixed_ends(void **state)
     trace_free(trace);
 }
 
+/* ---- launches that the trace does not hold ---- */
+
+/* Twice: work of the host, a kernel that nothing launches, a synchronisation. */
+static struct trace *filtered_loop(const char *wait)
+{
+    struct trace *const trace = trace_new();
+    const uint32_t host = trace_rank(trace), stream = trace_stream(trace, host, 1);
+    for (uint64_t turn = 0; turn < 2; turn++) {
+        const uint64_t at = turn * 100000;
+        trace_call(trace, host, at, at + 60000, "host");
+        struct trace_event *const leave = trace_call(trace, host, at + 60000, at + 95000, wait);
+        trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, stream);
+        trace_call(trace, stream, at + 60007, at + 80000, "kernel");
+        trace_call(trace, stream, at + 80001, at + 94990, "second kernel");
+        trace_call(trace, host, at + 95000, at + 100000, "end");
+    }
+    return trace;
+}
+
+static void inferred_launches(void **state)
+{
+    (void)state;
+    struct trace *const trace = filtered_loop("cuStreamSynchronize");
+    const struct cts_whatif_change change = {"host", CTS_WHATIF_ALL, 0.5};
+    struct cts_whatif result = project(trace, &change, 1, false);
+    assert_int_equal(result.warnings[CTS_PATH_WARNING_WORK_INFERRED], 4);
+    assert_int_equal(result.warnings[CTS_PATH_WARNING_WORK_WITHOUT_LAUNCH], 0);
+    assert_int_equal(result.after_ns, 200000 - 2 * 30000);
+    cts_whatif_release(&result);
+    assert_int_equal(runtime(trace, "host", 0), 200000 - 2 * 60000);
+    assert_int_equal(runtime(trace, "kernel", 0), 200000 - 2 * 19993);
+    assert_int_equal(runtime(trace, "second kernel", 0.5), 200000 - 2 * 7494);
+    trace_free(trace);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    struct trace *const trace = filtered_loop("wait"); /* nobody calls the device's API */
+    const struct cts_path_source source = trace_source(trace);
+    const struct cts_whatif_change change = {"host", CTS_WHATIF_ALL, 0.5};
+    const struct cts_whatif_options options = {.changes = &change, .change_count = 1};
+    struct cts_whatif result;
+    struct cts_error error;
+    assert_int_equal(cts_whatif_analyze(&source, &options, &result, &error), CTS_FORMAT);
+    assert_string_equal(error.text,
+                        "no projection: 4 of 4 device activities (100.0% of the device time) have "
+                        "no launch, and no thread's calls tell where it was; record the launches");
+    trace_free(trace);
+}
+
 /* ---- bad input ---- */
 
 static void expect_error(const struct cts_whatif_options *options, const char *text)
@@ -769,6 +820,7 @@ int main(void)
         cmocka_unit_test(blocking_copy),     cmocka_unit_test(pageable_copies),
         cmocka_unit_test(copy_not_recorded), cmocka_unit_test(sharing),
         cmocka_unit_test(mixed_ends),        cmocka_unit_test(bad_input),
+        cmocka_unit_test(inferred_launches), cmocka_unit_test(refused),
         cmocka_unit_test(random_programs),   cmocka_unit_test(shared_identity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

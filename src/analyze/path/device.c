@@ -511,7 +511,20 @@ static int by_time(const void *left, const void *right, void *state)
     const uint32_t a_order = graph->locations[a->location].order;
     const uint32_t b_order = graph->locations[b->location].order;
     if (a_order != b_order) return a_order < b_order ? -1 : 1;
-    return (a->op->enter > b->op->enter) - (a->op->enter < b->op->enter);
+    if (a->op->enter != b->op->enter) return a->op->enter < b->op->enter ? -1 : 1;
+    if (a->inferred != b->inferred) return a->inferred ? -1 : 1; /* before the call that waits */
+    if (a->stream != b->stream) return a->stream < b->stream ? -1 : 1;
+    return (a->activity > b->activity) - (a->activity < b->activity);
+}
+
+static void sort_calls(struct cts_path_device *device)
+{
+    for (size_t i = 1; i < device->call_count; i++)
+        if (by_time(&device->calls[i - 1], &device->calls[i], device->graph) > 0) {
+            qsort_r(device->calls, device->call_count, sizeof *device->calls, by_time,
+                    device->graph);
+            break;
+        }
 }
 
 static enum cts_status gather_calls(struct cts_path_device *device, struct cts_error *error)
@@ -534,11 +547,7 @@ static enum cts_status gather_calls(struct cts_path_device *device, struct cts_e
                                                                          .stream = CTS_PATH_NONE,
                                                                          .activity = CTS_PATH_NONE};
     }
-    for (size_t i = 1; i < count; i++)
-        if (by_time(&device->calls[i - 1], &device->calls[i], graph) > 0) {
-            qsort_r(device->calls, count, sizeof *device->calls, by_time, graph);
-            break;
-        }
+    sort_calls(device);
     return CTS_OK;
 }
 
@@ -563,6 +572,7 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     enum cts_status status = open_streams(&device, error);
     if (!status) status = gather_calls(&device, error);
     if (!status) status = cts_path_join_launches(&device, error);
+    sort_calls(&device);
     for (size_t i = 0; i < device.call_count && !status; i++)
         status = replay_call(&r, &device.calls[i], error);
     if (!status && r.known) status = remember_events(&r, error);
@@ -572,6 +582,7 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     free(device.streams);
     free(device.stream_index);
     free(device.calls);
+    free(device.inferred);
     free(r.states.items);
     free(r.queries.items);
     free(r.marks.items);

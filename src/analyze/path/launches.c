@@ -312,7 +312,9 @@ enum cts_status cts_path_join_launches(struct cts_path_device *device, struct ct
     enum cts_status status = join_correlated(device, error);
     if (!status) status = join_by_order(device, error);
     uint64_t calls = 0, activities = 0;
-    for (size_t i = 0; i < device->call_count; i++)
+    const size_t recorded = device->call_count;
+    if (!status) status = cts_path_infer_launches(device, error);
+    for (size_t i = 0; i < recorded; i++)
         calls += work_of_call(device->calls[i].op) != WORK_COUNT &&
                  device->calls[i].stream == CTS_PATH_NONE;
     for (uint32_t s = 0; s < device->stream_count; s++) {

@@ -7,5 +7,9 @@
 /* Gives each device activity its launching call. */
 CTS_MUST_CHECK enum cts_status cts_path_join_launches(struct cts_path_device *device,
                                                       struct cts_error *error);
+/* Adds launches that the trace does not hold to the calls, behind the others; what is left then has
+ * no launch. */
+CTS_MUST_CHECK enum cts_status cts_path_infer_launches(struct cts_path_device *device,
+                                                       struct cts_error *error);
 
 #endif

@@ -23,6 +23,7 @@
     X(EARLY_LEAVE, "collectives left before the last one came: clocks differ")                     \
     X(LAUNCH_WITHOUT_WORK, "launches and copies without their device activity")                    \
     X(WORK_WITHOUT_LAUNCH, "device activities without a launch: no dependency")                    \
+    X(WORK_INFERRED, "device activities whose launch is inferred: the trace does not hold it")     \
     X(WORK_BEFORE_LAUNCH, "device activities that begin before their launch: clocks differ")       \
     X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: left out")      \
     X(UNKNOWN_STREAM, "calls whose stream is not known: left out")                                 \

@@ -11,6 +11,7 @@ struct cts_path_call {
     uint64_t deadline_ns;
     uint32_t location;
     uint32_t stream, activity; /* location and index of what it launched (the last of several) */
+    bool inferred;             /* a launch that the trace does not hold */
 };
 
 struct cts_path_mark { /* work up to here, on one stream */
@@ -43,6 +44,7 @@ struct cts_path_device {
     uint32_t process;
     struct cts_path_call *calls;
     size_t call_count;
+    struct cts_path_op *inferred; /* of calls that are inferred */
     struct cts_path_stream *streams;
     uint32_t stream_count;
     uint32_t *stream_index; /* per location - lowest: index + 1 */

@@ -270,6 +270,18 @@ static enum cts_status fork_rule(struct cts_whatif_plan *plan, uint32_t location
         error);
 }
 
+/* Whether a node is the enter of a call that starts device activities. */
+static bool launches(const struct cts_path_graph *graph, const struct cts_path_location *host,
+                     uint32_t node)
+{
+    if (host->region[node] & CTS_PATH_LEAVE) return false;
+    const struct cts_path_region *const region = &graph->regions[region_of(host, node)];
+    return region->kind == CTS_PATH_API &&
+           (region->api == CTS_PATH_API_LAUNCH || region->api == CTS_PATH_API_GRAPH_LAUNCH ||
+            region->api == CTS_PATH_API_COPY || region->api == CTS_PATH_API_COPY_ASYNC ||
+            region->api == CTS_PATH_API_MEMSET || region->api == CTS_PATH_API_MEMSET_ASYNC);
+}
+
 /* What a blocking copy's call takes before its copy can begin and after it has ended, without what
  * it waits for. */
 static uint64_t cost_of_copy(const struct cts_whatif_work *work, uint64_t end_ns, uint64_t leave_ns)
@@ -290,7 +302,9 @@ static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
         const struct cts_path_activity *const activity = &at->activities.items[i];
         if (activity->host == CTS_PATH_NONE) continue;
         const struct cts_path_location *const host = &graph->locations[activity->host];
-        if (meaning_of(graph, region_of(host, activity->launch)) != COPIES) continue;
+        if (!launches(graph, host, activity->launch) ||
+            meaning_of(graph, region_of(host, activity->launch)) != COPIES)
+            continue;
         const uint32_t leave = leave_of(host, activity->launch);
         const uint64_t begin_ns = at->time_ns[activity->begin], end_ns = at->time_ns[activity->end];
         const uint64_t enter_ns = host->time_ns[activity->launch];
@@ -420,8 +434,14 @@ static void bound_by_launch(const struct cts_path_graph *graph, uint64_t begin_n
                             const struct cts_path_activity *activity, struct cts_whatif_work *work)
 {
     const struct cts_path_location *const host = &graph->locations[activity->host];
-    const uint32_t leave = leave_of(host, activity->launch);
-    work->launch = host->time_ns[leave] <= begin_ns ? leave : activity->launch;
+    work->launch = activity->launch;
+    work->inferred = work->in_call = activity->launched_ns >= begin_ns;
+    if (launches(graph, host, activity->launch)) { /* else the launch is inferred */
+        const uint32_t leave = leave_of(host, activity->launch);
+        if (host->time_ns[leave] <= begin_ns) work->launch = leave;
+        work->inferred = false;
+        work->in_call = work->launch == activity->launch;
+    }
     work->launch_tail_ns = (int64_t)(begin_ns - host->time_ns[work->launch]);
 }
 
@@ -489,6 +509,12 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
         }
         find_binding(work);
         plan->activity_count++;
+        const uint64_t duration_ns = at->time_ns[activity->end] - begin_ns;
+        plan->device_ns += duration_ns;
+        if (work->launch == CTS_PATH_NONE) {
+            plan->unbound_count++;
+            plan->unbound_ns += duration_ns;
+        }
         plan->configured_count += i < at->configs.count && at->configs.items[i].cta_count;
     }
     free(wait_at);

@@ -43,6 +43,8 @@ struct cts_whatif_work {
     uint32_t wait;     /* index in the stream's waits; NONE */
     uint8_t binding;   /* enum cts_whatif_bound: which one came last in the recording */
     bool queues;       /* it waited for room in the recording, or for a kernel's last CTAs */
+    bool inferred;     /* the launch: the host ran something else until the begin */
+    bool in_call;      /* the host runs from the launch to the begin: the tail is what it runs */
     bool forced;       /* it began without room: the model is wrong there and lets it */
     bool on_device;    /* its time depends on what runs beside it: an index in `kernels` */
     uint32_t kernel;
@@ -99,6 +101,8 @@ struct cts_whatif_plan {
     uint64_t *least_free_ns, *least_tail_ns; /* per region: of calls that wait for nothing, after
                                                 the awaited; UINT64_MAX: none */
     uint64_t activity_count, configured_count;
+    uint64_t unbound_count;         /* activities that nothing is known to have launched */
+    uint64_t unbound_ns, device_ns; /* their time, and that of all activities */
 };
 
 /* Edges without a node get one. */

@@ -501,11 +501,10 @@ static enum step ready_time(struct run *run, uint32_t location, uint32_t index, 
             block(run, location, activity->host);
             return BLOCKED;
         }
-        const int64_t tail_ns =
-            scale_tail(work->launch_tail_ns + extra_ns[CTS_WHATIF_BY_LAUNCH],
-                       work->launch == activity->launch
-                           ? factor_after(run, &run->graph->locations[activity->host], work->launch)
-                           : latency);
+        const int64_t tail_ns = scale_tail(
+            work->launch_tail_ns + extra_ns[CTS_WHATIF_BY_LAUNCH],
+            work->in_call ? factor_after(run, &run->graph->locations[activity->host], work->launch)
+                          : latency);
         if (source_ns != UNSET) *ready_ns = later(*ready_ns, cts_whatif_add(source_ns, tail_ns));
     }
     if (work->previous != CTS_PATH_NONE) {

@@ -18,6 +18,8 @@
 
 #define UNKNOWN INT64_MAX
 
+enum { DEVICE_LATENCY_NS = 1000 }; /* from one kernel to the next of its stream, on GPUs */
+
 /* Kernels, memsets, and copies by their direction. */
 enum { KERNEL, MEMSET, COPY, KINDS = COPY + 3, ALL_KINDS = KINDS };
 
@@ -51,6 +53,12 @@ static bool has_bound(const struct cts_whatif_work *work, unsigned bound)
                                               : work->wait) != CTS_PATH_NONE;
 }
 
+/* What the host runs until the begin is no latency: of an inferred launch. */
+static bool keeps_tail(const struct cts_whatif_work *work, unsigned bound)
+{
+    return bound == CTS_WHATIF_BY_LAUNCH && work->inferred;
+}
+
 /* ---- what is usual ---- */
 
 struct sample {
@@ -80,7 +88,7 @@ static size_t gather(struct tails *tails, unsigned bound, struct sample *samples
         const struct cts_path_location *const at = &graph->locations[l];
         for (size_t i = 0; tails->plan->places[l].work && i < at->activities.count; i++) {
             struct cts_whatif_work *const work = &tails->plan->places[l].work[i];
-            if (!has_bound(work, bound)) continue;
+            if (!has_bound(work, bound) || keeps_tail(work, bound)) continue;
             const struct sample sample = {kind_of(graph, at, &at->activities.items[i]),
                                           *tail_of(work, bound)};
             int64_t *const least_ns = tails->least_ns[bound];
@@ -115,8 +123,15 @@ static int64_t lesser(int64_t a, int64_t b)
 static void fill_unknown(struct tails *tails)
 {
     int64_t cheapest_ns = UNKNOWN;
+    const struct cts_whatif_plan *const plan = tails->plan;
     for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING; bound++)
         cheapest_ns = lesser(cheapest_ns, tails->usual_ns[bound][ALL_KINDS]);
+    if (cheapest_ns == UNKNOWN) { /* all launches are inferred: as fast as a call notices an end */
+        cheapest_ns = DEVICE_LATENCY_NS;
+        for (uint32_t r = 0; r < plan->graph->region_count; r++)
+            if (plan->least_tail_ns[r] < (uint64_t)cheapest_ns)
+                cheapest_ns = (int64_t)plan->least_tail_ns[r];
+    }
     for (unsigned bound = 0; bound < CTS_WHATIF_BY_NOTHING; bound++) {
         int64_t *const usual_ns = tails->usual_ns[bound];
         if (usual_ns[ALL_KINDS] == UNKNOWN) usual_ns[ALL_KINDS] = cheapest_ns;
@@ -135,7 +150,8 @@ static void shorten(struct cts_whatif_work *work, const struct tails *tails, uns
         if (!has_bound(work, bound)) continue;
         int64_t *const tail_ns = tail_of(work, bound);
         const int64_t usual_ns = tails->usual_ns[bound][kind];
-        const int64_t extra_ns = *tail_ns > usual_ns ? *tail_ns - usual_ns : 0;
+        const int64_t extra_ns =
+            *tail_ns > usual_ns && !keeps_tail(work, bound) ? *tail_ns - usual_ns : 0;
         *tail_ns -= extra_ns;
         if (extra_ns > least_ns) continue;
         least_ns = extra_ns;

@@ -192,11 +192,24 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Device activities that nothing launched stay where they were: what is projected is then wrong. */
+static enum cts_status refuse_unbound(const struct cts_whatif_plan *plan, struct cts_error *error)
+{
+    if (plan->unbound_ns <= plan->device_ns / 100) return CTS_OK;
+    const double percent = 100 * (double)plan->unbound_ns / (double)plan->device_ns;
+    return cts_fail(
+        error, CTS_FORMAT,
+        "no projection: %llu of %llu device activities (%.1f%% of the device time) have "
+        "no launch, and no thread's calls tell where it was; record the launches",
+        (unsigned long long)plan->unbound_count, (unsigned long long)plan->activity_count, percent);
+}
+
 static enum cts_status prepare(struct cts_whatif_plan *plan, struct cts_path_graph *graph,
                                const struct cts_whatif_options *options, struct cts_whatif *result,
                                struct cts_error *error)
 {
     enum cts_status status = cts_whatif_plan_make(plan, graph, options, error);
+    if (!status) status = refuse_unbound(plan, error);
     if (!status) status = check(plan, &result->notes, error);
     if (!status) note_plan(plan, &result->notes);
     if (status || !result->notes.missed || !plan->kernel_count) return status;
