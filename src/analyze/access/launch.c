@@ -1,93 +1,9 @@
-/* One launch: its records are walked by all threads, then the bits that its CTAs left are looked
- * through once. */
+/* One launch: its records are read (reading.c), then the bits that its CTAs left are looked through
+ * once. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/access/model.h"
-
-/* ---- reading ---- */
-
-static void begin(void *state, unsigned thread_count)
-{
-    struct cts_access_model *const model = state;
-    model->is_shared = thread_count > 1;
-}
-
-static enum cts_status open_cta(void *state, unsigned thread, void *cta_state, uint32_t number,
-                                struct cts_error *error)
-{
-    struct cts_access_model *const model = state;
-    struct cts_access_cta *const cta = cta_state;
-    (void)thread;
-    (void)error;
-    if (!cta->seen.pool) cts_bits_init(&cta->seen, &model->pool, 1);
-    cta->cta = number;
-    return CTS_OK;
-}
-
-static enum cts_status read_run(void *state, unsigned thread, void *cta_state,
-                                const struct cts_walk_run *run, struct cts_error *error)
-{
-    struct cts_access_model *const model = state;
-    struct cts_access_worker *const worker = &model->workers[thread];
-    const bool again = model->look >= CTS_LOOK_ORDER;
-    enum cts_status status = CTS_OK;
-    worker->batch = run->batch;
-    for (size_t i = run->begin; i < run->end && !status; i++)
-        status = again ? cts_access_look_again(worker, cta_state, i)
-                       : cts_access_add_record(worker, cta_state, i);
-    if (status) *error = worker->error;
-    return status;
-}
-
-static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
-                                 struct cts_error *error)
-{
-    struct cts_access_model *const model = state;
-    struct cts_access_worker *const worker = &model->workers[thread];
-    const enum cts_status status = cts_access_settle_cta(worker, cta_state);
-    if (status) *error = worker->error;
-    return status;
-}
-
-/* Where the catalogue may be behind the access files, records of sites that it does not have are
- * passed over. */
-enum cts_status cts_access_walk_set_up(struct cts_access_model *model, struct cts_error *error)
-{
-    static const struct cts_walk_ops ops = {.cta_bytes = sizeof(struct cts_access_cta),
-                                            .begin = begin,
-                                            .open = open_cta,
-                                            .record = read_run,
-                                            .close = close_cta,
-                                            .release = cts_access_cta_release};
-    const struct cts_walk_options options = {
-        .source = model->source,
-        .sites = cts_catalogue_may_be_behind(model->catalogue) ? NULL : &model->sites,
-        .ops = &ops,
-        .threads = model->worker_count};
-    return cts_walk_new(&options, &model->walk, error);
-}
-
-static void forget_slots(struct cts_access_worker *worker)
-{
-    for (size_t i = 0; i < worker->slot_count; i++) {
-        struct cts_access_slot *const slot = &worker->slots[i];
-        worker->slot_of[(size_t)slot->site * CTS_ACCESS_SPACES + slot->space] = 0;
-        cts_bits_clear(slot->bits);
-        cts_intervals_release(&slot->set);
-    }
-    memset(worker->pages, 0, sizeof worker->pages);
-    worker->slot_count = 0;
-}
-
-enum cts_status cts_access_read_launch(struct cts_access_model *model, struct cts_error *error)
-{
-    struct cts_walk_scope scope = model->scope;
-    if (model->look >= CTS_LOOK_ORDER) scope.progress = NULL;
-    const enum cts_status status = cts_walk_launch(model->walk, &scope, model, error);
-    for (unsigned i = 0; i < model->worker_count; i++) forget_slots(&model->workers[i]);
-    return status;
-}
 
 /* ---- looking through the bits ---- */
 

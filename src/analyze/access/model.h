@@ -204,7 +204,7 @@ struct cts_access_model {
     bool is_shared; /* several threads are at work */
 };
 
-/* ---- launch.c ---- */
+/* ---- reading.c, launch.c ---- */
 
 CTS_MUST_CHECK enum cts_status cts_access_walk_set_up(struct cts_access_model *model,
                                                       struct cts_error *error);
@@ -252,7 +252,7 @@ CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *mod
 
 CTS_MUST_CHECK enum cts_status cts_access_name_suspects(struct cts_access_model *model,
                                                         struct cts_error *error);
-/* A record, in the looks that name suspects. */
+/* suspects.c: a record, in the looks that name suspects. */
 CTS_MUST_CHECK enum cts_status cts_access_look_again(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta, size_t record);
 /* The allocation that had the byte and was freed last before the launch; SIZE_MAX: none. */

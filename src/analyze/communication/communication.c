@@ -488,6 +488,18 @@ static void release_model(struct cts_comm_model *model)
     cts_walk_free(model->region_walk);
 }
 
+static enum cts_status resolve_stores(struct cts_comm_model *model, struct cts_error *error)
+{
+    bool *const wanted = cts_array_zeroed(model->result->launch_count, sizeof *wanted, error);
+    enum cts_status status = wanted ? CTS_OK : CTS_MEMORY;
+    if (cts_processes_agree(model->options.processes, &status, error))
+        status = cts_comm_stores_resolve(model, wanted, error);
+    if (!status && model->result->retraced_launches)
+        status = cts_comm_retrace(model, wanted, error);
+    free(wanted);
+    return status;
+}
+
 static enum cts_status analyze(struct cts_comm_model *model, struct cts_error *error)
 {
     const struct cts_processes *const processes = model->options.processes;
@@ -495,7 +507,7 @@ static enum cts_status analyze(struct cts_comm_model *model, struct cts_error *e
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = walk(model, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
-    if (!model->restricted) status = cts_comm_stores_resolve(model, error);
+    if (!model->restricted) status = resolve_stores(model, error);
     if (!status) status = join_workers(model, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_comm_merge(model, error);

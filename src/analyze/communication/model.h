@@ -308,8 +308,9 @@ size_t cts_comm_kernel_index(const struct cts_comm *result, uint32_t kernel);
 /* stores.c: what launches stored, until it is known what was read. */
 CTS_MUST_CHECK enum cts_status cts_comm_stores_gather(struct cts_comm_model *model,
                                                       struct cts_error *error);
-/* Books the stores of launches that were read wholly or not at all; the others are retraced. */
-CTS_MUST_CHECK enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model,
+/* Books the stores of launches that were read wholly or not at all; the others, by launch of the
+ * result, become `wanted`: they are to be retraced. All processes return the same. */
+CTS_MUST_CHECK enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model, bool *wanted,
                                                        struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_comm_strides_conclude(struct cts_comm_model *model,
                                                          struct cts_error *error);
@@ -319,6 +320,8 @@ void cts_comm_stores_release(struct cts_comm_model *model);
  * of the result) were read later. */
 CTS_MUST_CHECK enum cts_status cts_comm_retrace(struct cts_comm_model *model, const bool *wanted,
                                                 struct cts_error *error);
+
+/* live.c: a CTA that is read for what of its stores is read later. */
 CTS_MUST_CHECK enum cts_status cts_comm_retrace_finish_cta(struct cts_comm_worker *worker,
                                                            struct cts_comm_state *state);
 

@@ -150,13 +150,13 @@ static void sum_up(struct cts_comm_model *model, struct known *known)
     for (size_t i = 0; i < count; i++) model->stores[i].contended = known[i].contended > 0;
 }
 
-enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model, struct cts_error *error)
+enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model, bool *wanted,
+                                        struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
     const size_t count = result->launch_count;
     struct known *const known = cts_array_zeroed(count, sizeof *known, error);
-    bool *const wanted = cts_array_zeroed(count, sizeof *wanted, error);
-    enum cts_status status = known && wanted ? CTS_OK : CTS_MEMORY;
+    enum cts_status status = known ? CTS_OK : CTS_MEMORY;
     if (!cts_processes_agree(model->options.processes, &status, error)) goto out;
     sum_up(model, known);
     for (size_t i = 0; !status && i < count; i++) {
@@ -170,11 +170,9 @@ enum cts_status cts_comm_stores_resolve(struct cts_comm_model *model, struct cts
             wanted[i] = true;
         result->retraced_launches += wanted[i];
     }
-    if (!cts_processes_agree(model->options.processes, &status, error)) goto out;
-    if (result->retraced_launches) status = cts_comm_retrace(model, wanted, error);
+    (void)cts_processes_agree(model->options.processes, &status, error);
 out:
     free(known);
-    free(wanted);
     return status;
 }
 

@@ -316,7 +316,7 @@ CTS_MUST_CHECK enum cts_status cts_region_open(struct cts_partition_region *regi
 void cts_region_release(struct cts_partition_region *region);
 /* The current launch in one region: groups, sums, and last writers as they are after it. */
 enum cts_status cts_region_run(struct cts_partition_region *region);
-/* The number of a set in the current launch; UINT32_MAX: no memory. */
+/* In pattern.c: the number of a set in the current launch; UINT32_MAX: no memory. */
 uint32_t cts_region_local_set(struct cts_partition_region *region, uint32_t set);
 /* A rank ends (or the run): its address space is forgotten. */
 enum cts_status cts_region_end_rank(struct cts_partition_region *region);
@@ -404,8 +404,10 @@ void cts_partition_graph_release(struct cts_partition_graph *graph);
 /* found.c */
 CTS_MUST_CHECK enum cts_status cts_partition_find_best(struct cts_partition_model *model,
                                                        struct cts_error *error);
-/* partition.c: the walk, again, with other tasks. */
+/* steps.c: the walk over all launches, for model->tasks. */
 CTS_MUST_CHECK enum cts_status cts_partition_walk(struct cts_partition_model *model,
                                                   struct cts_error *error);
+void cts_partition_launch_sums_add(struct cts_partition_launch_sums *sum,
+                                   const struct cts_partition_launch_sums *more);
 
 #endif

@@ -129,6 +129,20 @@ static enum cts_status number_distances(struct cts_partition_region *region,
     return CTS_OK;
 }
 
+uint32_t cts_region_local_set(struct cts_partition_region *region, uint32_t set)
+{
+    struct cts_place_set *const s = &region->sets.sets.items[set];
+    if (s->serial == region->serial) return s->local;
+    if (region->local_count == region->local_capacity &&
+        cts_array_grow((void **)&region->local_sets, &region->local_capacity,
+                       region->local_count + 1, sizeof *region->local_sets, &region->error))
+        return UINT32_MAX;
+    s->serial = region->serial;
+    s->local = (uint32_t)region->local_count;
+    region->local_sets[region->local_count++] = set;
+    return s->local;
+}
+
 struct history_list {
     struct {
         struct cts_pattern_reading *items;

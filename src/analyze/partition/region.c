@@ -71,20 +71,6 @@ static uint32_t place_of(const struct cts_partition_model *model, size_t launch,
     return model->shapes[model->shape_of[launch]].first_place + cta;
 }
 
-uint32_t cts_region_local_set(struct cts_partition_region *region, uint32_t set)
-{
-    struct cts_place_set *const s = &region->sets.sets.items[set];
-    if (s->serial == region->serial) return s->local;
-    if (region->local_count == region->local_capacity &&
-        cts_array_grow((void **)&region->local_sets, &region->local_capacity,
-                       region->local_count + 1, sizeof *region->local_sets, &region->error))
-        return UINT32_MAX;
-    s->serial = region->serial;
-    s->local = (uint32_t)region->local_count;
-    region->local_sets[region->local_count++] = set;
-    return s->local;
-}
-
 static enum cts_status add_bytes(struct cts_partition_region *region, struct cts_groups *groups,
                                  uint32_t place, uint32_t set, uint32_t third, uint64_t bytes)
 {

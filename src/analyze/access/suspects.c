@@ -1,0 +1,296 @@
+/* One record that is looked at again (faults.c): which suspected bytes it touches, and what that
+ * adds to the rows of faults. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/access/model.h"
+
+static const enum cts_finding_kind kind_of[] = {[CTS_SUSPECT_OUTSIDE] = CTS_FINDING_OUTSIDE,
+                                                [CTS_SUSPECT_UNWRITTEN] = CTS_FINDING_UNINITIALISED,
+                                                [CTS_SUSPECT_RACE] = CTS_FINDING_RACE};
+
+/* Bytes of [start, end) that are set in a plane and not in `except`: how many, and the first. */
+static unsigned count_hits(const struct cts_bits *bits, unsigned plane,
+                           const struct cts_bits *except, uint64_t start, uint64_t end,
+                           uint64_t *first)
+{
+    unsigned count = 0;
+    for (uint64_t w = start / 64; w <= (end - 1) / 64; w++) {
+        const uint64_t *const words = cts_bits_find(bits, w * 64);
+        if (!words) continue;
+        uint64_t mask = words[w % CTS_BITS_PAGE_WORDS * bits->planes + plane];
+        if (w == start / 64) mask &= UINT64_MAX << (start % 64);
+        if (w == (end - 1) / 64) mask &= UINT64_MAX >> (63 - (end - 1) % 64);
+        const uint64_t *const past = mask && except ? cts_bits_find(except, w * 64) : NULL;
+        if (past) mask &= ~past[w % CTS_BITS_PAGE_WORDS];
+        if (mask && !count) *first = w * 64 + (unsigned)__builtin_ctzll(mask);
+        count += (unsigned)__builtin_popcountll(mask);
+    }
+    return count;
+}
+
+/* ---- rows of faults; the caller holds the lock ---- */
+
+static struct cts_access_fault_row *fault_row(struct cts_access_model *model,
+                                              enum cts_finding_kind kind, uint32_t site,
+                                              uint8_t space, struct cts_error *error)
+{
+    const uint32_t kernel = model->launch->kernel;
+    for (size_t i = 0; i < model->faults.count; i++) {
+        struct cts_access_fault_row *const row = &model->faults.items[i];
+        if (row->kind == kind && row->kernel == kernel && row->site == site && row->space == space)
+            return row;
+    }
+    if (CTS_ARRAY_RESERVE(&model->faults, model->faults.count + 1, error)) return NULL;
+    struct cts_access_fault_row *const row = &model->faults.items[model->faults.count++];
+    *row =
+        (struct cts_access_fault_row){.kind = kind, .kernel = kernel, .site = site, .space = space};
+    row->fault.allocation = SIZE_MAX;
+    cts_bits_init(&row->bytes, &model->pool, 1);
+    return row;
+}
+
+static bool is_before(const struct cts_access_example *a, const struct cts_access_example *b)
+{
+    if (a->address != b->address) return a->address < b->address;
+    if (a->cta != b->cta) return a->cta < b->cta;
+    if (a->thread != b->thread) return a->thread < b->thread;
+    return a->site < b->site;
+}
+
+/* One thread's access, whose bad bytes begin at example->address. */
+static void note_access(struct cts_access_model *model, struct cts_access_fault_row *row,
+                        const struct cts_access_example *example)
+{
+    struct cts_access_fault *const fault = &row->fault;
+    fault->accesses++;
+    if (row->last_launch != model->launch_index + 1) {
+        row->last_launch = model->launch_index + 1;
+        fault->launch_count++;
+    }
+    if (!fault->example.known ||
+        (fault->example.launch == example->launch && is_before(example, &fault->example)))
+        fault->example = *example;
+}
+
+/* Counts bytes of [start, end) that are set in a plane and not in `except`, each once. */
+static enum cts_status note_bytes(struct cts_access_fault_row *row, const struct cts_bits *bits,
+                                  unsigned plane, const struct cts_bits *except, uint64_t start,
+                                  uint64_t end, struct cts_error *error)
+{
+    for (uint64_t at = start; at < end; at++) {
+        if (!cts_bits_get(bits, plane, at) || (except && cts_bits_get(except, 0, at)) ||
+            cts_bits_get(&row->bytes, 0, at))
+            continue;
+        row->fault.bytes++;
+        if (cts_bits_set(&row->bytes, 0, at, at + 1, false, error))
+            return error ? error->status : CTS_MEMORY;
+    }
+    return CTS_OK;
+}
+
+/* ---- one record ---- */
+
+/* A record of global memory in a second look. */
+struct again {
+    struct cts_access_worker *worker;
+    struct cts_access_cta *cta;
+    uint32_t site, width_bytes, mask;
+    uint16_t warp;
+    bool reads, writes, stores; /* stores: not atomically */
+    uint64_t addresses[CTS_WARP_LANES];
+};
+
+static struct cts_access_example example_of(const struct again *again, unsigned lane,
+                                            uint64_t address)
+{
+    return (struct cts_access_example){.known = true,
+                                       .launch = again->worker->model->launch_index,
+                                       .cta = again->cta->cta,
+                                       .thread = (uint32_t)again->warp * CTS_WARP_LANES + lane,
+                                       .site = again->site,
+                                       .address = address};
+}
+
+static enum cts_status note_suspects(const struct again *again, unsigned plane,
+                                     const struct cts_bits *except)
+{
+    struct cts_access_model *const model = again->worker->model;
+    struct cts_error *const error = &again->worker->error;
+    struct cts_access_fault_row *row = NULL;
+    enum cts_status status = CTS_OK;
+    for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const uint64_t start = again->addresses[lane], end = start + again->width_bytes;
+        uint64_t first;
+        if (!count_hits(&model->suspects, plane, except, start, end, &first)) continue;
+        if (!row) row = fault_row(model, kind_of[plane], again->site, CTS_SPACE_GLOBAL, error);
+        if (!row) return CTS_MEMORY;
+        const struct cts_access_example example = example_of(again, lane, first);
+        note_access(model, row, &example);
+        status = note_bytes(row, &model->suspects, plane, except, start, end, error);
+    }
+    return status;
+}
+
+/* Unwritten bytes that the record touches are past their first access in this CTA. */
+static enum cts_status mark_seen(const struct again *again)
+{
+    enum cts_status status = CTS_OK;
+    for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
+        const uint64_t start = again->addresses[__builtin_ctz(mask)];
+        uint64_t first;
+        if (count_hits(&again->worker->model->suspects, CTS_SUSPECT_UNWRITTEN, NULL, start,
+                       start + again->width_bytes, &first))
+            status = cts_bits_set(&again->cta->seen, 0, start, start + again->width_bytes, false,
+                                  &again->worker->error);
+    }
+    return status;
+}
+
+static enum cts_status look_at_order(const struct again *again)
+{
+    struct cts_bits *const suspects = &again->worker->model->suspects;
+    const unsigned plane = again->stores ? CTS_SUSPECT_WRITE_FIRST : CTS_SUSPECT_EXPOSED;
+    for (uint32_t mask = again->mask; mask; mask &= mask - 1) {
+        const uint64_t start = again->addresses[__builtin_ctz(mask)];
+        const uint64_t end = start + again->width_bytes;
+        for (uint64_t w = start / 64; w <= (end - 1) / 64; w++) {
+            uint64_t *const words = cts_bits_find(suspects, w * 64);
+            if (!words) continue;
+            uint64_t *const word = &words[w % CTS_BITS_PAGE_WORDS * suspects->planes];
+            const uint64_t *const seen = cts_bits_find(&again->cta->seen, w * 64);
+            uint64_t fresh = word[CTS_SUSPECT_UNWRITTEN];
+            if (w == start / 64) fresh &= UINT64_MAX << (start % 64);
+            if (w == (end - 1) / 64) fresh &= UINT64_MAX >> (63 - (end - 1) % 64);
+            if (seen) fresh &= ~seen[w % CTS_BITS_PAGE_WORDS];
+            if (fresh) cts_bits_or(&word[plane], fresh, true);
+        }
+    }
+    return mark_seen(again);
+}
+
+static enum cts_status name_accesses(const struct again *again)
+{
+    const struct cts_access_model *const model = again->worker->model;
+    enum cts_status status = CTS_OK;
+    if (model->found[CTS_SUSPECT_OUTSIDE]) status = note_suspects(again, CTS_SUSPECT_OUTSIDE, NULL);
+    if (!status && model->found[CTS_SUSPECT_RACE] && again->stores)
+        status = note_suspects(again, CTS_SUSPECT_RACE, NULL);
+    if (status || !model->found[CTS_SUSPECT_UNWRITTEN]) return status;
+    if (again->reads) status = note_suspects(again, CTS_SUSPECT_UNWRITTEN, &again->cta->seen);
+    if (!status && again->writes) status = mark_seen(again);
+    return status;
+}
+
+static void find_others(const struct again *again)
+{
+    struct cts_access_model *const model = again->worker->model;
+    for (size_t i = 0; i < model->faults.count; i++) {
+        struct cts_access_fault *const fault = &model->faults.items[i].fault;
+        if (model->faults.items[i].kind != CTS_FINDING_RACE ||
+            fault->example.launch != model->launch_index || fault->example.cta == again->cta->cta)
+            continue;
+        for (uint32_t mask = again->mask; mask; mask &= mask - 1) {
+            const unsigned lane = (unsigned)__builtin_ctz(mask);
+            if (fault->example.address - again->addresses[lane] >= again->width_bytes) continue;
+            const struct cts_access_example other = example_of(again, lane, fault->example.address);
+            if (!fault->other.known || is_before(&other, &fault->other)) fault->other = other;
+        }
+    }
+}
+
+/* Whether a record touches anything that is suspected. */
+static bool touches_suspects(const struct cts_access_model *model,
+                             const struct cts_access_stretch *stretches, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        for (uint32_t k = 0; k < stretches[i].count; k++) {
+            const uint64_t start = stretches[i].start + (uint64_t)stretches[i].stride_bytes * k;
+            for (uint64_t at = start; at < start + stretches[i].length_bytes;
+                 at = (at | 4095) + 1) {
+                if (cts_bits_find(&model->suspects, at)) return true;
+                if (at > UINT64_MAX - 4096) break;
+            }
+        }
+    return false;
+}
+
+enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                      size_t i)
+{
+    struct cts_access_model *const model = worker->model;
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    const struct cts_access access = cts_acc_record(worker->batch, i);
+    if (access.space != CTS_SPACE_GLOBAL || access.site >= catalogue->site_count) return CTS_OK;
+    const struct cts_site *const site = &catalogue->sites[access.site];
+    if (!site->width_bytes || site->width_bytes > CTS_ACCESS_WIDTH_MAX) return CTS_OK;
+    struct cts_access_stretch stretches[CTS_WARP_LANES];
+    const unsigned count =
+        cts_access_stretches(worker->batch, i, site->width_bytes, stretches, &worker->error);
+    if (!count) return worker->error.status;
+    if (!touches_suspects(model, stretches, count)) return CTS_OK;
+    struct again again = {.worker = worker,
+                          .cta = cta,
+                          .site = access.site,
+                          .width_bytes = site->width_bytes,
+                          .mask = access.mask,
+                          .warp = access.warp,
+                          .reads = cts_operation_reads(site->operation),
+                          .writes = cts_operation_writes(site->operation),
+                          .stores = site->operation == CTS_STORE};
+    cts_access_addresses(&access, again.addresses);
+    if (model->look == CTS_LOOK_ORDER) return look_at_order(&again);
+    pthread_mutex_lock(&model->faults_lock);
+    enum cts_status status = CTS_OK;
+    if (model->look == CTS_LOOK_NAME)
+        status = name_accesses(&again);
+    else
+        find_others(&again);
+    pthread_mutex_unlock(&model->faults_lock);
+    return status;
+}
+
+/* ---- shared memory ---- */
+
+static bool is_shared_written(const struct cts_access_cta *cta, uint64_t offset)
+{
+    return offset >= CTS_SHARED_BYTES_MAX || cta->shared_written[offset / 64] >> (offset % 64) & 1;
+}
+
+enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
+                                           struct cts_access_cta *cta, size_t record)
+{
+    struct cts_access_model *const model = worker->model;
+    const struct cts_access access = cts_acc_record(worker->batch, record);
+    const uint32_t width = model->catalogue->sites[access.site].width_bytes;
+    uint64_t addresses[CTS_WARP_LANES];
+    enum cts_status status = CTS_OK;
+    cts_access_addresses(&access, addresses);
+    pthread_mutex_lock(&model->faults_lock);
+    struct cts_access_fault_row *const row =
+        fault_row(model, CTS_FINDING_UNINITIALISED, access.site, CTS_SPACE_SHARED, &worker->error);
+    if (!row) status = CTS_MEMORY;
+    for (uint32_t mask = access.mask; mask && !status; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        uint64_t first = UINT64_MAX;
+        for (uint64_t at = addresses[lane]; at < addresses[lane] + width && !status; at++) {
+            if (is_shared_written(cta, at)) continue;
+            const uint64_t key = (uint64_t)cta->cta << 20 | at; /* offsets are below 2^18 */
+            if (first == UINT64_MAX) first = at;
+            if (cts_bits_get(&row->bytes, 0, key)) continue;
+            row->fault.bytes++;
+            status = cts_bits_set(&row->bytes, 0, key, key + 1, false, &worker->error);
+        }
+        const struct cts_access_example example = {
+            .known = true,
+            .launch = model->launch_index,
+            .cta = cta->cta,
+            .thread = (uint32_t)access.warp * CTS_WARP_LANES + lane,
+            .site = access.site,
+            .address = first};
+        if (first != UINT64_MAX) note_access(model, row, &example);
+    }
+    pthread_mutex_unlock(&model->faults_lock);
+    return status;
+}
