@@ -1,4 +1,5 @@
 /* Partitions of a run: reads it, alone or under mpirun, analyses it, renders the result. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,7 @@
 #include "analyze/partition/partition.h"
 #include "analyze/summary/store.h"
 #include "cli/verb.h"
+#include "common/array.h"
 #include "common/install.h"
 #include "common/processes.h"
 #include "common/progress.h"
@@ -15,15 +17,16 @@
 #include "trace/catalogue.h"
 #include "trace/summaries.h"
 
-enum { ROWS_IN_TABLE = 40, MAPPINGS_MAX = 16, LARGEST_DEFAULT = 64 };
+enum { ROWS_IN_TABLE = 40, MAPPINGS_MAX = 16 };
 
 struct request {
     enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
     bool has_sheet;
     enum cts_partition_sheet sheet;
     struct cts_sheet_choice choice;
-    uint64_t first, last; /* numbers of partitions */
-    bool named_counts;    /* by the user */
+    uint64_t first, last;   /* numbers of partitions */
+    bool named_counts;      /* by the user */
+    const char *assignment; /* the file to write, or NULL */
     const struct cts_mapping *mappings[MAPPINGS_MAX];
     struct cts_partition_options options;
 };
@@ -98,7 +101,7 @@ static int parse_counts(const struct cts_arguments *arguments, struct request *r
     const char *const range = cts_argument(arguments, "partitions");
     const char *text = one ? one : range;
     request->first = 2;
-    request->last = LARGEST_DEFAULT;
+    request->last = CTS_PARTITIONS_MAX;
     request->named_counts = text != NULL;
     if (!text) return 0;
     if (one && range)
@@ -154,6 +157,10 @@ static int parse_model(const struct cts_arguments *arguments, struct request *re
     options->page_bytes = !page || !strcmp(page, "64K") ? 65536
                           : !strcmp(page, "4K")         ? 4096
                                                         : 2097152;
+    request->assignment = cts_argument(arguments, "assignment");
+    options->keep_assignments = request->assignment != NULL;
+    if (request->assignment && request->first != request->last)
+        return cts_usage_error(arguments, "--assignment needs one number of partitions: -n P");
     options->paper_model = cts_argument_given(arguments, "paper-model");
     options->per_stream = cts_argument_given(arguments, "per-stream");
     options->launch_times = cts_argument_given(arguments, "launch-times");
@@ -173,23 +180,24 @@ static int parse_model(const struct cts_arguments *arguments, struct request *re
 
 /* ---- analysing ---- */
 
-/* More partitions than any launch has CTAs leave some without work for ever: refused when asked
- * for, left out of the default range. */
-static enum cts_status fit_counts(const struct cts_catalogue *catalogue, struct request *request,
-                                  struct cts_error *error)
+/* The numbers of partitions: those asked for, refused where no launch has as many CTAs, or the
+ * default ones. */
+static enum cts_status choose_counts(const struct cts_catalogue *catalogue,
+                                     const struct request *request, uint32_t **counts,
+                                     size_t *count, struct cts_error *error)
 {
-    uint64_t largest = 0;
-    for (size_t i = 0; i < catalogue->launch_count; i++) {
-        const uint32_t *const grid = catalogue->launches[i].grid;
-        const uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
-        if (ctas > largest) largest = ctas;
-    }
+    const uint64_t largest = cts_partition_largest_grid(catalogue);
     if (!catalogue->launch_count) return cts_fail(error, CTS_FORMAT, "the run has no launches");
     if (request->named_counts && request->last > largest)
         return cts_fail(error, CTS_USAGE, "%llu partitions, but no launch has more than %llu CTAs",
                         (unsigned long long)request->last, (unsigned long long)largest);
-    if (!request->named_counts && request->last > largest) request->last = largest;
-    if (request->last < request->first) request->first = request->last = 1;
+    *count = request->named_counts ? (size_t)(request->last - request->first + 1)
+                                   : CTS_PARTITION_DEFAULT_COUNTS;
+    *counts = cts_array_zeroed(*count, sizeof **counts, error);
+    if (!*counts) return CTS_MEMORY;
+    for (size_t i = 0; i < *count; i++) (*counts)[i] = (uint32_t)(request->first + i);
+    if (!request->named_counts) *count = cts_partition_default_counts(catalogue, *counts);
+    if (!*count) (*counts)[(*count)++] = 1; /* nothing to split: the sets alone */
     return CTS_OK;
 }
 
@@ -204,21 +212,19 @@ static enum cts_status analyze(const char *run_path, const struct cts_catalogue 
     struct cts_partition_options options = request->options;
     struct cts_progress progress;
     uint64_t access_count = 0;
-    const size_t count = (size_t)(request->last - request->first + 1);
-    uint32_t *const counts = calloc(count, sizeof *counts);
-    for (size_t i = 0; counts && i < count; i++) counts[i] = (uint32_t)(request->first + i);
+    size_t count = 0;
+    uint32_t *counts = NULL;
     for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
+    status = choose_counts(catalogue, request, &counts, &count, error);
     options.counts = counts;
     options.count_count = count;
     options.processes = processes;
     options.progress = &progress;
     cts_progress_begin(&progress, processes->rank == 0 ? stderr : NULL, "analysing",
                        access_count / processes->count);
-    if (!access_count)
+    if (!status && !access_count)
         status = cts_fail(error, CTS_FORMAT, "'%s' has no recorded accesses", run_path);
-    else if (!counts)
-        status = cts_fail(error, CTS_MEMORY, "no memory for %zu numbers", count);
-    else
+    else if (!status)
         status = cts_partition_analyze(catalogue, &source, &options, partition, error);
     cts_progress_end(&progress);
     cts_acc_close(reader);
@@ -241,6 +247,18 @@ static enum cts_status render(const struct request *request,
     return status;
 }
 
+static enum cts_status write_assignment(const struct cts_partition_report *report, const char *path,
+                                        struct cts_error *error)
+{
+    const size_t length = strlen(path);
+    FILE *const file = fopen(path, "w");
+    if (!file) return cts_fail_errno(error, errno, "cannot write '%s'", path);
+    enum cts_status status = cts_partition_write_assignment(
+        report, file, length >= 5 && !strcmp(path + length - 5, ".json"), error);
+    if (fclose(file) && !status) status = cts_fail_errno(error, errno, "cannot write '%s'", path);
+    return status;
+}
+
 static enum cts_status run_analysis(const char *run_path, struct request *request,
                                     const struct cts_processes *processes, struct cts_error *error)
 {
@@ -248,8 +266,7 @@ static enum cts_status run_analysis(const char *run_path, struct request *reques
     struct cts_partition partition = {0};
     enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
     if (status) return status;
-    status = fit_counts(&catalogue, request, error);
-    if (!status) status = analyze(run_path, &catalogue, request, processes, &partition, error);
+    status = analyze(run_path, &catalogue, request, processes, &partition, error);
     if (!status && processes->rank == 0) {
         const struct cts_partition_answer answer = cts_partition_answer(&partition, &catalogue);
         const struct cts_partition_report report = {.run_path = run_path,
@@ -258,7 +275,8 @@ static enum cts_status run_analysis(const char *run_path, struct request *reques
                                                     .answer = &answer,
                                                     .asked_for_one =
                                                         request->first == request->last};
-        status = render(request, &report, error);
+        if (request->assignment) status = write_assignment(&report, request->assignment, error);
+        if (!status) status = render(request, &report, error);
     }
     cts_partition_release(&partition);
     cts_catalogue_release(&catalogue);
@@ -373,7 +391,7 @@ static int run_partition(const struct cts_arguments *arguments)
 static const struct cts_option partition_options[] = {
     {.name = "number",
      .argument = "P",
-     .help = "split over P partitions (default: 2 to 64)",
+     .help = "split over P partitions (default: 11 numbers from 2 to 64)",
      .short_name = 'n'},
     {.name = "partitions", .argument = "RANGE", .help = "numbers of partitions: 4, 2..64"},
     {.name = "mapping",
@@ -396,6 +414,9 @@ static const struct cts_option partition_options[] = {
     {.name = "launch-times", .help = "recorded durations count as time of computation"},
     {.name = "per-stream", .help = "critical sets within streams"},
     {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
+    {.name = "assignment",
+     .argument = "FILE",
+     .help = "with -n: write which CTA goes where (CSV, or JSON by the name)"},
     {.name = "store-summaries", .help = "store what each CTA read and wrote in run.db"},
     {.name = "who", .argument = "ADDRESS", .help = "which CTAs touch a byte, from summaries"},
     {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},

@@ -273,7 +273,7 @@ static struct cts_figure_box box_of_launches(const struct cts_partition *partiti
     size_t count = 0;
     for (size_t i = 0; i < partition->launch_count; i++) {
         const struct cts_partition_launch *const launch = &partition->launches[i];
-        if (!launch->counted || (of_gpu && !launch->sums.gpu_set_bytes)) continue;
+        if (!cts_partition_can_have_traffic(launch)) continue;
         const double bytes = (double)scale->launch_bytes[i];
         scratch[count++] = of_gpu ? bytes / (double)launch->sums.gpu_set_bytes : bytes;
     }
@@ -291,9 +291,11 @@ static enum cts_status boxes(struct cts_figures *figures, const struct cts_parti
         .says = of_gpu
                     ? "Traffic between partitions of each launch as a share of the "
                       "kernel-written bytes that it reads: quartiles over the launches, whiskers "
-                      "to 1.5 interquartile ranges."
+                      "to 1.5 interquartile ranges. Launches that read nothing a kernel wrote are "
+                      "left out."
                     : "Traffic between partitions of each launch: quartiles over the launches, "
-                      "whiskers to 1.5 interquartile ranges.",
+                      "whiskers to 1.5 interquartile ranges. Launches that read nothing a kernel "
+                      "wrote are left out.",
         .source = "004 figure 6",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BOXES, &texts, error);

@@ -8,7 +8,7 @@ static enum cts_status analyze_partitions(const struct cts_catalogue *catalogue,
                                           const struct cts_access_source *source, unsigned threads,
                                           struct cts_partition *partition, struct cts_error *error)
 {
-    static const uint32_t counts[] = {2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+    uint32_t counts[CTS_PARTITION_DEFAULT_COUNTS];
     const struct cts_mapping *mappings[MAPPINGS_MAX];
     size_t mapping_count = 0;
     while (cts_mappings[mapping_count] && mapping_count < MAPPINGS_MAX) {
@@ -17,7 +17,7 @@ static enum cts_status analyze_partitions(const struct cts_catalogue *catalogue,
     }
     const struct cts_partition_options options = {
         .counts = counts,
-        .count_count = sizeof counts / sizeof *counts,
+        .count_count = cts_partition_default_counts(catalogue, counts),
         .mappings = mappings,
         .mapping_count = mapping_count,
         .threads = threads,

@@ -90,8 +90,10 @@ static const struct cts_column scale_columns[] = {
     {"mapping", "mapping", CTS_CELL_TEXT, false},
     {"partitions", "p", CTS_CELL_ID, false},
     {"traffic_bytes", "traffic", CTS_CELL_BYTES, false},
-    {"share_of_gpu_set", "of GPU set", CTS_CELL_FRACTION, false},
+    {"traffic_per_gpu_set", "x GPU set", CTS_CELL_REAL, false},
     {"share_of_written", "of written", CTS_CELL_FRACTION, false},
+    {"traffic_per_written", NULL, CTS_CELL_REAL, false},
+    {"shared_bytes", NULL, CTS_CELL_BYTES, false},
     {"replica_bytes", "replica", CTS_CELL_BYTES, false},
     {"held_bytes", "L2 holds", CTS_CELL_BYTES, false},
     {"touch_remote_read_bytes", "1st-touch rd", CTS_CELL_BYTES, false},
@@ -129,25 +131,27 @@ static void scale_row(const void *state, size_t row, union cts_cell *cells)
     cells[1].number = s->partition_count;
     cells[2].number = s->traffic_bytes;
     cells[3].real = share(s->traffic_bytes, p->sets.gpu_bytes);
-    cells[4].real = share(s->traffic_bytes, p->total.written_bytes);
-    cells[5].number = s->replica_bytes;
-    cells[6].number = s->held_bytes;
-    cells[7].number = s->touch_remote_read_bytes;
-    cells[8].number = s->touch_remote_write_bytes;
-    cells[9].number = s->owner_remote_write_bytes;
-    cells[10].real = s->time.no_overlap_speedup;
-    cells[11].real = s->time.full_overlap_speedup;
-    cells[12].real = s->time.no_overlap_s;
-    cells[13].real = s->time.full_overlap_s;
-    cells[14].real = s->cta_imbalance;
-    cells[15].real = s->access_imbalance;
-    cells[16].real = s->byte_imbalance;
-    cells[17].number = s->idle_partitions;
-    cells[18].number = s->idle_slots;
-    cells[19].number = box->count;
-    for (size_t i = 0; i < COUNT_OF(reals); i++) cells[20 + i].real = reals[i];
-    cells[28].number = box->outliers;
-    cells[29].text = s->found_from;
+    cells[4].real = share(s->shared_bytes, p->total.written_bytes);
+    cells[5].real = share(s->traffic_bytes, p->total.written_bytes);
+    cells[6].number = s->shared_bytes;
+    cells[7].number = s->replica_bytes;
+    cells[8].number = s->held_bytes;
+    cells[9].number = s->touch_remote_read_bytes;
+    cells[10].number = s->touch_remote_write_bytes;
+    cells[11].number = s->owner_remote_write_bytes;
+    cells[12].real = s->time.no_overlap_speedup;
+    cells[13].real = s->time.full_overlap_speedup;
+    cells[14].real = s->time.no_overlap_s;
+    cells[15].real = s->time.full_overlap_s;
+    cells[16].real = s->cta_imbalance;
+    cells[17].real = s->access_imbalance;
+    cells[18].real = s->byte_imbalance;
+    cells[19].number = s->idle_partitions;
+    cells[20].number = s->idle_slots;
+    cells[21].number = box->count;
+    for (size_t i = 0; i < COUNT_OF(reals); i++) cells[22 + i].real = reals[i];
+    cells[30].number = box->outliers;
+    cells[31].text = s->found_from;
 }
 
 /* ---- fits ---- */

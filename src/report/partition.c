@@ -22,22 +22,36 @@ static void print_source(const struct cts_partition_report *r, FILE *file)
     const struct cts_partition_answer *const a = r->answer;
     const uint64_t traffic = a->scale->traffic_bytes;
     char writer[200], reader[200];
-    fprintf(file, "  Most of the traffic (%s) was written by ",
-            cts_percent_text(a->kernel_bytes, traffic).text);
+    fprintf(file, "  Traffic: %s written by ", cts_percent_text(a->kernel_bytes, traffic).text);
     cts_print_plain(file, kernel_text(r, a->kernel, writer, sizeof writer));
-    fprintf(file, ", most (%s) is read by ",
-            cts_percent_text(a->reading_kernel_bytes, traffic).text);
+    fprintf(file, ", %s read by ", cts_percent_text(a->reading_kernel_bytes, traffic).text);
     cts_print_plain(file, kernel_text(r, a->reading_kernel, reader, sizeof reader));
     const uint32_t allocation = r->partition->places[a->place].allocation;
     if (allocation != CTS_NONE) {
         const struct cts_allocation *const row = &r->catalogue->allocations[allocation];
-        fprintf(file, "; %s lies in '", cts_percent_text(a->place_bytes, traffic).text);
+        fprintf(file, ", %s in '", cts_percent_text(a->place_bytes, traffic).text);
         cts_print_plain(file, row->variable ? row->variable : "?");
         fputc('\'', file);
     }
-    fprintf(file, ";\n  the launch with the most is %u (%s)\n",
+    fprintf(file, "\n  Launch %u has the most: %s\n",
             r->catalogue->launches[r->partition->launches[a->launch].index].launch,
             cts_bytes_text(a->launch_bytes).text);
+}
+
+struct speedup_text {
+    char text[64];
+};
+
+/* "1.21x", or "1.21x to 1.35x" where traffic may overlap with itself. */
+static struct speedup_text speedup_text(const struct cts_partition_time *time)
+{
+    struct speedup_text speedup;
+    char low[24], high[24];
+    snprintf(low, sizeof low, "%.2fx", time->no_overlap_speedup);
+    snprintf(high, sizeof high, "%.2fx", time->full_overlap_speedup);
+    snprintf(speedup.text, sizeof speedup.text, "%s%s%s", low, strcmp(low, high) ? " to " : "",
+             strcmp(low, high) ? high : "");
+    return speedup;
 }
 
 /* How much of the time splitting cannot shorten; where it is little, nothing. */
@@ -46,7 +60,7 @@ static void print_launches(const struct cts_partition *p, const struct cts_parti
 {
     const double share = s->time.launch_s / s->time.no_overlap_s;
     if (share < 0.05) return;
-    fprintf(file, "  %.1f%% of that time is launching, %.3g us a launch\n", 100 * share,
+    fprintf(file, "  Launch overhead is %.1f%% of that time (%.3g us per launch)\n", 100 * share,
             p->options.launch_s * 1e6);
 }
 
@@ -60,41 +74,48 @@ void cts_partition_print_answer(const struct cts_partition_report *r, FILE *file
         return;
     }
     const char *const mapping = p->mappings[s->mapping];
+    const double efficiency = s->time.no_overlap_speedup / s->partition_count;
     if (a->verdict == CTS_PARTITION_NO_GAIN)
-        fprintf(file, "No gain expected: at best %.2f times as fast, on %u partitions (%s): %s\n",
+        fprintf(file, "No gain expected: at best %.2fx on %u partitions (mapping %s): %s\n",
                 s->time.no_overlap_speedup, s->partition_count, mapping,
                 p->whole.time.launch_s > p->whole.time.no_overlap_s / 2
-                    ? "its launches\n  themselves take longer than what they read and write"
-                    : "what passes\n  between them takes longer than what they save");
+                    ? "launch overhead\n  exceeds memory time"
+                    : "the traffic\n  between partitions takes longer than splitting saves");
     else
-        fprintf(file, "%s %u partitions, mapping %s: %s\n  %.2f to %.2f times as fast as on one\n",
-                r->asked_for_one ? "On" : "Worth it: up to", s->partition_count, mapping,
-                p->options.launch_times ? "memory traffic, launches and recorded computation are"
-                                        : "memory traffic and launches alone are",
-                s->time.no_overlap_speedup, s->time.full_overlap_speedup);
+        fprintf(file,
+                "%s: %s on %u partitions (%.0f%% efficiency), mapping %s\n"
+                "  Counted: memory traffic%s\n",
+                r->asked_for_one                               ? "Speed-up"
+                : a->verdict == CTS_PARTITION_INEFFICIENT_GAIN ? "Splitting scales poorly"
+                                                               : "Worth splitting",
+                speedup_text(&s->time).text, s->partition_count, 100 * efficiency, mapping,
+                p->options.launch_times ? ", launch overhead and recorded computation"
+                                        : " and launch overhead, no computation");
     if (a->verdict != CTS_PARTITION_NO_GAIN) print_launches(p, s, file);
     if (!s->traffic_bytes) {
-        fprintf(file, "  Nothing passes between partitions\n");
+        fprintf(file, "  No traffic between partitions\n");
     } else {
-        fprintf(file, "  %s pass between partitions, %s of the GPU set%s\n",
-                cts_bytes_text(s->traffic_bytes).text,
-                cts_percent_text(s->traffic_bytes, p->sets.gpu_bytes).text,
-                s->replica_bytes < s->traffic_bytes ? "" : "; none of it twice");
+        fprintf(
+            file,
+            "  %s of traffic between partitions; other partitions read %s of the written bytes\n",
+            cts_bytes_text(s->traffic_bytes).text,
+            cts_percent_text(s->shared_bytes, p->total.written_bytes).text);
         if (s->replica_bytes < s->traffic_bytes)
-            fprintf(file, "  %s if fetched bytes are kept until they are written again\n",
+            fprintf(file, "  %s if each partition keeps fetched bytes until they are rewritten\n",
                     cts_bytes_text(s->replica_bytes).text);
         if (p->options.l2_bytes)
-            fprintf(file, "  A cache of %s surely holds %s of it\n",
+            fprintf(file, "  A cache of %s per partition holds at least %s of it\n",
                     cts_bytes_text(p->options.l2_bytes).text, cts_bytes_text(s->held_bytes).text);
         print_source(r, file);
     }
     if (a->mapping_matters)
-        fprintf(file, "  The mapping matters: %s has %s\n", p->mappings[a->worst->mapping],
+        fprintf(file, "  The mapping matters: with %s it is %s\n", p->mappings[a->worst->mapping],
                 cts_bytes_text(a->worst->traffic_bytes).text);
     else if (p->mapping_count > 1)
-        fprintf(file, "  The mapping hardly matters here\n");
+        fprintf(file, "  The mapping hardly matters\n");
     if (s->touch_remote_read_bytes + s->touch_remote_write_bytes > s->traffic_bytes)
-        fprintf(file, "  First-touch placement costs more: %s read and %s written remotely%s\n",
+        fprintf(file,
+                "  First-touch placement costs more: %s of remote reads, %s of remote writes%s\n",
                 cts_bytes_text(s->touch_remote_read_bytes).text,
                 cts_bytes_text(s->touch_remote_write_bytes).text,
                 a->writes_dominate ? "; writes dominate" : "");
@@ -130,6 +151,13 @@ void cts_partition_print_notes(const struct cts_partition_report *report, FILE *
                 cts_counted_text(p->unordered_pairs, "pair of launches and copies is",
                                  "pairs of launches and copies are")
                     .text);
+    uint64_t without = 0;
+    for (size_t i = 0; i < p->launch_count; i++)
+        without += p->launches[i].counted && !cts_partition_can_have_traffic(&p->launches[i]);
+    if (without)
+        fprintf(file, "Note: distributions over launches leave out %s: no kernel wrote what %s\n",
+                cts_counted_text(without, "launch", "launches").text,
+                without == 1 ? "it reads" : "they read");
     const struct cts_partition_scale *const s = report->answer->scale;
     if (s && s->idle_slots)
         fprintf(file, "Note: partitions without a CTA, summed over launches: %s\n",
@@ -215,7 +243,8 @@ static void write_soundness(struct cts_json *json, const struct cts_partition *p
 
 static void write_answer(struct cts_json *json, const struct cts_partition_report *report)
 {
-    static const char *const verdicts[] = {"no data", "no gain", "gain", "gain without traffic"};
+    static const char *const verdicts[] = {"no data", "no gain", "gain", "inefficient gain",
+                                           "gain without traffic"};
     const struct cts_partition_answer *const a = report->answer;
     cts_json_key(json, "answer");
     cts_json_open_object(json);

@@ -50,6 +50,11 @@ cts_partition_print_summary(const struct cts_partition_report *report, FILE *fil
 /* What makes the numbers less than certain, a line each. */
 void cts_partition_print_notes(const struct cts_partition_report *report, FILE *file);
 
+/* Writes the assignment of every scale (options.keep_assignments) as CSV or JSON. */
+CTS_MUST_CHECK enum cts_status
+cts_partition_write_assignment(const struct cts_partition_report *report, FILE *file, bool as_json,
+                               struct cts_error *error);
+
 CTS_MUST_CHECK enum cts_status cts_partition_print_json(const struct cts_partition_report *report,
                                                         FILE *file, struct cts_error *error);
 

@@ -264,7 +264,7 @@ struct home {
 };
 
 struct twin_scale {
-    uint64_t traffic, replica, held, owner_write, touch_read, touch_write;
+    uint64_t traffic, replica, shared, held, owner_write, touch_read, touch_write;
     uint64_t launch_bytes[CALLS_MAX];
     struct cts_partition_part parts[P_MAX];
     uint64_t kernel_bytes[KERNELS];
@@ -391,6 +391,7 @@ static void run_scale(struct twin *t, int launch, const struct scale_of *s, stru
         const struct home *const home = home_of(t, address_of(x));
         bool reads[P_MAX] = {false}, writes[P_MAX] = {false};
         unsigned writers = 0;
+        bool fetched = false; /* by a partition other than the writer's: now, */
         for (unsigned c = 0; c < ctas; c++) {
             reads[part[c]] |= t->reads[c][x];
             writes[part[c]] |= t->writes[c][x];
@@ -405,6 +406,7 @@ static void run_scale(struct twin *t, int launch, const struct scale_of *s, stru
             if (!reads[q] || b->writer_launch < 0) continue;
             const unsigned w = part_of(t, s, b->writer_launch, b->writer_cta);
             if (w == q) continue;
+            fetched = true;
             in[q]++;
             out[w]++;
             r->kernel_bytes[t->p->launches[b->writer_launch].kernel]++;
@@ -415,6 +417,11 @@ static void run_scale(struct twin *t, int launch, const struct scale_of *s, stru
             if (last < 0) r->replica++;
             if (last >= 0) refetched[last][q]++;
         }
+        bool before = false; /* and before */
+        for (const struct reading *old = fetched ? b->readings : NULL; old; old = old->next)
+            before |= part_of(t, s, old->launch, old->cta) !=
+                      part_of(t, s, b->writer_launch, b->writer_cta);
+        r->shared += fetched && !before;
         r->owner_write += writers ? writers - 1 : 0;
     }
     double slow = 0, slow_overlap = 0;
@@ -608,6 +615,8 @@ static void compare_scale(const struct cts_partition_scale *ours, const struct t
 {
     SAME(ours->traffic_bytes, twins->traffic);
     SAME(ours->replica_bytes, twins->replica);
+    SAME(ours->shared_bytes, twins->shared);
+    assert_true(ours->shared_bytes <= result->total.written_bytes);
     SAME(ours->held_bytes, twins->held);
     SAME(ours->owner_remote_write_bytes, twins->owner_write);
     SAME(ours->touch_remote_read_bytes, twins->touch_read);

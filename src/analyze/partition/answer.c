@@ -4,6 +4,8 @@
 /* A speed-up below this is no gain; a mapping with traffic beyond this matters. */
 #define GAIN    1.05
 #define MATTERS 1.05
+/* Partitions that are half idle are not worth their price. */
+#define EFFICIENT 0.5
 /* The recommended count reaches this share of the best speed-up. */
 #define ENOUGH 0.9
 
@@ -25,22 +27,62 @@ static bool is_better(const struct cts_partition_scale *a, const struct cts_part
     return a->traffic_bytes < b->traffic_bytes;
 }
 
-static const struct cts_partition_scale *recommend(const struct cts_partition *result)
+static bool is_efficient(const struct cts_partition_scale *scale)
+{
+    return scale->time.no_overlap_speedup >= EFFICIENT * scale->partition_count;
+}
+
+/* The recommended one of all scales, or of the efficient ones. */
+static const struct cts_partition_scale *choose(const struct cts_partition *result,
+                                                bool only_efficient)
 {
     double best = 0;
     for (size_t i = 0; i < result->scale_count; i++)
-        if (result->scales[i].time.no_overlap_speedup > best)
+        if (result->scales[i].time.no_overlap_speedup > best &&
+            (!only_efficient || is_efficient(&result->scales[i])))
             best = result->scales[i].time.no_overlap_speedup;
     const struct cts_partition_scale *chosen = NULL;
     for (size_t i = 0; i < result->scale_count; i++) {
         const struct cts_partition_scale *const scale = &result->scales[i];
         if (scale->partition_count < 2 || scale->time.no_overlap_speedup < best * ENOUGH) continue;
+        if (only_efficient && !is_efficient(scale)) continue;
         if (!chosen || scale->partition_count < chosen->partition_count ||
             (scale->partition_count == chosen->partition_count && is_better(scale, chosen)))
             chosen = scale;
     }
-    for (size_t i = 0; !chosen && i < result->scale_count; i++) chosen = &result->scales[i];
     return chosen;
+}
+
+static const struct cts_partition_scale *recommend(const struct cts_partition *result)
+{
+    const struct cts_partition_scale *chosen = choose(result, true);
+    if (!chosen || chosen->time.no_overlap_speedup < GAIN) chosen = choose(result, false);
+    return chosen || !result->scale_count ? chosen : &result->scales[0];
+}
+
+uint64_t cts_partition_largest_grid(const struct cts_catalogue *catalogue)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < catalogue->launch_count; i++) {
+        const uint32_t *const grid = catalogue->launches[i].grid;
+        const uint64_t ctas = (uint64_t)grid[0] * grid[1] * grid[2];
+        if (ctas > largest) largest = ctas;
+    }
+    return largest;
+}
+
+size_t cts_partition_default_counts(const struct cts_catalogue *catalogue,
+                                    uint32_t counts[CTS_PARTITION_DEFAULT_COUNTS])
+{
+    static const uint32_t all[CTS_PARTITION_DEFAULT_COUNTS] = {2,  3,  4,  6,  8, 12,
+                                                               16, 24, 32, 48, 64};
+    const uint64_t largest = cts_partition_largest_grid(catalogue);
+    size_t count = 0;
+    while (count < CTS_PARTITION_DEFAULT_COUNTS && all[count] <= largest) {
+        counts[count] = all[count];
+        count++;
+    }
+    return count;
 }
 
 static size_t largest_of(const uint64_t *values, size_t count)
@@ -73,6 +115,7 @@ struct cts_partition_answer cts_partition_answer(const struct cts_partition *res
     const struct cts_partition_scale *const scale = answer.scale;
     if (!scale || !(result->total.read_bytes | result->total.written_bytes)) return answer;
     answer.verdict = scale->time.no_overlap_speedup < GAIN ? CTS_PARTITION_NO_GAIN
+                     : !is_efficient(scale)                ? CTS_PARTITION_INEFFICIENT_GAIN
                      : scale->traffic_bytes                ? CTS_PARTITION_GAIN
                                                            : CTS_PARTITION_NO_TRAFFIC_GAIN;
     for (size_t i = 0; i < result->scale_count; i++) {

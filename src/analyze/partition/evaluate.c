@@ -86,6 +86,7 @@ static uint64_t *scalars_of(const struct view *v)
 
 static void evaluate_reads(struct view *v)
 {
+    uint64_t *const shared = scalars_of(v) + CTS_SCALAR_SHARED;
     uint64_t *const by_kernel = scalars_of(v) + CTS_SCALAR_COUNT;
     uint64_t *const by_place = by_kernel + v->model->result->kernel_count;
     for (size_t i = 0; i < v->pattern->read_count; i++) {
@@ -101,10 +102,32 @@ static void evaluate_reads(struct view *v)
             remote += (uint64_t)__builtin_popcountll(others);
         }
         if (!remote) continue;
+        *shared += g.bytes;
         v->cells[writer * CTS_CELLS_PER_PART + CTS_CELL_OUT] += remote * g.bytes;
         by_kernel[g.third >> 16] += remote * g.bytes;
         by_place[g.third & 0xffff] += remote * g.bytes;
     }
+}
+
+/* Whether a partition other than `writer`'s is in the set. */
+static bool is_remote(struct view *v, uint32_t set, unsigned which, uint32_t writer)
+{
+    const uint64_t *const mask = mask_of(v, set, which);
+    for (unsigned w = 0; w < v->words; w++)
+        if (without(mask[w], w, writer)) return true;
+    return false;
+}
+
+/* Whether another partition than the writer's reads a group's bytes now and had read them before.
+ */
+static bool was_shared(struct view *v, const struct cts_group *group)
+{
+    const struct cts_launch_pattern *const p = v->pattern;
+    const uint32_t writer = part_of(v, group->place);
+    if (!is_remote(v, group->set, 0, writer)) return false;
+    for (uint32_t k = p->history_begin[group->third]; k < p->history_begin[group->third + 1]; k++)
+        if (is_remote(v, p->readings[k].set, 1, writer)) return true;
+    return false;
 }
 
 /* Bytes that a partition reads again: in the last launch in which it had read them. */
@@ -115,6 +138,7 @@ static void evaluate_refetches(struct view *v)
     for (size_t i = 0; i < p->refetch_count; i++) {
         const struct cts_group g = p->refetches[i];
         uint64_t left[WORDS_MAX];
+        if (was_shared(v, &g)) scalars_of(v)[CTS_SCALAR_SHARED] -= g.bytes;
         const uint64_t *const mask = mask_of(v, g.set, 0);
         for (unsigned w = 0; w < v->words; w++) left[w] = without(mask[w], w, part_of(v, g.place));
         for (uint32_t k = p->history_begin[g.third]; k < p->history_begin[g.third + 1]; k++) {

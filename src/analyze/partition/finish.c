@@ -84,6 +84,7 @@ static void book_task(struct cts_partition_model *model, struct cts_partition_ta
     scale->traffic_bytes += traffic;
     scale->launch_bytes[model->launch] = traffic;
     scale->replica_bytes += traffic - scalars[CTS_SCALAR_REFETCH];
+    scale->shared_bytes += scalars[CTS_SCALAR_SHARED];
     scale->owner_remote_write_bytes += scalars[CTS_SCALAR_OWNER_WRITE];
     scale->touch_remote_read_bytes += scalars[CTS_SCALAR_TOUCH_READ];
     scale->touch_remote_write_bytes += scalars[CTS_SCALAR_TOUCH_WRITE];
@@ -169,6 +170,16 @@ static enum cts_status add_work(struct cts_partition_model *model, struct cts_pa
     return CTS_OK;
 }
 
+static enum cts_status keep_assignment(const struct cts_partition_model *model,
+                                       struct cts_partition_task *task, struct cts_error *error)
+{
+    const size_t bytes = model->place_count * sizeof *task->scale.assignment;
+    task->scale.assignment = cts_array_zeroed(bytes, 1, error);
+    if (!task->scale.assignment) return CTS_MEMORY;
+    memcpy(task->scale.assignment, parts_of(model, task), bytes);
+    return CTS_OK;
+}
+
 static double imbalance(uint64_t most, uint64_t sum, uint32_t p)
 {
     return sum ? (double)most * p / (double)sum : 1;
@@ -205,11 +216,14 @@ enum cts_status cts_partition_finish_tasks(struct cts_partition_model *model,
         struct cts_partition_task *const task = &model->tasks[i];
         size_t counted = 0;
         for (size_t k = 0; k < count; k++)
-            if (result->launches[k].counted) values[counted++] = task->scale.launch_bytes[k];
+            if (cts_partition_can_have_traffic(&result->launches[k]))
+                values[counted++] = task->scale.launch_bytes[k];
         task->scale.box = cts_partition_box_of(values, counted, scratch);
         task->scale.time.no_overlap_s = task->no_overlap_s;
         task->scale.time.full_overlap_s = task->full_overlap_s;
         status = add_work(model, task, error);
+        if (!status && model->options.keep_assignments)
+            status = keep_assignment(model, task, error);
         if (!status) judge_balance(&task->scale);
     }
     free(values);

@@ -139,6 +139,7 @@ enum cts_scalar {
     CTS_SCALAR_TOUCH_READ,
     CTS_SCALAR_TOUCH_WRITE,
     CTS_SCALAR_REFETCH,
+    CTS_SCALAR_SHARED, /* written bytes that another partition reads for the first time */
     CTS_SCALAR_COUNT
 };
 

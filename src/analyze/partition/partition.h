@@ -25,7 +25,8 @@ struct cts_partition_options {
     size_t count_count;
     const struct cts_mapping *const *mappings;
     size_t mapping_count;
-    bool best_found;  /* look for a mapping of the program's own, for each count */
+    bool keep_assignments; /* which CTA goes where, in every scale: scale.assignment */
+    bool best_found;       /* look for a mapping of the program's own, for each count */
     bool paper_model; /* no copies, no frees, no CPU accesses; host = never written by a kernel */
     bool per_stream;  /* critical sets within a stream */
     uint64_t block_ctas; /* of block-cyclic; 0: its default */
@@ -77,14 +78,24 @@ struct cts_partition_launch {
     size_t index; /* in catalogue->launches */
     uint32_t superstep, ordinal;
     uint64_t cta_count;
-    bool counted;      /* false: nothing was recorded of it */
-    bool incomplete;   /* not all of it was recorded */
-    bool has_critical; /* its GPU set is not empty, so that its critical share means something */
+    uint32_t first_place; /* of its CTAs in an assignment, which launches of a kernel with one grid
+                             share; CTA i has place first_place + i */
+    bool counted;         /* false: nothing was recorded of it */
+    bool incomplete;      /* not all of it was recorded */
+    bool has_critical;    /* its GPU set is not empty, so that its critical share means something */
     struct cts_partition_launch_sums sums;
 };
 
-/* A distribution over the launches that were counted. Quartiles lie between neighbours where they
- * must (linear interpolation); whiskers reach the outermost values within 1.5 IQR of the box. */
+/* Whether anything that the launch read was written by a kernel before: else no mapping gives it
+ * traffic (the first launch of most programs), and distributions leave it out. */
+static inline bool cts_partition_can_have_traffic(const struct cts_partition_launch *launch)
+{
+    return launch->counted && launch->sums.gpu_set_bytes > 0;
+}
+
+/* A distribution over the launches that can have traffic. Quartiles lie between neighbours where
+ * they must (linear interpolation); whiskers reach the outermost values within 1.5 IQR of the box.
+ */
 struct cts_partition_box {
     uint64_t count, outliers;
     double least, low_whisker, quartile1, median, quartile3, high_whisker, most, mean;
@@ -116,6 +127,8 @@ struct cts_partition_scale {
     uint32_t partition_count;
     uint64_t traffic_bytes;
     uint64_t replica_bytes; /* what is left if a fetched byte stays until it is written again */
+    uint64_t shared_bytes;  /* written instances (launch, byte) that another partition reads at all:
+                               at most the bytes that launches wrote */
     uint64_t held_bytes;    /* of traffic - replica: what a cache of l2_bytes surely holds */
     uint64_t owner_remote_write_bytes; /* owner-writes; its remote reads are the traffic */
     uint64_t touch_remote_read_bytes, touch_remote_write_bytes; /* first-touch */
@@ -123,11 +136,12 @@ struct cts_partition_scale {
     uint64_t idle_slots; /* partitions without a CTA, summed over launches */
     double cta_imbalance, access_imbalance, byte_imbalance; /* largest over mean, 1 is even */
     struct cts_partition_time time;
-    struct cts_partition_box box;     /* of traffic per launch, bytes */
+    struct cts_partition_box box;     /* of traffic per launch that can have any, bytes */
     uint64_t *launch_bytes;           /* traffic per launch of cts_partition.launches */
     struct cts_partition_part *parts; /* partition_count */
     uint64_t *kernel_bytes;           /* traffic by the kernel that wrote: cts_partition.kernels */
     uint64_t *allocation_bytes;       /* traffic by where it lies: cts_partition.places */
+    uint16_t *assignment;             /* by place: the partition; NULL unless asked for */
     const char *found_from;           /* best found: what it was made from; else NULL */
 };
 
@@ -189,11 +203,20 @@ const struct cts_partition_scale *cts_partition_find(const struct cts_partition 
 
 /* ---- what it means ---- */
 
+/* Numbers of partitions that are analysed where the user names none: 2, 3, 4, 6, 8, ... 64, as far
+ * as the largest grid has CTAs. Returns how many; 0: no launch has two CTAs. */
+enum { CTS_PARTITION_DEFAULT_COUNTS = 11 };
+size_t cts_partition_default_counts(const struct cts_catalogue *catalogue,
+                                    uint32_t counts[CTS_PARTITION_DEFAULT_COUNTS]);
+/* CTAs of the largest grid; 0: no launch. */
+uint64_t cts_partition_largest_grid(const struct cts_catalogue *catalogue);
+
 enum cts_partition_verdict {
-    CTS_PARTITION_NO_DATA,        /* no traffic and nothing read or written */
-    CTS_PARTITION_NO_GAIN,        /* no number of partitions is faster by 5% or more */
-    CTS_PARTITION_GAIN,           /* the recommended scale is */
-    CTS_PARTITION_NO_TRAFFIC_GAIN /* so is it, and nothing passes between partitions */
+    CTS_PARTITION_NO_DATA,          /* no traffic and nothing read or written */
+    CTS_PARTITION_NO_GAIN,          /* no number of partitions is faster by 5% or more */
+    CTS_PARTITION_GAIN,             /* the recommended scale is, at an efficiency of 50% or more */
+    CTS_PARTITION_INEFFICIENT_GAIN, /* so is it, but no scale reaches that efficiency */
+    CTS_PARTITION_NO_TRAFFIC_GAIN   /* so is it, and nothing passes between partitions */
 };
 
 struct cts_partition_answer {
@@ -212,7 +235,8 @@ struct cts_partition_answer {
 };
 
 /* The least count whose speed-up (no overlap) is at least 90% of the best one's, with the mapping
- * of least time there. */
+ * of least time there; among the scales with an efficiency (speed-up over partitions) of 50% or
+ * more, if one of them gains 5%, else among all. */
 struct cts_partition_answer cts_partition_answer(const struct cts_partition *result,
                                                  const struct cts_catalogue *catalogue);
 

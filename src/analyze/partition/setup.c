@@ -71,6 +71,7 @@ static enum cts_status find_shapes(struct cts_partition_model *model, struct cts
             *at = model->shape_count;
         }
         model->shape_of[i] = (uint32_t)*at - 1;
+        model->result->launches[i].first_place = model->shapes[*at - 1].first_place;
         model->shapes[*at - 1].launch_count++;
         if (place_count >= CTS_NO_PLACE)
             status = cts_fail(error, CTS_LIMIT, "the kernels' grids have too many CTAs together");
@@ -381,6 +382,7 @@ void cts_partition_scale_release(struct cts_partition_scale *scale)
     free(scale->parts);
     free(scale->kernel_bytes);
     free(scale->allocation_bytes);
+    free(scale->assignment);
     *scale = (struct cts_partition_scale){0};
 }
 
