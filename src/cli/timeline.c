@@ -1,44 +1,15 @@
-/* A run is held by a shared lock on run/.recording while a `record` runs on it. The one that can
- * take the lock for itself alone at the end is the last. */
 #include "cli/timeline.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/parallel.h"
-
-static bool lock_path(const char *run_path, char *path, size_t path_bytes)
-{
-    const int length = snprintf(path, path_bytes, "%s/.recording", run_path);
-    return length > 0 && (size_t)length < path_bytes;
-}
-
-int cts_cli_hold_run(const char *run_path)
-{
-    char path[PATH_MAX];
-    if (!lock_path(run_path, path, sizeof path)) return -1;
-    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (file >= 0) flock(file, LOCK_SH);
-    return file;
-}
-
-bool cts_cli_let_go(const char *run_path, int held)
-{
-    char path[PATH_MAX];
-    if (held < 0) return true; /* where files cannot be locked each one is the last */
-    const bool last = flock(held, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-    if (last && lock_path(run_path, path, sizeof path)) unlink(path);
-    close(held);
-    return last;
-}
+#include "trace/run-lock.h"
 
 static bool is_directory(const char *path)
 {
@@ -46,25 +17,13 @@ static bool is_directory(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Whether a `record` runs on it now. */
-static bool is_held(const char *run_path)
-{
-    char path[PATH_MAX];
-    if (!lock_path(run_path, path, sizeof path)) return false;
-    const int file = open(path, O_RDWR | O_CLOEXEC);
-    if (file < 0) return false;
-    const bool held = flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!held) unlink(path);
-    close(file);
-    return held;
-}
-
 enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *timeline,
                                       struct cts_error *error)
 {
     if (is_directory(path) && cts_timeline_has_logs(path)) {
         struct cts_assembly assembly;
-        if (is_held(path)) return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
+        if (cts_run_is_held(path))
+            return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
         const enum cts_status status = cts_timeline_assemble(path, 0, &assembly, error);
         if (status) return status;
     }

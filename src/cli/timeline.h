@@ -8,11 +8,6 @@
 #include "assemble/assemble.h"
 #include "trace/timeline/timeline.h"
 
-/* While a `record` runs it holds the run; several may at once, under one mpirun. */
-int cts_cli_hold_run(const char *run_path); /* a file descriptor, or -1 */
-/* Lets go of the run; true when nobody else holds it: then its timeline can be made. */
-bool cts_cli_let_go(const char *run_path, int held);
-
 /* Makes the archive of a run whose `record` was killed, if it is a run directory with logs and
  * nobody records into it; then opens the timeline. `path` may be an anchor file, too. */
 CTS_MUST_CHECK enum cts_status

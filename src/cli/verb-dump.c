@@ -509,7 +509,8 @@ static int run_dump(const struct cts_arguments *arguments)
 static const struct cts_option dump_options[] = {
     {.name = "table",
      .argument = "run|ranks|devices|modules|sources|kernels|sites|variables|skipped|streams|"
-                 "launches|copies|allocations|syncs|host_accesses|cta_sms|clusters|messages",
+                 "launches|copies|allocations|syncs|host_accesses|cta_sms|clusters|endings|"
+                 "access_files|messages",
      .help = "one table of the catalogue"},
     {.name = "accesses", .help = "the warp records instead of the catalogue"},
     {.name = "launch", .argument = "N", .help = "records of one launch (its id)"},

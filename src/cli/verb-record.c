@@ -7,26 +7,24 @@
  * `record` around them, may record into it, and nobody else (trace/catalogue-open.c). */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/preload.h"
+#include "cli/run-program.h"
 #include "cli/summary.h"
 #include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/name-filter.h"
 #include "common/text-table.h"
-
-extern char **environ;
+#include "trace/id-claim.h"
+#include "trace/run-lock.h"
 
 /* As timeout(1) and env(1) have it. */
-enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 /* ---- the session ---- */
 
@@ -274,7 +272,7 @@ static char *command_text(const struct cts_arguments *arguments)
 
 /* Makes the run that was asked for, or the first ctascope-run, ctascope-run-2, ... that is free. */
 static enum cts_status prepare_run(const struct cts_arguments *arguments, const char *session,
-                                   char *run_path, struct cts_error *error)
+                                   char *run_path, int *held, struct cts_error *error)
 {
     enum { NUMBERS_MAX = 10000 };
     const char *const asked = cts_argument(arguments, "output");
@@ -285,12 +283,12 @@ static enum cts_status prepare_run(const struct cts_arguments *arguments, const 
     if (!command) return cts_fail(error, CTS_MEMORY, "out of memory");
     if (asked) {
         snprintf(path, sizeof path, "%s", asked);
-        status = cts_catalogue_prepare(path, session, command, replace, error);
+        status = cts_catalogue_prepare_and_hold(path, session, command, replace, held, error);
     } else {
-        status = cts_catalogue_prepare(path, session, command, replace, error);
+        status = cts_catalogue_prepare_and_hold(path, session, command, replace, held, error);
         for (int n = 2; status == CTS_USAGE && n < NUMBERS_MAX; n++) {
             snprintf(path, sizeof path, "ctascope-run-%d", n);
-            status = cts_catalogue_prepare(path, session, command, replace, error);
+            status = cts_catalogue_prepare_and_hold(path, session, command, replace, held, error);
         }
     }
     free(command);
@@ -300,55 +298,6 @@ static enum cts_status prepare_run(const struct cts_arguments *arguments, const 
 }
 
 /* ---- the program ---- */
-
-static volatile sig_atomic_t child_pid;
-
-/* The terminal sends its signals to the program too; one that somebody sent to us is passed on. */
-static void pass_on(int signal_number, siginfo_t *info, void *context)
-{
-    (void)context;
-    if (info->si_code <= 0 && child_pid > 0) kill((pid_t)child_pid, signal_number);
-}
-
-static const int passed_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-
-static void catch_signals(void)
-{
-    for (size_t i = 0; i < sizeof passed_signals / sizeof *passed_signals; i++) {
-        struct sigaction before;
-        struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-        sigaction(passed_signals[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) sigaction(passed_signals[i], &action, NULL);
-    }
-}
-
-/* Starts the program with the signal mask that we had; 0 or an errno value. */
-static int start_program(char *const *command, pid_t *pid)
-{
-    sigset_t all, before;
-    posix_spawnattr_t attributes;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before); /* nothing is to be passed on to nobody */
-    catch_signals();
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigmask(&attributes, &before);
-    const int errnum = posix_spawnp(pid, command[0], NULL, &attributes, command, environ);
-    posix_spawnattr_destroy(&attributes);
-    if (!errnum) child_pid = *pid;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    return errnum;
-}
-
-static int wait_for_program(pid_t pid)
-{
-    int status = 0;
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) return CTS_EXIT_RECORD;
-    child_pid = 0;
-    if (WIFSIGNALED(status)) return EXIT_SIGNAL + WTERMSIG(status);
-    return WEXITSTATUS(status);
-}
 
 static int report_not_started(const struct cts_arguments *arguments, int errnum)
 {
@@ -365,42 +314,88 @@ static int report_not_started(const struct cts_arguments *arguments, int errnum)
 
 /* ---- the outcome ---- */
 
-/* Why a run holds no access, in one line; false when it holds some. */
-static bool explain_nothing(const struct cts_catalogue *catalogue,
-                            const struct cts_run_summary *summary, const char *program,
-                            bool with_timeline, struct cts_error *error)
+struct outcome {
+    const char *program;
+    bool with_timeline;
+    const struct cts_catalogue *catalogue;
+    const struct cts_run_summary *summary;
+};
+
+/* How the program ended, for a sentence that begins with its name; NULL: as programs do. */
+static const char *early_end(const struct cts_catalogue *catalogue)
 {
-    if (summary->records) return false;
+    for (size_t i = 0; i < catalogue->ending_count; i++) {
+        const char *const how = catalogue->endings[i].how;
+        if (strcmp(how, "signal") == 0) return "was killed";
+        if (strcmp(how, "exit") == 0 &&
+            catalogue->endings[i].launches_complete < catalogue->endings[i].launches_asked)
+            return "ended";
+    }
+    return NULL;
+}
+
+/* What went wrong in the program, as a fault of a kernel; NULL: nothing. */
+static const char *first_error(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->message_count; i++) {
+        const struct cts_message *const message = &catalogue->messages[i];
+        if (message->severity && strcmp(message->severity, "error") == 0) return message->text;
+    }
+    return NULL;
+}
+
+/* Why the ranks of a run hold no access. */
+static void explain_launches(const struct outcome *o, struct cts_error *error)
+{
+    const struct cts_run_summary *const summary = o->summary;
     const uint64_t launches = summary->launches;
-    if (!catalogue->rank_count && with_timeline)
-        cts_fail(error, CTS_UNSUPPORTED,
-                 "no accesses recorded: on a GPU memory and timeline are two recordings, one "
-                 "with --memory and one with --timeline");
-    else if (!catalogue->rank_count)
-        cts_fail(
-            error, CTS_UNSUPPORTED,
-            "nothing recorded: no recorder ran in '%s': it called no CUDA function, or was neither "
-            "compiled with 'ctascope cc' nor runs on a GPU that this ctascope can record",
-            program);
+    const char *const early = early_end(o->catalogue);
+    const char *const launches_text = cts_counted_text(launches, "launch", "launches").text;
+    if (summary->dropped_accesses)
+        cts_fail(error, CTS_LIMIT, "nothing recorded: %s, all dropped%s%s",
+                 cts_counted_text(summary->dropped_accesses, "access", "accesses").text,
+                 summary->failure ? ": " : "", summary->failure ? summary->failure : "");
     else if (summary->failure)
         cts_fail(error, CTS_IO, "nothing recorded: %s", summary->failure);
-    else if (summary->unfinished_ranks && (!launches || summary->recorded_launches))
-        cts_fail(error, CTS_IO, "nothing recorded: '%s' ended before its first launch did",
-                 program);
+    else if (summary->unfinished_launches && early)
+        cts_fail(error, CTS_IO, "nothing recorded: '%s' %s before its first launch did", o->program,
+                 early);
     else if (!launches)
-        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: '%s' launched no kernel", program);
-    else if (summary->dropped_accesses)
-        cts_fail(error, CTS_LIMIT, "nothing recorded: %s, all dropped",
-                 cts_counted_text(summary->dropped_accesses, "access", "accesses").text);
+        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: '%s' %s", o->program,
+                 early ? "was killed before it launched a kernel" : "launched no kernel");
     else if (summary->uninstrumented_launches == launches)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing recorded: none of the kernels launched is instrumented");
     else if (!summary->recorded_launches)
-        cts_fail(error, CTS_USAGE, "nothing recorded: %s, all left out by filters",
-                 cts_counted_text(launches, "launch", "launches").text);
+        cts_fail(error, CTS_USAGE, "nothing recorded: %s, all left out by filters", launches_text);
+    else if (first_error(o->catalogue))
+        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: %s", first_error(o->catalogue));
+    else if (summary->recorded_launches < launches)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing recorded: of %s filters left out %s, and none of the others accessed "
+                 "memory",
+                 launches_text, cts_count_text(launches - summary->recorded_launches).text);
     else
         cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: %s, none of which accessed memory",
-                 cts_counted_text(launches, "launch", "launches").text);
+                 launches_text);
+}
+
+/* Why a run holds no access, in one line; false when it holds some. */
+static bool explain_nothing(const struct outcome *o, struct cts_error *error)
+{
+    if (o->summary->records) return false;
+    if (o->catalogue->rank_count)
+        explain_launches(o, error);
+    else if (o->with_timeline)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "no accesses recorded: on a GPU memory and timeline are two recordings, one "
+                 "with --memory and one with --timeline");
+    else
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing recorded: no recorder ran in '%s': it called no CUDA function, or was "
+                 "neither compiled with 'ctascope cc' nor runs on a GPU that this ctascope can "
+                 "record",
+                 o->program);
     return true;
 }
 
@@ -427,7 +422,7 @@ static void print_summary(const struct cts_catalogue *catalogue,
     fputc('\n', stderr);
 }
 
-/* The accesses that were recorded; false when there are none, or they cannot be read. */
+/* The accesses that were recorded; false when they cannot be read. That there are none is said. */
 static bool judge_memory(const struct cts_arguments *arguments, const char *run_path)
 {
     struct cts_error error = {0};
@@ -435,20 +430,23 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
     struct cts_run_summary summary = {0};
     enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
     if (!status) status = cts_run_summarise(run_path, &catalogue, &summary, &error);
-    const bool failed = status || explain_nothing(&catalogue, &summary, arguments->positional[0],
-                                                  wants_timeline(arguments), &error);
-    if (failed)
+    const struct outcome outcome = {.program = arguments->positional[0],
+                                    .with_timeline = wants_timeline(arguments),
+                                    .catalogue = &catalogue,
+                                    .summary = &summary};
+    const bool silent = status || explain_nothing(&outcome, &error);
+    if (silent)
         cts_report_error(arguments, &error);
     else
         print_summary(&catalogue, &summary, run_path);
-    if (!failed && cts_argument_given(arguments, "values") && cts_run_lacks_values(&catalogue))
+    if (!silent && cts_argument_given(arguments, "values") && cts_run_lacks_values(&catalogue))
         fputs(
             "ctascope record: no values were recorded: 'ctascope cc --device=cuda' makes programs "
             "without\n",
             stderr);
     cts_run_summary_release(&summary);
     cts_catalogue_release(&catalogue);
-    return !failed;
+    return !status;
 }
 
 /* ---- the timeline ---- */
@@ -489,13 +487,14 @@ static bool all_ranks_came(const char *run_path)
     return true;
 }
 
-/* Makes the archive when we are the last; false when there is nothing to make it of. */
+/* Makes the archive when we are the last; false when that fails. */
 static bool judge_timeline(const struct cts_arguments *arguments, const char *run_path, bool last)
 {
     struct cts_error error = {0};
     struct cts_assembly assembly;
     if (!last || (under_mpi() && !all_ranks_came(run_path))) return true;
-    enum cts_status status = cts_timeline_assemble(run_path, 0, &assembly, &error);
+    const enum cts_status failed = cts_timeline_assemble(run_path, 0, &assembly, &error);
+    enum cts_status status = failed;
     if (!status && !assembly.location_count)
         status = cts_fail(&error, CTS_UNSUPPORTED,
                           "no timeline recorded: no recorder ran in '%s': it called no function of "
@@ -508,46 +507,53 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
         cts_report_error(arguments, &error);
     else
         print_timeline(&assembly, run_path);
-    return !status;
+    return !failed;
 }
 
 /* Looks at what was recorded. The program's own failure wins over ours. */
 static int judge(const struct cts_arguments *arguments, const char *run_path, int held,
-                 int program_status)
+                 const struct cts_program_result *program)
 {
-    const bool last = cts_cli_let_go(run_path, held);
     const bool mpi = under_mpi();
-    (void)cts_catalogue_tidy(run_path, NULL); /* read() says what is wrong with it */
-    bool recorded = true;
-    if (wants_timeline(arguments)) recorded = judge_timeline(arguments, run_path, last);
-    if (wants_memory(arguments)) recorded = judge_memory(arguments, run_path) && recorded;
+    struct cts_error error;
+    /* a rank of another `record` is left to it: it knows how that ended */
+    const enum cts_status folded =
+        cts_catalogue_fold(run_path, program->ends, program->end_count, mpi, &error);
+    const bool last = cts_run_let_go(run_path, held);
+    if (last && mpi) (void)cts_catalogue_tidy(run_path, NULL); /* read() says what is wrong */
+    if (last && (!mpi || all_ranks_came(run_path))) cts_ids_forget(run_path);
+    if (folded) cts_report_error(arguments, &error); /* the journals stay, and are read instead */
+    bool sound = true;
+    if (wants_timeline(arguments)) sound = judge_timeline(arguments, run_path, last);
+    if (wants_memory(arguments)) sound = judge_memory(arguments, run_path) && sound;
     if (!mpi && last && !cts_timeline_has_logs(run_path))
         cts_catalogue_discard_empty(run_path); /* one that holds something stays */
-    /* a rank without kernels is nothing to stop the whole job for */
-    return program_status || recorded || mpi ? program_status : CTS_EXIT_RECORD;
+    return program->status || sound ? program->status : CTS_EXIT_RECORD;
 }
 
 static int run_record(const struct cts_arguments *arguments)
 {
     char session[256], run_path[PATH_MAX];
     struct cts_error error;
+    struct cts_program_result program;
+    int held = -1;
     if (!set_environment(arguments)) return CTS_EXIT_USAGE;
     make_session(session, sizeof session);
-    if (prepare_run(arguments, session, run_path, &error)) {
+    if (prepare_run(arguments, session, run_path, &held, &error)) {
         cts_report_error(arguments, &error);
         return CTS_EXIT_RECORD;
     }
     setenv("CTASCOPE_RUN", run_path, 1);
     setenv("CTASCOPE_SESSION", session, 1);
-    const int held = cts_cli_hold_run(run_path);
-    pid_t pid;
-    const int errnum = start_program(arguments->positional, &pid);
+    const int errnum = cts_program_run(arguments->positional, &program);
     if (errnum) {
-        const bool last = cts_cli_let_go(run_path, held);
+        const bool last = cts_run_let_go(run_path, held);
         if (last && !under_mpi()) cts_catalogue_discard_empty(run_path);
         return report_not_started(arguments, errnum);
     }
-    return judge(arguments, run_path, held, wait_for_program(pid));
+    const int status = judge(arguments, run_path, held, &program);
+    free(program.ends);
+    return status;
 }
 
 static const struct cts_option record_options[] = {
@@ -597,10 +603,10 @@ const struct cts_verb cts_verb_record = {
         "other; with\n"
         "'ctascope cc --device=cpu' one can hold both. Ends with the program's own status (128 + "
         "N\n"
-        "when signal N killed it), or 125 when the program succeeded and nothing was recorded or\n"
-        "ctascope failed; 127: program not found, 126: cannot be run. A last line on standard "
-        "error\n"
-        "says what was recorded. mpirun -n 4 ctascope record -o run -- ./app records all ranks "
+        "when signal N killed it), or 125 when the program succeeded and ctascope itself failed;\n"
+        "127: program not found, 126: cannot be run. A last line on standard error says what was\n"
+        "recorded, or why nothing was. mpirun -n 4 ctascope record -o run -- ./app records all "
+        "ranks "
         "into\n"
         "one run, as ctascope record mpirun -n 4 ./app does.",
     .options = record_options,

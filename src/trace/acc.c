@@ -6,7 +6,6 @@
  * Anything else that does not fit is damage, and an error. */
 #include "trace/acc.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -19,6 +18,7 @@
 #include "common/cursor.h"
 #include "common/search.h"
 #include "trace/acc-decode.h"
+#include "trace/numbered.h"
 
 struct acc_file {
     char *path;
@@ -305,52 +305,6 @@ static enum cts_status open_file(struct cts_acc_reader *reader, const char *path
     return status;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* A name of the form PREFIX digits SUFFIX, in the one way that a number is written. */
-static bool parse_name(const char *name, const char *prefix, const char *suffix, uint32_t *number)
-{
-    const size_t prefix_bytes = strlen(prefix);
-    if (strncmp(name, prefix, prefix_bytes) != 0) return false;
-    uint64_t value = 0;
-    const char *at = name + prefix_bytes;
-    const char *const digits = at;
-    for (; *at >= '0' && *at <= '9' && value <= UINT32_MAX; at++)
-        value = value * 10 + (uint64_t)(*at - '0');
-    if (at == digits || value > UINT32_MAX || (*digits == '0' && at - digits > 1)) return false;
-    *number = (uint32_t)value;
-    return strcmp(at, suffix) == 0;
-}
-
-/* The numbers of the entries of a directory that have such a name, in order. */
-static enum cts_status list_numbers(const char *path, const char *prefix, const char *suffix,
-                                    struct cts_buffer *numbers, struct cts_error *error)
-{
-    DIR *const directory = opendir(path);
-    if (!directory) return cts_fail_errno(error, errno, "cannot read directory '%s'", path);
-    enum cts_status status = CTS_OK;
-    for (;;) {
-        errno = 0;
-        const struct dirent *const entry = readdir(directory);
-        if (!entry && errno)
-            status = cts_fail_errno(error, errno, "cannot read directory '%s'", path);
-        uint32_t number;
-        if (!entry || status) break;
-        if (!parse_name(entry->d_name, prefix, suffix, &number)) continue;
-        status = cts_buffer_append(numbers, &number, sizeof number, error);
-        if (status) break;
-    }
-    closedir(directory);
-    if (numbers->size_bytes)
-        qsort(numbers->data, numbers->size_bytes / sizeof(uint32_t), sizeof(uint32_t),
-              compare_numbers);
-    return status;
-}
-
 /* A path of parts; malloc'd. */
 __attribute__((format(printf, 1, 2))) static char *path_of(const char *format, ...)
 {
@@ -366,7 +320,7 @@ static enum cts_status open_rank(struct cts_acc_reader *reader, const char *rank
                                  struct cts_error *error)
 {
     struct cts_buffer numbers = {0};
-    enum cts_status status = list_numbers(rank_path, "", ".acc", &numbers, error);
+    enum cts_status status = cts_list_numbers(rank_path, "", ".acc", &numbers, error);
     const size_t count = numbers.size_bytes / sizeof(uint32_t);
     for (size_t i = 0; i < count && !status; i++) {
         char *const path = path_of("%s/%u.acc", rank_path, ((const uint32_t *)numbers.data)[i]);
@@ -409,7 +363,7 @@ enum cts_status cts_acc_open_readable(const char *run_path, struct cts_acc_reade
     reader->note = note;
     reader->note_state = state;
     struct cts_buffer ranks = {0};
-    enum cts_status status = list_numbers(run_path, "rank-", "", &ranks, error);
+    enum cts_status status = cts_list_numbers(run_path, "rank-", "", &ranks, error);
     const size_t count = ranks.size_bytes / sizeof(uint32_t);
     for (size_t i = 0; i < count && !status; i++) {
         char *const path = path_of("%s/rank-%u", run_path, ((const uint32_t *)ranks.data)[i]);

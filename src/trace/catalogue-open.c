@@ -5,7 +5,7 @@
  *     same CTASCOPE_SESSION: all processes that `record` starts, and all of an mpirun, whose
  *     `record`s agree on the session;
  *   - no process has recorded into it yet;
- *   - there is no session, and another process that records into it is alive on this host.
+ *   - there is no session, and another process records into it now.
  *
  * Anything else is somebody's data, and refused. */
 #include "trace/catalogue-open.h"
@@ -24,7 +24,9 @@
 
 #include "common/proc.h"
 #include "trace/catalogue-sql.h"
+#include "trace/journal.h"
 #include "trace/rank-claim.h"
+#include "trace/run-lock.h"
 
 enum { SESSION_BYTES = 512 };
 
@@ -59,28 +61,15 @@ enum cts_status cts_catalogue_check_directory(const char *run_path, struct cts_e
     return CTS_OK;
 }
 
-/* Whether a process that records into the run still lives on this host. */
-static bool has_live_rank(sqlite3 *db, size_t *rank_count)
+static size_t count_ranks(sqlite3 *db)
 {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
     sqlite3_stmt *statement = NULL;
-    bool live = false;
-    *rank_count = 0;
-    if (sqlite3_prepare_v2(db, "SELECT pid, host, end_ns IS NULL FROM ranks", -1, &statement,
-                           NULL) == SQLITE_OK) {
-        while (sqlite3_step(statement) == SQLITE_ROW) {
-            const pid_t pid = sqlite3_column_int(statement, 0);
-            const char *const rank_host = (const char *)sqlite3_column_text(statement, 1);
-            const bool here = rank_host && strcmp(rank_host, host) == 0;
-            if (sqlite3_column_int(statement, 2) && here && pid > 0 &&
-                (kill(pid, 0) == 0 || errno == EPERM))
-                live = true;
-            ++*rank_count;
-        }
-    }
+    size_t count = 0;
+    if (sqlite3_prepare_v2(db, "SELECT count(*) FROM ranks", -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        count = (size_t)sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
-    return live;
+    return count;
 }
 
 static enum cts_status check_membership(sqlite3 *db, const char *run_path, struct cts_error *error)
@@ -89,12 +78,20 @@ static enum cts_status check_membership(sqlite3 *db, const char *run_path, struc
     char theirs[SESSION_BYTES] = "";
     cts_catalogue_load_key(db, "session", theirs, sizeof theirs);
     if (mine && *mine && strcmp(mine, theirs) == 0) return CTS_OK;
-    size_t rank_count = 0;
-    const bool live = has_live_rank(db, &rank_count);
-    if (rank_count == 0 && mine && *mine && !*theirs)
+    const bool is_new = count_ranks(db) == 0 && !cts_journals_exist(run_path);
+    if (is_new && mine && *mine && !*theirs)
         return cts_catalogue_store_key(db, "session", mine, true, error);
-    if (rank_count == 0 || (live && !(mine && *mine))) return CTS_OK;
+    if (is_new || (!(mine && *mine) && cts_journals_are_live(run_path, NULL))) return CTS_OK;
     return cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
+}
+
+/* The session that `record` wrote down spares the program's process SQLite. */
+static bool is_of_session(const char *run_path)
+{
+    const char *const mine = getenv("CTASCOPE_SESSION");
+    char theirs[SESSION_BYTES];
+    return mine && *mine && cts_run_session(run_path, theirs, sizeof theirs) &&
+           strcmp(mine, theirs) == 0;
 }
 
 /* With a timeline recorded beside, the process is one rank for both recorders. */
@@ -107,19 +104,17 @@ static enum cts_status claim_rank(const char *run_path, uint32_t *rank, struct c
                   : cts_rank_claim_new(run_path, rank, error);
 }
 
-enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db, uint32_t *rank,
+enum cts_status cts_catalogue_join(const char *run_path, uint32_t *rank, bool *is_watched,
                                    struct cts_error *error)
 {
-    *db = NULL;
+    *is_watched = is_of_session(run_path);
+    if (*is_watched) return claim_rank(run_path, rank, error);
+    sqlite3 *db = NULL;
     enum cts_status status = cts_catalogue_check_directory(run_path, error);
-    if (!status) status = cts_catalogue_open_database(run_path, db, error);
-    if (!status) status = check_membership(*db, run_path, error);
-    if (!status) status = claim_rank(run_path, rank, error);
-    if (status) {
-        cts_catalogue_close_database(*db); /* somebody else's run stays one plain file */
-        *db = NULL;
-    }
-    return status;
+    if (!status) status = cts_catalogue_open_database(run_path, &db, error);
+    if (!status) status = check_membership(db, run_path, error);
+    cts_catalogue_close_database(db);
+    return status ? status : claim_rank(run_path, rank, error);
 }
 
 void cts_self_describe(struct cts_self *self, uint32_t rank)

@@ -18,9 +18,10 @@ enum cts_content {
 };
 enum cts_content cts_directory_content(const char *path);
 
-/* Opens the run for a process that records (see cts_catalogue_create()) and claims its rank. */
-CTS_MUST_CHECK enum cts_status cts_catalogue_join(const char *run_path, sqlite3 **db,
-                                                  uint32_t *rank, struct cts_error *error);
+/* Joins a process to the run that it records (see cts_catalogue_create()) and claims its rank.
+ * `is_watched`: a `record` will fold its journal. Opens files: see common/private-files.h. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_join(const char *run_path, uint32_t *rank,
+                                                  bool *is_watched, struct cts_error *error);
 
 /* Makes a directory that is absent; refuses one that is neither empty nor has a run.db. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_check_directory(const char *run_path,

@@ -17,6 +17,8 @@
 
 #include "trace/catalogue-open.h"
 #include "trace/catalogue-sql.h"
+#include "trace/journal.h"
+#include "trace/run-lock.h"
 
 enum { DEPTH_MAX = 8, TEXT_BYTES = 512 };
 
@@ -120,6 +122,13 @@ static enum cts_status make_run(const char *run_path, const char *session, const
 enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
                                       const char *command, bool replace, struct cts_error *error)
 {
+    return cts_catalogue_prepare_and_hold(run_path, session, command, replace, NULL, error);
+}
+
+enum cts_status cts_catalogue_prepare_and_hold(const char *run_path, const char *session,
+                                               const char *command, bool replace, int *held,
+                                               struct cts_error *error)
+{
     const int lock = lock_parent(run_path);
     if (lock < 0) return cts_fail_errno(error, errno, "cannot make '%s'", run_path);
     enum cts_status status = CTS_OK;
@@ -128,7 +137,10 @@ enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
         char theirs[TEXT_BYTES];
         const bool ours = is_run(run_path, theirs, sizeof theirs);
         joined = ours && strcmp(theirs, session) == 0;
-        if (!joined && !ours)
+        if (!joined && ours) status = cts_run_check_free(run_path, error);
+        if (status)
+            joined = false; /* somebody else has it now */
+        else if (!joined && !ours)
             status =
                 cts_fail(error, CTS_USAGE,
                          "'%s' is not empty and no run: its run.db holds something else", run_path);
@@ -139,19 +151,29 @@ enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
             status = delete_run(run_path, error);
     }
     if (!status && !joined) status = make_run(run_path, session, command, error);
+    if (!status && held) *held = cts_run_hold(run_path, session, command);
     close(lock);
+    return status;
+}
+
+enum cts_status cts_catalogue_fold(const char *run_path, const struct cts_process_end *ends,
+                                   size_t end_count, bool only_known, struct cts_error *error)
+{
+    const struct cts_fold fold = {
+        .ends = ends, .end_count = end_count, .remove = true, .only_known = only_known};
+    char session[TEXT_BYTES];
+    if (!is_run(run_path, session, sizeof session))
+        return cts_fail(error, CTS_FORMAT, "'%s' is not a run", run_path);
+    sqlite3 *db = NULL;
+    enum cts_status status = cts_catalogue_open_database(run_path, &db, error);
+    if (!status) status = cts_journals_fold(db, run_path, &fold, error);
+    cts_catalogue_close_database(db);
     return status;
 }
 
 enum cts_status cts_catalogue_tidy(const char *run_path, struct cts_error *error)
 {
-    char session[TEXT_BYTES];
-    if (!is_run(run_path, session, sizeof session))
-        return cts_fail(error, CTS_FORMAT, "'%s' is not a run", run_path);
-    sqlite3 *db = NULL;
-    const enum cts_status status = cts_catalogue_open_database(run_path, &db, error);
-    cts_catalogue_close_database(db);
-    return status;
+    return cts_catalogue_fold(run_path, NULL, 0, false, error);
 }
 
 void cts_catalogue_discard_empty(const char *run_path)
@@ -169,7 +191,7 @@ void cts_catalogue_discard_empty(const char *run_path)
             empty = sqlite3_column_int64(statement, 0) == 0;
         sqlite3_finalize(statement);
         cts_catalogue_close_database(db);
-        if (empty) {
+        if (empty && !cts_journals_exist(run_path)) {
             struct cts_error ignored;
             if (delete_run(run_path, &ignored)) empty = false; /* it stays: harmless */
         }

@@ -22,6 +22,7 @@
 #include "trace/catalogue-open.h"
 #include "trace/catalogue-sql.h"
 #include "trace/catalogue-tables.h"
+#include "trace/journal.h"
 
 enum {
     ARENA_CHUNK_BYTES = 64 * 1024,
@@ -555,6 +556,27 @@ static enum cts_status read_all(sqlite3 *db, struct cts_catalogue *catalogue,
     return status;
 }
 
+/* Where processes still have journals: a copy in memory of run.db, with them folded in. */
+static enum cts_status add_journals(sqlite3 **db, const char *run_path, struct cts_error *error)
+{
+    if (!cts_journals_exist(run_path)) return CTS_OK;
+    sqlite3 *copy = NULL;
+    if (sqlite3_open_v2(":memory:", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL)) {
+        sqlite3_close(copy);
+        return cts_fail(error, CTS_MEMORY, "no memory for the catalogue");
+    }
+    enum cts_status status = CTS_OK;
+    sqlite3_backup *const backup = sqlite3_backup_init(copy, "main", *db, "main");
+    if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE)
+        status = cts_sql_fail(copy, error, "cannot read");
+    sqlite3_backup_finish(backup);
+    be_careful(copy);
+    if (!status) status = cts_journals_fold(copy, run_path, &(struct cts_fold){0}, error);
+    sqlite3_close(*db);
+    *db = copy;
+    return status;
+}
+
 enum cts_status cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue,
                                    struct cts_error *error)
 {
@@ -570,7 +592,9 @@ enum cts_status cts_catalogue_read(const char *run_path, struct cts_catalogue *c
         status = cts_sql_fail(db, error, "cannot open");
     } else {
         be_careful(db);
-        status = read_all(db, catalogue, error);
+        status = check_version(db, error);
+        if (!status) status = add_journals(&db, run_path, error);
+        if (!status) status = read_all(db, catalogue, error);
     }
     sqlite3_close(db);
     if (!status) return CTS_OK;

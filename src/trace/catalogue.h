@@ -141,6 +141,12 @@ struct cts_ending {
                                                    counted as dropped */
     uint64_t rows_lost;                         /* rows that could not be kept */
 };
+/* What whoever waited for a process knows of its end. */
+struct cts_process_end {
+    int64_t pid;
+    bool is_signal;
+    uint32_t status; /* of the exit, or the signal */
+};
 /* What the process of a rank wrote into rank-N/K.acc. */
 struct cts_access_file_row {
     uint32_t rank, file;
@@ -154,11 +160,10 @@ struct cts_message {
 
 /* ---- writing: used inside the traced program, by importers and by tests ----
  *
- * Rows are buffered and committed about ten times a second and at close, by a thread of the
- * writer's own, so that a call costs well under a microsecond and a killed program leaves a
- * readable catalogue. Failures are kept (first one wins) and returned by close and by
- * cts_catalogue_failure(). All functions are thread-safe. Several processes may write to one
- * catalogue file. */
+ * Rows are stored into a mapped file, so that a call costs well under a microsecond and a row is
+ * kept from then on, however the process ends. Failures are kept (first one wins) and returned by
+ * close and by cts_catalogue_failure(). All functions are thread-safe. Several processes may write
+ * to one catalogue file. */
 struct cts_catalogue_writer;
 
 /* Opens or creates `run_path`/run.db and claims a rank, making `run_path`/rank-N: the MPI rank when
@@ -172,10 +177,19 @@ CTS_MUST_CHECK enum cts_status cts_catalogue_create(const char *run_path,
 /* Writes what is left and frees the writer (NULL: nothing). In a child that inherited the writer
  * through fork() this and the two below do nothing. */
 enum cts_status cts_catalogue_close(struct cts_catalogue_writer *writer, struct cts_error *error);
-/* Returns when all rows that were added before are written. */
+/* The first failure so far: rows themselves are kept when they are added. */
 enum cts_status cts_catalogue_flush(struct cts_catalogue_writer *writer, struct cts_error *error);
 /* Whether anything failed so far; then `error` (may be NULL) says what failed first. */
 bool cts_catalogue_failure(struct cts_catalogue_writer *writer, struct cts_error *error);
+/* Counted at once, so that they are known however the process ends: a chunk that was written (file,
+ * its records and accesses, chunks 1, the file's size with it), what was dropped, the first
+ * failure, and that the process is about to end by itself without closing. */
+void cts_catalogue_note_written(struct cts_catalogue_writer *writer,
+                                const struct cts_access_file_row *chunk);
+void cts_catalogue_note_dropped(struct cts_catalogue_writer *writer, uint64_t records,
+                                uint64_t accesses);
+void cts_catalogue_note_failure(struct cts_catalogue_writer *writer, const char *text);
+void cts_catalogue_note_exit(struct cts_catalogue_writer *writer);
 /* The rank that was claimed. */
 uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
 
@@ -185,7 +199,17 @@ uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
 CTS_MUST_CHECK enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
                                                      const char *command, bool replace,
                                                      struct cts_error *error);
-/* Writes what a killed process left in the write-ahead log into run.db. Harmless at any time. */
+/* The same, and holds the run (run-lock.h) from the moment that it is prepared. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
+                                                              const char *session,
+                                                              const char *command, bool replace,
+                                                              int *held, struct cts_error *error);
+/* Writes into run.db what processes that have ended left in their journals and in the write-ahead
+ * log, and closes their access files. `ends`: how some of them ended; `only_known`: leaves the
+ * others to somebody who knows. Harmless at any time. */
+enum cts_status cts_catalogue_fold(const char *run_path, const struct cts_process_end *ends,
+                                   size_t end_count, bool only_known, struct cts_error *error);
+/* The same, with nothing known. */
 enum cts_status cts_catalogue_tidy(const char *run_path, struct cts_error *error);
 /* Deletes a run that holds nothing but what cts_catalogue_prepare() made. */
 void cts_catalogue_discard_empty(const char *run_path);

@@ -82,4 +82,3 @@ CREATE TABLE access_files (      -- what was written into rank-N/K.acc
     rank INTEGER, file INTEGER, chunks INTEGER, records INTEGER, accesses INTEGER,
     size_bytes INTEGER, UNIQUE (rank, file));
 CREATE TABLE messages (rank INTEGER, severity TEXT, text TEXT); -- what the recorder had to say
-CREATE TABLE counters (name TEXT PRIMARY KEY, next INTEGER) WITHOUT ROWID; -- ids given out, by table

@@ -16,6 +16,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <unistd.h>
 
 #include "trace/write/collector.h"
@@ -297,7 +299,9 @@ static void fix_times(const char *run, int complete)
         " ('system', 'Linux 6.1 x86_64'), ('cpu_model', 'A processor'), ('cpu_count', '8'),"
         " ('ctascope_version', '0.2.0');";
     char path[PATH_MAX];
+    struct cts_error error;
     sqlite3 *db;
+    if (cts_catalogue_tidy(run, &error)) die(error.text); /* as `record` does later */
     snprintf(path, sizeof path, "%s/run.db", run);
     if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, NULL)) die(sqlite3_errmsg(db));
     if (!complete && sqlite3_exec(db, "UPDATE ranks SET end_ns = NULL", NULL, NULL, NULL))
@@ -313,6 +317,14 @@ int main(int argc, char **argv)
     struct cts_collector *collector;
     struct cts_stream *stream;
     if (!run) die("no run");
+    if (strcmp(kind, "killed") == 0) { /* what is left by one is put in order by another */
+        const pid_t recording = fork();
+        if (recording) {
+            waitpid(recording, NULL, 0);
+            fix_times(run, 0);
+            raise(SIGKILL);
+        }
+    }
     const int with_values = strcmp(kind, "values") == 0;
     if (cts_collector_open(&(struct cts_collector_options){.run_path = run, .values = with_values},
                            &collector, &error) ||
@@ -328,11 +340,7 @@ int main(int argc, char **argv)
     } else if (strcmp(kind, "no-launch") != 0) {
         record_complete(collector, stream);
     }
-    if (strcmp(kind, "killed") == 0) {
-        cts_catalogue_flush(cts_collector_catalogue(collector), NULL);
-        fix_times(run, 0);
-        raise(SIGKILL);
-    }
+    if (strcmp(kind, "killed") == 0) raise(SIGKILL);
     if (cts_collector_close(collector, &error)) die(error.text);
     fix_times(run, 1);
     return strcmp(kind, "status") == 0 ? 3 : 0;

@@ -104,7 +104,7 @@ class Limits(support.RecordTest):
 
     def test_max_size_below_a_chunk(self):
         done = self.record_launches("run", "--max-size", "300")
-        self.assertIn("nothing recorded: the access files reached their size limit of 300 bytes",
+        self.assertIn("all dropped: the access files reached their size limit of 300 bytes",
                       done.stderr)
         self.assertLessEqual(self.access_bytes("run"), 300)
         self.assertEqual(self.info("run")["totals"]["dropped_accesses"],
@@ -173,9 +173,9 @@ class Limits(support.RecordTest):
                 self.one_line(done.stderr, "ctascope record: nothing recorded: ",
                               f"{LAUNCHES} launches, all left out by filters")
                 self.assertEqual(done.stdout.splitlines()[-1], self.sum_line)
-        # of a program that succeeded, nothing recorded is a failure
+        # that nothing was recorded is no failure of the program's
         example = support.compiled("vectoradd.cu", "-O2", example=True)
-        done = self.record("run", example, "1000", options=("--kernel-name", "sub"), status=125)
+        done = self.record("run", example, "1000", options=("--kernel-name", "sub"))
         self.one_line(done.stderr, "ctascope record: nothing recorded: ",
                       "1 launch, all left out by filters")
         self.assertEqual(done.stdout, "vectoradd: right\n")

@@ -47,11 +47,11 @@ class Threads(support.RecordTest):
         self.comm("run")
 
     def test_exit_in_a_callback(self):
-        """The stream cannot come to its end; what was recorded is readable all the same."""
+        """The stream cannot come to its end, but every launch has: nothing is missing."""
         done = self.outcome("exit-in-a-callback", 8)
-        self.assertIn("work is still running at the end of the program", done.stderr)
+        self.one_line(done.stderr, "ctascope record: ", "5 launches")
         self.assertEqual(self.info("run")["totals"]["accesses"], 5 * ACCESSES)
-        self.assertIs(self.comm("run")["soundness"]["lower_bound"], True)
+        self.assertIs(self.comm("run")["soundness"]["lower_bound"], False)
 
     def test_device_reset(self):
         self.outcome("reset")

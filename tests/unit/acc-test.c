@@ -51,7 +51,7 @@ static void add_small_launch(struct cts_stream *stream, struct expected_list *li
 
 /* Three chunks: three launches of four CTAs with an affine, a two-level, a list record, and one
  * with values. `footer`: as if it was closed; else as if it was killed. */
-static void make_small_file(struct small_file *small, bool footer)
+static void make_small_file_with(struct small_file *small, bool footer, bool with_reserve)
 {
     *small = (struct small_file){0};
     fixture_make(&small->fixture);
@@ -65,10 +65,19 @@ static void make_small_file(struct small_file *small, bool footer)
         cts_stream_flush(stream);
         small->records_until[++small->chunk_count] = small->list.count;
     }
-    if (!footer) small->bytes = file_bytes(path, &small->size_bytes);
+    if (!footer) {
+        small->bytes = file_bytes(path, &small->size_bytes);
+        assert_true(small->size_bytes >= cts_access_file_bytes(&stream->file));
+        if (!with_reserve) small->size_bytes = cts_access_file_bytes(&stream->file);
+    }
     struct cts_error error = {0};
     if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
     if (footer) small->bytes = file_bytes(path, &small->size_bytes);
+}
+
+static void make_small_file(struct small_file *small, bool footer)
+{
+    make_small_file_with(small, footer, false);
 }
 
 static void release_small_file(struct small_file *small)
@@ -129,6 +138,32 @@ static void test_a_file_cut_anywhere_has_its_whole_chunks(void **state)
     (void)state;
     cut_everywhere(true);
     cut_everywhere(false);
+}
+
+/* What a killed program leaves: zeros behind the last chunk end the file, and anything else there
+ * is damage. */
+static void test_zeros_that_were_reserved_end_a_file(void **state)
+{
+    (void)state;
+    struct small_file small;
+    make_small_file_with(&small, false, true);
+    struct cts_acc_batch batch = {0};
+    struct cts_error error = {0};
+    struct cts_acc_reader *reader = NULL;
+    if (cts_acc_open_memory(small.bytes, small.size_bytes, &reader, &error))
+        fail_msg("%s", error.text);
+    size_t chunk_count;
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
+    assert_int_equal(chunk_count, 3);
+    assert_int_equal(cts_acc_incomplete_count(reader), 1);
+    const uint64_t end_bytes = chunks[2].offset_bytes + chunks[2].size_bytes;
+    assert_true(small.size_bytes > end_bytes + 4);
+    assert_int_equal(compare_reader(reader, &small.list), small.list.count);
+    cts_acc_close(reader);
+    small.bytes[end_bytes + 2] = 1;
+    assert_int_equal(read_all(small.bytes, small.size_bytes, &batch, &error), CTS_FORMAT);
+    cts_acc_batch_release(&batch);
+    release_small_file(&small);
 }
 
 static void flip_every_bit(bool footer)
@@ -349,6 +384,7 @@ static void test_checksum_is_the_one_of_the_specification(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_zeros_that_were_reserved_end_a_file),
         cmocka_unit_test(test_a_file_cut_anywhere_has_its_whole_chunks),
         cmocka_unit_test(test_no_flipped_bit_goes_unnoticed),
         cmocka_unit_test(test_a_newer_version_is_refused),

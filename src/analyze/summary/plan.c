@@ -135,8 +135,10 @@ static void judge_soundness(struct cts_summary_plan *plan)
                                              !strcmp(kind, "mapped"));
     }
     plan->incomplete_files = plan->source->incomplete_count;
-    plan->lower_bound =
-        plan->unrecorded_launches || plan->dropped_accesses || plan->incomplete_files;
+    bool is_unfinished = false; /* a rank that is not known to have recorded everything */
+    for (size_t i = 0; i < catalogue->rank_count; i++) is_unfinished |= !catalogue->ranks[i].end_ns;
+    plan->lower_bound = plan->unrecorded_launches || plan->dropped_accesses ||
+                        plan->incomplete_files || is_unfinished;
 }
 
 enum cts_status cts_summary_plan_make(const struct cts_catalogue *catalogue,

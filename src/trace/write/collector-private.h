@@ -34,7 +34,8 @@ struct cts_stream {
     struct cts_collector *collector;
     const struct cts_zip *zip;
     struct cts_access_file file;
-    bool is_broken; /* a write failed: everything is dropped from then on */
+    uint32_t failure_count; /* of writes, since the last that did not fail */
+    bool is_broken;         /* they go on failing: everything is dropped from then on */
     uint32_t cta;
     struct cts_acc_segment segment;
     struct cts_acc_builder builder;
@@ -50,6 +51,8 @@ cts_collector_open_directory(const char *directory, const struct cts_collector_o
 CTS_MUST_CHECK enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t number,
                                                  struct cts_stream **stream,
                                                  struct cts_error *error);
+/* As cts_collector_fail(), where the collector's lock is held. */
+void cts_collector_fail_locked(struct cts_collector *collector, const struct cts_error *error);
 /* Flushes, writes the footer and frees. */
 void cts_stream_destroy(struct cts_stream *stream);
 

@@ -119,11 +119,16 @@ const struct cts_error *cts_collector_failure(const struct cts_collector *collec
 void cts_collector_fail(struct cts_collector *collector, const struct cts_error *error)
 {
     pthread_mutex_lock(&collector->lock);
-    if (!atomic_load(&collector->has_failed)) {
-        collector->failure = *error;
-        atomic_store(&collector->has_failed, true);
-    }
+    cts_collector_fail_locked(collector, error);
     pthread_mutex_unlock(&collector->lock);
+}
+
+void cts_collector_fail_locked(struct cts_collector *collector, const struct cts_error *error)
+{
+    if (atomic_load(&collector->has_failed)) return;
+    collector->failure = *error;
+    if (collector->catalogue) cts_catalogue_note_failure(collector->catalogue, error->text);
+    atomic_store(&collector->has_failed, true);
 }
 
 bool cts_collector_reserve(struct cts_collector *collector, uint64_t byte_count)

@@ -9,17 +9,29 @@
 
 #include "trace/write/collector-private.h"
 
+enum { FAILURES_MAX = 100 }; /* one after the other, until nothing more is tried */
+
 /* ---- chunks ---- */
 
 static void book(struct cts_stream *stream, uint64_t records, uint64_t accesses, bool written)
 {
     struct cts_collector *const collector = stream->collector;
+    struct cts_catalogue_writer *const catalogue = collector->catalogue;
     if (written) {
+        if (catalogue)
+            cts_catalogue_note_written(
+                catalogue,
+                &(struct cts_access_file_row){.file = stream->file.stream,
+                                              .chunks = 1,
+                                              .records = records,
+                                              .accesses = accesses,
+                                              .size_bytes = cts_access_file_bytes(&stream->file)});
         stream->counts.records += records;
         stream->counts.accesses += accesses;
         atomic_fetch_add(&collector->records, records);
         atomic_fetch_add(&collector->accesses, accesses);
     } else {
+        if (catalogue) cts_catalogue_note_dropped(catalogue, records, accesses);
         stream->counts.dropped_records += records;
         stream->counts.dropped_accesses += accesses;
         atomic_fetch_add(&collector->dropped_records, records);
@@ -41,10 +53,9 @@ static enum cts_status write_chunk(struct cts_stream *stream, struct cts_error *
                         (unsigned long long)stream->collector->max_size_bytes);
     const enum cts_status written =
         cts_access_file_append(&stream->file, stream->chunk.data, &header, error);
-    if (written) {
-        cts_collector_unreserve(stream->collector, cost_bytes);
-        stream->is_broken = true;
-    }
+    if (written) cts_collector_unreserve(stream->collector, cost_bytes);
+    stream->failure_count = written ? stream->failure_count + 1 : 0;
+    if (stream->failure_count == FAILURES_MAX) stream->is_broken = true;
     return written;
 }
 
@@ -303,12 +314,19 @@ enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t numb
     segment->shapes = malloc(CTS_SEGMENT_RECORDS_CAPACITY * sizeof *segment->shapes);
     segment->bases = malloc(CTS_SEGMENT_RECORDS_CAPACITY * sizeof *segment->bases);
     segment->offsets = malloc(CTS_SEGMENT_OFFSETS_CAPACITY * sizeof *segment->offsets);
+    struct cts_error file_error;
     enum cts_status status = CTS_OK;
     if (!segment->shapes || !segment->bases || !segment->offsets)
         status = cts_fail(error, CTS_MEMORY, "no memory for a stream");
     if (!status)
         status = cts_acc_builder_init(&stream->builder, collector->compression_level, error);
-    if (!status) status = create_file(stream, number, error);
+    if (!status) status = create_file(stream, number, &file_error);
+    if (status == CTS_IO) { /* what cannot be written is dropped, and counted */
+        cts_collector_fail_locked(collector, &file_error);
+        status = CTS_OK;
+    } else if (status && error) {
+        *error = file_error;
+    }
     if (status) {
         free_stream(stream);
         return status;

@@ -32,7 +32,8 @@ static _Atomic bool is_open;     /* rows are written */
 static _Atomic bool is_on;       /* launches are recorded */
 static int (*is_in_range)(void); /* of NVTX, that was chosen; NULL: nobody watches ranges */
 static uint32_t rank;
-static uint64_t matched_launches; /* under the streams' lock */
+static uint64_t matched_launches;         /* under the streams' lock */
+static _Atomic uint64_t pending_launches; /* asked for, and not at their end */
 
 bool cts_record_is_on(void)
 {
@@ -115,8 +116,13 @@ void cts_record_finish(bool idle)
     cts_hosts_flush(catalogue);
     atomic_store(&is_open, false);
     if (!idle) {
-        cts_catalogue_flush(catalogue, NULL);
-        cts_say("work is still running at the end of the program; its records are incomplete");
+        const uint64_t pending = atomic_load(&pending_launches);
+        if (pending)
+            cts_say("%llu launch%s not finished at the end of the program; the recording lacks "
+                    "what %s did",
+                    (unsigned long long)pending, pending == 1 ? " has" : "es have",
+                    pending == 1 ? "it" : "they");
+        cts_catalogue_note_exit(catalogue);
         return;
     }
     cts_engine_forget_collector(collector);
@@ -320,6 +326,7 @@ static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
                               cts_record_file_slots(kernel->file);
     if (trace->records_accesses) check_values(kernel->file->loaded.desc);
     const struct cts_launch row = launch_row(work, stream, trace);
+    atomic_fetch_add(&pending_launches, 1);
     cts_catalogue_add_launch(catalogue, &row);
 }
 
@@ -362,6 +369,7 @@ void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st
     row.accesses = result->accesses;
     row.dropped_accesses = result->dropped_accesses;
     cts_catalogue_add_launch(catalogue, &row);
+    atomic_fetch_sub(&pending_launches, 1);
 }
 
 void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *stream,

@@ -1,0 +1,213 @@
+#include "common/private-files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STACK_BYTES = 1 << 20, UNSHARE_FLAG = 1 << 1 /* CLOSE_RANGE_UNSHARE */ };
+
+struct service {
+    pthread_mutex_t lock; /* of the next four */
+    pthread_cond_t asked, done;
+    void (*work)(void *argument); /* NULL: none to do */
+    void *argument;
+    bool is_taken, stopping;
+    unsigned user_count; /* under `life` */
+    pthread_t thread;
+    bool is_private; /* the thread's own, set before it does any work */
+};
+
+static pthread_mutex_t life = PTHREAD_MUTEX_INITIALIZER; /* of `service` */
+static struct service *service;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+/* The child has neither the thread nor its files; what locks say there is of no use. */
+static void after_fork_in_child(void)
+{
+    pthread_mutex_init(&life, NULL);
+    service = NULL;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+/* ---- the thread ---- */
+
+/* Before Linux 5.9, or where a sandbox knows no close_range(). */
+static bool unshare_and_close_all(void)
+{
+    if (unshare(CLONE_FILES) != 0) return false;
+    DIR *const descriptors = opendir("/proc/thread-self/fd");
+    struct dirent *entry;
+    while (descriptors && (entry = readdir(descriptors))) {
+        const int number = (int)strtol(entry->d_name, NULL, 10);
+        if (entry->d_name[0] != '.' && number != dirfd(descriptors)) close(number);
+    }
+    if (descriptors) closedir(descriptors);
+    return true;
+}
+
+/* Numbers 0 to 2 stay taken, so that nothing that is said to them by habit gets into a file. */
+static bool leave_the_program(void)
+{
+    (void)!unshare(CLONE_FS);
+    bool is_private = false;
+#ifdef SYS_close_range
+    is_private = syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE_FLAG) == 0;
+#endif
+    if (!is_private) is_private = unshare_and_close_all();
+    for (int i = 0; is_private && i < 3; i++) (void)!open("/dev/null", O_RDWR | O_CLOEXEC);
+    return is_private;
+}
+
+static void *serve(void *argument)
+{
+    struct service *const s = argument;
+    s->is_private = leave_the_program();
+    pthread_mutex_lock(&s->lock);
+    for (;;) {
+        while (!s->work && !s->stopping) pthread_cond_wait(&s->asked, &s->lock);
+        if (!s->work) break;
+        pthread_mutex_unlock(&s->lock);
+        s->work(s->argument);
+        pthread_mutex_lock(&s->lock);
+        s->work = NULL;
+        pthread_cond_broadcast(&s->done);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+/* The thread takes none of the program's signals. */
+static int start_thread(struct service *s)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    sigfillset(&all);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int errnum = pthread_create(&s->thread, &attributes, serve, s);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (!errnum) pthread_setname_np(s->thread, "cts-files");
+    return errnum;
+}
+
+static struct service *make_service(void)
+{
+    struct service *const s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->asked, NULL);
+    pthread_cond_init(&s->done, NULL);
+    if (!start_thread(s)) return s;
+    free(s);
+    return NULL;
+}
+
+/* ---- asking ---- */
+
+struct caller {
+    int cancel_state, errnum;
+};
+
+static struct caller enter(void)
+{
+    struct caller caller = {.errnum = errno};
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &caller.cancel_state);
+    return caller;
+}
+
+static void leave(struct caller caller)
+{
+    int ignored;
+    pthread_setcancelstate(caller.cancel_state, &ignored);
+    errno = caller.errnum;
+}
+
+/* A file that may not grow further must not kill the program: SIGXFSZ is held back, and swallowed;
+ * no handler of the program's runs meanwhile. */
+static void work_here(void (*work)(void *argument), void *argument)
+{
+    sigset_t all, before, size_signal;
+    const struct timespec now = {0};
+    sigfillset(&all);
+    sigemptyset(&size_signal);
+    sigaddset(&size_signal, SIGXFSZ);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    work(argument);
+    if (!sigismember(&before, SIGXFSZ)) (void)!sigtimedwait(&size_signal, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void cts_private_files_begin(void)
+{
+    const struct caller caller = enter();
+    pthread_once(&fork_once, watch_forks);
+    pthread_mutex_lock(&life);
+    if (!service) service = make_service();
+    if (service) service->user_count++;
+    pthread_mutex_unlock(&life);
+    leave(caller);
+}
+
+void cts_private_files_end(void)
+{
+    const struct caller caller = enter();
+    pthread_mutex_lock(&life);
+    struct service *const s = service;
+    const bool last = s && --s->user_count == 0;
+    if (last) service = NULL;
+    pthread_mutex_unlock(&life);
+    if (last) {
+        pthread_mutex_lock(&s->lock);
+        s->stopping = true;
+        pthread_cond_broadcast(&s->asked);
+        pthread_mutex_unlock(&s->lock);
+        pthread_join(s->thread, NULL);
+        pthread_cond_destroy(&s->asked);
+        pthread_cond_destroy(&s->done);
+        pthread_mutex_destroy(&s->lock);
+        free(s);
+    }
+    leave(caller);
+}
+
+void cts_private_files_do(void (*work)(void *argument), void *argument)
+{
+    const struct caller caller = enter();
+    struct service *const s = service;
+    if (s && pthread_equal(s->thread, pthread_self())) {
+        work(argument);
+    } else if (!s) {
+        work_here(work, argument);
+    } else {
+        pthread_mutex_lock(&s->lock);
+        while (s->is_taken) pthread_cond_wait(&s->done, &s->lock);
+        s->is_taken = true;
+        s->work = work;
+        s->argument = argument;
+        pthread_cond_signal(&s->asked);
+        while (s->work) pthread_cond_wait(&s->done, &s->lock);
+        s->is_taken = false;
+        pthread_cond_broadcast(&s->done);
+        pthread_mutex_unlock(&s->lock);
+    }
+    leave(caller);
+}
+
+bool cts_private_files_are_private(void)
+{
+    struct service *const s = service;
+    return s && pthread_equal(s->thread, pthread_self()) && s->is_private;
+}
