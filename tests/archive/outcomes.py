@@ -64,7 +64,7 @@ class Outcomes(unittest.TestCase):
         process = subprocess.Popen([*self.command, PROGRAM, LIBRARY, "for-ever"],
                                    stderr=subprocess.PIPE, start_new_session=True)
         logs = os.path.join(self.run_path, "rank-0", "timeline", "0.log")
-        for _ in range(600):
+        for _ in range(24000):
             if os.path.exists(logs):
                 break
             time.sleep(0.05)

@@ -95,7 +95,7 @@ def main():
     environment.update(CASES[case][1])
     done = subprocess.run([ctascope, "record", "--timeline", "-o", run, "--", program,
                            CASES[case][0]], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, env=environment, timeout=60)
+                          text=True, env=environment, timeout=1200)
     problems = list(problems_of(case, done, run, ctascope))
     for problem in problems[:10]:
         print(problem)

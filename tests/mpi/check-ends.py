@@ -22,7 +22,7 @@ SAID = {"exit": CUT_OFF, "kill": CUT_OFF, "abort": CUT_OFF, "late": "MPI was ini
 def read_info(ctascope, run_path):
     """What `info` says; the launcher may return while a `record` that it killed is still there."""
     for _ in range(100):
-        done = subprocess.run([ctascope, "info", run_path], timeout=60, stdout=subprocess.PIPE,
+        done = subprocess.run([ctascope, "info", run_path], timeout=1200, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
         if "is still being recorded" not in done.stderr:
             break
@@ -37,7 +37,7 @@ def check_archive(ctascope, mode, bare, command, environment, where, inside):
     run_path = os.path.join(where, "inside" if inside else "outside")
     record = [ctascope, "record", "--timeline", "-o", run_path, "--"]
     words = command[:3] + record + command[3:] if inside else record + command
-    done = subprocess.run(words, env=environment, timeout=60, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(words, env=environment, timeout=1200, stderr=subprocess.PIPE, text=True)
     # A launcher that gives a signal's number (9) for a rank that it killed has 137 of its `record`.
     if done.returncode != bare and not (inside and done.returncode == 128 + bare):
         check.fail(f"{mode}: record ended with {done.returncode}, without it {bare}")
@@ -61,7 +61,7 @@ def check_archives(ctascope, mpirun, program):
         with tempfile.TemporaryDirectory() as where:
             expected = dict(environment, EXPECTED=where)
             command = [mpirun, "-n", "2", program, mode]
-            bare = subprocess.run(command, env=expected, timeout=60,
+            bare = subprocess.run(command, env=expected, timeout=1200,
                                   stderr=subprocess.DEVNULL).returncode
             for inside in (False, True):
                 check_archive(ctascope, mode, bare, command, expected, where, inside)

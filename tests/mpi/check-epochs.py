@@ -26,7 +26,7 @@ def fail(text):
 
 def path(ctascope, run, *options):
     done = subprocess.run([ctascope, "path", run, "--format", "json", *options],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=1200)
     if done.returncode:
         fail(f"path ended with {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
@@ -37,7 +37,7 @@ def check(ctascope, mpirun, count, program, kind, where):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1")
     done = subprocess.run([ctascope, "record", "--timeline", "-o", run, "--", mpirun, "-n",
-                           str(count), program, kind], env=environment, timeout=60,
+                           str(count), program, kind], env=environment, timeout=1200,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         fail(f"record ended with {done.returncode}: {done.stdout}")

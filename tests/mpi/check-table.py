@@ -21,7 +21,7 @@ def rows(path):
 
 def exported(library):
     done = subprocess.run(["nm", "-D", "--defined-only", library], check=True, text=True,
-                          stdout=subprocess.PIPE, timeout=60)
+                          stdout=subprocess.PIPE, timeout=1200)
     return {line.split()[2] for line in done.stdout.splitlines()}
 
 

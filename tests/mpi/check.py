@@ -34,7 +34,7 @@ def run(mpirun, ranks, libraries, recorder, program, where, more=None):
                        LD_PRELOAD=" ".join([recorder] + libraries.split(":")),
                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", **(more or {}))
-    done = subprocess.run([mpirun, "-n", str(ranks)] + program, env=environment, timeout=120)
+    done = subprocess.run([mpirun, "-n", str(ranks)] + program, env=environment, timeout=1200)
     return done.returncode
 
 
@@ -114,7 +114,7 @@ ATTRIBUTES = {"Receiver": "peer", "Sender": "peer", "Tag": "tag", "Length": "byt
 
 def otf2_print(option, anchor):
     done = subprocess.run(["otf2-print"] + option + [anchor], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=120)
+                          stderr=subprocess.PIPE, text=True, timeout=1200)
     if done.returncode or done.stderr.strip():
         fail(f"otf2-print complains: {done.stderr.strip() or done.returncode}")
     return done.stdout.splitlines()
@@ -362,7 +362,7 @@ def check_archive(ctascope, mpirun, count, program):
         environment = dict(os.environ, EXPECTED=expected, OMPI_ALLOW_RUN_AS_ROOT="1",
                            OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
         done = subprocess.run([ctascope, "record", "--timeline", "-o", run_path, "--", mpirun, "-n",
-                               str(count)] + program, env=environment, timeout=120)
+                               str(count)] + program, env=environment, timeout=1200)
         if done.returncode:
             fail(f"record ended with {done.returncode}")
         ranks = read_archive(os.path.join(run_path, "timeline", "traces.otf2"))

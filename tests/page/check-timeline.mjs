@@ -20,12 +20,14 @@ execFileSync(ctascope, ["report", run, "-o", report], { stdio: "inherit" });
 const path = JSON.parse(execFileSync(ctascope, ["path", run, "--format", "json"], { maxBuffer: 1 << 28 }));
 
 const browser = await chromium.launch({
+    timeout: 1200000,
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync"],
 });
 for (const colorScheme of ["light", "dark"]) {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+    page.setDefaultTimeout(1200000);
     const trouble = [];
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
@@ -78,7 +80,7 @@ for (const colorScheme of ["light", "dark"]) {
     // Pointing at the first row of the first lane names what runs there; searching dims the rest.
     await page.mouse.move(box.x + 900, box.y + 38);
     await page.waitForTimeout(100);
-    const tip = await page.locator(".tip").textContent().catch(() => "");
+    const tip = (await page.locator(".tip").allTextContents()).join(""); // there is none over a gap
     if (tip) assert.ok(/, from .* to /.test(tip), tip);
     await page.getByRole("searchbox").fill("no such activity");
     await page.waitForTimeout(150);
@@ -92,6 +94,7 @@ for (const colorScheme of ["light", "dark"]) {
 
 // A link with a range opens at it.
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+page.setDefaultTimeout(1200000);
 const half = Math.floor(path.path_ns / 2);
 await page.goto(`${pathToFileURL(report).href}#t=0-${half}`);
 await page.waitForTimeout(400);
@@ -99,6 +102,7 @@ assert.equal(await page.evaluate(() => location.hash), `#t=0-${half}`);
 
 // In a microsecond of a run of milliseconds, times under the pointer have the digits that tell pixels apart.
 const close = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+close.setDefaultTimeout(1200000);
 await close.goto(`${pathToFileURL(report).href}#t=${half}-${half + 1000}`);
 await close.locator(".timeline canvas").waitFor();
 await close.waitForTimeout(400);

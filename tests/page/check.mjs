@@ -18,6 +18,7 @@ const access = JSON.parse(execFileSync(ctascope, ["access", run, "--format", "js
 const results = JSON.parse(execFileSync(ctascope, ["comm", run, "--format", "json"], { maxBuffer: 1 << 28 }));
 
 const browser = await chromium.launch({
+    timeout: 1200000,
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
         "--disable-component-update", "--disable-sync"],
@@ -37,6 +38,7 @@ const marks = (canvas) => canvas.evaluate((element) => {
 const backgrounds = [];
 for (const colorScheme of ["light", "dark"]) {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+    page.setDefaultTimeout(1200000);
     const trouble = [];
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));

@@ -35,7 +35,7 @@ def traces():
 
 def ctascope(*arguments, before=(), env=None):
     return subprocess.run([*before, CTASCOPE, "path", *arguments], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, env=env, timeout=60)
+                          stderr=subprocess.PIPE, text=True, env=env, timeout=1200)
 
 
 def otf2_print(trace, sound=True):

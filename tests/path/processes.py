@@ -14,7 +14,7 @@ MPI = os.environ.get("MPI")
 def run(count, *words):
     before = [MPIRUN, MPI, str(count)] if count > 1 else []
     done = subprocess.run([*before, CTASCOPE, *words], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, timeout=100)
+                          stderr=subprocess.PIPE, text=True, timeout=1200)
     assert done.returncode == 0, (words, count, done.stderr[:1000])
     return done.stdout, done.stderr
 

@@ -35,7 +35,7 @@ class Damaged(support.RecordTest):
     def verb(self, verb, run="run", status=None):
         """Runs a verb; whatever it says, it is no crash, and no more than a line. A table of
         records may have begun before the damage is met, a page may not."""
-        done = self.ctascope(verb[0], run, *verb[1:], status=status, timeout=60)
+        done = self.ctascope(verb[0], run, *verb[1:], status=status, timeout=1200)
         self.assertIn(done.returncode, (0, 1), (verb, done.stderr))
         if done.returncode == 1:
             self.one_line(done.stderr, "{" if "json" in verb else f"ctascope {verb[0]}: ")

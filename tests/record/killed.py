@@ -77,7 +77,7 @@ class Killed(support.RecordTest):
             record = self.start_and_wait(run, moments.randrange(100, 200), pause_us=pause_us)
             time.sleep(moments.random() * 0.004)
             os.kill(self.program_of(record), signal.SIGKILL)
-            out, err = record.communicate(timeout=60)
+            out, err = record.communicate(timeout=1200)
             self.assertEqual(record.returncode, 128 + signal.SIGKILL)
             self.one_line(err, f"ctascope record: '{os.path.realpath(run)}': ",
                           "; incomplete, the program was cut off")
@@ -86,7 +86,7 @@ class Killed(support.RecordTest):
     def test_sigkill_in_the_first_moment(self):
         record = self.start_and_wait("early", 0)
         os.kill(self.program_of(record), signal.SIGKILL)
-        _, err = record.communicate(timeout=60)
+        _, err = record.communicate(timeout=1200)
         self.assertEqual(record.returncode, 128 + signal.SIGKILL)
         self.assertEqual(err.count("\n"), 1, err)
         self.assertIs(self.info("early")["totals"]["complete"], False)
@@ -111,7 +111,7 @@ class Killed(support.RecordTest):
                 run = f"signal-{number}"
                 record = self.start_and_wait(run, 100, pause_us=1000)
                 record.send_signal(number)
-                out, err = record.communicate(timeout=60)
+                out, err = record.communicate(timeout=1200)
                 self.assertEqual(record.returncode, 128 + number)
                 self.one_line(err, "ctascope record: ", "incomplete, the program was cut off")
                 self.assertIs(self.info(run)["totals"]["complete"], False)

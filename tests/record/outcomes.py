@@ -15,7 +15,7 @@ class Outcomes(support.RecordTest):
 
     def outcome(self, how, status, **more):
         env = support.environment(CTASCOPE_SPIN_LIMIT=1)
-        return self.record("run", self.program, how, status=status, env=env, timeout=60, **more)
+        return self.record("run", self.program, how, status=status, env=env, timeout=1200, **more)
 
     def check_run(self, launches, accesses, complete=True, ranks=1):
         info = self.info("run")

@@ -88,7 +88,7 @@ class RecordTest(unittest.TestCase):
 
     # ---- running ----
 
-    def run_(self, *command, status=0, timeout=100, **options):
+    def run_(self, *command, status=0, timeout=1200, **options):
         """Runs a command; its exit status must be `status` (None: any)."""
         options.setdefault("env", environment())
         options.setdefault("stdout", subprocess.PIPE)
@@ -121,7 +121,7 @@ class RecordTest(unittest.TestCase):
             if stream:
                 stream.close()
 
-    def wait_for(self, condition, what, seconds=60):
+    def wait_for(self, condition, what, seconds=1200):
         until = time.monotonic() + seconds
         while not condition():
             if time.monotonic() > until:

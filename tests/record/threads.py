@@ -12,7 +12,7 @@ class Threads(support.RecordTest):
         cls.program = support.compiled("threads.cu", "-O2")
 
     def outcome(self, how, status=0, **variables):
-        return self.record("run", self.program, how, status=status, timeout=30,
+        return self.record("run", self.program, how, status=status, timeout=1200,
                            env=support.environment(CTASCOPE_WORKERS=3, **variables))
 
     def check_all_recorded(self, launches):

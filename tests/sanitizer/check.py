@@ -82,7 +82,7 @@ def fail(text, done):
 
 def record(ctascope, words, environment):
     return subprocess.run([ctascope, "record", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, env=environment, timeout=60)
+                          text=True, env=environment, timeout=1200)
 
 
 def play(ctascope, program, run, environment, case):

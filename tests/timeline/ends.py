@@ -47,7 +47,7 @@ class Ends(traces.TimelineTest):
             child = int(file.read().split()[0])
         self.wait_for(lambda: self.sleeps(child), "the program waits")
         os.kill(child, signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=1200)
         self.assertEqual(process.returncode, 128 + signal.SIGKILL)
         trace = self.trace("run")
         self.assert_work_before(trace)

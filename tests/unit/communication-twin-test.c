@@ -35,7 +35,7 @@ enum {
     CHUNKS_MAX = CALLS_MAX * CTAS_MAX * 4,
     KERNELS = 3,
     PROGRAMS = 1000,
-    PROGRAMS_QUICK = 200,
+    PROGRAMS_QUICK = 150,
 };
 /* The region lies across the border of a 2 MiB block, and so of a page. */
 static const uint64_t region = UINT64_C(0x7f0000200000) - 500;

@@ -14,9 +14,7 @@
 static uint8_t *read_fixture(const char *name, size_t *size)
 {
     char path[4096];
-    const char *const slash = strrchr(__FILE__, '/');
-    snprintf(path, sizeof path, "%.*s/../fixtures/cubin/%s", (int)(slash - __FILE__), __FILE__,
-             name);
+    snprintf(path, sizeof path, "%s/cubin/%s", CTS_FIXTURES, name);
     FILE *const file = fopen(path, "rb");
     if (!file) fail_msg("cannot open '%s'", path);
     uint8_t *const bytes = malloc(1 << 20);

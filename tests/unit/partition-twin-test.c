@@ -17,6 +17,7 @@
 #include "analyze/communication/communication.h"
 #include "analyze/order.h"
 #include "analyze/partition/partition.h"
+#include "count.h"
 #include "random.h"
 #include "record-fixture.h"
 
@@ -31,6 +32,7 @@ enum {
     STREAMS = 2,
     CHUNKS_MAX = CALLS_MAX * CTAS_MAX,
     PROGRAMS = 60,
+    PROGRAMS_QUICK = 20,
     PAGE_BYTES = 4096,
 };
 /* The first region lies across the border of a 2 MiB block. */
@@ -763,7 +765,9 @@ static void random_programs_agree_with_the_twin(void **state)
     struct program *const program = malloc(sizeof *program);
     const char *const first = getenv("CTS_TEST_PROGRAM"); /* to look at one again */
     const int only = first ? (int)strtol(first, NULL, 10) : -1;
-    for (program_number = 0; program_number < PROGRAMS; program_number++) {
+    const int programs = (int)cts_test_count(PROGRAMS_QUICK, PROGRAMS);
+    for (program_number = 0; program_number < programs || program_number <= only;
+         program_number++) {
         if (only >= 0 && program_number != only) continue;
         random_start((uint64_t)program_number * 1000003);
         make_program(program);

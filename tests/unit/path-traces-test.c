@@ -5,9 +5,7 @@
 
 static const char *trace_path(const char *name, char *buffer, size_t size)
 {
-    static const char own[] = "tests/unit/path-traces-test.c";
-    const size_t length = strlen(__FILE__) - (sizeof own - 1);
-    snprintf(buffer, size, "%.*s../shared/traces/%s/traces.otf2", (int)length, __FILE__, name);
+    snprintf(buffer, size, "%s/../../../shared/traces/%s/traces.otf2", CTS_FIXTURES, name);
     return buffer;
 }
 

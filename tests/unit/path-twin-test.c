@@ -2,11 +2,18 @@
  * written down on the way. A brute-force twin then spreads blame nanosecond by nanosecond and walks
  * the path backwards over plain lists, and every number must agree: times of rows, blame in ns, the
  * path stay by stay. Times on a location never coincide, between locations they may. */
+#include "count.h"
 #include "path-fixture.h"
 #include "random.h"
 
 enum { RANKS_MAX = 4, STREAMS = 2, LOCATIONS = RANKS_MAX * (1 + STREAMS), TIME_MAX = 6000 };
-enum { WAITS_MAX = 2000, TARGETS_MAX = 8, RUNS = 100, COPYING = TRACE_REGIONS_MAX };
+enum {
+    WAITS_MAX = 2000,
+    TARGETS_MAX = 8,
+    RUNS = 100,
+    RUNS_QUICK = 20,
+    COPYING = TRACE_REGIONS_MAX
+};
 
 struct dependency { /* what the path may follow and who waits */
     uint32_t location;
@@ -765,12 +772,13 @@ static void random_programs(void **state)
         run_one(strtoull(one, NULL, 10));
         return;
     }
-    for (uint64_t i = 0; i < RUNS; i++) {
+    const unsigned runs = cts_test_count(RUNS_QUICK, RUNS);
+    for (uint64_t i = 0; i < runs; i++) {
         number_of_run = i; /* CTS_TWIN=i runs it alone */
         run_one(i);
     }
     (void)number_of_run;
-    assert_true(stretches > RUNS); /* cuts there were */
+    assert_true(stretches > runs); /* cuts there were */
 }
 
 int main(void)

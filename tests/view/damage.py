@@ -97,7 +97,7 @@ with Server(ctascope, path) as one:
     assert one.columns("records", launch=rows[0]["launch"])[0][0] == 0
     for name in sorted(os.listdir(later)):
         shutil.move(f"{later}/{name}", f"{path}/rank-0/{name}")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 1200
     while one.json("run")["accessCount"] != whole:
         assert time.monotonic() < deadline
         time.sleep(0.2)
@@ -105,7 +105,7 @@ with Server(ctascope, path) as one:
     # Then it is spoiled: what was read stays, with a warning.
     with open(f"{path}/run.db", "r+b") as file:
         file.write(b"no database at all")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 1200
     while not any("older state" in text for text in one.json("run")["warnings"]):
         assert time.monotonic() < deadline
         time.sleep(0.2)
@@ -167,6 +167,6 @@ with open(f"{work}/bad.otf2", "w", encoding="ascii") as file:
     file.write("nonsense")
 for name, text in (("bad", "it is no OTF2 archive"), ("nothing", "No such file")):
     done = subprocess.run([ctascope, "view", f"{work}/{name}.otf2"], capture_output=True, text=True,
-                          timeout=20)
+                          timeout=1200)
     assert done.returncode == 1 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
     assert f"{work}/{name}.otf2" in done.stderr and text in done.stderr, done

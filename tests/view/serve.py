@@ -33,13 +33,13 @@ class Server:
     def stop(self, number=signal.SIGINT):
         if self.process.poll() is None:
             self.process.send_signal(number)
-        code = self.process.wait(timeout=20)
+        code = self.process.wait(timeout=1200)
         self.error = self.process.stderr.read()
         return code
 
     def raw(self, request):
         """The whole answer to some bytes."""
-        with socket.create_connection((self.host, self.port), timeout=20) as connection:
+        with socket.create_connection((self.host, self.port), timeout=1200) as connection:
             connection.sendall(request)
             answer = b""
             while True:

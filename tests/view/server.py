@@ -147,7 +147,7 @@ def open_idle(server):
     head = f"GET {target} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"
     connections = []
     for text in ("", head, head + "\r\n"):
-        connection = socket.create_connection((server.host, server.port), timeout=60)
+        connection = socket.create_connection((server.host, server.port), timeout=1200)
         connection.sendall(text.encode())
         connections.append(connection)
     assert connections[2].recv(65536).startswith(b"HTTP/1.1 200")
@@ -176,7 +176,7 @@ def check_endings():
             ([run, work], 1, work), ([run, run, run], 2, ""), ([], 2, ""),
             ([run, "--memory", "x"], 2, "")):
         done = subprocess.run([ctascope, "view", *arguments], capture_output=True, text=True,
-                              timeout=20)
+                              timeout=1200)
         assert done.returncode == code, (arguments, done)
         assert text in done.stderr and done.stdout == "", done
         assert code == 2 or len(done.stderr.splitlines()) == 1, done.stderr

@@ -20,7 +20,7 @@ def record(recorder, library, program, more=None, preload=True):
         environment = dict(os.environ, TEXT_RECORDER=where, **(more or {}))
         environment["LD_PRELOAD"] = f"{recorder} {library}" if preload else recorder
         done = subprocess.run([program], env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, timeout=60)
+                              stderr=subprocess.STDOUT, text=True, timeout=1200)
         if done.returncode:
             fail(f"{program} ended with {done.returncode}:\n{done.stdout}")
         files = os.listdir(where)

@@ -43,7 +43,10 @@ export async function serveDemo() {
     return `http://127.0.0.1:${server.address().port}/`;
 }
 
+// No check asks how fast a page is: only what hangs is ended.
+const HANGS_MS = 1200000;
 export const launchBrowser = () => chromium.launch({
+    timeout: HANGS_MS,
     executablePath: "/usr/bin/chromium",
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
 });
@@ -52,7 +55,7 @@ export const launchBrowser = () => chromium.launch({
 export async function open(browser, address, options = {}) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: "light", ...options });
     const trouble = [];
-    page.setDefaultTimeout(8000);
+    page.setDefaultTimeout(HANGS_MS);
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
     page.on("request", (request) => /^(http:\/\/127\.0\.0\.1|file:|data:|blob:)/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
@@ -65,7 +68,7 @@ export async function open(browser, address, options = {}) {
 // Waits until nothing is on its way and canvases are drawn.
 export async function settle(page, quiet = 120) {
     let before = "";
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 10000; i++) {
         await page.waitForTimeout(quiet / 2);
         const now = await page.evaluate(() => document.querySelectorAll(".working, .busy.on").length + "|" + [...document.querySelectorAll("canvas")].map((c) => c.dataset.drawn).join());
         if (now === before && now.startsWith("0|")) return;
