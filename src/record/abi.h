@@ -199,6 +199,9 @@ void __cts_log_full(struct cts_context *context);
 void __cts_log_range(struct cts_context *context, const uint64_t *slot_base, uint32_t wide,
                      const void *address, uint64_t size_bytes);
 void __cts_yield(struct cts_context *context); /* before a volatile access, in a spin loop */
+/* Before an access of shared memory: all threads of the CTA get as far as they can first, those of
+ * the warp that wait at a smaller `place` too. */
+void __cts_catch_up(struct cts_context *context, uint32_t place);
 extern __thread struct cts_context *__cts_current;
 #pragma GCC visibility pop
 

@@ -167,15 +167,28 @@ static void yield_before(struct cts_retarget *retarget, LLVMValueRef function,
     cts_call(&retarget->ir, "__cts_yield", retarget->ir.nothing, 1, &context);
 }
 
+static void catch_up_before(struct cts_retarget *retarget, LLVMValueRef function,
+                            LLVMValueRef instruction, uint32_t place)
+{
+    LLVMPositionBuilderBefore(retarget->ir.builder, instruction);
+    LLVMValueRef arguments[] = {cts_context_of(retarget, function), cts_u32(&retarget->ir, place)};
+    cts_call(&retarget->ir, "__cts_catch_up", retarget->ir.nothing, 2, arguments);
+}
+
 /* A volatile access lets the other threads go first: with one switch before each, code written for
  * warps in lockstep (a reduction without __syncwarp) sees what it expects. */
 void cts_waits_rewrite(struct cts_retarget *retarget, LLVMValueRef function)
 {
     LLVMValueRef *spins;
+    LLVMValueRef *places;
     const size_t spin_count = cts_find_spins(function, &spins);
+    const size_t place_count = cts_find_lockstep(retarget, function, &places);
     for (size_t i = 0; i < spin_count; i++)
         if (!cts_is_shared_volatile(spins[i])) yield_before(retarget, function, spins[i]);
     free(spins);
+    for (size_t i = 0; i < place_count; i++)
+        catch_up_before(retarget, function, places[i], (uint32_t)i);
+    free(places);
     CTS_EACH_INSTRUCTION(i, function)
     if (cts_is_shared_volatile(i)) yield_before(retarget, function, i);
 }

@@ -283,16 +283,18 @@ static void note_call(struct cts_facts *facts, LLVMValueRef instruction)
     }
 }
 
-static void look_at(struct cts_facts *facts)
+static void look_at(const struct cts_retarget *retarget, struct cts_facts *facts)
 {
     CTS_EACH_INSTRUCTION(i, facts->function)
     {
         if (cts_is_call(i)) note_call(facts, i);
         if (cts_is_shared_volatile(i)) facts->waits_for = "volatile memory";
     }
-    LLVMValueRef *spins;
+    LLVMValueRef *spins, *places;
     if (cts_find_spins(facts->function, &spins)) facts->waits_for = "a loop on shared memory";
     free(spins);
+    if (cts_find_lockstep(retarget, facts->function, &places)) facts->waits_for = "lockstep";
+    free(places);
     if (facts->waits_for) facts->reads_context = true;
 }
 
@@ -376,7 +378,7 @@ void cts_facts_find(struct cts_retarget *retarget)
         kernel->facts = cts_facts_get(retarget, kernel->shell);
         if (kernel->facts) kernel->facts->is_kernel = true;
     }
-    for (size_t i = 0; i < retarget->facts_count; i++) look_at(retarget->facts[i]);
+    for (size_t i = 0; i < retarget->facts_count; i++) look_at(retarget, retarget->facts[i]);
     while (propagate(retarget)) {
     }
 }

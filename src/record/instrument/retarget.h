@@ -99,6 +99,11 @@ bool cts_is_shared_volatile(LLVMValueRef instruction);
 /* The instructions of a function at which it waits in a loop for what another thread writes. */
 size_t cts_find_spins(LLVMValueRef function, LLVMValueRef **spins);
 
+/* retarget-lockstep.c: the accesses of shared memory before which lanes have to let the others
+ * catch up, in program order. The caller frees *places. */
+size_t cts_find_lockstep(const struct cts_retarget *retarget, LLVMValueRef function,
+                         LLVMValueRef **places);
+
 /* retarget-shared.c */
 void cts_shared_layout(struct cts_retarget *retarget);
 void cts_shared_rewrite(struct cts_retarget *retarget, LLVMValueRef function);

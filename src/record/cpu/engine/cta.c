@@ -2,7 +2,8 @@
  *
  * Order. A *sweep* goes through the warps; a warp runs until none of its lanes is ready, lowest
  * lane first. A lane that stops switches straight to the next ready lane of its warp, or home, to
- * cts_cta_run(), when there is none. Barriers of the CTA release their lanes for the next sweep.
+ * cts_cta_run(), when there is none. Barriers of the CTA release their lanes for the next sweep; a
+ * lane that lets the others catch up waits for it, too.
  *
  * Lazy fibers. A lane that never waits needs no stack of its own. A *runner* is a fiber that calls
  * lane after lane as plain functions; when a lane waits in the middle of such a call, the runner's
@@ -18,9 +19,10 @@
 #include <string.h>
 
 enum {
-    WARP_ROUNDS = 16,   /* turns of a warp whose lanes only yield, before the next warp's */
-    IDLE_SWEEPS = 64,   /* sweeps without progress until a CTA counts as spinning */
-    PATIENT_SWEEPS = 2, /* the same, once it has been found to spin */
+    WARP_ROUNDS = 16,          /* turns of a warp whose lanes only yield, before the next warp's */
+    IDLE_SWEEPS = 64,          /* sweeps without progress until a CTA counts as spinning */
+    PATIENT_SWEEPS = 2,        /* the same, once it has been found to spin */
+    CATCHING_SWEEPS = 1 << 16, /* without a barrier, until all lanes that catch up go on */
 };
 
 CTS_EXPORT __thread struct cts_context *__cts_current;
@@ -188,6 +190,17 @@ CTS_EXPORT void __cts_yield(struct cts_context *context)
     cts_lane_wait(cta);
 }
 
+CTS_EXPORT void __cts_catch_up(struct cts_context *context, uint32_t place)
+{
+    struct cts_cta *const cta = (struct cts_cta *)context;
+    if (!cta->fibers) return;
+    cta->warp->catching |= 1u << cta->lane % CTS_WARP_LANES;
+    cta->catching_count++;
+    cta->wait[cta->lane] = CTS_WAIT_CATCH_UP;
+    cta->wait_mask[cta->lane] = place;
+    cts_lane_wait(cta);
+}
+
 CTS_EXPORT void __cts_log_full(struct cts_context *context)
 {
     struct cts_cta *const cta = (struct cts_cta *)context;
@@ -297,6 +310,43 @@ static bool run_warp(struct cts_cta *cta, struct cts_warp *warp)
     return true;
 }
 
+/* Of lanes that let others catch up, those go on that have least of the program behind them: lanes
+ * that took a branch come to the place behind it before any lane leaves that place. */
+static void wake_last(struct cts_cta *cta, struct cts_warp *warp, bool all)
+{
+    const uint32_t first_lane = (uint32_t)(warp - cta->warps) * CTS_WARP_LANES;
+    uint32_t last = UINT32_MAX, chosen = 0;
+    for (uint32_t left = warp->catching; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const uint32_t place = all ? 0 : cta->wait_mask[first_lane + lane];
+        if (place > last) continue;
+        chosen = place < last ? 1u << lane : chosen | 1u << lane;
+        last = place;
+    }
+    warp->catching &= ~chosen;
+    warp->ready |= chosen;
+    cta->catching_count -= (uint32_t)__builtin_popcount(chosen);
+}
+
+static void wake_catching(struct cts_cta *cta)
+{
+    /* Whoever is last may wait for those before it, in a loop. */
+    const bool all = ++cta->catching_sweeps > CATCHING_SWEEPS;
+    if (all) cta->catching_sweeps = 0;
+    for (uint32_t i = 0; i < cta->launch->warp_count; i++)
+        if (cta->warps[i].catching) wake_last(cta, &cta->warps[i], all);
+}
+
+static void wake_from_barriers(struct cts_cta *cta)
+{
+    for (uint32_t i = 0; i < cta->launch->warp_count; i++) {
+        cta->warps[i].ready |= cta->warps[i].woken;
+        cta->warps[i].woken = 0;
+    }
+    cta->woken_count = 0;
+    cta->catching_sweeps = 0;
+}
+
 /* The end of a sweep: whether the CTA can go on at once, else *outcome. */
 static bool end_sweep(struct cts_cta *cta, bool ran, enum cts_cta_outcome *outcome)
 {
@@ -304,12 +354,9 @@ static bool end_sweep(struct cts_cta *cta, bool ran, enum cts_cta_outcome *outco
         *outcome = CTS_CTA_DONE;
         return false;
     }
-    if (cta->woken_count) {
-        for (uint32_t i = 0; i < cta->launch->warp_count; i++) {
-            cta->warps[i].ready |= cta->warps[i].woken;
-            cta->warps[i].woken = 0;
-        }
-        cta->woken_count = 0;
+    if (cta->woken_count | cta->catching_count) {
+        if (cta->catching_count) wake_catching(cta);
+        if (cta->woken_count) wake_from_barriers(cta);
         return true;
     }
     if (ran) return true;
@@ -390,13 +437,13 @@ static struct cts_cta *take_cta(struct cts_worker *worker)
 static void start_warps(struct cts_cta *cta, const struct cts_grid *launch)
 {
     cta->live_count = launch->thread_count;
-    cta->woken_count = cta->grid_count = 0;
+    cta->woken_count = cta->grid_count = cta->catching_count = cta->catching_sweeps = 0;
     for (uint32_t i = 0; i < launch->warp_count; i++) {
         struct cts_warp *const warp = &cta->warps[i];
         const uint32_t lanes = launch->thread_count - i * CTS_WARP_LANES;
         warp->live = lanes >= CTS_WARP_LANES ? UINT32_MAX : (1u << lanes) - 1;
         warp->ready = warp->live;
-        warp->yielded = warp->full = warp->blocked = warp->woken = 0;
+        warp->yielded = warp->full = warp->blocked = warp->woken = warp->catching = 0;
         warp->meeting = warp->loose = 0;
         cts_log_state_reset(&warp->log_state);
     }

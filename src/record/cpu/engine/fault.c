@@ -236,6 +236,7 @@ static const char *const wait_texts[] = {
     [CTS_WAIT_BARRIER] = "barrier",
     [CTS_WAIT_GRID] = "a barrier of the grid",
     [CTS_WAIT_YIELD] = "a spin loop",
+    [CTS_WAIT_CATCH_UP] = "an access of shared memory",
     [CTS_WAIT_SYNC] = "__syncwarp",
     [CTS_WAIT_SHUFFLE] = "a shuffle",
     [CTS_WAIT_ALL] = "a vote (all)",

@@ -107,14 +107,15 @@ void cts_window_release(struct cts_window *window);
 
 /* Masks of lanes; a live lane that is not running is in exactly one of those marked *. */
 struct cts_warp {
-    uint32_t live;    /* has not ended */
-    uint32_t ready;   /* * can run */
-    uint32_t yielded; /* * can run, after the others had their turn */
-    uint32_t full;    /* * its log is full */
-    uint32_t blocked; /* * waits at a barrier of the CTA or the grid */
-    uint32_t woken;   /* * its barrier is complete; ready in the next sweep */
-    uint32_t meeting; /* * waits in a collective of the warp */
-    uint32_t loose;   /* of `meeting`: in one without a mask, see collective.c */
+    uint32_t live;     /* has not ended */
+    uint32_t ready;    /* * can run */
+    uint32_t yielded;  /* * can run, after the others had their turn */
+    uint32_t full;     /* * its log is full */
+    uint32_t blocked;  /* * waits at a barrier of the CTA or the grid */
+    uint32_t woken;    /* * its barrier is complete; ready in the next sweep */
+    uint32_t catching; /* * lets others catch up; the last of them are ready in the next sweep */
+    uint32_t meeting;  /* * waits in a collective of the warp */
+    uint32_t loose;    /* of `meeting`: in one without a mask, see collective.c */
     struct cts_log_state log_state;
 };
 
@@ -134,6 +135,7 @@ enum cts_wait {
     CTS_WAIT_BARRIER,
     CTS_WAIT_GRID,
     CTS_WAIT_YIELD,
+    CTS_WAIT_CATCH_UP,
     CTS_WAIT_SYNC,
     CTS_WAIT_SHUFFLE,
     CTS_WAIT_ALL,
@@ -161,12 +163,13 @@ struct cts_cta {
     void (*entry)(void **args, struct cts_context *context);
     uint64_t index; /* x + y*nx + z*nx*ny */
     bool fibers, logs;
-    struct cts_warp *warp;                        /* that runs */
-    uint32_t lane;                                /* that runs: linear thread index */
-    uint32_t live_count, woken_count, grid_count; /* lanes */
-    uint32_t barriers;                            /* mask of those with arrivals */
-    uint64_t progress;                            /* changes when lanes end or are released */
-    uint64_t grid_generation;                     /* that it waits for, while grid_arrived */
+    struct cts_warp *warp; /* that runs */
+    uint32_t lane;         /* that runs: linear thread index */
+    uint32_t live_count, woken_count, grid_count, catching_count; /* lanes */
+    uint32_t catching_sweeps;                                     /* since a barrier */
+    uint32_t barriers;                                            /* mask of those with arrivals */
+    uint64_t progress;        /* changes when lanes end or are released */
+    uint64_t grid_generation; /* that it waits for, while grid_arrived */
     bool grid_arrived;
     bool patient; /* has been found to spin: others come first */
     uint32_t idle_sweeps;
@@ -177,7 +180,8 @@ struct cts_cta {
     void *sp[CTS_CTA_THREADS_MAX]; /* NULL: not started */
     struct cts_stack *stack[CTS_CTA_THREADS_MAX];
     uint8_t wait[CTS_CTA_THREADS_MAX];        /* enum cts_wait */
-    uint32_t wait_mask[CTS_CTA_THREADS_MAX];  /* collective: lanes that it is among; barrier: id */
+    uint32_t wait_mask[CTS_CTA_THREADS_MAX];  /* collective: lanes that it is among; barrier: id;
+                                                 catching up: place */
     uint32_t wait_extra[CTS_CTA_THREADS_MAX]; /* source lane of a shuffle; out: predicate */
     uint64_t wait_value[CTS_CTA_THREADS_MAX]; /* in: this lane's; out: the result */
     const void *wait_place[CTS_CTA_THREADS_MAX];
