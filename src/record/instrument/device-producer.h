@@ -8,7 +8,7 @@
 #include <llvm-c/Core.h>
 
 /* `bitcode`: path of the producer. The marks are those of the module's notes. What the producer's
- * functions become part of is inlined by the passes that shim.cpp runs next. */
+ * functions become part of is inlined by the passes that plugin.cpp runs next. */
 void cts_producer_add(LLVMModuleRef module, const char *bitcode);
 
 /* The table as a constant of the module. `unit` identifies the translation unit. */

@@ -1,4 +1,4 @@
-/* What the passes need of LLVM and its C API lacks; the C++ behind it is shim.cpp alone. */
+/* What the passes need of LLVM and its C API lacks. */
 #ifndef CTS_INSTRUMENT_SHIM_H
 #define CTS_INSTRUMENT_SHIM_H
 
