@@ -141,20 +141,6 @@ struct cts_sheet_rows cts_sheet_all(const struct cts_sheet *sheet)
 
 /* ---- a table ---- */
 
-/* The length of a kernel's name without its parameters, "f(g<(1)>(int))" -> "f": up to the bracket
- * that the last one closes. */
-int cts_kernel_name_length(const char *name)
-{
-    const size_t length = strlen(name);
-    unsigned depth = 0;
-    for (size_t i = length; i-- > 0 && name[length - 1] == ')';) {
-        depth += name[i] == ')';
-        depth -= name[i] == '(';
-        if (!depth) return i ? (int)i : (int)length;
-    }
-    return (int)length;
-}
-
 static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
                      const union cts_cell *cell)
 {

@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/short-names.h"
 
 enum cts_cell_kind {
     CTS_CELL_TEXT,
@@ -55,9 +56,6 @@ enum { CTS_SHEET_COLUMNS_MAX = 96 };
         .name = name_, .columns = columns_, .column_count = sizeof(columns_) / sizeof *(columns_), \
         .row_count = rows, .row = fill, .state = state_                                            \
     }
-
-/* The length of a kernel's name without its parameters. */
-int cts_kernel_name_length(const char *name);
 
 /* Which rows, in which order. */
 struct cts_sheet_rows {
