@@ -20,6 +20,7 @@
 enum { ROWS_IN_TABLE = 20 };
 
 struct request {
+    bool full_names;
     struct cts_path_common common;
     enum cts_path_sheet sheet;
     bool has_sheet;
@@ -52,6 +53,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
             return cts_usage_error(arguments, "'%s' is nothing that --per knows", per);
     }
     options->direct_blame = cts_argument_given(arguments, "direct-blame");
+    request->full_names = cts_argument_given(arguments, "full-names");
     request->enriched = cts_argument(arguments, "enriched");
     request->chrome = cts_argument(arguments, "chrome");
     request->memory_run = cts_argument(arguments, "memory-run");
@@ -191,6 +193,7 @@ static enum cts_status analyze(const char *path, struct request *request,
                                                .path_weight = request->options.path_weight,
                                                .blame_weight = request->options.blame_weight,
                                                .direct_blame = request->options.direct_blame,
+                                               .full_names = request->full_names,
                                                .within = request->options.within};
         status = render(request, &report, error);
     }
@@ -232,6 +235,8 @@ static const struct cts_option path_options[] = {
      .help = "one list only: activities, patterns, the longest waits of each, or devices"},
     {.name = "top", .argument = "N", .help = "at most N rows (tables: 20; 0: all)"},
     {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
+    {.name = "full-names",
+     .help = "names with namespaces, template arguments and parameters (default: short)"},
     {.name = "within",
      .argument = "ACTIVITY",
      .help = "count only from its first enter to its last leave, on whatever rank"},

@@ -51,6 +51,27 @@ static const char *shortened(const char *name, char *buffer, size_t size)
     return buffer;
 }
 
+static const char *name_in_table(const struct cts_path_report *report, uint32_t region,
+                                 char *buffer, size_t size)
+{
+    if (report->full_names) return report->result->names.full[region];
+    return cts_short_name_fitted(&report->result->names, region, buffer, size);
+}
+
+/* "main > solve", the immediate caller last. */
+static const char *callers_of(const struct cts_path_report *report,
+                              const struct cts_path_stay *stay, char *buffer, size_t size)
+{
+    size_t length = 0;
+    buffer[0] = 0;
+    for (uint32_t i = stay->depth; i-- > 0 && length < size;) {
+        const int written = snprintf(buffer + length, size - length, "%s%s", length ? " > " : "",
+                                     report->result->names.short_form[stay->callers[i]]);
+        length += written > 0 ? (size_t)written : 0;
+    }
+    return buffer;
+}
+
 /* ---- activities ---- */
 
 static const struct cts_column activity_columns[] = {
@@ -58,13 +79,23 @@ static const struct cts_column activity_columns[] = {
     {"name", "activity", CTS_CELL_TEXT, true},
     {"where", "where", CTS_CELL_TEXT, false},
     {"calls", "calls", CTS_CELL_COUNT, false},
-    {"inclusive_ns", "time", CTS_CELL_TIME, false},
-    {"exclusive_ns", NULL, CTS_CELL_TIME, false},
+    {"inclusive_ns", "inclusive", CTS_CELL_TIME, false},
+    {"exclusive_ns", "exclusive", CTS_CELL_TIME, false},
     {"path_ns", "on path", CTS_CELL_TIME, false},
     {"path_share", "path%", CTS_CELL_FRACTION, false},
     {"blame_ns", "blame", CTS_CELL_TIME, false},
     {"blame_share", "blame%", CTS_CELL_FRACTION, false},
     {"rating", "rating", CTS_CELL_RATING, false},
+    {"rank_least_ns", "least", CTS_CELL_TIME, false},
+    {"rank_least", "rank", CTS_CELL_ID, false},
+    {"rank_mean_ns", "mean", CTS_CELL_TIME, false},
+    {"rank_most_ns", "most", CTS_CELL_TIME, false},
+    {"rank_most", "rank", CTS_CELL_ID, false},
+    {"longest_ns", NULL, CTS_CELL_TIME, false},
+    {"longest_begin_ns", NULL, CTS_CELL_TIME, false},
+    {"longest_location", NULL, CTS_CELL_TEXT, false},
+    {"longest_callers", NULL, CTS_CELL_TEXT, false},
+    {"short_name", NULL, CTS_CELL_TEXT, false},
     {"file", NULL, CTS_CELL_TEXT, false},
     {"line", NULL, CTS_CELL_ID, false},
     /* where a run directory knows more of the kernels */
@@ -77,9 +108,9 @@ static void activity_row(const void *state, size_t index, union cts_cell *cells)
 {
     const struct cts_path_report *const report = state;
     const struct cts_path_row *const row = &report->result->rows[index];
-    static _Thread_local char name[NAME_IN_TABLE + 1];
+    static _Thread_local char name[NAME_IN_TABLE + 1], location[96], callers[1024];
     cells[0].text = report->result->region_names[row->region];
-    cells[1].text = shortened(cells[0].text, name, sizeof name);
+    cells[1].text = name_in_table(report, row->region, name, sizeof name);
     cells[2].text = where_names[row->where];
     cells[3].number = row->calls;
     cells[4].number = row->inclusive_ns;
@@ -89,14 +120,26 @@ static void activity_row(const void *state, size_t index, union cts_cell *cells)
     cells[8].number = row->blame_ns;
     cells[9].real = row->blame_share;
     cells[10].real = row->rating;
+    cells[11].number = row->least_ns;
+    cells[12].number = row->calls ? row->least_rank : UINT64_MAX;
+    cells[13].number = row->exclusive_ns / report->result->process_count;
+    cells[14].number = row->most_ns;
+    cells[15].number = row->calls ? row->most_rank : UINT64_MAX;
+    const struct cts_path_stay *const stay = &row->stay;
+    cells[16].number = stay->ns;
+    cells[17].number = stay->begin_ns;
+    cells[18].text =
+        stay->ns ? cts_path_location_name(report, stay->location, location, sizeof location) : NULL;
+    cells[19].text = stay->depth ? callers_of(report, stay, callers, sizeof callers) : NULL;
     const struct cts_timeline *const timeline = report->result->timeline;
     const bool known = row->region < timeline->region_count;
-    cells[11].text = known ? timeline->regions[row->region].file : NULL;
-    cells[12].number = known ? timeline->regions[row->region].begin_line : 0;
+    cells[20].text = report->result->names.short_form[row->region];
+    cells[21].text = known ? timeline->regions[row->region].file : NULL;
+    cells[22].number = known ? timeline->regions[row->region].begin_line : 0;
     if (!report->kernels) return;
     const bool kernel = row->region < report->kernels->region_count;
-    cells[13].real = kernel ? report->kernels->by_region[row->region].occupancy : NAN;
-    cells[14].real = kernel ? report->kernels->by_region[row->region].memory_efficiency : NAN;
+    cells[23].real = kernel ? report->kernels->by_region[row->region].occupancy : NAN;
+    cells[24].real = kernel ? report->kernels->by_region[row->region].memory_efficiency : NAN;
 }
 
 /* ---- patterns ---- */
@@ -196,7 +239,8 @@ static void instance_row(const void *state, size_t index, union cts_cell *cells)
     cells[9].text = short_location(cells[4].text, short_where, sizeof short_where);
     cells[10].text = short_location(cells[5].text, short_culprit, sizeof short_culprit);
     cells[11].text = short_location(cells[6].text, short_blamed, sizeof short_blamed);
-    cells[12].text = cells[7].text ? shortened(cells[7].text, name, sizeof name) : NULL;
+    cells[12].text =
+        cells[7].text ? name_in_table(report, instance->blamed_region, name, sizeof name) : NULL;
 }
 
 /* ---- devices ---- */

@@ -1,10 +1,11 @@
-/* The path analysis: the screenful, what it means in words, notes, JSON. */
+/* The path analysis: the screenful, notes, JSON. */
 #include "report/path.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/text-table.h"
+#include "report/path-words.h"
 
 static const char *time_of(uint64_t time_ns)
 {
@@ -15,48 +16,8 @@ static const char *time_of(uint64_t time_ns)
     return text->text;
 }
 
-static const char *percent_of(uint64_t part, uint64_t whole)
-{
-    static _Thread_local struct cts_scaled texts[4];
-    static _Thread_local unsigned next;
-    struct cts_scaled *const text = &texts[next++ % 4];
-    *text = cts_percent_text(part, whole);
-    return text->text;
-}
-
-/* What is there only because the recording begins there: nobody can make it faster. */
-static bool is_start(const struct cts_path *result, const struct cts_path_row *row)
-{
-    if (row->region == result->start_region) return true;
-    const char *const name = result->region_names[row->region];
-    return result->init_ns && result->init_ns == result->first_ns &&
-           (!strcmp(name, "MPI_Init") || !strcmp(name, "MPI_Init_thread"));
-}
-
-/* Where it is more than a hundredth of the path or of waiting. */
-static void print_start_notes(const struct cts_path *result, FILE *file)
-{
-    for (size_t i = 0; i < result->row_count; i++) {
-        const struct cts_path_row *const row = &result->rows[i];
-        const bool matters =
-            row->path_ns > result->path_ns / 100 || row->blame_ns > result->wait_ns / 100;
-        if (!matters || !is_start(result, row)) continue;
-        if (row->region == result->start_region)
-            fprintf(file,
-                    "Note: %s of the path and %s of waiting lie before the first event of a\n"
-                    "      process or thread: what it did then is not recorded\n",
-                    time_of(row->path_ns), time_of(row->blame_ns));
-        else
-            fprintf(file,
-                    "Note: the recording begins with %s: it is on the path for %s since\n"
-                    "      nothing before it is known, not because something waits for it\n",
-                    result->region_names[row->region], time_of(row->path_ns));
-    }
-}
-
 void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
 {
-    print_start_notes(report->result, file);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
         if (report->result->warnings[i])
             fprintf(file, "Note: %s %s\n", cts_count_text(report->result->warnings[i]).text,
@@ -77,58 +38,6 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
             fprintf(file, " (%s times)", cts_count_text(timeline->warnings[i].count).text);
         fputc('\n', file);
     }
-}
-
-/* ---- words ---- */
-
-static const struct cts_path_row *most(const struct cts_path *result, bool blame)
-{
-    const struct cts_path_row *best = NULL;
-    for (size_t i = 0; i < result->row_count; i++) {
-        const struct cts_path_row *const row = &result->rows[i];
-        const uint64_t value = blame ? row->blame_ns : row->path_ns;
-        if (is_start(result, row)) continue;
-        if (value && (!best || value > (blame ? best->blame_ns : best->path_ns))) best = row;
-    }
-    return best;
-}
-
-static int name_length(const struct cts_path *result, const struct cts_path_row *row)
-{
-    return cts_kernel_name_length(result->region_names[row->region]);
-}
-
-static void print_words(const struct cts_path_report *report, FILE *file)
-{
-    const struct cts_path *const r = report->result;
-    const uint64_t *const where = r->path_where_ns;
-    fprintf(file, "\nThe critical path is %s on the host, %s on devices, %s in MPI, %s\n",
-            percent_of(where[CTS_PATH_ON_HOST], r->path_ns),
-            percent_of(where[CTS_PATH_ON_DEVICE], r->path_ns),
-            percent_of(where[CTS_PATH_IN_MPI], r->path_ns),
-            percent_of(where[CTS_PATH_LATENCY], r->path_ns));
-    fprintf(file, "latencies; it changes location %s, %s of them between processes.\n",
-            cts_counted_text(r->path_jumps, "time", "times").text,
-            cts_count_text(r->path_crossings).text);
-    const struct cts_path_row *const long_row = most(r, false);
-    if (long_row)
-        fprintf(file, "Most of it is spent in '%.*s': %s, %s of %s.\n", name_length(r, long_row),
-                r->region_names[long_row->region], time_of(long_row->path_ns),
-                percent_of(long_row->path_ns, r->path_ns),
-                report->within ? "what is counted" : "the run");
-    if (!r->wait_ns) {
-        fputs("Nothing waits.\n", file);
-        return;
-    }
-    fprintf(file, "Waiting sums to %s: %s on host threads, %s on device streams.\n",
-            time_of(r->wait_ns), time_of(r->host_wait_ns), time_of(r->device_wait_ns));
-    const struct cts_path_row *const blamed = most(r, true);
-    if (blamed)
-        fprintf(file, "Most of it is caused by '%.*s': %s, %s of all waiting.\n",
-                name_length(r, blamed), r->region_names[blamed->region], time_of(blamed->blame_ns),
-                percent_of(blamed->blame_ns, r->wait_ns));
-    if (long_row && blamed && long_row == blamed)
-        fputs("It is what to make faster first: the run and the waits both depend on it.\n", file);
 }
 
 /* ---- the screenful ---- */
@@ -160,6 +69,28 @@ static enum cts_status print_rows(const struct cts_path_report *report, enum cts
     if (left_out) *left_out = rows.found - rows.count;
     status = cts_sheet_table(&sheet, &rows, file, error);
     free(rows.rows);
+    return status;
+}
+
+/* The program's activities; start-up and shutdown have a sentence of their own. */
+static enum cts_status print_activities(const struct cts_path_report *report, size_t top,
+                                        FILE *file, struct cts_error *error)
+{
+    const struct cts_sheet sheet = cts_path_brief_sheet(report, CTS_PATH_SHEET_ACTIVITY);
+    struct cts_sheet_rows rows;
+    enum cts_status status = cts_sheet_choose(&sheet, &(struct cts_sheet_choice){0}, &rows, error);
+    if (status) return status;
+    size_t count = 0, found = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        if (report->result->rows[rows.rows[i]].frame) continue;
+        found++;
+        if (!top || count < top) rows.rows[count++] = rows.rows[i];
+    }
+    rows.count = count;
+    status = cts_sheet_table(&sheet, &rows, file, error);
+    free(rows.rows);
+    if (!status && found > count)
+        fprintf(file, "  %zu more activities: --top 0 shows all\n", found - count);
     return status;
 }
 
@@ -244,17 +175,16 @@ static enum cts_status print_devices(const struct cts_path_report *report, FILE 
 enum cts_status cts_path_print_summary(const struct cts_path_report *report, size_t top, FILE *file,
                                        struct cts_error *error)
 {
-    size_t left_out = 0;
     print_head(report, file);
-    enum cts_status status =
-        print_rows(report, CTS_PATH_SHEET_ACTIVITY, &(struct cts_sheet_choice){.limit = top}, file,
-                   &left_out, error);
-    if (!status && left_out) fprintf(file, "  %zu more activities: --top 0 shows all\n", left_out);
+    enum cts_status status = print_activities(report, top, file, error);
     if (!status) status = print_patterns(report, file, error);
     if (!status && report->result->wait_ns) status = print_instances(report, file, error);
     if (!status) status = print_devices(report, file, error);
     if (status) return status;
-    print_words(report, file);
+    struct cts_path_words words;
+    cts_path_words_make(report, &words);
+    fputc('\n', file);
+    cts_path_words_print(&words, file);
     cts_path_print_notes(report, file);
     return CTS_OK;
 }
@@ -276,6 +206,7 @@ static void json_head(const struct cts_path_report *report, struct cts_json *jso
     cts_json_member_u64(json, "end_ns", r->part_end_ns);
     cts_json_member_u64(json, "path_ns", r->path_ns);
     cts_json_member_u64(json, "mpi_path_ns", r->mpi_path_ns);
+    cts_json_member_u64(json, "program_path_ns", r->program_path_ns);
     cts_json_member_u64(json, "path_host_ns", r->path_where_ns[CTS_PATH_ON_HOST]);
     cts_json_member_u64(json, "path_device_ns", r->path_where_ns[CTS_PATH_ON_DEVICE]);
     cts_json_member_u64(json, "path_mpi_ns", r->path_where_ns[CTS_PATH_IN_MPI]);
@@ -309,6 +240,12 @@ enum cts_status cts_path_json_members(const struct cts_path_report *report,
         const struct cts_sheet_rows all = cts_sheet_all(&sheet);
         cts_sheet_json(&sheet, &all, json);
     }
+    struct cts_path_words words;
+    cts_path_words_make(report, &words);
+    cts_json_key(json, "summary");
+    cts_json_open_array(json);
+    for (unsigned i = 0; i < words.count; i++) cts_json_string(json, words.text[i]);
+    cts_json_close_array(json);
     cts_json_key(json, "warnings");
     cts_json_open_array(json);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) {

@@ -16,6 +16,7 @@ struct cts_path_report {
     double path_weight, blame_weight; /* 0, 0: 1, 1 */
     bool direct_blame;
     const char *within; /* the activity that the part belongs to; NULL: all of the run */
+    bool full_names;    /* in tables and sentences; else short ones */
     const struct cts_path_kernels *kernels; /* what else is known of kernels; NULL: no columns */
 };
 

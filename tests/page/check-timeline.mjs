@@ -44,10 +44,12 @@ for (const colorScheme of ["light", "dark"]) {
     // The table of activities is that of `path`, in its order.
     const card = page.locator(".card", { hasText: "Where to look first" });
     const names = await card.locator("tbody td:first-child").allTextContents();
-    assert.deepEqual(names, path.activities.slice(0, 200).map((activity) => activity.activity));
+    assert.deepEqual(names, path.activities.slice(0, 200).map((activity) => activity.short_name));
+    // The sentences are those of `path`.
+    assert.ok((await page.locator("body").textContent()).includes(path.summary.join(" ")));
     await card.getByRole("tab", { name: "blame" }).click();
     const blamed = [...path.activities].sort((a, b) => b.blame_ns - a.blame_ns)[0];
-    assert.equal(await card.locator("tbody td:first-child").first().textContent(), blamed.activity);
+    assert.equal(await card.locator("tbody td:first-child").first().textContent(), blamed.short_name);
 
     // A lane per location, with every colour that its activities have: pixels differ from bare ones.
     const picture = () => canvas.evaluate((element) => {

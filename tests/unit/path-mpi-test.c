@@ -209,6 +209,46 @@ static void any_thread(void **state)
     finish(t, &r);
 }
 
+/* Start-up and shutdown are told apart from the program; an activity's ranks and its longest stay
+ * on the path, with what called it. */
+static void program_and_ranks(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t), c = trace_rank(t);
+    trace_enter(t, a, 0, "main");
+    trace_call(t, a, 0, 100, "MPI_Init");
+    trace_enter(t, a, 100, "step");
+    trace_call(t, a, 110, 310, "work");
+    trace_call(t, a, 310, 350, "work");
+    trace_leave(t, a, 360, "step");
+    trace_call(t, a, 360, 400, "MPI_Finalize");
+    trace_leave(t, a, 400, "main");
+    trace_call(t, b, 0, 100, "MPI_Init");
+    trace_call(t, b, 100, 150, "work");
+    trace_call(t, b, 150, 400, "MPI_Finalize");
+    trace_call(t, c, 0, 100, "MPI_Init");
+    trace_call(t, c, 120, 400, "MPI_Finalize");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    assert_int_equal(r.path_ns, 400);
+    assert_int_equal(r.program_path_ns, 260);
+    assert_true(row_named(&r, "MPI_Init").frame && row_named(&r, "MPI_Finalize").frame);
+    const struct cts_path_row work = row_named(&r, "work");
+    assert_false(work.frame);
+    assert_int_equal(work.least_ns, 0);
+    assert_int_equal(work.least_rank, 2);
+    assert_int_equal(work.most_ns, 240);
+    assert_int_equal(work.most_rank, 0);
+    assert_int_equal(work.stay.ns, 200);
+    assert_int_equal(work.stay.begin_ns, 110);
+    assert_int_equal(work.stay.location, a);
+    assert_int_equal(work.stay.depth, 2);
+    assert_string_equal(r.region_names[work.stay.callers[0]], "step");
+    assert_string_equal(r.region_names[work.stay.callers[1]], "main");
+    finish(t, &r);
+}
+
 /* Who is to blame for one wait, as blame says: not whom it waits for, if that one waits itself. */
 static void culprits_of_a_chain(void **state)
 {
@@ -293,6 +333,7 @@ static void culprit_on_a_device(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(program_and_ranks),
         cmocka_unit_test(culprits_of_a_chain),
         cmocka_unit_test(culprit_of_a_collective),
         cmocka_unit_test(culprit_on_a_device),

@@ -6,6 +6,7 @@ import { Timeline, type TimelineData } from "./timeline";
 
 export interface Activity {
     activity: string;
+    short_name: string;
     where: string;
     calls: number;
     inclusive_ns: number;
@@ -31,20 +32,11 @@ export interface PathData {
     activities: Activity[];
     patterns: { pattern: string; count: number; time_ns: number; share: number | null; longest_ns: number; meaning: string }[];
     instances: { pattern: string; duration_ns: number; begin_ns: number; location: string; culprit: string | null; blamed: string | null; blamed_activity: string | null }[];
+    summary: string[]; // as `ctascope path` prints it
     warnings: { text: string; count: number }[];
 }
 
 const ROWS = 200;
-
-function words(path: PathData): string {
-    const top = (value: (a: Activity) => number) => path.activities.reduce<Activity | null>((best, a) => (value(a) > (best ? value(best) : 0) ? a : best), null);
-    const longest = top((a) => a.path_ns), blamed = top((a) => a.blame_ns), of = (part: number, whole: number) => percent(part / Math.max(1, whole));
-    const first = `The run takes ${time(path.path_ns)}. Its critical path is ${of(path.path_host_ns, path.path_ns)} on the host, ${of(path.path_device_ns, path.path_ns)} on devices, ` +
-        `${of(path.path_mpi_ns, path.path_ns)} in MPI and ${of(path.path_latency_ns, path.path_ns)} latencies`;
-    const second = longest ? `; most of it is spent in ${longest.activity}, ${percent(longest.path_share)}.` : ".";
-    if (!path.wait_ns) return `${first}${second} Nothing waits.`;
-    return `${first}${second} Waiting sums to ${time(path.wait_ns)}` + (blamed ? `; most of it is caused by ${blamed.activity}, ${percent(blamed.blame_share)}.` : ".");
-}
 
 // A bar behind a share, so that a column can be read at a glance.
 function Share({ share }: { share: number | null }) {
@@ -64,7 +56,7 @@ function Activities({ path }: { path: PathData }) {
             </p>
             <Table columns={[{ title: "activity", text: true }, { title: "where", text: true }, { title: "calls" }, { title: "time" }, { title: "on the path" },
                 { title: "of the path" }, { title: "blame" }, { title: "of the waiting" }, { title: "rating" }]}
-                rows={rows.slice(0, ROWS).map((a) => [<code title={a.activity}>{a.activity}</code>, a.where, count(a.calls), time(a.inclusive_ns), time(a.path_ns),
+                rows={rows.slice(0, ROWS).map((a) => [<code title={a.activity}>{a.short_name}</code>, a.where, count(a.calls), time(a.inclusive_ns), time(a.path_ns),
                     <Share share={a.path_share} />, time(a.blame_ns), <Share share={a.blame_share} />, a.rating.toFixed(3)])} left={Math.max(0, rows.length - ROWS)} />
         </section>
     );
@@ -92,7 +84,7 @@ function Waits({ path }: { path: PathData }) {
 export function PathSection({ path, timeline }: { path: PathData; timeline: TimelineData }) {
     return (
         <>
-            <p>{words(path)}</p>
+            <p>{path.summary.join(" ")}</p>
             {path.warnings.length > 0 && <div class="warning"><ul>{path.warnings.map((w) => <li>{count(w.count)} {w.text}</li>)}</ul></div>}
             <section class="card">
                 <h2>Timeline</h2>

@@ -146,5 +146,6 @@ void cts_path_graph_release(struct cts_path_graph *graph)
     free(graph->pool_edges);
     free(graph->warnings);
     free(graph->rows);
+    free(graph->rank_ns);
     *graph = (struct cts_path_graph){0};
 }

@@ -169,6 +169,12 @@ struct cts_path_stretch {
     const uint64_t *rank_first_ns; /* [process]: its first event */
 };
 
+/* The longest that the path stays in an activity; ns 0: never. */
+struct cts_path_found {
+    uint64_t ns, begin_ns;
+    uint32_t location, node; /* the node before it */
+};
+
 struct cts_path_graph {
     const struct cts_path_source *source;
     const struct cts_timeline *timeline;
@@ -197,7 +203,9 @@ struct cts_path_graph {
     const struct cts_path_stretch *stretch; /* NULL: the whole timeline */
     uint64_t *warnings;                     /* [CTS_PATH_WARNING_COUNT], of this process */
     struct cts_path_row *rows;              /* [region_count]: calls and times, of this process */
-    struct cts_path_blames *kept_blames;    /* [location_count]: filled by cts_path_blame(); NULL */
+    uint64_t *rank_ns;                   /* [process][region]: exclusive time, of own processes */
+    struct cts_path_blames *kept_blames; /* [location_count]: filled by cts_path_blame(); NULL */
+    struct cts_path_found *stays;        /* [region_count]: filled by cts_path_walk(); NULL */
 };
 
 static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t location)

@@ -150,6 +150,8 @@ static void add_totals(const struct load *load)
         row->calls += load->rows[i].calls;
         row->inclusive_ns += load->rows[i].inclusive_ns;
         row->exclusive_ns += load->rows[i].exclusive_ns;
+        graph->rank_ns[(size_t)load->location->process * graph->region_count + i] +=
+            load->rows[i].exclusive_ns;
         if (load->location->stream) row->where = CTS_PATH_ON_DEVICE;
     }
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) graph->warnings[i] += load->warnings[i];

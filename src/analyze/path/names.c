@@ -4,16 +4,27 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NEAR_MAX = 3 };
 
-bool cts_path_is_named(const char *wanted, const char *name)
+static bool is_named(const char *wanted, const char *name)
 {
     if (!strcmp(wanted, name)) return true;
     if (strchr(wanted, '*')) return fnmatch(wanted, name, 0) == 0;
     const size_t length = strlen(wanted);
     return length && !strncmp(wanted, name, length) && name[length] == '(';
+}
+
+bool cts_path_is_named(const char *wanted, const char *name)
+{
+    if (is_named(wanted, name)) return true;
+    if (strncmp(name, "_Z", 2) != 0) return false;
+    char *const demangled = cts_demangled(name); /* as the lists show it */
+    const bool found = demangled && is_named(wanted, demangled);
+    free(demangled);
+    return found;
 }
 
 /* How unlike two names are: single letters to change, without regard to case. */

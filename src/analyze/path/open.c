@@ -167,7 +167,9 @@ enum cts_status cts_path_graph_open(const struct cts_path_source *source,
     if (!status) {
         graph->warnings = cts_array_zeroed(CTS_PATH_WARNING_COUNT, sizeof *graph->warnings, error);
         graph->rows = cts_array_zeroed(graph->region_count, sizeof *graph->rows, error);
-        if (!graph->warnings || !graph->rows) status = CTS_MEMORY;
+        graph->rank_ns = cts_array_zeroed((size_t)graph->process_count * graph->region_count,
+                                          sizeof *graph->rank_ns, error);
+        if (!graph->warnings || !graph->rows || !graph->rank_ns) status = CTS_MEMORY;
     }
     return status;
 }

@@ -21,6 +21,7 @@
 #include "analyze/path/open.h"
 #include "analyze/path/patterns.h"
 #include "analyze/path/questions.h"
+#include "analyze/path/ranks.h"
 #include "analyze/path/stretches.h"
 #include "analyze/path/within.h"
 
@@ -92,6 +93,14 @@ static enum cts_status add_up(struct cts_path_graph *graph, uint64_t *path_ns,
     return CTS_OK;
 }
 
+/* What is added up over stretches. */
+struct totals {
+    uint64_t *path_ns;
+    struct cts_path_stay *stays;
+    unsigned __int128 *blame;
+    struct cts_path_sums sums;
+};
+
 static int by_rating(const void *left, const void *right)
 {
     const struct cts_path_row *const a = left, *const b = right;
@@ -101,9 +110,8 @@ static int by_rating(const void *left, const void *right)
 }
 
 /* Blame in whole ns: what all rows up to here have, less what those before were given. */
-static enum cts_status make_rows(struct cts_path_graph *graph, const uint64_t *path_ns,
-                                 const unsigned __int128 *blame, struct cts_path *result,
-                                 struct cts_error *error)
+static enum cts_status make_rows(struct cts_path_graph *graph, const struct totals *totals,
+                                 struct cts_path *result, struct cts_error *error)
 {
     const struct cts_path_options *const options = graph->options;
     const bool plain = options->path_weight == 0 && options->blame_weight == 0;
@@ -114,14 +122,19 @@ static enum cts_status make_rows(struct cts_path_graph *graph, const uint64_t *p
     unsigned __int128 sum = 0;
     for (uint32_t i = 0; i < graph->region_count; i++) {
         const uint64_t before_ns = (uint64_t)(sum >> 32);
-        sum += blame[i];
+        sum += totals->blame[i];
         struct cts_path_row row = graph->rows[i];
         row.region = i;
         row.where = where_of(graph, i);
-        row.path_ns = path_ns[i];
+        row.frame = graph->regions[i].kind == CTS_PATH_ALL || i == graph->pseudo + CTS_PATH_START;
+        row.path_ns = totals->path_ns[i];
         row.blame_ns = (uint64_t)(sum >> 32) - before_ns;
         result->blame_ns += row.blame_ns;
+        row.stay = totals->stays[i];
+        if (row.stay.ns) row.stay.begin_ns -= graph->first_ns;
         result->path_where_ns[row.where] += row.path_ns;
+        if (!row.frame) result->program_path_ns += row.path_ns;
+        if (!row.frame) result->program_blame_ns += row.blame_ns;
         if (result->path_ns) row.path_share = (double)row.path_ns / (double)result->path_ns;
         if (result->wait_ns) row.blame_share = (double)row.blame_ns / (double)result->wait_ns;
         row.rating = path_weight * row.path_share + blame_weight * row.blame_share;
@@ -171,12 +184,14 @@ static enum cts_status count_all(struct cts_path_graph *graph, struct cts_path *
     result->region_count = graph->region_count;
     result->start_region = graph->pseudo + CTS_PATH_START;
     memcpy(result->warnings, graph->warnings, sizeof result->warnings);
-    result->region_names =
-        cts_array_zeroed(graph->region_count, sizeof *result->region_names, error);
-    if (!result->region_names) return CTS_MEMORY;
-    for (uint32_t i = 0; i < graph->region_count; i++)
-        result->region_names[i] = graph->regions[i].name;
-    return CTS_OK;
+    const char **const names = cts_array_zeroed(graph->region_count, sizeof *names, error);
+    if (!names) return CTS_MEMORY;
+    for (uint32_t i = 0; i < graph->region_count; i++) names[i] = graph->regions[i].name;
+    const enum cts_status status =
+        cts_short_names_make(names, graph->region_count, &result->names, error);
+    result->region_names = result->names.full;
+    free(names);
+    return status;
 }
 
 static int later_first(const void *left, const void *right)
@@ -257,19 +272,13 @@ static enum cts_status prepare_blames(struct cts_path_graph *graph, struct cts_p
     return CTS_OK;
 }
 
-/* What is added up over stretches. */
-struct totals {
-    uint64_t *path_ns;
-    unsigned __int128 *blame;
-    struct cts_path_sums sums;
-};
-
 /* Path, blame, waits and devices of a graph that is built. */
 static enum cts_status add_graph(struct cts_path_graph *graph, struct totals *totals,
                                  struct cts_path *result, struct cts_error *error)
 {
     uint64_t *const path_ns = cts_array_zeroed(graph->region_count, sizeof *path_ns, error);
-    enum cts_status status = path_ns ? CTS_OK : CTS_MEMORY;
+    graph->stays = cts_array_zeroed(graph->region_count, sizeof *graph->stays, error);
+    enum cts_status status = path_ns && graph->stays ? CTS_OK : CTS_MEMORY;
     if (!status) status = prepare_blames(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     const uint64_t jumps = result->path_jumps, crossings = result->path_crossings;
@@ -279,6 +288,7 @@ static enum cts_status add_graph(struct cts_path_graph *graph, struct totals *to
     if (!status) status = share_segments(graph, result, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     for (uint32_t i = 0; i < graph->region_count; i++) totals->path_ns[i] += path_ns[i];
+    cts_path_add_stays(graph, totals->stays);
     status = cts_path_blame(graph, totals->blame, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     status = cts_path_round_blames(graph, error);
@@ -288,6 +298,8 @@ static enum cts_status add_graph(struct cts_path_graph *graph, struct totals *to
     result->stretch_count++;
 out:
     free(path_ns);
+    free(graph->stays);
+    graph->stays = NULL;
     return status;
 }
 
@@ -297,9 +309,11 @@ static enum cts_status finish(struct cts_path_graph *graph, struct totals *total
 {
     cts_path_give_patterns(graph, &totals->sums, result);
     enum cts_status status = add_up(graph, totals->path_ns, totals->blame, error);
+    if (!status) status = cts_path_share_stays(graph, totals->stays, error);
+    if (!status) status = cts_path_spread_ranks(graph, error);
     if (!status) status = count_all(graph, result, error);
     if (!status) find_mpi_span(graph, result);
-    if (!status) status = make_rows(graph, totals->path_ns, totals->blame, result, error);
+    if (!status) status = make_rows(graph, totals, result, error);
     return status;
 }
 
@@ -308,7 +322,9 @@ static enum cts_status open_totals(const struct cts_path_graph *graph, struct to
 {
     totals->path_ns = cts_array_zeroed(graph->region_count, sizeof *totals->path_ns, error);
     totals->blame = cts_array_zeroed(graph->region_count, sizeof *totals->blame, error);
-    enum cts_status status = totals->path_ns && totals->blame ? CTS_OK : CTS_MEMORY;
+    totals->stays = cts_array_zeroed(graph->region_count, sizeof *totals->stays, error);
+    enum cts_status status =
+        totals->path_ns && totals->blame && totals->stays ? CTS_OK : CTS_MEMORY;
     (void)cts_processes_agree(graph->processes, &status, error);
     return status;
 }
@@ -316,6 +332,7 @@ static enum cts_status open_totals(const struct cts_path_graph *graph, struct to
 static void release_totals(struct totals *totals)
 {
     free(totals->path_ns);
+    free(totals->stays);
     free(totals->blame);
     cts_path_sums_release(&totals->sums);
 }
@@ -408,7 +425,7 @@ enum cts_status cts_path_analyze(const struct cts_path_source *source,
 
 void cts_path_release(struct cts_path *result)
 {
-    free(result->region_names);
+    cts_short_names_release(&result->names);
     free(result->rows);
     free(result->segments);
     free(result->kept_waits);

@@ -4,7 +4,8 @@
 
 #include "analyze/path/graph.h"
 
-/* The backward walk. path_ns[region_count] is added to (times of this process's ranks only). */
+/* The backward walk. path_ns[region_count] is added to (times of this process's ranks only),
+ * graph->stays, unless NULL, likewise. */
 CTS_MUST_CHECK enum cts_status cts_path_walk(struct cts_path_graph *graph, uint64_t *path_ns,
                                              struct cts_path *result, struct cts_error *error);
 /* Blame in ns * 2^32: added to blame[region_count], of this process's ranks. */

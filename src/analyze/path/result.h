@@ -7,6 +7,7 @@
 
 #include "analyze/path/rules.h"
 #include "common/processes.h"
+#include "common/short-names.h"
 #include "trace/timeline/timeline.h"
 
 /* What is odd in a trace, counted; the analysis goes on without it. */
@@ -62,13 +63,28 @@ struct cts_path_options {
 
 enum cts_path_where { CTS_PATH_ON_HOST, CTS_PATH_ON_DEVICE, CTS_PATH_IN_MPI, CTS_PATH_LATENCY };
 
+/* The longest that an activity is on the path in one go, and what it was called from. */
+enum { CTS_PATH_STACK_MAX = 8 };
+struct cts_path_stay {
+    uint64_t ns, begin_ns; /* ns 0: it is not on the path; begin: from the first event */
+    uint32_t location;
+    uint32_t depth;                       /* callers that are known, without the activity itself */
+    uint32_t callers[CTS_PATH_STACK_MAX]; /* regions, the immediate one first */
+};
+
 /* All instances of one activity. */
 struct cts_path_row {
     uint32_t region; /* in cts_path.region_names */
     enum cts_path_where where;
+    bool frame; /* start-up or shutdown, not the program: MPI_Init, MPI_Finalize, before all events
+                 */
     uint64_t calls, inclusive_ns, exclusive_ns; /* inclusive: of the outermost call */
     uint64_t path_ns, blame_ns;
     double path_share, blame_share, rating;
+    /* exclusive time of one rank, over all ranks; the lowest of several with the same */
+    uint64_t least_ns, most_ns;
+    uint32_t least_rank, most_rank;
+    struct cts_path_stay stay;
 };
 
 /* An instance of a wait. */
@@ -139,7 +155,8 @@ struct cts_path_device_row {
 
 struct cts_path {
     const struct cts_timeline *timeline;
-    const char **region_names;
+    struct cts_short_names names; /* of regions */
+    char *const *region_names;    /* the full ones */
     uint32_t region_count;
     uint32_t start_region;     /* what stands for the time before a process's first event */
     struct cts_path_row *rows; /* by rating; only those that were called, on the path or to blame */
@@ -151,6 +168,8 @@ struct cts_path {
     uint64_t init_ns,
         finalize_ns;            /* first enter of MPI_Init, last leave of MPI_Finalize; 0: none */
     uint64_t path_ns;           /* of the part: its length */
+    uint64_t program_path_ns;   /* of it, less start-up and shutdown */
+    uint64_t program_blame_ns;  /* of all blame, likewise */
     uint64_t mpi_path_ns;       /* of it, from MPI_Init to MPI_Finalize */
     uint64_t wait_ns, blame_ns; /* equal */
     uint64_t host_wait_ns, device_wait_ns;

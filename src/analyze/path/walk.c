@@ -27,7 +27,8 @@ struct cursor {
 
 struct walk {
     struct cts_path_graph *graph;
-    uint64_t *path_ns; /* NULL: only look */
+    uint64_t *path_ns;            /* NULL: only look */
+    struct cts_path_found *stays; /* [region_count]: the longest of each; with path_ns */
     struct cts_path *result;
     uint64_t jumps, crossings;
     uint64_t still; /* steps in which no time passed */
@@ -45,6 +46,25 @@ static void book_region(struct walk *walk, uint32_t region, uint64_t from_ns, ui
         walk->path_ns[region] += to_ns - from_ns;
 }
 
+/* Longer; then the earlier; then by location. */
+static bool is_longer(const struct cts_path_graph *graph, const struct cts_path_found *a,
+                      const struct cts_path_found *b)
+{
+    if (a->ns != b->ns || !a->ns) return a->ns > b->ns;
+    if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns;
+    return graph->locations[a->location].order < graph->locations[b->location].order;
+}
+
+static void note_stay(struct walk *walk, uint32_t region, const struct cts_path_found *stay)
+{
+    uint64_t from_ns = stay->begin_ns, to_ns = stay->begin_ns + stay->ns;
+    struct cts_path_found clipped = *stay;
+    if (!walk->stays || !cts_path_clip(walk->graph, &from_ns, &to_ns)) return;
+    clipped.begin_ns = from_ns;
+    clipped.ns = to_ns - from_ns;
+    if (is_longer(walk->graph, &clipped, &walk->stays[region])) walk->stays[region] = clipped;
+}
+
 /* Time [from_ns, cursor) of a location to what ran there; the cursor's node is its last one. */
 static void book_stay(struct walk *walk, const struct cursor *cursor, uint64_t from_ns)
 {
@@ -54,7 +74,11 @@ static void book_stay(struct walk *walk, const struct cursor *cursor, uint64_t f
     for (uint32_t node = cursor->node; end_ns > from_ns; node--) {
         const uint64_t begin_ns = at->time_ns[node] > from_ns ? at->time_ns[node] : from_ns;
         if (begin_ns < end_ns) {
-            book_region(walk, cts_path_region_after(walk->graph, at, node), begin_ns, end_ns);
+            const uint32_t region = cts_path_region_after(walk->graph, at, node);
+            book_region(walk, region, begin_ns, end_ns);
+            note_stay(
+                walk, region,
+                &(struct cts_path_found){end_ns - begin_ns, begin_ns, cursor->location, node});
             end_ns = begin_ns;
         }
         if (node == 0) break;
@@ -390,8 +414,9 @@ struct sub_paths {
     struct cts_path *result;
     struct cursor *starts;
     size_t count, capacity;
-    uint64_t *path_ns; /* [parts][region_count] */
-    uint64_t *counts;  /* [parts][2] */
+    uint64_t *path_ns;            /* [parts][region_count] */
+    struct cts_path_found *stays; /* likewise */
+    uint64_t *counts;             /* [parts][2] */
     size_t parts;
     bool strict;
 };
@@ -434,11 +459,13 @@ static enum cts_status follow(const struct exits *exits, uint64_t first, struct 
 static enum cts_status walk_part(void *state, size_t part, struct cts_error *error)
 {
     struct sub_paths *const paths = state;
-    struct walk walk = {.graph = paths->graph,
-                        .path_ns = paths->path_ns + part * paths->graph->region_count,
-                        .result = paths->parts == 1 ? paths->result : NULL,
-                        .strict = paths->strict,
-                        .error = error};
+    struct walk walk = {
+        .graph = paths->graph,
+        .path_ns = paths->path_ns + part * paths->graph->region_count,
+        .stays = paths->graph->stays ? paths->stays + part * paths->graph->region_count : NULL,
+        .result = paths->parts == 1 ? paths->result : NULL,
+        .strict = paths->strict,
+        .error = error};
     const size_t from = paths->count * part / paths->parts;
     const size_t to = paths->count * (part + 1) / paths->parts;
     for (size_t i = from; i < to && !walk.status; i++) {
@@ -460,14 +487,19 @@ static enum cts_status walk_sub_paths(struct sub_paths *paths, struct walk *walk
     paths->parts = paths->graph->options->keep_segments ? 1 : paths->graph->threads;
     paths->path_ns = cts_array_zeroed(paths->parts * regions, sizeof *paths->path_ns, error);
     paths->counts = cts_array_zeroed(paths->parts * 2, sizeof *paths->counts, error);
-    if (!paths->path_ns || !paths->counts) return CTS_MEMORY;
+    paths->stays = cts_array_zeroed(paths->parts * regions, sizeof *paths->stays, error);
+    if (!paths->path_ns || !paths->counts || !paths->stays) return CTS_MEMORY;
     const enum cts_status status =
         cts_path_for_each(paths->graph, paths->parts, walk_part, paths, error);
     for (size_t part = 0; part < paths->parts; part++) {
         walk->jumps += paths->counts[2 * part];
         walk->crossings += paths->counts[2 * part + 1];
-        for (uint32_t i = 0; i < regions; i++)
+        for (uint32_t i = 0; i < regions; i++) {
+            const struct cts_path_found *const stay = &paths->stays[part * regions + i];
             walk->path_ns[i] += paths->path_ns[part * regions + i];
+            if (walk->stays && is_longer(walk->graph, stay, &walk->stays[i]))
+                walk->stays[i] = *stay;
+        }
     }
     return status;
 }
@@ -508,6 +540,7 @@ out:
     release_exits(&exits);
     free(paths.starts);
     free(paths.path_ns);
+    free(paths.stays);
     free(paths.counts);
     return status;
 }
@@ -523,14 +556,23 @@ static enum cts_status walk_once(struct walk *walk, bool *circle, struct cts_err
 enum cts_status cts_path_walk(struct cts_path_graph *graph, uint64_t *path_ns,
                               struct cts_path *result, struct cts_error *error)
 {
-    struct walk walk = {.graph = graph, .path_ns = path_ns, .result = result, .error = error};
+    struct walk walk = {.graph = graph,
+                        .path_ns = path_ns,
+                        .stays = graph->stays,
+                        .result = result,
+                        .error = error};
     bool circle = false;
     enum cts_status status = walk_once(&walk, &circle, error);
     if (!status && circle) { /* clocks are equal where they cannot be: once more, with care */
         memset(path_ns, 0, graph->region_count * sizeof *path_ns);
+        if (graph->stays) memset(graph->stays, 0, graph->region_count * sizeof *graph->stays);
         result->segment_count = 0;
-        walk = (struct walk){
-            .graph = graph, .path_ns = path_ns, .result = result, .strict = true, .error = error};
+        walk = (struct walk){.graph = graph,
+                             .path_ns = path_ns,
+                             .stays = graph->stays,
+                             .result = result,
+                             .strict = true,
+                             .error = error};
         status = walk_once(&walk, &circle, error);
     }
     result->path_jumps = walk.jumps;

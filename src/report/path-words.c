@@ -1,0 +1,208 @@
+/* Sentences about the whole run first, then about the program: start-up and shutdown (MPI_Init,
+ * MPI_Finalize, what comes before the first event) are told apart, since nobody can make a program
+ * faster there. */
+#include "report/path-words.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "common/text-table.h"
+
+enum { NAME_SIZE = 64, TIME_TEXTS = 8 };
+
+static const char *time_of(uint64_t time_ns)
+{
+    static _Thread_local struct cts_scaled texts[TIME_TEXTS];
+    static _Thread_local unsigned next;
+    struct cts_scaled *const text = &texts[next++ % TIME_TEXTS];
+    *text = cts_time_text(time_ns);
+    return text->text;
+}
+
+static const char *percent_of(uint64_t part, uint64_t whole)
+{
+    static _Thread_local struct cts_scaled texts[TIME_TEXTS];
+    static _Thread_local unsigned next;
+    struct cts_scaled *const text = &texts[next++ % TIME_TEXTS];
+    *text = cts_percent_text(part, whole);
+    return text->text;
+}
+
+static void say(struct cts_path_words *words, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct cts_path_words *words, const char *format, ...)
+{
+    if (words->count == CTS_PATH_SENTENCES_MAX) return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words->text[words->count++], CTS_PATH_SENTENCE_SIZE, format, arguments);
+    va_end(arguments);
+}
+
+static const char *name_of(const struct cts_path_report *report, uint32_t region, char *buffer)
+{
+    if (report->full_names) return report->result->names.full[region];
+    return cts_short_name_fitted(&report->result->names, region, buffer, NAME_SIZE);
+}
+
+/* ---- the program's first ---- */
+
+static const struct cts_path_row *most(const struct cts_path *result, bool blame)
+{
+    const struct cts_path_row *best = NULL;
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct cts_path_row *const row = &result->rows[i];
+        const uint64_t value = blame ? row->blame_ns : row->path_ns;
+        if (row->frame) continue;
+        if (value && (!best || value > (blame ? best->blame_ns : best->path_ns))) best = row;
+    }
+    return best;
+}
+
+static void say_path(const struct cts_path_report *report, struct cts_path_words *words)
+{
+    const struct cts_path *const r = report->result;
+    const uint64_t *const where = r->path_where_ns;
+    say(words,
+        "%s takes %s. Its critical path is %s on the host, %s on devices, %s in MPI and %s "
+        "latencies. It changes location %s, %s of them between processes.",
+        report->within ? "The part that is counted" : "The run", time_of(r->path_ns),
+        percent_of(where[CTS_PATH_ON_HOST], r->path_ns),
+        percent_of(where[CTS_PATH_ON_DEVICE], r->path_ns),
+        percent_of(where[CTS_PATH_IN_MPI], r->path_ns),
+        percent_of(where[CTS_PATH_LATENCY], r->path_ns),
+        cts_counted_text(r->path_jumps, "time", "times").text,
+        cts_count_text(r->path_crossings).text);
+}
+
+/* Where it is more than a thousandth of the path or of waiting. */
+static void say_frame(const struct cts_path_report *report, struct cts_path_words *words)
+{
+    const struct cts_path *const r = report->result;
+    const uint64_t path_ns = r->path_ns - r->program_path_ns;
+    const uint64_t blame_ns = r->blame_ns - r->program_blame_ns;
+    if (path_ns <= r->path_ns / 1000 && blame_ns <= r->wait_ns / 1000) return;
+    char parts[256] = "";
+    size_t length = 0;
+    for (size_t i = 0; i < r->row_count && length < sizeof parts; i++) {
+        const struct cts_path_row *const row = &r->rows[i];
+        if (!row->frame || (!row->path_ns && !row->blame_ns)) continue;
+        const int written =
+            snprintf(parts + length, sizeof parts - length, "%s%s %s", length ? ", " : "",
+                     r->region_names[row->region], time_of(row->path_ns));
+        length += written > 0 ? (size_t)written : 0;
+    }
+    say(words,
+        "Start-up and shutdown take %s of the path, %s of it (%s), and cause %s of all waiting.",
+        time_of(path_ns), percent_of(path_ns, r->path_ns), parts, percent_of(blame_ns, r->wait_ns));
+}
+
+static void say_most(const struct cts_path_report *report, const struct cts_path_row *row,
+                     struct cts_path_words *words)
+{
+    const struct cts_path *const r = report->result;
+    char name[NAME_SIZE];
+    if (!row) return;
+    const bool framed = r->program_path_ns < r->path_ns - r->path_ns / 1000;
+    if (framed)
+        say(words, "Of the program's own %s on the path, most is spent in '%s': %s, %s.",
+            time_of(r->program_path_ns), name_of(report, row->region, name), time_of(row->path_ns),
+            percent_of(row->path_ns, r->program_path_ns));
+    else
+        say(words, "Most of it is spent in '%s': %s, %s of %s.", name_of(report, row->region, name),
+            time_of(row->path_ns), percent_of(row->path_ns, r->path_ns),
+            report->within ? "what is counted" : "the run");
+}
+
+/* Rank, thread, time, callers, line of the longest that the path stays there. */
+static void say_where(const struct cts_path_report *report, const struct cts_path_row *row,
+                      struct cts_path_words *words)
+{
+    const struct cts_path *const r = report->result;
+    if (!row || !row->stay.ns) return;
+    char location[128], callers[256] = "", line[160] = "", name[NAME_SIZE];
+    size_t length = 0;
+    for (uint32_t i = row->stay.depth; i-- > 0 && length < sizeof callers;) {
+        const int written =
+            snprintf(callers + length, sizeof callers - length, "%s%s", length ? " > " : "",
+                     name_of(report, row->stay.callers[i], name));
+        length += written > 0 ? (size_t)written : 0;
+    }
+    const struct cts_timeline *const timeline = r->timeline;
+    if (row->region < timeline->region_count && timeline->regions[row->region].file &&
+        timeline->regions[row->region].begin_line)
+        snprintf(line, sizeof line, " (%s:%u)", timeline->regions[row->region].file,
+                 timeline->regions[row->region].begin_line);
+    say(words, "The longest piece of it: %s at %s on %s%s%s%s.", time_of(row->stay.ns),
+        time_of(row->stay.begin_ns),
+        cts_path_location_name(report, row->stay.location, location, sizeof location),
+        *callers ? ", called by " : "", callers, line);
+}
+
+static void say_ranks(const struct cts_path_report *report, const struct cts_path_row *row,
+                      struct cts_path_words *words)
+{
+    const struct cts_path *const r = report->result;
+    char name[NAME_SIZE];
+    if (!row || !row->calls || r->process_count < 2 || !row->most_ns) return;
+    say(words,
+        "'%s' takes %s a rank on average, without what it calls: least on rank %u (%s), most on "
+        "rank %u (%s).",
+        name_of(report, row->region, name), time_of(row->exclusive_ns / r->process_count),
+        row->least_rank, time_of(row->least_ns), row->most_rank, time_of(row->most_ns));
+}
+
+static void say_waits(const struct cts_path_report *report, const struct cts_path_row *blamed,
+                      struct cts_path_words *words)
+{
+    const struct cts_path *const r = report->result;
+    char name[NAME_SIZE];
+    if (!r->wait_ns) {
+        say(words, "Nothing waits.");
+        return;
+    }
+    say(words, "Waiting sums to %s: %s on host threads, %s on device streams.", time_of(r->wait_ns),
+        time_of(r->host_wait_ns), time_of(r->device_wait_ns));
+    if (blamed)
+        say(words, "'%s' causes most of it: %s, %s of all waiting.",
+            name_of(report, blamed->region, name), time_of(blamed->blame_ns),
+            percent_of(blamed->blame_ns, r->wait_ns));
+}
+
+void cts_path_words_make(const struct cts_path_report *report, struct cts_path_words *words)
+{
+    const struct cts_path_row *const long_row = most(report->result, false);
+    const struct cts_path_row *const blamed = most(report->result, true);
+    words->count = 0;
+    say_path(report, words);
+    say_frame(report, words);
+    say_most(report, long_row, words);
+    say_where(report, long_row, words);
+    say_ranks(report, long_row, words);
+    say_waits(report, blamed, words);
+    if (blamed != long_row) say_ranks(report, blamed, words);
+    if (long_row && long_row == blamed)
+        say(words, "Make it faster first: both the run and the waits depend on it.");
+}
+
+/* ---- lines ---- */
+
+static void print_wrapped(const char *text, FILE *file)
+{
+    enum { WIDTH = 80 };
+    while (strlen(text) > WIDTH) {
+        size_t end = WIDTH;
+        while (end > 0 && text[end] != ' ') end--;
+        if (end == 0) end = strcspn(text, " ");
+        fprintf(file, "%.*s\n", (int)end, text);
+        text += end;
+        text += *text == ' ';
+    }
+    if (*text) fprintf(file, "%s\n", text);
+}
+
+void cts_path_words_print(const struct cts_path_words *words, FILE *file)
+{
+    for (unsigned i = 0; i < words->count; i++) print_wrapped(words->text[i], file);
+}
