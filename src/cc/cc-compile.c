@@ -266,7 +266,7 @@ void cc_plain_command(struct cc_session *session, const struct cc_input *input,
 
 /* ---- messages ---- */
 
-static char *read_messages(const char *path)
+char *cc_read_messages(const char *path)
 {
     FILE *const file = fopen(path, "r");
     char *text = NULL;
@@ -358,9 +358,9 @@ struct step_messages {
 
 static void report(const struct step_messages *messages, int device_status, int host_status)
 {
-    char *const device = read_messages(messages->device);
-    char *const host = read_messages(messages->host);
-    char *const retarget = read_messages(messages->retarget);
+    char *const device = cc_read_messages(messages->device);
+    char *const host = cc_read_messages(messages->host);
+    char *const retarget = cc_read_messages(messages->retarget);
     if (host_status || !device_status) {
         print_messages(host, NULL);
         print_messages(device, host);
@@ -369,6 +369,8 @@ static void report(const struct step_messages *messages, int device_status, int 
         print_messages(host, device);
     }
     print_retarget_messages(retarget);
+    if ((host_status || device_status) && !cc_explain(host) && !cc_explain(device))
+        cc_explain(retarget);
     free(device);
     free(host);
     free(retarget);

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cc/cc.h"
+#include "cc/cc-steps.h"
 #include "common/install.h"
 
 static const char *base_name(const char *path)
@@ -122,7 +122,13 @@ static int link_program(struct cc_session *session, const struct cc_list *object
     add_runtime(session, &process.command);
     cc_list_add(&process.command, "-o");
     cc_list_add(&process.command, request->output ? request->output : "a.out");
-    return cc_process_run(session, &process);
+    process.messages = cc_session_file(session, "link", "txt");
+    const int status = cc_process_run(session, &process);
+    char *const messages = cc_read_messages(process.messages);
+    if (!request->dry_run) fputs(messages, stderr);
+    if (status) cc_explain(messages);
+    free(messages);
+    return status;
 }
 
 static int make_library(struct cc_session *session, const struct cc_list *objects_of_input)

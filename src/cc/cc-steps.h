@@ -28,6 +28,14 @@ void cc_add_tolerances(struct cc_session *session, struct cc_process *process);
  * NULL if there is nothing to mend. It lives as long as the session. */
 const char *cc_tolerate(struct cc_session *session, const struct cc_input *input);
 
+/* ---- messages (cc-explain.c) ---- */
+
+/* Whether these messages of a compiler or linker say that we lack something; then prints what, and
+ * what to do. */
+bool cc_explain(const char *messages);
+/* The text of a file of messages, to be freed; empty if there is none. */
+char *cc_read_messages(const char *path);
+
 /* ---- for GPUs (cc-cuda.c) ---- */
 
 /* The directory of an installed toolkit, or NULL. */

@@ -4,6 +4,8 @@
  *
  *     kernel << <grid, block >> >(...)      blanks in the marks of a launch: put behind them
  *     asm("mov.u32 %0, %laneid;" ...)       one % before a special register of PTX: doubled
+ *     __shared__ cuda::barrier<...> bar;    libcu++'s has a destructor, which ends nothing here and
+ *                                           which clang does not let shared variables have: renamed
  *
  * The source is looked at, and each header that it includes and that lies next to it or in a
  * directory of -I. A file in which nothing is to be mended is not copied. */
@@ -22,6 +24,7 @@ struct tolerance {
     struct cc_session *session;
     struct cc_list seen;   /* real paths */
     struct cc_list copied; /* path, copy, path, copy, ... */
+    bool has_barriers;     /* a source includes libcu++'s */
 };
 
 static void look_at(struct tolerance *tolerance, const char *path);
@@ -248,19 +251,65 @@ static void look_at_includes(struct tolerance *tolerance, const char *path, cons
     }
 }
 
-static void copy(struct tolerance *tolerance, const char *path, char *text)
+/* Opens the copy that clang is to read in the file's place; NULL: it cannot be written. */
+static FILE *open_copy(struct tolerance *tolerance, const char *path)
 {
     struct cc_pool *const pool = &tolerance->session->request->pool;
     char absolute[PATH_MAX];
     const char *const to = cc_session_file(
         tolerance->session, path, cc_text(pool, "%zu.mended", tolerance->copied.count / 2));
-    FILE *const file = fopen(to, "w");
     /* The name's own place, not where a link leads: that is what clang opens. */
-    if (!file || (*path != '/' && !realpath(".", absolute))) return;
-    write_percents(file, text);
-    fclose(file);
+    if (*path != '/' && !realpath(".", absolute)) return NULL;
+    FILE *const file = fopen(to, "w");
+    if (!file) return NULL;
     cc_list_add(&tolerance->copied, *path == '/' ? path : cc_text(pool, "%s/%s", absolute, path));
     cc_list_add(&tolerance->copied, to);
+    return file;
+}
+
+/* A file of libcu++ with its barrier's destructor under another name. */
+static void mend_barrier(struct tolerance *tolerance, const char *path)
+{
+    static const char destructor[] = "~barrier()";
+    size_t length;
+    char *const text = read_source(path, &length);
+    char *const at = text ? strstr(text, destructor) : NULL;
+    FILE *const file = at ? open_copy(tolerance, path) : NULL;
+    if (file) {
+        *at = '\0';
+        fprintf(file, "%svoid cts_ended_()%s", text, at + strlen(destructor));
+        fclose(file);
+    }
+    free(text);
+}
+
+static void mend_barriers(struct tolerance *tolerance)
+{
+    static const char *const files[] = {"cuda/__barrier/barrier_block_scope.h",
+                                        "cuda/std/detail/libcxx/include/__cuda/barrier.h",
+                                        "cuda/std/detail/__barrier"};
+    struct cc_request *const request = tolerance->session->request;
+    const char *const asked = request->toolkit_asked;
+    const char *const toolkit = asked ? asked : cc_look_for_toolkit(&request->pool);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        mend_barrier(tolerance, cc_text(&request->pool, "/usr/include/%s", files[i]));
+        if (toolkit)
+            mend_barrier(tolerance,
+                         cc_text(&request->pool, "%s/include/cccl/%s", toolkit, files[i]));
+        for (size_t k = 0; k + 1 < request->shared.count; k++)
+            if (strcmp(request->shared.items[k], "-I") == 0 ||
+                strcmp(request->shared.items[k], "-isystem") == 0)
+                mend_barrier(tolerance, cc_text(&request->pool, "%s/%s",
+                                                request->shared.items[k + 1], files[i]));
+    }
+}
+
+static void write_copy(struct tolerance *tolerance, const char *path, char *text)
+{
+    FILE *const file = open_copy(tolerance, path);
+    if (!file) return;
+    write_percents(file, text);
+    fclose(file);
 }
 
 static void look_at(struct tolerance *tolerance, const char *path)
@@ -272,7 +321,8 @@ static void look_at(struct tolerance *tolerance, const char *path)
     if (!text) return;
     /* A text with a NUL inside is no source. */
     if (strlen(text) == length && (join_launches(text) | has_single_percent(text)))
-        copy(tolerance, path, text);
+        write_copy(tolerance, path, text);
+    tolerance->has_barriers |= strstr(text, "cuda/barrier") || strstr(text, "cuda/pipeline");
     look_at_includes(tolerance, path, text);
     free(text);
 }
@@ -293,6 +343,7 @@ const char *cc_tolerate(struct cc_session *session, const struct cc_input *input
     struct tolerance tolerance = {.session = session};
     const char *overlay = NULL;
     look_at(&tolerance, input->path);
+    if (tolerance.has_barriers) mend_barriers(&tolerance);
     if (tolerance.copied.count) {
         overlay = cc_session_file(session, input->path, "overlay.json");
         FILE *const file = fopen(overlay, "w");

@@ -111,6 +111,21 @@ expect 2 "an unknown device" "$ctascope" cc --device=abacus wrong.cu
 expect 1 "a file that is not there" "$ctascope" cc -c missing.cu
 expect 1 "an error for a GPU, without a toolkit" "$ctascope" cc --device=cuda --toolkit=none -c wrong.cu
 
+# what is not supported ends with two lines: what, and what to do; a program's own errors do not
+printf '__global__ void child(int *p) { *p = 1; }\n__global__ void k(int *p) { child<<<1, 1>>>(p); }\n' > nested.cu
+expect 1 "a launch by a kernel" "$ctascope" cc -c nested.cu
+says "a launch by a kernel" err "not supported: launches from device code"
+says "a launch by a kernel" err "what to do: compile for a GPU"
+[ "$(tail -2 err | grep -c '^ctascope cc: ')" = 2 ] || fail "the two lines are not the last"
+printf '#include <cudnn.h>\nint main() {}\n' > cudnn.cu
+expect 1 "a library that we lack" "$ctascope" cc -c cudnn.cu
+says "a library that we lack" err "not supported: <cudnn.h>"
+printf 'extern "C" int cublasFrobnicate(); int main() { return cublasFrobnicate(); }\n' > link.cu
+expect 1 "a function that we lack" "$ctascope" cc link.cu -o linked
+says "a function that we lack" err "not supported: cublasFrobnicate"
+expect 1 "a wrong program" "$ctascope" cc -c wrong.cu
+grep -q 'not supported' err && fail "a wrong program is said to be unsupported"
+
 # unmodified build files: env names the stand-in toolkit, and no link mixes two runtimes
 mkdir -p other/include other/lib64
 printf 'extern "C" void cudaMalloc(void);\nvoid cudaMalloc(void) {}\n' > other/other.cpp

@@ -1,10 +1,11 @@
-/* Cooperative groups: the block, the grid of a cooperative launch, tiles of up to 32 threads,
+/* Cooperative groups: the block, the grid of a cooperative launch, tiles of up to 1024 threads,
  * coalesced threads, and their collectives.
  *
  * A group inside a warp is a mask of lanes; its collectives are the warp's with that mask. Every
  * group that is no larger than a warp derives from cts_lanes, which has the members that they
- * share; `rank` counts from the mask's lowest lane. Clusters, groups over several devices and tiles
- * of more than 32 threads are not supported. */
+ * share; `rank` counts from the mask's lowest lane. A larger tile has a named
+ * barrier and exchanges values through shared memory, as on a GPU. A cluster is one block: launches
+ * with larger ones are refused. Groups over several devices are not supported. */
 #ifndef CTASCOPE_COOPERATIVE_GROUPS_H
 #define CTASCOPE_COOPERATIVE_GROUPS_H
 #define _COOPERATIVE_GROUPS_H_ 1
@@ -95,6 +96,7 @@ class cts_lanes
         return shfl(value, (int)(rank < size() ? rank : thread_rank()));
     }
     CTS_CG_ unsigned int cts_mask() const { return mask_; }
+    CTS_CG_ unsigned int cts_count() const { return (unsigned int)__popc(mask_); }
 
   protected:
     unsigned int mask_, meta_size_, meta_rank_;
@@ -124,6 +126,11 @@ class cts_lanes
     }
 };
 
+/* What a GPU needs for tiles of more than 32 threads; here they have their own. */
+template <unsigned int MaxBlockSize = 1024> struct block_tile_memory {
+    char cts_unused;
+};
+
 class thread_block
 {
   public:
@@ -148,6 +155,37 @@ class thread_block
 CTS_CG_ thread_block this_thread_block()
 {
     return thread_block();
+}
+template <unsigned int MaxBlockSize>
+CTS_CG_ thread_block this_thread_block(block_tile_memory<MaxBlockSize> &)
+{
+    return this_thread_block();
+}
+
+class cluster_group
+{
+  public:
+    struct arrival_token {
+    };
+    CTS_CG_ static void sync() { __syncthreads(); }
+    CTS_CG_ static arrival_token barrier_arrive() { return {}; }
+    CTS_CG_ static void barrier_wait() { __syncthreads(); }
+    CTS_CG_ static void barrier_wait(arrival_token &&) { __syncthreads(); }
+    CTS_CG_ static unsigned int block_rank() { return 0; }
+    CTS_CG_ static unsigned int num_blocks() { return 1; }
+    CTS_CG_ static dim3 block_index() { return dim3(0, 0, 0); }
+    CTS_CG_ static dim3 dim_blocks() { return dim3(1, 1, 1); }
+    CTS_CG_ static dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    CTS_CG_ static dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+    CTS_CG_ static unsigned int thread_rank() { return details::block_rank_of_thread(); }
+    CTS_CG_ static unsigned int size() { return details::block_size(); }
+    CTS_CG_ static unsigned int num_threads() { return details::block_size(); }
+    CTS_CG_ static unsigned int query_shared_rank(const void *) { return 0; }
+    template <class T> CTS_CG_ static T *map_shared_rank(T *address, int) { return address; }
+};
+CTS_CG_ cluster_group this_cluster()
+{
+    return cluster_group();
 }
 
 class grid_group
@@ -214,10 +252,10 @@ CTS_CG_ unsigned int existing_lanes()
 }
 } // namespace details
 
-template <unsigned int Size, class Parent = void> class thread_block_tile : public cts_lanes
+template <unsigned int Size, class Parent = void, bool Large = (Size > 32)>
+class thread_block_tile : public cts_lanes
 {
-    static_assert(Size <= 32 && (Size & (Size - 1)) == 0 && Size > 0,
-                  "tiles have 1, 2, 4, 8, 16 or 32 threads");
+    static_assert((Size & (Size - 1)) == 0 && Size > 0, "a tile's size is a power of two");
 
   public:
     CTS_CG_ thread_block_tile(unsigned int mask, unsigned int meta_size, unsigned int meta_rank)
@@ -256,6 +294,108 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
         const unsigned int mask = mask_;
         return details::shuffle_words(
             value, [=](unsigned int word) { return __shfl_xor_sync(mask, word, (int)bits, Size); });
+    }
+};
+
+/* Of 64 to 1024 threads: several warps of the block. */
+template <unsigned int Size, class Parent> class thread_block_tile<Size, Parent, true>
+{
+    static_assert(Size <= 1024 && (Size & (Size - 1)) == 0, "tiles have at most 1024 threads");
+
+  public:
+    CTS_CG_ thread_block_tile(unsigned int, unsigned int meta_size, unsigned int meta_rank)
+        : meta_size_(meta_size), meta_rank_(meta_rank)
+    {
+    }
+    template <class Other>
+    CTS_CG_ thread_block_tile(const thread_block_tile<Size, Other> &other)
+        : meta_size_(other.meta_group_size()), meta_rank_(other.meta_group_rank())
+    {
+    }
+    /* Barrier 0 is the block's own, and there are 15 others: one too few for 16 tiles of 64. */
+    CTS_CG_ void sync() const
+    {
+        const unsigned int tile = details::block_rank_of_thread() / Size;
+        if (cts_count() == details::block_size()) {
+            __syncthreads();
+        } else {
+            if (tile == 15)
+                __assertfail("16 tiles of 64 threads are not supported on the CPU device",
+                             "cooperative_groups.h", 0, "sync", sizeof(char));
+            __barrier_sync_count(1 + tile, (cts_count() + 31) / 32 * 32);
+        }
+    }
+    CTS_CG_ static constexpr unsigned int size() { return Size; }
+    CTS_CG_ static constexpr unsigned int num_threads() { return Size; }
+    CTS_CG_ static unsigned int thread_rank()
+    {
+        return details::block_rank_of_thread() & (Size - 1);
+    }
+    CTS_CG_ unsigned int meta_group_size() const { return meta_size_; }
+    CTS_CG_ unsigned int meta_group_rank() const { return meta_rank_; }
+    CTS_CG_ int any(int predicate) const
+    {
+        return count_of(__any_sync(cts_mask(), predicate)) != 0;
+    }
+    CTS_CG_ int all(int predicate) const
+    {
+        return count_of(__any_sync(cts_mask(), !predicate)) == 0;
+    }
+    template <class T> CTS_CG_ T shfl(T value, int rank) const
+    {
+        return exchange(value, (unsigned int)rank & (Size - 1));
+    }
+    template <class T> CTS_CG_ T shfl_up(T value, unsigned int delta) const
+    {
+        return exchange(value, thread_rank() >= delta ? thread_rank() - delta : thread_rank());
+    }
+    template <class T> CTS_CG_ T shfl_down(T value, unsigned int delta) const
+    {
+        const unsigned int rank = thread_rank();
+        return exchange(value, rank + delta < cts_count() ? rank + delta : rank);
+    }
+    template <class T> CTS_CG_ T shfl_xor(T value, unsigned int bits) const
+    {
+        return exchange(value, (thread_rank() ^ bits) & (Size - 1));
+    }
+    /* Threads of the tile that exist, and the lanes of this thread's warp. */
+    CTS_CG_ static unsigned int cts_count()
+    {
+        const unsigned int left =
+            details::block_size() - details::block_rank_of_thread() / Size * Size;
+        return left < Size ? left : Size;
+    }
+    CTS_CG_ static unsigned int cts_mask() { return details::existing_lanes(); }
+
+  private:
+    unsigned int meta_size_, meta_rank_;
+
+    CTS_CG_ static unsigned int *scratch()
+    {
+        __shared__ unsigned int words[1024];
+        return words;
+    }
+    template <class T> CTS_CG_ T exchange(T value, unsigned int rank) const
+    {
+        const unsigned int own = details::block_rank_of_thread(), first = own - thread_rank();
+        return details::shuffle_words(value, [=](unsigned int word) {
+            scratch()[own] = word;
+            sync();
+            const unsigned int got = scratch()[first + rank];
+            sync();
+            return got;
+        });
+    }
+    /* The number of warps of the tile in which the flag, equal in each warp's lanes, is set. */
+    CTS_CG_ unsigned int count_of(int flag) const
+    {
+        const unsigned int first = (details::block_rank_of_thread() - thread_rank()) / 32;
+        unsigned int count = 0;
+        if (cts_lane_() == 0) scratch()[details::block_rank_of_thread() / 32] = flag != 0;
+        sync();
+        for (unsigned int i = 0; i < (cts_count() + 31) / 32; i++) count += scratch()[first + i];
+        sync();
+        return count;
     }
 };
 
@@ -377,12 +517,12 @@ template <class Group, class T, class Operator>
 CTS_CG_ T reduce(const Group &group, T value, Operator &&combine)
 {
     const unsigned int size = group.size();
-    if ((size & (size - 1)) == 0 && (unsigned int)__popc(group.cts_mask()) == size) {
+    if ((size & (size - 1)) == 0 && group.cts_count() == size) {
         for (unsigned int bits = 1; bits < size; bits <<= 1)
             value = combine(value, group.shfl_xor(value, bits));
         return value;
     }
-    const unsigned int count = (unsigned int)__popc(group.cts_mask());
+    const unsigned int count = group.cts_count();
     T total = group.shfl(value, 0);
     for (unsigned int rank = 1; rank < count; rank++)
         total = combine(total, group.shfl(value, (int)rank));
