@@ -22,6 +22,11 @@ void cc_close_cuda(struct cc_process *process, const struct cc_input *input, con
 /* What makes clang as tolerant as nvcc and its host compiler are; needs session->overlay. */
 void cc_add_tolerances(struct cc_session *session, struct cc_process *process);
 
+/* ---- toolkits (cc-toolkit.c) ---- */
+
+/* The directory of an installed toolkit, or NULL. */
+const char *cc_look_for_toolkit(struct cc_pool *pool);
+
 /* ---- sources (cc-tolerate.c) ---- */
 
 /* The file for -ivfsoverlay that puts mended copies in the places of a source and of its headers;
@@ -37,9 +42,6 @@ bool cc_explain(const char *messages);
 char *cc_read_messages(const char *path);
 
 /* ---- for GPUs (cc-cuda.c) ---- */
-
-/* The directory of an installed toolkit, or NULL. */
-const char *cc_look_for_toolkit(struct cc_pool *pool);
 
 int cc_compile_for_gpu(struct cc_session *session, const struct cc_input *input,
                        struct cc_list *objects, const char *object_name);

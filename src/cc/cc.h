@@ -7,6 +7,8 @@
  *   cc-tolerate.c  what nvcc takes and clang does not
  *   cc-compile.c   from one source to one object, for the CPU device
  *   cc-cuda.c      the same for GPUs, with a toolkit and without one
+ *   cc-toolkit.c   which toolkit is installed
+ *   cc-explain.c   what is not supported, and what to do
  *   verb-cc.c      the whole: sources, objects, link
  *
  * All texts belong to the request's pool and live as long as the request. */
