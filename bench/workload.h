@@ -4,7 +4,7 @@
 #ifndef CTS_BENCH_WORKLOAD_H
 #define CTS_BENCH_WORKLOAD_H
 
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "bench.h"
 #include "trace/write/collector.h"
 #include "trace/acc.h"

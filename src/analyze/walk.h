@@ -29,7 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "common/error.h"
 #include "common/progress.h"
 #include "trace/acc.h"

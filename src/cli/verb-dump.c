@@ -25,7 +25,7 @@ enum { CELL_COLUMNS_MAX = 120 }; /* of a text in a table; JSON and CSV have all 
 /* ---- the catalogue's tables ---- */
 
 /* A number as people read it; in JSON and CSV sizes and times stay plain numbers. */
-static void number_text(const struct cts_column *column, const void *row, char *text,
+static void number_text(const struct cts_table_column *column, const void *row, char *text,
                         size_t text_bytes)
 {
     const uint64_t number = cts_column_number(column, row);
@@ -50,13 +50,14 @@ static void number_text(const struct cts_column *column, const void *row, char *
         snprintf(text, text_bytes, "%" PRIu64, number);
 }
 
-static bool is_word(const struct cts_column *column)
+static bool is_word(const struct cts_table_column *column)
 {
     return column->unit == CTS_UNIT_ADDRESS || column->unit == CTS_UNIT_OPERATION ||
            column->unit == CTS_UNIT_SPACE;
 }
 
-static void table_cell(struct cts_text_table *out, const struct cts_column *column, const void *row)
+static void table_cell(struct cts_text_table *out, const struct cts_table_column *column,
+                       const void *row)
 {
     char text[32];
     if (cts_column_is_null(column, row)) {
@@ -103,7 +104,8 @@ static enum cts_status dump_as_table(const struct cts_catalogue *catalogue, enum
     return status;
 }
 
-static void json_value(struct cts_json *json, const struct cts_column *column, const void *row)
+static void json_value(struct cts_json *json, const struct cts_table_column *column,
+                       const void *row)
 {
     char text[32];
     if (cts_column_is_null(column, row)) {
@@ -150,7 +152,7 @@ static void dump_as_csv(const struct cts_catalogue *catalogue, enum cts_table_id
     for (size_t i = 0; i < count && i < limit; i++) {
         const void *const row = cts_catalogue_row(catalogue, table, i);
         for (unsigned c = 0; c < t->column_count; c++) {
-            const struct cts_column *const column = &t->columns[c];
+            const struct cts_table_column *const column = &t->columns[c];
             char text[32];
             if (c) putchar(',');
             if (cts_column_is_null(column, row)) continue;

@@ -135,7 +135,7 @@ static uint64_t row_name(const struct cts_table *table, const void *row, size_t 
 }
 
 static enum cts_status check_column(const struct cts_catalogue *catalogue, enum cts_table_id table,
-                                    const struct cts_column *column, struct cts_error *error)
+                                    const struct cts_table_column *column, struct cts_error *error)
 {
     const size_t count = cts_catalogue_row_count(catalogue, table);
     for (size_t i = 0; i < count; i++) {

@@ -110,7 +110,7 @@ static char *add_rows(struct row_array *array, size_t more)
 
 /* ---- one value ---- */
 
-static void store_number(const struct cts_column *column, void *row, uint64_t number)
+static void store_number(const struct cts_table_column *column, void *row, uint64_t number)
 {
     char *const field = (char *)row + column->offset;
     switch ((enum cts_column_type)column->type) {
@@ -135,7 +135,7 @@ static void store_number(const struct cts_column *column, void *row, uint64_t nu
     }
 }
 
-static bool number_in_range(const struct cts_column *column, int64_t number)
+static bool number_in_range(const struct cts_table_column *column, int64_t number)
 {
     switch ((enum cts_column_type)column->type) {
     case CTS_COLUMN_U8:
@@ -156,7 +156,7 @@ static bool number_in_range(const struct cts_column *column, int64_t number)
     return false;
 }
 
-static enum cts_status read_number(const struct cts_column *column, sqlite3_stmt *statement,
+static enum cts_status read_number(const struct cts_table_column *column, sqlite3_stmt *statement,
                                    int index, void *row, struct cts_error *error)
 {
     if (sqlite3_column_type(statement, index) != SQLITE_INTEGER)
@@ -172,9 +172,9 @@ static enum cts_status read_number(const struct cts_column *column, sqlite3_stmt
     return CTS_OK;
 }
 
-static enum cts_status read_text(struct cts_catalogue_private *p, const struct cts_column *column,
-                                 sqlite3_stmt *statement, int index, void *row,
-                                 struct cts_error *error)
+static enum cts_status read_text(struct cts_catalogue_private *p,
+                                 const struct cts_table_column *column, sqlite3_stmt *statement,
+                                 int index, void *row, struct cts_error *error)
 {
     if (sqlite3_column_type(statement, index) != SQLITE_TEXT)
         return cts_fail(error, CTS_FORMAT, "column '%s': not a text", column->name);
@@ -189,9 +189,9 @@ static enum cts_status read_text(struct cts_catalogue_private *p, const struct c
     return cts_fail(error, CTS_FORMAT, "column '%s': unknown word '%.60s'", column->name, *field);
 }
 
-static enum cts_status read_value(struct cts_catalogue_private *p, const struct cts_column *column,
-                                  sqlite3_stmt *statement, int index, void *row,
-                                  struct cts_error *error)
+static enum cts_status read_value(struct cts_catalogue_private *p,
+                                  const struct cts_table_column *column, sqlite3_stmt *statement,
+                                  int index, void *row, struct cts_error *error)
 {
     if (sqlite3_column_type(statement, index) == SQLITE_NULL) {
         if (column->null == CTS_NULL_REFUSED)
@@ -303,7 +303,7 @@ static enum cts_status check_id(struct row_array *array, uint64_t id, size_t *ga
                                 struct cts_error *error)
 {
     const struct cts_table *const table = array->table;
-    const struct cts_column *const column = &table->columns[0];
+    const struct cts_table_column *const column = &table->columns[0];
     if (table->order != CTS_ORDER_DENSE && table->order != CTS_ORDER_ID) return CTS_OK;
     const bool ascends =
         !array->count ||
@@ -392,7 +392,7 @@ static enum cts_status read_keys(sqlite3 *db, struct cts_catalogue_private *p,
     return status;
 }
 
-static const struct cts_column run_columns[] = {{.name = "key"}, {.name = "value"}};
+static const struct cts_table_column run_columns[] = {{.name = "key"}, {.name = "value"}};
 static const struct cts_table run_table = {
     .name = "run", .columns = run_columns, .column_count = 2};
 

@@ -48,7 +48,7 @@ static const char *const sync_kinds[] = {"event record", "stream wait", "event s
 static const char *const endings[] = {"closed", "exit", "signal", "unknown", NULL};
 
 #define ROW cts_rank
-static const struct cts_column rank_columns[] = {
+static const struct cts_table_column rank_columns[] = {
     ID(rank),
     NUMBER(pid),
     TEXT(host),
@@ -67,19 +67,19 @@ static const struct cts_column rank_columns[] = {
 };
 #undef ROW
 #define ROW cts_device
-static const struct cts_column device_columns[] = {
+static const struct cts_table_column device_columns[] = {
     OF(rank, RANKS),          NUMBER(device),        TEXT(name),
     WORD(kind, device_kinds), NUMBER(sm_count),      QUANTITY(memory_bytes, BYTES),
     NUMBER(compute_major),    NUMBER(compute_minor),
 };
 #undef ROW
 #define ROW cts_module
-static const struct cts_column module_columns[] = {
+static const struct cts_table_column module_columns[] = {
     ID(module), OF(rank, RANKS), TEXT(name), TEXT(checksum), NUMBER(flags),
 };
 #undef ROW
 #define ROW cts_source
-static const struct cts_column source_columns[] = {
+static const struct cts_table_column source_columns[] = {
     ID(source),
     MAYBE_OF(module, MODULES),
     TEXT(path),
@@ -87,7 +87,7 @@ static const struct cts_column source_columns[] = {
 };
 #undef ROW
 #define ROW cts_kernel
-static const struct cts_column kernel_columns[] = {
+static const struct cts_table_column kernel_columns[] = {
     ID(kernel),
     MAYBE_OF(module, MODULES),
     TEXT(name),
@@ -101,7 +101,7 @@ static const struct cts_column kernel_columns[] = {
 };
 #undef ROW
 #define ROW cts_site
-static const struct cts_column site_columns[] = {
+static const struct cts_table_column site_columns[] = {
     ID(site),
     MAYBE_OF(module, MODULES),
     TEXT(function),
@@ -119,7 +119,7 @@ static const struct cts_column site_columns[] = {
 };
 #undef ROW
 #define ROW cts_variable
-static const struct cts_column variable_columns[] = {
+static const struct cts_table_column variable_columns[] = {
     ID(variable),
     MAYBE_OF(module, MODULES),
     TEXT(name),
@@ -134,13 +134,13 @@ static const struct cts_column variable_columns[] = {
 };
 #undef ROW
 #define ROW cts_skipped
-static const struct cts_column skipped_columns[] = {
+static const struct cts_table_column skipped_columns[] = {
     MAYBE_OF(module, MODULES), TEXT(what),   TEXT(reason),
     MAYBE_OF(source, SOURCES), NUMBER(line), NUMBER(count),
 };
 #undef ROW
 #define ROW cts_cuda_stream
-static const struct cts_column stream_columns[] = {
+static const struct cts_table_column stream_columns[] = {
     ID(stream),
     OF(rank, RANKS),
     NUMBER(device),
@@ -152,7 +152,7 @@ static const struct cts_column stream_columns[] = {
 };
 #undef ROW
 #define ROW cts_launch
-static const struct cts_column launch_columns[] = {
+static const struct cts_table_column launch_columns[] = {
     ID(launch),
     OF(rank, RANKS),
     NUMBER(op),
@@ -178,7 +178,7 @@ static const struct cts_column launch_columns[] = {
 };
 #undef ROW
 #define ROW cts_copy
-static const struct cts_column copy_columns[] = {
+static const struct cts_table_column copy_columns[] = {
     ID(copy),
     OF(rank, RANKS),
     NUMBER(op),
@@ -201,7 +201,7 @@ static const struct cts_column copy_columns[] = {
 };
 #undef ROW
 #define ROW cts_allocation
-static const struct cts_column allocation_columns[] = {
+static const struct cts_table_column allocation_columns[] = {
     ID(allocation),
     OF(rank, RANKS),
     NUMBER(op),
@@ -221,7 +221,7 @@ static const struct cts_column allocation_columns[] = {
 };
 #undef ROW
 #define ROW cts_sync
-static const struct cts_column sync_columns[] = {
+static const struct cts_table_column sync_columns[] = {
     OF(rank, RANKS),
     NUMBER(op),
     WORD(kind, sync_kinds),
@@ -233,7 +233,7 @@ static const struct cts_column sync_columns[] = {
 };
 #undef ROW
 #define ROW cts_host_access
-static const struct cts_column host_access_columns[] = {
+static const struct cts_table_column host_access_columns[] = {
     OF(rank, RANKS),
     NUMBER(op),
     NUMBER(is_store),
@@ -242,10 +242,10 @@ static const struct cts_column host_access_columns[] = {
 };
 #undef ROW
 #define ROW cts_cta_sm
-static const struct cts_column cta_sm_columns[] = {NUMBER(launch), NUMBER(cta), NUMBER(sm)};
+static const struct cts_table_column cta_sm_columns[] = {NUMBER(launch), NUMBER(cta), NUMBER(sm)};
 #undef ROW
 #define ROW cts_cluster
-static const struct cts_column cluster_columns[] = {
+static const struct cts_table_column cluster_columns[] = {
     NUMBER(launch),
     ELEMENT("cluster_x", ctas[0]),
     ELEMENT("cluster_y", ctas[1]),
@@ -253,19 +253,19 @@ static const struct cts_column cluster_columns[] = {
 };
 #undef ROW
 #define ROW cts_ending
-static const struct cts_column ending_columns[] = {
+static const struct cts_table_column ending_columns[] = {
     OF(rank, RANKS),        WORD(how, endings),        MAYBE(status, IS_ALL_ONES, NUMBER),
     NUMBER(launches_asked), NUMBER(launches_complete), NUMBER(rows_lost),
 };
 #undef ROW
 #define ROW cts_access_file_row
-static const struct cts_column access_file_columns[] = {
+static const struct cts_table_column access_file_columns[] = {
     OF(rank, RANKS), NUMBER(file),     NUMBER(chunks),
     NUMBER(records), NUMBER(accesses), QUANTITY(size_bytes, BYTES),
 };
 #undef ROW
 #define ROW cts_message
-static const struct cts_column message_columns[] = {
+static const struct cts_table_column message_columns[] = {
     OF(rank, RANKS),
     TEXT(severity),
     TEXT(text),
@@ -310,7 +310,7 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
 #undef T
 };
 
-uint64_t cts_column_number(const struct cts_column *column, const void *row)
+uint64_t cts_column_number(const struct cts_table_column *column, const void *row)
 {
     const char *const field = (const char *)row + column->offset;
     switch ((enum cts_column_type)column->type) {
@@ -331,12 +331,12 @@ uint64_t cts_column_number(const struct cts_column *column, const void *row)
     return 0;
 }
 
-const char *cts_column_text(const struct cts_column *column, const void *row)
+const char *cts_column_text(const struct cts_table_column *column, const void *row)
 {
     return *(const char *const *)(const void *)((const char *)row + column->offset);
 }
 
-bool cts_column_is_null(const struct cts_column *column, const void *row)
+bool cts_column_is_null(const struct cts_table_column *column, const void *row)
 {
     if (column->type == CTS_COLUMN_TEXT) return !cts_column_text(column, row);
     const uint64_t number = cts_column_number(column, row);

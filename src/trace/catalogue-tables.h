@@ -63,7 +63,7 @@ enum cts_column_unit {
     CTS_UNIT_SPACE
 };
 
-struct cts_column {
+struct cts_table_column {
     const char *name;
     const char *const *words; /* text: the words it may be, ended by NULL; NULL: any */
     uint16_t offset;          /* of the field in the row's struct */
@@ -85,7 +85,7 @@ enum cts_table_order {
 
 struct cts_table {
     const char *name;
-    const struct cts_column *columns;
+    const struct cts_table_column *columns;
     uint8_t column_count;
     uint8_t order;                      /* enum cts_table_order */
     bool optional;                      /* runs of earlier versions may lack it */
@@ -96,10 +96,10 @@ struct cts_table {
 extern const struct cts_table cts_tables[CTS_TABLE_COUNT];
 
 /* A field as 64 bits (sign-extended), or its text. */
-uint64_t cts_column_number(const struct cts_column *column, const void *row);
-const char *cts_column_text(const struct cts_column *column, const void *row);
+uint64_t cts_column_number(const struct cts_table_column *column, const void *row);
+const char *cts_column_text(const struct cts_table_column *column, const void *row);
 /* Whether a field stands for SQL's NULL. */
-bool cts_column_is_null(const struct cts_column *column, const void *row);
+bool cts_column_is_null(const struct cts_table_column *column, const void *row);
 
 /* Row i of a table that was read. */
 const void *cts_catalogue_row(const struct cts_catalogue *catalogue, enum cts_table_id table,

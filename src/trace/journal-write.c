@@ -114,7 +114,7 @@ enum cts_status cts_journal_add_row(struct cts_journal *journal, enum cts_table_
     if (!journal->described[id]) status = describe(journal, id, essential, error);
     if (!status) status = begin(journal, CTS_JOURNAL_ROW, id, table->column_count, error);
     for (unsigned i = 0; !status && i < table->column_count; i++) {
-        const struct cts_column *const column = &table->columns[i];
+        const struct cts_table_column *const column = &table->columns[i];
         if (column->type == CTS_COLUMN_TEXT)
             status = put_text(journal, cts_column_text(column, row), error);
         else if (cts_column_is_null(column, row))

@@ -216,7 +216,7 @@ static void assert_row(const struct cts_catalogue *catalogue, enum cts_table_id 
     assert_int_equal(cts_catalogue_row_count(catalogue, table), 1);
     const void *const row = cts_catalogue_row(catalogue, table, 0);
     for (unsigned c = 0; c < t->column_count; c++) {
-        const struct cts_column *const column = &t->columns[c];
+        const struct cts_table_column *const column = &t->columns[c];
         if (column->type != CTS_COLUMN_TEXT)
             assert_int_equal(cts_column_number(column, row), cts_column_number(column, expected));
         else if (cts_column_text(column, expected))

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "analyze/access/request.h"
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "common/error.h"
 #include "common/map.h"
 #include "common/progress.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/access/model.h"
+#include "analyze/access/access-model.h"
 #include "common/array.h"
 
 static const double share_min = 0.01;

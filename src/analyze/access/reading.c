@@ -1,7 +1,7 @@
 /* The records of a launch, CTA by CTA, as model->look says. */
 #include <string.h>
 
-#include "analyze/access/model.h"
+#include "analyze/access/access-model.h"
 
 static void begin(void *state, unsigned thread_count)
 {

@@ -3,7 +3,7 @@
  * them; equal counts go to the smaller stride. */
 #include <stdlib.h>
 
-#include "analyze/access/model.h"
+#include "analyze/access/access-model.h"
 
 static uint64_t row_key(uint64_t owner, uint32_t site, uint8_t space)
 {

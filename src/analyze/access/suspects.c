@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/access/model.h"
+#include "analyze/access/access-model.h"
 
 static const enum cts_finding_kind kind_of[] = {[CTS_SUSPECT_OUTSIDE] = CTS_FINDING_OUTSIDE,
                                                 [CTS_SUSPECT_UNWRITTEN] = CTS_FINDING_UNINITIALISED,

@@ -3,7 +3,7 @@
  * along whether its source was written. */
 #include <string.h>
 
-#include "analyze/access/model.h"
+#include "analyze/access/access-model.h"
 #include "analyze/copy.h"
 
 static enum cts_status put_run(void *state, const struct cts_copy_run *run, struct cts_error *error)

@@ -16,7 +16,7 @@ static enum cts_status append(struct cts_grain *grain, uint64_t start, uint64_t 
     while (count) {
         const uint32_t part = count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
         if (CTS_ARRAY_RESERVE(grain, grain->count + 1, error)) return CTS_MEMORY;
-        grain->items[grain->count++] = (struct cts_run){start, width, part};
+        grain->items[grain->count++] = (struct cts_address_run){start, width, part};
         start += (uint64_t)part * width;
         count -= part;
     }
@@ -45,14 +45,14 @@ static enum cts_status mix(struct cts_grain *grain, const struct cts_grain_past 
 
 static int by_class(const void *left, const void *right)
 {
-    const struct cts_run *const a = left, *const b = right;
+    const struct cts_address_run *const a = left, *const b = right;
     if (a->width != b->width) return a->width < b->width ? -1 : 1;
     const uint64_t x = a->start % a->width, y = b->start % b->width;
     if (x != y) return x < y ? -1 : 1;
     return (a->start > b->start) - (a->start < b->start);
 }
 
-static bool same_class(const struct cts_run *a, const struct cts_run *b)
+static bool same_class(const struct cts_address_run *a, const struct cts_address_run *b)
 {
     return a->width == b->width && a->start % a->width == b->start % b->width;
 }
@@ -63,8 +63,8 @@ static void unite(struct cts_grain *grain)
     qsort(grain->items, grain->count, sizeof *grain->items, by_class);
     size_t last = 0;
     for (size_t i = 1; i < grain->count; i++) {
-        struct cts_run *const run = &grain->items[last];
-        const struct cts_run next = grain->items[i];
+        struct cts_address_run *const run = &grain->items[last];
+        const struct cts_address_run next = grain->items[i];
         const uint64_t end = run->start + (uint64_t)run->count * run->width;
         const uint64_t next_end = next.start + (uint64_t)next.count * next.width;
         const uint64_t most = end > next_end ? end : next_end;
@@ -147,13 +147,13 @@ static enum cts_status keep_stretch(void *state, uint64_t first, uint64_t last, 
 
 /* A class on its way: what is left of its runs. */
 struct cursor {
-    const struct cts_run *run, *end;
+    const struct cts_address_run *run, *end;
     uint64_t next; /* address */
 };
 
 static void step(struct cursor *cursor, uint64_t passed)
 {
-    const struct cts_run *const run = cursor->run;
+    const struct cts_address_run *const run = cursor->run;
     const uint64_t last = run->start + (uint64_t)(run->count - 1) * run->width;
     if (passed < last)
         cursor->next = passed + run->width;
@@ -177,7 +177,7 @@ static enum cts_status merge(struct cursor *cursors, size_t count, struct cts_st
             }
         }
         struct cursor *const cursor = &cursors[least];
-        const struct cts_run *const run = cursor->run;
+        const struct cts_address_run *const run = cursor->run;
         uint64_t last = run->start + (uint64_t)(run->count - 1) * run->width;
         if (last > limit) last = cursor->next + (limit - cursor->next) / run->width * run->width;
         const enum cts_status status =
@@ -226,7 +226,7 @@ enum cts_status cts_grain_strides(struct cts_grain *grain, const struct cts_inte
     struct cts_grain kept = {0};
     unite(grain);
     for (size_t i = 0; !status && i < grain->count; i++) {
-        const struct cts_run run = grain->items[i];
+        const struct cts_address_run run = grain->items[i];
         status = for_stretches(run.start, run.start + (uint64_t)run.count * run.width, run.width,
                                filter, keep_stretch, &kept, error);
     }

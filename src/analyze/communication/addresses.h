@@ -14,7 +14,7 @@
 #include "analyze/interval.h"
 
 /* Addresses start, start + width, ..., `count` of them. */
-struct cts_run {
+struct cts_address_run {
     uint64_t start;
     uint32_t width, count;
 };
@@ -24,7 +24,7 @@ struct cts_grain {
     uint64_t origin;
     uint32_t width; /* 0: no access yet */
     bool mixed;
-    struct cts_run *items; /* when mixed: all accesses */
+    struct cts_address_run *items; /* when mixed: all accesses */
     size_t count, capacity, settled_count;
 };
 

@@ -10,7 +10,7 @@
  *       or its own CTA on a byte that is shared by atomics -> write conflict
  *
  * finds every byte that several CTAs wrote. */
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 /* Lists of shared bytes are put in order when they grow beyond SHARED_MAX; the shadow of items is
  * fetched AHEAD of them. */

@@ -13,7 +13,7 @@
 #include "analyze/communication/density.h"
 #include "analyze/communication/strides.h"
 #include "common/map.h"
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "common/error.h"
 #include "common/processes.h"
 #include "common/progress.h"

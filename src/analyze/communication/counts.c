@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 #include "common/search.h"
 
 _Static_assert(sizeof(struct cts_comm_counts) % sizeof(uint64_t) == 0, "counts are words");

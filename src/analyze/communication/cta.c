@@ -2,7 +2,7 @@
  *
  * Each dense span (analyze/dense.h) is kept for the CTA's sets; those of global reads are looked up
  * in the shadow memory at once, since every thread access counts. */
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 #include "analyze/dense.h"
 
 /* Spans of a CTA beyond this are folded into its sets. */

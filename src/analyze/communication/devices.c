@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 /* Cells are by the accessing device and then by the memory: the devices', the host's, managed. */
 enum { DEVICES_MAX = 256 };

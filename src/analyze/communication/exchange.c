@@ -2,14 +2,14 @@
  *
  * Each process walks its share of a launch's CTAs (cts_walk_share()).
  * It looks them up in its shadow memory, which is right in the regions that it follows
- * (regions.h), and sends what its CTAs wrote and read to those who follow the regions: sets of
- * intervals. Each process then brings its shadow memory up to date. So what costs time, a look-up
- * per access and the keeping of the shadow memory, is shared out, and little is sent where CTAs
- * keep to their part of memory. */
+ * (region-owners.h), and sends what its CTAs wrote and read to those who follow the regions: sets
+ * of intervals. Each process then brings its shadow memory up to date. So what costs time, a
+ * look-up per access and the keeping of the shadow memory, is shared out, and little is sent where
+ * CTAs keep to their part of memory. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 static unsigned process_count(const struct cts_comm_model *model)
 {

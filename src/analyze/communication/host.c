@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 #include "analyze/copy.h"
 
 bool cts_comm_is_host_visible(const struct cts_allocation *allocation)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 #include "common/parallel.h"
 
 /* ---- reading ---- */

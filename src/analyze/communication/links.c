@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 static inline size_t slot_of(const struct cts_comm_links *links, uint32_t writer)
 {

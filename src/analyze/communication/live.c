@@ -1,5 +1,5 @@
 /* A CTA in a walk backwards (retrace.c): which bytes it stored are live, that is, read later. */
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 /* Bytes alike: live, and won by this node. */
 static uint64_t live_run(void *state, uint64_t start, uint64_t end, bool *matters)

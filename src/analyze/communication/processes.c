@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 static unsigned process_count(const struct cts_comm_model *model)
 {

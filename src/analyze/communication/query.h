@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "trace/catalogue.h"
 
 struct cts_query_row {

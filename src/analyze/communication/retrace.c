@@ -8,7 +8,7 @@
  * launch is read twice, first for a shadow memory of winners. */
 #include <stdlib.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 #include "common/parallel.h"
 
 /* ---- a launch ---- */

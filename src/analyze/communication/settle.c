@@ -10,7 +10,7 @@
  * the first that touches it (union-find over the cut points, O(n log n)). */
 #include <stdlib.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 #include "common/search.h"
 
 enum { AHEAD = 8 }; /* intervals whose shadow is fetched in advance */

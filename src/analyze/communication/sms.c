@@ -2,7 +2,7 @@
  * SM, and for every node its row, so that what is learnt of a writer later finds it. */
 #include <stdlib.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 #include "common/search.h"
 
 /* The catalogue's rows by launch, CTA, then as written: the last row of a CTA counts. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 /* Different strides of a launch that wait; a launch with more is retraced if need be. */
 enum { STRIDES_WAITING_MAX = 4096 };

@@ -6,7 +6,7 @@
  * other; results of patterns that came before are only added up. */
 #include <stdatomic.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 #include "common/parallel.h"
 
 enum { WORDS_MAX = CTS_PARTITIONS_MAX / 64 + 1 };

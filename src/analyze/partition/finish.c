@@ -5,7 +5,7 @@
  * the other, or all at once. */
 #include <math.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 static uint64_t largest(uint64_t a, uint64_t b)
 {

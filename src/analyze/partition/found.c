@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 _Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS with 32-bit indices");
 

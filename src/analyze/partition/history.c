@@ -3,7 +3,7 @@
  * The second shadow memory of a region holds the history of each byte that a kernel wrote: whoever
  * read it since. A chain of more than LENGTH_MAX entries has its two oldest united under the older
  * launch: who read it at all stays exact, when may seem longer ago than it was. */
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 enum { LENGTH_MAX = 8, TIDY_MIN = 1 << 20 };
 

@@ -2,7 +2,7 @@
  * of it, and the result. */
 #include "analyze/partition/partition.h"
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 static enum cts_status make_tasks(struct cts_partition_model *model, struct cts_error *error)
 {

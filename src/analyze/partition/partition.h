@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "analyze/partition/mapping.h"
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "common/error.h"
 #include "common/processes.h"
 #include "common/progress.h"

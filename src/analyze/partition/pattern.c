@@ -6,7 +6,7 @@
  * another costs one pass over its groups. Distances count only where a cache is asked for. */
 #include <stdlib.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 void cts_pattern_free(struct cts_launch_pattern *pattern)
 {

@@ -5,7 +5,7 @@
  * with the same readers, last writer and history, in one allocation. */
 #include <stdlib.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 enum { TIDY_FIRST = 1 << 20 };
 

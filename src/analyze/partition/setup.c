@@ -1,7 +1,7 @@
 /* Before the walk: shapes and places, lines of mappings, names of allocations, threads, tasks. */
 #include <string.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 #include "common/parallel.h"
 
 enum { PARTS_KEPT_BYTES = 256 << 20, REGIONS_MAX = 256 };

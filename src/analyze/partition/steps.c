@@ -4,7 +4,7 @@
  * is sent to the process whose regions it lies in; each region makes its pattern; the results of
  * patterns are added over regions, threads and processes. All are sums of integers, so that they do
  * not depend on how many there are; what is no sum comes after. */
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 #include "common/parallel.h"
 
 /* ---- reading a launch ---- */

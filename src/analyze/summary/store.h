@@ -2,7 +2,7 @@
 #ifndef CTS_ANALYZE_SUMMARY_STORE_H
 #define CTS_ANALYZE_SUMMARY_STORE_H
 
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "common/error.h"
 #include "common/progress.h"
 #include "trace/catalogue.h"

@@ -13,7 +13,7 @@
 
 #include "analyze/interval.h"
 #include "analyze/order.h"
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "analyze/walk.h"
 #include "common/error.h"
 #include "common/progress.h"

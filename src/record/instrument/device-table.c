@@ -12,7 +12,7 @@
 struct table {
     struct cts_ir *ir;
     struct cts_buffer texts, rows;
-    struct cts_map numbers; /* constant string -> number of the text + 1 */
+    struct cts_ir_map numbers; /* constant string -> number of the text + 1 */
     uint32_t text_count;
 };
 

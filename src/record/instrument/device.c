@@ -233,7 +233,7 @@ static uint32_t noted_loop(struct device_pass *pass, struct function_state *stat
 
 /* The source's name of the element type where its size agrees with the access, else LLVM's. */
 static char *element_type_name(const struct cts_memory_access *access,
-                               const struct cts_place *place)
+                               const struct cts_memory_object *place)
 {
     uint64_t size = cts_type_bytes(cts_type_plain(place->type));
     bool is_record = cts_type_is_record(cts_type_plain(place->type));
@@ -250,7 +250,7 @@ static uint32_t add_site(struct device_pass *pass, struct function_state *state,
                          const struct cts_memory_access *access, enum cts_space space,
                          LLVMMetadataRef frame, struct cts_note_position at)
 {
-    struct cts_place place = {0};
+    struct cts_memory_object place = {0};
     if (LLVMGetTypeKind(LLVMTypeOf(access->pointer)) == LLVMPointerTypeKind &&
         cts_namer_find(&pass->namer, access->pointer, frame, &place))
         cts_place_descend(&pass->namer, &place, access->width_bytes);

@@ -148,7 +148,7 @@ static struct allocation find_allocation(struct hint_pass *pass, LLVMValueRef ca
                                          LLVMMetadataRef location)
 {
     struct allocation allocation = {0};
-    struct cts_place place;
+    struct cts_memory_object place;
     LLVMValueRef callee = LLVMGetCalledValue(call);
     if (LLVMGetNumArgOperands(call) &&
         cts_namer_find(&pass->namer, LLVMGetOperand(call, 0), location, &place)) {

@@ -154,16 +154,16 @@ void cts_copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned parameter_
 }
 
 /* Open addressing, grown at half full. */
-static size_t map_place(const struct cts_map *map, const void *key)
+static size_t map_place(const struct cts_ir_map *map, const void *key)
 {
     size_t place = ((uintptr_t)key >> 4) * UINT64_C(0x9E3779B97F4A7C15) & (map->capacity - 1);
     while (map->keys[place] && map->keys[place] != key) place = (place + 1) & (map->capacity - 1);
     return place;
 }
 
-static void map_grow(struct cts_map *map)
+static void map_grow(struct cts_ir_map *map)
 {
-    const struct cts_map old = *map;
+    const struct cts_ir_map old = *map;
     map->capacity = old.capacity ? old.capacity * 2 : 64;
     map->keys = cts_ir_allocate(map->capacity, sizeof *map->keys);
     map->values = cts_ir_allocate(map->capacity, sizeof *map->values);
@@ -177,7 +177,7 @@ static void map_grow(struct cts_map *map)
     free(old.values);
 }
 
-void **cts_map_slot(struct cts_map *map, const void *key)
+void **cts_map_slot(struct cts_ir_map *map, const void *key)
 {
     if (map->count * 2 >= map->capacity) map_grow(map);
     const size_t place = map_place(map, key);
@@ -188,16 +188,16 @@ void **cts_map_slot(struct cts_map *map, const void *key)
     return &map->values[place];
 }
 
-void *cts_map_get(const struct cts_map *map, const void *key)
+void *cts_map_get(const struct cts_ir_map *map, const void *key)
 {
     if (!map->capacity) return NULL;
     const size_t place = map_place(map, key);
     return map->keys[place] ? map->values[place] : NULL;
 }
 
-void cts_map_release(struct cts_map *map)
+void cts_map_release(struct cts_ir_map *map)
 {
     free(map->keys);
     free(map->values);
-    *map = (struct cts_map){0};
+    *map = (struct cts_ir_map){0};
 }

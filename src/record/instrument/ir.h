@@ -106,13 +106,13 @@ LLVMAttributeRef cts_attribute(const struct cts_ir *ir, const char *name);
 void cts_copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned parameter_count);
 
 /* Pointer -> pointer or integer. */
-struct cts_map {
+struct cts_ir_map {
     const void **keys;
     void **values;
     size_t capacity, count;
 };
-void **cts_map_slot(struct cts_map *map, const void *key); /* made (NULL) when missing */
-void *cts_map_get(const struct cts_map *map, const void *key);
-void cts_map_release(struct cts_map *map);
+void **cts_map_slot(struct cts_ir_map *map, const void *key); /* made (NULL) when missing */
+void *cts_map_get(const struct cts_ir_map *map, const void *key);
+void cts_map_release(struct cts_ir_map *map);
 
 #endif

@@ -271,7 +271,7 @@ static void add_prefix(LLVMValueRef value, const char *prefix)
 }
 
 /* Kernels are those functions that the module's annotations name. */
-static void find_kernels(const struct cts_ir *ir, struct cts_map *kernels)
+static void find_kernels(const struct cts_ir *ir, struct cts_ir_map *kernels)
 {
     const unsigned count = LLVMGetNamedMetadataNumOperands(ir->module, "nvvm.annotations");
     LLVMValueRef *const nodes = cts_ir_allocate(count, sizeof *nodes);
@@ -297,7 +297,7 @@ static void settle_names(struct cts_ir *ir)
 {
     const char *const rdc = getenv("CTS_RDC");
     const bool separate = rdc && strcmp(rdc, "1") == 0;
-    struct cts_map kernels = {0};
+    struct cts_ir_map kernels = {0};
     find_kernels(ir, &kernels);
     CTS_EACH_FUNCTION(f, ir->module)
     {

@@ -79,24 +79,25 @@ static int rank_of(const struct walk *walk, const struct cts_debug_variable *see
     return source != CTS_NO_SOURCE && walk->namer->debug->sources[source].is_users;
 }
 
-static void set_name(struct cts_place *place, const char *name, size_t length)
+static void set_name(struct cts_memory_object *place, const char *name, size_t length)
 {
     snprintf(place->name, sizeof place->name, "%.*s", (int)length, name);
 }
 
-static void append(struct cts_place *place, const char *separator, const char *name, size_t length)
+static void append(struct cts_memory_object *place, const char *separator, const char *name,
+                   size_t length)
 {
     size_t used = strlen(place->name);
     snprintf(place->name + used, sizeof place->name - used, "%s%.*s", separator, (int)length, name);
 }
 
 static bool take_variable(const struct cts_namer *namer, const struct cts_debug_variable *seen,
-                          struct cts_place *place)
+                          struct cts_memory_object *place)
 {
     size_t length;
     const char *name = cts_debug_text(seen->variable, CTS_OPERAND_VARIABLE_NAME, &length);
     if (!name) return false;
-    *place = (struct cts_place){
+    *place = (struct cts_memory_object){
         .type = cts_metadata_operand(seen->variable, CTS_OPERAND_VARIABLE_TYPE),
         .offset = seen->offset_bytes,
     };
@@ -104,7 +105,8 @@ static bool take_variable(const struct cts_namer *namer, const struct cts_debug_
     return seen->is_address || cts_place_follow(namer, place);
 }
 
-static bool find_variable(const struct walk *walk, LLVMValueRef value, struct cts_place *place)
+static bool find_variable(const struct walk *walk, LLVMValueRef value,
+                          struct cts_memory_object *place)
 {
     const struct cts_namer *namer = walk->namer;
     const uint64_t *first = cts_pointer_map_find(&namer->first_of, value);
@@ -112,7 +114,7 @@ static bool find_variable(const struct walk *walk, LLVMValueRef value, struct ct
     for (uint32_t at = first ? (uint32_t)*first : 0; at; at = namer->named[at - 1].next) {
         const struct cts_debug_variable *seen = &namer->named[at - 1].seen;
         int rank = rank_of(walk, seen);
-        struct cts_place candidate;
+        struct cts_memory_object candidate;
         /* The list runs backwards; of equals the first in the program wins. */
         if (rank && rank >= best && take_variable(namer, seen, &candidate)) {
             *place = candidate;
@@ -152,13 +154,13 @@ char *cts_global_name(LLVMValueRef global)
     return text;
 }
 
-static bool find_global(LLVMValueRef global, struct cts_place *place)
+static bool find_global(LLVMValueRef global, struct cts_memory_object *place)
 {
     LLVMMetadataRef info = cts_global_variable_info(global);
     if (!info && LLVMGetLinkage(global) == LLVMPrivateLinkage) return false; /* the compiler's */
     char *name = cts_global_name(global);
-    *place = (struct cts_place){.type = info ? cts_metadata_operand(info, CTS_OPERAND_VARIABLE_TYPE)
-                                             : NULL};
+    *place = (struct cts_memory_object){
+        .type = info ? cts_metadata_operand(info, CTS_OPERAND_VARIABLE_TYPE) : NULL};
     set_name(place, name, strlen(name));
     free(name);
     return true;
@@ -166,11 +168,11 @@ static bool find_global(LLVMValueRef global, struct cts_place *place)
 
 /* --- The walk --- */
 
-static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *place);
-static bool append_index(const struct cts_namer *namer, struct cts_place *place, int64_t index,
-                         bool always);
-static void descend(const struct cts_namer *namer, struct cts_place *place, uint64_t width_bytes,
-                    bool to_pointer);
+static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_memory_object *place);
+static bool append_index(const struct cts_namer *namer, struct cts_memory_object *place,
+                         int64_t index, bool always);
+static void descend(const struct cts_namer *namer, struct cts_memory_object *place,
+                    uint64_t width_bytes, bool to_pointer);
 
 static LLVMOpcode opcode_of(LLVMValueRef value)
 {
@@ -180,7 +182,7 @@ static LLVMOpcode opcode_of(LLVMValueRef value)
 }
 
 /* The source's name of an index: the variable that it is, or was loaded from. */
-static void name_index(struct walk *walk, LLVMValueRef index, struct cts_place *place)
+static void name_index(struct walk *walk, LLVMValueRef index, struct cts_memory_object *place)
 {
     struct cts_namer *namer = walk->namer;
     for (int i = 0; i < 4; i++) {
@@ -201,7 +203,7 @@ static void name_index(struct walk *walk, LLVMValueRef index, struct cts_place *
 }
 
 /* Adds up the constant part of an address computation. */
-static void add_offsets(struct walk *walk, LLVMValueRef gep, struct cts_place *place)
+static void add_offsets(struct walk *walk, LLVMValueRef gep, struct cts_memory_object *place)
 {
     LLVMTargetDataRef layout = walk->namer->layout;
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
@@ -230,9 +232,9 @@ static void add_offsets(struct walk *walk, LLVMValueRef gep, struct cts_place *p
 }
 
 /* One of the origins that meet in a phi or select; false when it contradicts the others. */
-static bool find_incoming(struct walk *walk, LLVMValueRef value, struct cts_place *place)
+static bool find_incoming(struct walk *walk, LLVMValueRef value, struct cts_memory_object *place)
 {
-    struct cts_place other;
+    struct cts_memory_object other;
     if (!find_place(walk, value, &other)) return false;
     if (!other.name[0]) return true; /* around the loop that is being looked at */
     if (place->name[0]) return !strcmp(place->name, other.name) && place->type == other.type;
@@ -240,7 +242,7 @@ static bool find_incoming(struct walk *walk, LLVMValueRef value, struct cts_plac
     return true;
 }
 
-static bool find_meeting(struct walk *walk, LLVMValueRef value, struct cts_place *place)
+static bool find_meeting(struct walk *walk, LLVMValueRef value, struct cts_memory_object *place)
 {
     bool is_phi = LLVMIsAPHINode(value) != NULL, agree = true;
     unsigned count = is_phi ? LLVMCountIncoming(value) : 2;
@@ -279,7 +281,7 @@ static LLVMValueRef only_value_in(LLVMValueRef slot)
 
 /* A texel's or surface element's address, which our headers ask the device library for: called by
  * the name of the texture, the first argument. */
-static bool find_texel(struct walk *walk, LLVMValueRef call, struct cts_place *place)
+static bool find_texel(struct walk *walk, LLVMValueRef call, struct cts_memory_object *place)
 {
     size_t length;
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -306,7 +308,7 @@ static bool find_texel(struct walk *walk, LLVMValueRef call, struct cts_place *p
 
 /* On the host, where nothing is inlined yet: what a container's operator[] or at() returns is its
  * element, of the type that the function says it returns a reference to. */
-static bool find_element(struct walk *walk, LLVMValueRef call, struct cts_place *place)
+static bool find_element(struct walk *walk, LLVMValueRef call, struct cts_memory_object *place)
 {
     enum { OPERAND_TYPE = 4, OPERAND_TYPES = 3 };
     LLVMValueRef callee = LLVMGetCalledValue(call);
@@ -333,7 +335,7 @@ static bool find_element(struct walk *walk, LLVMValueRef call, struct cts_place 
     return true;
 }
 
-static bool find_loaded(struct walk *walk, LLVMValueRef address, struct cts_place *place)
+static bool find_loaded(struct walk *walk, LLVMValueRef address, struct cts_memory_object *place)
 {
     if (find_place(walk, address, place))
         return !place->name[0] || cts_place_follow(walk->namer, place);
@@ -343,7 +345,7 @@ static bool find_loaded(struct walk *walk, LLVMValueRef address, struct cts_plac
 }
 
 /* A pointer that went through an integer: inline PTX takes addresses so. */
-static bool find_integer(struct walk *walk, LLVMValueRef integer, struct cts_place *place)
+static bool find_integer(struct walk *walk, LLVMValueRef integer, struct cts_memory_object *place)
 {
     uint64_t offset = 0;
     for (int i = 0; i < 4; i++) {
@@ -361,9 +363,9 @@ static bool find_integer(struct walk *walk, LLVMValueRef integer, struct cts_pla
     return false;
 }
 
-static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *place)
+static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_memory_object *place)
 {
-    *place = (struct cts_place){0};
+    *place = (struct cts_memory_object){0};
     if (--walk->steps_left < 0) return false;
     if (is_inside_meeting(walk, value)) return true; /* nameless: agrees with anything */
     if (find_variable(walk, value, place)) return true;
@@ -394,7 +396,7 @@ static bool find_place(struct walk *walk, LLVMValueRef value, struct cts_place *
 }
 
 bool cts_namer_find(struct cts_namer *namer, LLVMValueRef address, LLVMMetadataRef frame,
-                    struct cts_place *place)
+                    struct cts_memory_object *place)
 {
     struct walk walk = {.namer = namer, .steps_left = STEPS_MAX};
     if (frame) {
@@ -407,7 +409,7 @@ bool cts_namer_find(struct cts_namer *namer, LLVMValueRef address, LLVMMetadataR
 /* --- Members and elements --- */
 
 /* Takes whole objects of `size` bytes off the offset; returns how many. */
-static int64_t take_whole(struct cts_place *place, uint64_t size)
+static int64_t take_whole(struct cts_memory_object *place, uint64_t size)
 {
     if (!size || size > INT64_MAX) return 0;
     int64_t rest = place->offset % (int64_t)size;
@@ -418,8 +420,8 @@ static int64_t take_whole(struct cts_place *place, uint64_t size)
 }
 
 /* Returns whether the place is an element now rather than what a pointer points to. */
-static bool append_index(const struct cts_namer *namer, struct cts_place *place, int64_t index,
-                         bool always)
+static bool append_index(const struct cts_namer *namer, struct cts_memory_object *place,
+                         int64_t index, bool always)
 {
     char text[48];
     if (!namer->with_indices || (!always && !index && !place->index[0])) return false;
@@ -440,7 +442,8 @@ static bool is_nameless(LLVMMetadataRef record)
 }
 
 /* Into the member at the offset; false when there is none that holds all of the access. */
-static bool enter_member(struct cts_place *place, LLVMMetadataRef record, uint64_t width_bytes)
+static bool enter_member(struct cts_memory_object *place, LLVMMetadataRef record,
+                         uint64_t width_bytes)
 {
     LLVMMetadataRef member = cts_type_member_at(record, (uint64_t)place->offset);
     size_t length;
@@ -458,8 +461,8 @@ static bool enter_member(struct cts_place *place, LLVMMetadataRef record, uint64
     return true;
 }
 
-static void descend(const struct cts_namer *namer, struct cts_place *place, uint64_t width_bytes,
-                    bool to_pointer)
+static void descend(const struct cts_namer *namer, struct cts_memory_object *place,
+                    uint64_t width_bytes, bool to_pointer)
 {
     for (int i = 0; i < DESCENTS_MAX; i++) {
         LLVMMetadataRef type = cts_type_plain(place->type);
@@ -482,19 +485,20 @@ static void descend(const struct cts_namer *namer, struct cts_place *place, uint
     }
 }
 
-void cts_place_descend(const struct cts_namer *namer, struct cts_place *place, uint64_t width_bytes)
+void cts_place_descend(const struct cts_namer *namer, struct cts_memory_object *place,
+                       uint64_t width_bytes)
 {
     descend(namer, place, width_bytes, false);
 }
 
-bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_place *place)
+bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_memory_object *place)
 {
     descend(namer, place, 0, true);
     place->type = cts_type_plain(place->type);
     return cts_type_is_pointer(place->type);
 }
 
-bool cts_place_follow(const struct cts_namer *namer, struct cts_place *place)
+bool cts_place_follow(const struct cts_namer *namer, struct cts_memory_object *place)
 {
     if (!cts_place_to_pointer(namer, place)) return false;
     bool is_reference = cts_type_tag(place->type) != CTS_TAG_POINTER;

@@ -26,7 +26,7 @@ void cts_namer_enter(struct cts_namer *namer, LLVMValueRef function);
 void cts_namer_release(struct cts_namer *namer);
 
 /* An object in memory. */
-struct cts_place {
+struct cts_memory_object {
     char name[CTS_PLACE_NAME_BYTES]; /* "" when unknown */
     LLVMMetadataRef type;            /* perhaps a typedef or qualified; NULL when unknown */
     int64_t offset;                  /* of the address, counted from an object of that type */
@@ -37,17 +37,17 @@ struct cts_place {
 /* The object that `address` points into, seen from the source frame `frame` (or NULL): names that
  * this frame uses win. False when nothing is known. */
 bool cts_namer_find(struct cts_namer *namer, LLVMValueRef address, LLVMMetadataRef frame,
-                    struct cts_place *place);
+                    struct cts_memory_object *place);
 
 /* Goes down to the member or element that an access of `width_bytes` at the place touches. */
-void cts_place_descend(const struct cts_namer *namer, struct cts_place *place,
+void cts_place_descend(const struct cts_namer *namer, struct cts_memory_object *place,
                        uint64_t width_bytes);
 
 /* Goes down to the pointer object at the place; false when there is none. */
-bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_place *place);
+bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_memory_object *place);
 
 /* From a pointer object to what it points to; false when the object is no pointer. */
-bool cts_place_follow(const struct cts_namer *namer, struct cts_place *place);
+bool cts_place_follow(const struct cts_namer *namer, struct cts_memory_object *place);
 
 /* The DIGlobalVariable of a global, or NULL. */
 LLVMMetadataRef cts_global_variable_info(LLVMValueRef global);

@@ -11,13 +11,13 @@
 #define CTS_NVVM_ABI_NO_PROTOTYPES
 #include "record/instrument/nvvm-abi.h"
 
-LLVMValueRef cts_body_parameter(const struct cts_kernel *kernel, LLVMValueRef body,
+LLVMValueRef cts_body_parameter(const struct cts_retarget_kernel *kernel, LLVMValueRef body,
                                 enum cts_body_parameter which)
 {
     return LLVMGetParam(body, kernel->parameter_count + (unsigned)which);
 }
 
-static LLVMTypeRef body_type(const struct cts_ir *ir, struct cts_kernel *kernel)
+static LLVMTypeRef body_type(const struct cts_ir *ir, struct cts_retarget_kernel *kernel)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(kernel->shell);
     const unsigned own = kernel->parameter_count = LLVMCountParamTypes(type);
@@ -50,7 +50,7 @@ static void remove_attribute(LLVMValueRef function, unsigned index, const char *
     LLVMRemoveEnumAttributeAtIndex(function, index, cts_attribute_kind(name));
 }
 
-static void share_read_only_structs(const struct cts_ir *ir, struct cts_kernel *kernel,
+static void share_read_only_structs(const struct cts_ir *ir, struct cts_retarget_kernel *kernel,
                                     LLVMValueRef body)
 {
     for (unsigned i = 0; i < kernel->parameter_count; i++) {
@@ -72,7 +72,7 @@ static void move_blocks(LLVMValueRef from, LLVMValueRef to)
     }
 }
 
-static void make_body(struct cts_retarget *retarget, struct cts_kernel *kernel)
+static void make_body(struct cts_retarget *retarget, struct cts_retarget_kernel *kernel)
 {
     struct cts_ir *const ir = &retarget->ir;
     kernel->body_type = body_type(ir, kernel);
@@ -130,7 +130,8 @@ _Static_assert(offsetof(struct cts_context, tid) == 0 && offsetof(struct cts_con
 static LLVMValueRef register_value(struct cts_retarget *retarget, LLVMValueRef function,
                                    LLVMValueRef callee)
 {
-    const struct cts_kernel *const kernel = cts_map_get(&retarget->kernel_of_body, function);
+    const struct cts_retarget_kernel *const kernel =
+        cts_map_get(&retarget->kernel_of_body, function);
     const char *const name = cts_ir_name(callee);
     size_t offset_bytes = offsetof(struct cts_context, dynamic_shared_bytes);
     if (strcmp(name, CTS_DYNAMIC_SHARED_REGISTER) != 0) {

@@ -17,7 +17,7 @@
 
 struct entry {
     struct cts_retarget *retarget;
-    struct cts_kernel *kernel;
+    struct cts_retarget_kernel *kernel;
     LLVMDIBuilderRef debug; /* NULL: the kernel has no debug information */
     LLVMValueRef function;
     LLVMValueRef *arguments; /* of the body */
@@ -25,7 +25,7 @@ struct entry {
 
 /* ---- debug information ---- */
 
-static LLVMMetadataRef kernel_subprogram(const struct cts_kernel *kernel)
+static LLVMMetadataRef kernel_subprogram(const struct cts_retarget_kernel *kernel)
 {
     return LLVMGetSubprogram(kernel->body[CTS_VERSION_PLAIN]);
 }
@@ -94,7 +94,7 @@ static LLVMValueRef *body_argument(const struct entry *entry, enum cts_body_para
 static void load_arguments(struct entry *entry)
 {
     const struct cts_ir *const ir = &entry->retarget->ir;
-    const struct cts_kernel *const kernel = entry->kernel;
+    const struct cts_retarget_kernel *const kernel = entry->kernel;
     LLVMValueRef args = parameter(entry, 0), context = parameter(entry, 1);
     LLVMTypeRef type = LLVMGlobalGetValueType(kernel->shell);
     LLVMTypeRef *const types = cts_ir_allocate(kernel->parameter_count, sizeof *types);
@@ -124,7 +124,7 @@ static void load_arguments(struct entry *entry)
 static void call_body(struct entry *entry, enum cts_version version)
 {
     const struct cts_ir *const ir = &entry->retarget->ir;
-    const struct cts_kernel *const kernel = entry->kernel;
+    const struct cts_retarget_kernel *const kernel = entry->kernel;
     LLVMValueRef body = kernel->body[version];
     LLVMValueRef call = LLVMBuildCall2(ir->builder, kernel->body_type, body, entry->arguments,
                                        kernel->parameter_count + CTS_BODY_PARAMETERS, "");
@@ -279,7 +279,7 @@ static LLVMValueRef make_row(struct entry *entry)
 
 static void make_entries(struct entry *entry)
 {
-    struct cts_kernel *const kernel = entry->kernel;
+    struct cts_retarget_kernel *const kernel = entry->kernel;
     entry->arguments =
         cts_ir_allocate(kernel->parameter_count + CTS_BODY_PARAMETERS, sizeof(LLVMValueRef));
     if (kernel->flags & CTS_KERNEL_FIBERS) {

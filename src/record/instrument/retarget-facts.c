@@ -74,7 +74,7 @@ bool cts_is_shared_volatile(LLVMValueRef instruction)
 
 struct spin_search {
     struct cts_flow flow;
-    struct cts_map loop_of; /* block -> index of its innermost loop + 1 */
+    struct cts_ir_map loop_of; /* block -> index of its innermost loop + 1 */
     LLVMValueRef *found;
     size_t found_count, found_capacity;
 };
@@ -135,7 +135,7 @@ static bool makes_progress(const struct spin_search *search, LLVMValueRef instru
 /* Does `value` depend on `source` through instructions of the loop (and, at a phi, through the
  * branches that lead to it)? */
 static bool depends(const struct spin_search *search, LLVMValueRef value, LLVMValueRef source,
-                    uint32_t loop, struct cts_map *seen)
+                    uint32_t loop, struct cts_ir_map *seen)
 {
     if (value == source) return true;
     if (!in_loop(search, value, loop)) return false;
@@ -174,7 +174,7 @@ static bool decides_end(const struct spin_search *search, LLVMValueRef source, u
         if (!block_in_loop(search, block, loop)) continue;
         LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
         if (LLVMGetNumSuccessors(end) < 2 || !leaves_loop(search, end, loop)) continue;
-        struct cts_map seen = {0};
+        struct cts_ir_map seen = {0};
         const bool yes = depends(search, LLVMGetOperand(end, 0), source, loop, &seen);
         cts_map_release(&seen);
         if (yes) return true;
@@ -374,7 +374,7 @@ void cts_facts_find(struct cts_retarget *retarget)
     CTS_EACH_FUNCTION(f, retarget->ir.module)
     if (!LLVMIsDeclaration(f)) facts_add(retarget, f);
     for (size_t i = 0; i < retarget->kernel_count; i++) {
-        struct cts_kernel *const kernel = &retarget->kernels[i];
+        struct cts_retarget_kernel *const kernel = &retarget->kernels[i];
         kernel->facts = cts_facts_get(retarget, kernel->shell);
         if (kernel->facts) kernel->facts->is_kernel = true;
     }

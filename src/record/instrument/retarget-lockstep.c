@@ -56,8 +56,8 @@ struct access {
 struct search {
     const struct cts_retarget *retarget;
     struct cts_flow flow;
-    struct cts_map index_of; /* block -> index in flow.blocks + 1 */
-    struct cts_map access_of;
+    struct cts_ir_map index_of; /* block -> index in flow.blocks + 1 */
+    struct cts_ir_map access_of;
     struct access *accesses;
     size_t access_count;
     LLVMValueRef *places;

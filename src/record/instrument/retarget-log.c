@@ -302,7 +302,7 @@ static void log_call(struct log *log, LLVMValueRef call, enum call kind)
 /* The blocks in program order, with the load at the start of each. */
 struct order {
     struct cts_flow flow;
-    struct cts_map place; /* block -> place + 1; unreachable blocks have none */
+    struct cts_ir_map place; /* block -> place + 1; unreachable blocks have none */
     unsigned *loads;
 };
 

@@ -38,7 +38,7 @@ static bool calls_marked(const struct cts_retarget *retarget, LLVMValueRef funct
     return false;
 }
 
-bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_kernel *kernel)
+bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_retarget_kernel *kernel)
 {
     if (kernel->flags & CTS_KERNEL_FIBERS) return false;
     LLVMValueRef body = kernel->body[CTS_VERSION_PLAIN];
@@ -73,7 +73,7 @@ static void store_in_row(struct cts_retarget *retarget, LLVMValueRef lanes, LLVM
                    LLVMBuildInBoundsGEP2(ir->builder, ir->i64, lanes, &index, 1, ""));
 }
 
-void cts_marks_to_row(struct cts_retarget *retarget, struct cts_kernel *kernel)
+void cts_marks_to_row(struct cts_retarget *retarget, struct cts_retarget_kernel *kernel)
 {
     struct cts_ir *const ir = &retarget->ir;
     LLVMValueRef body = kernel->body[CTS_VERSION_ROW];

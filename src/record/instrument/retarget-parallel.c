@@ -46,7 +46,7 @@ static bool is_own_memory(LLVMValueRef value)
 }
 
 /* May the address lie in the thread's own memory? Looks through arithmetic, phi and select. */
-static bool may_be_own(LLVMValueRef address, struct cts_map *seen)
+static bool may_be_own(LLVMValueRef address, struct cts_ir_map *seen)
 {
     if (is_own_memory(address)) return true;
     if (!LLVMIsAInstruction(address)) return false;
@@ -115,7 +115,7 @@ LLVMValueRef cts_parallel_group(struct cts_retarget *retarget, LLVMValueRef body
     CTS_EACH_INSTRUCTION(i, body)
     {
         if (!LLVMIsALoadInst(i) && !LLVMIsAStoreInst(i)) continue;
-        struct cts_map seen = {0};
+        struct cts_ir_map seen = {0};
         LLVMValueRef address = LLVMGetOperand(i, LLVMIsAStoreInst(i) ? 1 : 0);
         if (!may_be_own(address, &seen)) LLVMSetMetadata(i, kind, group);
         cts_map_release(&seen);

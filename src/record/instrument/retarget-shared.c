@@ -26,7 +26,8 @@ const struct cts_shared_variable *cts_shared_find(const struct cts_retarget *ret
 
 LLVMValueRef cts_context_of(struct cts_retarget *retarget, LLVMValueRef function)
 {
-    const struct cts_kernel *const kernel = cts_map_get(&retarget->kernel_of_body, function);
+    const struct cts_retarget_kernel *const kernel =
+        cts_map_get(&retarget->kernel_of_body, function);
     if (kernel) return cts_body_parameter(kernel, function, CTS_BODY_CONTEXT);
     return LLVMBuildLoad2(retarget->ir.builder, retarget->ir.pointer, retarget->current,
                           "cts.context");
@@ -131,7 +132,7 @@ static void add_reachable(struct cts_retarget *retarget, struct cts_facts *facts
         if (retarget->facts[i]->address_taken) add_reachable(retarget, retarget->facts[i], used);
 }
 
-static uint32_t bytes_needed(struct cts_retarget *retarget, struct cts_kernel *kernel)
+static uint32_t bytes_needed(struct cts_retarget *retarget, struct cts_retarget_kernel *kernel)
 {
     bool *const used = cts_ir_allocate(retarget->shared_count, sizeof *used);
     for (size_t i = 0; i < retarget->facts_count; i++) retarget->facts[i]->visited = false;
@@ -165,8 +166,8 @@ struct rewrite {
     struct cts_retarget *retarget;
     LLVMValueRef function, entry; /* entry: what was the function's first instruction */
     LLVMValueRef base, dynamic_base;
-    struct cts_map made;  /* constant -> instruction */
-    struct cts_map clean; /* constants that are known to name no shared variable */
+    struct cts_ir_map made;  /* constant -> instruction */
+    struct cts_ir_map clean; /* constants that are known to name no shared variable */
 };
 
 static LLVMValueRef window(struct rewrite *rewrite, bool is_dynamic)
@@ -174,7 +175,7 @@ static LLVMValueRef window(struct rewrite *rewrite, bool is_dynamic)
     LLVMValueRef *const base = is_dynamic ? &rewrite->dynamic_base : &rewrite->base;
     if (*base) return *base;
     struct cts_retarget *const retarget = rewrite->retarget;
-    const struct cts_kernel *const kernel =
+    const struct cts_retarget_kernel *const kernel =
         cts_map_get(&retarget->kernel_of_body, rewrite->function);
     if (kernel)
         return *base = cts_body_parameter(kernel, rewrite->function,

@@ -56,7 +56,7 @@ static void copy_function(struct cts_retarget *retarget, struct cts_facts *facts
     free(name);
 }
 
-static LLVMValueRef copy_body(struct cts_retarget *retarget, struct cts_kernel *kernel,
+static LLVMValueRef copy_body(struct cts_retarget *retarget, struct cts_retarget_kernel *kernel,
                               const char *suffix)
 {
     char *const name = cts_ir_text("%s.%s", kernel->name, suffix);
@@ -67,7 +67,7 @@ static LLVMValueRef copy_body(struct cts_retarget *retarget, struct cts_kernel *
     return copy;
 }
 
-static void copy_kernel(struct cts_retarget *retarget, struct cts_kernel *kernel)
+static void copy_kernel(struct cts_retarget *retarget, struct cts_retarget_kernel *kernel)
 {
     if (kernel->flags & CTS_KERNEL_UNINSTRUMENTED) return;
     if (!kernel->facts->marks) {
@@ -215,7 +215,7 @@ void cts_versions_make(struct cts_retarget *retarget)
         if (retarget->facts[i]->versions[CTS_VERSION_LOG])
             record_in(retarget, retarget->facts[i]->versions[CTS_VERSION_LOG]);
     for (size_t i = 0; i < retarget->kernel_count; i++) {
-        struct cts_kernel *const kernel = &retarget->kernels[i];
+        struct cts_retarget_kernel *const kernel = &retarget->kernels[i];
         if (!kernel->facts->marks) continue;
         if (kernel->body[CTS_VERSION_LOG]) record_in(retarget, kernel->body[CTS_VERSION_LOG]);
         if (kernel->body[CTS_VERSION_ROW]) cts_marks_to_row(retarget, kernel);

@@ -200,19 +200,19 @@ static void settle_linkage(struct cts_retarget *retarget)
 
 /* ---- 2. kernels ---- */
 
-static struct cts_kernel *kernel_of(struct cts_retarget *retarget, LLVMValueRef function)
+static struct cts_retarget_kernel *kernel_of(struct cts_retarget *retarget, LLVMValueRef function)
 {
     for (size_t i = 0; i < retarget->kernel_count; i++)
         if (retarget->kernels[i].shell == function) return &retarget->kernels[i];
     retarget->kernels = cts_ir_grow(retarget->kernels, &retarget->kernel_capacity,
                                     retarget->kernel_count + 1, sizeof *retarget->kernels);
-    struct cts_kernel *const kernel = &retarget->kernels[retarget->kernel_count++];
-    *kernel =
-        (struct cts_kernel){.shell = function, .name = cts_ir_text("%s", cts_ir_name(function))};
+    struct cts_retarget_kernel *const kernel = &retarget->kernels[retarget->kernel_count++];
+    *kernel = (struct cts_retarget_kernel){.shell = function,
+                                           .name = cts_ir_text("%s", cts_ir_name(function))};
     return kernel;
 }
 
-static void read_annotation(struct cts_kernel *kernel, const char *key, uint32_t value)
+static void read_annotation(struct cts_retarget_kernel *kernel, const char *key, uint32_t value)
 {
     if (cts_starts_with(key, "maxntid"))
         kernel->max_threads = (kernel->max_threads ? kernel->max_threads : 1) * value;
@@ -240,7 +240,7 @@ static void read_node(struct cts_retarget *retarget, LLVMValueRef *operands, uns
         if (node_has(operands, count, "kernel")) kernel_of(retarget, operands[0]);
         return;
     }
-    struct cts_kernel *const kernel = kernel_of(retarget, operands[0]);
+    struct cts_retarget_kernel *const kernel = kernel_of(retarget, operands[0]);
     for (unsigned i = 1; i + 1 < count; i += 2) {
         unsigned length;
         const char *const text = operands[i] ? LLVMGetMDString(operands[i], &length) : NULL;
@@ -272,7 +272,7 @@ static void find_kernels(struct cts_retarget *retarget)
 static void settle_kernels(struct cts_retarget *retarget)
 {
     for (size_t i = 0; i < retarget->kernel_count; i++) {
-        struct cts_kernel *const kernel = &retarget->kernels[i];
+        struct cts_retarget_kernel *const kernel = &retarget->kernels[i];
         kernel->flags = cts_tables_kernel_flags(retarget, kernel->name);
         if (kernel->facts->waits_for) kernel->flags |= CTS_KERNEL_FIBERS;
         if (kernel->facts->grid_sync) kernel->flags |= CTS_KERNEL_GRID_SYNC;

@@ -48,7 +48,7 @@ enum cts_body_parameter {
     CTS_BODY_PARAMETERS
 };
 
-struct cts_kernel {
+struct cts_retarget_kernel {
     LLVMValueRef shell; /* the NVPTX function; empty once the body has its blocks */
     char *name;         /* mangled */
     struct cts_facts *facts;
@@ -74,12 +74,12 @@ struct cts_retarget {
     const char *unit; /* CTS_TU */
     bool separate_units;
     bool values; /* CTS_FILE_VALUES of !cts.options */
-    struct cts_kernel *kernels;
+    struct cts_retarget_kernel *kernels;
     size_t kernel_count, kernel_capacity;
     struct cts_facts **facts; /* of all defined functions */
     size_t facts_count, facts_capacity;
-    struct cts_map facts_of; /* function -> struct cts_facts * */
-    struct cts_map kernel_of_body;
+    struct cts_ir_map facts_of; /* function -> struct cts_facts * */
+    struct cts_ir_map kernel_of_body;
     struct cts_shared_variable *shared;
     size_t shared_count, shared_capacity;
     uint64_t shared_bytes;
@@ -122,7 +122,7 @@ LLVMValueRef cts_context_member(struct cts_retarget *retarget, LLVMValueRef cont
 void cts_bodies_make(struct cts_retarget *retarget);
 void cts_registers_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
 void cts_waits_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
-LLVMValueRef cts_body_parameter(const struct cts_kernel *kernel, LLVMValueRef body,
+LLVMValueRef cts_body_parameter(const struct cts_retarget_kernel *kernel, LLVMValueRef body,
                                 enum cts_body_parameter which);
 
 /* retarget-parallel.c: puts the accesses of a body into a group (NULL: it cannot), and says of the
@@ -140,8 +140,8 @@ void cts_make_lean(const struct cts_ir *ir, LLVMValueRef function);
 
 /* retarget-marks.c */
 void cts_marks_drop(LLVMValueRef function);
-void cts_marks_to_row(struct cts_retarget *retarget, struct cts_kernel *kernel);
-bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_kernel *kernel);
+void cts_marks_to_row(struct cts_retarget *retarget, struct cts_retarget_kernel *kernel);
+bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_retarget_kernel *kernel);
 
 /* retarget-log.c */
 void cts_marks_to_log(struct cts_retarget *retarget, LLVMValueRef function);

@@ -31,9 +31,9 @@ struct table {
 struct tables {
     struct cts_retarget *retarget;
     struct cts_ir *ir;
-    struct cts_map texts; /* constant string -> global */
+    struct cts_ir_map texts; /* constant string -> global */
     struct table kernels, sites, loops, sources, variables, skipped;
-    struct cts_map listed; /* globals that have a row in variables */
+    struct cts_ir_map listed; /* globals that have a row in variables */
 };
 
 /* ---- metadata ---- */
@@ -273,7 +273,7 @@ static void variable_rows(struct tables *tables)
     }
 }
 
-static LLVMValueRef parameter_table(struct tables *tables, const struct cts_kernel *kernel)
+static LLVMValueRef parameter_table(struct tables *tables, const struct cts_retarget_kernel *kernel)
 {
     struct cts_ir *const ir = tables->ir;
     struct table table = {.row_bytes = sizeof(struct cts_parameter_desc)};
@@ -293,7 +293,7 @@ static LLVMValueRef parameter_table(struct tables *tables, const struct cts_kern
     return table_close(tables, &table, "cts.parameters");
 }
 
-static LLVMValueRef row_site_table(struct tables *tables, const struct cts_kernel *kernel)
+static LLVMValueRef row_site_table(struct tables *tables, const struct cts_retarget_kernel *kernel)
 {
     struct table table = {.row_bytes = sizeof(uint32_t)};
     for (uint32_t i = 0; i < kernel->row_site_count; i++) {
@@ -308,7 +308,8 @@ struct kernel_text {
     uint32_t source, line;
 };
 
-static struct kernel_text kernel_text(struct tables *tables, const struct cts_kernel *kernel)
+static struct kernel_text kernel_text(struct tables *tables,
+                                      const struct cts_retarget_kernel *kernel)
 {
     struct kernel_text text = {0};
     struct cts_node_list list = nodes_of(tables->retarget, "cts.kernels");
@@ -334,7 +335,7 @@ static void kernel_rows(struct tables *tables)
 {
     struct cts_ir *const ir = tables->ir;
     for (size_t i = 0; i < tables->retarget->kernel_count; i++) {
-        const struct cts_kernel *const kernel = &tables->retarget->kernels[i];
+        const struct cts_retarget_kernel *const kernel = &tables->retarget->kernels[i];
         const struct kernel_text text = kernel_text(tables, kernel);
         LLVMValueRef members[] = {
             c_text(tables, kernel->name),

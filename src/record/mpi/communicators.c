@@ -14,7 +14,7 @@
 #include "record/mpi/wrap.h"
 
 enum { BUCKETS = 1024 };
-static struct cts_comm *buckets[BUCKETS];
+static struct cts_communicator *buckets[BUCKETS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_uint_fast64_t generation = 1; /* changes when a handle may mean something else */
 static atomic_uint next_number = 2;         /* 0: world, 1: self */
@@ -23,38 +23,38 @@ static atomic_uint next_number = 2;         /* 0: world, 1: self */
 static __thread struct {
     MPI_Comm handle;
     uint64_t generation;
-    struct cts_comm *info;
+    struct cts_communicator *info;
 } latest;
 
-static struct cts_comm **bucket_of(MPI_Comm comm)
+static struct cts_communicator **bucket_of(MPI_Comm comm)
 {
     const uint64_t key = (uint64_t)(uintptr_t)comm;
     return &buckets[(key * 0x9E3779B97F4A7C15U) >> 54];
 }
 
-static struct cts_comm *find_locked(MPI_Comm comm)
+static struct cts_communicator *find_locked(MPI_Comm comm)
 {
-    struct cts_comm *info = *bucket_of(comm);
+    struct cts_communicator *info = *bucket_of(comm);
     while (info && info->handle != comm) info = info->next;
     return info;
 }
 
-static struct cts_comm *take_locked(MPI_Comm comm)
+static struct cts_communicator *take_locked(MPI_Comm comm)
 {
-    struct cts_comm **place = bucket_of(comm);
+    struct cts_communicator **place = bucket_of(comm);
     while (*place && (*place)->handle != comm) place = &(*place)->next;
-    struct cts_comm *const info = *place;
+    struct cts_communicator *const info = *place;
     if (info) *place = info->next;
     atomic_fetch_add(&generation, 1);
     return info;
 }
 
 /* Replaces what the handle meant before. */
-static void insert(struct cts_comm *info)
+static void insert(struct cts_communicator *info)
 {
     pthread_mutex_lock(&lock);
     free(take_locked(info->handle));
-    struct cts_comm **const bucket = bucket_of(info->handle);
+    struct cts_communicator **const bucket = bucket_of(info->handle);
     info->next = *bucket;
     *bucket = info;
     pthread_mutex_unlock(&lock);
@@ -62,7 +62,7 @@ static void insert(struct cts_comm *info)
 
 static void insert_unknown(MPI_Comm comm)
 {
-    struct cts_comm *const info = calloc(1, sizeof(*info));
+    struct cts_communicator *const info = calloc(1, sizeof(*info));
     if (!info) return;
     info->handle = comm;
     insert(info);
@@ -70,12 +70,12 @@ static void insert_unknown(MPI_Comm comm)
                                       "began, or with another MPI program, are not recorded");
 }
 
-struct cts_comm *cts_comm_info(MPI_Comm comm)
+struct cts_communicator *cts_comm_info(MPI_Comm comm)
 {
     const uint64_t now = atomic_load_explicit(&generation, memory_order_acquire);
     if (latest.generation == now && latest.handle == comm) return latest.info;
     pthread_mutex_lock(&lock);
-    struct cts_comm *info = find_locked(comm);
+    struct cts_communicator *info = find_locked(comm);
     pthread_mutex_unlock(&lock);
     if (!info) {
         insert_unknown(comm);
@@ -108,7 +108,7 @@ fail:
 }
 
 /* Those of a communicator's members: of an intercommunicator, one group behind the other. */
-static uint32_t *member_ranks(const struct cts_comm *info, MPI_Comm comm)
+static uint32_t *member_ranks(const struct cts_communicator *info, MPI_Comm comm)
 {
     MPI_Group local = cts_handles.group_null, remote = cts_handles.group_null;
     const int remote_size = info->inter ? (int)info->partners : 0;
@@ -135,8 +135,8 @@ static uint32_t *member_ranks(const struct cts_comm *info, MPI_Comm comm)
 
 /* Tells the recorder, and enters the communicator into the table. Its rank 0 lists the members, by
  * `members`: the communicator or one like it. */
-static void define(struct cts_comm *info, MPI_Comm members, const struct cts_comm *parent,
-                   const char *name)
+static void define(struct cts_communicator *info, MPI_Comm members,
+                   const struct cts_communicator *parent, const char *name)
 {
     uint32_t *const ranks = info->position == 0 ? member_ranks(info, members) : NULL;
     info->parent_creator = parent ? parent->creator : CTS_TIMELINE_NONE;
@@ -167,13 +167,13 @@ static bool returns_errors(MPI_Comm comm)
 
 void cts_comm_errors_set(MPI_Comm comm)
 {
-    struct cts_comm *const info = cts_comm_info(comm);
+    struct cts_communicator *const info = cts_comm_info(comm);
     if (info) info->returns_errors = returns_errors(comm);
 }
 
-static struct cts_comm *new_info(MPI_Comm comm)
+static struct cts_communicator *new_info(MPI_Comm comm)
 {
-    struct cts_comm *const info = calloc(1, sizeof(*info));
+    struct cts_communicator *const info = calloc(1, sizeof(*info));
     int inter = 0, partners = 0;
     if (!info) return NULL;
     info->handle = comm;
@@ -204,9 +204,9 @@ void cts_comm_begin(void)
     if (cts_real.Comm_get_parent(&parent) == MPI_SUCCESS && parent != cts_handles.comm_null)
         cts_mpi.recorder->message("warning", "this process was started by MPI_Comm_spawn: it "
                                              "counts as a rank of its own MPI_COMM_WORLD");
-    struct cts_comm *const world = new_info(cts_handles.comm_world);
+    struct cts_communicator *const world = new_info(cts_handles.comm_world);
     if (world) define(world, world->handle, NULL, "MPI_COMM_WORLD");
-    struct cts_comm *const self = new_info(cts_handles.comm_self);
+    struct cts_communicator *const self = new_info(cts_handles.comm_self);
     if (!self) return;
     self->creator = cts_mpi.rank;
     self->number_there = 1;
@@ -214,7 +214,7 @@ void cts_comm_begin(void)
 }
 
 /* All members take the identity that rank 0 has for them. Collective over `comm`. */
-static void agree(struct cts_comm *info, MPI_Comm comm)
+static void agree(struct cts_communicator *info, MPI_Comm comm)
 {
     uint32_t identity[2] = {cts_mpi.rank, 0};
     if (info->position == 0)
@@ -225,7 +225,7 @@ static void agree(struct cts_comm *info, MPI_Comm comm)
 }
 
 /* Places of the two groups in the merged communicator; false: a group is of another world. */
-static bool place_groups(struct cts_comm *info, MPI_Comm merged)
+static bool place_groups(struct cts_communicator *info, MPI_Comm merged)
 {
     MPI_Group remote, both;
     int first = 0, place = 0, position = 0;
@@ -250,7 +250,7 @@ static bool remote_is_foreign(MPI_Comm comm)
     return !rank;
 }
 
-static void define_inter(struct cts_comm *info, const struct cts_comm *parent)
+static void define_inter(struct cts_communicator *info, const struct cts_communicator *parent)
 {
     MPI_Comm merged;
     if (remote_is_foreign(info->handle) ||
@@ -272,8 +272,8 @@ static void define_inter(struct cts_comm *info, const struct cts_comm *parent)
 void cts_comm_created(MPI_Comm parent_handle, MPI_Comm comm)
 {
     if (comm == cts_handles.comm_null) return;
-    const struct cts_comm *const parent = cts_comm_info(parent_handle);
-    struct cts_comm *const info = new_info(comm);
+    const struct cts_communicator *const parent = cts_comm_info(parent_handle);
+    struct cts_communicator *const info = new_info(comm);
     if (!info) return;
     if (info->inter) {
         define_inter(info, parent);
@@ -284,7 +284,7 @@ void cts_comm_created(MPI_Comm parent_handle, MPI_Comm comm)
 }
 
 /* A number of the duplicate that all members compute alike: above those that are counted. */
-static uint32_t duplicate_number(struct cts_comm *parent)
+static uint32_t duplicate_number(struct cts_communicator *parent)
 {
     uint64_t mixed = ((uint64_t)parent->creator << 32 | parent->number_there) + 1;
     mixed = (mixed ^ ++parent->duplicate_count) * 0x9E3779B97F4A7C15U;
@@ -293,8 +293,8 @@ static uint32_t duplicate_number(struct cts_comm *parent)
 
 void cts_comm_duplicating(MPI_Comm parent_handle, MPI_Comm comm)
 {
-    struct cts_comm *const parent = cts_comm_info(parent_handle);
-    struct cts_comm *const info = parent ? malloc(sizeof(*info)) : NULL;
+    struct cts_communicator *const parent = cts_comm_info(parent_handle);
+    struct cts_communicator *const info = parent ? malloc(sizeof(*info)) : NULL;
     if (!info) {
         insert_unknown(comm);
         return;
@@ -306,15 +306,15 @@ void cts_comm_duplicating(MPI_Comm parent_handle, MPI_Comm comm)
     define(info, parent_handle, parent, NULL);
 }
 
-struct cts_comm *cts_comm_take(MPI_Comm comm)
+struct cts_communicator *cts_comm_take(MPI_Comm comm)
 {
     pthread_mutex_lock(&lock);
-    struct cts_comm *const info = take_locked(comm);
+    struct cts_communicator *const info = take_locked(comm);
     pthread_mutex_unlock(&lock);
     return info;
 }
 
-void cts_comm_freed(struct cts_call *call, bool ok, struct cts_comm *info)
+void cts_comm_freed(struct cts_mpi_call *call, bool ok, struct cts_communicator *info)
 {
     if (!info) return;
     if (!ok) {
@@ -330,7 +330,7 @@ void cts_comm_named(MPI_Comm comm)
 {
     char name[MPI_MAX_OBJECT_NAME] = "";
     int length = 0;
-    const struct cts_comm *const info = cts_comm_info(comm);
+    const struct cts_communicator *const info = cts_comm_info(comm);
     if (!info || cts_real.Comm_get_name(comm, name, &length) != MPI_SUCCESS) return;
     cts_mpi.recorder->communicator(&(struct cts_recorder_communicator){
         .creator = info->creator,
@@ -341,7 +341,7 @@ void cts_comm_named(MPI_Comm comm)
     });
 }
 
-static void ask_degrees(struct cts_comm *info, MPI_Comm comm)
+static void ask_degrees(struct cts_communicator *info, MPI_Comm comm)
 {
     int kind = MPI_UNDEFINED, in = 0, out = 0, weighted;
     cts_real.Topo_test(comm, &kind);
@@ -358,14 +358,14 @@ static void ask_degrees(struct cts_comm *info, MPI_Comm comm)
     info->out_degree = out;
 }
 
-void cts_comm_neighbors(struct cts_comm *info, MPI_Comm comm, uint64_t *in, uint64_t *out)
+void cts_comm_neighbors(struct cts_communicator *info, MPI_Comm comm, uint64_t *in, uint64_t *out)
 {
     if (info->in_degree < 0) ask_degrees(info, comm);
     *in = (uint64_t)info->in_degree;
     *out = (uint64_t)info->out_degree;
 }
 
-uint32_t cts_comm_root(const struct cts_comm *comm, int root)
+uint32_t cts_comm_root(const struct cts_communicator *comm, int root)
 {
     if (!comm->inter) return (uint32_t)root;
     if (root == MPI_ROOT) return comm->position;

@@ -109,7 +109,7 @@ KINDS = {
                    "cts_comm_created(comm, *newcomm); call.end_ns = 0; }",
     "comm_join": "CALL if (OK) cts_comm_created(comm, *newcomm);",
     "comm_idup": "CALL if (OK) cts_comm_duplicating(comm, *newcomm);",
-    "comm_free": "struct cts_comm *freed = cts_comm_take(*comm); CALL "
+    "comm_free": "struct cts_communicator *freed = cts_comm_take(*comm); CALL "
                  "cts_comm_freed(&call, OK, freed);",
     "comm_errors": "CALL if (OK) cts_comm_errors_set(comm);",
     "comm_name": "CALL if (OK) cts_comm_named(comm);",
@@ -153,7 +153,7 @@ def collective(kind, operation, arguments):
         facts += "const bool idle = c->inter && root == MPI_PROC_NULL; "
         sent, received = f"idle ? 0 : {sent}", f"idle ? 0 : {received}"
     begin = "" if kind[0] == "i" else COLLECTIVE_BEGIN
-    return (f"{begin}CALL struct cts_comm *const c = OK ? cts_comm_info(comm) : NULL; "
+    return (f"{begin}CALL struct cts_communicator *const c = OK ? cts_comm_info(comm) : NULL; "
             f"if (c) {{ {facts}const uint64_t sent = {sent}, received = {received}; {end} }}")
 
 
@@ -262,7 +262,7 @@ def emit_wrappers(functions):
             "OWN_STATUS": "CTS_OWN_STATUS(status)", "BASE": "0",
             "IN_PLACE": "(buffer == MPI_IN_PLACE)", "TYPED_SUM": "CTS_TYPED_SUM"})
         print(f"CTS_EXPORT int MPI_{function.name}({', '.join(named) or 'void'})\n{{")
-        print(f"    struct cts_call call;\n    int result;")
+        print(f"    struct cts_mpi_call call;\n    int result;")
         print(f"    if (!cts_call_enter(&call, CTS_MPI_{function.name}))"
               f" return cts_real.{function.name}({', '.join(passed)});")
         print(indent(body))
@@ -371,7 +371,7 @@ def emit_fortran(functions, symbols_of=fortran_symbols, base="1"):
         body = fortran_body(function, call, base)
         print(f"typedef void fortran_{lower}({parameters});")
         print(f"static void wrap_{lower}(fortran_{lower} *const real, {parameters})\n{{")
-        print(f"    struct cts_call call;\n    MPI_Fint error = MPI_SUCCESS;\n    int result;")
+        print(f"    struct cts_mpi_call call;\n    MPI_Fint error = MPI_SUCCESS;\n    int result;")
         print(f"    if (!cts_call_enter(&call, CTS_MPI_{function.name})) "
               f"{{ real({names}{comma}f_error{lengths}); return; }}")
         print(indent(body))

@@ -10,10 +10,10 @@ uint64_t cts_type_size(MPI_Datatype type)
     return (uint64_t)large;
 }
 
-void cts_sent(struct cts_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm)
+void cts_sent(struct cts_mpi_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm)
 {
     if (peer == MPI_PROC_NULL) return;
-    const struct cts_comm *const info = cts_comm_info(comm);
+    const struct cts_communicator *const info = cts_comm_info(comm);
     if (!info) return;
     const struct cts_timeline_event event = {
         .time_ns = call->start_ns,
@@ -26,10 +26,10 @@ void cts_sent(struct cts_call *call, uint64_t bytes, int peer, int tag, MPI_Comm
     cts_mpi.recorder->event(call->log, &event, NULL);
 }
 
-void cts_received(struct cts_call *call, MPI_Comm comm, int peer, const MPI_Status *status)
+void cts_received(struct cts_mpi_call *call, MPI_Comm comm, int peer, const MPI_Status *status)
 {
     if (peer == MPI_PROC_NULL || status->MPI_SOURCE == MPI_PROC_NULL) return;
-    const struct cts_comm *const info = cts_comm_info(comm);
+    const struct cts_communicator *const info = cts_comm_info(comm);
     if (!info) return;
     const struct cts_timeline_event event = {
         .time_ns = cts_call_end_ns(call),
@@ -56,11 +56,11 @@ uint64_t cts_status_bytes(const MPI_Status *status)
 
 bool cts_reports_early(MPI_Comm comm)
 {
-    const struct cts_comm *const info = cts_comm_info(comm);
+    const struct cts_communicator *const info = cts_comm_info(comm);
     return info && !info->returns_errors;
 }
 
-void cts_collective_begin(struct cts_call *call)
+void cts_collective_begin(struct cts_mpi_call *call)
 {
     const struct cts_timeline_event event = {.time_ns = call->start_ns,
                                              .kind = CTS_EVENT_MPI_COLLECTIVE_BEGIN};
@@ -68,8 +68,9 @@ void cts_collective_begin(struct cts_call *call)
     call->began = true;
 }
 
-void cts_collective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
-                    uint32_t root, uint64_t sent, uint64_t received)
+void cts_collective(struct cts_mpi_call *call, unsigned operation,
+                    const struct cts_communicator *comm, uint32_t root, uint64_t sent,
+                    uint64_t received)
 {
     if (!comm) return;
     if (!call->began) cts_collective_begin(call);

@@ -136,7 +136,7 @@ static void release(struct cts_request *request)
     pthread_mutex_unlock(&stripe->lock);
 }
 
-static void emit(struct cts_call *call, enum cts_timeline_event_kind kind, uint64_t time_ns,
+static void emit(struct cts_mpi_call *call, enum cts_timeline_event_kind kind, uint64_t time_ns,
                  const struct cts_request *request, uint32_t peer)
 {
     const struct cts_timeline_event event = {
@@ -153,7 +153,7 @@ static void emit(struct cts_call *call, enum cts_timeline_event_kind kind, uint6
 
 /* ---- requests that begin ---- */
 
-static void begin(struct cts_call *call, struct cts_request *request)
+static void begin(struct cts_mpi_call *call, struct cts_request *request)
 {
     request->active = true;
     request->cancelled = false;
@@ -167,7 +167,7 @@ static void begin(struct cts_call *call, struct cts_request *request)
 /* A message's request; of kind NOTHING where it gives no events. */
 static struct cts_request *message_request(enum request_kind kind, MPI_Comm comm, int peer, int tag)
 {
-    const struct cts_comm *const info = peer == MPI_PROC_NULL ? NULL : cts_comm_info(comm);
+    const struct cts_communicator *const info = peer == MPI_PROC_NULL ? NULL : cts_comm_info(comm);
     struct cts_request *const request = new_request(info ? kind : NOTHING);
     if (!request || !info) return request;
     request->communicator = info->number;
@@ -178,7 +178,7 @@ static struct cts_request *message_request(enum request_kind kind, MPI_Comm comm
     return request;
 }
 
-struct cts_request *cts_isending(struct cts_call *call, uint64_t bytes, int peer, int tag,
+struct cts_request *cts_isending(struct cts_mpi_call *call, uint64_t bytes, int peer, int tag,
                                  MPI_Comm comm)
 {
     struct cts_request *const request = message_request(SENDS, comm, peer, tag);
@@ -188,7 +188,7 @@ struct cts_request *cts_isending(struct cts_call *call, uint64_t bytes, int peer
     return request;
 }
 
-void cts_isent(struct cts_call *call, bool ok, struct cts_request *request, MPI_Request handle)
+void cts_isent(struct cts_mpi_call *call, bool ok, struct cts_request *request, MPI_Request handle)
 {
     if (!request) return;
     if (!ok) {
@@ -199,7 +199,7 @@ void cts_isent(struct cts_call *call, bool ok, struct cts_request *request, MPI_
     put(request, request_key(handle));
 }
 
-void cts_ireceiving(struct cts_call *call, int peer, int tag, MPI_Comm comm, MPI_Request handle)
+void cts_ireceiving(struct cts_mpi_call *call, int peer, int tag, MPI_Comm comm, MPI_Request handle)
 {
     struct cts_request *const request = message_request(RECEIVES, comm, peer, tag);
     if (!request) return;
@@ -218,8 +218,9 @@ void cts_persistent(bool sends, uint64_t bytes, int peer, int tag, MPI_Comm comm
     put(request, request_key(handle));
 }
 
-void cts_icollective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
-                     uint32_t root, uint64_t sent, uint64_t received, MPI_Request handle)
+void cts_icollective(struct cts_mpi_call *call, unsigned operation,
+                     const struct cts_communicator *comm, uint32_t root, uint64_t sent,
+                     uint64_t received, MPI_Request handle)
 {
     struct cts_request *const request = new_request(COLLECTIVE);
     if (!request) return;
@@ -250,13 +251,13 @@ void cts_irma(uint32_t window, uint64_t matching, MPI_Request handle)
     put(request, request_key(handle));
 }
 
-void cts_starting(struct cts_call *call, struct cts_request **taken, int count)
+void cts_starting(struct cts_mpi_call *call, struct cts_request **taken, int count)
 {
     for (int i = 0; taken && i < count; i++)
         if (taken[i] && taken[i]->early) begin(call, taken[i]);
 }
 
-void cts_started(struct cts_call *call, bool ok, struct cts_request **taken, int count)
+void cts_started(struct cts_mpi_call *call, bool ok, struct cts_request **taken, int count)
 {
     for (int i = 0; taken && i < count; i++) {
         if (!taken[i]) continue;
@@ -294,7 +295,7 @@ static bool was_cancelled(const struct cts_request *request, const MPI_Status *s
     return request->cancelled && cts_real.Test_cancelled(status, &flag) == MPI_SUCCESS && flag;
 }
 
-static void emit_collective(struct cts_call *call, const struct cts_request *request)
+static void emit_collective(struct cts_mpi_call *call, const struct cts_request *request)
 {
     const struct cts_timeline_event event = {
         .time_ns = cts_call_end_ns(call),
@@ -309,7 +310,7 @@ static void emit_collective(struct cts_call *call, const struct cts_request *req
     cts_mpi.recorder->event(call->log, &event, NULL);
 }
 
-static void emit_rma(struct cts_call *call, const struct cts_request *request)
+static void emit_rma(struct cts_mpi_call *call, const struct cts_request *request)
 {
     const struct cts_timeline_event event = {
         .time_ns = cts_call_end_ns(call),
@@ -319,7 +320,7 @@ static void emit_rma(struct cts_call *call, const struct cts_request *request)
     cts_mpi.recorder->event(call->log, &event, NULL);
 }
 
-static void emit_message(struct cts_call *call, struct cts_request *request,
+static void emit_message(struct cts_mpi_call *call, struct cts_request *request,
                          const MPI_Status *status)
 {
     const uint64_t end_ns = cts_call_end_ns(call);
@@ -338,7 +339,7 @@ static void emit_message(struct cts_call *call, struct cts_request *request,
 }
 
 /* The request is complete, or failed: MPI has forgotten it unless it is persistent. */
-static void end(struct cts_call *call, struct cts_request *request, bool ok,
+static void end(struct cts_mpi_call *call, struct cts_request *request, bool ok,
                 const MPI_Status *status)
 {
     if (ok && request->active) {
@@ -356,7 +357,7 @@ static void end(struct cts_call *call, struct cts_request *request, bool ok,
         release(request);
 }
 
-static void still_there(struct cts_call *call, struct cts_request *request, bool tested)
+static void still_there(struct cts_mpi_call *call, struct cts_request *request, bool tested)
 {
     if (tested && request->active && request->kind != NOTHING && request->kind != RMA)
         emit(call, CTS_EVENT_MPI_REQUEST_TEST, cts_call_end_ns(call), request, 0);
@@ -377,7 +378,7 @@ static int error_class(int result)
 
 /* One of several requests of a call that returned `result`. MPI_ERR_IN_STATUS: each status says
  * what became of its request. After another error nobody knows; the request counts as failed. */
-static void end_by_status(struct cts_call *call, int class, struct cts_request *request,
+static void end_by_status(struct cts_mpi_call *call, int class, struct cts_request *request,
                           const MPI_Status *status)
 {
     if (class != MPI_ERR_IN_STATUS || status == MPI_STATUS_IGNORE) {
@@ -392,8 +393,8 @@ static void end_by_status(struct cts_call *call, int class, struct cts_request *
 }
 
 /* In reverse, so that requests of one handle come back in their order. */
-void cts_tested(struct cts_call *call, int result, struct cts_request **taken, int count, bool done,
-                const MPI_Status *statuses)
+void cts_tested(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
+                bool done, const MPI_Status *statuses)
 {
     const int class = error_class(result);
     for (int i = 0; taken && done && i < count; i++)
@@ -402,7 +403,7 @@ void cts_tested(struct cts_call *call, int result, struct cts_request **taken, i
         if (taken[i]) still_there(call, taken[i], result == MPI_SUCCESS);
 }
 
-void cts_tested_any(struct cts_call *call, int result, struct cts_request **taken, int count,
+void cts_tested_any(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
                     int index, const MPI_Status *status)
 {
     if (!taken) return;
@@ -412,7 +413,7 @@ void cts_tested_any(struct cts_call *call, int result, struct cts_request **take
     if (known) end(call, taken[index], result == MPI_SUCCESS, status);
 }
 
-void cts_tested_some(struct cts_call *call, int result, struct cts_request **taken, int count,
+void cts_tested_some(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
                      int done_count, const int *indices, int base, const MPI_Status *statuses)
 {
     const int class = error_class(result);
@@ -458,7 +459,7 @@ struct cts_request *cts_message_take(MPI_Message message)
     return take(message_key(message));
 }
 
-void cts_message_received(struct cts_call *call, bool ok, struct cts_request *taken,
+void cts_message_received(struct cts_mpi_call *call, bool ok, struct cts_request *taken,
                           const MPI_Status *status)
 {
     if (!taken) return;
@@ -471,7 +472,7 @@ void cts_message_received(struct cts_call *call, bool ok, struct cts_request *ta
     release(taken);
 }
 
-void cts_message_receiving(struct cts_call *call, bool ok, struct cts_request *taken,
+void cts_message_receiving(struct cts_mpi_call *call, bool ok, struct cts_request *taken,
                            MPI_Request handle)
 {
     struct cts_request *const request =

@@ -142,7 +142,7 @@ static uint32_t region_of(enum cts_mpi_function function)
     return region;
 }
 
-bool cts_call_enter(struct cts_call *call, enum cts_mpi_function function)
+bool cts_call_enter(struct cts_mpi_call *call, enum cts_mpi_function function)
 {
     if (in_call) return false;
     if (atomic_load_explicit(&state, memory_order_acquire) != RUNS) {
@@ -164,7 +164,7 @@ bool cts_call_enter(struct cts_call *call, enum cts_mpi_function function)
     return true;
 }
 
-void cts_call_leave(struct cts_call *call)
+void cts_call_leave(struct cts_mpi_call *call)
 {
     const struct cts_timeline_event event = {
         .time_ns = cts_call_end_ns(call), .kind = CTS_EVENT_LEAVE, .region = call->region};
@@ -172,7 +172,7 @@ void cts_call_leave(struct cts_call *call)
     in_call = false;
 }
 
-uint64_t cts_call_end_ns(struct cts_call *call)
+uint64_t cts_call_end_ns(struct cts_mpi_call *call)
 {
     if (!call->end_ns) call->end_ns = cts_mpi.recorder->now_ns();
     return call->end_ns;
@@ -195,7 +195,7 @@ void cts_mpi_finalizing(void)
     if (atomic_load(&state) == RUNS) cts_clocks_read();
 }
 
-void cts_mpi_finalized(struct cts_call *call)
+void cts_mpi_finalized(struct cts_mpi_call *call)
 {
     cts_call_end_ns(call);
     atomic_store_explicit(&state, THROUGH, memory_order_release);

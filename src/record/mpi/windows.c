@@ -44,7 +44,7 @@ static uint32_t number_of(MPI_Win win)
     return number;
 }
 
-static void emit(struct cts_call *call, enum cts_timeline_event_kind kind, uint64_t time_ns,
+static void emit(struct cts_mpi_call *call, enum cts_timeline_event_kind kind, uint64_t time_ns,
                  struct cts_timeline_event event)
 {
     event.time_ns = time_ns;
@@ -53,7 +53,7 @@ static void emit(struct cts_call *call, enum cts_timeline_event_kind kind, uint6
 }
 
 /* A collective on the window: its begin and end. */
-static void emit_collective(struct cts_call *call, uint32_t window, unsigned operation,
+static void emit_collective(struct cts_mpi_call *call, uint32_t window, unsigned operation,
                             unsigned level)
 {
     const struct cts_timeline_event nothing = {0};
@@ -64,10 +64,10 @@ static void emit_collective(struct cts_call *call, uint32_t window, unsigned ope
     emit(call, CTS_EVENT_RMA_COLLECTIVE_END, cts_call_end_ns(call), end);
 }
 
-void cts_window_created(struct cts_call *call, unsigned operation, MPI_Comm comm, MPI_Win win)
+void cts_window_created(struct cts_mpi_call *call, unsigned operation, MPI_Comm comm, MPI_Win win)
 {
     char name[48];
-    struct cts_comm *const info = cts_comm_info(comm);
+    struct cts_communicator *const info = cts_comm_info(comm);
     struct cts_window *const window = info ? calloc(1, sizeof(*window)) : NULL;
     if (!window) return;
     /* Windows are made by all members together, in one order. */
@@ -97,7 +97,7 @@ struct cts_window *cts_window_take(MPI_Win win)
     return window;
 }
 
-void cts_window_freed(struct cts_call *call, bool ok, struct cts_window *window)
+void cts_window_freed(struct cts_mpi_call *call, bool ok, struct cts_window *window)
 {
     if (!window) return;
     if (!ok) {
@@ -131,7 +131,7 @@ static uint64_t pending_number(struct cts_window *window, uint32_t target)
     return window->pending[target];
 }
 
-void cts_rma(struct cts_call *call, enum cts_rma_kind kind, uint64_t sent, uint64_t received,
+void cts_rma(struct cts_mpi_call *call, enum cts_rma_kind kind, uint64_t sent, uint64_t received,
              int peer, MPI_Win win, const MPI_Request *request)
 {
     static const struct {
@@ -167,7 +167,7 @@ void cts_rma(struct cts_call *call, enum cts_rma_kind kind, uint64_t sent, uint6
 }
 
 /* Completes what is pending on a target, or on all. A local completion leaves it pending. */
-void cts_window_completed(struct cts_call *call, MPI_Win win, int peer, bool remote)
+void cts_window_completed(struct cts_mpi_call *call, MPI_Win win, int peer, bool remote)
 {
     pthread_mutex_lock(&lock);
     struct cts_window *const window = find_locked(win);
@@ -190,7 +190,7 @@ void cts_window_completed(struct cts_call *call, MPI_Win win, int peer, bool rem
     pthread_mutex_unlock(&lock);
 }
 
-void cts_window_fence(struct cts_call *call, MPI_Win win)
+void cts_window_fence(struct cts_mpi_call *call, MPI_Win win)
 {
     const uint32_t number = number_of(win);
     if (number == CTS_TIMELINE_NONE) return;
@@ -256,14 +256,14 @@ static uint32_t group_number(MPI_Group group)
     return number;
 }
 
-static void emit_group(struct cts_call *call, uint32_t window, uint32_t group, unsigned level)
+static void emit_group(struct cts_mpi_call *call, uint32_t window, uint32_t group, unsigned level)
 {
     const struct cts_timeline_event event = {
         .rma = {.window = window, .operation = level, .level = group}};
     emit(call, CTS_EVENT_RMA_GROUP_SYNC, cts_call_end_ns(call), event);
 }
 
-static void begin_epoch(struct cts_call *call, MPI_Win win, MPI_Group group, bool posts)
+static void begin_epoch(struct cts_mpi_call *call, MPI_Win win, MPI_Group group, bool posts)
 {
     (void)cts_call_end_ns(call); /* what follows is ours */
     const uint32_t members = group_number(group);
@@ -275,7 +275,7 @@ static void begin_epoch(struct cts_call *call, MPI_Win win, MPI_Group group, boo
     if (window) emit_group(call, number, members, OTF2_RMA_SYNC_LEVEL_NONE);
 }
 
-static void end_epoch(struct cts_call *call, MPI_Win win, bool posted, unsigned level)
+static void end_epoch(struct cts_mpi_call *call, MPI_Win win, bool posted, unsigned level)
 {
     pthread_mutex_lock(&lock);
     struct cts_window *const window = find_locked(win);
@@ -290,22 +290,22 @@ static void end_epoch(struct cts_call *call, MPI_Win win, bool posted, unsigned 
     if (window) emit_group(call, number, group, level);
 }
 
-void cts_window_posted(struct cts_call *call, MPI_Win win, MPI_Group group)
+void cts_window_posted(struct cts_mpi_call *call, MPI_Win win, MPI_Group group)
 {
     begin_epoch(call, win, group, true);
 }
 
-void cts_window_started(struct cts_call *call, MPI_Win win, MPI_Group group)
+void cts_window_started(struct cts_mpi_call *call, MPI_Win win, MPI_Group group)
 {
     begin_epoch(call, win, group, false);
 }
 
-void cts_window_ended(struct cts_call *call, MPI_Win win)
+void cts_window_ended(struct cts_mpi_call *call, MPI_Win win)
 {
     end_epoch(call, win, false, OTF2_RMA_SYNC_LEVEL_MEMORY);
 }
 
-void cts_window_exposed(struct cts_call *call, MPI_Win win)
+void cts_window_exposed(struct cts_mpi_call *call, MPI_Win win)
 {
     end_epoch(call, win, true, OTF2_RMA_SYNC_LEVEL_PROCESS);
 }
@@ -317,7 +317,7 @@ static uint32_t target_of(int peer)
     return peer == CTS_ALL_TARGETS || peer < 0 ? CTS_TIMELINE_NONE : (uint32_t)peer;
 }
 
-void cts_window_lock(struct cts_call *call, MPI_Win win, int peer, bool exclusive)
+void cts_window_lock(struct cts_mpi_call *call, MPI_Win win, int peer, bool exclusive)
 {
     const uint32_t number = number_of(win);
     if (number == CTS_TIMELINE_NONE || peer == MPI_PROC_NULL) return;
@@ -328,7 +328,7 @@ void cts_window_lock(struct cts_call *call, MPI_Win win, int peer, bool exclusiv
     emit(call, CTS_EVENT_RMA_ACQUIRE_LOCK, cts_call_end_ns(call), event);
 }
 
-void cts_window_unlock(struct cts_call *call, MPI_Win win, int peer)
+void cts_window_unlock(struct cts_mpi_call *call, MPI_Win win, int peer)
 {
     const uint32_t number = number_of(win);
     if (number == CTS_TIMELINE_NONE || peer == MPI_PROC_NULL) return;

@@ -44,7 +44,7 @@ extern struct cts_mpi_process cts_mpi;
 
 /* ---- a call (state.c) ---- */
 
-struct cts_call {
+struct cts_mpi_call {
     struct cts_log *log;
     uint64_t start_ns, end_ns; /* end_ns 0: MPI's function has not been left, or not looked */
     uint32_t region;
@@ -53,16 +53,16 @@ struct cts_call {
 
 /* False: go through to MPI's function; nothing is recorded of this call (no recording, another
  * MPI, or a call that MPI makes itself). */
-bool cts_call_enter(struct cts_call *call, enum cts_mpi_function function);
-void cts_call_leave(struct cts_call *call);
-uint64_t cts_call_end_ns(struct cts_call *call); /* when MPI's function had returned */
+bool cts_call_enter(struct cts_mpi_call *call, enum cts_mpi_function function);
+void cts_call_leave(struct cts_mpi_call *call);
+uint64_t cts_call_end_ns(struct cts_mpi_call *call); /* when MPI's function had returned */
 /* Addresses in this process's MPI; NULL. */
 void *cts_mpi_function_address(const char *name);
 void *cts_mpi_variable_address(const char *name);
 
 void cts_mpi_initialised(void);
 void cts_mpi_finalizing(void);
-void cts_mpi_finalized(struct cts_call *call);
+void cts_mpi_finalized(struct cts_mpi_call *call);
 
 /* ---- clocks (clocks.c) ---- */
 
@@ -98,15 +98,16 @@ uint64_t cts_type_size(MPI_Datatype type);
 MPI_Status *cts_scratch_statuses(int count); /* MPI_STATUSES_IGNORE: no memory */
 
 uint64_t cts_status_bytes(const MPI_Status *status);
-void cts_sent(struct cts_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm);
-void cts_received(struct cts_call *call, MPI_Comm comm, int peer, const MPI_Status *status);
+void cts_sent(struct cts_mpi_call *call, uint64_t bytes, int peer, int tag, MPI_Comm comm);
+void cts_received(struct cts_mpi_call *call, MPI_Comm comm, int peer, const MPI_Status *status);
 
 /* Whether errors on the communicator end the program. */
 bool cts_reports_early(MPI_Comm comm);
-struct cts_comm;
-void cts_collective_begin(struct cts_call *call);
-void cts_collective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
-                    uint32_t root, uint64_t sent, uint64_t received);
+struct cts_communicator;
+void cts_collective_begin(struct cts_mpi_call *call);
+void cts_collective(struct cts_mpi_call *call, unsigned operation,
+                    const struct cts_communicator *comm, uint32_t root, uint64_t sent,
+                    uint64_t received);
 
 /* ---- requests (requests.c) ---- */
 
@@ -115,26 +116,28 @@ void cts_collective(struct cts_call *call, unsigned operation, const struct cts_
  * if the request is still there. NULL: a request that we know nothing of. */
 struct cts_request;
 
-struct cts_request *cts_isending(struct cts_call *call, uint64_t bytes, int peer, int tag,
+struct cts_request *cts_isending(struct cts_mpi_call *call, uint64_t bytes, int peer, int tag,
                                  MPI_Comm comm);
-void cts_isent(struct cts_call *call, bool ok, struct cts_request *begun, MPI_Request request);
-void cts_ireceiving(struct cts_call *call, int peer, int tag, MPI_Comm comm, MPI_Request request);
+void cts_isent(struct cts_mpi_call *call, bool ok, struct cts_request *begun, MPI_Request request);
+void cts_ireceiving(struct cts_mpi_call *call, int peer, int tag, MPI_Comm comm,
+                    MPI_Request request);
 void cts_persistent(bool sends, uint64_t bytes, int peer, int tag, MPI_Comm comm,
                     MPI_Request request);
-void cts_icollective(struct cts_call *call, unsigned operation, const struct cts_comm *comm,
-                     uint32_t root, uint64_t sent, uint64_t received, MPI_Request request);
+void cts_icollective(struct cts_mpi_call *call, unsigned operation,
+                     const struct cts_communicator *comm, uint32_t root, uint64_t sent,
+                     uint64_t received, MPI_Request request);
 void cts_irma(uint32_t window, uint64_t matching, MPI_Request request);
 
 struct cts_request *cts_request_take(MPI_Request request);
 /* The thread's own array, valid until its next call; NULL: none is known, or no memory. */
 struct cts_request **cts_requests_take(int count, const MPI_Request *requests);
-void cts_starting(struct cts_call *call, struct cts_request **taken, int count);
-void cts_started(struct cts_call *call, bool ok, struct cts_request **taken, int count);
-void cts_tested(struct cts_call *call, int result, struct cts_request **taken, int count, bool done,
-                const MPI_Status *statuses);
-void cts_tested_any(struct cts_call *call, int result, struct cts_request **taken, int count,
+void cts_starting(struct cts_mpi_call *call, struct cts_request **taken, int count);
+void cts_started(struct cts_mpi_call *call, bool ok, struct cts_request **taken, int count);
+void cts_tested(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
+                bool done, const MPI_Status *statuses);
+void cts_tested_any(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
                     int index, const MPI_Status *status);
-void cts_tested_some(struct cts_call *call, int result, struct cts_request **taken, int count,
+void cts_tested_some(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
                      int done_count, const int *indices, int base, const MPI_Status *statuses);
 void cts_request_freed(bool ok, struct cts_request *taken);
 void cts_request_cancelled(bool ok, struct cts_request *taken);
@@ -142,16 +145,16 @@ void cts_request_cancelled(bool ok, struct cts_request *taken);
 /* Messages of matched probes: known by handle, as requests are. */
 void cts_message_matched(MPI_Comm comm, MPI_Message message);
 struct cts_request *cts_message_take(MPI_Message message);
-void cts_message_received(struct cts_call *call, bool ok, struct cts_request *taken,
+void cts_message_received(struct cts_mpi_call *call, bool ok, struct cts_request *taken,
                           const MPI_Status *status);
-void cts_message_receiving(struct cts_call *call, bool ok, struct cts_request *taken,
+void cts_message_receiving(struct cts_mpi_call *call, bool ok, struct cts_request *taken,
                            MPI_Request request);
 
 /* ---- communicators (communicators.c) ---- */
 
-struct cts_comm {
+struct cts_communicator {
     MPI_Comm handle;
-    struct cts_comm *next;
+    struct cts_communicator *next;
     bool known; /* has an identity: else its messages are not recorded */
     bool inter;
     bool returns_errors;  /* the program handles them */
@@ -167,27 +170,27 @@ struct cts_comm {
 };
 
 /* NULL: a communicator without an identity. Valid until it is freed. */
-struct cts_comm *cts_comm_info(MPI_Comm comm);
+struct cts_communicator *cts_comm_info(MPI_Comm comm);
 void cts_comm_begin(void);                             /* world and self */
 void cts_comm_created(MPI_Comm parent, MPI_Comm comm); /* collective over `comm` */
 void cts_comm_duplicating(MPI_Comm parent, MPI_Comm comm);
-struct cts_comm *cts_comm_take(MPI_Comm comm);
-void cts_comm_freed(struct cts_call *call, bool ok, struct cts_comm *comm);
+struct cts_communicator *cts_comm_take(MPI_Comm comm);
+void cts_comm_freed(struct cts_mpi_call *call, bool ok, struct cts_communicator *comm);
 void cts_comm_named(MPI_Comm comm);
 void cts_comm_errors_set(MPI_Comm comm);
-void cts_comm_neighbors(struct cts_comm *info, MPI_Comm comm, uint64_t *in, uint64_t *out);
+void cts_comm_neighbors(struct cts_communicator *info, MPI_Comm comm, uint64_t *in, uint64_t *out);
 
 /* World ranks of a group's first `count` members, allocated; NULL: no memory, or some belong to
  * another world. */
 uint32_t *cts_world_ranks(MPI_Group group, int count);
 
 /* Places of ranks among the members. */
-uint32_t cts_comm_root(const struct cts_comm *comm, int root);
-static inline bool cts_comm_at_root(const struct cts_comm *comm, int root)
+uint32_t cts_comm_root(const struct cts_communicator *comm, int root);
+static inline bool cts_comm_at_root(const struct cts_communicator *comm, int root)
 {
     return comm->inter ? root == MPI_ROOT : root == comm->rank;
 }
-static inline uint32_t cts_comm_peer(const struct cts_comm *comm, int peer)
+static inline uint32_t cts_comm_peer(const struct cts_communicator *comm, int peer)
 {
     return comm->remote_offset + (uint32_t)peer;
 }
@@ -206,18 +209,18 @@ enum cts_rma_kind {
 #define CTS_FLUSH_REMOTE true
 #define CTS_FLUSH_LOCAL  false
 
-void cts_window_created(struct cts_call *call, unsigned operation, MPI_Comm comm, MPI_Win win);
+void cts_window_created(struct cts_mpi_call *call, unsigned operation, MPI_Comm comm, MPI_Win win);
 struct cts_window *cts_window_take(MPI_Win win);
-void cts_window_freed(struct cts_call *call, bool ok, struct cts_window *window);
-void cts_rma(struct cts_call *call, enum cts_rma_kind kind, uint64_t sent, uint64_t received,
+void cts_window_freed(struct cts_mpi_call *call, bool ok, struct cts_window *window);
+void cts_rma(struct cts_mpi_call *call, enum cts_rma_kind kind, uint64_t sent, uint64_t received,
              int peer, MPI_Win win, const MPI_Request *request);
-void cts_window_fence(struct cts_call *call, MPI_Win win);
-void cts_window_posted(struct cts_call *call, MPI_Win win, MPI_Group group);
-void cts_window_started(struct cts_call *call, MPI_Win win, MPI_Group group);
-void cts_window_ended(struct cts_call *call, MPI_Win win);   /* what was started */
-void cts_window_exposed(struct cts_call *call, MPI_Win win); /* what was posted has ended */
-void cts_window_lock(struct cts_call *call, MPI_Win win, int peer, bool exclusive);
-void cts_window_unlock(struct cts_call *call, MPI_Win win, int peer);
-void cts_window_completed(struct cts_call *call, MPI_Win win, int peer, bool remote);
+void cts_window_fence(struct cts_mpi_call *call, MPI_Win win);
+void cts_window_posted(struct cts_mpi_call *call, MPI_Win win, MPI_Group group);
+void cts_window_started(struct cts_mpi_call *call, MPI_Win win, MPI_Group group);
+void cts_window_ended(struct cts_mpi_call *call, MPI_Win win);   /* what was started */
+void cts_window_exposed(struct cts_mpi_call *call, MPI_Win win); /* what was posted has ended */
+void cts_window_lock(struct cts_mpi_call *call, MPI_Win win, int peer, bool exclusive);
+void cts_window_unlock(struct cts_mpi_call *call, MPI_Win win, int peer);
+void cts_window_completed(struct cts_mpi_call *call, MPI_Win win, int peer, bool remote);
 
 #endif

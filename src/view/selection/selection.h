@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 #include "common/error.h"
 #include "trace/catalogue.h"
 

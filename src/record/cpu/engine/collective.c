@@ -17,7 +17,7 @@
 
 /* ---- Results ---- */
 
-static uint64_t combine(enum cts_wait kind, uint64_t a, uint64_t b)
+static uint64_t combine(enum cts_wait_kind kind, uint64_t a, uint64_t b)
 {
     const uint32_t x = (uint32_t)a, y = (uint32_t)b;
     switch (kind) {
@@ -41,7 +41,7 @@ static uint64_t combine(enum cts_wait kind, uint64_t a, uint64_t b)
 }
 
 /* What all lanes of a group get; in[] is indexed by lane. */
-static uint64_t common_result(enum cts_wait kind, uint32_t group, const uint64_t *in)
+static uint64_t common_result(enum cts_wait_kind kind, uint32_t group, const uint64_t *in)
 {
     uint32_t ballot = 0;
     const uint32_t first = (uint32_t)__builtin_ctz(group);
@@ -77,7 +77,8 @@ static uint32_t equal_lanes(uint32_t group, const uint64_t *in, uint64_t value)
     return equal;
 }
 
-static void compute(struct cts_cta *cta, uint32_t first_lane, enum cts_wait kind, uint32_t group)
+static void compute(struct cts_cta *cta, uint32_t first_lane, enum cts_wait_kind kind,
+                    uint32_t group)
 {
     uint64_t *const value = &cta->wait_value[first_lane];
     uint32_t *const extra = &cta->wait_extra[first_lane];
@@ -106,7 +107,8 @@ static void compute(struct cts_cta *cta, uint32_t first_lane, enum cts_wait kind
 
 /* ---- Meeting ---- */
 
-static void release(struct cts_cta *cta, struct cts_warp *warp, enum cts_wait kind, uint32_t group)
+static void release(struct cts_cta *cta, struct cts_warp *warp, enum cts_wait_kind kind,
+                    uint32_t group)
 {
     compute(cta, (uint32_t)(warp - cta->warps) * CTS_WARP_LANES, kind, group);
     warp->meeting &= ~group;
@@ -154,7 +156,7 @@ bool cts_collective_meet_loose(struct cts_cta *cta, struct cts_warp *warp)
     return warp->ready != 0;
 }
 
-static struct cts_cta *begin(enum cts_wait kind, uint64_t value, uint32_t extra)
+static struct cts_cta *begin(enum cts_wait_kind kind, uint64_t value, uint32_t extra)
 {
     struct cts_cta *const cta = cts_cta_current();
     if (!cta->fibers)
@@ -168,7 +170,7 @@ static struct cts_cta *begin(enum cts_wait kind, uint64_t value, uint32_t extra)
 }
 
 /* The result of the running lane is in wait_value[] and wait_extra[] afterwards. */
-static struct cts_cta *meet(enum cts_wait kind, uint32_t mask, uint64_t value, uint32_t extra)
+static struct cts_cta *meet(enum cts_wait_kind kind, uint32_t mask, uint64_t value, uint32_t extra)
 {
     struct cts_cta *const cta = begin(kind, value, extra);
     const uint32_t bit = 1u << cta->lane % CTS_WARP_LANES;
@@ -181,7 +183,7 @@ static struct cts_cta *meet(enum cts_wait kind, uint32_t mask, uint64_t value, u
     return cta;
 }
 
-static struct cts_cta *meet_loose(enum cts_wait kind, uint64_t value, uint32_t extra,
+static struct cts_cta *meet_loose(enum cts_wait_kind kind, uint64_t value, uint32_t extra,
                                   const void *place)
 {
     struct cts_cta *const cta = begin(kind, value, extra);

@@ -258,7 +258,7 @@ static const char *const wait_texts[] = {
 
 static void describe_wait(const struct cts_cta *cta, uint32_t lane, char *text, size_t text_bytes)
 {
-    const enum cts_wait wait = cta->wait[lane];
+    const enum cts_wait_kind wait = cta->wait[lane];
     if (wait == CTS_WAIT_BARRIER) {
         const struct cts_barrier *const barrier = &cta->barrier[cta->wait_mask[lane]];
         snprintf(text, text_bytes, "barrier %u of the CTA (%u of %u threads are there)",

@@ -10,14 +10,14 @@ static size_t round_up(size_t bytes, size_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
-void cts_window_release(struct cts_window *window)
+void cts_window_release(struct cts_shared_window *window)
 {
     if (window->memory) munmap(window->memory, window->memory_bytes + cts_page_bytes());
     window->memory = NULL;
     window->memory_bytes = 0;
 }
 
-char *cts_window_get(struct cts_window *window, size_t size_bytes)
+char *cts_window_get(struct cts_shared_window *window, size_t size_bytes)
 {
     const size_t page = cts_page_bytes();
     const size_t needed = round_up(size_bytes ? size_bytes : 1, WINDOW_ALIGN_BYTES);

@@ -95,13 +95,13 @@ static inline bool cts_grid_records_cta(const struct cts_grid *launch, uint64_t 
 
 /* Memory for a CTA's shared window. It starts at a multiple of 1024; what follows its end (rounded
  * up to 1024) is inaccessible. Zero at first, then what the CTA before left. */
-struct cts_window {
+struct cts_shared_window {
     char *memory;
     size_t memory_bytes; /* without the guard */
 };
 /* The window's start for `size_bytes`; NULL: out of memory. */
-char *cts_window_get(struct cts_window *window, size_t size_bytes);
-void cts_window_release(struct cts_window *window);
+char *cts_window_get(struct cts_shared_window *window, size_t size_bytes);
+void cts_window_release(struct cts_shared_window *window);
 
 /* ---- A CTA ---- */
 
@@ -130,7 +130,7 @@ struct cts_barrier {
 };
 
 /* What a waiting lane waits for, for collectives and the text of a deadlock. */
-enum cts_wait {
+enum cts_wait_kind {
     CTS_WAIT_NONE,
     CTS_WAIT_BARRIER,
     CTS_WAIT_GRID,
@@ -173,13 +173,13 @@ struct cts_cta {
     bool grid_arrived;
     bool patient; /* has been found to spin: others come first */
     uint32_t idle_sweeps;
-    struct cts_window window;
+    struct cts_shared_window window;
     struct cts_warp warps[CTS_CTA_WARPS_MAX];
     struct cts_barrier barrier[CTS_CTA_BARRIERS];
     /* Of each lane. */
     void *sp[CTS_CTA_THREADS_MAX]; /* NULL: not started */
     struct cts_stack *stack[CTS_CTA_THREADS_MAX];
-    uint8_t wait[CTS_CTA_THREADS_MAX];        /* enum cts_wait */
+    uint8_t wait[CTS_CTA_THREADS_MAX];        /* enum cts_wait_kind */
     uint32_t wait_mask[CTS_CTA_THREADS_MAX];  /* collective: lanes that it is among; barrier: id;
                                                  catching up: place */
     uint32_t wait_extra[CTS_CTA_THREADS_MAX]; /* source lane of a shuffle; out: predicate */

@@ -118,7 +118,7 @@ static bool is_capturing(struct CUstream_st *stream)
     return stream->capture != NULL;
 }
 
-bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum cts_wait wait,
+bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum cts_submission wait,
                        cudaError_t *error)
 {
     if (!is_capturing(stream)) {

@@ -9,7 +9,7 @@
 
 /* When the stream is being captured (or the capture forbids the work): takes the work over, sets
  * *error to what the call returns, and returns true. */
-bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum cts_wait wait,
+bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum cts_submission wait,
                        cudaError_t *error);
 
 /* A call that a capture does not allow: invalidates it; returns the error. */

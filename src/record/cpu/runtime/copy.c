@@ -82,8 +82,9 @@ static void *stage(const struct cts_geometry *geometry)
 }
 
 /* How an asynchronous copy is queued: with its source staged, or waiting after all. */
-static enum cts_wait asynchronous_wait(struct cts_work *work, const struct side_check *source,
-                                       const struct side_check *destination, cudaStream_t stream)
+static enum cts_submission asynchronous_wait(struct cts_work *work, const struct side_check *source,
+                                             const struct side_check *destination,
+                                             cudaStream_t stream)
 {
     const bool from_pageable = !source->is_known, to_pageable = !destination->is_known;
     if (!from_pageable && !to_pageable) return CTS_ASYNCHRONOUS;
@@ -124,7 +125,7 @@ cudaError_t cts_copy(const struct cts_geometry *geometry, enum cudaMemcpyKind ki
         .kind = CTS_WORK_COPY,
         .copy = {.geometry = *geometry,
                  .kind = kind_name(from_device, to_device, &source, &destination)}};
-    enum cts_wait wait = CTS_WAIT_UNTIL_DONE;
+    enum cts_submission wait = CTS_WAIT_UNTIL_DONE;
     if (asynchronous) wait = asynchronous_wait(&work, &source, &destination, stream);
     if (!asynchronous && from_device && to_device) wait = CTS_ASYNCHRONOUS; /* as in CUDA */
     work.copy.asynchronous = wait == CTS_ASYNCHRONOUS;

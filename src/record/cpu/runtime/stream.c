@@ -333,7 +333,8 @@ static void remember_last(struct CUstream_st *stream)
 }
 
 cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
-                              const struct cts_point *more, size_t more_count, enum cts_wait wait)
+                              const struct cts_point *more, size_t more_count,
+                              enum cts_submission wait)
 {
     struct cts_op *const op = make_op(stream, work, more, more_count);
     const bool run_here =
@@ -365,7 +366,7 @@ cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
     return cudaSuccess;
 }
 
-cudaError_t cts_stream_submit(cudaStream_t handle, struct cts_work *work, enum cts_wait wait)
+cudaError_t cts_stream_submit(cudaStream_t handle, struct cts_work *work, enum cts_submission wait)
 {
     pthread_mutex_lock(&lock);
     struct CUstream_st *const stream = cts_stream_resolve(handle);

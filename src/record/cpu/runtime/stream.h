@@ -43,11 +43,11 @@ struct CUstream_st {
     struct cts_capture *capture;
 };
 
-enum cts_wait { CTS_ASYNCHRONOUS, CTS_WAIT_UNTIL_DONE };
+enum cts_submission { CTS_ASYNCHRONOUS, CTS_WAIT_UNTIL_DONE };
 
 /* Queues a work (taking over what it owns, also on failure). With CTS_WAIT_UNTIL_DONE the work is
  * done when the call returns, in the calling thread where the stream has nothing else to do. */
-cudaError_t cts_stream_submit(cudaStream_t handle, struct cts_work *work, enum cts_wait wait);
+cudaError_t cts_stream_submit(cudaStream_t handle, struct cts_work *work, enum cts_submission wait);
 
 /* Waits for all work so far of a stream, or of all streams of a device. */
 cudaError_t cts_stream_wait(cudaStream_t handle);
@@ -82,6 +82,7 @@ bool cts_point_is_reached(const struct cts_point *point);
 void cts_point_wait(const struct cts_point *point); /* gives the lock up meanwhile */
 /* Appends a work with more dependencies (borrowed) than the stream's own. */
 cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
-                              const struct cts_point *more, size_t more_count, enum cts_wait wait);
+                              const struct cts_point *more, size_t more_count,
+                              enum cts_submission wait);
 
 #endif

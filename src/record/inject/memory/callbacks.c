@@ -96,22 +96,22 @@ static const struct call *find_call(Sanitizer_CallbackDomain domain, Sanitizer_C
     return NULL;
 }
 
-static struct cts_launch_shape extended_shape(const CUlaunchConfig *config)
+static struct cts_launch_extras extended_shape(const CUlaunchConfig *config)
 {
-    if (!config) return (struct cts_launch_shape){0};
-    struct cts_launch_shape shape = {.dynamic_shared_bytes = config->sharedMemBytes};
+    if (!config) return (struct cts_launch_extras){0};
+    struct cts_launch_extras shape = {.dynamic_shared_bytes = config->sharedMemBytes};
     for (unsigned i = 0; i < config->numAttrs && config->attrs; i++)
         if (config->attrs[i].id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
             shape.cooperative = config->attrs[i].value.cooperative != 0;
     return shape;
 }
 
-static struct cts_launch_shape shape_of(enum call_kind kind, const void *parameters)
+static struct cts_launch_extras shape_of(enum call_kind kind, const void *parameters)
 {
     if (kind == CALL_LAUNCH_EXTENDED)
         return extended_shape(((const cuLaunchKernelEx_params *)parameters)->config);
     /* those of cuLaunchCooperativeKernel begin as these do */
-    return (struct cts_launch_shape){
+    return (struct cts_launch_extras){
         ((const cuLaunchKernel_params *)parameters)->sharedMemBytes,
         kind == CALL_LAUNCH_COOPERATIVE,
     };
@@ -209,7 +209,7 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
     case CALL_LAUNCH_COOPERATIVE:
     case CALL_LAUNCH_EXTENDED:
     case CALL_LAUNCH_GRAPH:
-        cts_api_call.launch = (struct cts_launch_shape){0};
+        cts_api_call.launch = (struct cts_launch_extras){0};
         cts_api_call.room = (struct cts_stack_room){0};
         break;
     }
@@ -275,7 +275,7 @@ static void on_resource(Sanitizer_CallbackId id, const void *data)
 static void on_node(const Sanitizer_GraphNodeLaunchData *node)
 {
     if (node->isGraphUpload) return;
-    struct cts_launch_shape shape;
+    struct cts_launch_extras shape;
     switch (node->nodeType) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
         shape = cts_graph_shape(node->node, &node->launchData);

@@ -72,7 +72,7 @@ void cts_graph_instantiated(CUgraph graph)
     if (able && graph) note_graph(graph, 0);
 }
 
-struct cts_launch_shape cts_graph_shape(CUgraphNode node, const Sanitizer_LaunchData *launch)
+struct cts_launch_extras cts_graph_shape(CUgraphNode node, const Sanitizer_LaunchData *launch)
 {
     const uint32_t extents[] = {launch->gridDim_x,  launch->gridDim_y,  launch->gridDim_z,
                                 launch->blockDim_x, launch->blockDim_y, launch->blockDim_z};
@@ -81,5 +81,5 @@ struct cts_launch_shape cts_graph_shape(CUgraphNode node, const Sanitizer_Launch
     if (!found) found = cts_map_find(&shapes, key_of(launch->function, extents));
     const uint64_t value = found ? *found : 0;
     pthread_mutex_unlock(&lock);
-    return (struct cts_launch_shape){(uint32_t)value, (value >> COOPERATIVE_BIT & 1) != 0};
+    return (struct cts_launch_extras){(uint32_t)value, (value >> COOPERATIVE_BIT & 1) != 0};
 }

@@ -220,7 +220,8 @@ static bool is_wanted(const struct cts_memory_kernel *kernel)
 }
 
 static struct cts_launch row_of(const Sanitizer_LaunchData *data,
-                                const struct cts_launch_shape *shape, uint32_t kernel, bool is_node)
+                                const struct cts_launch_extras *shape, uint32_t kernel,
+                                bool is_node)
 {
     const CUcontext context = is_node ? data->apiContext : data->context;
     const uint32_t stream =
@@ -277,7 +278,7 @@ static uint64_t user_of_node(const Sanitizer_LaunchData *data)
     return user ? user | CTS_MEMORY_BY_GRID : 0;
 }
 
-void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_shape *shape,
+void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_extras *shape,
                       bool is_node)
 {
     const struct cts_memory_kernel kernel = cts_module_kernel(data);

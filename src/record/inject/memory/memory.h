@@ -104,7 +104,7 @@ CTS_MUST_CHECK enum cts_status cts_callbacks_start(struct cts_error *error);
 void cts_callbacks_stop(void);
 
 /* What a launch's own callback does not tell. */
-struct cts_launch_shape {
+struct cts_launch_extras {
     uint32_t dynamic_shared_bytes;
     bool cooperative;
 };
@@ -123,7 +123,7 @@ struct cts_api_call {
     int32_t priority;
     uint64_t sync_op, sync_start_ns; /* of the synchronisation it is in */
     uint32_t sync_launches;          /* launches at its begin */
-    struct cts_launch_shape launch;  /* that it makes */
+    struct cts_launch_extras launch; /* that it makes */
     struct cts_stack_room room;      /* for it */
 };
 extern __thread struct cts_api_call cts_api_call;
@@ -171,7 +171,7 @@ void cts_grids_tell(const Sanitizer_LaunchData *launch, Sanitizer_StreamHandle s
 /* Notes the shapes of a graph's launches when it is instantiated. */
 void cts_graph_instantiated(CUgraph graph);
 /* Of a node that is launched; zeros: not known. */
-struct cts_launch_shape cts_graph_shape(CUgraphNode node, const Sanitizer_LaunchData *launch);
+struct cts_launch_extras cts_graph_shape(CUgraphNode node, const Sanitizer_LaunchData *launch);
 
 /* ---- streams, allocations, copies, events (rows.c) ---- */
 
@@ -218,7 +218,7 @@ uint32_t cts_module_site(void *unused, const struct cts_ring_record *record);
 
 /* ---- launches (launches.c) ---- */
 
-void cts_launch_begin(const Sanitizer_LaunchData *launch, const struct cts_launch_shape *shape,
+void cts_launch_begin(const Sanitizer_LaunchData *launch, const struct cts_launch_extras *shape,
                       bool is_node);
 void cts_launches_switch(bool on); /* cudaProfilerStart, cts_start and so on */
 /* From here on only launches in chosen NVTX ranges are recorded. */

@@ -7,7 +7,7 @@
  * judged by their exact traffic in any case. */
 #include <string.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 enum { READERS_MAX = 64, EDGES_MAX = 2 << 20, VERTICES_MAX = 1 << 16, CONSTRAINTS_MAX = 4 };
 

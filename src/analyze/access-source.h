@@ -1,6 +1,6 @@
 /* Where an analysis gets warp records from: the access files of a run, or a test's own batches. */
-#ifndef CTS_ANALYZE_SOURCE_H
-#define CTS_ANALYZE_SOURCE_H
+#ifndef CTS_ANALYZE_ACCESS_SOURCE_H
+#define CTS_ANALYZE_ACCESS_SOURCE_H
 
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
 /* Private to the access analysis.
  *
  * Launches are walked in their order. Of a launch all threads read chunks and count requests
- * (cta.c); when the records of a CTA are complete, its sets of bytes are settled into bits of the
- * launch (settle.c); when the launch is, the bits say what is shared, outside or unwritten
- * (launch.c), and where something is, the launch is read again to name it (faults.c). */
-#ifndef CTS_ACCESS_MODEL_H
-#define CTS_ACCESS_MODEL_H
+ * (records.c); when the records of a CTA are complete, its sets of bytes are settled into bits of
+ * the launch (cta-sets.c); when the launch is, the bits say what is shared, outside or unwritten
+ * (launch-bits.c), and where something is, the launch is read again to name it (faults.c). */
+#ifndef CTS_ACCESS_ACCESS_MODEL_H
+#define CTS_ACCESS_ACCESS_MODEL_H
 
 #include <pthread.h>
 
@@ -204,7 +204,7 @@ struct cts_access_model {
     bool is_shared; /* several threads are at work */
 };
 
-/* ---- reading.c, launch.c ---- */
+/* ---- reading.c, launch-bits.c ---- */
 
 CTS_MUST_CHECK enum cts_status cts_access_walk_set_up(struct cts_access_model *model,
                                                       struct cts_error *error);
@@ -216,7 +216,7 @@ CTS_MUST_CHECK enum cts_status cts_access_run_launch(struct cts_access_model *mo
                                                      size_t chunk_end, bool is_wanted,
                                                      struct cts_error *error);
 
-/* ---- cta.c ---- */
+/* ---- records.c ---- */
 
 CTS_MUST_CHECK enum cts_status cts_access_add_record(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta, size_t record);
@@ -232,7 +232,7 @@ unsigned cts_access_stretches(const struct cts_acc_batch *batch, size_t record,
                               uint32_t width_bytes, struct cts_access_stretch *stretches,
                               struct cts_error *error);
 
-/* ---- settle.c: a CTA's records are all read ---- */
+/* ---- cta-sets.c: a CTA's records are all read ---- */
 
 CTS_MUST_CHECK enum cts_status cts_access_settle_cta(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta);

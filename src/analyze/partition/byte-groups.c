@@ -2,7 +2,7 @@
  * another: the last is tried first. */
 #include <stdlib.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 static inline size_t slot_of(const struct cts_groups *groups, uint32_t place, uint32_t set,
                              uint32_t third)

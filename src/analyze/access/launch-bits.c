@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/access/model.h"
+#include "analyze/access/access-model.h"
 
 /* ---- looking through the bits ---- */
 

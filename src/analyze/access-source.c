@@ -1,4 +1,4 @@
-#include "analyze/source.h"
+#include "analyze/access-source.h"
 
 static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
                                   struct cts_acc_batch *batch, struct cts_error *error)

@@ -6,7 +6,7 @@
  * it counts until the last of its touches ends. */
 #include <stdlib.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, INSERTION_MAX = 32 };
 

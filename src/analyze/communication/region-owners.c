@@ -5,11 +5,11 @@
  * all: one of those who ask becomes its owner. Else the owner sends what the shadow memory has
  * there. A program whose CTAs keep to their part of memory soon has regions with one follower each,
  * and a few at the seams. */
-#include "analyze/communication/regions.h"
+#include "analyze/communication/region-owners.h"
 
 #include <stdlib.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 /* ---- the table ---- */
 

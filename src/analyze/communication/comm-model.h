@@ -3,12 +3,12 @@
  * Words: a *link* is what a CTA read of one writer; a *mark* says that bytes were read by a later
  * node, a *claim* that a node wrote them. While the records of a launch are read, the shadow memory
  * stays as it was before the launch; marks and claims are collected and applied at its end. */
-#ifndef CTS_COMMUNICATION_MODEL_H
-#define CTS_COMMUNICATION_MODEL_H
+#ifndef CTS_COMMUNICATION_COMM_MODEL_H
+#define CTS_COMMUNICATION_COMM_MODEL_H
 
 #include "analyze/communication/addresses.h"
 #include "analyze/communication/communication.h"
-#include "analyze/communication/regions.h"
+#include "analyze/communication/region-owners.h"
 #include "analyze/communication/sets.h"
 #include "analyze/shadow.h"
 #include "analyze/interval.h"
@@ -123,7 +123,7 @@ struct cts_comm_worker {
     /* of the run */
     struct cts_comm_site_sum *site_sums;     /* by site */
     struct cts_comm_allocation *place_sums;  /* by allocation; one more: outside of all */
-    struct cts_map place_pairs;              /* see places.c */
+    struct cts_map place_pairs;              /* see place-sums.c */
     struct cts_comm_device_sum *device_sums; /* see devices.c */
     size_t place_hint;
     uint64_t place_pair_key, place_pair_bytes; /* not yet in place_pairs */
@@ -135,7 +135,7 @@ struct cts_comm_worker {
     uint64_t transfers_left_out;
     uint64_t record_count;
     size_t last_launch;     /* of a node that was looked up */
-    struct cts_map touched; /* regions of the current launch (regions.c) */
+    struct cts_map touched; /* regions of the current launch (region-owners.c) */
 };
 
 /* The kinds of sets that a launch leaves. */
@@ -201,7 +201,7 @@ struct cts_comm_model {
     uint32_t *sm_order;
     struct cts_intervals unseen; /* memory that the CPU may have written unseen */
     struct cts_walk *walk;
-    struct cts_walk *region_walk; /* regions.c; NULL: not made yet */
+    struct cts_walk *region_walk; /* region-owners.c; NULL: not made yet */
 };
 
 /* cta.c: records of one CTA. */
@@ -259,7 +259,7 @@ CTS_MUST_CHECK enum cts_status
 cts_comm_read_launch(struct cts_comm_model *model, enum cts_status status, struct cts_error *error);
 enum cts_status cts_comm_first_failure(const struct cts_comm_model *model, struct cts_error *error);
 
-/* places.c: where the allocations lie that are alive at a launch. */
+/* place-sums.c: where the allocations lie that are alive at a launch. */
 CTS_MUST_CHECK enum cts_status cts_comm_find_places(struct cts_comm_model *model,
                                                     const struct cts_launch *row,
                                                     struct cts_error *error);
@@ -331,8 +331,8 @@ struct cts_address_filter cts_comm_live_filter(struct cts_comm_worker *worker);
 CTS_MUST_CHECK enum cts_status
 cts_comm_untake(struct cts_comm_model *model, const struct cts_step *step, struct cts_error *error);
 
-/* regions.c; `status` as in cts_comm_run_launch. Follows what this process's CTAs of the launch,
- * in model->scope, will read. */
+/* region-owners.c; `status` as in cts_comm_run_launch. Follows what this process's CTAs of the
+ * launch, in model->scope, will read. */
 CTS_MUST_CHECK enum cts_status cts_comm_follow_launch(struct cts_comm_model *model,
                                                       enum cts_status status,
                                                       struct cts_error *error);

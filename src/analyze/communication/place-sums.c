@@ -2,7 +2,7 @@
  * per node, since it is taken from the sets of a CTA. */
 #include <stdlib.h>
 
-#include "analyze/communication/model.h"
+#include "analyze/communication/comm-model.h"
 
 /* ---- finding them ---- */
 

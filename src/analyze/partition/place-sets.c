@@ -3,7 +3,7 @@
  * a billion sets is below 10^-20. */
 #include <stdlib.h>
 
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 static inline size_t slot_of(const struct cts_place_sets *sets, const struct cts_set_key *key)
 {

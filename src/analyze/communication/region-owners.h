@@ -5,8 +5,8 @@
  * looks. The *owner*, one of the followers, counts what is counted once: bytes that were read,
  * conflicts, reads by the host. A region without an owner has had no writer but the host, whose
  * writings all processes know: it is right everywhere. */
-#ifndef CTS_COMMUNICATION_REGIONS_H
-#define CTS_COMMUNICATION_REGIONS_H
+#ifndef CTS_COMMUNICATION_REGION_OWNERS_H
+#define CTS_COMMUNICATION_REGION_OWNERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

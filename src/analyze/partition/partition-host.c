@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/copy.h"
-#include "analyze/partition/model.h"
+#include "analyze/partition/partition-model.h"
 
 /* Every region gets the whole range: parts of other regions lie there unread. */
 static enum cts_status fill(struct cts_partition_model *model, uint64_t start, uint64_t end,

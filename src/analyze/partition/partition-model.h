@@ -9,8 +9,8 @@
  * have the same last writer. Segments become *groups*, sums of bytes by (writer, set of readers);
  * the groups of a launch are its *pattern*. The traffic of any mapping follows from the pattern
  * alone, and most launches of a program repeat a pattern that was evaluated before. */
-#ifndef CTS_PARTITION_MODEL_H
-#define CTS_PARTITION_MODEL_H
+#ifndef CTS_PARTITION_PARTITION_MODEL_H
+#define CTS_PARTITION_PARTITION_MODEL_H
 
 #include "analyze/interval.h"
 #include "analyze/partition/partition.h"
@@ -26,7 +26,7 @@ enum {
     CTS_PARTITION_KEPT_CELLS = 8, /* patterns whose results a region keeps */
 };
 
-/* ---- sets of places (sets.c) ---- */
+/* ---- sets of places (place-sets.c) ---- */
 
 /* A set is known by two 64-bit sums over its members: sums do not depend on the order, and take
  * one addition for a member that comes or goes. */
@@ -73,7 +73,7 @@ bool cts_place_sets_includes(const struct cts_place_sets *sets, uint32_t outer, 
 enum cts_status cts_place_sets_tidy(struct cts_place_sets *sets, struct cts_error *error);
 void cts_place_sets_release(struct cts_place_sets *sets);
 
-/* ---- groups (groups.c) ---- */
+/* ---- groups (byte-groups.c) ---- */
 
 struct cts_group {
     uint32_t place, set, third;
@@ -133,7 +133,13 @@ void cts_pattern_free(struct cts_launch_pattern *pattern);
 
 /* ---- tasks: a mapping with a number of partitions ---- */
 
-enum cts_cell { CTS_CELL_READ, CTS_CELL_WRITTEN, CTS_CELL_IN, CTS_CELL_OUT, CTS_CELLS_PER_PART };
+enum cts_traffic_cell {
+    CTS_CELL_READ,
+    CTS_CELL_WRITTEN,
+    CTS_CELL_IN,
+    CTS_CELL_OUT,
+    CTS_CELLS_PER_PART
+};
 enum cts_scalar {
     CTS_SCALAR_OWNER_WRITE,
     CTS_SCALAR_TOUCH_READ,
@@ -322,7 +328,7 @@ uint32_t cts_region_local_set(struct cts_partition_region *region, uint32_t set)
 /* A rank ends (or the run): its address space is forgotten. */
 enum cts_status cts_region_end_rank(struct cts_partition_region *region);
 
-/* sweep.c: sorts touches by address (LSD radix). */
+/* touch-sort.c: sorts touches by address (LSD radix). */
 enum cts_status cts_touches_sort(struct cts_touches *touches, struct cts_touches *scratch,
                                  struct cts_error *error);
 /* Calls `act` for runs of bytes that the same CTAs touch, ascending; `set` is their id. */
@@ -349,7 +355,7 @@ CTS_MUST_CHECK enum cts_status cts_partition_evaluate(struct cts_partition_model
 void cts_partition_assign(const struct cts_partition_model *model,
                           const struct cts_partition_task *task, uint16_t *parts);
 
-/* host.c: copies, memsets, frees and CPU accesses. */
+/* partition-host.c: copies, memsets, frees and CPU accesses. */
 CTS_MUST_CHECK enum cts_status cts_partition_copy(struct cts_partition_model *model,
                                                   const struct cts_copy *copy,
                                                   struct cts_error *error);
@@ -379,7 +385,7 @@ CTS_MUST_CHECK enum cts_status cts_partition_book(struct cts_partition_model *mo
 CTS_MUST_CHECK enum cts_status cts_partition_finish_tasks(struct cts_partition_model *model,
                                                           struct cts_error *error);
 
-/* graph.c: who communicates with whom, for the best mapping found. */
+/* cta-graph.c: who communicates with whom, for the best mapping found. */
 CTS_MUST_CHECK enum cts_status cts_partition_graph_begin(struct cts_partition_model *model,
                                                          struct cts_error *error);
 void cts_partition_graph_end(struct cts_partition_model *model);

@@ -1,7 +1,7 @@
 /* A record as stretches of bytes: lanes side by side (or over one another) are one stretch, lanes
  * or rows a constant distance apart are one with a count; so that regular records are one or two
  * and only irregular ones are up to 32. */
-#include "analyze/access/model.h"
+#include "analyze/access/access-model.h"
 
 struct list {
     struct cts_access_stretch *items;
