@@ -422,7 +422,8 @@ static void print_summary(const struct cts_catalogue *catalogue,
     fputc('\n', stderr);
 }
 
-/* The accesses that were recorded; false when they cannot be read. That there are none is said. */
+/* The accesses that were recorded; false when we failed to record any, or to read them. That there
+ * are none is only said. */
 static bool judge_memory(const struct cts_arguments *arguments, const char *run_path)
 {
     struct cts_error error = {0};
@@ -435,6 +436,7 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
                                     .catalogue = &catalogue,
                                     .summary = &summary};
     const bool silent = status || explain_nothing(&outcome, &error);
+    const bool failed = status || (silent && summary.failure && !summary.dropped_accesses);
     if (silent)
         cts_report_error(arguments, &error);
     else
@@ -446,7 +448,7 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
             stderr);
     cts_run_summary_release(&summary);
     cts_catalogue_release(&catalogue);
-    return !status;
+    return !failed;
 }
 
 /* ---- the timeline ---- */
@@ -507,7 +509,7 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
         cts_report_error(arguments, &error);
     else
         print_timeline(&assembly, run_path);
-    return !failed;
+    return !failed && (assembly.event_count || !*assembly.failure);
 }
 
 /* Looks at what was recorded. The program's own failure wins over ours. */

@@ -122,16 +122,15 @@ static void place_threads(struct cts_worker *worker, const struct cts_grid *laun
     memcpy(worker->shape, block, sizeof worker->shape);
 }
 
-/* The worker's stream of the launch's collector. */
+/* The worker's stream of the launch's collector; without one it takes no part in the launch, and
+ * the collector keeps why. */
 static bool open_stream(struct cts_worker *worker, const struct cts_grid *launch)
 {
     if (!launch->request->record || worker->collector == launch->request->collector) return true;
     struct cts_error error;
     struct cts_stream *stream;
     if (cts_collector_stream(launch->request->collector, &stream, &error) != CTS_OK) {
-        worker->straight_cta->worker = worker;
-        cts_fault_set(worker->straight_cta, UINT32_MAX, CTS_FAULT_MEMORY, "cannot record: %.200s",
-                      error.text);
+        cts_collector_fail(launch->request->collector, &error);
         return false;
     }
     worker->collector = launch->request->collector;
@@ -251,7 +250,8 @@ static void remove_launch(struct cts_grid *launch)
     *at = launch->next;
 }
 
-static void run_launch(struct cts_grid *launch)
+/* False, and nothing has run, when it cannot be recorded. */
+static bool run_launch(struct cts_grid *launch)
 {
     pthread_mutex_lock(&pool.lock);
     struct cts_worker *const worker = take_worker();
@@ -259,7 +259,17 @@ static void run_launch(struct cts_grid *launch)
         pthread_mutex_unlock(&pool.lock);
         cts_grid_set_fault(launch, &(struct cts_fault){.kind = CTS_FAULT_MEMORY,
                                                        .text = "no memory for a worker"});
-        return;
+        return true;
+    }
+    if (launch->request->record && worker->collector != launch->request->collector) {
+        pthread_mutex_unlock(&pool.lock);
+        const bool records = open_stream(worker, launch);
+        pthread_mutex_lock(&pool.lock);
+        if (!records) {
+            give_worker(worker);
+            pthread_mutex_unlock(&pool.lock);
+            return false;
+        }
     }
     atomic_store(&launch->participants, 1);
     const bool alone = pool.thread_count == 0 || launch->cta_count <= launch->chunk_ctas;
@@ -275,6 +285,7 @@ static void run_launch(struct cts_grid *launch)
     atomic_fetch_sub(&launch->participants, 1);
     while (atomic_load(&launch->participants) > 0) pthread_cond_wait(&launch->left, &pool.lock);
     pthread_mutex_unlock(&pool.lock);
+    return true;
 }
 
 static void plan_rows(struct cts_grid *launch)
@@ -307,7 +318,6 @@ static const char *plan(struct cts_grid *launch)
     launch->static_shared_bytes = (request->file->desc->shared_bytes + 15u) & ~15u;
     launch->shared_bytes = launch->static_shared_bytes + request->dynamic_shared_bytes;
     const bool fibers = (kernel->flags & CTS_KERNEL_FIBERS) || !kernel->cta;
-    if (request->record && launch->cta_count > UINT32_MAX) return "too many CTAs to record";
     launch->rows = request->record && kernel->row_rec && !fibers &&
                    kernel->row_site_count <= CTS_ROW_SLOTS_MAX;
     launch->log = request->record && !launch->rows && kernel->thread_rec &&
@@ -321,7 +331,8 @@ static const char *plan(struct cts_grid *launch)
     return NULL;
 }
 
-void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_result *result)
+/* False, and nothing has run, when it cannot be recorded. */
+static bool run(const struct cts_launch_request *request, struct cts_launch_result *result)
 {
     struct cts_grid launch = {.request = request,
                               .lock = PTHREAD_MUTEX_INITIALIZER,
@@ -333,11 +344,12 @@ void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_
         result->fault = CTS_FAULT_MEMORY;
         snprintf(result->text, sizeof result->text, "kernel '%s': %s",
                  request->kernel->display_name, refusal);
-        return;
+        return true;
     }
-    if (launch.cta_count == 0) return;
+    if (launch.cta_count == 0) return true;
+    if (request->record && launch.cta_count > UINT32_MAX) return false;
     if (cts_engine_limits.deterministic) pthread_mutex_lock(&pool.one_at_a_time);
-    run_launch(&launch);
+    const bool done = run_launch(&launch);
     if (cts_engine_limits.deterministic) pthread_mutex_unlock(&pool.one_at_a_time);
     result->records = launch.records;
     result->accesses = launch.accesses;
@@ -348,6 +360,17 @@ void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_
     pthread_cond_destroy(&launch.left);
     pthread_cond_destroy(&launch.grid_changed);
     pthread_mutex_destroy(&launch.lock);
+    return done;
+}
+
+/* What we cannot record runs all the same. */
+void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_result *result)
+{
+    if (run(request, result)) return;
+    struct cts_launch_request unrecorded = *request;
+    unrecorded.record = false;
+    (void)run(&unrecorded, result);
+    result->is_unrecorded = true;
 }
 
 void cts_engine_forget_collector(const struct cts_collector *collector)
@@ -369,7 +392,7 @@ static uint32_t online_cores(void)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-static enum cts_status start_threads(struct cts_error *error)
+static void start_threads(void)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
@@ -385,8 +408,7 @@ static enum cts_status start_threads(struct cts_error *error)
         if (status == 0) pool.thread_count++;
     }
     pthread_attr_destroy(&attributes);
-    if (status != 0) return cts_fail_errno(error, status, "cannot start a worker thread");
-    return CTS_OK;
+    pool.worker_count = pool.thread_count + 1; /* fewer do it too: the caller's thread is one */
 }
 
 enum cts_status cts_engine_start(const struct cts_engine_options *options, struct cts_error *error)
@@ -407,9 +429,8 @@ enum cts_status cts_engine_start(const struct cts_engine_options *options, struc
     pool.stop = false;
     pool.started = true;
     cts_faults_install();
-    const enum cts_status status = start_threads(error);
-    if (status != CTS_OK) cts_engine_stop();
-    return status;
+    start_threads();
+    return CTS_OK;
 }
 
 void cts_engine_stop(void)

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "range.h"
@@ -29,6 +30,28 @@ static struct cts_environment environment;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool started, forked, engine_failed;
 
+/* What descriptor 2 was at first; the program may have closed it, and opened a file of its own. */
+static struct stat first_error_stream;
+
+static void remember_error_stream(void)
+{
+    if (fstat(STDERR_FILENO, &first_error_stream) != 0) first_error_stream.st_ino = 0;
+}
+
+/* Whether descriptor 2 is what it was, or at least nothing that text would damage. */
+static bool is_error_stream(void)
+{
+    struct stat now;
+    if (fstat(STDERR_FILENO, &now) != 0) return false;
+    return !S_ISREG(now.st_mode) || (now.st_dev == first_error_stream.st_dev &&
+                                     now.st_ino == first_error_stream.st_ino);
+}
+
+__attribute__((constructor)) static void at_load(void)
+{
+    remember_error_stream();
+}
+
 void cts_say(const char *format, ...)
 {
     char line[1200] = "ctascope: ";
@@ -39,6 +62,7 @@ void cts_say(const char *format, ...)
     va_end(arguments);
     const size_t length = strlen(line);
     line[length] = '\n';
+    if (!is_error_stream()) return; /* what is said is in the run's messages */
     const ssize_t ignored = write(STDERR_FILENO, line, length + 1);
     (void)ignored; /* there is nowhere else to say it */
 }

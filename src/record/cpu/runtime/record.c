@@ -322,7 +322,7 @@ static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
     trace->id = cts_catalogue_reserve(catalogue, CTS_ID_LAUNCH, 1);
     trace->ordinal = stream->launch_count++;
     const bool is_instrumented = !(kernel->desc->flags & CTS_KERNEL_UNINSTRUMENTED);
-    trace->records_accesses = is_wanted(kernel) && is_instrumented && kernel->file->recorded &&
+    trace->records_accesses = !cts_catalogue_failure(catalogue, NULL) && is_wanted(kernel) && is_instrumented && kernel->file->recorded &&
                               cts_record_file_slots(kernel->file);
     if (trace->records_accesses) check_values(kernel->file->loaded.desc);
     const struct cts_launch row = launch_row(work, stream, trace);
@@ -368,6 +368,7 @@ void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st
     row.records = result->records;
     row.accesses = result->accesses;
     row.dropped_accesses = result->dropped_accesses;
+    if (result->is_unrecorded) row.recorded = "none";
     cts_catalogue_add_launch(catalogue, &row);
     atomic_fetch_sub(&pending_launches, 1);
 }
