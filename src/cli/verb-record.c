@@ -394,7 +394,7 @@ static bool explain_nothing(const struct outcome *o, struct cts_error *error)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing recorded: no recorder ran in '%s': it called no CUDA function, or was "
                  "neither compiled with 'ctascope cc' nor runs on a GPU that this ctascope can "
-                 "record",
+                 "record, or the recorder could not start (it says so then)",
                  o->program);
     return true;
 }

@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -56,7 +55,7 @@ static bool unshare_and_close_all(void)
     return true;
 }
 
-/* Numbers 0 to 2 stay taken, so that nothing that is said to them by habit gets into a file. */
+/* Not even numbers 0 to 2 are kept: a program may have left itself no more. */
 static bool leave_the_program(void)
 {
     (void)!unshare(CLONE_FS);
@@ -65,7 +64,6 @@ static bool leave_the_program(void)
     is_private = syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE_FLAG) == 0;
 #endif
     if (!is_private) is_private = unshare_and_close_all();
-    for (int i = 0; is_private && i < 3; i++) (void)!open("/dev/null", O_RDWR | O_CLOEXEC);
     return is_private;
 }
 

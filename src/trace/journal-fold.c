@@ -331,8 +331,10 @@ static enum cts_status complete_rank(struct fold *f, const struct judgement *j,
                            "failure = coalesce(failure, ?7) WHERE rank = ?1",
                            numbers, 6, *h->failure ? h->failure : NULL, error);
     else if (!status && !j->is_complete)
-        status =
-            run_bound(f, "UPDATE ranks SET end_ns = NULL WHERE rank = ?1", first, 1, NULL, error);
+        status = run_bound(f,
+                           "UPDATE ranks SET end_ns = NULL, failure = coalesce(failure, ?2) "
+                           "WHERE rank = ?1",
+                           first, 1, *h->failure ? h->failure : NULL, error);
     return status;
 }
 
@@ -467,7 +469,8 @@ static enum cts_status fold_open(struct fold *f, const struct cts_fold *options,
     enum cts_status status = read_header(f, &found, error);
     f->is_live = found && is_live(f->fd, f->header->is_locked, f->header->pid);
     if (f->is_live && options->remove) return status;
-    if (!status && !found && !is_old(f->fd)) return CTS_OK; /* it may just be being made */
+    if (!status && !found && !is_old(f->fd) && !(options->remove && !options->only_known))
+        return CTS_OK; /* it may just be being made */
     const bool known = found && (!options->only_known || find_end(f, options) ||
                                  atomic_load(&f->header->state) == CTS_JOURNAL_CLOSED);
     if (status || (found && !known)) return status;
@@ -490,7 +493,29 @@ static void release(struct fold *f)
     free(f);
 }
 
-/* Of a rank without a journal: nothing. */
+/* A rank that was claimed, and has neither a row nor a timeline: the process was killed before it
+ * could say more. */
+static enum cts_status note_stillborn(struct fold *f, const struct cts_fold *options,
+                                      struct cts_error *error)
+{
+    const sqlite3_int64 rank = f->rank;
+    char timeline[4160];
+    snprintf(timeline, sizeof timeline, "%s/timeline", f->directory);
+    if (!options->remove || options->only_known || access(timeline, F_OK) == 0) return CTS_OK;
+    enum cts_status status = run_bound(
+        f,
+        "INSERT OR IGNORE INTO ranks (rank, pid, start_ns, unix_start_ns, records, accesses, "
+        "dropped_records, dropped_accesses) VALUES (?1, 0, 0, 0, 0, 0, 0, 0)",
+        &rank, 1, NULL, error);
+    if (!status)
+        status = run_bound(f,
+                           "INSERT OR IGNORE INTO endings (rank, launches_asked, "
+                           "launches_complete, rows_lost, how) VALUES (?1, 0, 0, 0, ?2)",
+                           &rank, 1, "unknown", error);
+    return status;
+}
+
+/* Of a rank without a journal: nothing, if it has been folded. */
 static enum cts_status fold_rank(sqlite3 *db, const char *run_path, uint32_t rank,
                                  const struct cts_fold *options, struct cts_error *error)
 {
@@ -506,6 +531,7 @@ static enum cts_status fold_rank(sqlite3 *db, const char *run_path, uint32_t ran
         status = fold_open(f, options, error);
     else if (errno != ENOENT && errno != ENOTDIR)
         status = cts_fail_errno(error, errno, "cannot read '%s'", f->path);
+    if (!status && !f->is_live && options->end_count) status = note_stillborn(f, options, error);
     release(f);
     return status;
 }

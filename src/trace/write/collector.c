@@ -98,6 +98,7 @@ enum cts_status cts_collector_close(struct cts_collector *collector, struct cts_
     if (collector->catalogue && collector->pid == getpid()) {
         write_rank(collector, cts_clock_ns());
         status = cts_catalogue_close(collector->catalogue, &catalogue_error);
+        collector->catalogue = NULL;
         if (status) cts_collector_fail(collector, &catalogue_error);
     }
     const struct cts_error *const failure = cts_collector_failure(collector);

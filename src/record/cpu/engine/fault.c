@@ -69,6 +69,14 @@ static void go_home(ucontext_t *context, void *sp)
 #endif
 }
 
+/* What the signal does by default. A fault happens again when the handler returns; a signal that
+ * somebody sent is sent again, and waits until then. */
+static void do_default(int number, const struct sigaction *old, const siginfo_t *info)
+{
+    sigaction(number, old, NULL);
+    if (info->si_code <= 0 && old->sa_handler == SIG_DFL) raise(number);
+}
+
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     for (int i = 0; i < SIGNAL_COUNT; i++) {
@@ -77,7 +85,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
         if (old->sa_flags & SA_SIGINFO)
             old->sa_sigaction(number, info, context);
         else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN)
-            sigaction(number, old, NULL); /* it happens again, and then ends the process */
+            do_default(number, old, info);
         else
             old->sa_handler(number);
     }

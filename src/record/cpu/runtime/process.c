@@ -43,8 +43,8 @@ static bool is_error_stream(void)
 {
     struct stat now;
     if (fstat(STDERR_FILENO, &now) != 0) return false;
-    return !S_ISREG(now.st_mode) || (now.st_dev == first_error_stream.st_dev &&
-                                     now.st_ino == first_error_stream.st_ino);
+    return !S_ISREG(now.st_mode) ||
+           (now.st_dev == first_error_stream.st_dev && now.st_ino == first_error_stream.st_ino);
 }
 
 __attribute__((constructor)) static void at_load(void)

@@ -322,7 +322,8 @@ static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
     trace->id = cts_catalogue_reserve(catalogue, CTS_ID_LAUNCH, 1);
     trace->ordinal = stream->launch_count++;
     const bool is_instrumented = !(kernel->desc->flags & CTS_KERNEL_UNINSTRUMENTED);
-    trace->records_accesses = !cts_catalogue_failure(catalogue, NULL) && is_wanted(kernel) && is_instrumented && kernel->file->recorded &&
+    trace->records_accesses = !cts_catalogue_failure(catalogue, NULL) && is_wanted(kernel) &&
+                              is_instrumented && kernel->file->recorded &&
                               cts_record_file_slots(kernel->file);
     if (trace->records_accesses) check_values(kernel->file->loaded.desc);
     const struct cts_launch row = launch_row(work, stream, trace);

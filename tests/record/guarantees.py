@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""What docs/guarantees.md promises of the recorder, a sentence a class. With `--long` in front of
+unittest's arguments: a thousand kills, and every call that can fail."""
+import errno
+import os
+import random
+import signal
+import subprocess
+import time
+
+import support
+
+LONG = os.environ.get("CTS_LONG_TESTS") == "1"
+FILL = 4 * 64  # accesses of one launch
+FAIL_CALLS = os.path.join(os.path.dirname(os.path.dirname(support.program_directory)),
+                          "fail-calls.so")
+table = {}  # category: [tried, passed]
+
+
+def count(category, passed=1):
+    row = table.setdefault(category, [0, 0])
+    row[0] += 1
+    row[1] += passed
+
+
+class Guarantee(support.RecordTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.program = support.compiled("guarded.cu", "-O2")
+
+    def ending(self, run):
+        rows = self.table(run, "endings")
+        self.assertEqual(len(rows), 1)
+        return rows[0]
+
+    def check_launches(self, run, least):
+        """Launches that were complete are in the catalogue and in the access files."""
+        rows = self.table(run, "launches")
+        complete = [row for row in rows if row["end_ns"]]
+        self.assertGreaterEqual(len(complete), least)
+        records = self.records_by_launch(run)
+        for row in complete:
+            self.assertEqual(int(row["accesses"]), FILL)
+            self.assertEqual(len(records[int(row["launch"])]), FILL // 32)
+        return rows
+
+    def lower_bound(self, run):
+        return self.comm(run)["soundness"]["lower_bound"]
+
+
+class NotOurs(Guarantee):
+    """1. We never touch what is not ours."""
+
+    def check_files(self, what, prefixes):
+        plain = self.run_(self.program, what).stdout
+        for run in range(3):
+            done = self.record(f"run-{run}", self.program, what)
+            self.assertEqual(done.stdout, plain)
+            for prefix in prefixes:
+                for i in range(8):
+                    with open(f"{prefix}-{i}", "rb") as file:
+                        self.assertEqual(file.read(), b"mine\n" * 20)
+            launches = self.check_launches(f"run-{run}", 21)
+            self.assertIs(self.lower_bound(f"run-{run}"), False)
+            self.assertEqual(self.info(f"run-{run}")["totals"]["accesses"], FILL * len(launches))
+            count("descriptors")
+
+    def test_descriptors_closed_before_the_first_call(self):
+        self.check_files("files-before", "a")
+
+    def test_descriptors_closed_while_recording(self):
+        self.check_files("files-after", "ab")
+
+    def test_the_process_looks_as_without_us(self):
+        plain = self.run_(self.program, "state").stdout
+        self.assertIn("errno 77", plain)
+        self.assertEqual(self.record("run", self.program, "state").stdout, plain)
+        self.assertIs(self.lower_bound("run"), False)
+        for name in ("run/run.db", "run/rank-0/0.acc"):  # by the umask that was at the start
+            self.assertEqual(os.stat(name).st_mode & 0o777, 0o666 & ~self.umask())
+        count("descriptors")
+
+    @staticmethod
+    def umask():
+        mask = os.umask(0)
+        os.umask(mask)
+        return mask
+
+    def test_no_descriptor_left(self):
+        for more in ((), ("first",)):
+            run = f"run-{len(more)}"
+            self.assertEqual(self.record(run, self.program, "exhausted", *more).stdout, "right\n")
+            self.assertIs(self.lower_bound(run), False)
+            self.check_launches(run, 50)
+            count("descriptors")
+
+    def test_daemons_are_recorded_to_the_end(self):
+        for what, status, accesses in (("daemon", 0, 3), ("twice", 0, 3), ("parent-first", 5, 3)):
+            with self.subTest(what=what):
+                self.record(what, self.program, what, status=status)
+                self.assertEqual(self.info(what)["totals"]["accesses"], accesses * FILL)
+                self.assertIs(self.lower_bound(what), False)
+                count("exits: a parent that ends first")
+
+
+class NoHarm(Guarantee):
+    """2. A failure of ours never changes a result of the program."""
+    LAUNCHES = 6
+
+    def inject(self, run, call, first, how_many, number, path="", options=()):
+        if not os.path.exists(FAIL_CALLS):
+            self.skipTest("no fail-calls.so")
+        variables = {"FAIL_CALL": call, "FAIL_FIRST": first, "FAIL_COUNT": how_many,
+                     "FAIL_ERRNO": number, "FAIL_PATH": path, "LD_PRELOAD": FAIL_CALLS}
+        words = [f"{key}={value}" for key, value in variables.items()]
+        done = self.record(run, "env", *words, self.program, "many", str(self.LAUNCHES),
+                           status=None, options=options)
+        # 125: the program succeeded, and nothing at all could be recorded
+        self.assertIn(done.returncode, (0, 125), f"{call} {first}: {done.stderr}")
+        self.assertEqual(done.stdout, "right\n", f"{call} {first}: {done.stderr}")
+        return done
+
+    def check_said(self, run, done, what):
+        """All is there, or the run says what it lacks, or there is none and a line says so."""
+        if not os.path.exists(run) or done.returncode == 125:
+            self.assertIn("ctascope", done.stderr, what)
+            return
+        info = self.info(run)
+        lacks = info["totals"]["accesses"] < self.LAUNCHES * FILL
+        if lacks and info["ranks"]:
+            self.assertIs(self.lower_bound(run), True, what)
+
+    def sweep(self, call, number, path="", most=6, how_many=1):
+        for first in range(1, (60 if LONG else most) + 1):
+            run = f"{call}-{number}-{how_many}-{path.strip('.')}-{first}"
+            done = self.inject(run, call, first, how_many, number, path)
+            self.check_said(run, done, f"{call} {first} {errno.errorcode[number]}")
+            count("system errors in the program")
+
+    def test_an_access_file_cannot_be_made(self):
+        for number in (errno.EMFILE, errno.ENOSPC, errno.EACCES):
+            done = self.inject(f"run-{number}", "open", 1, 100000, number, ".acc")
+            self.assertEqual(self.info(f"run-{number}")["totals"]["dropped_accesses"],
+                             self.LAUNCHES * FILL)
+            self.assertIs(self.lower_bound(f"run-{number}"), True)
+            self.assertIn(os.strerror(number), done.stderr)
+            count("system errors in the program")
+
+    def test_one_interruption_costs_nothing(self):
+        for path in (".acc", "journal", ".ids"):
+            self.inject("run" + path, "open", 1, 1, errno.EINTR, path)
+            self.check_launches("run" + path, self.LAUNCHES)
+            self.assertIs(self.lower_bound("run" + path), False)
+            count("system errors in the program")
+
+    def test_open(self):
+        self.sweep("open", errno.EMFILE, "run", how_many=2)
+
+    def test_allocation_on_disk(self):
+        self.sweep("fallocate", errno.ENOSPC)
+        self.sweep("fallocate", errno.ENOSPC, how_many=100000, most=2)
+
+    def test_mapping(self):
+        self.sweep("map", errno.ENOMEM)
+        self.sweep("map", errno.ENOMEM, how_many=100000, most=2)
+
+    def test_the_rest(self):
+        for call in ("truncate", "flock", "pwrite"):
+            self.sweep(call, errno.EAGAIN, most=3)
+
+    def test_no_thread_for_files(self):
+        """With one worker the first thread is the one that opens files; later ones are streams."""
+        done = self.inject("run", "thread", 1, 1, errno.EAGAIN, options=("--threads", "1"))
+        self.check_said("run", done, "no thread")
+        self.check_launches("run", self.LAUNCHES)
+        count("system errors in the program")
+
+
+class Ends(Guarantee):
+    """4. Whatever ends the program, launches that had completed are there."""
+
+    def test_all_kinds(self):
+        signals = (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGINT, signal.SIGHUP,
+                   signal.SIGPIPE, signal.SIGALRM, signal.SIGUSR1)
+        cases = [(how, 0, how if how in ("_exit", "quick_exit") else how, False)
+                 for how in ("return", "exit", "_exit", "quick_exit", "exec")]
+        cases += [(how, 128 + signal.SIGABRT, how, True) for how in ("abort", "throw")]
+        cases += [(str(int(number)), 128 + number, number.name, True) for number in signals]
+        for how, status, name, cut in cases:
+            for launches in (1, 5):
+                with self.subTest(end=name, launches=launches):
+                    run = f"{name}-{launches}"
+                    self.record(run, self.program, "end", how, str(launches), status=status)
+                    self.assertEqual(len(self.check_launches(run, launches)), launches)
+                    self.assertIs(self.lower_bound(run), cut)
+                    row = self.ending(run)
+                    self.assertEqual(row["how"], "signal" if cut else "exit" if how in
+                                     ("_exit", "quick_exit", "exec") else "closed")
+                    self.assertEqual(row["launches_complete"], str(launches))
+                    count("exits: all kinds")
+
+    def test_launches_that_nobody_waited_for(self):
+        self.record("run", self.program, "end", "pending", "2")
+        self.check_launches("run", 2)
+        row = self.ending("run")
+        self.assertEqual(self.lower_bound("run"),
+                         int(row["launches_complete"]) < int(row["launches_asked"]))
+
+    def test_kills(self):
+        """At random moments, most of them in the first tenth of a second."""
+        moments = random.Random(14)
+        program = support.compiled("launches.cu", "-O2")
+        self.ctascope("record", "-o", "whole", "--deterministic", "--", program, "300", "8",
+                      status=3)
+        reference = self.records_by_launch("whole")
+        for trial in range(1000 if LONG else 8):
+            run = f"run-{trial}"
+            record = self.start(support.ctascope_path, "record", "-o", run, "--deterministic",
+                                "--", "sh", "-c", f"echo $$; exec '{program}' 300 8",
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            pid = int(record.stdout.readline())
+            time.sleep(moments.random() ** 2 * 0.1)
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            out, _ = record.communicate(timeout=100)
+            done = sum(line.startswith("done ") for line in out.splitlines())
+            if not os.path.exists(run):
+                self.assertEqual(done, 0)
+            else:
+                records = self.records_by_launch(run)
+                for launch in range(done):
+                    self.assertEqual(records.get(launch), reference[launch])
+                self.assertIs(self.lower_bound(run), record.returncode == 128 + signal.SIGKILL,
+                              f"trial {trial}: {done} launches, {self.table(run, 'endings')}")
+                support.shutil.rmtree(run)
+            count("kills")
+
+
+class Locked(Guarantee):
+    """5. A run that is being recorded is locked."""
+
+    def test_force_and_a_second_recording_are_refused(self):
+        program = support.compiled("launches.cu", "-O2")
+        record = self.start(support.ctascope_path, "record", "-o", "run", "--", program, "3", "8",
+                            "400000", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(record.stdout.readline(), "done 0\n")
+        for options in ((), ("--force",)):
+            done = self.record("run", self.program, "many", "1", options=options, status=125)
+            self.one_line(done.stderr, "ctascope record: 'run' is being recorded by process "
+                          f"{record.pid} ('{program} 3 8 400000')")
+        record.communicate(timeout=100)
+        self.assertEqual(record.returncode, 3)
+        self.assertEqual(len(self.table("run", "launches")), 3)
+        self.record("run", self.program, "many", "1", options=("--force",))
+
+    def test_a_program_whose_record_is_gone_holds_its_run(self):
+        program = support.compiled("launches.cu", "-O2")
+        record = self.start(support.ctascope_path, "record", "-o", "run", "--", program, "3", "8",
+                            "400000", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.assertEqual(record.stdout.readline(), "done 0\n")
+        record.kill()
+        record.wait()
+        done = self.record("run", self.program, "many", "1", options=("--force",), status=125)
+        self.one_line(done.stderr, "ctascope record: 'run' is being recorded: process ")
+        self.assertIn("sum ", record.stdout.read())  # to the program's end
+        self.wait_for(lambda: not self.lower_bound("run"), "a complete run")
+        self.record("run", self.program, "many", "1", options=("--force",))
+
+
+def print_table():
+    for category, (tried, passed) in sorted(table.items()):
+        print(f"{category:40} {tried:6} {passed:6}")
+
+
+if __name__ == "__main__":
+    import atexit
+    atexit.register(print_table)
+    support.main()
