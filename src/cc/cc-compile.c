@@ -79,6 +79,7 @@ void cc_add_settings(struct cc_session *session, struct cc_process *process, con
     if (request->sources)
         cc_list_add(list, cc_text(&request->pool, "CTS_SOURCES=%s", request->sources));
     if (request->locals) cc_list_add(list, "CTS_LOCALS=1");
+    if (request->strict) cc_list_add(list, "CTS_STRICT=1");
     if (request->values) cc_list_add(list, "CTS_VALUES=1");
     if (request->host_accesses) cc_list_add(list, "CTS_HOST_ACCESSES=1");
     if (request->separate_units) cc_list_add(list, "CTS_RDC=1");

@@ -23,6 +23,7 @@ static const struct cc_option options[] = {
     {"--kernels", CC_VALUE, TEXT(kernels)},
     {"--sources", CC_VALUE, TEXT(sources)},
     {"--locals", CC_FLAG, ON(locals)},
+    {"--strict", CC_FLAG, ON(strict)},
     {"--values", CC_FLAG, ON(values)},
     {"--host-accesses", CC_FLAG, ON(host_accesses)},
     {"--no-instrument", CC_FLAG, OFF(instrument)},

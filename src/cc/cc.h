@@ -76,6 +76,7 @@ struct cc_request {
     struct cc_list dependency_flags; /* -MT X, -MQ X, -MP */
 
     bool instrument, locals, values, host_accesses;
+    bool strict;                   /* CPU device: an integer division by zero is a fault */
     const char *kernels, *sources; /* regular expressions or NULL */
     const char *keep;              /* directory for intermediate files, or NULL */
 

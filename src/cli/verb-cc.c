@@ -60,6 +60,7 @@ static const struct cts_option options[] = {
     {"locals", NULL, "record accesses to local memory, too", 0},
     {"values", NULL, "record the values loaded and stored", 0},
     {"host-accesses", NULL, "record the CPU's accesses to managed and mapped memory", 0},
+    {"strict", NULL, "CPU device: an integer division by zero is a fault", 0},
     {"no-instrument", NULL, "record nothing", 0},
     {"keep", "DIR", "keep the intermediate files there", 0},
     {0},

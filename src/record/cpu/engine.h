@@ -16,6 +16,9 @@ struct cts_engine_options {
     bool deterministic;         /* one worker, CTAs in order. CTASCOPE_DETERMINISTIC */
     uint64_t fiber_stack_bytes; /* 0: 64 KiB; guard page below each. CTASCOPE_STACK */
     uint64_t spin_limit_ns;     /* a launch that only spins for so long is a deadlock; 0: 60 s */
+    /* Device code reads where it has no right to: makes the place readable, if it is to be. Called
+     * in a signal's handler. NULL: every such read is a fault. */
+    bool (*allow_read)(uint64_t address);
 };
 enum cts_status cts_engine_start(const struct cts_engine_options *options, struct cts_error *error);
 void cts_engine_stop(void);

@@ -41,6 +41,7 @@
  *   CTS_KERNELS     regular expression (POSIX extended) of kernels to instrument, on the demangled
  *                   name [all]
  *   CTS_SOURCES     regular expression of source files to instrument [all]
+ *   CTS_STRICT      1: an integer division by zero is a fault (CPU device)
  *   CTS_LOCALS      1: record local memory too
  *   CTS_VALUES      1: record values
  *   CTS_HOST_ACCESSES  1: record the host's accesses (host pass)

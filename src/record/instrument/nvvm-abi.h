@@ -125,6 +125,7 @@ enum { CTS_CALLS, CTS_WAITS };
     X(int32_t, __cts_dev_vprintf, (const char *format, const char *arguments), CTS_CALLS)          \
     X(void *, __cts_dev_malloc, (size_t size_bytes), CTS_CALLS)                                    \
     X(void, __cts_dev_free, (void *memory), CTS_CALLS)                                             \
+    X(void, __cts_dev_check_divisor, (uint32_t is_zero), CTS_CALLS)                                \
     X(void, __cts_dev_trap, (void), CTS_CALLS)                                                     \
     X(void, __cts_dev___assertfail,                                                                \
       (const char *message, const char *file, uint32_t line, const char *function,                 \

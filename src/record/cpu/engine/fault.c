@@ -91,6 +91,22 @@ static void pass_on(int number, siginfo_t *info, void *context)
     }
 }
 
+/* Whether a SIGSEGV came of a read, as far as the processor says so. */
+static bool is_read(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return !(context->uc_mcontext.gregs[REG_ERR] & 2);
+#elif defined(__aarch64__)
+    const struct _aarch64_ctx *at = (const void *)context->uc_mcontext.__reserved;
+    for (; at->magic && at->magic != ESR_MAGIC; at = (const void *)((const char *)at + at->size)) {
+    }
+    return at->magic && !(((const struct esr_context *)at)->esr & 1 << 6);
+#else
+    (void)context;
+    return false;
+#endif
+}
+
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct cts_worker *const worker = cts_worker_current;
@@ -103,6 +119,13 @@ static void on_signal(int number, siginfo_t *info, void *context)
     }
     const struct cts_cta *const cta = cts_cta_current();
     const uint64_t address = (uint64_t)(uintptr_t)info->si_addr;
+    if (number == SIGSEGV && info->si_code != SI_KERNEL && cts_engine_limits.allow_read &&
+        is_read(context)) {
+        const int kept = errno;
+        const bool allowed = cts_engine_limits.allow_read(address);
+        errno = kept;
+        if (allowed) return; /* and the read is tried again */
+    }
     worker->in_device = false;
     worker->fault.kind = kind_of_signal(number, cta, address);
     worker->fault.address = address;

@@ -424,6 +424,7 @@ enum cts_status cts_engine_start(const struct cts_engine_options *options, struc
     if (options->deterministic) pool.worker_count = 1;
     if (pool.worker_count > WORKERS_MAX) pool.worker_count = WORKERS_MAX;
     cts_engine_limits.deterministic = options->deterministic;
+    cts_engine_limits.allow_read = options->allow_read;
     cts_engine_limits.spin_limit_ns =
         options->spin_limit_ns ? options->spin_limit_ns : default_spin_limit_ns;
     pool.stop = false;

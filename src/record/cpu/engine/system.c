@@ -176,6 +176,11 @@ CTS_EXPORT void __cts_dev_free(void *memory)
 
 /* ---- Ends ---- */
 
+CTS_EXPORT void __cts_dev_check_divisor(uint32_t is_zero)
+{
+    if (is_zero) cts_raise(cts_cta_current(), CTS_FAULT_ARITHMETIC, "integer division by zero");
+}
+
 CTS_EXPORT void __cts_dev_trap(void)
 {
     cts_raise(cts_cta_current(), CTS_FAULT_TRAP, "trap");

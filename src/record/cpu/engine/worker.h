@@ -230,6 +230,7 @@ extern __thread struct cts_worker *cts_worker_current __attribute__((tls_model("
 struct cts_engine_limits {
     bool deterministic;
     uint64_t spin_limit_ns;
+    bool (*allow_read)(uint64_t address); /* NULL: never */
 };
 extern struct cts_engine_limits cts_engine_limits;
 

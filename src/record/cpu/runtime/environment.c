@@ -34,6 +34,7 @@ static const struct variable variables[] = {
     {"CTASCOPE_WORKERS", VALUE_COUNT32, FIELD(worker_count), 1, 1024},
     {"CTASCOPE_STACK", VALUE_SIZE64, FIELD(stack_bytes), 16 << 10, (uint64_t)1 << 30},
     {"CTASCOPE_DETERMINISTIC", VALUE_BOOL, FIELD(deterministic), 0, 1},
+    {"CTASCOPE_STRICT", VALUE_BOOL, FIELD(strict), 0, 1},
     {"CTASCOPE_SPIN_LIMIT", VALUE_COUNT64, FIELD(spin_limit_s), 1, 1000000},
     {"CTASCOPE_RUN", VALUE_TEXT, FIELD(run_path), 0, 0},
     {"CTASCOPE_KERNEL_NAME", VALUE_TEXT, FIELD(kernel_name), 0, 0},

@@ -98,6 +98,7 @@ static void start(void)
         .deterministic = environment.deterministic,
         .fiber_stack_bytes = environment.stack_bytes,
         .spin_limit_ns = environment.spin_limit_s * 1000000000u,
+        .allow_read = environment.strict ? NULL : cts_range_allow_read,
     };
     if (cts_engine_start(&options, &error) != CTS_OK) {
         cts_say("cannot start the CPU device: %s", error.text);

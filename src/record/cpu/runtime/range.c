@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "heap.h"
@@ -142,6 +143,28 @@ bool cts_range_add(const struct cts_range *range)
     const bool done = insert(range);
     if (done && (range->kind == CTS_RANGE_REGISTERED || range->kind == CTS_RANGE_MANAGED))
         widen_foreign(range->address, range->address + range->size_bytes);
+    pthread_mutex_unlock(&lock);
+    return done;
+}
+
+static bool is_in_heap(uint64_t address)
+{
+    for (int device = 0; device < cts_device_count(); device++)
+        if (device_heaps[device] && cts_heap_contains(device_heaps[device], address)) return true;
+    return (managed_heap && cts_heap_contains(managed_heap, address)) ||
+           (pinned_heap && cts_heap_contains(pinned_heap, address));
+}
+
+bool cts_range_allow_read(uint64_t address)
+{
+    const uint64_t granule_bytes = 2 << 20, page_bytes = 4096;
+    const uint64_t start = address / granule_bytes * granule_bytes;
+    pthread_mutex_lock(&lock); /* device code never holds it */
+    const size_t at = is_in_heap(address) ? position(start) : range_count;
+    const bool is_mapped = at < range_count && ranges[at].address < start + granule_bytes;
+    const bool done =
+        is_mapped && !find(address) &&
+        mprotect((void *)(address / page_bytes * page_bytes), page_bytes, PROT_READ) == 0;
     pthread_mutex_unlock(&lock);
     return done;
 }

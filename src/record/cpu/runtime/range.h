@@ -33,6 +33,11 @@ bool cts_range_allocate(enum cts_range_kind kind, int device, uint64_t size_byte
 /* Notes memory that exists already; false when it overlaps a known range. */
 bool cts_range_add(const struct cts_range *range);
 
+/* For device code that reads outside of every range: where the 2 MiB around the address hold any of
+ * a range, a GPU has them mapped as a whole, and the read passes. Makes the page readable then. For
+ * a signal's handler, of threads that run device code. */
+bool cts_range_allow_read(uint64_t address);
+
 /* The range that holds an address. */
 bool cts_range_find(const void *address, struct cts_range *range);
 
