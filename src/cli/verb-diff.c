@@ -1,10 +1,12 @@
-/* What has changed between two runs of a program; for CI an exit code by a chosen threshold. */
+/* What has changed between two runs of a program, in memory accesses or in time; for CI an exit
+ * code by a chosen threshold. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/access-run.h"
+#include "cli/diff-time.h"
 #include "common/text-table.h"
 #include "report/access-diff.h"
 
@@ -143,11 +145,42 @@ static int compare(const struct cts_arguments *arguments, const struct request *
     return code;
 }
 
+/* By --time, by what --per lists, or since a run holds nothing else. */
+static bool is_of_time(const struct cts_arguments *arguments, const char *per)
+{
+    if (cts_argument_given(arguments, "time")) return true;
+    if (per) return !strcmp(per, "activity") || !strcmp(per, "pattern");
+    return cts_diff_is_of_time(arguments->positional[0], arguments->positional[1]);
+}
+
+static int run_time(const struct cts_arguments *arguments, const struct request *request,
+                    const char *per)
+{
+    if (request->fail_on || cts_argument_given(arguments, "kernel"))
+        return cts_usage_error(arguments, "--fail-on and --kernel are for memory accesses, and "
+                                          "this compares time");
+    if (per && strcmp(per, "activity") != 0 && strcmp(per, "pattern") != 0)
+        return cts_usage_error(arguments, "--per %s is for memory accesses, and this compares time",
+                               per);
+    return cts_diff_run_time(arguments,
+                             &(struct cts_diff_time){.json = request->json,
+                                                     .csv = request->csv,
+                                                     .rows = request->rows,
+                                                     .sheet = per && !strcmp(per, "pattern")
+                                                                  ? CTS_TIME_SHEET_PATTERN
+                                                                  : CTS_TIME_SHEET_ACTIVITY,
+                                                     .choice = request->choice,
+                                                     .threads = request->options.threads,
+                                                     .fail_above = request->fail_above});
+}
+
 static int run_diff(const struct cts_arguments *arguments)
 {
     struct request request;
     int code = parse(arguments, &request);
     if (code) return code;
+    const char *const per = cts_argument(arguments, "per");
+    if (is_of_time(arguments, per)) return run_time(arguments, &request, per);
     struct cts_error error;
     struct cts_access_run before, after;
     if (cts_access_run_open(arguments, arguments->positional[0], &request.options, &before, &error))
@@ -169,9 +202,12 @@ static const struct cts_option diff_options[] = {
      .help = "exit with 3 on new findings that make results wrong, any new, also grown"},
     {.name = "fail-above",
      .argument = "PERCENT",
-     .help = "exit with 3 if a kernel's memory traffic, or all, grew by more"},
+     .help = "exit with 3 if a kernel's memory traffic, all of it, or the runtime grew by more"},
     {.name = "kernel", .argument = "REGEX", .help = "only kernels whose name matches"},
-    {.name = "per", .argument = "finding|kernel", .help = "rows: findings, or kernels"},
+    {.name = "time", .help = "compare timelines (default where a run holds no memory accesses)"},
+    {.name = "per",
+     .argument = "finding|kernel|activity|pattern",
+     .help = "rows: findings or kernels; of time: activities, or patterns of waits"},
     {.name = "format",
      .argument = "table|json|csv",
      .help = "the form of the output (default: table)"},
@@ -184,11 +220,11 @@ static const struct cts_option diff_options[] = {
 const struct cts_verb cts_verb_diff = {
     .name = "diff",
     .synopsis = "BEFORE AFTER [--fail-on fault|new|worse] [--fail-above PERCENT] [options]",
-    .summary = "Shows what two runs' memory accesses have different",
+    .summary = "Compares two runs: their memory accesses, or their time",
     .description =
-        "Findings of `ctascope access` that are new, changed or gone, and what each kernel's\n"
-        "accesses cost before and after. Findings are matched by kernel, variable and the text\n"
-        "of their source line, so that lines may move.",
+        "Memory: findings of `ctascope access` that are new, changed or gone, and what each\n"
+        "kernel's accesses cost before and after; lines may move. Time (two timed runs or OTF2\n"
+        "anchor files): what became faster, and what moved to the critical path.",
     .options = diff_options,
     .positional_min = 2,
     .positional_max = 2,

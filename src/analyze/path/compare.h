@@ -1,0 +1,44 @@
+/* Two timed runs of a program, before and after a change (paper 001, figure 10): what became faster
+ * or slower, and what moved to the critical path or left it. */
+#ifndef CTS_ANALYZE_PATH_COMPARE_H
+#define CTS_ANALYZE_PATH_COMPARE_H
+
+#include "analyze/path/path.h"
+
+enum cts_time_change {
+    CTS_TIME_SAME,
+    CTS_TIME_FASTER,
+    CTS_TIME_SLOWER,
+    CTS_TIME_NEW,
+    CTS_TIME_GONE
+};
+enum cts_path_move { CTS_PATH_STAYS, CTS_PATH_MOVES_ON, CTS_PATH_MOVES_OFF };
+
+struct cts_time_side {
+    uint64_t calls, exclusive_ns, path_ns, blame_ns;
+};
+
+/* Activities of one name and place of both runs together. */
+struct cts_time_row {
+    const char *name, *short_name; /* of one of the results */
+    enum cts_path_where where;
+    struct cts_time_side before, after;
+    enum cts_time_change change; /* of the exclusive time, by more than 1% */
+    /* On: more of it is on the path, by at least 1% of the run and by more than its own time grew;
+     * off: the other way round. */
+    enum cts_path_move move;
+};
+
+struct cts_time_diff {
+    struct cts_time_row *rows; /* by how much time on the path changed, largest first */
+    size_t row_count;
+};
+
+/* Borrows names from both results. Free with cts_time_diff_release(). */
+CTS_MUST_CHECK enum cts_status cts_time_compare(const struct cts_path *before,
+                                                const struct cts_path *after,
+                                                struct cts_time_diff *diff,
+                                                struct cts_error *error);
+void cts_time_diff_release(struct cts_time_diff *diff);
+
+#endif

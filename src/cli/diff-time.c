@@ -1,0 +1,97 @@
+#include "cli/diff-time.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/timeline.h"
+#include "trace/catalogue.h"
+
+static bool has_time(const char *path)
+{
+    return cts_cli_is_archive(path) || cts_cli_has_timeline(path);
+}
+
+static bool has_accesses(const char *path)
+{
+    struct cts_catalogue catalogue;
+    struct cts_error error;
+    if (cts_cli_is_archive(path) || cts_catalogue_read(path, &catalogue, &error)) return false;
+    uint64_t accesses = 0;
+    for (size_t i = 0; i < catalogue.launch_count; i++) accesses += catalogue.launches[i].accesses;
+    cts_catalogue_release(&catalogue);
+    return accesses != 0;
+}
+
+bool cts_diff_is_of_time(const char *before, const char *after)
+{
+    return has_time(before) && has_time(after) && !(has_accesses(before) && has_accesses(after));
+}
+
+struct side {
+    struct cts_timeline timeline;
+    struct cts_path result;
+    bool is_open;
+};
+
+static enum cts_status open_side(struct side *side, const char *path, unsigned threads,
+                                 struct cts_error *error)
+{
+    *side = (struct side){0};
+    const enum cts_status status = cts_cli_open_timeline(path, &side->timeline, error);
+    if (status) return status;
+    side->is_open = true;
+    const struct cts_path_source source = cts_path_source_of(&side->timeline);
+    const struct cts_path_options options = {.threads = threads};
+    return cts_path_analyze(&source, &options, &side->result, error);
+}
+
+static void close_side(struct side *side)
+{
+    if (side->result.rows) cts_path_release(&side->result);
+    if (side->is_open) cts_timeline_close(&side->timeline);
+}
+
+static enum cts_status render(const struct cts_diff_time *request,
+                              const struct cts_time_report *report, struct cts_error *error)
+{
+    if (request->json) return cts_time_print_json(report, &request->choice, stdout, error);
+    if (!request->rows && !request->choice.sort)
+        return cts_time_print_summary(report, request->choice.limit, stdout, error);
+    const struct cts_sheet sheet = cts_time_sheet(report, request->sheet);
+    return cts_sheet_print(&sheet, &request->choice, request->csv, stdout, error);
+}
+
+/* CTS_EXIT_THRESHOLD with a line on stderr, or 0. */
+static int judge(const struct cts_arguments *arguments, const struct cts_diff_time *request,
+                 const struct cts_time_report *report)
+{
+    const double before_ns = (double)report->before->path_ns;
+    const double growth = before_ns > 0 ? (double)report->after->path_ns / before_ns - 1 : 0;
+    if (!(growth > request->fail_above)) return CTS_EXIT_OK;
+    fprintf(stderr, "ctascope %s: --fail-above %g%%: the runtime has grown by %.1f%%\n",
+            arguments->verb->name, 100 * request->fail_above, 100 * growth);
+    return CTS_EXIT_THRESHOLD;
+}
+
+int cts_diff_run_time(const struct cts_arguments *arguments, const struct cts_diff_time *request)
+{
+    char *const *const paths = arguments->positional;
+    struct cts_error error = {0};
+    struct side before = {0}, after = {0};
+    struct cts_time_diff diff = {0};
+    enum cts_status status = open_side(&before, paths[0], request->threads, &error);
+    if (!status) status = open_side(&after, paths[1], request->threads, &error);
+    if (!status) status = cts_time_compare(&before.result, &after.result, &diff, &error);
+    const struct cts_time_report report = {.before_path = paths[0],
+                                           .after_path = paths[1],
+                                           .before = &before.result,
+                                           .after = &after.result,
+                                           .diff = &diff};
+    if (!status) status = render(request, &report, &error);
+    const int code =
+        status ? cts_report_error(arguments, &error) : judge(arguments, request, &report);
+    cts_time_diff_release(&diff);
+    close_side(&after);
+    close_side(&before);
+    return code;
+}

@@ -1,0 +1,114 @@
+/* Two timed runs: what became faster, what moved to the critical path, and what did neither. */
+#include "path-fixture.h"
+
+#include "analyze/path/compare.h"
+
+/* A host that works while a kernel runs, and then waits for it. */
+static struct trace *run_of(uint64_t host_ns, uint64_t kernel_ns, const char *extra)
+{
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 1);
+    const uint64_t end = 20 + (host_ns > kernel_ns ? host_ns : kernel_ns);
+    trace_enter(t, host, 0, "main");
+    trace_launch(t, host, 10, 20, stream);
+    trace_call(t, host, 20, 20 + host_ns, "host work");
+    trace_set(trace_enter(t, host, 20 + host_ns, "cuStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF,
+              stream);
+    trace_leave(t, host, end + 1, "cuStreamSynchronize");
+    if (extra) trace_call(t, host, end + 1, end + 11, extra);
+    trace_leave(t, host, end + 20, "main");
+    trace_call(t, stream, 20, 20 + kernel_ns, "_Z6kernelPf");
+    return t;
+}
+
+static const struct cts_time_row *row_of(const struct cts_time_diff *diff, const char *name)
+{
+    for (size_t i = 0; i < diff->row_count; i++)
+        if (!strcmp(diff->rows[i].short_name, name)) return &diff->rows[i];
+    fail_msg("no row '%s'", name);
+    return NULL;
+}
+
+struct pair {
+    struct trace *traces[2];
+    struct cts_path results[2];
+    struct cts_time_diff diff;
+};
+
+static void compare(struct pair *pair, struct trace *before, struct trace *after)
+{
+    struct cts_error error;
+    pair->traces[0] = before;
+    pair->traces[1] = after;
+    for (unsigned i = 0; i < 2; i++)
+        trace_analyze(pair->traces[i], (struct cts_path_options){0}, &pair->results[i]);
+    assert_int_equal(cts_time_compare(&pair->results[0], &pair->results[1], &pair->diff, &error),
+                     CTS_OK);
+}
+
+static void pair_release(struct pair *pair)
+{
+    cts_time_diff_release(&pair->diff);
+    for (unsigned i = 0; i < 2; i++) finish(pair->traces[i], &pair->results[i]);
+}
+
+/* The kernel is hidden behind the host's work; when that gets faster the kernel is the path. */
+static void kernel_moves_to_the_path(void **state)
+{
+    (void)state;
+    struct pair pair;
+    compare(&pair, run_of(1000, 800, NULL), run_of(200, 800, NULL));
+    const struct cts_time_row *const work = row_of(&pair.diff, "host work");
+    const struct cts_time_row *const kernel = row_of(&pair.diff, "kernel");
+    assert_int_equal(work->change, CTS_TIME_FASTER);
+    assert_int_equal(work->before.path_ns, 1000);
+    assert_int_equal(work->after.path_ns, 0);
+    assert_int_equal(work->move, CTS_PATH_MOVES_OFF); /* 1000 ns of path gone, 800 of time */
+    assert_int_equal(kernel->change, CTS_TIME_SAME);
+    assert_int_equal(kernel->before.path_ns, 0);
+    assert_int_equal(kernel->after.path_ns, 800);
+    assert_int_equal(kernel->move, CTS_PATH_MOVES_ON);
+    assert_int_equal(kernel->after.blame_ns, 600);
+    pair_release(&pair);
+}
+
+/* What is on the path and gets slower has not moved; nothing moves between equal runs. */
+static void slower_is_not_moved(void **state)
+{
+    (void)state;
+    struct pair pair;
+    compare(&pair, run_of(100, 800, NULL), run_of(100, 900, NULL));
+    const struct cts_time_row *const kernel = row_of(&pair.diff, "kernel");
+    assert_int_equal(kernel->change, CTS_TIME_SLOWER);
+    for (size_t i = 0; i < pair.diff.row_count; i++)
+        assert_int_equal(pair.diff.rows[i].move, CTS_PATH_STAYS);
+    pair_release(&pair);
+    compare(&pair, run_of(100, 800, NULL), run_of(100, 800, NULL));
+    for (size_t i = 0; i < pair.diff.row_count; i++) {
+        assert_int_equal(pair.diff.rows[i].move, CTS_PATH_STAYS);
+        assert_int_equal(pair.diff.rows[i].change, CTS_TIME_SAME);
+    }
+    pair_release(&pair);
+}
+
+static void new_and_gone(void **state)
+{
+    (void)state;
+    struct pair pair;
+    compare(&pair, run_of(100, 800, "old"), run_of(100, 800, "fresh"));
+    assert_int_equal(row_of(&pair.diff, "old")->change, CTS_TIME_GONE);
+    assert_int_equal(row_of(&pair.diff, "fresh")->change, CTS_TIME_NEW);
+    assert_int_equal(row_of(&pair.diff, "fresh")->after.calls, 1);
+    assert_int_equal(row_of(&pair.diff, "fresh")->before.calls, 0);
+    pair_release(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernel_moves_to_the_path),
+        cmocka_unit_test(slower_is_not_moved),
+        cmocka_unit_test(new_and_gone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
