@@ -30,11 +30,11 @@ static const char *place_text(const struct cts_access_report *report, uint32_t s
 
 static const char *layout_of(const struct cts_access_counts *counts)
 {
-    const uint64_t *const requests = &counts->uniform_requests;
-    unsigned most = 0;
-    for (unsigned i = 1; i < CTS_LAYOUT_COUNT; i++)
-        if (requests[i] > requests[most]) most = i;
-    return cts_lane_layout_text((enum cts_lane_layout)most);
+    struct cts_access_counts sums = *counts;
+    enum cts_lane_layout most = CTS_LAYOUT_UNIFORM;
+    for (enum cts_lane_layout i = most; i < CTS_LAYOUT_COUNT; i++)
+        if (*cts_access_requests_of(&sums, i) > *cts_access_requests_of(&sums, most)) most = i;
+    return cts_lane_layout_text(most);
 }
 
 static double ratio(uint64_t part, uint64_t whole)

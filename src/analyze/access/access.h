@@ -39,7 +39,7 @@
     X(ideal_wavefronts)                                                                            \
     X(conflict_requests)  /* with a bank of which two words are wanted */                          \
     X(same_address_lanes) /* atomics: lanes beyond the first at the busiest address */             \
-    X(uniform_requests)   /* by enum cts_lane_layout, in its order */                              \
+    X(uniform_requests)   /* by enum cts_lane_layout */                                            \
     X(dense_requests)                                                                              \
     X(strided_requests)                                                                            \
     X(two_level_requests)                                                                          \
@@ -54,6 +54,8 @@ enum { CTS_ACCESS_FIELD_COUNT = sizeof(struct cts_access_counts) / sizeof(uint64
 extern const char *const cts_access_field_names[CTS_ACCESS_FIELD_COUNT];
 void cts_access_counts_add(struct cts_access_counts *sum, const struct cts_access_counts *more);
 uint64_t cts_access_field(const struct cts_access_counts *counts, size_t field);
+/* Those of `counts` whose lanes are laid out so. */
+uint64_t *cts_access_requests_of(struct cts_access_counts *counts, enum cts_lane_layout layout);
 
 struct cts_access_site {
     uint32_t kernel, site; /* catalogue ids */

@@ -83,7 +83,7 @@ static enum cts_status add_request(struct cts_access_row *row, const struct cts_
     sum->conflict_requests += cost->ways > 1;
     if (cts_operation_is_atomic(site->operation)) sum->same_address_lanes += cost->same_address - 1;
     if (cost->ways > row->worst_ways) row->worst_ways = cost->ways;
-    (&sum->uniform_requests)[cost->layout]++;
+    ++*cts_access_requests_of(sum, (enum cts_lane_layout)cost->layout);
     if (cost->layout != CTS_LAYOUT_STRIDED) return CTS_OK;
     uint64_t *const count = cts_map_at(&row->strides, (uint64_t)cost->stride_bytes, error);
     if (!count) return CTS_MEMORY;

@@ -238,17 +238,13 @@ static enum cts_status run_task(const struct evaluation *e, struct cts_partition
     return CTS_OK;
 }
 
-static void run_tasks(void *state, unsigned index)
+static enum cts_status run_one(void *state, unsigned index, size_t item, struct cts_error *error)
 {
     const struct evaluation *const e = state;
-    struct cts_partition_model *const model = e->model;
-    struct cts_partition_thread *const thread = &model->threads[index];
-    thread->status = CTS_OK;
-    while (!thread->status) {
-        const size_t next = __atomic_fetch_add(&model->next_task, 1, __ATOMIC_RELAXED);
-        if (next >= model->task_count) break;
-        thread->status = run_task(e, thread, &model->tasks[next]);
-    }
+    struct cts_partition_thread *const thread = &e->model->threads[index];
+    const enum cts_status status = run_task(e, thread, &e->model->tasks[item]);
+    if (status) *error = thread->error;
+    return status;
 }
 
 enum cts_status cts_partition_evaluate(struct cts_partition_model *model, struct cts_error *error)
@@ -264,12 +260,5 @@ enum cts_status cts_partition_evaluate(struct cts_partition_model *model, struct
         all_have &= has_results[r];
     }
     struct evaluation e = {.model = model, .has_results = has_results};
-    model->next_task = 0;
-    cts_parallel(all_have ? 1 : model->thread_count, run_tasks, &e);
-    for (unsigned i = 0; i < model->thread_count; i++) {
-        if (!model->threads[i].status) continue;
-        if (error) *error = model->threads[i].error;
-        return model->threads[i].status;
-    }
-    return CTS_OK;
+    return cts_for_each(model->task_count, all_have ? 1 : model->thread_count, run_one, &e, error);
 }

@@ -252,7 +252,6 @@ struct cts_partition_thread {
     uint64_t *masks; /* of the pattern at hand */
     size_t mask_words;
     struct cts_touches *reads, *writes; /* by region of all processes */
-    enum cts_status status;
     struct cts_error error;
 };
 
@@ -277,7 +276,7 @@ struct cts_partition_model {
     struct cts_partition_line *lines;
     size_t line_count;
     struct cts_partition_task *tasks;
-    size_t task_count, next_task;
+    size_t task_count;
     size_t cell_count, part_count; /* of all tasks */
     uint64_t *cells;               /* of the current launch, all regions */
     uint64_t *held;                /* by task, of the current launch */
