@@ -100,9 +100,9 @@ void cc_add_colours(struct cc_process *process)
 void cc_add_tolerances(struct cc_session *session, struct cc_process *process)
 {
     /* Errors of clang that nvcc's host compiler warns of, or says nothing of. */
-    static const char *const kinds[] = {"register", "c++11-narrowing",
-                                        "reserved-user-defined-literal",
-                                        "enum-constexpr-conversion"};
+    static const char *const kinds[] = {
+        "register", "c++11-narrowing", "reserved-user-defined-literal", "enum-constexpr-conversion",
+        "missing-template-arg-list-after-template-kw"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         cc_add(process, cc_text(&session->request->pool, "-Wno-error=%s", kinds[i]), NULL);
     cc_add(process, "-Xclang", "-fcuda-allow-variadic-functions");

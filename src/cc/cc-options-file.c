@@ -1,4 +1,5 @@
-/* Options files, of nvcc's -optf and of @FILE: words as a shell parts them. */
+/* Options that stand elsewhere: in files (nvcc's -optf, @FILE) and in the environment. Words as a
+ * shell parts them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,14 @@ static enum cts_status read_text(const char *path, char **text, struct cts_error
     buffer[length] = '\0';
     *text = buffer;
     return CTS_OK;
+}
+
+void cc_split_words(struct cc_pool *pool, const char *text, struct cc_list *words)
+{
+    char *const copy = strdup(text);
+    if (!copy) abort();
+    split_text(pool, copy, words);
+    free(copy);
 }
 
 enum cts_status cc_read_options_file(struct cc_pool *pool, const char *path, struct cc_list *words,

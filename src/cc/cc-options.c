@@ -287,7 +287,9 @@ static enum cts_status place(struct parser *parser, const struct cc_option *opti
     case CC_IGNORED:
         break;
     case CC_REFUSED:
-        return cts_fail(parser->error, CTS_USAGE, "option '%s' is not supported",
+        return cts_fail(parser->error, CTS_USAGE,
+                        "option '%s' is not supported: the CPU device runs machine code of this "
+                        "host, in objects, libraries and programs",
                         parser->arguments[parser->at]);
     case CC_SHARED:
         add_to(parser, &request->shared, option, value);
@@ -447,9 +449,18 @@ enum cts_status cc_request_parse(struct cc_request *request, int argument_count,
                                  char *const *arguments, struct cts_error *error)
 {
     *request = (struct cc_request){.instrument = true};
-    struct parser parser = {
-        .request = request, .arguments = arguments, .count = argument_count, .error = error};
+    const char *const before = getenv("NVCC_PREPEND_FLAGS"), *const after =
+                                                                 getenv("NVCC_APPEND_FLAGS");
+    struct cc_list words = {0};
+    if (before) cc_split_words(&request->pool, before, &words);
+    for (int i = 0; i < argument_count; i++) cc_list_add(&words, arguments[i]);
+    if (after) cc_split_words(&request->pool, after, &words);
+    struct parser parser = {.request = request,
+                            .arguments = (char *const *)(void *)words.items,
+                            .count = (int)words.count,
+                            .error = error};
     const enum cts_status status = parse_all(&parser);
+    cc_list_release(&words);
     if (!status && !request->for_cuda) demote_toolkit_headers(request);
     return status ? status : check(request, error);
 }

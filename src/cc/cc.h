@@ -89,7 +89,8 @@ struct cc_request {
     } toolkit;                 /* cc_find_toolkit */
 };
 
-/* Parses; CTS_USAGE names the first option that is not known or has no value. */
+/* Parses the arguments between those of NVCC_PREPEND_FLAGS and NVCC_APPEND_FLAGS; CTS_USAGE names
+ * the first option that is not known or has no value. */
 CTS_MUST_CHECK enum cts_status cc_request_parse(struct cc_request *request, int argument_count,
                                                 char *const *arguments, struct cts_error *error);
 void cc_request_release(struct cc_request *request);
@@ -109,6 +110,9 @@ void cc_pool_release(struct cc_pool *pool);
  * pool keeps their texts. CTS_IO, CTS_LIMIT (16 MiB). */
 CTS_MUST_CHECK enum cts_status cc_read_options_file(struct cc_pool *pool, const char *path,
                                                     struct cc_list *words, struct cts_error *error);
+
+/* Adds the words of a text, parted the same way. */
+void cc_split_words(struct cc_pool *pool, const char *text, struct cc_list *words);
 
 /* ---- running compilers ---- */
 

@@ -111,6 +111,14 @@ expect 2 "an unknown device" "$ctascope" cc --device=abacus wrong.cu
 expect 1 "a file that is not there" "$ctascope" cc -c missing.cu
 expect 1 "an error for a GPU, without a toolkit" "$ctascope" cc --device=cuda --toolkit=none -c wrong.cu
 
+# what nvcc takes from the environment, and what it makes that cannot be made here
+expect 0 "flags of the environment" env NVCC_PREPEND_FLAGS='-DSCALE=5 -DSCALE' \
+    NVCC_APPEND_FLAGS="-USCALE '-DSCALE=(2 + 5)' -o k4" "$ctascope" cc "with space/k.cu"
+expect 0 "flags of the environment: run" ./k4
+says "flags of the environment" out 441
+expect 2 "PTX" "$ctascope" cc -ptx "with space/k.cu"
+says "PTX" err "option '-ptx' is not supported: the CPU device runs machine code"
+
 # what is not supported ends with two lines: what, and what to do; a program's own errors do not
 printf '__global__ void child(int *p) { *p = 1; }\n__global__ void k(int *p) { child<<<1, 1>>>(p); }\n' > nested.cu
 expect 1 "a launch by a kernel" "$ctascope" cc -c nested.cu

@@ -71,6 +71,17 @@ __device__ void *malloc(__SIZE_TYPE__) __attribute__((nothrow)) __attribute__((m
 #pragma pop_macro("__CUDA_ARCH__")
 
 #include "ctascope/runtime.h"
+/* Launches by kernels: headers of libraries name them in code that only -rdc=true would reach. They
+ * are declared and no more: code that does call them is refused by their names. */
+extern "C" {
+__device__ void *cudaGetParameterBuffer(size_t alignment, size_t size_bytes);
+__device__ void *cudaGetParameterBufferV2(void *kernel, dim3 grid, dim3 block,
+                                          unsigned int shared_bytes);
+__device__ cudaError_t cudaLaunchDevice(void *kernel, void *parameters, dim3 grid, dim3 block,
+                                        unsigned int shared_bytes, cudaStream_t stream);
+__device__ cudaError_t cudaLaunchDeviceV2(void *parameters, cudaStream_t stream);
+__device__ cudaError_t __cudaDeviceSynchronizeDeprecationAvoidance(void);
+}
 #ifndef CTS_CUDART /* fetches are the CPU device's */
 #include "ctascope/texture.h"
 #endif

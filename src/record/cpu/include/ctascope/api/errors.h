@@ -139,7 +139,8 @@ CTS_BEGIN_C
     X(cudaErrorFunctionNotLoaded, 913)                                                             \
     X(cudaErrorInvalidResourceType, 914)                                                           \
     X(cudaErrorInvalidResourceConfiguration, 915)                                                  \
-    X(cudaErrorUnknown, 999)
+    X(cudaErrorUnknown, 999)                                                                       \
+    X(cudaErrorApiFailureBase, 10000)
 
 enum cudaError {
 #define CTS_X(name, value) name = value,
