@@ -399,6 +399,25 @@ static bool explain_nothing(const struct outcome *o, struct cts_error *error)
     return true;
 }
 
+/* How much was left out, and of which launches. */
+static void print_dropped(const struct cts_catalogue *catalogue,
+                          const struct cts_run_summary *summary)
+{
+    const struct cts_launch *first = NULL;
+    uint64_t count = 0;
+    for (size_t i = 0; i < catalogue->launch_count; i++) {
+        const struct cts_launch *const launch = &catalogue->launches[i];
+        if (!launch->dropped_accesses) continue;
+        if (!first) first = launch;
+        count++;
+    }
+    fprintf(stderr, "; DROPPED %s",
+            cts_counted_text(summary->dropped_accesses, "access", "accesses").text);
+    if (first)
+        fprintf(stderr, " of %s, from launch %u on",
+                cts_counted_text(count, "launch", "launches").text, first->launch);
+}
+
 static void print_summary(const struct cts_catalogue *catalogue,
                           const struct cts_run_summary *summary, const char *run_path)
 {
@@ -411,9 +430,7 @@ static void print_summary(const struct cts_catalogue *catalogue,
             cts_counted_text(summary->records, "record", "records").text,
             cts_bytes_text(summary->disk_bytes).text);
     if (catalogue->rank_count > 1) fprintf(stderr, ", %zu ranks", catalogue->rank_count);
-    if (summary->dropped_accesses)
-        fprintf(stderr, "; DROPPED %s",
-                cts_counted_text(summary->dropped_accesses, "access", "accesses").text);
+    if (summary->dropped_accesses) print_dropped(catalogue, summary);
     if (summary->skipped)
         fprintf(stderr, "; %s not instrumented",
                 cts_counted_text(summary->skipped, "place", "places").text);

@@ -40,6 +40,7 @@ enum cts_status cts_acc_builder_init(struct cts_acc_builder *b, int compression_
 {
     *b = (struct cts_acc_builder){0};
     b->compression_level = compression_level ? compression_level : CTS_ACC_DEFAULT_LEVEL;
+    b->target_raw_bytes = CTS_ACC_TARGET_RAW_BYTES;
     b->slots = calloc(CTS_ACC_SLOT_COUNT, sizeof *b->slots);
     b->zstd = ZSTD_createCCtx();
     /* Templates without lists point at offset 0 all the same. */
@@ -89,7 +90,7 @@ bool cts_acc_builder_full(const struct cts_acc_builder *b)
     const size_t raw_bytes = b->shapes.size_bytes + b->bases.size_bytes + b->offsets.size_bytes +
                              b->values.size_bytes + b->shift_values.size_bytes +
                              b->templates.size_bytes + b->instances.size_bytes;
-    return raw_bytes >= CTS_ACC_TARGET_RAW_BYTES;
+    return raw_bytes >= b->target_raw_bytes;
 }
 
 /* Four products side by side; only speed depends on its quality, equality is always checked. */

@@ -63,11 +63,12 @@ struct cts_acc_builder {
     uint64_t first_address, last_address;
     void *zstd; /* ZSTD_CCtx */
     int compression_level;
+    size_t target_raw_bytes; /* a chunk is closed when it has this much */
 };
 
 enum {
     CTS_ACC_SLOT_COUNT = 1 << 13,
-    CTS_ACC_TARGET_RAW_BYTES = 4 << 20, /* a chunk is closed when it has this much */
+    CTS_ACC_TARGET_RAW_BYTES = 4 << 20, /* of builder->target_raw_bytes */
     CTS_ACC_DEFAULT_LEVEL = -1, /* of zstd: the columns are dense already, and entropy coding what
                                    is left costs a third more time for a twentieth less space */
 };

@@ -102,6 +102,21 @@ class Limits(support.RecordTest):
                 self.assertLessEqual(self.access_bytes(f"run-{limit}"), limit)
                 self.assertGreater(self.access_bytes(f"run-{limit}"), limit // 4)
 
+    def test_max_size_keeps_what_fits_of_one_launch(self):
+        """A launch whose records would make one chunk larger than the limit is kept in part."""
+        for size, limit in (("1M", 1 << 20), ("128K", 128 << 10)):
+            with self.subTest(size=size):
+                run = f"run-{limit}"
+                done = self.record(run, self.program, "1", "4096", status=3,
+                                   options=("--max-size", size, "--threads", "1"))
+                self.assertLessEqual(self.access_bytes(run), limit)
+                self.assertGreater(self.access_bytes(run), limit * 3 // 4)
+                self.assertIn("accesses of 1 launch, from launch 0 on", done.stderr)
+                self.assertIs(self.comm(run)["soundness"]["lower_bound"], True)
+                totals = self.info(run)["totals"]
+                self.assertEqual(totals["accesses"] + totals["dropped_accesses"],
+                                 4096 * ACCESSES_PER_CTA)
+
     def test_max_size_below_a_chunk(self):
         done = self.record_launches("run", "--max-size", "300")
         self.assertIn("all dropped: the access files reached their size limit of 300 bytes",

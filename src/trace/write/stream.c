@@ -9,7 +9,11 @@
 
 #include "trace/write/collector-private.h"
 
-enum { FAILURES_MAX = 100 }; /* one after the other, until nothing more is tried */
+enum {
+    FAILURES_MAX = 100, /* one after the other, until nothing more is tried */
+    LIMIT_SHARE = 64,
+    LIMIT_TARGET_LEAST_BYTES = 4 << 10
+};
 
 /* ---- chunks ---- */
 
@@ -302,6 +306,15 @@ static enum cts_status create_file(struct cts_stream *stream, uint32_t number,
     return status;
 }
 
+/* Under a size limit chunks are small against it: the first one that does not fit ends the
+ * recording, and by then the limit should be nearly used up. */
+static size_t target_of_limit(uint64_t limit_bytes)
+{
+    const uint64_t share_bytes = limit_bytes / LIMIT_SHARE;
+    if (share_bytes < LIMIT_TARGET_LEAST_BYTES) return LIMIT_TARGET_LEAST_BYTES;
+    return share_bytes < CTS_ACC_TARGET_RAW_BYTES ? (size_t)share_bytes : CTS_ACC_TARGET_RAW_BYTES;
+}
+
 enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t number,
                                   struct cts_stream **out, struct cts_error *error)
 {
@@ -321,6 +334,8 @@ enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t numb
     if (!status)
         status = cts_acc_builder_init(&stream->builder, collector->compression_level, error);
     if (!status) status = create_file(stream, number, &file_error);
+    if (collector->max_size_bytes)
+        stream->builder.target_raw_bytes = target_of_limit(collector->max_size_bytes);
     if (status == CTS_IO) { /* what cannot be written is dropped, and counted */
         cts_collector_fail_locked(collector, &file_error);
         status = CTS_OK;
