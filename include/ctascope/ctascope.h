@@ -77,8 +77,13 @@ CTS_API void cts_run_close(struct cts_run *run); /* NULL: nothing */
 /* A key of the run ("created", "command", "host", ...; docs/catalogue.md), or NULL. */
 CTS_API const char *cts_run_key(const struct cts_run *run, const char *key);
 
-/* 1 when every process that recorded ended in an orderly way, else 0. */
+/* 1 when every process that recorded ended in an orderly way and nothing of the run is missing,
+ * else 0. */
 CTS_API int cts_run_is_complete(const struct cts_run *run);
+
+/* What is missing of the run, a line each: files, chunks, rows. Index 0 and up; NULL: no more. What
+ * is missing is in no number and no record that the functions below give. */
+CTS_API const char *cts_run_missing(const struct cts_run *run, size_t index);
 
 /* Accesses that are missing because a limit was reached or a disk was full. */
 CTS_API uint64_t cts_run_dropped_accesses(const struct cts_run *run);

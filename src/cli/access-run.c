@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/recording.h"
 #include "common/array.h"
 #include "common/progress.h"
-#include "trace/acc.h"
 
 /* ---- which launches ---- */
 
@@ -87,10 +87,9 @@ static enum cts_status choose_launches(const struct cts_arguments *arguments,
 static enum cts_status analyse(const struct cts_access_options *options, const bool *wanted,
                                struct cts_access_run *run, struct cts_error *error)
 {
-    struct cts_acc_reader *reader;
-    enum cts_status status = cts_acc_open(run->path, &reader, error);
+    enum cts_status status = cts_recording_need_accesses(&run->recording, error);
     if (status) return status;
-    const struct cts_access_source source = cts_access_source_of(reader);
+    const struct cts_access_source source = cts_access_source_of(run->recording.reader);
     struct cts_access_options all = *options;
     struct cts_progress progress;
     uint64_t access_count = 0;
@@ -99,9 +98,8 @@ static enum cts_status analyse(const struct cts_access_options *options, const b
     all.progress = &progress;
     all.wanted = wanted;
     all.history = true;
-    status = cts_access_analyze(&run->catalogue, &source, &all, &run->result, error);
+    status = cts_access_analyze(&run->recording.catalogue, &source, &all, &run->result, error);
     cts_progress_end(&progress);
-    cts_acc_close(reader);
     return status;
 }
 
@@ -111,17 +109,24 @@ enum cts_status cts_access_run_open(const struct cts_arguments *arguments, const
 {
     bool *wanted = NULL;
     *run = (struct cts_access_run){.path = path};
-    enum cts_status status = cts_catalogue_read(path, &run->catalogue, error);
+    enum cts_status status = cts_recording_open(path, &run->recording, error);
     if (status) return status;
-    status = choose_launches(arguments, &run->catalogue, &wanted, error);
-    if (!status) status = analyse(options, wanted, run, error);
+    status = choose_launches(arguments, &run->recording.catalogue, &wanted, error);
+    if (!status) {
+        do {
+            status = analyse(options, wanted, run, error);
+        } while (cts_cli_again(status, &run->recording));
+    }
     free(wanted);
-    if (status) cts_catalogue_release(&run->catalogue);
+    if (status)
+        cts_recording_close(&run->recording);
+    else
+        cts_cli_tell_gaps(arguments->verb, path, &run->recording.catalogue.gaps);
     return status;
 }
 
 void cts_access_run_close(struct cts_access_run *run)
 {
     cts_access_release(&run->result);
-    cts_catalogue_release(&run->catalogue);
+    cts_recording_close(&run->recording);
 }

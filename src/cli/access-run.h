@@ -4,16 +4,17 @@
 
 #include "analyze/access/access.h"
 #include "cli/verb.h"
-#include "trace/catalogue.h"
+#include "trace/recording.h"
 
 struct cts_access_run {
     const char *path;
-    struct cts_catalogue catalogue;
+    struct cts_recording recording;
     struct cts_access_result result;
 };
 
 /* Reads `path` and analyses it: the launches that the verb's options --launch and --kernel choose,
- * or all. CTS_USAGE for a launch that does not exist or an expression that matches no kernel. */
+ * or all. What is missing of the run is said on stderr. CTS_USAGE for a launch that does not exist
+ * or an expression that matches no kernel. */
 CTS_MUST_CHECK enum cts_status cts_access_run_open(const struct cts_arguments *arguments,
                                                    const char *path,
                                                    const struct cts_access_options *options,

@@ -1,17 +1,16 @@
 /* What the report's page is made from: each analysis of what there is. */
 #include "cli/report-material.h"
 
+#include "cli/recording.h"
 #include "common/progress.h"
-#include "trace/acc.h"
 
 void cts_report_material_release(struct cts_report_material *material)
 {
     cts_page_analyses_release(&material->analyses);
     cts_access_release(&material->access);
-    cts_acc_close(material->reader);
     if (material->path.rows) cts_path_release(&material->path);
     if (material->has_timeline) cts_timeline_close(&material->timeline);
-    if (material->has_run) cts_catalogue_release(&material->catalogue);
+    cts_recording_close(&material->recording);
 }
 
 static enum cts_status analyze(struct cts_report_material *material,
@@ -22,25 +21,29 @@ static enum cts_status analyze(struct cts_report_material *material,
     cts_progress_begin(&progress, stderr, "analysing", 0);
     const struct cts_page_options options = {.threads = threads, .progress = &progress};
     const struct cts_access_options access = {.threads = threads};
-    enum cts_status status =
-        cts_page_analyze(&material->catalogue, source, &options, &material->analyses, error);
+    enum cts_status status = cts_page_analyze(&material->recording.catalogue, source, &options,
+                                              &material->analyses, error);
     if (!status)
-        status =
-            cts_access_analyze(&material->catalogue, source, &access, &material->access, error);
+        status = cts_access_analyze(&material->recording.catalogue, source, &access,
+                                    &material->access, error);
     cts_progress_end(&progress);
     return status;
 }
 
-static enum cts_status look_at_accesses(struct cts_report_material *material, const char *run,
-                                        unsigned threads, struct cts_error *error)
+static enum cts_status look_at_accesses(struct cts_report_material *material, unsigned threads,
+                                        struct cts_error *error)
 {
-    enum cts_status status = cts_acc_open(run, &material->reader, error);
-    if (status) return status;
-    const struct cts_access_source source = cts_access_source_of(material->reader);
-    /* A run of time alone has nothing to say about memory. */
-    material->has_accesses = source.chunk_count || !material->has_timeline;
-    if (!material->has_accesses) return CTS_OK;
-    return analyze(material, &source, threads, error);
+    enum cts_status status;
+    do {
+        status = cts_recording_need_accesses(&material->recording, error);
+        if (status) break;
+        const struct cts_access_source source = cts_access_source_of(material->recording.reader);
+        /* A run of time alone has nothing to say about memory. */
+        material->has_accesses = source.chunk_count || !material->has_timeline;
+        if (!material->has_accesses) return CTS_OK;
+        status = analyze(material, &source, threads, error);
+    } while (cts_cli_again(status, &material->recording));
+    return status;
 }
 
 static enum cts_status look_at_time(struct cts_report_material *material, const char *path,
@@ -61,12 +64,12 @@ static enum cts_status gather(struct cts_report_material *material,
     const char *const path = options->path;
     enum cts_status status = CTS_OK;
     if (cts_cli_is_archive(path)) return look_at_time(material, path, options->threads, error);
-    if ((status = cts_catalogue_read(path, &material->catalogue, error))) return status;
+    if ((status = cts_recording_open(path, &material->recording, error))) return status;
     material->has_run = true;
     if (cts_cli_has_timeline(path) &&
         (status = look_at_time(material, path, options->threads, error)))
         return status;
-    return options->only_time ? CTS_OK : look_at_accesses(material, path, options->threads, error);
+    return options->only_time ? CTS_OK : look_at_accesses(material, options->threads, error);
 }
 
 enum cts_status cts_report_material_gather(struct cts_report_material *material,
@@ -77,7 +80,7 @@ enum cts_status cts_report_material_gather(struct cts_report_material *material,
     const enum cts_status status = gather(material, options, error);
     material->page = (struct cts_page){
         .run_path = options->path,
-        .catalogue = material->has_run ? &material->catalogue : NULL,
+        .catalogue = material->has_run ? &material->recording.catalogue : NULL,
         .comm = material->has_accesses ? &material->analyses.comm : NULL,
         .access = &material->access,
         .partition = &material->analyses.partition,

@@ -6,12 +6,11 @@
 #include "cli/timeline.h"
 #include "report/figures.h"
 #include "report/page.h"
-#include "trace/acc.h"
+#include "trace/recording.h"
 
 struct cts_report_material {
     struct cts_page page; /* borrows from the members below, and the path of the options */
-    struct cts_catalogue catalogue;
-    struct cts_acc_reader *reader;
+    struct cts_recording recording;
     struct cts_access_result access;
     struct cts_page_analyses analyses;
     bool has_run, has_accesses, has_timeline;

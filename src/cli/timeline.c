@@ -8,13 +8,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/recording.h"
 #include "common/parallel.h"
 #include "trace/run-lock.h"
+#include "trace/seal.h"
 
 static bool is_directory(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* A run says which files its timeline has; a run.db that cannot say so is a gap itself. */
+static void compare_with_seal(const char *run_path, struct cts_timeline *timeline)
+{
+    struct cts_catalogue seal;
+    struct cts_error error;
+    if (cts_catalogue_read_seal(run_path, &seal, &error)) {
+        cts_gaps_add(&timeline->gaps, "which files it had is not known: %s", error.text);
+        return;
+    }
+    cts_seal_check_files(run_path, &seal, CTS_SEAL_TIMELINE, &timeline->gaps);
+    cts_catalogue_release(&seal);
 }
 
 enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *timeline,
@@ -27,7 +42,11 @@ enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *tim
         const enum cts_status status = cts_timeline_assemble(path, 0, &assembly, error);
         if (status) return status;
     }
-    return cts_timeline_open(path, timeline, error);
+    const enum cts_status status = cts_timeline_open(path, timeline, error);
+    if (status) return status;
+    if (is_directory(path)) compare_with_seal(path, timeline);
+    cts_cli_tell_gaps(NULL, path, &timeline->gaps);
+    return CTS_OK;
 }
 
 bool cts_cli_is_archive(const char *path)

@@ -85,12 +85,12 @@ static int run_access(const struct cts_arguments *arguments)
     enum cts_status status =
         cts_access_run_open(arguments, arguments->positional[0], &request.options, &run, &error);
     if (status) return cts_report_error(arguments, &error);
-    if (request.by_site && request.site >= run.catalogue.site_count) {
+    if (request.by_site && request.site >= run.recording.catalogue.site_count) {
         status =
             cts_fail(&error, CTS_USAGE, "the run has no site %s", cts_argument(arguments, "site"));
     } else {
         const struct cts_access_report report = {.run_path = run.path,
-                                                 .catalogue = &run.catalogue,
+                                                 .catalogue = &run.recording.catalogue,
                                                  .result = &run.result,
                                                  .site = request.by_site ? &request.site : NULL,
                                                  .lists_allocations =

@@ -6,14 +6,15 @@
 
 #include "analyze/communication/communication.h"
 #include "analyze/communication/query.h"
+#include "cli/recording.h"
 #include "cli/verb.h"
 #include "common/install.h"
 #include "common/progress.h"
 #include "report/comm.h"
-#include "trace/acc.h"
-#include "trace/catalogue.h"
 
 enum { ROWS_IN_TABLE = 20, TOP_TRANSFERS = 20 };
+
+extern const struct cts_verb cts_verb_comm;
 
 struct request {
     enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
@@ -176,27 +177,28 @@ static enum cts_status print_range(const struct request *request,
 static enum cts_status ask(const char *run_path, const struct request *request,
                            struct cts_error *error)
 {
-    struct cts_catalogue catalogue;
-    struct cts_acc_reader *reader;
+    struct cts_recording recording;
     struct cts_query query;
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    enum cts_status status = cts_recording_open(run_path, &recording, error);
     if (status) return status;
-    status = cts_acc_open(run_path, &reader, error);
-    if (!status) {
-        const struct cts_access_source source = cts_access_source_of(reader);
-        status = cts_comm_query(&catalogue, &source, request->start, request->end, &query, error);
-        cts_acc_close(reader);
-    }
+    do {
+        status = cts_recording_need_accesses(&recording, error);
+        if (status) break;
+        const struct cts_access_source source = cts_access_source_of(recording.reader);
+        status = cts_comm_query(&recording.catalogue, &source, request->start, request->end, &query,
+                                error);
+    } while (cts_cli_again(status, &recording));
     if (!status) {
         const struct cts_comm_range_report report = {.run_path = run_path,
-                                                     .catalogue = &catalogue,
+                                                     .catalogue = &recording.catalogue,
                                                      .query = &query,
                                                      .start = request->start,
                                                      .end = request->end};
+        cts_cli_tell_gaps(&cts_verb_comm, run_path, &recording.catalogue.gaps);
         status = print_range(request, &report, error);
         cts_query_release(&query);
     }
-    cts_catalogue_release(&catalogue);
+    cts_recording_close(&recording);
     return status;
 }
 
@@ -227,18 +229,13 @@ static enum cts_status render(const struct request *request, const struct cts_co
     return render_sheet(request, report, error);
 }
 
-static enum cts_status analyze(const char *run_path, const struct cts_catalogue *catalogue,
-                               const struct request *request, const struct cts_processes *processes,
-                               struct cts_comm *comm, struct cts_error *error)
+static enum cts_status analyze(const struct cts_recording *recording, const struct request *request,
+                               const struct cts_processes *processes, struct cts_comm *comm,
+                               struct cts_error *error)
 {
-    struct cts_acc_reader *reader;
-    enum cts_status status = cts_acc_open(run_path, &reader, error);
-    const bool is_open = !status;
-    if (!cts_processes_agree(processes, &status, error)) {
-        if (is_open) cts_acc_close(reader);
-        return status;
-    }
-    const struct cts_access_source source = cts_access_source_of(reader);
+    enum cts_status status = cts_recording_need_accesses(recording, error);
+    if (status) return status; /* on all processes, which see the same files */
+    const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_comm_options options = request->options;
     struct cts_progress progress;
     uint64_t access_count = 0;
@@ -246,9 +243,8 @@ static enum cts_status analyze(const char *run_path, const struct cts_catalogue 
     cts_progress_begin(&progress, stderr, "analysing", access_count / processes->count);
     options.progress = processes->rank ? NULL : &progress;
     options.processes = processes;
-    status = cts_comm_analyze(catalogue, &source, &options, comm, error);
+    status = cts_comm_analyze(&recording->catalogue, &source, &options, comm, error);
     cts_progress_end(&progress);
-    cts_acc_close(reader);
     return status;
 }
 
@@ -257,22 +253,26 @@ static enum cts_status analyze_and_render(const char *run_path, const struct req
                                           const struct cts_processes *processes,
                                           struct cts_error *error)
 {
-    struct cts_catalogue catalogue;
+    struct cts_recording recording;
     struct cts_comm comm = {0};
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
-    const bool has_catalogue = !status;
+    enum cts_status status = cts_recording_open(run_path, &recording, error);
+    const bool is_open = !status;
     if (!cts_processes_agree(processes, &status, error)) {
-        if (has_catalogue) cts_catalogue_release(&catalogue);
+        if (is_open) cts_recording_close(&recording);
         return status;
     }
-    status = analyze(run_path, &catalogue, request, processes, &comm, error);
+    do { /* all processes do the same */
+        status = analyze(&recording, request, processes, &comm, error);
+        (void)cts_processes_agree(processes, &status, error);
+    } while (cts_cli_again(status, &recording));
     if (!status && processes->rank == 0) {
         const struct cts_comm_report report = {
-            .run_path = run_path, .catalogue = &catalogue, .comm = &comm};
+            .run_path = run_path, .catalogue = &recording.catalogue, .comm = &comm};
+        cts_cli_tell_gaps(&cts_verb_comm, run_path, &recording.catalogue.gaps);
         status = render(request, &report, error);
     }
     cts_comm_release(&comm);
-    cts_catalogue_release(&catalogue);
+    cts_recording_close(&recording);
     return status;
 }
 

@@ -125,8 +125,8 @@ static void warn_of_part(const struct cts_arguments *arguments, const struct cts
 static int compare(const struct cts_arguments *arguments, const struct request *request,
                    const struct cts_access_run *before, const struct cts_access_run *after)
 {
-    const struct cts_diff_side sides[] = {{&before->catalogue, &before->result},
-                                          {&after->catalogue, &after->result}};
+    const struct cts_diff_side sides[] = {{&before->recording.catalogue, &before->result},
+                                          {&after->recording.catalogue, &after->result}};
     struct cts_access_diff diff;
     struct cts_error error;
     warn_of_part(arguments, before);

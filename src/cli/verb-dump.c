@@ -9,14 +9,13 @@
 
 #include "analyze/walk.h"
 #include "cli/dump-timeline.h"
+#include "cli/recording.h"
 #include "cli/verb.h"
 #include "common/json.h"
 #include "common/progress.h"
 #include "common/text-table.h"
-#include "trace/acc.h"
 #include "trace/access.h"
 #include "trace/catalogue-tables.h"
-#include "trace/catalogue.h"
 
 enum form { FORM_TABLE, FORM_JSON, FORM_CSV };
 
@@ -442,18 +441,15 @@ static enum cts_status dump_launches(struct record_dump *dump, const struct cts_
     return status;
 }
 
-static enum cts_status dump_records(struct record_dump *dump, const char *run_path,
+static enum cts_status dump_records(struct record_dump *dump, const struct cts_acc_reader *reader,
                                     struct cts_error *error)
 {
-    struct cts_acc_reader *reader;
-    enum cts_status status = cts_acc_open(run_path, &reader, error);
-    if (status) return status;
     cts_json_begin(&dump->json, stdout);
     if (dump->form == FORM_JSON)
         cts_json_open_array(&dump->json);
     else
         record_heading(dump);
-    status = dump_launches(dump, reader, error);
+    enum cts_status status = dump_launches(dump, reader, error);
     if (dump->form == FORM_JSON) {
         cts_json_close_array(&dump->json);
         if (!status) status = cts_json_end(&dump->json, error);
@@ -462,7 +458,6 @@ static enum cts_status dump_records(struct record_dump *dump, const char *run_pa
     if (!status && incomplete)
         fprintf(stderr, "ctascope dump: %s incomplete: the program was cut off\n",
                 cts_counted_text(incomplete, "access file is", "access files are").text);
-    cts_acc_close(reader);
     return status;
 }
 
@@ -479,9 +474,10 @@ static int run_dump(const struct cts_arguments *arguments)
 {
     const char *const run_path = arguments->positional[0];
     const char *const format = cts_argument(arguments, "format");
-    struct cts_catalogue catalogue;
+    struct cts_recording recording;
     struct cts_error error;
-    struct record_dump dump = {.catalogue = &catalogue, .limit = UINT64_MAX};
+    const struct cts_catalogue *const catalogue = &recording.catalogue;
+    struct record_dump dump = {.catalogue = catalogue, .limit = UINT64_MAX};
     bool has_limit;
     if (cts_argument_given(arguments, "timeline")) return cts_dump_timeline(arguments);
     if (cts_argument_given(arguments, "check") || cts_argument_given(arguments, "location"))
@@ -495,16 +491,17 @@ static int run_dump(const struct cts_arguments *arguments)
     const bool accesses = cts_argument_given(arguments, "accesses");
     if (!accesses && (dump.lanes || dump.has_launch || dump.has_cta))
         return cts_usage_error(arguments, "--launch, --cta and --lanes belong to --accesses");
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
+    enum cts_status status = cts_recording_open(run_path, &recording, &error);
     if (status) return cts_report_error(arguments, &error);
     if (accesses && dump.has_launch &&
-        (dump.launch > UINT32_MAX || !cts_catalogue_launch(&catalogue, (uint32_t)dump.launch)))
+        (dump.launch > UINT32_MAX || !cts_catalogue_launch(catalogue, (uint32_t)dump.launch)))
         status = cts_fail(&error, CTS_USAGE, "'%s' has no launch %" PRIu64, run_path, dump.launch);
-    else if (accesses)
-        status = dump_records(&dump, run_path, &error);
-    else
-        status = dump_catalogue(arguments, &catalogue, dump.form, dump.limit, &error);
-    cts_catalogue_release(&catalogue);
+    else if (accesses && !(status = cts_recording_need_accesses(&recording, &error)))
+        status = dump_records(&dump, recording.reader, &error);
+    else if (!accesses)
+        status = dump_catalogue(arguments, catalogue, dump.form, dump.limit, &error);
+    if (!status) cts_cli_tell_gaps(arguments->verb, run_path, &catalogue->gaps);
+    cts_recording_close(&recording);
     return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
 }
 
@@ -512,7 +509,7 @@ static const struct cts_option dump_options[] = {
     {.name = "table",
      .argument = "run|ranks|devices|modules|sources|kernels|sites|variables|skipped|streams|"
                  "launches|copies|allocations|syncs|host_accesses|cta_sms|clusters|endings|"
-                 "access_files|messages",
+                 "access_files|messages|files|checksums",
      .help = "one table of the catalogue"},
     {.name = "accesses", .help = "the warp records instead of the catalogue"},
     {.name = "launch", .argument = "N", .help = "records of one launch (its id)"},

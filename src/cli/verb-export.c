@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/recording.h"
 #include "cli/verb.h"
 #include "common/progress.h"
 #include "common/text-table.h"
@@ -37,6 +38,8 @@ static void print_result(const struct cts_export_result *result, const char *pat
                 cts_counted_text(result->short_grids, "launch", "launches").text);
 }
 
+extern const struct cts_verb cts_verb_export;
+
 /* What is to be written; the options of one of the two kinds of format count. */
 struct request {
     const char *format;
@@ -59,23 +62,24 @@ static enum cts_status write_format(const struct request *request,
 static enum cts_status export_run(const char *run_path, struct request *request,
                                   struct cts_export_result *result, struct cts_error *error)
 {
-    struct cts_catalogue catalogue = {0};
-    struct cts_acc_reader *reader = NULL;
-    struct cts_progress progress;
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    struct cts_recording recording;
+    enum cts_status status = cts_recording_open(run_path, &recording, error);
     if (status) return status;
-    if ((status = cts_acc_open(run_path, &reader, error))) goto out;
-    size_t chunk_count;
-    const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
-    uint64_t accesses = 0;
-    for (size_t i = 0; i < chunk_count; i++) accesses += chunks[i].access_count;
-    cts_progress_begin(&progress, stderr, "exporting", accesses);
-    request->trace.progress = request->text.progress = &progress;
-    status = write_format(request, &catalogue, reader, result, error);
-    cts_progress_end(&progress);
-    cts_acc_close(reader);
-out:
-    cts_catalogue_release(&catalogue);
+    do {
+        struct cts_progress progress;
+        status = cts_recording_need_accesses(&recording, error);
+        if (status) break;
+        size_t chunk_count;
+        const struct cts_acc_chunk *const chunks = cts_acc_chunks(recording.reader, &chunk_count);
+        uint64_t accesses = 0;
+        for (size_t i = 0; i < chunk_count; i++) accesses += chunks[i].access_count;
+        cts_progress_begin(&progress, stderr, "exporting", accesses);
+        request->trace.progress = request->text.progress = &progress;
+        status = write_format(request, &recording.catalogue, recording.reader, result, error);
+        cts_progress_end(&progress);
+    } while (cts_cli_again(status, &recording));
+    if (!status) cts_cli_tell_gaps(&cts_verb_export, run_path, &recording.catalogue.gaps);
+    cts_recording_close(&recording);
     return status;
 }
 

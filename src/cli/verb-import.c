@@ -8,6 +8,7 @@
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "import/import.h"
+#include "trace/seal.h"
 
 /* The command as the run's key of that name has it. */
 static char *command_text(const struct cts_arguments *arguments)
@@ -71,6 +72,7 @@ static int run_import(const struct cts_arguments *arguments)
     cts_progress_end(&progress);
     free(command);
     if (status) return cts_report_error(arguments, &error);
+    (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
     print_result(&result, run_path);
     cts_import_result_release(&result);
     return CTS_EXIT_OK;

@@ -10,7 +10,8 @@
 #include "common/json.h"
 #include "common/progress.h"
 #include "common/text-table.h"
-#include "trace/catalogue.h"
+#include "report/gaps.h"
+#include "trace/recording.h"
 
 enum { MESSAGES_MAX = 20 }; /* in the table; JSON has all */
 
@@ -71,6 +72,8 @@ static void print_totals(const struct cts_catalogue *catalogue, const struct cts
     else if (s->unfinished_ranks)
         print_line("complete", "NO: %u of %zu ranks did not end in an orderly way",
                    s->unfinished_ranks, catalogue->rank_count);
+    else if (s->has_gaps)
+        print_line("complete", "NO: some of what was recorded is missing, see below");
     else
         print_line("complete", "yes, after %s", cts_time_text(s->duration_ns).text);
     print_line("accesses", "%s in %s", cts_count_text(s->accesses).text,
@@ -87,8 +90,10 @@ static void print_totals(const struct cts_catalogue *catalogue, const struct cts
 }
 
 /* What is missing in the run, one line each; nothing is said to be missing when nothing is. */
-static void print_gaps(const struct cts_run_summary *s)
+static void print_gaps(const struct cts_recording *recording, const struct cts_run_summary *s)
 {
+    cts_print_gaps(&recording->catalogue.gaps, "  MISSING       ", stdout);
+    cts_print_gaps(&recording->timeline_gaps, "  MISSING       ", stdout);
     if (s->dropped_accesses || s->dropped_records)
         print_line("DROPPED", "%s accesses, %s records", cts_count_text(s->dropped_accesses).text,
                    cts_count_text(s->dropped_records).text);
@@ -198,13 +203,16 @@ static void print_messages(const struct cts_catalogue *catalogue)
                catalogue->message_count - MESSAGES_MAX);
 }
 
-static enum cts_status render_table(const char *run_path, const struct cts_catalogue *catalogue,
+static enum cts_status render_table(const struct cts_recording *recording,
                                     const struct cts_run_summary *summary, struct cts_error *error)
 {
-    printf("Run '%s'\n", run_path);
+    const struct cts_catalogue *const catalogue = &recording->catalogue;
+    printf("Run '");
+    cts_print_plain(stdout, recording->path);
+    puts("'");
     print_origin(catalogue);
     print_totals(catalogue, summary);
-    print_gaps(summary);
+    print_gaps(recording, summary);
     const enum cts_status status = print_kernels(catalogue, summary, error);
     if (!status) print_messages(catalogue);
     return status;
@@ -249,7 +257,8 @@ static void json_totals(struct cts_json *json, const struct cts_catalogue *catal
 {
     cts_json_key(json, "totals");
     cts_json_open_object(json);
-    cts_json_member_bool(json, "complete", catalogue->rank_count && !s->unfinished_ranks);
+    cts_json_member_bool(json, "complete",
+                         catalogue->rank_count && !s->unfinished_ranks && !s->has_gaps);
     cts_json_member_u64(json, "duration_ns", s->duration_ns);
     cts_json_member_u64(json, "launches", s->launches);
     cts_json_member_u64(json, "recorded_launches", s->recorded_launches);
@@ -337,19 +346,26 @@ static void json_messages(struct cts_json *json, const struct cts_catalogue *cat
     cts_json_close_array(json);
 }
 
-static enum cts_status render_json(const struct cts_catalogue *catalogue,
+/* `recording` NULL: an archive, which is a timeline alone. */
+static enum cts_status render_json(const struct cts_recording *recording,
                                    const struct cts_run_summary *summary,
                                    const struct cts_timeline *timeline, struct cts_error *error)
 {
     struct cts_json json;
     cts_json_begin(&json, stdout);
     cts_json_open_object(&json);
-    if (catalogue) {
+    if (recording) {
+        const struct cts_catalogue *const catalogue = &recording->catalogue;
         json_keys(&json, catalogue);
         json_ranks(&json, catalogue);
         json_totals(&json, catalogue, summary);
         json_kernels(&json, catalogue, summary);
         json_messages(&json, catalogue);
+        cts_json_key(&json, "missing");
+        cts_json_open_array(&json);
+        cts_json_gap_lines(&json, &catalogue->gaps);
+        cts_json_gap_lines(&json, &recording->timeline_gaps);
+        cts_json_close_array(&json);
     }
     if (timeline) cts_info_timeline_json(timeline, &json);
     cts_json_close_object(&json);
@@ -368,19 +384,21 @@ static int info_of_run(const struct cts_arguments *arguments, const char *run_pa
                        const struct cts_timeline *timeline)
 {
     struct cts_error error;
-    struct cts_catalogue catalogue;
+    struct cts_recording recording;
     struct cts_run_summary summary;
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
+    enum cts_status status = cts_recording_open(run_path, &recording, &error);
     if (status) return cts_report_error(arguments, &error);
-    status = cts_run_summarise(run_path, &catalogue, &summary, &error);
+    const struct cts_catalogue *const catalogue = &recording.catalogue;
+    status = cts_run_summarise(run_path, catalogue, &summary, &error);
+    summary.has_gaps = cts_gaps_any(&catalogue->gaps) || cts_gaps_any(&recording.timeline_gaps);
     if (!status) {
-        status = wants_json(arguments) ? render_json(&catalogue, &summary, timeline, &error)
-                                       : render_table(run_path, &catalogue, &summary, &error);
+        status = wants_json(arguments) ? render_json(&recording, &summary, timeline, &error)
+                                       : render_table(&recording, &summary, &error);
         if (!status && timeline && !wants_json(arguments))
             status = cts_info_timeline_table(timeline, &error);
         cts_run_summary_release(&summary);
     }
-    cts_catalogue_release(&catalogue);
+    cts_recording_close(&recording);
     return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
 }
 

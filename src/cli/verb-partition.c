@@ -6,6 +6,7 @@
 
 #include "analyze/partition/partition.h"
 #include "analyze/summary/store.h"
+#include "cli/recording.h"
 #include "cli/verb.h"
 #include "common/array.h"
 #include "common/install.h"
@@ -13,11 +14,11 @@
 #include "common/progress.h"
 #include "report/partition-who.h"
 #include "report/partition.h"
-#include "trace/acc.h"
-#include "trace/catalogue.h"
 #include "trace/summaries.h"
 
 enum { ROWS_IN_TABLE = 40, MAPPINGS_MAX = 16 };
+
+extern const struct cts_verb cts_verb_partition;
 
 struct request {
     enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
@@ -201,21 +202,20 @@ static enum cts_status choose_counts(const struct cts_catalogue *catalogue,
     return CTS_OK;
 }
 
-static enum cts_status analyze(const char *run_path, const struct cts_catalogue *catalogue,
-                               struct request *request, const struct cts_processes *processes,
+static enum cts_status analyze(const struct cts_recording *recording, struct request *request,
+                               const struct cts_processes *processes,
                                struct cts_partition *partition, struct cts_error *error)
 {
-    struct cts_acc_reader *reader;
-    enum cts_status status = cts_acc_open(run_path, &reader, error);
+    enum cts_status status = cts_recording_need_accesses(recording, error);
     if (status) return status;
-    const struct cts_access_source source = cts_access_source_of(reader);
+    const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_partition_options options = request->options;
     struct cts_progress progress;
     uint64_t access_count = 0;
     size_t count = 0;
     uint32_t *counts = NULL;
     for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
-    status = choose_counts(catalogue, request, &counts, &count, error);
+    status = choose_counts(&recording->catalogue, request, &counts, &count, error);
     options.counts = counts;
     options.count_count = count;
     options.processes = processes;
@@ -223,11 +223,10 @@ static enum cts_status analyze(const char *run_path, const struct cts_catalogue 
     cts_progress_begin(&progress, processes->rank == 0 ? stderr : NULL, "analysing",
                        access_count / processes->count);
     if (!status && !access_count)
-        status = cts_fail(error, CTS_FORMAT, "'%s' has no recorded accesses", run_path);
+        status = cts_fail(error, CTS_FORMAT, "'%s' has no recorded accesses", recording->path);
     else if (!status)
-        status = cts_partition_analyze(catalogue, &source, &options, partition, error);
+        status = cts_partition_analyze(&recording->catalogue, &source, &options, partition, error);
     cts_progress_end(&progress);
-    cts_acc_close(reader);
     free(counts);
     return status;
 }
@@ -262,24 +261,33 @@ static enum cts_status write_assignment(const struct cts_partition_report *repor
 static enum cts_status run_analysis(const char *run_path, struct request *request,
                                     const struct cts_processes *processes, struct cts_error *error)
 {
-    struct cts_catalogue catalogue;
+    struct cts_recording recording;
+    const struct cts_catalogue *const catalogue = &recording.catalogue;
     struct cts_partition partition = {0};
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
-    if (status) return status;
-    status = analyze(run_path, &catalogue, request, processes, &partition, error);
+    enum cts_status status = cts_recording_open(run_path, &recording, error);
+    const bool is_open = !status;
+    if (!cts_processes_agree(processes, &status, error)) {
+        if (is_open) cts_recording_close(&recording);
+        return status;
+    }
+    do { /* all processes do the same */
+        status = analyze(&recording, request, processes, &partition, error);
+        (void)cts_processes_agree(processes, &status, error);
+    } while (cts_cli_again(status, &recording));
     if (!status && processes->rank == 0) {
-        const struct cts_partition_answer answer = cts_partition_answer(&partition, &catalogue);
+        const struct cts_partition_answer answer = cts_partition_answer(&partition, catalogue);
         const struct cts_partition_report report = {.run_path = run_path,
-                                                    .catalogue = &catalogue,
+                                                    .catalogue = catalogue,
                                                     .partition = &partition,
                                                     .answer = &answer,
                                                     .asked_for_one =
                                                         request->first == request->last};
+        cts_cli_tell_gaps(&cts_verb_partition, run_path, &catalogue->gaps);
         if (request->assignment) status = write_assignment(&report, request->assignment, error);
         if (!status) status = render(request, &report, error);
     }
     cts_partition_release(&partition);
-    cts_catalogue_release(&catalogue);
+    cts_recording_close(&recording);
     return status;
 }
 
@@ -288,24 +296,24 @@ static enum cts_status run_analysis(const char *run_path, struct request *reques
 static enum cts_status store_summaries(const char *run_path, const struct request *request,
                                        struct cts_error *error)
 {
-    struct cts_catalogue catalogue;
-    struct cts_acc_reader *reader;
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    struct cts_recording recording;
+    enum cts_status status = cts_recording_open(run_path, &recording, error);
     if (status) return status;
-    status = cts_acc_open(run_path, &reader, error);
-    if (!status) {
-        const struct cts_access_source source = cts_access_source_of(reader);
+    do {
+        status = cts_recording_need_accesses(&recording, error);
+        if (status) break;
+        const struct cts_access_source source = cts_access_source_of(recording.reader);
         struct cts_progress progress;
         uint64_t access_count = 0;
         for (size_t i = 0; i < source.chunk_count; i++)
             access_count += source.chunks[i].access_count;
         cts_progress_begin(&progress, stderr, "summarising", access_count);
-        status = cts_summaries_store(run_path, &catalogue, &source, request->options.threads,
-                                     &progress, error);
+        status = cts_summaries_store(run_path, &recording.catalogue, &source,
+                                     request->options.threads, &progress, error);
         cts_progress_end(&progress);
-        cts_acc_close(reader);
-    }
-    cts_catalogue_release(&catalogue);
+    } while (cts_cli_again(status, &recording));
+    if (!status) cts_cli_tell_gaps(&cts_verb_partition, run_path, &recording.catalogue.gaps);
+    cts_recording_close(&recording);
     return status;
 }
 
@@ -333,19 +341,20 @@ static enum cts_status print_touchers(const struct request *request,
 static enum cts_status show_touchers(const char *run_path, uint64_t address,
                                      const struct request *request, struct cts_error *error)
 {
-    struct cts_catalogue catalogue;
+    struct cts_recording recording;
     struct cts_toucher *touchers = NULL;
     size_t count = 0;
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    enum cts_status status = cts_recording_open(run_path, &recording, error);
     if (status) return status;
     status = cts_summaries_find(run_path, address, &touchers, &count, error);
     if (!status) {
+        cts_cli_tell_gaps(&cts_verb_partition, run_path, &recording.catalogue.gaps);
         const struct cts_who_report report = {
-            .catalogue = &catalogue, .touchers = touchers, .count = count};
+            .catalogue = &recording.catalogue, .touchers = touchers, .count = count};
         status = print_touchers(request, &report, error);
     }
     free(touchers);
-    cts_catalogue_release(&catalogue);
+    cts_recording_close(&recording);
     return status;
 }
 

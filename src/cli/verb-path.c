@@ -8,16 +8,17 @@
 #include "analyze/access/access.h"
 #include "analyze/path/path.h"
 #include "cli/path-common.h"
+#include "cli/recording.h"
 #include "cli/verb.h"
 #include "common/install.h"
 #include "common/processes.h"
 #include "report/path-chrome.h"
 #include "report/path-otf2.h"
 #include "report/path.h"
-#include "trace/acc.h"
-#include "trace/catalogue.h"
 
 enum { ROWS_IN_TABLE = 20 };
+
+extern const struct cts_verb cts_verb_path;
 
 struct request {
     bool full_names;
@@ -130,27 +131,29 @@ static enum cts_status find_kernels(const char *run_path, unsigned threads,
                                     const struct cts_path_source *source,
                                     struct cts_path_kernels *kernels, struct cts_error *error)
 {
-    struct cts_catalogue catalogue;
-    enum cts_status status = cts_catalogue_read(run_path, &catalogue, error);
+    struct cts_recording recording;
+    enum cts_status status = cts_recording_open(run_path, &recording, error);
     if (status) return status;
+    const struct cts_catalogue *const catalogue = &recording.catalogue;
     uint64_t accesses = 0;
-    for (size_t i = 0; i < catalogue.launch_count; i++) accesses += catalogue.launches[i].accesses;
+    for (size_t i = 0; i < catalogue->launch_count; i++)
+        accesses += catalogue->launches[i].accesses;
     struct cts_access_result access = {0};
     if (accesses) {
         const struct cts_access_options options = {.costs_only = true, .threads = threads};
-        struct cts_acc_reader *reader;
-        status = cts_acc_open(run_path, &reader, error);
-        if (!status) {
-            const struct cts_access_source requests = cts_access_source_of(reader);
-            status = cts_access_analyze(&catalogue, &requests, &options, &access, error);
-            cts_acc_close(reader);
-        }
+        do {
+            status = cts_recording_need_accesses(&recording, error);
+            if (status) break;
+            const struct cts_access_source requests = cts_access_source_of(recording.reader);
+            status = cts_access_analyze(catalogue, &requests, &options, &access, error);
+        } while (cts_cli_again(status, &recording));
     }
     if (!status)
         status =
-            cts_path_kernels_find(source, &catalogue, accesses ? &access : NULL, kernels, error);
+            cts_path_kernels_find(source, catalogue, accesses ? &access : NULL, kernels, error);
+    if (!status) cts_cli_tell_gaps(&cts_verb_path, run_path, &catalogue->gaps);
     cts_access_release(&access);
-    cts_catalogue_release(&catalogue);
+    cts_recording_close(&recording);
     return status;
 }
 

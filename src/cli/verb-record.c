@@ -22,6 +22,7 @@
 #include "common/text-table.h"
 #include "trace/id-claim.h"
 #include "trace/run-lock.h"
+#include "trace/seal.h"
 
 /* As timeout(1) and env(1) have it. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -544,6 +545,7 @@ static int judge(const struct cts_arguments *arguments, const char *run_path, in
     if (folded) cts_report_error(arguments, &error); /* the journals stay, and are read instead */
     bool sound = true;
     if (wants_timeline(arguments)) sound = judge_timeline(arguments, run_path, last);
+    if (last && !folded) (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
     if (wants_memory(arguments)) sound = judge_memory(arguments, run_path) && sound;
     if (!mpi && last && !cts_timeline_has_logs(run_path))
         cts_catalogue_discard_empty(run_path); /* one that holds something stays */

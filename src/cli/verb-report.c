@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/recording.h"
 #include "cli/report-material.h"
 #include "cli/verb.h"
 #include "common/text-table.h"
@@ -49,6 +50,9 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
         return cts_fail(error, CTS_USAGE, "--threads takes a number");
     const struct cts_report_options options = {.path = run, .threads = (unsigned)threads};
     enum cts_status status = cts_report_material_gather(&material, &options, error);
+    if (!status) cts_cli_tell_gaps(arguments->verb, run, &material.recording.catalogue.gaps);
+    if (!status && !material.has_timeline)
+        cts_cli_tell_gaps(arguments->verb, run, &material.recording.timeline_gaps);
     if (!status && directory)
         status = cts_figures_draw(&material.analyses.figures, directory, error);
     if (!status) status = write_file(write_report, &material.page, path, error);

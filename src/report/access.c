@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "report/gaps.h"
 
 /* ---- names ---- */
 
@@ -284,6 +285,10 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
                 "Note: %s touched far from every allocation: memory that kernels allocated "
                 "themselves, or the host's\n",
                 cts_counted_text(r->foreign_bytes, "byte was", "bytes were").text);
+    if (r->lower_bound)
+        fprintf(file, "LOWER BOUND, %s not recorded in full\n",
+                cts_counted_text(r->unrecorded_launches, "launch", "launches").text);
+    cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (r->dropped_accesses)
         fprintf(file, "Note: %s dropped by the recorder\n",
                 cts_counted_text(r->dropped_accesses, "access was", "accesses were").text);
@@ -395,6 +400,8 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_member_u64(&json, "unrecorded_launches", r->unrecorded_launches);
     cts_json_member_u64(&json, "dropped_accesses", r->dropped_accesses);
     cts_json_member_u64(&json, "incomplete_files", r->incomplete_files);
+    cts_json_member_bool(&json, "lower_bound", r->lower_bound);
+    cts_json_gaps(&json, &report->catalogue->gaps);
     cts_json_member_u64(&json, "unseen_allocations", r->unseen_allocations);
     cts_json_member_u64(&json, "unwatched_launches", r->unwatched_launches);
     cts_json_member_u64(&json, "foreign_bytes", r->foreign_bytes);

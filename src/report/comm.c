@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "report/gaps.h"
 
 enum { STRIDES_IN_JSON = 1000 };
 
@@ -34,6 +35,7 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
     if (c->lower_bound)
         fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
                 cts_counted_text(c->unrecorded_launches, "launch", "launches").text);
+    cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (c->dropped_accesses)
         fprintf(file, "Note: %s dropped by the recorder\n",
                 cts_counted_text(c->dropped_accesses, "access was", "accesses were").text);
@@ -289,7 +291,8 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
 
 /* ---- JSON ---- */
 
-void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *c)
+void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *c,
+                             const struct cts_gaps *gaps)
 {
     cts_json_key(json, "soundness");
     cts_json_open_object(json);
@@ -297,6 +300,7 @@ void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *c)
     cts_json_member_u64(json, "unrecorded_launches", c->unrecorded_launches);
     cts_json_member_u64(json, "dropped_accesses", c->dropped_accesses);
     cts_json_member_u64(json, "incomplete_files", c->incomplete_files);
+    cts_json_gaps(json, gaps);
     cts_json_member_u64(json, "skipped_instructions", c->skipped_instructions);
     cts_json_member_u64(json, "unseen_allocations", c->unseen_allocations);
     cts_json_member_u64(json, "unordered_pairs", c->unordered_pairs);
@@ -388,7 +392,7 @@ enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool w
     cts_json_member_bool(&json, "per_stream", report->comm->per_stream);
     cts_json_member_string(&json, "host_activity",
                            cts_catalogue_knows_host(report->catalogue) ? "known" : "unknown");
-    cts_comm_json_soundness(&json, report->comm);
+    cts_comm_json_soundness(&json, report->comm, &report->catalogue->gaps);
     write_totals(&json, report);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) write_all(&json, report, always[i]);
     enum cts_status status = write_strides(&json, report, error);

@@ -82,6 +82,7 @@ CTS_MUST_CHECK enum cts_status cts_comm_print_range_json(const struct cts_comm_r
                                                          FILE *file, struct cts_error *error);
 
 /* How far the numbers can be trusted, as the member "soundness" of the open object. */
-void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *comm);
+void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *comm,
+                             const struct cts_gaps *gaps);
 
 #endif

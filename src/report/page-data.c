@@ -130,7 +130,7 @@ static void write_answer(struct cts_json *json, const struct cts_page *page)
 static void write_memory(struct cts_json *json, const struct cts_page *page)
 {
     cts_json_member_bool(json, "paper_model", page->comm->paper_model);
-    cts_comm_json_soundness(json, page->comm);
+    cts_comm_json_soundness(json, page->comm, &page->catalogue->gaps);
     write_totals(json, page->comm);
     write_kernels(json, page);
     write_pairs(json, page);

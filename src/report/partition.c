@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "report/gaps.h"
 
 /* ---- the answer ---- */
 
@@ -135,6 +136,7 @@ void cts_partition_print_notes(const struct cts_partition_report *report, FILE *
     if (p->lower_bound)
         fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
                 cts_counted_text(p->unrecorded_launches, "launch", "launches").text);
+    cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (p->dropped_accesses)
         fprintf(file, "Note: %s dropped by the recorder\n",
                 cts_counted_text(p->dropped_accesses, "access was", "accesses were").text);
@@ -228,14 +230,16 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
 
 /* ---- JSON ---- */
 
-static void write_soundness(struct cts_json *json, const struct cts_partition *p)
+static void write_soundness(struct cts_json *json, const struct cts_partition_report *report)
 {
+    const struct cts_partition *const p = report->partition;
     cts_json_key(json, "soundness");
     cts_json_open_object(json);
     cts_json_member_bool(json, "lower_bound", p->lower_bound);
     cts_json_member_u64(json, "unrecorded_launches", p->unrecorded_launches);
     cts_json_member_u64(json, "dropped_accesses", p->dropped_accesses);
     cts_json_member_u64(json, "incomplete_files", p->incomplete_files);
+    cts_json_gaps(json, &report->catalogue->gaps);
     cts_json_member_u64(json, "unseen_allocations", p->unseen_allocations);
     cts_json_member_u64(json, "unordered_pairs", p->unordered_pairs);
     cts_json_close_object(json);
@@ -287,7 +291,7 @@ enum cts_status cts_partition_print_json(const struct cts_partition_report *repo
     cts_json_member_string(&json, "host_activity",
                            cts_catalogue_knows_host(report->catalogue) ? "known" : "unknown");
     write_options(&json, &report->partition->options);
-    write_soundness(&json, report->partition);
+    write_soundness(&json, report);
     write_answer(&json, report);
     for (int which = 0; which < CTS_PARTITION_SHEET_COUNT; which++) {
         const struct cts_sheet sheet = cts_partition_sheet(report, (enum cts_partition_sheet)which);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "report/gaps.h"
 #include "report/path-words.h"
 
 static const char *time_of(uint64_t time_ns)
@@ -31,6 +32,9 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
         fputc('\n', file);
     }
     const struct cts_timeline *const timeline = report->result->timeline;
+    if (cts_path_is_lower_bound(report->result))
+        fputs("LOWER BOUND: some of what was recorded is missing or damaged\n", file);
+    cts_print_gaps(&timeline->gaps, "Missing: ", file);
     for (size_t i = 0; i < timeline->warning_count; i++) {
         fputs("Note: ", file);
         cts_print_plain(file, timeline->warnings[i].text);
@@ -246,6 +250,8 @@ enum cts_status cts_path_json_members(const struct cts_path_report *report,
     cts_json_open_array(json);
     for (unsigned i = 0; i < words.count; i++) cts_json_string(json, words.text[i]);
     cts_json_close_array(json);
+    cts_json_member_bool(json, "lower_bound", cts_path_is_lower_bound(report->result));
+    cts_json_gaps(json, &report->result->timeline->gaps);
     cts_json_key(json, "warnings");
     cts_json_open_array(json);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) {

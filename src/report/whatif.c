@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "report/gaps.h"
 
 enum { NAME_IN_TABLE = 32 };
 
@@ -247,6 +248,7 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
         fprintf(file, "Note: %s not tried, none of them with more than %s in all\n",
                 cts_counted_text(n->target_left, "activity", "activities").text,
                 time_of(n->target_left_ns));
+    cts_print_gaps(&r->timeline->gaps, "Missing: ", file);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
         if (r->warnings[i])
             fprintf(file, "Note: %s %s\n", cts_count_text(r->warnings[i]).text,

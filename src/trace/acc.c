@@ -16,6 +16,7 @@
 
 #include "common/buffer.h"
 #include "common/cursor.h"
+#include "common/read-file.h"
 #include "common/search.h"
 #include "trace/acc-decode.h"
 #include "trace/numbered.h"
@@ -267,7 +268,7 @@ static void keep_readable(struct cts_acc_reader *reader, size_t chunk_count,
     struct cts_acc_file_header header;
     reader->chunk_count = chunk_count;
     reader->chunks.size_bytes = chunk_count * sizeof(struct cts_acc_chunk);
-    reader->incomplete_count = incomplete_count + 1;
+    reader->incomplete_count = incomplete_count; /* its note says what is wrong with it */
     if (!read_at(file, 0, bytes, sizeof bytes, &error) &&
         !cts_acc_get_file_header(bytes, &header, &error) && walk_chunks(reader, file, &error))
         return; /* what was walked before the damage stays */
@@ -277,7 +278,7 @@ static enum cts_status open_file(struct cts_acc_reader *reader, const char *path
                                  struct cts_error *error)
 {
     struct acc_file file = {.path = strdup(path),
-                            .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+                            .fd = cts_open_file(path, O_RDONLY | O_NONBLOCK, 0)};
     struct stat stat;
     enum cts_status status = CTS_OK;
     if (!file.path)
@@ -419,6 +420,30 @@ const struct cts_acc_chunk *cts_acc_chunks(const struct cts_acc_reader *reader, 
 size_t cts_acc_incomplete_count(const struct cts_acc_reader *reader)
 {
     return reader->incomplete_count;
+}
+
+size_t cts_acc_file_count(const struct cts_acc_reader *reader)
+{
+    return reader->file_count;
+}
+
+uint64_t cts_acc_file_size(const struct cts_acc_reader *reader, uint32_t file)
+{
+    return file < reader->file_count ? files_of(reader)[file].size_bytes : 0;
+}
+
+size_t cts_acc_leave_out(struct cts_acc_reader *reader,
+                         bool (*is_out)(void *state, const struct cts_acc_chunk *chunk),
+                         void *state)
+{
+    struct cts_acc_chunk *const chunks = (struct cts_acc_chunk *)reader->chunks.data;
+    const size_t before = reader->chunk_count;
+    size_t kept = 0;
+    for (size_t i = 0; i < before; i++)
+        if (!is_out(state, &chunks[i])) chunks[kept++] = chunks[i];
+    reader->chunk_count = kept;
+    reader->chunks.size_bytes = kept * sizeof *chunks;
+    return before - kept;
 }
 
 const char *cts_acc_file_path(const struct cts_acc_reader *reader, uint32_t file)

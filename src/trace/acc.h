@@ -32,7 +32,7 @@ struct cts_acc_chunk {
 CTS_MUST_CHECK enum cts_status cts_acc_open(const char *run_path, struct cts_acc_reader **reader,
                                             struct cts_error *error);
 /* The same, but of a damaged file what stands before the damage: `note` is told what is wrong with
- * each, and they count as incomplete. NULL: as above. */
+ * each; they do not count as incomplete. NULL: as above. */
 CTS_MUST_CHECK enum cts_status
 cts_acc_open_readable(const char *run_path, struct cts_acc_reader **reader,
                       void (*note)(void *state, const struct cts_error *error), void *state,
@@ -45,6 +45,12 @@ const struct cts_acc_chunk *cts_acc_chunks(const struct cts_acc_reader *reader, 
 size_t cts_acc_first_chunk(const struct cts_acc_chunk *chunks, size_t count, uint32_t launch);
 /* How many files end too early. */
 size_t cts_acc_incomplete_count(const struct cts_acc_reader *reader);
+size_t cts_acc_file_count(const struct cts_acc_reader *reader);
+uint64_t cts_acc_file_size(const struct cts_acc_reader *reader, uint32_t file); /* bytes */
+/* Takes chunks out of the list for which `is_out` says so; returns how many. */
+size_t cts_acc_leave_out(struct cts_acc_reader *reader,
+                         bool (*is_out)(void *state, const struct cts_acc_chunk *chunk),
+                         void *state);
 /* Borrowed from the reader; `file` as in a chunk. */
 const char *cts_acc_file_path(const struct cts_acc_reader *reader, uint32_t file);
 

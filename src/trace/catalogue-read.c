@@ -23,6 +23,7 @@
 #include "trace/catalogue-sql.h"
 #include "trace/catalogue-tables.h"
 #include "trace/journal.h"
+#include "trace/seal-private.h"
 
 enum {
     ARENA_CHUNK_BYTES = 64 * 1024,
@@ -543,16 +544,25 @@ static void be_careful(sqlite3 *db)
     sqlite3_exec(db, "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY", NULL, NULL, NULL);
 }
 
+static enum cts_status read_seal(sqlite3 *db, struct cts_catalogue *catalogue,
+                                 struct cts_error *error)
+{
+    enum cts_status status = cts_sql_run(db, "BEGIN", "cannot read", error);
+    if (!status) status = read_keys(db, catalogue->private_data, error);
+    if (!status) status = read_table(db, CTS_TABLE_FILES, catalogue, error);
+    return status ? status : read_table(db, CTS_TABLE_CHECKSUMS, catalogue, error);
+}
+
 static enum cts_status read_all(sqlite3 *db, struct cts_catalogue *catalogue,
                                 struct cts_error *error)
 {
     enum cts_status status = cts_sql_run(db, "BEGIN", "cannot read", error);
-    if (!status) status = check_version(db, error);
     if (!status) status = read_keys(db, catalogue->private_data, error);
     for (unsigned t = 0; !status && t < CTS_TABLE_COUNT; t++)
         status = read_table(db, t, catalogue, error);
     if (!status) status = cts_catalogue_check_references(catalogue, error);
     if (!status) status = index_launches(catalogue, error);
+    if (!status) status = cts_seal_check_tables(db, catalogue, error);
     return status;
 }
 
@@ -577,8 +587,9 @@ static enum cts_status add_journals(sqlite3 **db, const char *run_path, struct c
     return status;
 }
 
-enum cts_status cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue,
-                                   struct cts_error *error)
+static enum cts_status read_with(
+    enum cts_status (*read)(sqlite3 *db, struct cts_catalogue *catalogue, struct cts_error *error),
+    const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error)
 {
     *catalogue = (struct cts_catalogue){0};
     char path[PATH_MAX];
@@ -594,12 +605,24 @@ enum cts_status cts_catalogue_read(const char *run_path, struct cts_catalogue *c
         be_careful(db);
         status = check_version(db, error);
         if (!status) status = add_journals(&db, run_path, error);
-        if (!status) status = read_all(db, catalogue, error);
+        if (!status) status = read(db, catalogue, error);
     }
     sqlite3_close(db);
     if (!status) return CTS_OK;
     cts_catalogue_release(catalogue);
     return cts_context(error, "cannot read '%s'", path);
+}
+
+enum cts_status cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue,
+                                   struct cts_error *error)
+{
+    return read_with(read_all, run_path, catalogue, error);
+}
+
+enum cts_status cts_catalogue_read_seal(const char *run_path, struct cts_catalogue *catalogue,
+                                        struct cts_error *error)
+{
+    return read_with(read_seal, run_path, catalogue, error);
 }
 
 void cts_catalogue_release(struct cts_catalogue *catalogue)
@@ -614,6 +637,7 @@ void cts_catalogue_release(struct cts_catalogue *catalogue)
     }
     if (p) free(p->keys);
     if (p) free(p->launch_order);
+    cts_gaps_release(&catalogue->gaps);
     free(p);
     *catalogue = (struct cts_catalogue){0};
 }

@@ -272,19 +272,39 @@ static const struct cts_table_column message_columns[] = {
 };
 #undef ROW
 
+#define ROW cts_run_file
+static const struct cts_column file_columns[] = {
+    WORD(path, NULL),
+    QUANTITY(size_bytes, BYTES),
+    MAYBE(checksum, IS_ALL_ONES, NUMBER),
+    NUMBER(chunks),
+    NUMBER(records),
+    NUMBER(accesses),
+};
+#undef ROW
+#define ROW cts_checksum
+static const struct cts_column checksum_columns[] = {
+    WORD(name, NULL),
+    WORD(columns, NULL),
+    NUMBER(rows),
+    WORD(checksum, NULL),
+};
+#undef ROW
+
 const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
 #define T(ID, NAME, ROW, ROWS, COUNT, COLUMNS, ORDER)                                              \
-    [CTS_TABLE_##ID] = {.name = #NAME,                                                             \
-                        .columns = COLUMNS,                                                        \
-                        .column_count = sizeof COLUMNS / sizeof *COLUMNS,                          \
-                        .order = CTS_ORDER_##ORDER,                                                \
-                        .optional = CTS_TABLE_##ID == CTS_TABLE_CTA_SMS ||                         \
-                                    CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||                        \
-                                    CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||                         \
-                                    CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES,                      \
-                        .row_bytes = sizeof(struct ROW),                                           \
-                        .rows_offset = offsetof(struct cts_catalogue, ROWS),                       \
-                        .count_offset = offsetof(struct cts_catalogue, COUNT)}
+    [CTS_TABLE_##ID] = {                                                                           \
+        .name = #NAME,                                                                             \
+        .columns = COLUMNS,                                                                        \
+        .column_count = sizeof COLUMNS / sizeof *COLUMNS,                                          \
+        .order = CTS_ORDER_##ORDER,                                                                \
+        .optional = CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS || \
+                    CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||                                         \
+                    CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||                                    \
+                    CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,    \
+        .row_bytes = sizeof(struct ROW),                                                           \
+        .rows_offset = offsetof(struct cts_catalogue, ROWS),                                       \
+        .count_offset = offsetof(struct cts_catalogue, COUNT)}
     T(RANKS, ranks, cts_rank, ranks, rank_count, rank_columns, ID),
     T(DEVICES, devices, cts_device, devices, device_count, device_columns, RANK),
     T(MODULES, modules, cts_module, modules, module_count, module_columns, DENSE),
@@ -307,6 +327,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
     T(ACCESS_FILES, access_files, cts_access_file_row, access_files, access_file_count,
       access_file_columns, WRITTEN),
     T(MESSAGES, messages, cts_message, messages, message_count, message_columns, WRITTEN),
+    T(FILES, files, cts_run_file, files, file_count, file_columns, WRITTEN),
+    T(CHECKSUMS, checksums, cts_checksum, checksums, checksum_count, checksum_columns, WRITTEN),
 #undef T
 };
 

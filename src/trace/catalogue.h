@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/gaps.h"
 
 enum { CTS_CATALOGUE_VERSION = 1 };
 #define CTS_NONE UINT32_MAX /* an id or index that is none */
@@ -82,6 +83,8 @@ struct cts_launch {
     const char *recorded; /* "all", "sample", "none" */
     uint64_t call_ns, start_ns, end_ns;
     uint64_t records, accesses, dropped_accesses;
+    /* In no table: what the row counts and the access files do not hold (trace/recording.h). */
+    uint64_t missing_records, missing_accesses;
 };
 struct cts_copy {
     uint32_t copy, rank;
@@ -156,6 +159,19 @@ struct cts_access_file_row {
 struct cts_message {
     uint32_t rank;
     const char *severity, *text; /* severity: "note", "warning", "error" */
+};
+/* A file of the run when it was sealed (trace/seal.h). */
+struct cts_run_file {
+    const char *path; /* below the run */
+    uint64_t size_bytes;
+    uint32_t checksum; /* of a timeline's file; CTS_NONE: not kept */
+    uint64_t chunks, records, accesses;
+};
+/* What a table held when the run was sealed. */
+struct cts_checksum {
+    const char *name, *columns;
+    uint64_t rows;
+    const char *checksum;
 };
 
 /* ---- writing: used inside the traced program, by importers and by tests ----
@@ -313,6 +329,11 @@ struct cts_catalogue {
     size_t access_file_count;
     struct cts_message *messages;
     size_t message_count;
+    struct cts_run_file *files; /* none in a run that was not sealed: its recording was cut off */
+    size_t file_count;
+    struct cts_checksum *checksums;
+    size_t checksum_count;
+    struct cts_gaps gaps; /* in run.db itself, and what cts_recording_open() finds missing */
     struct cts_catalogue_private *private_data;
 };
 
@@ -322,6 +343,10 @@ struct cts_catalogue {
 CTS_MUST_CHECK enum cts_status
 cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error);
 void cts_catalogue_release(struct cts_catalogue *catalogue);
+/* The same, but nothing except the keys, the files and the checksums of the seal. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_read_seal(const char *run_path,
+                                                       struct cts_catalogue *catalogue,
+                                                       struct cts_error *error);
 
 /* The launch with an id, or NULL; a binary search. */
 const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalogue,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/read-file.h"
+
 static int compare_numbers(const void *a, const void *b)
 {
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -30,7 +32,7 @@ static bool parse_name(const char *name, const char *prefix, const char *suffix,
 enum cts_status cts_list_numbers(const char *path, const char *prefix, const char *suffix,
                                  struct cts_buffer *numbers, struct cts_error *error)
 {
-    DIR *const directory = opendir(path);
+    DIR *const directory = cts_open_directory(path);
     if (!directory) return cts_fail_errno(error, errno, "cannot read directory '%s'", path);
     enum cts_status status = CTS_OK;
     for (;;) {

@@ -82,3 +82,8 @@ CREATE TABLE access_files (      -- what was written into rank-N/K.acc
     rank INTEGER, file INTEGER, chunks INTEGER, records INTEGER, accesses INTEGER,
     size_bytes INTEGER, UNIQUE (rank, file));
 CREATE TABLE messages (rank INTEGER, severity TEXT, text TEXT); -- what the recorder had to say
+CREATE TABLE files (             -- what the run held when it was sealed, at the end of its recording
+    path TEXT, size_bytes INTEGER,
+    checksum INTEGER,           -- CRC-32C of a timeline's file; NULL: the file has its own
+    chunks INTEGER, records INTEGER, accesses INTEGER); -- of an access file
+CREATE TABLE checksums (name TEXT, columns TEXT, rows INTEGER, checksum TEXT); -- of tables

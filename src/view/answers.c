@@ -8,7 +8,7 @@
 static enum cts_status fill_source(const struct cts_view_request *request,
                                    struct cts_buffer *answer, struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     uint64_t source;
     const enum cts_status status =
         cts_view_query_number(&request->query, "source", UINT32_MAX, UINT64_MAX, &source, error);

@@ -284,7 +284,7 @@ static enum cts_status write_answer(FILE *file, const char *key, const char *nam
 static enum cts_status write_sources(FILE *file, struct cts_view_request *request,
                                      struct words *words, struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     enum cts_status status = CTS_OK;
     for (size_t s = 0; s < catalogue->source_count && !status; s++) {
         bool is_used = false;
@@ -349,7 +349,7 @@ static enum cts_status write_answers(FILE *file, struct cts_view_request *reques
 static const struct cts_launch *choose_launch(const struct cts_view_snapshot *snapshot,
                                               uint32_t wanted, struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     const struct cts_launch *chosen = NULL;
     uint64_t most = 0;
     for (size_t i = 0; i < catalogue->launch_count; i++) {
@@ -389,9 +389,10 @@ static enum cts_status embed(struct cts_view_run *run, struct cts_view_snapshot 
         status = cts_fail(error, CTS_LIMIT, "the page needs %llu bytes without any access",
                           (unsigned long long)taken);
     if (!status)
-        status = fit(snapshot->selection, launch,
-                     snapshot->launches[launch - snapshot->catalogue.launches].record_count,
-                     bound - taken, &part, error);
+        status =
+            fit(snapshot->selection, launch,
+                snapshot->launches[launch - snapshot->recording.catalogue.launches].record_count,
+                bound - taken, &part, error);
     if (!status) {
         write_sampled(memory, &part);
         fputs("\"records\": \"", memory);

@@ -19,7 +19,7 @@ enum cts_status cts_view_access(const struct cts_view_request *request,
     pthread_mutex_lock(&snapshot->analysing);
     if (!snapshot->has_access) {
         const struct cts_access_options options = {0};
-        status = cts_access_analyze(&snapshot->catalogue, &snapshot->source, &options,
+        status = cts_access_analyze(&snapshot->recording.catalogue, &snapshot->source, &options,
                                     &snapshot->access, error);
         snapshot->has_access = !status;
     }
@@ -32,7 +32,7 @@ enum cts_status cts_view_access(const struct cts_view_request *request,
 static enum cts_status launch_of(const struct cts_view_request *request, size_t *index,
                                  struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     uint64_t launch;
     *index = SIZE_MAX;
     const enum cts_status status =
@@ -66,12 +66,13 @@ static enum cts_status analyse_launch(struct cts_view_snapshot *snapshot, size_t
     if (place->is_there && place->launch == launch) return CTS_OK;
     if (place->is_there) cts_access_release(&place->result);
     place->is_there = false;
-    bool *const wanted = cts_array_zeroed(snapshot->catalogue.launch_count, sizeof *wanted, error);
+    bool *const wanted =
+        cts_array_zeroed(snapshot->recording.catalogue.launch_count, sizeof *wanted, error);
     if (!wanted) return CTS_MEMORY;
     wanted[launch] = true;
     const struct cts_access_options options = {.wanted = wanted};
-    const enum cts_status status = cts_access_analyze(&snapshot->catalogue, &snapshot->source,
-                                                      &options, &place->result, error);
+    const enum cts_status status = cts_access_analyze(
+        &snapshot->recording.catalogue, &snapshot->source, &options, &place->result, error);
     free(wanted);
     place->launch = launch;
     place->is_there = !status;
@@ -155,7 +156,7 @@ static void write_finding(struct cts_json *json, const struct cts_catalogue *cat
 enum cts_status cts_view_write_findings(const struct cts_view_request *request,
                                         struct cts_json *json, struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     const struct cts_access_result *result;
     size_t launch;
     enum cts_status status = launch_of(request, &launch, error);
@@ -249,7 +250,7 @@ static struct line *sum_lines(const struct cts_catalogue *catalogue,
 enum cts_status cts_view_write_lines(const struct cts_view_request *request, struct cts_json *json,
                                      struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     const struct cts_access_result *result;
     size_t launch, count = 0;
     uint64_t source;
@@ -357,8 +358,8 @@ enum cts_status cts_view_write_diff(const struct cts_view_request *request, stru
     other.run = request->other;
     other.snapshot = request->other_snapshot;
     /* The run that is looked at is the one after. */
-    struct cts_diff_side sides[2] = {{.catalogue = &other.snapshot->catalogue},
-                                     {.catalogue = &request->snapshot->catalogue}};
+    struct cts_diff_side sides[2] = {{.catalogue = &other.snapshot->recording.catalogue},
+                                     {.catalogue = &request->snapshot->recording.catalogue}};
     struct cts_access_diff diff;
     enum cts_status status = cts_view_access(&other, &sides[0].result, error);
     if (!status) status = cts_view_access(request, &sides[1].result, error);

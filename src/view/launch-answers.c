@@ -77,7 +77,7 @@ static void write_use(struct cts_json *json, const struct cts_selection_launch *
 enum cts_status cts_view_write_launch(const struct cts_view_request *request, struct cts_json *json,
                                       struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     struct cts_view_question question;
     struct cts_selection_launch launch;
     enum cts_status status = cts_view_question_of(request, &question, error);
@@ -250,8 +250,8 @@ enum cts_status cts_view_write_groups(const struct cts_view_request *request, st
     cts_json_open_array(json);
     for (size_t i = 0; i < groups.count; i++) {
         cts_json_open_object(json);
-        write_group_name(json, &request->snapshot->catalogue, (enum cts_selection_grouping)by,
-                         groups.items[i].key);
+        write_group_name(json, &request->snapshot->recording.catalogue,
+                         (enum cts_selection_grouping)by, groups.items[i].key);
         write_sums(json, &groups.items[i].sums);
         cts_json_close_object(json);
     }

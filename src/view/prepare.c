@@ -47,8 +47,9 @@ static bool is_given_up_later(void *state)
 /* The one that the page chooses when its address names none. */
 static uint32_t first_launch(const struct cts_view_snapshot *snapshot)
 {
-    for (size_t i = 0; i < snapshot->catalogue.launch_count; i++)
-        if (snapshot->launches[i].record_count) return snapshot->catalogue.launches[i].launch;
+    for (size_t i = 0; i < snapshot->recording.catalogue.launch_count; i++)
+        if (snapshot->launches[i].record_count)
+            return snapshot->recording.catalogue.launches[i].launch;
     return CTS_NONE;
 }
 

@@ -31,14 +31,14 @@ static enum cts_status make(const struct cts_view_request *request,
     struct cts_page_analyses analyses = {0};
     const struct cts_page page = {
         .run_path = cts_view_run_path(request->run),
-        .catalogue = &snapshot->catalogue,
+        .catalogue = &snapshot->recording.catalogue,
         .comm = &analyses.comm,
         .access = access,
         .partition = &analyses.partition,
         .figures = &analyses.figures,
     };
-    enum cts_status status =
-        cts_page_analyze(&snapshot->catalogue, &snapshot->source, &options, &analyses, error);
+    enum cts_status status = cts_page_analyze(&snapshot->recording.catalogue, &snapshot->source,
+                                              &options, &analyses, error);
     if (!status) status = write_page(request, &page, text, error);
     cts_page_analyses_release(&analyses);
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "report/gaps.h"
 #include "view/answers.h"
 
 enum { BINS_MAX = 10000, ITEMS_MAX = 2000, LAUNCHES_MAX = 1000 };
@@ -140,15 +141,14 @@ static void write_warnings(struct cts_json *json, const struct cts_view_request 
     if (snapshot->is_growing)
         write_warning(json, "the program did not end in an orderly way, or still runs: "
                             "what it has recorded so far is shown");
-    for (size_t i = 0; i < snapshot->warnings.count; i++)
-        write_warning(json, "%s", snapshot->warnings.items[i]);
+    cts_json_gap_lines(json, &snapshot->recording.catalogue.gaps);
     if (snapshot->source.incomplete_count)
         write_warning(json, "%zu access files end too early", snapshot->source.incomplete_count);
     const size_t damaged = cts_selection_damage(snapshot->selection, &error);
     if (damaged)
         write_warning(json, "%zu chunks of records cannot be read and are left out; the first: %s",
                       damaged, error.text);
-    write_recorder_warnings(json, &snapshot->catalogue);
+    write_recorder_warnings(json, &snapshot->recording.catalogue);
     cts_json_close_array(json);
 }
 
@@ -156,7 +156,7 @@ enum cts_status cts_view_write_run(const struct cts_view_request *request, struc
                                    struct cts_error *error)
 {
     const struct cts_view_snapshot *const snapshot = request->snapshot;
-    const struct cts_catalogue *const catalogue = &snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     const struct cts_rank *const rank = catalogue->rank_count ? &catalogue->ranks[0] : NULL;
     const char *const values = cts_catalogue_get(catalogue, "values");
     (void)error;
@@ -209,7 +209,7 @@ static void write_item(struct cts_json *json, const struct cts_view_snapshot *sn
     cts_json_open_object(json);
     cts_json_member_string(json, "kind", is_launch ? "launch" : "copy");
     cts_json_member_u64(json, "id", it->id);
-    cts_json_member_string(json, "name", activity_name(&snapshot->catalogue, it));
+    cts_json_member_string(json, "name", activity_name(&snapshot->recording.catalogue, it));
     cts_json_member_u64(json, "start", it->start_ns);
     cts_json_member_u64(json, "end", it->end_ns);
     cts_json_member_bool(json, "recorded",
@@ -369,7 +369,7 @@ static void write_triple(struct cts_json *json, const char *key, const uint32_t 
 void cts_view_launch_members(struct cts_json *json, const struct cts_view_snapshot *snapshot,
                              const struct cts_launch *launch)
 {
-    const size_t i = (size_t)(launch - snapshot->catalogue.launches);
+    const size_t i = (size_t)(launch - snapshot->recording.catalogue.launches);
     const struct cts_view_times times = cts_view_launch_times(snapshot, launch);
     const bool is_sample = launch->recorded && !strcmp(launch->recorded, "sample");
     const bool has_records = snapshot->launches[i].record_count > 0;
@@ -420,7 +420,7 @@ static uint32_t launch_number(const char *search)
 static enum cts_status read_beside(const struct cts_view_request *request, uint64_t *from,
                                    uint64_t *count, struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &request->snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     uint64_t number;
     if (!request->query.get(request->query.state, "beside")) return CTS_OK;
     const enum cts_status status = cts_view_query_number(&request->query, "beside", UINT32_MAX - 1,
@@ -439,7 +439,7 @@ enum cts_status cts_view_write_launches(const struct cts_view_request *request,
                                         struct cts_json *json, struct cts_error *error)
 {
     const struct cts_view_snapshot *const snapshot = request->snapshot;
-    const struct cts_catalogue *const catalogue = &snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     const char *search = request->query.get(request->query.state, "search");
     if (!search) search = "";
     uint64_t from, count, total = 0;

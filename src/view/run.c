@@ -48,7 +48,7 @@ static uint64_t begin_ns(const struct cts_catalogue *catalogue)
 static struct cts_view_times times_of(const struct cts_view_snapshot *snapshot, uint32_t rank,
                                       uint64_t call_ns, uint64_t start_ns, uint64_t end_ns)
 {
-    const struct cts_catalogue *const catalogue = &snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     const uint64_t begin = snapshot->begin_ns;
     const uint64_t start = wall_ns(catalogue, rank, start_ns ? start_ns : call_ns);
     const uint64_t end = end_ns ? wall_ns(catalogue, rank, end_ns) : start;
@@ -84,7 +84,7 @@ static int by_row(const void *a, const void *b)
 
 static void take_activities(const struct cts_view_snapshot *snapshot, struct sorting *all)
 {
-    const struct cts_catalogue *const catalogue = &snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     size_t count = 0;
     for (size_t i = 0; i < catalogue->launch_count; i++) {
         const struct cts_launch *const it = &catalogue->launches[i];
@@ -110,7 +110,7 @@ static void take_activities(const struct cts_view_snapshot *snapshot, struct sor
 
 static enum cts_status make_rows(struct cts_view_snapshot *snapshot, struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     const size_t count = catalogue->launch_count + catalogue->copy_count;
     struct sorting *const all = cts_array_zeroed(count, sizeof *all, error);
     snapshot->activities = cts_array_zeroed(count, sizeof *snapshot->activities, error);
@@ -151,21 +151,9 @@ static enum cts_status make_rows(struct cts_view_snapshot *snapshot, struct cts_
 
 /* ---- snapshots ---- */
 
-static void warn(struct cts_view_snapshot *snapshot, const char *text)
-{
-    if (CTS_ARRAY_RESERVE(&snapshot->warnings, snapshot->warnings.count + 1, NULL)) return;
-    char *const copy = strdup(text);
-    if (copy) snapshot->warnings.items[snapshot->warnings.count++] = copy;
-}
-
-static void note_file(void *state, const struct cts_error *error)
-{
-    warn(state, error->text);
-}
-
 static enum cts_status count_accesses(struct cts_view_snapshot *snapshot, struct cts_error *error)
 {
-    const struct cts_catalogue *const catalogue = &snapshot->catalogue;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     snapshot->launches =
         cts_array_zeroed(catalogue->launch_count, sizeof *snapshot->launches, error);
     if (!snapshot->launches) return CTS_MEMORY;
@@ -187,10 +175,7 @@ static void snapshot_free(struct cts_view_snapshot *snapshot)
     if (!snapshot) return;
     cts_selection_close(snapshot->selection);
     if (snapshot->has_access) cts_access_release(&snapshot->access);
-    cts_acc_close(snapshot->reader);
-    cts_catalogue_release(&snapshot->catalogue);
-    for (size_t i = 0; i < snapshot->warnings.count; i++) free(snapshot->warnings.items[i]);
-    free(snapshot->warnings.items);
+    cts_recording_close(&snapshot->recording);
     free(snapshot->launches);
     free(snapshot->activities);
     free(snapshot->rows);
@@ -207,25 +192,22 @@ static enum cts_status snapshot_open(const struct cts_view_run_options *options,
 {
     struct cts_view_snapshot *const snapshot = cts_array_zeroed(1, sizeof *snapshot, error);
     if (!snapshot) return CTS_MEMORY;
-    enum cts_status status = cts_catalogue_read(options->path, &snapshot->catalogue, error);
+    enum cts_status status = cts_recording_open(options->path, &snapshot->recording, error);
     if (status) {
         free(snapshot);
         return status;
     }
     pthread_mutex_init(&snapshot->analysing, NULL);
     pthread_mutex_init(&snapshot->looking, NULL);
-    status = cts_acc_open_readable(options->path, &snapshot->reader, note_file, snapshot, error);
-    if (!status) {
-        snapshot->source = cts_access_source_of(snapshot->reader);
-        const struct cts_selection_options selection = {.memory_bytes = options->memory_bytes,
-                                                        .threads = options->threads};
-        status = cts_selection_open(&snapshot->catalogue, &snapshot->source, &selection,
-                                    &snapshot->selection, error);
-    }
+    snapshot->source = cts_access_source_of(snapshot->recording.reader);
+    const struct cts_selection_options selection = {.memory_bytes = options->memory_bytes,
+                                                    .threads = options->threads};
+    status = cts_selection_open(&snapshot->recording.catalogue, &snapshot->source, &selection,
+                                &snapshot->selection, error);
     if (!status) status = count_accesses(snapshot, error);
     if (!status) status = make_rows(snapshot, error);
-    for (size_t i = 0; i < snapshot->catalogue.rank_count; i++)
-        snapshot->is_growing |= !snapshot->catalogue.ranks[i].end_ns;
+    for (size_t i = 0; i < snapshot->recording.catalogue.rank_count; i++)
+        snapshot->is_growing |= !snapshot->recording.catalogue.ranks[i].end_ns;
     if (status)
         snapshot_free(snapshot);
     else

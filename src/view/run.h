@@ -10,8 +10,7 @@
 
 #include "analyze/access/access.h"
 #include "view/selection/selection.h"
-#include "trace/acc.h"
-#include "trace/catalogue.h"
+#include "trace/recording.h"
 
 /* A launch or copy on the timeline. */
 struct cts_view_activity {
@@ -37,8 +36,7 @@ struct cts_view_analysis {
 enum { CTS_VIEW_ANALYSES = 8 };
 
 struct cts_view_snapshot {
-    struct cts_catalogue catalogue;
-    struct cts_acc_reader *reader;
+    struct cts_recording recording; /* its gaps say what is missing or could not be read */
     struct cts_access_source source;
     struct cts_selection *selection;
     struct {
@@ -51,10 +49,6 @@ struct cts_view_snapshot {
     struct cts_view_row *rows;
     size_t row_count;
     uint64_t begin_ns, end_ns; /* on the wall; of all activities, from there */
-    struct {
-        char **items;
-        size_t count, capacity;
-    } warnings; /* what could not be read */
     bool is_growing;
     uint64_t serial; /* of how many states of the run this one is the next */
 

@@ -273,6 +273,13 @@ static void errors_are_texts(void **state)
     snprintf(command, sizeof command, "echo noise noise noise noise >%s/complete/rank-0/0.acc",
              directory);
     assert_int_equal(system(command), 0);
+    cts_run_close(run);
+    char path_of_run[200];
+    snprintf(path_of_run, sizeof path_of_run, "%s/complete", directory);
+    assert_int_equal(cts_run_open(path_of_run, &run, error, sizeof error), CTS_RESULT_OK);
+    assert_false(cts_run_is_complete(run));
+    assert_non_null(strstr(cts_run_missing(run, 0), "rank-0/0.acc"));
+    assert_null(cts_run_missing(run, 1));
     assert_int_equal(cts_accesses_open(run, CTS_UNKNOWN, &accesses, error, sizeof error),
                      CTS_RESULT_FORMAT);
     assert_non_null(strstr(error, "rank-0/0.acc"));

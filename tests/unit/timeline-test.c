@@ -766,8 +766,8 @@ static void test_damage_is_told(void **unused)
     unlink(path);
     open_archive(&timeline);
     assert_true(timeline.locations[0].missing);
-    assert_int_equal(timeline.warning_count, 1);
-    assert_int_equal(timeline.warnings[0].count, EVENTS);
+    assert_int_equal(timeline.gaps.count, 1);
+    assert_non_null(strstr(timeline.gaps.texts[0], "traces/0.evt' is missing"));
     cts_timeline_close(&timeline);
     assert_int_equal(read_damaged(&error), 2);
     cut_file("traces.def", 700);

@@ -36,6 +36,7 @@ export interface Memory {
         unrecorded_launches: number;
         dropped_accesses: number;
         incomplete_files: number;
+        missing: string[];
         skipped_instructions: number;
         unseen_allocations: number;
         unordered_transfers: number;

@@ -35,6 +35,7 @@ function soundness(data: Memory): string[] {
     const plural = (n: number, one: string, many: string) => `${count(n)} ${n === 1 ? one : many}`;
     if (s.unrecorded_launches)
         notes.push(`Lower bound: ${plural(s.unrecorded_launches, "launch was", "launches were")} not recorded in full.`);
+    for (const text of s.missing) notes.push(`Missing: ${text}.`);
     if (s.dropped_accesses) notes.push(`${plural(s.dropped_accesses, "access", "accesses")} dropped by the recorder.`);
     if (s.incomplete_files) notes.push(`${plural(s.incomplete_files, "access file ends", "access files end")} too early: the program was killed.`);
     if (s.skipped_instructions) notes.push(`${plural(s.skipped_instructions, "instruction", "instructions")} could not be instrumented.`);

@@ -101,10 +101,12 @@ static void note_soundness(struct cts_access_model *model)
     for (size_t i = 0; i < catalogue->rank_count; i++)
         result->dropped_accesses += catalogue->ranks[i].dropped_accesses;
     for (size_t i = 0; i < catalogue->launch_count; i++) {
-        const char *const recorded = catalogue->launches[i].recorded;
         if (model->options.wanted && !model->options.wanted[i]) continue;
-        result->unrecorded_launches += !recorded || strcmp(recorded, "all") != 0;
+        result->unrecorded_launches +=
+            cts_summary_is_incomplete(catalogue, &catalogue->launches[i]);
     }
+    result->lower_bound = result->unrecorded_launches || result->dropped_accesses ||
+                          result->incomplete_files || cts_gaps_any(&catalogue->gaps);
     model->host_seen = catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
     for (size_t i = 0; i < catalogue->allocation_count && !model->host_seen; i++) {
         const char *const kind = catalogue->allocations[i].kind;

@@ -169,6 +169,7 @@ struct cts_access_result {
     size_t allocation_count;
     uint64_t record_count, access_count;
     uint64_t dropped_accesses, incomplete_files, unrecorded_launches;
+    bool lower_bound;            /* something is missing: counts may be too small */
     uint64_t unseen_allocations; /* managed, pinned or mapped, whose host writes were not seen:
                                     their reads count as initialised */
     uint64_t unwatched_launches; /* in which reads of memory that nobody wrote were not looked for,

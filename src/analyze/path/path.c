@@ -423,6 +423,12 @@ enum cts_status cts_path_analyze(const struct cts_path_source *source,
     return status;
 }
 
+bool cts_path_is_lower_bound(const struct cts_path *result)
+{
+    return cts_gaps_any(&result->timeline->gaps) ||
+           result->warnings[CTS_PATH_WARNING_DAMAGED_LOCATION];
+}
+
 void cts_path_release(struct cts_path *result)
 {
     cts_short_names_release(&result->names);

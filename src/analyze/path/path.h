@@ -8,6 +8,9 @@
 #include "analyze/path/source.h"
 #include "common/error.h"
 
+/* Whether something that was recorded could not be read: waits and blame may be too small. */
+bool cts_path_is_lower_bound(const struct cts_path *result);
+
 /* With several processes, all call it and all get the same result. */
 CTS_MUST_CHECK enum cts_status cts_path_analyze(const struct cts_path_source *source,
                                                 const struct cts_path_options *options,

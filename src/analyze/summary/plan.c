@@ -17,14 +17,13 @@ static const struct cts_kernel *find_kernel(const struct cts_catalogue *catalogu
                : NULL;
 }
 
-/* Something of the launch is missing: CTAs or accesses left out, a kernel without instrumentation,
- * or a program that ended while it ran. */
-static bool is_incomplete(const struct cts_catalogue *catalogue, const struct cts_launch *row)
+bool cts_summary_is_incomplete(const struct cts_catalogue *catalogue, const struct cts_launch *row)
 {
     const struct cts_rank *const rank = cts_catalogue_find_rank(catalogue, row->rank);
     const struct cts_kernel *const kernel = find_kernel(catalogue, row->kernel);
     return (row->recorded && strcmp(row->recorded, "all") != 0) || row->dropped_accesses ||
-           (kernel && !kernel->instrumented) || (rank && !rank->end_ns && !row->end_ns);
+           (kernel && !kernel->instrumented) || (rank && !rank->end_ns && !row->end_ns) ||
+           row->missing_records || row->missing_accesses;
 }
 
 static enum cts_status number_launches(struct cts_summary_plan *plan, struct cts_error *error)
@@ -37,11 +36,12 @@ static enum cts_status number_launches(struct cts_summary_plan *plan, struct cts
         if (step->kind != CTS_STEP_LAUNCH) continue;
         const struct cts_launch *const row = &catalogue->launches[step->index];
         struct cts_summary_launch *const launch = &plan->launches[plan->launch_count++];
-        *launch = (struct cts_summary_launch){.index = step->index,
-                                              .rank = step->rank,
-                                              .superstep = step->superstep,
-                                              .ordinal = step->launch_ordinal,
-                                              .incomplete = is_incomplete(catalogue, row)};
+        *launch =
+            (struct cts_summary_launch){.index = step->index,
+                                        .rank = step->rank,
+                                        .superstep = step->superstep,
+                                        .ordinal = step->launch_ordinal,
+                                        .incomplete = cts_summary_is_incomplete(catalogue, row)};
         const enum cts_status status = cts_walk_count_ctas(row, &launch->cta_count, error);
         if (status) return status;
         plan->unrecorded_launches += launch->incomplete;
@@ -138,7 +138,7 @@ static void judge_soundness(struct cts_summary_plan *plan)
     bool is_unfinished = false; /* a rank that is not known to have recorded everything */
     for (size_t i = 0; i < catalogue->rank_count; i++) is_unfinished |= !catalogue->ranks[i].end_ns;
     plan->lower_bound = plan->unrecorded_launches || plan->dropped_accesses ||
-                        plan->incomplete_files || is_unfinished;
+                        plan->incomplete_files || is_unfinished || cts_gaps_any(&catalogue->gaps);
 }
 
 enum cts_status cts_summary_plan_make(const struct cts_catalogue *catalogue,

@@ -47,6 +47,10 @@ struct cts_summary_plan {
     bool lower_bound;             /* something is missing: last writers may be wrong */
 };
 
+/* Whether something of the launch is missing: CTAs or accesses left out, a kernel without
+ * instrumentation, a program that ended while it ran, or files that are gone. */
+bool cts_summary_is_incomplete(const struct cts_catalogue *catalogue, const struct cts_launch *row);
+
 /* Catalogue and source must outlive the plan. */
 CTS_MUST_CHECK enum cts_status cts_summary_plan_make(const struct cts_catalogue *catalogue,
                                                      const struct cts_access_source *source,

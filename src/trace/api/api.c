@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/acc.h"
 #include "trace/access.h"
-#include "trace/catalogue.h"
+#include "trace/recording.h"
 
 #define SAME(name) _Static_assert((int)CTS_RESULT_##name == (int)CTS_##name, "numbers differ")
 SAME(OK);
@@ -21,13 +20,12 @@ SAME(USAGE);
 #undef SAME
 
 struct cts_run {
-    struct cts_catalogue catalogue;
-    char *path;
+    struct cts_recording recording;
 };
 
 struct cts_accesses {
     const struct cts_run *run;
-    struct cts_acc_reader *reader;
+    const struct cts_acc_reader *reader; /* the run's */
     struct cts_acc_batch batch;
     uint32_t launch; /* CTS_UNKNOWN: all */
     size_t next_chunk, next_record;
@@ -68,9 +66,7 @@ enum cts_result cts_run_open(const char *path, struct cts_run **out, char *error
     struct cts_run *const run = calloc(1, sizeof *run);
     *out = NULL;
     if (!run) return cts_api_give(&failure, error, error_bytes);
-    run->path = strdup(path);
-    if (!run->path || cts_catalogue_read(path, &run->catalogue, &failure)) {
-        free(run->path);
+    if (cts_recording_open(path, &run->recording, &failure)) {
         free(run);
         return cts_api_give(&failure, error, error_bytes);
     }
@@ -81,30 +77,35 @@ enum cts_result cts_run_open(const char *path, struct cts_run **out, char *error
 void cts_run_close(struct cts_run *run)
 {
     if (!run) return;
-    cts_catalogue_release(&run->catalogue);
-    free(run->path);
+    cts_recording_close(&run->recording);
     free(run);
 }
 
 const char *cts_run_key(const struct cts_run *run, const char *key)
 {
-    return cts_catalogue_get(&run->catalogue, key);
+    return cts_catalogue_get(&run->recording.catalogue, key);
 }
 
 int cts_run_is_complete(const struct cts_run *run)
 {
-    for (size_t i = 0; i < run->catalogue.rank_count; i++)
-        if (!run->catalogue.ranks[i].end_ns) return 0;
-    return run->catalogue.rank_count > 0;
+    for (size_t i = 0; i < run->recording.catalogue.rank_count; i++)
+        if (!run->recording.catalogue.ranks[i].end_ns) return 0;
+    return run->recording.catalogue.rank_count > 0 && !cts_gaps_any(&run->recording.catalogue.gaps);
+}
+
+const char *cts_run_missing(const struct cts_run *run, size_t index)
+{
+    const struct cts_gaps *const gaps = &run->recording.catalogue.gaps;
+    return index < gaps->named_count ? gaps->texts[index] : NULL;
 }
 
 uint64_t cts_run_dropped_accesses(const struct cts_run *run)
 {
     uint64_t of_ranks = 0, of_launches = 0;
-    for (size_t i = 0; i < run->catalogue.rank_count; i++)
-        of_ranks += run->catalogue.ranks[i].dropped_accesses;
-    for (size_t i = 0; i < run->catalogue.launch_count; i++)
-        of_launches += run->catalogue.launches[i].dropped_accesses;
+    for (size_t i = 0; i < run->recording.catalogue.rank_count; i++)
+        of_ranks += run->recording.catalogue.ranks[i].dropped_accesses;
+    for (size_t i = 0; i < run->recording.catalogue.launch_count; i++)
+        of_launches += run->recording.catalogue.launches[i].dropped_accesses;
     return of_ranks > of_launches ? of_ranks : of_launches; /* a killed rank has none of its own */
 }
 
@@ -112,19 +113,21 @@ uint64_t cts_run_dropped_accesses(const struct cts_run *run)
 
 static const char *source_path(const struct cts_run *run, uint32_t source)
 {
-    return source < run->catalogue.source_count ? run->catalogue.sources[source].path : NULL;
+    return source < run->recording.catalogue.source_count
+               ? run->recording.catalogue.sources[source].path
+               : NULL;
 }
 
 size_t cts_run_kernel_count(const struct cts_run *run)
 {
-    return run->catalogue.kernel_count;
+    return run->recording.catalogue.kernel_count;
 }
 
 enum cts_result cts_run_kernel(const struct cts_run *run, size_t kernel,
                                struct cts_kernel_info *info)
 {
-    if (kernel >= run->catalogue.kernel_count) return CTS_RESULT_USAGE;
-    const struct cts_kernel *const row = &run->catalogue.kernels[kernel];
+    if (kernel >= run->recording.catalogue.kernel_count) return CTS_RESULT_USAGE;
+    const struct cts_kernel *const row = &run->recording.catalogue.kernels[kernel];
     const struct cts_kernel_info full = {
         .kernel = row->kernel,
         .is_instrumented = row->instrumented,
@@ -169,32 +172,32 @@ static enum cts_result give_launch(const struct cts_launch *row, struct cts_laun
 
 size_t cts_run_launch_count(const struct cts_run *run)
 {
-    return run->catalogue.launch_count;
+    return run->recording.catalogue.launch_count;
 }
 
 enum cts_result cts_run_launch(const struct cts_run *run, size_t index,
                                struct cts_launch_info *info)
 {
-    if (index >= run->catalogue.launch_count) return CTS_RESULT_USAGE;
-    return give_launch(&run->catalogue.launches[index], info);
+    if (index >= run->recording.catalogue.launch_count) return CTS_RESULT_USAGE;
+    return give_launch(&run->recording.catalogue.launches[index], info);
 }
 
 enum cts_result cts_run_find_launch(const struct cts_run *run, uint32_t launch,
                                     struct cts_launch_info *info)
 {
-    const struct cts_launch *const row = cts_catalogue_launch(&run->catalogue, launch);
+    const struct cts_launch *const row = cts_catalogue_launch(&run->recording.catalogue, launch);
     return row ? give_launch(row, info) : CTS_RESULT_USAGE;
 }
 
 size_t cts_run_site_count(const struct cts_run *run)
 {
-    return run->catalogue.site_count;
+    return run->recording.catalogue.site_count;
 }
 
 enum cts_result cts_run_site(const struct cts_run *run, size_t site, struct cts_site_info *info)
 {
-    if (site >= run->catalogue.site_count) return CTS_RESULT_USAGE;
-    const struct cts_site *const row = &run->catalogue.sites[site];
+    if (site >= run->recording.catalogue.site_count) return CTS_RESULT_USAGE;
+    const struct cts_site *const row = &run->recording.catalogue.sites[site];
     const struct cts_site_info full = {
         .site = row->site,
         .operation = cts_operation_text(row->operation),
@@ -215,14 +218,14 @@ enum cts_result cts_run_site(const struct cts_run *run, size_t site, struct cts_
 
 size_t cts_run_allocation_count(const struct cts_run *run)
 {
-    return run->catalogue.allocation_count;
+    return run->recording.catalogue.allocation_count;
 }
 
 enum cts_result cts_run_allocation(const struct cts_run *run, size_t index,
                                    struct cts_allocation_info *info)
 {
-    if (index >= run->catalogue.allocation_count) return CTS_RESULT_USAGE;
-    const struct cts_allocation *const row = &run->catalogue.allocations[index];
+    if (index >= run->recording.catalogue.allocation_count) return CTS_RESULT_USAGE;
+    const struct cts_allocation *const row = &run->recording.catalogue.allocations[index];
     const struct cts_allocation_info full = {
         .allocation = row->allocation,
         .rank = row->rank,
@@ -251,15 +254,16 @@ enum cts_result cts_accesses_open(const struct cts_run *run, uint32_t launch,
 {
     struct cts_error failure = {.status = CTS_MEMORY, .text = "out of memory"};
     *out = NULL;
-    if (launch != CTS_UNKNOWN && !cts_catalogue_launch(&run->catalogue, launch)) {
-        cts_fail(&failure, CTS_USAGE, "'%s' has no launch %u", run->path, launch);
+    if (launch != CTS_UNKNOWN && !cts_catalogue_launch(&run->recording.catalogue, launch)) {
+        cts_fail(&failure, CTS_USAGE, "'%s' has no launch %u", run->recording.path, launch);
         return cts_api_give(&failure, error, error_bytes);
     }
+    if (cts_recording_need_accesses(&run->recording, &failure))
+        return cts_api_give(&failure, error, error_bytes);
+    failure = (struct cts_error){.status = CTS_MEMORY, .text = "out of memory"};
     struct cts_accesses *const accesses = calloc(1, sizeof *accesses);
-    if (!accesses || cts_acc_open(run->path, &accesses->reader, &failure)) {
-        free(accesses);
-        return cts_api_give(&failure, error, error_bytes);
-    }
+    if (!accesses) return cts_api_give(&failure, error, error_bytes);
+    accesses->reader = run->recording.reader;
     accesses->run = run;
     accesses->launch = launch;
     *out = accesses;
@@ -300,7 +304,7 @@ int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *rec
     }
     const int more = take_record(accesses, &access);
     if (more != 1) return more;
-    const struct cts_catalogue *const catalogue = &accesses->run->catalogue;
+    const struct cts_catalogue *const catalogue = &accesses->run->recording.catalogue;
     record->launch = access.launch;
     record->site = access.site;
     record->cta = access.cta;
@@ -383,6 +387,5 @@ void cts_accesses_close(struct cts_accesses *accesses)
 {
     if (!accesses) return;
     cts_acc_batch_release(&accesses->batch);
-    cts_acc_close(accesses->reader);
     free(accesses);
 }

@@ -168,12 +168,30 @@ static OTF2_CallbackCode on_clock_offset(void *user, OTF2_TimeStamp time, int64_
     return OTF2_CALLBACK_SUCCESS;
 }
 
+/* Whether any location has definitions of its own. A measurement system writes them for all of its
+ * locations or for none, so that a location without is one whose file is gone. */
+static bool has_local_definitions(const struct cts_timeline *timeline)
+{
+    const struct cts_timeline_private *const p = timeline->private_data;
+    for (size_t i = 0; i < timeline->location_count; i++)
+        if (local_file_exists(p, timeline->locations[i].reference, "def")) return true;
+    return false;
+}
+
 /* Reads the mapping tables and clock offsets of one location. */
 static void read_local_definitions(struct cts_timeline *timeline, size_t location)
 {
     struct cts_timeline_private *const p = timeline->private_data;
     const uint64_t reference = timeline->locations[location].reference;
-    if (!local_file_exists(p, reference, "def")) return; /* they are optional */
+    if (!local_file_exists(p, reference, "def")) { /* optional for an archive as a whole */
+        if (has_local_definitions(timeline) && local_file_exists(p, reference, "evt"))
+            cts_gaps_add(&timeline->gaps,
+                         "'%s/%llu.def' is missing: numbers and clocks of location %llu are taken "
+                         "for those of the archive",
+                         p->directory, (unsigned long long)reference,
+                         (unsigned long long)reference);
+        return;
+    }
     OTF2_DefReader *const reader = OTF2_Reader_GetDefReader(p->reader, reference);
     uint64_t count = 0;
     OTF2_ErrorCode code = OTF2_ERROR_INVALID_DATA;
@@ -189,7 +207,8 @@ static void read_local_definitions(struct cts_timeline *timeline, size_t locatio
     if (code) {
         struct cts_error error;
         cts_otf2_fail(&error, CTS_FORMAT, code, "local definitions are damaged");
-        cts_timeline_warn(timeline, 1, "%s", error.text);
+        cts_gaps_add(&timeline->gaps, "'%s/%llu.def': %s", p->directory,
+                     (unsigned long long)reference, error.text);
     }
 }
 
@@ -213,11 +232,11 @@ static enum cts_status open_local_files(struct cts_timeline *timeline, struct ct
         if (local_file_exists(p, location->reference, "evt")) continue;
         location->missing = true;
         if (location->event_count)
-            cts_timeline_warn(
-                timeline, location->event_count,
-                "events of location %llu '%s' are missing: '%s/%llu.evt' is not there",
-                (unsigned long long)location->reference, location->name, p->directory,
-                (unsigned long long)location->reference);
+            cts_gaps_add(&timeline->gaps,
+                         "'%s/%llu.evt' is missing: %llu events of location %llu '%s'",
+                         p->directory, (unsigned long long)location->reference,
+                         (unsigned long long)location->event_count,
+                         (unsigned long long)location->reference, location->name);
     }
     return CTS_OK;
 }
@@ -287,6 +306,7 @@ void cts_timeline_close(struct cts_timeline *timeline)
     free(timeline->communicators);
     free(timeline->windows);
     free(timeline->warnings);
+    cts_gaps_release(&timeline->gaps);
     if (p) {
         if (p->callbacks) OTF2_EvtReaderCallbacks_Delete(p->callbacks);
         if (p->reader) OTF2_Reader_Close(p->reader);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "common/gaps.h"
 #include "common/processes.h"
 
 #define CTS_TIMELINE_NONE UINT32_MAX
@@ -273,6 +274,7 @@ struct cts_timeline {
         uint64_t count;
     } *warnings; /* gathered while opening */
     size_t warning_count;
+    struct cts_gaps gaps; /* files that are missing or damaged: what they hold is not counted */
     struct cts_timeline_private *private_data;
 };
 

@@ -1,0 +1,21 @@
+/* Opening and reading files as open(2), fopen(3), opendir(3) and read(2) do, but whole: what a
+ * signal interrupts is done again, and a read that came short goes on. */
+#ifndef CTS_COMMON_READ_FILE_H
+#define CTS_COMMON_READ_FILE_H
+
+#include <dirent.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* As open(), openat() and fopen(); flags and modes are theirs, O_CLOEXEC and "e" are added. */
+int cts_open_file(const char *path, int flags, mode_t mode);
+int cts_open_file_at(int directory, const char *name, int flags, mode_t mode);
+FILE *cts_open_stream(const char *path, const char *mode);
+/* As opendir(). */
+DIR *cts_open_directory(const char *path);
+
+/* Reads `byte_count` bytes, or up to the end of the file; how many, or -1 and errno. */
+ssize_t cts_read_file(int file, void *bytes, size_t byte_count);
+
+#endif

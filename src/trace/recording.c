@@ -1,0 +1,259 @@
+#include "trace/recording.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/parallel.h"
+#include "trace/seal.h"
+
+/* ---- launches ---- */
+
+/* Whether access files may know launches that the catalogue does not: it is written a moment later
+ * than they are, by a program that was cut off, still runs, or could not write all of it. */
+static bool may_be_behind(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        if (!catalogue->ranks[i].end_ns || catalogue->ranks[i].failure) return true;
+    return false;
+}
+
+/* What the launches' rows count and their chunks do not hold. */
+static enum cts_status compare_launches(struct cts_recording *recording, struct cts_error *error)
+{
+    struct cts_catalogue *const catalogue = &recording->catalogue;
+    struct cts_gaps *const gaps = &catalogue->gaps;
+    struct {
+        uint64_t records, accesses;
+    } *const found = cts_array_zeroed(catalogue->launch_count, sizeof *found, error);
+    if (!found) return CTS_MEMORY;
+    size_t chunk_count;
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(recording->reader, &chunk_count);
+    for (size_t i = 0; i < chunk_count; i++) {
+        const struct cts_launch *const launch = cts_catalogue_launch(catalogue, chunks[i].launch);
+        if (!launch) continue;
+        found[launch - catalogue->launches].records += chunks[i].record_count;
+        found[launch - catalogue->launches].accesses += chunks[i].access_count;
+    }
+    gaps->launches = gaps->records = gaps->accesses = 0;
+    for (size_t i = 0; i < catalogue->launch_count; i++) {
+        struct cts_launch *const launch = &catalogue->launches[i];
+        launch->missing_records =
+            launch->records > found[i].records ? launch->records - found[i].records : 0;
+        launch->missing_accesses =
+            launch->accesses > found[i].accesses ? launch->accesses - found[i].accesses : 0;
+        gaps->records += launch->missing_records;
+        gaps->accesses += launch->missing_accesses;
+        gaps->launches += launch->missing_records || launch->missing_accesses;
+    }
+    free(found);
+    return CTS_OK;
+}
+
+/* ---- chunks that do not belong to it ---- */
+
+struct strangers {
+    struct cts_recording *recording;
+    uint32_t file, launch; /* named last */
+};
+
+static const char *below(const struct cts_recording *recording, const char *path)
+{
+    const size_t length = strlen(recording->path);
+    return strncmp(path, recording->path, length) == 0 ? path + length + 1 : path;
+}
+
+static bool is_of_other_recording(void *state, const struct cts_acc_chunk *chunk)
+{
+    struct strangers *const strangers = state;
+    struct cts_recording *const recording = strangers->recording;
+    const char *const path = below(recording, cts_acc_file_path(recording->reader, chunk->file));
+    if (cts_seal_file(&recording->catalogue, path)) return false;
+    if (strangers->file != chunk->file)
+        cts_gaps_add(&recording->catalogue.gaps,
+                     "'%s' was not there when the recording ended: it is left out", path);
+    strangers->file = chunk->file;
+    return true;
+}
+
+static bool is_of_no_launch(void *state, const struct cts_acc_chunk *chunk)
+{
+    struct strangers *const strangers = state;
+    struct cts_recording *const recording = strangers->recording;
+    if (cts_catalogue_launch(&recording->catalogue, chunk->launch)) return false;
+    if (strangers->launch != chunk->launch)
+        cts_gaps_add(&recording->catalogue.gaps,
+                     "the catalogue does not have launch %u, of which '%s' has records",
+                     chunk->launch,
+                     below(recording, cts_acc_file_path(recording->reader, chunk->file)));
+    strangers->launch = chunk->launch;
+    return true;
+}
+
+static void leave_out_strangers(struct cts_recording *recording)
+{
+    struct strangers strangers = {.recording = recording, .file = CTS_NONE, .launch = CTS_NONE};
+    if (cts_seal_is_there(&recording->catalogue) && recording->catalogue.file_count)
+        cts_acc_leave_out(recording->reader, is_of_other_recording, &strangers);
+    if (!may_be_behind(&recording->catalogue))
+        cts_acc_leave_out(recording->reader, is_of_no_launch, &strangers);
+}
+
+/* ---- ranks ---- */
+
+static bool has_file(const struct cts_recording *recording, const char *path)
+{
+    const size_t count = cts_acc_file_count(recording->reader);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(below(recording, cts_acc_file_path(recording->reader, (uint32_t)i)), path))
+            return true;
+    return false;
+}
+
+/* A run without a seal says which files its processes wrote, or, of an earlier version, only that
+ * they wrote records. */
+static void name_missing_files(struct cts_recording *recording)
+{
+    struct cts_catalogue *const catalogue = &recording->catalogue;
+    if (cts_seal_is_there(catalogue)) return;
+    for (size_t i = 0; i < catalogue->access_file_count; i++) {
+        const struct cts_access_file_row *const row = &catalogue->access_files[i];
+        char path[40];
+        snprintf(path, sizeof path, "rank-%u/%u.acc", row->rank, row->file);
+        if (row->records && !has_file(recording, path))
+            cts_gaps_add(&catalogue->gaps,
+                         "'%s' is missing: %" PRIu64 " records, %" PRIu64 " accesses", path,
+                         row->records, row->accesses);
+    }
+    for (size_t i = 0; i < catalogue->rank_count; i++) {
+        char folder[32];
+        const uint32_t rank = catalogue->ranks[i].rank;
+        const size_t count = cts_acc_file_count(recording->reader);
+        const size_t length = (size_t)snprintf(folder, sizeof folder, "rank-%u/", rank);
+        bool found = false;
+        for (size_t k = 0; k < count && !found; k++)
+            found = !strncmp(below(recording, cts_acc_file_path(recording->reader, (uint32_t)k)),
+                             folder, length);
+        if (!found && catalogue->ranks[i].records)
+            cts_gaps_add(&catalogue->gaps, "the access files of rank %u are missing", rank);
+    }
+}
+
+/* ---- opening ---- */
+
+static void note_damage(void *state, const struct cts_error *error)
+{
+    struct cts_recording *const recording = state;
+    cts_gaps_add(&recording->catalogue.gaps, "%s", error->text);
+}
+
+static enum cts_status open_accesses(struct cts_recording *recording, struct cts_error *error)
+{
+    struct cts_catalogue *const catalogue = &recording->catalogue;
+    enum cts_status status =
+        cts_acc_open_readable(recording->path, &recording->reader, note_damage, recording, error);
+    if (status) return status;
+    cts_seal_check_files(recording->path, catalogue, CTS_SEAL_ACCESSES, &catalogue->gaps);
+    cts_seal_check_files(recording->path, catalogue, CTS_SEAL_TIMELINE_NAMES,
+                         &recording->timeline_gaps);
+    leave_out_strangers(recording);
+    status = compare_launches(recording, error);
+    if (!status) name_missing_files(recording);
+    return status;
+}
+
+enum cts_status cts_recording_open(const char *path, struct cts_recording *recording,
+                                   struct cts_error *error)
+{
+    *recording = (struct cts_recording){.path = strdup(path)};
+    if (!recording->path) return cts_fail(error, CTS_MEMORY, "no memory to read '%s'", path);
+    enum cts_status status = cts_catalogue_read(path, &recording->catalogue, error);
+    if (!status) {
+        status = open_accesses(recording, error);
+        if (status) cts_catalogue_release(&recording->catalogue);
+    }
+    if (!status) return CTS_OK;
+    cts_acc_close(recording->reader);
+    cts_gaps_release(&recording->timeline_gaps);
+    free(recording->path);
+    *recording = (struct cts_recording){0};
+    return status;
+}
+
+void cts_recording_close(struct cts_recording *recording)
+{
+    if (!recording->path) return;
+    cts_acc_close(recording->reader);
+    cts_catalogue_release(&recording->catalogue);
+    cts_gaps_release(&recording->timeline_gaps);
+    free(recording->path);
+    *recording = (struct cts_recording){0};
+}
+
+enum cts_status cts_recording_need_accesses(const struct cts_recording *recording,
+                                            struct cts_error *error)
+{
+    const struct cts_gaps *const gaps = &recording->catalogue.gaps;
+    size_t chunk_count;
+    cts_acc_chunks(recording->reader, &chunk_count);
+    if (chunk_count || !gaps->count || !gaps->accesses) return CTS_OK;
+    return cts_fail(error, CTS_FORMAT,
+                    "nothing is left of the %" PRIu64 " accesses recorded in '%s': %s",
+                    gaps->accesses, recording->path,
+                    gaps->named_count ? gaps->texts[0] : "its access files are missing");
+}
+
+/* ---- damage ---- */
+
+struct damage_search {
+    struct cts_recording *recording;
+    const struct cts_acc_chunk *chunks;
+    size_t chunk_count;
+    atomic_size_t next;
+    bool *is_damaged; /* per chunk */
+    pthread_mutex_t naming;
+};
+
+static void search_damage(void *state, unsigned index)
+{
+    struct damage_search *const search = state;
+    struct cts_acc_batch batch = {0};
+    size_t i;
+    (void)index;
+    while ((i = atomic_fetch_add(&search->next, 1)) < search->chunk_count) {
+        struct cts_error error;
+        const enum cts_status status =
+            cts_acc_read(search->recording->reader, &search->chunks[i], &batch, &error);
+        if (!status || status == CTS_MEMORY) continue;
+        search->is_damaged[i] = true;
+        pthread_mutex_lock(&search->naming);
+        note_damage(search->recording, &error);
+        pthread_mutex_unlock(&search->naming);
+    }
+    cts_acc_batch_release(&batch);
+}
+
+static bool is_marked(void *state, const struct cts_acc_chunk *chunk)
+{
+    const struct damage_search *const search = state;
+    return search->is_damaged[chunk - search->chunks];
+}
+
+bool cts_recording_leave_out_damage(struct cts_recording *recording)
+{
+    struct damage_search search = {.recording = recording, .naming = PTHREAD_MUTEX_INITIALIZER};
+    struct cts_error ignored;
+    search.chunks = cts_acc_chunks(recording->reader, &search.chunk_count);
+    search.is_damaged = cts_array_zeroed(search.chunk_count, sizeof *search.is_damaged, &ignored);
+    if (!search.is_damaged) return false;
+    cts_parallel(cts_thread_count(0), search_damage, &search);
+    bool *const marked = search.is_damaged;
+    const bool any = search.chunk_count && memchr(marked, true, search.chunk_count);
+    if (any) cts_acc_leave_out(recording->reader, is_marked, &search);
+    free(marked);
+    return any && !compare_launches(recording, &ignored);
+}

@@ -1,0 +1,73 @@
+"""A timeline without one of its files: `path`, `whatif` and `info` name it, and their sums are a
+lower bound."""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CTASCOPE, PROGRAM = sys.argv[1:3]
+
+
+class Missing(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="ctascope-missing-")
+        self.addCleanup(self.folder.cleanup)
+        os.chdir(self.folder.name)
+        subprocess.run([CTASCOPE, "record", "--timeline", "-o", "good", "--", PROGRAM, "calls"],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertTrue(os.path.exists("good/timeline/traces.otf2"))
+
+    def ask(self, verb, path, status=0):
+        done = subprocess.run([CTASCOPE, verb, path, "--format", "json"], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def test_whole(self):
+        for path in ("good", "good/timeline/traces.otf2"):
+            answer = json.loads(self.ask("path", path).stdout)
+            self.assertEqual((answer["lower_bound"], answer["missing"]), (False, []))
+
+    def test_one_file_gone_or_changed(self):
+        files = sorted(glob.glob("good/timeline/traces/*"))
+        self.assertGreater(len([name for name in files if name.endswith(".def")]), 0)
+        for name in files:
+            for change in (os.remove, lambda path: open(path, "ab").write(b"x")):
+                shutil.rmtree("run", ignore_errors=True)
+                shutil.copytree("good", "run")
+                change("run" + name.removeprefix("good"))
+                with self.subTest(name=name, change=change):
+                    done = self.ask("path", "run")
+                    answer = json.loads(done.stdout)
+                    self.assertIs(answer["lower_bound"], True)
+                    self.assertIn(name.removeprefix("good/"), done.stderr)
+                    self.assertTrue(any(name.removeprefix("good/") in text
+                                        for text in answer["missing"]), answer["missing"])
+                    self.assertIn(name.removeprefix("good/"), self.ask("whatif", "run").stderr)
+                    info = self.ask("info", "run")
+                    self.assertIs(json.loads(info.stdout)["totals"]["complete"], False)
+
+    def test_archive_without_local_definitions(self):
+        """An archive that is no run: its other locations have definitions of their own."""
+        files = sorted(glob.glob("good/timeline/traces/*.def"))
+        if len(files) < 2:
+            self.skipTest("one location alone")
+        shutil.copytree("good/timeline", "archive")
+        os.remove("archive/traces/" + os.path.basename(files[1]))
+        answer = json.loads(self.ask("path", "archive/traces.otf2").stdout)
+        self.assertIs(answer["lower_bound"], True)
+        self.assertIn(os.path.basename(files[1]), answer["missing"][0])
+
+    def test_timeline_gone(self):
+        shutil.copytree("good", "run")
+        shutil.rmtree("run/timeline")
+        self.assertIs(json.loads(self.ask("info", "run").stdout)["totals"]["complete"], False)
+        self.assertIn("no timeline", self.ask("path", "run", status=1).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
