@@ -9,6 +9,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "common/terminal.h"
 
 static int unknown_verb(const char *name)
 {
@@ -19,6 +20,15 @@ static int unknown_verb(const char *name)
     else
         fprintf(stderr, "ctascope: unknown %s '%s'; see 'ctascope --help'\n", kind, name);
     return CTS_EXIT_USAGE;
+}
+
+/* Whether the verb's output is data: JSON and CSV. */
+static bool is_for_programs(const struct cts_arguments *arguments)
+{
+    for (size_t i = 0; i < cts_option_count(arguments->verb); i++)
+        if (!strcmp(arguments->verb->options[i].name, "format") && arguments->values[i])
+            return strcmp(arguments->values[i], "table") != 0;
+    return arguments->verb->raw; /* what compilers print */
 }
 
 static int run_verb(const struct cts_verb *verb, int argument_count, char **argument_list)
@@ -35,8 +45,9 @@ static int run_verb(const struct cts_verb *verb, int argument_count, char **argu
                                    &arguments, &help);
     if (help)
         cts_help_verb(stdout, verb);
-    else if (!code)
-        code = verb->run(&arguments);
+    else if (!code && is_for_programs(&arguments))
+        cts_terminal_pass_stdout();
+    if (!help && !code) code = verb->run(&arguments);
     free(positional);
     return code;
 }
@@ -69,6 +80,7 @@ static void pass_over(int signal_number)
 int main(int argc, char **argv)
 {
     signal(SIGXFSZ, pass_over);
+    cts_terminal_guard();
     const int code = run(argc, argv);
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code) return code;
     fputs("ctascope: cannot write to standard output\n", stderr);

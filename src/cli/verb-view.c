@@ -1,4 +1,5 @@
 /* The page of a run, or of the time of an archive, served on this machine until Ctrl-C. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "cli/report-material.h"
 #include "cli/verb.h"
+#include "common/read-file.h"
 #include "view/server.h"
 
 /* Opens the browser, if there is a screen, without waiting for it. */
@@ -19,7 +21,8 @@ static void open_browser(const char *url)
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         setsid();
-        if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
+        const int nothing = cts_open_file("/dev/null", O_WRONLY, 0);
+        if (dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0)
             execlp("xdg-open", "xdg-open", url, (char *)NULL);
     }
     _exit(0);

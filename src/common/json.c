@@ -106,6 +106,19 @@ static void write_ascii(FILE *file, unsigned char c)
     }
 }
 
+/* A character of two bytes or more; one that a terminal would obey as an escape. All of those lie
+ * below U+10000. */
+static void write_character(FILE *file, const char *text, size_t length)
+{
+    const unsigned char *const t = (const unsigned char *)text;
+    if (cts_utf8_is_plain(text))
+        fwrite(text, 1, length, file);
+    else if (length == 2)
+        fprintf(file, "\\u%04x", (t[0] & 0x1fu) << 6 | (t[1] & 0x3fu));
+    else
+        fprintf(file, "\\u%04x", (t[0] & 0x0fu) << 12 | (t[1] & 0x3fu) << 6 | (t[2] & 0x3fu));
+}
+
 static void write_text(FILE *file, const char *text)
 {
     fputc('"', file);
@@ -117,7 +130,7 @@ static void write_text(FILE *file, const char *text)
         } else if (length == 1) {
             write_ascii(file, (unsigned char)*text++);
         } else {
-            fwrite(text, 1, length, file);
+            write_character(file, text, length);
             text += length;
         }
     }

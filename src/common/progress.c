@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/clock.h"
+#include "common/terminal.h"
 
 enum { FIRST_NS = 300 * 1000 * 1000, INTERVAL_NS = 100 * 1000 * 1000 };
 
 void cts_progress_begin(struct cts_progress *progress, FILE *file, const char *label,
                         uint64_t total)
 {
-    progress->file = file && isatty(fileno(file)) ? file : NULL;
+    progress->file = file && cts_is_terminal(file) ? file : NULL;
     progress->label = label;
     progress->total = total;
     progress->drawn = false;
@@ -29,8 +29,9 @@ void cts_progress_add(struct cts_progress *progress, uint64_t amount)
     if (atomic_flag_test_and_set(&progress->drawing)) return;
     atomic_store(&progress->next_ns, now + INTERVAL_NS);
     const double percent = progress->total ? 100.0 * (double)done / (double)progress->total : 0;
-    fprintf(progress->file, "\r%s %.0f%%\033[K", progress->label, percent);
-    fflush(progress->file);
+    cts_terminal_control(progress->file, "\r");
+    fprintf(progress->file, "%s %.0f%%", progress->label, percent);
+    cts_terminal_control(progress->file, "\033[K");
     progress->drawn = true;
     atomic_flag_clear(&progress->drawing);
 }
@@ -38,8 +39,7 @@ void cts_progress_add(struct cts_progress *progress, uint64_t amount)
 void cts_progress_end(struct cts_progress *progress)
 {
     if (!progress->file || !progress->drawn) return;
-    fputs("\r\033[K", progress->file);
-    fflush(progress->file);
+    cts_terminal_control(progress->file, "\r\033[K");
 }
 
 bool cts_colours_wanted(FILE *file)
@@ -48,5 +48,5 @@ bool cts_colours_wanted(FILE *file)
     const char *const terminal = getenv("TERM");
     if (no_colour && *no_colour) return false;
     if (!terminal || strcmp(terminal, "dumb") == 0) return false;
-    return isatty(fileno(file));
+    return cts_is_terminal(file);
 }

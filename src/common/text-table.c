@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/terminal.h"
 #include "common/utf8.h"
 
 enum { GAP_COLUMNS = 2 };
@@ -15,6 +16,22 @@ void cts_text_table_column(struct cts_text_table *table, const char *title, enum
     table->titles[table->column_count] = title;
     table->aligns[table->column_count] = align;
     table->column_count++;
+}
+
+/* Characters that a terminal would obey become '?'; returns the length then. */
+static size_t make_plain(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at;) {
+        const size_t size = cts_utf8_length(at);
+        if (size && cts_utf8_is_plain(at))
+            for (size_t i = 0; i < size; i++) *to++ = at[i];
+        else
+            *to++ = '?';
+        at += size ? size : 1;
+    }
+    *to = 0;
+    return (size_t)(to - text);
 }
 
 void cts_text_table_cell(struct cts_text_table *table, const char *format, ...)
@@ -29,10 +46,8 @@ void cts_text_table_cell(struct cts_text_table *table, const char *format, ...)
         cts_fail(&table->failure, CTS_MEMORY, "no memory for a table's cell");
         return;
     }
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
-    if (!cts_buffer_append(&table->cells, text, (size_t)length + 1, &table->failure))
-        table->cell_count++;
+    const size_t plain_bytes = make_plain(text) + 1;
+    if (!cts_buffer_append(&table->cells, text, plain_bytes, &table->failure)) table->cell_count++;
     free(text);
 }
 
@@ -60,10 +75,12 @@ enum cts_status cts_text_table_print(const struct cts_text_table *table, FILE *f
         const size_t columns = cts_utf8_columns(text);
         if (columns > widths[i % n]) widths[i % n] = columns;
     }
-    fprintf(file, "%*s%s", (int)table->indent, "", table->title_start ? table->title_start : "");
+    fprintf(file, "%*s", (int)table->indent, "");
+    if (table->title_start) cts_terminal_control(file, table->title_start);
     for (unsigned i = 0; i < n; i++)
         print_cell(file, table->titles[i], widths[i], table->aligns[i], i + 1 == n);
-    fprintf(file, "%s\n", table->title_end ? table->title_end : "");
+    if (table->title_end) cts_terminal_control(file, table->title_end);
+    fputc('\n', file);
     text = (const char *)table->cells.data;
     for (size_t i = 0; i < table->cell_count; i++, text += strlen(text) + 1) {
         const bool last = i % n + 1 == n || i + 1 == table->cell_count;
@@ -149,7 +166,14 @@ struct cts_scaled cts_percent_text(uint64_t part, uint64_t whole)
 
 void cts_print_plain(FILE *file, const char *text)
 {
-    for (; *text; text++) fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, file);
+    while (*text) {
+        const size_t size = cts_utf8_length(text);
+        if (size && cts_utf8_is_plain(text))
+            fwrite(text, 1, size, file);
+        else
+            fputc('?', file);
+        text += size ? size : 1;
+    }
 }
 
 void cts_csv_field(FILE *file, const char *text)

@@ -56,7 +56,7 @@ struct cts_counted {
 };
 struct cts_counted cts_counted_text(uint64_t count, const char *one, const char *many);
 
-/* Prints text that came from a file: control characters, which a terminal would obey, as '?'. */
+/* Prints text that came from a file on one line: what a terminal would obey is a '?' (utf8.h). */
 void cts_print_plain(FILE *file, const char *text);
 
 /* One field of a CSV line (RFC 4180); quoted when it has to be. NULL: empty. The caller writes

@@ -20,6 +20,23 @@ size_t cts_utf8_length(const char *text)
     return is_continuation(t[3]) ? 4 : 0;
 }
 
+bool cts_utf8_is_plain(const char *text)
+{
+    const unsigned char *const t = (const unsigned char *)text;
+    switch (cts_utf8_length(text)) {
+    case 1:
+        return t[0] >= 0x20 && t[0] != 0x7f;
+    case 2: /* U+0080 to U+009F, U+061C */
+        return !(t[0] == 0xc2 && t[1] < 0xa0) && !(t[0] == 0xd8 && t[1] == 0x9c);
+    case 3: /* U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 */
+        if (t[0] != 0xe2) return true;
+        if (t[1] == 0x80) return t[2] != 0x8e && t[2] != 0x8f && !(t[2] >= 0xa8 && t[2] <= 0xae);
+        return !(t[1] == 0x81 && t[2] >= 0xa6 && t[2] <= 0xa9);
+    default:
+        return true;
+    }
+}
+
 size_t cts_utf8_columns(const char *text)
 {
     size_t columns = 0;

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import unittest
 
-CTASCOPE, PROGRAM = sys.argv[1:3]
+CTASCOPE, PROGRAM, LIBRARY = sys.argv[1:4]
 
 
 class Missing(unittest.TestCase):
@@ -17,12 +17,13 @@ class Missing(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory(prefix="ctascope-missing-")
         self.addCleanup(self.folder.cleanup)
         os.chdir(self.folder.name)
-        subprocess.run([CTASCOPE, "record", "--timeline", "-o", "good", "--", PROGRAM, "calls"],
+        subprocess.run([CTASCOPE, "record", "--timeline", "-o", "good", "--", PROGRAM, LIBRARY,
+                        "well", "50"],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.assertTrue(os.path.exists("good/timeline/traces.otf2"))
 
-    def ask(self, verb, path, status=0):
-        done = subprocess.run([CTASCOPE, verb, path, "--format", "json"], text=True,
+    def ask(self, verb, path, *options, status=0):
+        done = subprocess.run([CTASCOPE, verb, path, "--format", "json", *options], text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
@@ -47,7 +48,7 @@ class Missing(unittest.TestCase):
                     self.assertIn(name.removeprefix("good/"), done.stderr)
                     self.assertTrue(any(name.removeprefix("good/") in text
                                         for text in answer["missing"]), answer["missing"])
-                    self.assertIn(name.removeprefix("good/"), self.ask("whatif", "run").stderr)
+                    self.assertIn(name.removeprefix("good/"), self.ask("whatif", "run", "--remove", "work").stderr)
                     info = self.ask("info", "run")
                     self.assertIs(json.loads(info.stdout)["totals"]["complete"], False)
 

@@ -171,6 +171,32 @@ class Damaged(support.RecordTest):
         database.close()
         self.all_fail("run/run.db")
 
+    def test_names_are_text(self):
+        """Escape sequences and overrides of direction in names reach nobody's terminal; programs
+        that read CSV or JSON get them as they are."""
+        self.copy()
+        evil = "k\x1b]0;title\x07\x1b[31m\u202egnp\u2066\x9b2J\x7f\r"
+        database = sqlite3.connect("run/run.db")
+        for table, column in (("kernels", "name"), ("sites", "variable"), ("sites", "function"),
+                              ("sources", "path"), ("allocations", "variable"),
+                              ("allocations", "path"), ("ranks", "program"), ("run", "value")):
+            where = "WHERE key = 'command'" if table == "run" else ""
+            database.execute(f"UPDATE {table} SET {column} = ? {where}", (evil,))
+        database.commit()
+        database.close()
+        for verb in (("info",), ("dump",), ("comm",), ("comm", "--per", "kernel"),
+                     ("comm", "--per", "site"), ("access",), ("access", "--per", "allocation"),
+                     ("partition",), ("partition", "--per", "kernel"), ("diff", "good"),
+                     ("comm", "--format", "json")):
+            with self.subTest(verb=verb):
+                done = self.ctascope(verb[0], "run", *verb[1:])
+                for text in (done.stdout, done.stderr):
+                    for character in evil.replace("k", "").replace("gnp", ""):
+                        if character not in "]0;title[31m2J":
+                            self.assertNotIn(character, text)
+        names = self.ctascope("comm", "run", "--per", "kernel", "--format", "csv").stdout
+        self.assertIn("\x1b]0;title\x07", names)
+
     # ---- the access files ----
 
     def test_newer_access_file(self):
