@@ -10,8 +10,8 @@ enum { CHARACTER_MAX = 4, BLOCK_BYTES = 4096 };
 
 struct guard {
     int fd;
-    bool passes;                      /* everything, as it is */
-    char pending[CHARACTER_MAX + 1];  /* the start of a character that the last write cut */
+    bool passes;                     /* everything, as it is */
+    char pending[CHARACTER_MAX + 1]; /* the start of a character that the last write cut */
     size_t pending_bytes;
     FILE *stream;
 };

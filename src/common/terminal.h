@@ -1,9 +1,10 @@
-/* What a person reads goes to a terminal without control: names of kernels, variables and files come
- * from other people's programs, and may hold escape sequences or overrides of the writing direction.
+/* What a person reads goes to a terminal without control: names of kernels, variables and files
+ * come from other people's programs, and may hold escape sequences or overrides of the writing
+ * direction.
  *
  * cts_terminal_guard() puts a filter under stdout and stderr that shows each such character, and
- * each byte that is no UTF-8, as '?'; line feeds and tabs pass. What ctascope itself wants a terminal
- * to do goes through cts_terminal_control(). */
+ * each byte that is no UTF-8, as '?'; line feeds and tabs pass. What ctascope itself wants a
+ * terminal to do goes through cts_terminal_control(). */
 #ifndef CTS_COMMON_TERMINAL_H
 #define CTS_COMMON_TERMINAL_H
 

@@ -23,7 +23,7 @@
 #include "trace/catalogue-sql.h"
 #include "trace/catalogue-tables.h"
 #include "trace/journal.h"
-#include "trace/seal-private.h"
+#include "trace/seal-tables.h"
 
 enum {
     ARENA_CHUNK_BYTES = 64 * 1024,

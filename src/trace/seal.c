@@ -1,7 +1,3 @@
-/* A table's checksum is the sum, modulo 2^64, of a hash of each of its rows, so that it does not
- * depend on their order: 16 hexadecimal digits. A row's hash takes each column in turn: its type,
- * its length and its bytes. The seal names the columns that it took, so that a reader that knows
- * more or fewer of them computes the same. */
 #include "trace/seal.h"
 
 #include <dirent.h>
@@ -19,137 +15,9 @@
 #include "common/read-file.h"
 #include "trace/acc-format.h"
 #include "trace/catalogue-sql.h"
-#include "trace/catalogue-tables.h"
-#include "trace/seal-private.h"
+#include "trace/seal-tables.h"
 
-enum { COLUMNS_TEXT_BYTES = 600, DEPTH_MAX = 3, READ_BYTES = 1 << 18 };
-
-static const char seal_key[] = "sealed";
-
-/* ---- checksums of tables ---- */
-
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
-static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t byte_count)
-{
-    const uint8_t *at = bytes;
-    uint64_t word;
-    hash = mix(hash, byte_count);
-    for (; byte_count >= sizeof word; at += sizeof word, byte_count -= sizeof word) {
-        memcpy(&word, at, sizeof word);
-        hash = mix(hash, word);
-    }
-    word = 0;
-    if (byte_count) memcpy(&word, at, byte_count);
-    return mix(hash, word);
-}
-
-static uint64_t hash_row(sqlite3_stmt *statement)
-{
-    uint64_t hash = 1;
-    const int count = sqlite3_column_count(statement);
-    for (int i = 0; i < count; i++) {
-        const int type = sqlite3_column_type(statement, i);
-        hash = mix(hash, (uint64_t)type);
-        if (type == SQLITE_INTEGER) {
-            hash = mix(hash, (uint64_t)sqlite3_column_int64(statement, i));
-        } else if (type != SQLITE_NULL) {
-            const void *const bytes = sqlite3_column_blob(statement, i);
-            hash = mix_bytes(hash, bytes, bytes ? (size_t)sqlite3_column_bytes(statement, i) : 0);
-        }
-    }
-    return hash;
-}
-
-struct table_sum {
-    uint64_t rows, sum;
-};
-
-/* SQLITE_ERROR where the table or one of its columns is not there. */
-static int sum_table(sqlite3 *db, const char *name, const char *columns, struct table_sum *sum)
-{
-    sqlite3_stmt *statement = NULL;
-    char *const sql = sqlite3_mprintf("SELECT %s FROM \"%w\"", columns, name);
-    int code = sql ? sqlite3_prepare_v2(db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
-    sqlite3_free(sql);
-    *sum = (struct table_sum){0};
-    if (code) return code;
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        sum->rows++;
-        sum->sum += hash_row(statement);
-    }
-    sqlite3_finalize(statement);
-    return code == SQLITE_DONE ? SQLITE_OK : code;
-}
-
-static bool is_summed(unsigned table)
-{
-    return table != CTS_TABLE_CHECKSUMS;
-}
-
-static const char *name_of(unsigned table)
-{
-    return table == CTS_TABLE_COUNT ? "run" : cts_tables[table].name;
-}
-
-/* "a", "b": the columns that this program knows. */
-static void columns_of(unsigned table, char *text, size_t text_bytes)
-{
-    if (table == CTS_TABLE_COUNT) {
-        snprintf(text, text_bytes, "\"key\",\"value\"");
-        return;
-    }
-    size_t length = 0;
-    for (unsigned i = 0; i < cts_tables[table].column_count && length < text_bytes; i++)
-        length += (size_t)snprintf(text + length, text_bytes - length, "%s\"%s\"", i ? "," : "",
-                                   cts_tables[table].columns[i].name);
-    if (length >= text_bytes) abort(); /* our mistake: a table has grown */
-}
-
-static bool has_table(sqlite3 *db, const char *name)
-{
-    sqlite3_stmt *statement = NULL;
-    bool found = false;
-    if (sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_schema WHERE name = ? AND type = 'table'", -1,
-                           &statement, NULL) == SQLITE_OK) {
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-        found = sqlite3_step(statement) == SQLITE_ROW;
-    }
-    sqlite3_finalize(statement);
-    return found;
-}
-
-static enum cts_status store_sums(sqlite3 *db, struct cts_error *error)
-{
-    static const char what[] = "cannot seal the run";
-    sqlite3_stmt *insert = NULL;
-    enum cts_status status = CTS_OK;
-    if (sqlite3_prepare_v2(db,
-                           "INSERT INTO checksums (name, columns, rows, checksum) VALUES "
-                           "(?,?,?,?)",
-                           -1, &insert, NULL))
-        return cts_sql_fail(db, error, what);
-    for (unsigned t = 0; !status && t <= CTS_TABLE_COUNT; t++) {
-        struct table_sum sum;
-        char columns[COLUMNS_TEXT_BYTES], text[20];
-        if (!is_summed(t) || !has_table(db, name_of(t))) continue;
-        columns_of(t, columns, sizeof columns);
-        const int code = sum_table(db, name_of(t), columns, &sum);
-        snprintf(text, sizeof text, "%016" PRIx64, sum.sum);
-        sqlite3_bind_text(insert, 1, name_of(t), -1, SQLITE_STATIC);
-        sqlite3_bind_text(insert, 2, columns, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(insert, 3, (sqlite3_int64)sum.rows);
-        sqlite3_bind_text(insert, 4, text, -1, SQLITE_STATIC);
-        if (code || sqlite3_step(insert) != SQLITE_DONE) status = cts_sql_fail(db, error, what);
-        sqlite3_reset(insert);
-    }
-    sqlite3_finalize(insert);
-    return status;
-}
+enum { DEPTH_MAX = 3, READ_BYTES = 1 << 18 };
 
 /* ---- the files ---- */
 
@@ -291,14 +159,14 @@ enum cts_status cts_seal_write(const char *run_path, struct cts_error *error)
     static const char begin[] = "BEGIN IMMEDIATE; DELETE FROM files; DELETE FROM checksums";
     sqlite3 *db = NULL;
     enum cts_status status = cts_catalogue_open_database(run_path, &db, error);
-    if (!status && (!has_table(db, "files") || !has_table(db, "checksums"))) {
+    if (!status && (!cts_seal_has_table(db, "files") || !cts_seal_has_table(db, "checksums"))) {
         cts_catalogue_close_database(db); /* of an earlier version */
         return CTS_OK;
     }
     if (!status) status = cts_sql_run(db, begin, "cannot seal the run", error);
     if (!status) status = store_files(db, run_path, error);
-    if (!status) status = cts_catalogue_store_key(db, seal_key, "1", true, error);
-    if (!status) status = store_sums(db, error);
+    if (!status) status = cts_catalogue_store_key(db, CTS_SEAL_KEY, "1", true, error);
+    if (!status) status = cts_seal_store_tables(db, error);
     if (!status) status = cts_sql_run(db, "COMMIT", "cannot seal the run", error);
     if (db && !sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     cts_catalogue_close_database(db);
@@ -309,54 +177,7 @@ enum cts_status cts_seal_write(const char *run_path, struct cts_error *error)
 
 bool cts_seal_is_there(const struct cts_catalogue *catalogue)
 {
-    return cts_catalogue_get(catalogue, seal_key) || catalogue->checksum_count;
-}
-
-static const struct cts_checksum *find_checksum(const struct cts_catalogue *catalogue,
-                                                const char *name)
-{
-    for (size_t i = 0; i < catalogue->checksum_count; i++)
-        if (strcmp(catalogue->checksums[i].name, name) == 0) return &catalogue->checksums[i];
-    return NULL;
-}
-
-/* Names of columns go into SQL: nothing but what columns_of() writes may. */
-static bool is_column_list(const char *text)
-{
-    return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789\",")] == 0;
-}
-
-enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalogue,
-                                      struct cts_error *error)
-{
-    if (!cts_seal_is_there(catalogue)) return CTS_OK;
-    for (unsigned t = 0; t <= CTS_TABLE_COUNT; t++) {
-        const char *const name = name_of(t);
-        struct table_sum sum = {0};
-        char text[20];
-        if (!is_summed(t) || !has_table(db, name)) continue;
-        const struct cts_checksum *const sealed = find_checksum(catalogue, name);
-        if (!sealed) {
-            cts_gaps_add(&catalogue->gaps, "run.db has lost the checksum of table '%s'", name);
-            continue;
-        }
-        const int code = is_column_list(sealed->columns)
-                             ? sum_table(db, name, sealed->columns, &sum)
-                             : SQLITE_ERROR;
-        if (code == SQLITE_NOMEM || (code & 0xff) == SQLITE_IOERR)
-            return cts_sql_fail(db, error, "table '%s'", name);
-        snprintf(text, sizeof text, "%016" PRIx64, sum.sum);
-        if (code || sum.rows < sealed->rows)
-            cts_gaps_add(&catalogue->gaps,
-                         "run.db: table '%s' had %" PRIu64 " rows and has %" PRIu64, name,
-                         sealed->rows, sum.rows);
-        else if (sum.rows != sealed->rows || strcmp(text, sealed->checksum) != 0)
-            cts_gaps_add(&catalogue->gaps,
-                         "run.db: table '%s' is not as it was recorded: its checksum differs; "
-                         "what is made from it may be wrong",
-                         name);
-    }
-    return CTS_OK;
+    return cts_catalogue_get(catalogue, CTS_SEAL_KEY) || catalogue->checksum_count;
 }
 
 const struct cts_run_file *cts_seal_file(const struct cts_catalogue *catalogue, const char *path)
