@@ -273,7 +273,7 @@ static const struct cts_table_column message_columns[] = {
 #undef ROW
 
 #define ROW cts_run_file
-static const struct cts_column file_columns[] = {
+static const struct cts_table_column file_columns[] = {
     WORD(path, NULL),
     QUANTITY(size_bytes, BYTES),
     MAYBE(checksum, IS_ALL_ONES, NUMBER),
@@ -283,7 +283,7 @@ static const struct cts_column file_columns[] = {
 };
 #undef ROW
 #define ROW cts_checksum
-static const struct cts_column checksum_columns[] = {
+static const struct cts_table_column checksum_columns[] = {
     WORD(name, NULL),
     WORD(columns, NULL),
     NUMBER(rows),
