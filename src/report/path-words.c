@@ -170,6 +170,23 @@ static void say_waits(const struct cts_path_report *report, const struct cts_pat
             percent_of(blamed->blame_ns, r->wait_ns));
 }
 
+/* Threads that take longer to begin than they work: they share processors, or sleep between teams.
+ */
+static void say_starts(const struct cts_path_report *report, struct cts_path_words *words)
+{
+    const struct cts_path *const r = report->result;
+    const struct cts_path_starts *const s = &r->starts;
+    if (!s->count || s->late_count * 2 < s->count || s->start_ns <= s->work_ns ||
+        s->start_ns < r->path_ns / 100)
+        return;
+    say(words,
+        "Threads start late: in %s of %s starts the time from the fork to the thread's begin is "
+        "longer than the thread's work (in sum %s, and %s of work). The threads are oversubscribed "
+        "(more threads than processors), or the parallel regions are too short for them.",
+        cts_count_text(s->late_count).text, cts_count_text(s->count).text, time_of(s->start_ns),
+        time_of(s->work_ns));
+}
+
 void cts_path_words_make(const struct cts_path_report *report, struct cts_path_words *words)
 {
     const struct cts_path_row *const long_row = most(report->result, false);
@@ -182,6 +199,7 @@ void cts_path_words_make(const struct cts_path_report *report, struct cts_path_w
     say_ranks(report, long_row, words);
     say_waits(report, blamed, words);
     if (blamed != long_row) say_ranks(report, blamed, words);
+    say_starts(report, words);
     if (long_row && long_row == blamed)
         say(words, "Make it faster first: both the run and the waits depend on it.");
 }

@@ -217,6 +217,10 @@ static void json_head(const struct cts_path_report *report, struct cts_json *jso
     cts_json_member_u64(json, "path_latency_ns", r->path_where_ns[CTS_PATH_LATENCY]);
     cts_json_member_u64(json, "path_jumps", r->path_jumps);
     cts_json_member_u64(json, "path_crossings", r->path_crossings);
+    cts_json_member_u64(json, "thread_starts", r->starts.count);
+    cts_json_member_u64(json, "thread_starts_late", r->starts.late_count);
+    cts_json_member_u64(json, "thread_start_ns", r->starts.start_ns);
+    cts_json_member_u64(json, "thread_work_ns", r->starts.work_ns);
     cts_json_member_u64(json, "wait_ns", r->wait_ns);
     cts_json_member_u64(json, "host_wait_ns", r->host_wait_ns);
     cts_json_member_u64(json, "device_wait_ns", r->device_wait_ns);

@@ -212,13 +212,49 @@ static void barrier_that_is_lost(void **state)
     expect_waits(&team, 2, 10 + 20, 2);
 }
 
+/* From the fork to a thread's begin, and from there to its first barrier, or the end without one.
+ */
+static void late_starts(void **state)
+{
+    (void)state;
+    for (unsigned late = 0; late < 2; late++) {
+        struct team team = team_new();
+        struct trace *const t = team.trace;
+        const uint64_t begin = late ? 70 : 20;
+        trace_enter(t, team.threads[0], 0, "main");
+        trace_add(t, team.threads[0], 10, CTS_EVENT_THREAD_FORK);
+        for (unsigned i = 0; i < TEAM; i++) {
+            const uint64_t at = i ? begin : 10;
+            trace_add(t, team.threads[i], at, CTS_EVENT_THREAD_TEAM_BEGIN)
+                ->event.thread.communicator = 1;
+            if (i == 2) {
+                trace_call(t, team.threads[i], at, 90, "work");
+            } else {
+                trace_call(t, team.threads[i], at, 80, "work");
+                trace_call(t, team.threads[i], 80, 90, "!$omp implicit barrier");
+            }
+            trace_add(t, team.threads[i], 90, CTS_EVENT_THREAD_TEAM_END)
+                ->event.thread.communicator = 1;
+        }
+        trace_add(t, team.threads[0], 90, CTS_EVENT_THREAD_JOIN);
+        trace_leave(t, team.threads[0], 100, "main");
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        assert_int_equal(r.starts.count, 2);
+        assert_int_equal(r.starts.late_count, late ? 2 : 0);
+        assert_int_equal(r.starts.start_ns, 2 * (begin - 10));
+        assert_int_equal(r.starts.work_ns, 80 - begin + 90 - begin);
+        finish(t, &r);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create_and_join),         cmocka_unit_test(joins_in_order),
         cmocka_unit_test(overhead_of_one_thread),  cmocka_unit_test(overhead_of_some_threads),
         cmocka_unit_test(barriers_of_two_regions), cmocka_unit_test(barrier_of_two_names),
-        cmocka_unit_test(barrier_that_is_lost),
+        cmocka_unit_test(barrier_that_is_lost),    cmocka_unit_test(late_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -204,6 +204,7 @@ struct cts_path_graph {
     uint64_t *warnings;                     /* [CTS_PATH_WARNING_COUNT], of this process */
     struct cts_path_row *rows;              /* [region_count]: calls and times, of this process */
     uint64_t *rank_ns;                   /* [process][region]: exclusive time, of own processes */
+    struct cts_path_starts starts;       /* of own processes */
     struct cts_path_blames *kept_blames; /* [location_count]: filled by cts_path_blame(); NULL */
     struct cts_path_found *stays;        /* [region_count]: filled by cts_path_walk(); NULL */
 };

@@ -81,9 +81,12 @@ void cts_load_begin_team(struct load *load, uint64_t time_ns, uint64_t id, uint3
     load->team_depth++;
 }
 
-void cts_load_end_team(struct load *load)
+void cts_load_end_team(struct load *load, uint64_t time_ns)
 {
-    if (load->team_depth) load->team_depth--;
+    if (!load->team_depth) return;
+    load->team_depth--;
+    if (load->raw && load->team_depth < TEAM_DEPTH_MAX)
+        load->raw->teams.items[load->teams[load->team_depth].team].end_ns = time_ns;
 }
 
 static void add_barrier(struct load *load, uint32_t call)
@@ -178,7 +181,7 @@ static void after_leave(struct load *load, const struct frame *frame, uint32_t l
         break;
     }
     case CTS_PATH_TASK:
-        cts_load_end_team(load);
+        cts_load_end_team(load, leave_ns);
         break;
     case CTS_PATH_ALL:
         add_all(load, frame, leave_ns);

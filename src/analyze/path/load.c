@@ -64,7 +64,7 @@ static void on_other(struct load *load, const struct cts_timeline_event *event, 
         cts_load_begin_team(load, time_ns, 0, event->thread.communicator, (uint32_t)at->count);
         break;
     case CTS_EVENT_THREAD_TEAM_END:
-        cts_load_end_team(load);
+        cts_load_end_team(load, time_ns);
         break;
     case CTS_EVENT_THREAD_CREATE:
     case CTS_EVENT_THREAD_BEGIN:

@@ -97,7 +97,7 @@ void cts_load_on_leave(struct load *load, const struct cts_timeline_event *event
 bool cts_load_leave_top(struct load *load, uint64_t time_ns);
 void cts_load_begin_team(struct load *load, uint64_t time_ns, uint64_t id, uint32_t communicator,
                          uint32_t node);
-void cts_load_end_team(struct load *load);
+void cts_load_end_team(struct load *load, uint64_t time_ns);
 
 /* load-messages.c: MPI's messages and collectives; load-windows.c: its windows */
 void cts_load_message(struct load *load, const struct cts_timeline_event *event);

@@ -95,6 +95,7 @@ static enum cts_status add_up(struct cts_path_graph *graph, uint64_t *path_ns,
 
 /* What is added up over stretches. */
 struct totals {
+    struct cts_path_starts starts;
     uint64_t *path_ns;
     struct cts_path_stay *stays;
     unsigned __int128 *blame;
@@ -289,6 +290,10 @@ static enum cts_status add_graph(struct cts_path_graph *graph, struct totals *to
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     for (uint32_t i = 0; i < graph->region_count; i++) totals->path_ns[i] += path_ns[i];
     cts_path_add_stays(graph, totals->stays);
+    totals->starts.count += graph->starts.count;
+    totals->starts.late_count += graph->starts.late_count;
+    totals->starts.start_ns += graph->starts.start_ns;
+    totals->starts.work_ns += graph->starts.work_ns;
     status = cts_path_blame(graph, totals->blame, error);
     if (!cts_processes_agree(graph->processes, &status, error)) goto out;
     status = cts_path_round_blames(graph, error);
@@ -309,6 +314,10 @@ static enum cts_status finish(struct cts_path_graph *graph, struct totals *total
 {
     cts_path_give_patterns(graph, &totals->sums, result);
     enum cts_status status = add_up(graph, totals->path_ns, totals->blame, error);
+    uint64_t starts[] = {totals->starts.count, totals->starts.late_count, totals->starts.start_ns,
+                         totals->starts.work_ns};
+    cts_processes_reduce_u64(graph->processes, starts, 4, CTS_REDUCE_SUM);
+    result->starts = (struct cts_path_starts){starts[0], starts[1], starts[2], starts[3]};
     if (!status) status = cts_path_share_stays(graph, totals->stays, error);
     if (!status) status = cts_path_spread_ranks(graph, error);
     if (!status) status = count_all(graph, result, error);

@@ -50,6 +50,7 @@ struct cts_path_op {       /* a call of the device's API */
 };
 struct cts_path_team {     /* a thread in a parallel region */
     uint64_t begin_ns, id; /* id: OMPT's; 0: by communicator */
+    uint64_t end_ns;       /* 0: it did not end */
     uint32_t communicator;
     uint32_t node; /* its first node in there */
 };

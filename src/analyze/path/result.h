@@ -153,6 +153,12 @@ struct cts_path_device_row {
     uint64_t copy_missed_count; /* copies with such time */
 };
 
+/* Threads that a fork starts, each once for each team that it joins; the forking one left out. */
+struct cts_path_starts {
+    uint64_t count, late_count; /* late: from the fork to its begin takes longer than its work */
+    uint64_t start_ns, work_ns; /* sums: fork to begin; begin to the first barrier or the end */
+};
+
 struct cts_path {
     const struct cts_timeline *timeline;
     struct cts_short_names names; /* of regions */
@@ -174,6 +180,7 @@ struct cts_path {
     uint64_t wait_ns, blame_ns; /* equal */
     uint64_t host_wait_ns, device_wait_ns;
     uint64_t path_where_ns[CTS_PATH_LATENCY + 1];
+    struct cts_path_starts starts;
     uint64_t stretch_count; /* in which it was analysed */
     uint64_t event_count, node_count, location_count, process_count, stream_count;
     uint64_t path_jumps, path_crossings; /* changes of location; of process */

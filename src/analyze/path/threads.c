@@ -94,6 +94,35 @@ static enum cts_status note_teams(struct process_forks *forks, uint32_t id,
     return CTS_OK;
 }
 
+/* How long a team's thread takes to begin, and how long it then works. */
+static void count_starts(struct process_forks *forks, uint32_t id, const struct fork_place *places)
+{
+    struct cts_path_graph *const graph = forks->graph;
+    const struct cts_path_location *const at = &graph->locations[id];
+    const struct cts_path_raw *const raw = at->raw;
+    struct cts_path_starts starts = {0};
+    size_t barrier = 0;
+    for (uint32_t i = 0; i < raw->teams.count; i++) {
+        const struct cts_path_team *const team = &raw->teams.items[i];
+        if (places[i].location == CTS_PATH_NONE || places[i].location == id) continue;
+        const struct cts_path_fork *const fork =
+            &graph->locations[places[i].location].raw->forks.items[places[i].index];
+        uint64_t end_ns = team->end_ns;
+        while (barrier < raw->barriers.count && raw->barriers.items[barrier].team < i) barrier++;
+        if (barrier < raw->barriers.count && raw->barriers.items[barrier].team == i)
+            end_ns = at->time_ns[raw->barriers.items[barrier].call];
+        if (fork->time_ns > team->begin_ns || end_ns < team->begin_ns) continue;
+        starts.count++;
+        starts.late_count += team->begin_ns - fork->time_ns > end_ns - team->begin_ns;
+        starts.start_ns += team->begin_ns - fork->time_ns;
+        starts.work_ns += end_ns - team->begin_ns;
+    }
+    __atomic_fetch_add(&graph->starts.count, starts.count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&graph->starts.late_count, starts.late_count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&graph->starts.start_ns, starts.start_ns, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&graph->starts.work_ns, starts.work_ns, __ATOMIC_RELAXED);
+}
+
 /* Teams of one location: their first nodes follow the fork. */
 static enum cts_status place_teams(struct process_forks *forks, uint32_t id,
                                    struct cts_error *error)
@@ -120,6 +149,7 @@ static enum cts_status place_teams(struct process_forks *forks, uint32_t id,
         status = CTS_PATH_OFFER(sequel, &sequel, error);
     }
     if (!status) status = note_teams(forks, id, places, error);
+    if (!status) count_starts(forks, id, places);
     free(places);
     return status;
 }
