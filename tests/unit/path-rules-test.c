@@ -156,6 +156,42 @@ static void blocking_copy(void **state)
     finish(t, &r);
 }
 
+/* Two streams, all launched at once; the device runs one kernel at a time. */
+static void full_device(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t);
+    const uint32_t one = trace_stream(t, host, 7), two = trace_stream(t, host, 8);
+    for (unsigned k = 0; k < 4; k++) trace_launch(t, host, 2 * k, 2 * k + 1, k % 2 ? two : one);
+    trace_call(t, host, 10, 430, "cuCtxSynchronize");
+    trace_call(t, one, 5, 105, "a kernel");
+    trace_call(t, two, 106, 206, "b kernel");
+    trace_call(t, one, 207, 307, "a kernel");
+    trace_call(t, two, 308, 408, "b kernel");
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    /* from 3, from 105 and from 206 until the other stream's kernel ends */
+    expect_pattern(&r, CTS_PATH_PATTERN_FULL_DEVICE, 3, 102 + 101 + 101);
+    expect_row(&r, "launch latency", 4 + 3, row_named(&r, "launch latency").blame_ns);
+    assert_int_equal(row_named(&r, "a kernel").path_ns, 200);
+    assert_int_equal(row_named(&r, "b kernel").path_ns, 200);
+    finish(t, &r);
+    /* side by side: nothing waits for the other */
+    struct trace *const beside = trace_new();
+    const uint32_t thread = trace_rank(beside);
+    const uint32_t a = trace_stream(beside, thread, 7), b = trace_stream(beside, thread, 8);
+    for (unsigned k = 0; k < 4; k++) trace_launch(beside, thread, 2 * k, 2 * k + 1, k % 2 ? b : a);
+    trace_call(beside, thread, 10, 430, "cuCtxSynchronize");
+    trace_call(beside, a, 5, 105, "a kernel");
+    trace_call(beside, b, 106, 206, "b kernel");
+    trace_call(beside, a, 200, 307, "a kernel");
+    trace_call(beside, b, 308, 408, "b kernel");
+    trace_analyze(beside, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_FULL_DEVICE, 0, 0);
+    finish(beside, &r);
+}
+
 /* A blocking copy after the kernel's end: the device waits for no synchronisation, it copies. */
 static void late_blocking_copy(void **state)
 {
@@ -964,6 +1000,7 @@ int main(void)
         cmocka_unit_test(streams_share_blame),
         cmocka_unit_test(ties),
         cmocka_unit_test(blocking_copy),
+        cmocka_unit_test(full_device),
         cmocka_unit_test(late_blocking_copy),
         cmocka_unit_test(pageable_copy),
         cmocka_unit_test(allocation),

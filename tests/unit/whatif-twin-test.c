@@ -604,7 +604,7 @@ static uint64_t allowed_ns(const struct twin_program *p)
     return steps_of(p) * 25ull + polls * (p->pause_ns + p->query_ns);
 }
 
-enum { SHOWN_MAX = 20 };
+enum { SHOWN_MAX = 20, EVIDENT = 4 };
 static unsigned compared, wrong;
 static bool shows;
 
@@ -689,6 +689,10 @@ static void compare_programs(bool exclusive, bool launches)
         make_program(p, exclusive);
         if (!launches && p->streams > 1) continue;
         struct recording recording = record(p, launches);
+        if (exclusive && recording.delayed < EVIDENT) { /* the recording hardly shows it */
+            trace_free(recording.trace);
+            continue;
+        }
         compare_changes(p, &recording, run);
         if (launches) double_all(&recording, run);
         if (!exclusive && launches) bound_targets(p, &recording, run);
@@ -713,6 +717,17 @@ static void no_launches(void **state)
     if (wrong > compared / 8) fail_msg("%u of %u projections are wrong", wrong, compared);
 }
 
+/* A device that runs one kernel at a time, which nothing says but that they never overlap. Who
+ * comes first when several come at once is not always known: some projections are wrong, one in a
+ * hundred.
+ */
+static void full_device(void **state)
+{
+    (void)state;
+    compare_programs(true, true);
+    if (wrong > compared / 100) fail_msg("%u of %u projections are wrong", wrong, compared);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2) {
@@ -722,6 +737,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops),
         cmocka_unit_test(no_launches),
+        cmocka_unit_test(full_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

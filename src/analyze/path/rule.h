@@ -7,7 +7,8 @@
  *     locks.c         an epoch      lock
  *     threads.c       fork, join    thread_start, thread_join
  *     device.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
- * null_stream, own_copy
+ *                                   null_stream, own_copy
+ *     device-turns.c  kernels       full_device
  *
  * A call of a host thread that depends on others waits from its enter until the last of them is
  * done, at most until its leave. */
@@ -85,6 +86,14 @@ struct cts_path_poll {
     uint64_t latest_ns;
 };
 
+/* A kernel that was ready at ready_ns, while another stream's ran on a device that runs one. */
+struct cts_path_turn {
+    struct cts_path_location *at;
+    uint32_t activity;
+    uint64_t ready_ns;
+    struct cts_path_edge before; /* the end of the other */
+};
+
 /* A blocking copy whose own copy is known and begins within the call. */
 struct cts_path_copied {
     struct cts_path_graph *graph;
@@ -102,6 +111,7 @@ struct cts_path_rule {
     enum cts_status (*lock)(const struct cts_path_lock_call *call, struct cts_error *error);
     enum cts_status (*sequel)(const struct cts_path_sequel *sequel, struct cts_error *error);
     enum cts_status (*sync)(const struct cts_path_sync *sync, struct cts_error *error);
+    enum cts_status (*turn)(const struct cts_path_turn *turn, struct cts_error *error);
     enum cts_status (*copied)(const struct cts_path_copied *copied, struct cts_error *error);
     enum cts_status (*poll)(const struct cts_path_poll *poll, struct cts_error *error);
     /* Adds the work that holds the next activity of a stream (device.c: hold). */

@@ -22,6 +22,8 @@
       "a stream waits for another's event")                                                        \
     X(NULL_STREAM, null_stream, "NullStream", "NullStreamPattern, 3.3.4",                          \
       "a stream and the null stream take turns")                                                   \
+    X(FULL_DEVICE, full_device, "full device", "",                                                 \
+      "a kernel waits for another stream's to leave the device")                                   \
     X(LATE_SENDER, late_sender, "late sender", "MPI late sender, 3.2",                             \
       "a receive waits for its send")                                                              \
     X(LATE_RECEIVER, late_receiver, "late receiver", "", "a send waits for its receive")           \

@@ -476,6 +476,12 @@ static void find_binding(struct cts_whatif_work *work)
         work->binding = CTS_WHATIF_BY_WAIT;
 }
 
+/* On a full device kernels begin in the order of their coming: no bound, but the room's. */
+static bool takes_turns(const struct cts_whatif_plan *plan, const struct cts_path_wait *wait)
+{
+    return wait->pattern == CTS_PATH_PATTERN_FULL_DEVICE && !plan->options->free_overlap;
+}
+
 static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t location,
                                    struct cts_error *error)
 {
@@ -499,8 +505,9 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
             .launch = CTS_PATH_NONE, .previous = CTS_PATH_NONE, .wait = CTS_PATH_NONE};
         if (activity->host != CTS_PATH_NONE) bound_by_launch(graph, begin_ns, activity, work);
         bound_by_previous(at, i, work);
-        if (wait_at[activity->begin]) {
-            const uint32_t wait = wait_at[activity->begin] - 1;
+        const uint32_t wait = wait_at[activity->begin] - 1;
+        work->takes_turn = wait_at[activity->begin] && takes_turns(plan, &at->waits.items[wait]);
+        if (wait_at[activity->begin] && !work->takes_turn) {
             const uint64_t latest_ns = latest_of(graph, location, &at->waits.items[wait]);
             if (latest_ns <= begin_ns) { /* else it did not wait for that */
                 work->wait = wait;

@@ -43,6 +43,7 @@ struct cts_whatif_work {
     uint32_t wait;     /* index in the stream's waits; NONE */
     uint8_t binding;   /* enum cts_whatif_bound: which one came last in the recording */
     bool queues;       /* it waited for room in the recording, or for a kernel's last CTAs */
+    bool takes_turn;   /* it waited for another stream's kernel: no bound came last */
     bool inferred;     /* the launch: the host ran something else until the begin */
     bool in_call;      /* the host runs from the launch to the begin: the tail is what it runs */
     bool forced;       /* it began without room: the model is wrong there and lets it */
@@ -76,6 +77,7 @@ struct cts_whatif_kernel {
 struct cts_whatif_shared_device {
     uint32_t process, device;
     uint32_t first, count; /* in by_device */
+    bool exclusive;        /* it runs one kernel at a time, in the order of their coming */
     uint32_t interference; /* 1/16: a kernel is 1 + this * the room of others slower */
     uint32_t overtaking;   /* 1/16: how much of the room goes by what kernels want where they want
                               more than there is; the rest goes to those that came first */

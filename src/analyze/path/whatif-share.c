@@ -104,12 +104,36 @@ static uint64_t ready_of(const struct cts_whatif_plan *plan, uint32_t location, 
     return ready_ns < begin_ns ? ready_ns : begin_ns;
 }
 
+static bool is_kernel(const struct cts_path_graph *graph, const struct cts_path_location *at,
+                      uint32_t index)
+{
+    const uint32_t region = at->region[at->activities.items[index].begin];
+    return region < graph->pseudo && graph->regions[region].kind != CTS_PATH_API;
+}
+
+/* Whether kernels of the location's device took turns in the recording. */
+static bool takes_turns(const struct cts_path_graph *graph, uint32_t location)
+{
+    const uint32_t process = graph->locations[location].process;
+    for (uint32_t i = graph->process_first[process]; i < graph->process_first[process + 1]; i++) {
+        const uint32_t l = graph->by_process[i];
+        const struct cts_path_waits *const waits = &graph->locations[l].waits;
+        if (graph->timeline->locations[l].device != graph->timeline->locations[location].device)
+            continue;
+        for (size_t w = 0; w < waits->count; w++)
+            if (waits->items[w].pattern == CTS_PATH_PATTERN_FULL_DEVICE) return true;
+    }
+    return false;
+}
+
 static enum cts_status add_kernels(struct cts_whatif_plan *plan, uint32_t location, uint32_t device,
                                    struct cts_error *error)
 {
     const struct cts_path_location *const at = &plan->graph->locations[location];
-    for (uint32_t i = 0; i < at->activities.count && i < at->configs.count; i++) {
-        if (!at->configs.items[i].cta_count) continue;
+    const bool exclusive = plan->devices[device].exclusive;
+    for (uint32_t i = 0; i < at->activities.count; i++) {
+        const bool configured = i < at->configs.count && at->configs.items[i].cta_count;
+        if (exclusive ? !is_kernel(plan->graph, at, i) : !configured) continue;
         if (plan->kernel_count == plan->kernel_capacity &&
             cts_array_grow((void **)&plan->kernels, &plan->kernel_capacity, plan->kernel_count + 1,
                            sizeof *plan->kernels, error))
@@ -121,7 +145,10 @@ static enum cts_status add_kernels(struct cts_whatif_plan *plan, uint32_t locati
                                              .device = device,
                                              .ready_ns = ready_of(plan, location, i),
                                              .blocker = CTS_PATH_NONE};
-        want_room(&plan->options->device, &at->configs.items[i], kernel);
+        if (exclusive)
+            kernel->room = kernel->need = CTS_WHATIF_ROOM;
+        else
+            want_room(&plan->options->device, &at->configs.items[i], kernel);
         work->on_device = true;
         work->kernel = (uint32_t)plan->kernel_count++;
     }
@@ -139,15 +166,17 @@ static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_err
     for (uint32_t i = 0; i < graph->location_count && !status; i++) {
         const uint32_t l = graph->by_process[i];
         const struct cts_path_location *const at = &graph->locations[l];
-        if (!at->configs.count || !at->activities.count) continue;
+        if (!at->stream || !at->activities.count) continue;
+        const bool exclusive = takes_turns(graph, l);
+        if (!exclusive && !at->configs.count) continue;
         uint32_t d = 0;
         const uint32_t number = graph->timeline->locations[l].device;
         while (d < plan->device_count &&
                (plan->devices[d].process != at->process || plan->devices[d].device != number))
             d++;
         if (d == plan->device_count)
-            plan->devices[plan->device_count++] =
-                (struct cts_whatif_shared_device){.process = at->process, .device = number};
+            plan->devices[plan->device_count++] = (struct cts_whatif_shared_device){
+                .process = at->process, .device = number, .exclusive = exclusive};
         device_of[l] = d + 1;
         streams[d]++;
     }

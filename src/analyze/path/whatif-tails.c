@@ -94,7 +94,7 @@ static size_t gather(struct tails *tails, unsigned bound, struct sample *samples
             int64_t *const least_ns = tails->least_ns[bound];
             if (sample.tail_ns < least_ns[sample.kind]) least_ns[sample.kind] = sample.tail_ns;
             if (sample.tail_ns < least_ns[ALL_KINDS]) least_ns[ALL_KINDS] = sample.tail_ns;
-            if (work->binding == bound) samples[count++] = sample;
+            if (work->binding == bound && !work->takes_turn) samples[count++] = sample;
         }
     }
     return count;

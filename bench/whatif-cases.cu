@@ -1,0 +1,307 @@
+// Shapes of programs for bench/whatif-cases: each waits for the device, or for other ranks, in its
+// own way. Kernels and host work last as long as the clock says, so that half the work is half the
+// time. whatif-cases SHAPE KERNEL_US HOST_US TURNS; prints the milliseconds of all turns. With
+// -DCASES_MPI the shapes whose names begin with "mpi" are there, and only these.
+#include "../examples/timeline/spin.h"
+#include <cstring>
+#include <time.h>
+#ifdef CASES_MPI
+#include <mpi.h>
+#endif
+
+__global__ void first_kernel(unsigned long long ns)
+{
+    spin_for(ns);
+}
+
+__global__ void second_kernel(unsigned long long ns)
+{
+    spin_for(ns);
+}
+
+// The host's work is a wait for the clock, which other programs on the machine disturb least.
+extern "C" __attribute__((noinline)) void host_work(long us)
+{
+    timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += us % 1000000 * 1000;
+    until.tv_sec += us / 1000000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (us && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr)) {
+    }
+}
+
+struct Case {
+    unsigned long long kernel_ns;
+    long host_us;
+    int *device, *pinned;
+    int pageable[1024];
+    cudaStream_t one, two;
+    cudaEvent_t event;
+    cudaGraphExec_t graph;
+};
+
+enum { BYTES = 1024 * sizeof(int), FIXED_NS = 20000000 };
+
+static void launch_first(Case &c, cudaStream_t stream)
+{
+    first_kernel<<<1, 1, 0, stream>>>(c.kernel_ns);
+}
+
+// A kernel that no change touches.
+static void launch_second(cudaStream_t stream)
+{
+    second_kernel<<<1, 1, 0, stream>>>(FIXED_NS);
+}
+
+static void sync_device(Case &c)
+{
+    launch_first(c, 0);
+    CHECK(cudaDeviceSynchronize());
+}
+
+static void sync_stream(Case &c)
+{
+    launch_first(c, c.one);
+    CHECK(cudaStreamSynchronize(c.one));
+}
+
+static void sync_event(Case &c)
+{
+    launch_first(c, c.one);
+    CHECK(cudaEventRecord(c.event, c.one));
+    CHECK(cudaEventSynchronize(c.event));
+}
+
+static void copy_to_host(Case &c)
+{
+    launch_first(c, 0);
+    CHECK(cudaMemcpy(c.pageable, c.device, BYTES, cudaMemcpyDeviceToHost));
+}
+
+static void copy_other_stream(Case &c)
+{
+    launch_first(c, c.one); // the null stream's copy waits for it
+    CHECK(cudaMemcpy(c.pinned, c.device, BYTES, cudaMemcpyDeviceToHost));
+}
+
+static void copy_to_device(Case &c)
+{
+    launch_first(c, 0);
+    CHECK(cudaMemcpy(c.device, c.pageable, BYTES, cudaMemcpyHostToDevice));
+}
+
+static void copy_async(Case &c)
+{
+    launch_first(c, c.one);
+    CHECK(cudaMemcpyAsync(c.pinned, c.device, BYTES, cudaMemcpyDeviceToHost, c.one));
+    CHECK(cudaStreamSynchronize(c.one));
+}
+
+static void memset_then_sync(Case &c)
+{
+    launch_first(c, 0);
+    CHECK(cudaMemset(c.device, 0, BYTES));
+    CHECK(cudaDeviceSynchronize());
+}
+
+static void malloc_free(Case &c)
+{
+    int *memory;
+    CHECK(cudaMalloc(&memory, BYTES));
+    launch_first(c, 0);
+    CHECK(cudaFree(memory));
+}
+
+static void stream_wait(Case &c)
+{
+    launch_first(c, c.one);
+    CHECK(cudaEventRecord(c.event, c.one));
+    CHECK(cudaStreamWaitEvent(c.two, c.event, 0));
+    launch_second(c.two);
+    CHECK(cudaStreamSynchronize(c.two));
+}
+
+static void null_stream(Case &c)
+{
+    launch_first(c, c.one);
+    launch_second(0);
+    launch_second(c.two);
+    CHECK(cudaStreamSynchronize(c.two));
+}
+
+static void poll_event(Case &c)
+{
+    launch_first(c, c.one);
+    CHECK(cudaEventRecord(c.event, c.one));
+    while (cudaEventQuery(c.event) == cudaErrorNotReady) host_spin_ms(0.05);
+}
+
+static void poll_stream(Case &c)
+{
+    launch_first(c, c.one);
+    while (cudaStreamQuery(c.one) == cudaErrorNotReady) host_spin_ms(0.05);
+}
+
+static void queue_of_kernels(Case &c)
+{
+    for (int i = 0; i < 3; i++) launch_first(c, c.one);
+    launch_second(c.one);
+    CHECK(cudaStreamSynchronize(c.one));
+}
+
+static void two_streams(Case &c)
+{
+    launch_first(c, c.one);
+    launch_second(c.two);
+    CHECK(cudaDeviceSynchronize());
+}
+
+static void graph(Case &c)
+{
+    if (!c.graph) {
+        cudaGraph_t made;
+        CHECK(cudaStreamBeginCapture(c.one, cudaStreamCaptureModeGlobal));
+        launch_first(c, c.one);
+        launch_second(c.one);
+        CHECK(cudaStreamEndCapture(c.one, &made));
+        CHECK(cudaGraphInstantiate(&c.graph, made, 0));
+    }
+    CHECK(cudaGraphLaunch(c.graph, c.one));
+    CHECK(cudaStreamSynchronize(c.one));
+}
+
+// The host works while the device does; only what is longer counts.
+static void overlapped(Case &c)
+{
+    launch_first(c, c.one);
+    host_work(c.host_us);
+    CHECK(cudaStreamSynchronize(c.one));
+}
+
+#ifdef CASES_MPI
+static int rank_of()
+{
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+static void kernel_on_even(Case &c)
+{
+    if (rank_of() % 2 == 0) sync_stream(c);
+}
+
+static void mpi_send(Case &c) // to the odd rank, which waits
+{
+    int value = 1;
+    const int rank = rank_of();
+    kernel_on_even(c);
+    if (rank % 2 == 0)
+        MPI_Send(&value, 1, MPI_INT, rank + 1, 0, MPI_COMM_WORLD);
+    else
+        MPI_Recv(&value, 1, MPI_INT, rank - 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void mpi_waitall(Case &c)
+{
+    int sent = 1, received;
+    MPI_Request requests[2];
+    const int rank = rank_of();
+    kernel_on_even(c);
+    MPI_Irecv(&received, 1, MPI_INT, rank ^ 1, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&sent, 1, MPI_INT, rank ^ 1, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+static void mpi_barrier(Case &c)
+{
+    kernel_on_even(c);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void mpi_allreduce(Case &c)
+{
+    int mine = 1, sum;
+    kernel_on_even(c);
+    MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+#endif
+
+struct Shape {
+    const char *name;
+    void (*turn)(Case &);
+};
+static const Shape shapes[] = {
+#ifdef CASES_MPI
+    {"mpi-send", mpi_send},
+    {"mpi-waitall", mpi_waitall},
+    {"mpi-barrier", mpi_barrier},
+    {"mpi-allreduce", mpi_allreduce},
+#else
+    {"sync-device", sync_device},
+    {"sync-stream", sync_stream},
+    {"sync-event", sync_event},
+    {"copy-to-host", copy_to_host},
+    {"copy-other-stream", copy_other_stream},
+    {"copy-to-device", copy_to_device},
+    {"copy-async", copy_async},
+    {"memset-then-sync", memset_then_sync},
+    {"malloc-free", malloc_free},
+    {"stream-wait", stream_wait},
+    {"null-stream", null_stream},
+    {"poll-event", poll_event},
+    {"poll-stream", poll_stream},
+    {"queue-of-kernels", queue_of_kernels},
+    {"two-streams", two_streams},
+    {"graph", graph},
+    {"overlapped", overlapped},
+#endif
+};
+
+static void run(const Shape &shape, Case &c, int turns)
+{
+    for (int i = 0; i < turns; i++) {
+        host_work(c.host_us);
+        shape.turn(c);
+    }
+    CHECK(cudaDeviceSynchronize());
+}
+
+int main(int argc, char **argv)
+{
+#ifdef CASES_MPI
+    MPI_Init(&argc, &argv);
+#endif
+    static Case c;
+    const Shape *chosen = nullptr;
+    for (const Shape &shape : shapes)
+        if (argc > 1 && !strcmp(argv[1], shape.name)) chosen = &shape;
+    if (argc < 5 || !chosen) {
+        for (const Shape &shape : shapes) puts(shape.name);
+        return argc < 2 ? 0 : 2;
+    }
+    c.kernel_ns = strtoull(argv[2], nullptr, 10) * 1000;
+    c.host_us = strtol(argv[3], nullptr, 10);
+    CHECK(cudaMalloc(&c.device, BYTES));
+    CHECK(cudaMallocHost(&c.pinned, BYTES));
+    CHECK(cudaStreamCreate(&c.one));
+    CHECK(cudaStreamCreate(&c.two));
+    CHECK(cudaEventCreateWithFlags(&c.event, cudaEventDisableTiming));
+#ifdef CASES_MPI
+    MPI_Barrier(MPI_COMM_WORLD);
+#endif
+    const auto begin = std::chrono::steady_clock::now();
+    run(*chosen, c, (int)strtol(argv[4], nullptr, 10));
+#ifdef CASES_MPI
+    MPI_Barrier(MPI_COMM_WORLD);
+    const bool prints = rank_of() == 0;
+#else
+    const bool prints = true;
+#endif
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    if (prints) printf("%.3f\n", took.count());
+#ifdef CASES_MPI
+    MPI_Finalize();
+#endif
+}
