@@ -293,7 +293,8 @@ static struct judgement judge(struct fold *f, const struct cts_process_end *end)
 {
     struct cts_journal_header *const h = f->header;
     struct judgement j = {.how = "unknown", .status = end ? (sqlite3_int64)end->status : -1};
-    if (atomic_load(&h->state) == CTS_JOURNAL_CLOSED)
+    const bool is_killed = end && end->is_signal && end->status == SIGKILL; /* even at the last */
+    if (atomic_load(&h->state) == CTS_JOURNAL_CLOSED && !is_killed)
         j.how = "closed";
     else if (end && end->is_signal)
         j.how = "signal";

@@ -128,6 +128,13 @@ class Outcomes(support.RecordTest):
                                 "CTA (3,0,0)", "thread (17,0,0)", "invalid address 0x20")
         self.assertGreaterEqual(info["totals"]["accesses"], 0)
 
+    def test_out_of_bounds_names_the_nearest_allocation(self):
+        self.check_fault("beyond", "cudaErrorIllegalAddress", "wild(int*, long)", "CTA (3,0,0)",
+                         "thread (17,0,0)", ": block[-268435456], 1073741824 B before 'block'",
+                         "(2048 B)")
+        plain = self.run_(self.program, "beyond", status=7).stderr
+        self.assertIn("block[-268435456], 1073741824 B before 'block'", plain)
+
     def test_null_pointer(self):
         self.check_fault("null", "cudaErrorIllegalAddress", "fill(int*, int)", "CTA (0,0,0)",
                          "thread (0,0,0)", "invalid address 0x0")

@@ -62,7 +62,8 @@ struct cts_launch_result {
     enum cts_fault_kind fault;
     char text[512]; /* "kernel 'k(int *)': CTA (3,0,0), thread (17,0,0): ..." */
     uint64_t records, accesses, dropped_accesses;
-    bool is_unrecorded; /* it was to be recorded, and could not be */
+    uint64_t fault_address; /* of CTS_FAULT_ADDRESS, where the processor tells it; else 0 */
+    bool is_unrecorded;     /* it was to be recorded, and could not be */
 };
 
 /* Runs a launch to its end; returns when every CTA is done or a fault stopped it. Thread-safe:

@@ -107,6 +107,12 @@ int main(int argc, char **argv)
         wild<<<8, 64>>>(device(512), 1L << 34);
         return outcome();
     }
+    if (is("beyond")) {
+        int *block;
+        if (cudaMalloc(&block, 512 * sizeof(int))) return 90;
+        wild<<<8, 64>>>(block, -(1L << 28));
+        return outcome();
+    }
     if (is("null")) {
         fill<<<1, 32>>>(nullptr, 32);
         return outcome();

@@ -355,6 +355,8 @@ static bool run(const struct cts_launch_request *request, struct cts_launch_resu
     result->accesses = launch.accesses;
     result->dropped_accesses = launch.dropped_accesses;
     result->fault = launch.fault.kind;
+    if (result->fault == CTS_FAULT_ADDRESS && launch.fault.has_address)
+        result->fault_address = launch.fault.address;
     if (result->fault != CTS_FAULT_NONE)
         cts_fault_describe(&launch, &launch.fault, result->text, sizeof result->text);
     pthread_cond_destroy(&launch.left);

@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -176,6 +177,37 @@ bool cts_range_find(const void *address, struct cts_range *range)
     if (found) *range = *found;
     pthread_mutex_unlock(&lock);
     return found != NULL;
+}
+
+static uint64_t distance_to(const struct cts_range *range, uint64_t address)
+{
+    if (address < range->address) return range->address - address;
+    const uint64_t end = range->address + range->size_bytes;
+    return address >= end ? address - end : 0;
+}
+
+bool cts_range_nearest(uint64_t address, struct cts_range *range)
+{
+    const struct cts_range *best = NULL;
+    pthread_mutex_lock(&lock);
+    const size_t at = position(address);
+    if (at < range_count) best = &ranges[at];
+    if (at && (!best || distance_to(&ranges[at - 1], address) < distance_to(best, address)))
+        best = &ranges[at - 1];
+    if (best) *range = *best;
+    pthread_mutex_unlock(&lock);
+    return best != NULL;
+}
+
+void cts_range_name(const void *address, const char *variable, uint32_t element_bytes)
+{
+    pthread_mutex_lock(&lock);
+    struct cts_range *const found = find((uint64_t)address);
+    if (found) {
+        snprintf(found->variable, sizeof found->variable, "%s", variable ? variable : "");
+        found->element_bytes = element_bytes;
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 bool cts_range_remove(const void *address, unsigned kinds, struct cts_range *range)

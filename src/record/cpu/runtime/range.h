@@ -18,9 +18,11 @@ struct cts_range {
     uint64_t address, size_bytes;
     enum cts_range_kind kind;
     int device;
-    unsigned flags;      /* of cudaHostAlloc or cudaHostRegister */
-    uint32_t allocation; /* catalogue id, CTS_NONE when not recorded */
-    void *pool;          /* the memory pool it came from, or NULL */
+    unsigned flags;         /* of cudaHostAlloc or cudaHostRegister */
+    uint32_t allocation;    /* catalogue id, CTS_NONE when not recorded */
+    void *pool;             /* the memory pool it came from, or NULL */
+    char variable[40];      /* what the source assigns it to; empty: unknown */
+    uint32_t element_bytes; /* of its type; 0: unknown */
 };
 
 void cts_ranges_start(void);
@@ -40,6 +42,12 @@ bool cts_range_allow_read(uint64_t address);
 
 /* The range that holds an address. */
 bool cts_range_find(const void *address, struct cts_range *range);
+
+/* The range that is nearest to an address outside of all; false when there is none. */
+bool cts_range_nearest(uint64_t address, struct cts_range *range);
+
+/* Says what the source calls the range at an address. */
+void cts_range_name(const void *address, const char *variable, uint32_t element_bytes);
 
 /* Takes the range that begins at an address and is of a kind in `kinds` (bits 1 << kind) out of the
  * table, so that a second call fails. Its memory stays until cts_range_release(). */

@@ -233,6 +233,7 @@ void cts_record_allocation(struct cts_range *range, const char *call)
 {
     const struct cts_allocation_desc *const desc = hint;
     hint = NULL;
+    if (desc) cts_range_name((const void *)range->address, desc->variable, desc->element_bytes);
     if (!cts_record_is_on()) return;
     range->allocation = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, 1);
     struct cts_allocation row = {.allocation = range->allocation,

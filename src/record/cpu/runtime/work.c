@@ -3,6 +3,7 @@
 #include "work.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,27 @@ static bool is_timed(const struct cts_trace *trace)
     return trace->is_on || trace->log;
 }
 
+/* Adds what the program has nearest to the address of a fault, as far as that can be meant. */
+static void add_nearest(struct cts_launch_result *result)
+{
+    enum { NULL_BYTES = 1 << 16 };
+    struct cts_range range;
+    const uint64_t address = result->fault_address;
+    const size_t used = strlen(result->text);
+    char name[80] = "";
+    if (address < NULL_BYTES || !cts_range_nearest(address, &range)) return;
+    const bool is_before = address < range.address;
+    const uint64_t end = range.address + range.size_bytes;
+    if (!is_before && address < end) return; /* a read-only one */
+    if (*range.variable && range.element_bytes)
+        snprintf(name, sizeof name, "%s[%lld], ", range.variable,
+                 (long long)(address - range.address) / (long long)range.element_bytes);
+    snprintf(result->text + used, sizeof result->text - used, ": %s%llu B %s %s%s%s (%llu B)", name,
+             (unsigned long long)(is_before ? range.address - address : address - end),
+             is_before ? "before" : "behind the end of", *range.variable ? "'" : "an allocation",
+             range.variable, *range.variable ? "'" : "", (unsigned long long)range.size_bytes);
+}
+
 static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct cts_trace *trace)
 {
     const struct cts_launch_work *const launch = &work->launch;
@@ -188,6 +210,7 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
     if (trace->is_on) cts_record_launch_end(work, stream, trace, start_ns, end_ns, &result);
     if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, end_ns);
     if (result.fault == CTS_FAULT_NONE) return;
+    if (result.fault_address) add_nearest(&result);
     if (cts_sticky(stream->device) == cudaSuccess) {
         cts_say("%s", result.text);
         cts_record_message("error", result.text);
