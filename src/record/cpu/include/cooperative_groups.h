@@ -483,11 +483,11 @@ template <class Group> CTS_CG_ void sync(const Group &group)
 {
     group.sync();
 }
-template <class Group> CTS_CG_ auto thread_rank(const Group &group)
+template <class Group> CTS_CG_ auto thread_rank(const Group &group) -> decltype(group.thread_rank())
 {
     return group.thread_rank();
 }
-template <class Group> CTS_CG_ auto group_size(const Group &group)
+template <class Group> CTS_CG_ auto group_size(const Group &group) -> decltype(group.size())
 {
     return group.size();
 }
