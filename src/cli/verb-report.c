@@ -1,38 +1,22 @@
 /* One self-contained HTML file with what a run holds. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/recording.h"
 #include "cli/report-material.h"
 #include "cli/verb.h"
+#include "common/output-file.h"
 #include "common/text-table.h"
 #include "view/embed.h"
 
-/* Writes beside the target and renames, so that a failure leaves an older report as it was. */
 static enum cts_status write_file(enum cts_status (*write)(const void *state, FILE *file,
                                                            struct cts_error *error),
                                   const void *state, const char *path, struct cts_error *error)
 {
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.part-%d", path, (int)getpid()) < 0)
-        return cts_fail(error, CTS_MEMORY, "no memory for a path");
-    enum cts_status status = CTS_OK;
-    FILE *const file = fopen(temporary, "w");
-    if (!file) {
-        status = cts_fail_errno(error, errno, "cannot write '%s'", path);
-        goto out;
-    }
-    status = write(state, file, error);
-    if (fclose(file) && !status) status = cts_fail_errno(error, errno, "cannot write '%s'", path);
-    if (!status && rename(temporary, path))
-        status = cts_fail_errno(error, errno, "cannot write '%s'", path);
-    if (status) unlink(temporary);
-out:
-    free(temporary);
-    return status;
+    struct cts_output output;
+    const enum cts_status status = cts_output_open(path, &output, error);
+    return status ? status : cts_output_close(&output, write(state, output.file, error), error);
 }
 
 static enum cts_status write_report(const void *state, FILE *file, struct cts_error *error)

@@ -197,6 +197,25 @@ class Damaged(support.RecordTest):
         names = self.ctascope("comm", "run", "--per", "kernel", "--format", "csv").stdout
         self.assertIn("\x1b]0;title\x07", names)
 
+    # ---- output ----
+
+    def test_output_goes_where_it_was_told(self):
+        """A regular file is replaced with its mode, through a link; a pipe is written."""
+        with open("old.html", "w", encoding="utf-8") as file:
+            file.write("old")
+        os.chmod("old.html", 0o640)
+        os.symlink("old.html", "link.html")
+        self.ctascope("report", "good", "-o", "link.html", status=0)
+        self.assertTrue(os.path.islink("link.html"))
+        self.assertEqual(os.stat("old.html").st_mode & 0o777, 0o640)
+        page = os.path.getsize("old.html")
+        self.assertGreater(page, 1000)
+        done = self.ctascope("report", "good", "-o", "/dev/full", status=1)
+        self.assertIn("cannot write '/dev/full': No space left on device", done.stderr)
+        self.assertTrue(os.path.exists("/dev/full") and not os.path.isfile("/dev/full"))
+        done = self.ctascope("report", "good", "-o", "/dev/stdout", status=0)
+        self.assertEqual(len(done.stdout.encode()), page)
+
     # ---- the access files ----
 
     def test_newer_access_file(self):
