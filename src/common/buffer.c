@@ -1,4 +1,5 @@
 #include "common/buffer.h"
+#include "common/read-file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,7 +43,7 @@ enum cts_status cts_buffer_append(struct cts_buffer *buffer, const void *bytes, 
 enum cts_status cts_buffer_read_text(struct cts_buffer *buffer, const char *path,
                                      struct cts_error *error)
 {
-    FILE *const file = fopen(path, "rb");
+    FILE *const file = cts_open_stream(path, "rb");
     if (!file) return cts_fail_errno(error, errno, "cannot read '%s'", path);
     const size_t start = buffer->size_bytes;
     enum cts_status status = CTS_OK;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "common/proc.h"
+#include "common/read-file.h"
 #include "trace/catalogue-sql.h"
 #include "trace/journal.h"
 #include "trace/rank-claim.h"
@@ -32,7 +33,7 @@ enum { SESSION_BYTES = 512 };
 
 enum cts_content cts_directory_content(const char *path)
 {
-    DIR *const directory = opendir(path);
+    DIR *const directory = cts_open_directory(path);
     if (!directory) return errno == ENOENT ? CTS_CONTENT_ABSENT : CTS_CONTENT_ERROR;
     enum cts_content content = CTS_CONTENT_EMPTY;
     struct dirent *entry;

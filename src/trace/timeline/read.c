@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "trace/timeline/timeline-private.h"
+#include "common/read-file.h"
 
 const char *cts_timeline_keep(struct cts_timeline_private *private, const char *text)
 {
@@ -137,7 +138,7 @@ static enum cts_status check_anchor_bytes(const struct cts_timeline_private *pri
 static enum cts_status check_anchor(const struct cts_timeline_private *private,
                                     struct cts_error *error)
 {
-    FILE *const file = fopen(private->anchor, "rbe");
+    FILE *const file = cts_open_stream(private->anchor, "rb");
     if (!file) return cts_fail_errno(error, errno, "it cannot be opened");
     uint8_t *const bytes = malloc(ANCHOR_BYTES_MAX);
     const size_t length = bytes ? fread(bytes, 1, ANCHOR_BYTES_MAX, file) : 0;
