@@ -61,7 +61,8 @@ static enum cts_status fill(struct fold *f, size_t byte_count, bool *found, stru
 {
     *found = true;
     if (f->bytes.size_bytes - f->used_bytes >= byte_count) return CTS_OK;
-    memmove(f->bytes.data, f->bytes.data + f->used_bytes, f->bytes.size_bytes - f->used_bytes);
+    if (f->used_bytes) /* before the first reading there is no buffer */
+        memmove(f->bytes.data, f->bytes.data + f->used_bytes, f->bytes.size_bytes - f->used_bytes);
     f->bytes.size_bytes -= f->used_bytes;
     f->used_bytes = 0;
     const size_t wanted = byte_count > READ_BYTES ? byte_count : READ_BYTES;

@@ -1,4 +1,4 @@
-/* Epochs of windows in which somebody is late by some 100 ms. One kind a run:
+/* Epochs of windows in which somebody is late, by 150 ms or the second argument. One kind a run:
  *   post      rank 1 posts late; the other ranks start an epoch with it
  *   complete  rank 0 completes late; rank 1 waits for it and for the others
  *   lock      rank 0 holds the exclusive lock of the last rank's memory; rank 1 asks for it
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { LATE_MS = 150, INTS = 64 };
-static int rank, count, value = 7;
+enum { INTS = 64 };
+static int rank, count, value = 7, late_ms = 150;
 
 static void work(int ms)
 {
@@ -51,7 +51,7 @@ static void locks(MPI_Win win, int target)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        work(LATE_MS);
+        work(late_ms);
         MPI_Win_unlock(target, win);
     } else if (rank == 1) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win);
@@ -68,10 +68,11 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &count);
     const char *const kind = argc > 1 ? argv[1] : "";
+    if (argc > 2) late_ms = (int)strtol(argv[2], NULL, 10);
     MPI_Win_allocate(INTS * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     MPI_Barrier(MPI_COMM_WORLD);
-    if (!strcmp(kind, "post")) epoch(win, 1, LATE_MS, 0);
-    if (!strcmp(kind, "complete")) epoch(win, 1, 0, LATE_MS);
+    if (!strcmp(kind, "post")) epoch(win, 1, late_ms, 0);
+    if (!strcmp(kind, "complete")) epoch(win, 1, 0, late_ms);
     if (!strcmp(kind, "lock")) locks(win, count - 1);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_free(&win);

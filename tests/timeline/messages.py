@@ -1,5 +1,6 @@
-"""The examples of waiting in MPI, on real ranks: the waits are those that the sources say. Lower bounds
-of times are the programs' own; upper bounds leave a busy machine much room."""
+"""The examples of waiting in MPI, on real ranks: the waits are those that the sources say. What
+is asserted is who waits for whom, by order in the trace; how long depends on the machine's other work. A
+kernel that spins for a time takes that long at least."""
 import collections
 import os
 
@@ -22,26 +23,25 @@ class LateSender(ranks.MpiTest):
                 self.assertGreaterEqual(kernel.length, self.DELAY_MS * MS)
                 self.assertLessEqual(kernel.end, send.start)
                 self.assertLess(send.start, receive.end)
-            waited = sum(min(r.end, s.start) - r.start for r, s in zip(receives, sends))
-            self.assertGreater(waited, 0.5 * self.ROUNDS * self.DELAY_MS * MS)
 
 
 class ImbalancedBarrier(ranks.MpiTest):
     STEP_MS, ROUNDS = 20, 4
 
-    def test_who_works_less_waits_longer(self):
+    def test_nobody_leaves_before_the_last_has_worked(self):
         count = 4
         trace = self.record_ranks(count, "imbalanced-barrier", str(self.STEP_MS), str(self.ROUNDS))
         barriers = [self.only(trace.calls("MPI_Barrier", rank), self.ROUNDS)
                     for rank in range(count)]
         for together in zip(*barriers):
             self.assertLess(max(b.start for b in together), min(b.end for b in together))
-        waits = [sum(b.length for b in one) for one in barriers]
-        self.assertGreater(waits[0] - waits[-1],
-                           0.5 * (count - 1) * self.STEP_MS * self.ROUNDS * MS)
         for rank in range(count):
-            work = sum(k.length for k in trace.kernels("work", rank))
-            self.assertGreaterEqual(work, rank * self.STEP_MS * self.ROUNDS * MS // 2)
+            kernels = self.only(trace.kernels("work", rank), self.ROUNDS)
+            for kernel, together in zip(kernels, zip(*barriers)):
+                self.assertGreaterEqual(kernel.length, rank * self.STEP_MS * MS // 2)
+                self.assertLessEqual(kernel.end, together[rank].start, "its own work is first")
+                for barrier in together:
+                    self.assertLess(kernel.end, barrier.end, "all wait for it")
 
 
 class Halos(ranks.MpiTest):

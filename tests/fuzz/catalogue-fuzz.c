@@ -1,0 +1,232 @@
+/* Fuzz target of the reader of catalogues (run.db). The first byte chooses what the others are:
+ *
+ *   0 modulo 2    a file as it is: SQLite's own reader is in the way of most that it can hold
+ *   1 modulo 2    changes to a catalogue that holds a row of each table, 12 bytes each: table, row,
+ *                 column, kind of value (enum kind), a number of 8 bytes; so that hostile values of a
+ *                 sound database reach our reader
+ *
+ * Whatever is read holds what catalogue.h promises: an id that a row names is none or that of a row. */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "catalogue-rows.h"
+#include "trace/catalogue.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { PATH_BYTES = 80, TABLES_MAX = 32, COLUMNS_MAX = 64, CHANGE_BYTES = 12 };
+enum kind { AS_INTEGER, AS_REAL, AS_TEXT, AS_BLOB, AS_NULL, AS_NEW_ROW, AS_NO_ROW, KINDS };
+
+static struct {
+    char folder[PATH_BYTES], database[PATH_BYTES + 16];
+    char *tables[TABLES_MAX], *columns[TABLES_MAX][COLUMNS_MAX];
+    unsigned table_count, column_counts[TABLES_MAX];
+    sqlite3 *good; /* in memory */
+} place;
+
+static void die(const char *what)
+{
+    fprintf(stderr, "catalogue-fuzz: %s\n", what);
+    abort();
+}
+
+static void remove_all(void)
+{
+    char path[PATH_BYTES + 32];
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    for (unsigned i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        snprintf(path, sizeof path, "%s%s", place.database, suffixes[i]);
+        unlink(path);
+    }
+}
+
+static void remove_folder(void)
+{
+    remove_all();
+    rmdir(place.folder);
+    sqlite3_close(place.good);
+    for (unsigned t = 0; t < place.table_count; t++) {
+        for (unsigned c = 0; c < place.column_counts[t]; c++) free(place.columns[t][c]);
+        free(place.tables[t]);
+    }
+}
+
+/* Names of tables, and of their columns. */
+static int note_column(void *unused, int count, char **texts, char **names)
+{
+    (void)unused, (void)count, (void)names;
+    unsigned t = place.table_count;
+    if (!t || strcmp(place.tables[t - 1], texts[0])) {
+        if (t == TABLES_MAX) die("more tables than expected");
+        place.tables[place.table_count++] = strdup(texts[0]);
+    }
+    t = place.table_count - 1;
+    if (place.column_counts[t] == COLUMNS_MAX) die("more columns than expected");
+    place.columns[t][place.column_counts[t]++] = strdup(texts[1]);
+    return 0;
+}
+
+static void copy_database(sqlite3 *to, sqlite3 *from)
+{
+    sqlite3_backup *const backup = sqlite3_backup_init(to, "main", from, "main");
+    if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE || sqlite3_backup_finish(backup))
+        die("cannot copy the catalogue");
+}
+
+/* A catalogue by our own writer, kept in memory; and a folder for what is read. */
+static void prepare(void)
+{
+    if (place.good) return;
+    snprintf(place.folder, sizeof place.folder, "%s/catalogue-fuzz-XXXXXX",
+             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+    if (!mkdtemp(place.folder)) die("cannot make a directory");
+    snprintf(place.database, sizeof place.database, "%s/run.db", place.folder);
+    struct cts_error error = {0};
+    sqlite3 *file = NULL;
+    struct cts_catalogue_writer *writer = NULL;
+    if (cts_catalogue_create(place.folder, &writer, &error)) die(error.text);
+    for (unsigned i = 0; i < 3; i++) add_one_of_each(writer);
+    if (cts_catalogue_close(writer, &error)) die(error.text);
+    if (sqlite3_open(":memory:", &place.good) || sqlite3_open(place.database, &file))
+        die("cannot open the catalogue");
+    copy_database(place.good, file);
+    sqlite3_close(file);
+    if (sqlite3_exec(place.good,
+                     "PRAGMA writable_schema = ON;"
+                     "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c "
+                     "WHERE m.type = 'table' ORDER BY m.name, c.cid",
+                     note_column, NULL, NULL))
+        die("cannot list the columns");
+    remove_all();
+    if (atexit(remove_folder)) die("cannot tidy up");
+}
+
+static void write_file(const uint8_t *bytes, size_t size)
+{
+    FILE *const file = fopen(place.database, "wb");
+    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) die("cannot write");
+}
+
+static void bind(sqlite3_stmt *statement, enum kind kind, int64_t number)
+{
+    static const char text[] = "0123456789\x1b[31m\xff\xfe%s%n../../etc/passwd";
+    double real;
+    memcpy(&real, &number, sizeof real);
+    const int bytes = (int)((uint64_t)number % sizeof text);
+    if (kind == AS_INTEGER || kind == AS_NEW_ROW)
+        sqlite3_bind_int64(statement, 1, number);
+    if (kind == AS_REAL) sqlite3_bind_double(statement, 1, real);
+    if (kind == AS_TEXT) sqlite3_bind_text(statement, 1, text, bytes, SQLITE_STATIC);
+    if (kind == AS_BLOB) sqlite3_bind_blob(statement, 1, text, bytes, SQLITE_STATIC);
+}
+
+static void change(sqlite3 *db, const uint8_t *bytes)
+{
+    const unsigned t = bytes[0] % place.table_count;
+    const char *const table = place.tables[t];
+    const char *const column = place.columns[t][bytes[2] % place.column_counts[t]];
+    const enum kind kind = bytes[3] % KINDS;
+    int64_t number;
+    char sql[512];
+    memcpy(&number, bytes + 4, sizeof number);
+    if (kind == AS_NO_ROW)
+        snprintf(sql, sizeof sql,
+                 "DELETE FROM \"%s\" WHERE rowid = (SELECT rowid FROM \"%s\" LIMIT 1 OFFSET %u)",
+                 table, table, bytes[1] % 4u);
+    else if (kind == AS_NEW_ROW)
+        snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO \"%s\" (\"%s\") VALUES (?1)", table,
+                 column);
+    else
+        snprintf(sql, sizeof sql,
+                 "UPDATE OR REPLACE \"%s\" SET \"%s\" = ?1 WHERE rowid = "
+                 "(SELECT rowid FROM \"%s\" LIMIT 1 OFFSET %u)",
+                 table, column, table, bytes[1] % 4u);
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK) {
+        bind(statement, kind, number);
+        sqlite3_step(statement); /* what the schema forbids is not done */
+    }
+    sqlite3_finalize(statement);
+}
+
+/* Changed in memory, and written as one file. */
+static void write_changed(const uint8_t *data, size_t size)
+{
+    sqlite3 *db = NULL;
+    if (sqlite3_open(":memory:", &db)) die("no memory");
+    copy_database(db, place.good);
+    sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    for (unsigned i = 0; size >= CHANGE_BYTES && i < 64; i++) {
+        change(db, data);
+        data += CHANGE_BYTES, size -= CHANGE_BYTES;
+    }
+    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    sqlite3_int64 bytes = 0;
+    unsigned char *const image = sqlite3_serialize(db, "main", &bytes, 0);
+    if (!image) die("no memory");
+    write_file(image, (size_t)bytes);
+    sqlite3_free(image);
+    sqlite3_close(db);
+}
+
+static bool known(uint32_t id, size_t count)
+{
+    return id == CTS_NONE || id < count;
+}
+
+/* Not static, so that the reads are not optimised away. */
+extern size_t cts_fuzz_sum;
+size_t cts_fuzz_sum;
+
+static void touch(const char *text)
+{
+    if (text) cts_fuzz_sum += strlen(text);
+}
+
+static void check(const struct cts_catalogue *c)
+{
+    for (size_t i = 0; i < c->site_count; i++) {
+        if (c->sites[i].site != i || !known(c->sites[i].source, c->source_count)) die("a site");
+        touch(c->sites[i].function), touch(c->sites[i].inlined_at), touch(c->sites[i].variable);
+    }
+    for (size_t i = 0; i < c->kernel_count; i++) {
+        if (!known(c->kernels[i].module, c->module_count)) die("a kernel");
+        touch(c->kernels[i].name), touch(c->kernels[i].mangled);
+    }
+    for (size_t i = 0; i < c->launch_count; i++) {
+        const struct cts_launch *const l = &c->launches[i];
+        if (!known(l->kernel, c->kernel_count)) die("a launch");
+        if (!known(l->stream, c->stream_count)) die("a launch's stream");
+        if (!cts_catalogue_launch(c, l->launch)) die("a launch that is not found");
+        touch(cts_catalogue_kernel_name(c, l->kernel));
+    }
+    for (size_t i = 0; i < c->rank_count; i++)
+        touch(c->ranks[i].host), touch(c->ranks[i].program), touch(c->ranks[i].failure);
+    for (size_t i = 0; i < cts_catalogue_key_count(c); i++) {
+        const char *value;
+        touch(cts_catalogue_key(c, i, &value)), touch(value);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!size) return 0;
+    prepare();
+    if (data[0] % 2)
+        write_changed(data + 1, size - 1);
+    else
+        write_file(data + 1, size - 1);
+    struct cts_catalogue catalogue;
+    struct cts_error error = {0};
+    if (!cts_catalogue_read(place.folder, &catalogue, &error)) {
+        check(&catalogue);
+        cts_catalogue_release(&catalogue);
+    } else if (!*error.text) {
+        die("refused without a word");
+    }
+    remove_all();
+    return 0;
+}
