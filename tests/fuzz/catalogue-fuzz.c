@@ -2,14 +2,16 @@
  *
  *   0 modulo 2    a file as it is: SQLite's own reader is in the way of most that it can hold
  *   1 modulo 2    changes to a catalogue that holds a row of each table, 12 bytes each: table, row,
- *                 column, kind of value (enum kind), a number of 8 bytes; so that hostile values of a
- *                 sound database reach our reader
+ *                 column, kind of value (enum kind), a number of 8 bytes; so that hostile values of
+ * a sound database reach our reader
  *
- * Whatever is read holds what catalogue.h promises: an id that a row names is none or that of a row. */
+ * Whatever is read holds what catalogue.h promises: an id that a row names is none or that of a
+ * row. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "catalogue-rows.h"
@@ -45,7 +47,10 @@ static void remove_all(void)
 
 static void remove_folder(void)
 {
+    char rank[PATH_BYTES + 16];
+    snprintf(rank, sizeof rank, "%s/rank-0", place.folder);
     remove_all();
+    rmdir(rank);
     rmdir(place.folder);
     sqlite3_close(place.good);
     for (unsigned t = 0; t < place.table_count; t++) {
@@ -69,11 +74,26 @@ static int note_column(void *unused, int count, char **texts, char **names)
     return 0;
 }
 
+static int count_row(void *count, int column_count, char **texts, char **names)
+{
+    (void)column_count, (void)texts, (void)names;
+    ++*(int *)count;
+    return 0;
+}
+
 static void copy_database(sqlite3 *to, sqlite3 *from)
 {
     sqlite3_backup *const backup = sqlite3_backup_init(to, "main", from, "main");
     if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE || sqlite3_backup_finish(backup))
         die("cannot copy the catalogue");
+}
+
+static int write_rows(const char *run)
+{
+    struct cts_catalogue_writer *writer = NULL;
+    if (cts_catalogue_create(run, &writer, NULL)) return 1;
+    add_one_of_each(writer);
+    return cts_catalogue_close(writer, NULL) ? 1 : 0;
 }
 
 /* A catalogue by our own writer, kept in memory; and a folder for what is read. */
@@ -86,14 +106,18 @@ static void prepare(void)
     snprintf(place.database, sizeof place.database, "%s/run.db", place.folder);
     struct cts_error error = {0};
     sqlite3 *file = NULL;
-    struct cts_catalogue_writer *writer = NULL;
-    if (cts_catalogue_create(place.folder, &writer, &error)) die(error.text);
-    for (unsigned i = 0; i < 3; i++) add_one_of_each(writer);
-    if (cts_catalogue_close(writer, &error)) die(error.text);
+    int status = 0;
+    const pid_t writer = fork(); /* rows leave the journal when their process has ended */
+    if (writer == 0) _exit(write_rows(place.folder));
+    if (writer < 0 || waitpid(writer, &status, 0) != writer || status) die("cannot write rows");
+    if (cts_catalogue_tidy(place.folder, &error)) die(error.text);
     if (sqlite3_open(":memory:", &place.good) || sqlite3_open(place.database, &file))
         die("cannot open the catalogue");
     copy_database(place.good, file);
     sqlite3_close(file);
+    int launches = 0;
+    sqlite3_exec(place.good, "SELECT * FROM launches", count_row, &launches, NULL);
+    if (launches != 1) die("the catalogue does not hold the rows that were written");
     if (sqlite3_exec(place.good,
                      "PRAGMA writable_schema = ON;"
                      "SELECT m.name, c.name FROM sqlite_schema m, pragma_table_info(m.name) c "
@@ -116,8 +140,7 @@ static void bind(sqlite3_stmt *statement, enum kind kind, int64_t number)
     double real;
     memcpy(&real, &number, sizeof real);
     const int bytes = (int)((uint64_t)number % sizeof text);
-    if (kind == AS_INTEGER || kind == AS_NEW_ROW)
-        sqlite3_bind_int64(statement, 1, number);
+    if (kind == AS_INTEGER || kind == AS_NEW_ROW) sqlite3_bind_int64(statement, 1, number);
     if (kind == AS_REAL) sqlite3_bind_double(statement, 1, real);
     if (kind == AS_TEXT) sqlite3_bind_text(statement, 1, text, bytes, SQLITE_STATIC);
     if (kind == AS_BLOB) sqlite3_bind_blob(statement, 1, text, bytes, SQLITE_STATIC);
