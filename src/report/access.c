@@ -54,6 +54,7 @@ static const struct cts_column finding_columns[] = {
     {"space", NULL, CTS_CELL_TEXT, false},
     {"share", "at most", CTS_CELL_FRACTION, false},
     {"waste", NULL, CTS_CELL_REAL, false},
+    {"system", NULL, CTS_CELL_TEXT, false},
     {"site", NULL, CTS_CELL_ID, false},
     {"site_count", "sites", CTS_CELL_COUNT, false},
     {"struct_bytes", NULL, CTS_CELL_COUNT, false},
@@ -119,6 +120,9 @@ static void finding_row(const void *state, size_t row, union cts_cell *cells)
     *cells++ = (union cts_cell){.text = cts_space_text(site->space)};
     *cells++ = (union cts_cell){.real = cts_finding_is_fault(finding->kind) ? NAN : finding->share};
     *cells++ = (union cts_cell){.real = finding->waste};
+    *cells++ = (union cts_cell){.text = cts_finding_is_fault(finding->kind)
+                                            ? NULL
+                                            : cts_access_system_text(finding->system)};
     *cells++ = (union cts_cell){.number = site->site};
     *cells++ = (union cts_cell){.number = finding->site_count};
     *cells++ = (union cts_cell){.number = finding->struct_bytes};
@@ -317,10 +321,11 @@ static void print_finding(const struct cts_access_report *report, size_t number,
             kernel ? kernel : "?", place ? place : "?");
     fprintf(file, "     %s.\n", evidence);
     if (cts_finding_is_fault(finding->kind))
-        fprintf(file, "     What to do: %s.\n", cts_finding_remedy(finding));
+        fprintf(file, "     Fix: %s.\n", cts_finding_remedy(finding));
     else
-        fprintf(file, "     At most %.1f%% of the kernel's memory traffic: %s.\n",
-                100 * finding->share, cts_finding_remedy(finding));
+        fprintf(file, "     Could save up to %.1f%% of the kernel's %s. Fix: %s.\n",
+                100 * finding->share, cts_access_system_text(finding->system),
+                cts_finding_remedy(finding));
 }
 
 /* Some of either sort, so that a program with many faults still shows what is slow. */
@@ -340,7 +345,13 @@ static void print_findings(const struct cts_access_report *report, FILE *file)
         print_finding(report, ++shown, &r->findings[i], file);
     }
     if (left) fprintf(file, "     ... and %zu more: --per finding\n", left);
-    if (!shown) fprintf(file, "  No finding above 1%% of a kernel's memory traffic.\n");
+    if (!shown)
+        fprintf(file, "  No finding above 1%% of a kernel's sectors, wavefronts or updates.\n");
+    if (r->small_findings && !report->site)
+        fprintf(file,
+                "  %s below 1%% of a kernel's load, together %.1f%% of the run's memory cost.\n",
+                cts_counted_text(r->small_findings, "finding is", "findings are").text,
+                100 * r->small_share);
 }
 
 void cts_access_choose_site(const struct cts_access_report *report, struct cts_sheet_choice *choice)
@@ -407,6 +418,8 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_member_u64(&json, "foreign_bytes", r->foreign_bytes);
     cts_json_member_bool(&json, "no_allocations", r->no_allocations);
     cts_json_close_object(&json);
+    cts_json_member_u64(&json, "findings_below_1_percent", r->small_findings);
+    cts_json_member_double(&json, "findings_below_1_percent_share", r->small_share);
     cts_sheet_json(&findings, &chosen, &json);
     cts_sheet_json(&sites, &rows, &json);
     if (report->lists_allocations) cts_sheet_json(&allocations, &places, &json);

@@ -147,6 +147,9 @@ static void write_finding(struct cts_json *json, const struct cts_catalogue *cat
     cts_json_member_string(json, "operation", cts_operation_text(site->operation));
     cts_json_member_double(json, "share",
                            cts_finding_is_fault(finding->kind) ? (double)NAN : finding->share);
+    cts_json_member_string(
+        json, "system",
+        cts_finding_is_fault(finding->kind) ? NULL : cts_access_system_text(finding->system));
     cts_json_member_string(json, "evidence", evidence);
     cts_json_member_string(json, "remedy", cts_finding_remedy(finding));
     write_example(json, catalogue, &finding->fault.example);

@@ -92,7 +92,7 @@ function Findings({ data }: { data: Memory }) {
     ]);
     if (!rows.length) return null;
     return (
-        <Card title="What is wrong with the accesses" says="Requests that cost more than their bytes need, the costliest first. At most: the part of the kernel's memory traffic that could go away.">
+        <Card title="What is wrong with the accesses" says="Requests that cost more than their bytes need, the costliest first. At most: the part of the kernel's sectors, wavefronts, atomic updates or L1 sectors that could go away.">
             <Table columns={[{ title: "finding", text: true }, { title: "where", text: true }, { title: "kernel", text: true }, { title: "at most" },
                 { title: "evidence", text: true }, { title: "remedy", text: true }]} rows={rows} left={data.findings_left_out} />
         </Card>

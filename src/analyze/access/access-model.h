@@ -34,7 +34,16 @@ struct cts_access_row {
     uint32_t worst_ways;
     struct cts_access_counts counts;
     struct cts_map strides; /* stride -> requests */
+    struct cts_map rows;    /* cts_access_row_key() -> requests */
 };
+
+/* Rows of lanes: their pitch, and below it whether a row has one address, and its lanes. */
+enum { CTS_ROW_UNIFORM = 0x80 };
+static inline uint64_t cts_access_row_key(const struct cts_request_cost *cost)
+{
+    return (uint64_t)(uint32_t)cost->row_pitch_bytes << 8 | cost->row_lanes |
+           (cost->row_is_uniform ? CTS_ROW_UNIFORM : 0u);
+}
 
 struct cts_access_rows {
     struct cts_access_row *items;

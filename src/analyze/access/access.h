@@ -35,8 +35,10 @@
     X(ideal_sectors)         /*   and as few as the distinct bytes fit into */                     \
     X(lines)                 /*   of 128 bytes */                                                  \
     X(dense_excess_sectors)  /* beyond the ideal, of requests whose lanes lie side by side */      \
+    X(row_excess_sectors)    /* likewise of requests whose lanes lie side by side in rows */       \
     X(wavefronts)            /* shared memory */                                                   \
     X(ideal_wavefronts)                                                                            \
+    X(atomic_requests)                                                                             \
     X(conflict_requests)  /* with a bank of which two words are wanted */                          \
     X(same_address_lanes) /* atomics: lanes beyond the first at the busiest address */             \
     X(uniform_requests)   /* by enum cts_lane_layout */                                            \
@@ -65,10 +67,35 @@ struct cts_access_site {
     uint32_t worst_ways;
     int64_t stride_bytes;     /* the most frequent one of strided requests */
     uint64_t stride_requests; /* how many have it; 0: none is strided */
+    uint32_t row_lanes;       /* of rows of lanes: the most frequent length, in lanes, */
+    bool row_is_uniform;      /*   all at one address, */
+    int64_t row_pitch_bytes;  /*   with the distance from row to row, */
+    uint64_t row_requests;    /*   and how many requests have it; 0: none has such rows */
 };
 
-/* Cost in one unit, to compare memories: wavefronts of shared memory; for others a quarter of the
- * sectors, since a wavefront moves up to four. */
+/* The parts of a GPU that a request may be waiting for, each with its own ceiling. */
+#define CTS_ACCESS_SYSTEMS(X)                                                                      \
+    X(SECTORS, "sectors of L2 and DRAM")                                                           \
+    X(WAVEFRONTS, "shared-memory wavefronts")                                                      \
+    X(UPDATES, "atomic updates")                                                                   \
+    X(L1, "L1 sectors")
+
+enum cts_access_system {
+#define X(name, text) CTS_SYSTEM_##name,
+    CTS_ACCESS_SYSTEMS(X)
+#undef X
+        CTS_SYSTEM_COUNT
+};
+const char *cts_access_system_text(enum cts_access_system system);
+/* What a kernel or site asks of a system, in its own unit: sectors of 32 bytes, wavefronts, updates
+ * of the busiest address of a request (1 where no two lanes meet). */
+double cts_access_load(const struct cts_access_counts *counts, enum cts_access_system system);
+
+/* Cycles of an SM that a unit of a system takes, to rank findings of different systems: an H200's
+ * SM has 18.9 bytes of DRAM a cycle (4.38 TB/s over 132 SMs at 1.755 GHz), so that a sector
+ * takes 1.7; a wavefront and an update take one, a sector that L1 holds a quarter. */
+double cts_access_cycles(enum cts_access_system system);
+/* The sum over sectors, wavefronts and updates, in those cycles. */
 double cts_access_cost(const struct cts_access_counts *counts);
 
 /* Those that make results wrong come first. */
@@ -79,11 +106,13 @@ double cts_access_cost(const struct cts_access_counts *counts);
     X(BANK_CONFLICT, "bank conflicts")                                                             \
     X(STRUCT_STRIDE, "array of structs")                                                           \
     X(STRIDED, "strided access")                                                                   \
+    X(ROWS, "rows across sectors")                                                                 \
     X(SCATTERED, "scattered access")                                                               \
     X(MISALIGNED, "misaligned access")                                                             \
     X(FEW_LANES, "few active lanes")                                                               \
     X(ATOMIC_CONTENTION, "atomics on one address")                                                 \
-    X(LOCAL_MEMORY, "local memory")
+    X(LOCAL_MEMORY, "local memory")                                                                \
+    X(REPEATED, "repeated loads")
 
 enum cts_finding_kind {
 #define X(name, text) CTS_FINDING_##name,
@@ -128,11 +157,13 @@ struct cts_finding {
     enum cts_finding_kind kind;
     size_t site; /* in cts_access_result.sites: the worst of them */
     uint32_t site_count;
-    double waste;                    /* cost beyond the ideal, as cts_access_cost() counts */
-    double share;                    /* of its kernel's cost: what is to be gained at most */
+    enum cts_access_system system;
+    double waste; /* cost beyond the ideal, in cycles as cts_access_cycles() counts */
+    double share; /* of its kernel's load of the system: what is to be gained at most */
     struct cts_access_counts counts; /* of its sites together */
     uint32_t worst_ways;
-    bool is_shared;                                 /* its sites' space is shared memory */
+    bool row_is_uniform; /* rows across sectors: its lanes have one address */
+    bool is_shared;      /* its sites' space is shared memory */
     uint32_t field_bytes, struct_bytes, used_bytes; /* array of structs; used: by all sites of the
                                                        kernel that walk the structs alike */
     struct cts_access_fault fault;                  /* of kinds that make results wrong */
@@ -165,6 +196,8 @@ struct cts_access_result {
     size_t site_count;
     struct cts_finding *findings; /* by waste, largest first; none with per_launch */
     size_t finding_count;
+    uint64_t small_findings; /* left out: below 1% of their kernel's load of the system; */
+    double small_share;      /*   their waste together, over the cost of the run */
     struct cts_access_allocation *allocations; /* by launch, allocation */
     size_t allocation_count;
     uint64_t record_count, access_count;

@@ -129,6 +129,12 @@ static void race_evidence(const struct cts_catalogue *catalogue,
 
 /* ---- costs ---- */
 
+/* "4,096": a distance counts the same in either direction. */
+static struct cts_scaled distance_words(int64_t distance)
+{
+    return cts_count_text(distance < 0 ? -(uint64_t)distance : (uint64_t)distance);
+}
+
 static double per_request(uint64_t sum, const struct cts_access_counts *counts)
 {
     return counts->requests ? (double)sum / (double)counts->requests : 0;
@@ -154,37 +160,54 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
     case CTS_FINDING_BANK_CONFLICT:
         snprintf(
             text, text_bytes,
-            "%.2f wavefronts a request where %.2f would do; up to %u words of one bank at once",
+            "%.2f wavefronts per request where %.2f would do; up to %u words of one bank at once",
             per_request(counts->wavefronts, counts), per_request(counts->ideal_wavefronts, counts),
-            site->worst_ways);
+            finding->worst_ways);
         return;
     case CTS_FINDING_STRUCT_STRIDE:
         snprintf(
             text, text_bytes,
-            "lanes are %u bytes apart and take %u of them (the kernel uses %u); %.2f sectors a "
-            "request where %.2f would do",
+            "neighbouring lanes are %u bytes apart and use %u of them (the kernel uses %u); %.2f "
+            "sectors per request where %.2f would do",
             finding->struct_bytes, finding->field_bytes, finding->used_bytes,
             per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
         return;
     case CTS_FINDING_STRIDED:
         snprintf(
             text, text_bytes,
-            "lanes are most often %lld bytes apart; %.2f sectors a request where %.2f would do",
-            (long long)site->stride_bytes, per_request(counts->sectors, counts),
+            "neighbouring lanes are %s bytes apart; %.2f sectors per request where %.2f would do",
+            distance_words(site->stride_bytes).text, per_request(counts->sectors, counts),
             per_request(counts->ideal_sectors, counts));
+        return;
+    case CTS_FINDING_ROWS: {
+        const uint32_t width = catalogue->sites[site->site].width_bytes;
+        snprintf(text, text_bytes,
+                 "a warp covers rows of %u lanes (%u bytes%s), %s bytes apart; %.2f sectors per "
+                 "request where %.2f would do",
+                 site->row_lanes, site->row_is_uniform ? width : site->row_lanes * width,
+                 site->row_is_uniform ? ", the same for all" : "",
+                 distance_words(site->row_pitch_bytes).text, per_request(counts->sectors, counts),
+                 per_request(counts->ideal_sectors, counts));
+        return;
+    }
+    case CTS_FINDING_REPEATED:
+        snprintf(text, text_bytes,
+                 "each warp loads the same bytes %.0f times, and the kernel does not write them",
+                 (double)counts->distinct_bytes / (double)counts->warp_distinct_bytes);
         return;
     case CTS_FINDING_SCATTERED:
     case CTS_FINDING_MISALIGNED:
-        snprintf(text, text_bytes, "%.2f sectors a request where %.2f would do",
+        snprintf(text, text_bytes, "%.2f sectors per request where %.2f would do",
                  per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
         return;
     case CTS_FINDING_FEW_LANES:
-        snprintf(text, text_bytes, "%.1f of %.1f lanes take part on average",
+        snprintf(text, text_bytes, "on average %.1f of %.1f lanes are active",
                  per_request(counts->accesses, counts), per_request(counts->live_lanes, counts));
         return;
     case CTS_FINDING_ATOMIC_CONTENTION:
         snprintf(text, text_bytes,
-                 "%.1f lanes of a request on average wait for another at the same address",
+                 "on average %.1f lanes of a warp queue behind another lane's update of the same "
+                 "address",
                  per_request(counts->same_address_lanes, counts));
         return;
     case CTS_FINDING_LOCAL_MEMORY:
@@ -214,21 +237,29 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
                "other's results";
     case CTS_FINDING_BANK_CONFLICT:
         if (finding->counts.irregular_requests * 2 > finding->counts.requests)
-            return "the data decide which words meet: keep several copies and spread the lanes "
-                   "over them, or sort what is indexed";
+            return "conflicts depend on the data: keep several copies and spread the lanes over "
+                   "them, or sort the indices";
         return "pad the rows of the shared array by one element, or swizzle its index";
     case CTS_FINDING_STRUCT_STRIDE:
         return finding->used_bytes >= finding->struct_bytes
                    ? "load the struct as a whole (16 bytes a lane), or keep each field in an array "
                      "of its own"
-                   : "keep each field in an array of its own, so that unused ones stay behind";
+                   : "keep each field in an array of its own, so that unused fields are not loaded";
+    case CTS_FINDING_ROWS:
+        if (finding->row_is_uniform)
+            return "use blocks 32 threads wide, so that all lanes of a warp read one address, or "
+                   "load through shared memory";
+        return "align the rows: pad the row pitch and the first row to a multiple of 32 bytes, or "
+               "use blocks 32 threads wide, so that a warp covers one row";
+    case CTS_FINDING_REPEATED:
+        return "load them once into registers or shared memory, before the loop";
     case CTS_FINDING_STRIDED:
         return "let neighbouring lanes take neighbouring elements: swap loops or indices, or go "
                "through shared memory";
     case CTS_FINDING_SCATTERED:
-        return "sort or group what is indexed, so that lanes of a warp meet in a sector";
+        return "sort or group the indices, so that lanes of a warp share sectors";
     case CTS_FINDING_MISALIGNED:
-        return "let each warp begin at a multiple of 32 bytes: pad rows, or shift the index";
+        return "start each warp at a multiple of 32 bytes: pad rows, or shift the index";
     case CTS_FINDING_FEW_LANES:
         return "compact the work, so that warps are full or idle, instead of masking lanes";
     case CTS_FINDING_ATOMIC_CONTENTION:

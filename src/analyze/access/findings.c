@@ -1,10 +1,12 @@
 /* What is wrong with a site, and what it costs at most.
  *
- * Each finding names a part of a site's cost beyond its ideal, in the unit of cts_access_cost(); a
- * site may have several, of different causes, that do not overlap: excess sectors of dense requests
- * are misalignment, of others strides or scatter. Sites of one line that do the same (the copies of
- * an unrolled loop) make one finding. Findings below 1% of their kernel's cost are left
- * out: nobody should spend a day on them. A gain is never promised: `share` is its ceiling. */
+ * Each finding names a part of what a site asks of one system (sectors, wavefronts, atomic updates)
+ * beyond its ideal; a site may have several, of different causes, that do not overlap: excess
+ * sectors of dense requests are misalignment, of rows of lanes their pitch, of others strides or
+ * scatter. Sites of one line that do the same (the copies of an unrolled loop, or of a template)
+ * make one finding. Findings below 1% of their kernel's load of the system are counted and left
+ * out. Findings are ranked by cycles, over all kernels and systems. A gain is never promised:
+ * `share` is its ceiling. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,23 +27,25 @@ struct search {
     const struct cts_catalogue *catalogue;
     const struct cts_access_result *result;
     struct findings found;
-    double kernel_cost; /* of the kernel at hand */
-    size_t begin, end;  /* its sites */
+    double kernel_load[CTS_SYSTEM_COUNT]; /* of the kernel at hand */
+    size_t begin, end;                    /* its sites */
     struct cts_error *error;
 };
 
 static enum cts_status add(struct search *search, const struct cts_finding *finding)
 {
     const struct cts_access_site *const site = &search->result->sites[finding->site];
-    if (!(search->kernel_cost > 0) || !(finding->waste > 0)) return CTS_OK;
+    if (!(finding->waste > 0)) return CTS_OK;
     if (CTS_ARRAY_RESERVE(&search->found, search->found.count + 1, search->error))
         return CTS_MEMORY;
     struct cts_finding *const more = &search->found.items[search->found.count++];
     *more = *finding;
+    more->waste *= cts_access_cycles(more->system);
     more->site_count = 1;
     more->counts = site->counts;
     more->worst_ways = site->worst_ways;
     more->is_shared = site->space == CTS_SPACE_SHARED;
+    more->row_is_uniform = site->row_is_uniform;
     return CTS_OK;
 }
 
@@ -84,8 +88,7 @@ static int by_cause(const void *a, const void *b, void *search)
     return (x->site > y->site) - (x->site < y->site);
 }
 
-/* Findings from `first` on belong to the kernel at hand: those of one cause become one, and what is
- * then too small goes. */
+/* Findings from `first` on belong to the kernel at hand: those of one cause become one. */
 static void settle(struct search *search, size_t first)
 {
     struct cts_finding *const items = search->found.items;
@@ -101,8 +104,8 @@ static void settle(struct search *search, size_t first)
             cts_access_counts_add(&sum.counts, &items[i].counts);
             if (items[i].worst_ways > sum.worst_ways) sum.worst_ways = items[i].worst_ways;
         }
-        sum.share = sum.waste / search->kernel_cost;
-        if (sum.share >= share_min) items[kept++] = sum;
+        sum.share = sum.waste / cts_access_cycles(sum.system) / search->kernel_load[sum.system];
+        items[kept++] = sum;
     }
     search->found.count = kept;
 }
@@ -178,9 +181,11 @@ static bool walks_structs(const struct search *search, const struct cts_access_s
     return stride <= STRUCT_BYTES_LIKELY;
 }
 
+/* Excess sectors of requests whose lanes lie side by side neither as a whole nor in rows. */
 static double excess_sectors(const struct cts_access_counts *counts)
 {
-    return (double)(counts->sectors - counts->ideal_sectors - counts->dense_excess_sectors) / 4;
+    return (double)(counts->sectors - counts->ideal_sectors - counts->dense_excess_sectors -
+                    counts->row_excess_sectors);
 }
 
 /* Sectors that requests move beyond their ideal because lanes do not lie side by side. */
@@ -190,10 +195,13 @@ static enum cts_status find_layout(struct search *search, size_t index)
     const struct cts_access_counts *const counts = &site->counts;
     const uint32_t width = search->catalogue->sites[site->site].width_bytes;
     const uint64_t stride = (uint64_t)llabs(site->stride_bytes);
-    struct cts_finding finding = {.site = index, .waste = excess_sectors(counts)};
+    struct cts_finding finding = {
+        .site = index, .system = CTS_SYSTEM_SECTORS, .waste = excess_sectors(counts)};
     if (site->space == CTS_SPACE_LOCAL) return CTS_OK;
     const bool strided =
-        counts->strided_requests + counts->two_level_requests >= counts->irregular_requests;
+        site->stride_requests &&
+        counts->strided_requests + counts->two_level_requests - site->row_requests >=
+            counts->irregular_requests;
     finding.kind = strided ? CTS_FINDING_STRIDED : CTS_FINDING_SCATTERED;
     if (strided && site->stride_requests * 2 > counts->requests && walks_structs(search, site)) {
         finding.kind = CTS_FINDING_STRUCT_STRIDE;
@@ -204,22 +212,67 @@ static enum cts_status find_layout(struct search *search, size_t index)
     return add(search, &finding);
 }
 
+/* Whether the kernel may write what the site loads: it stores or updates the same variable, or one
+ * of the two has no name. */
+static bool may_change(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_site *const sites = search->catalogue->sites;
+    const struct cts_site *const load = &sites[site->site];
+    for (size_t i = search->begin; i < search->end; i++) {
+        const struct cts_access_site *const other = &search->result->sites[i];
+        const struct cts_site *const row = &sites[other->site];
+        if (other->space != site->space || !cts_operation_writes(row->operation)) continue;
+        if (!load->variable || !row->variable || same_structs(load->variable, row->variable))
+            return true;
+    }
+    return false;
+}
+
+/* Sectors of global loads that a warp has loaded before, where it loads the same bytes again and
+ * again and nothing in the kernel writes them. */
+static double repeated_sectors(const struct search *search, const struct cts_access_site *site)
+{
+    enum { OFTEN = 8 };
+    const struct cts_access_counts *const counts = &site->counts;
+    const struct cts_site *const row = &search->catalogue->sites[site->site];
+    if (site->space != CTS_SPACE_GLOBAL || row->operation != CTS_LOAD || row->is_volatile ||
+        !counts->warp_distinct_bytes ||
+        counts->distinct_bytes < OFTEN * counts->warp_distinct_bytes || may_change(search, site))
+        return 0;
+    return (double)counts->ideal_sectors *
+           (1 - (double)counts->warp_distinct_bytes / (double)counts->distinct_bytes);
+}
+
+/* The system that the requests of a space load. */
+static enum cts_access_system system_of(const struct cts_access_site *site)
+{
+    return site->space == CTS_SPACE_SHARED ? CTS_SYSTEM_WAVEFRONTS : CTS_SYSTEM_SECTORS;
+}
+
 static enum cts_status find_of_site(struct search *search, size_t index)
 {
     const struct cts_access_site *const site = &search->result->sites[index];
     const struct cts_access_counts *const counts = &site->counts;
     const struct cts_finding others[] = {
         {.kind = CTS_FINDING_BANK_CONFLICT,
+         .system = CTS_SYSTEM_WAVEFRONTS,
          .waste = (double)(counts->wavefronts - counts->ideal_wavefronts)},
-        {.kind = CTS_FINDING_MISALIGNED, .waste = (double)counts->dense_excess_sectors / 4},
-        /* As many requests as full warps would have needed; shared memory and others alike. */
+        {.kind = CTS_FINDING_MISALIGNED, .waste = (double)counts->dense_excess_sectors},
+        {.kind = CTS_FINDING_ROWS, .waste = (double)counts->row_excess_sectors},
+        /* As many requests as full warps would have needed. */
         {.kind = CTS_FINDING_FEW_LANES,
+         .system = system_of(site),
          .waste =
              (counts->live_lanes ? 1 - (double)counts->accesses / (double)counts->live_lanes : 0) *
-             ((double)counts->ideal_wavefronts + (double)counts->ideal_sectors / 4)},
-        {.kind = CTS_FINDING_ATOMIC_CONTENTION, .waste = (double)counts->same_address_lanes},
+             (double)(counts->ideal_wavefronts + counts->ideal_sectors)},
+        {.kind = CTS_FINDING_ATOMIC_CONTENTION,
+         .system = CTS_SYSTEM_UPDATES,
+         .waste = (double)counts->same_address_lanes},
         {.kind = CTS_FINDING_LOCAL_MEMORY,
-         .waste = site->space == CTS_SPACE_LOCAL ? (double)counts->sectors / 4 : 0},
+         .waste = site->space == CTS_SPACE_LOCAL ? (double)counts->sectors : 0},
+        {.kind = CTS_FINDING_REPEATED,
+         .system = CTS_SYSTEM_L1,
+         .waste = repeated_sectors(search, site)},
     };
     enum cts_status status = find_layout(search, index);
     for (size_t i = 0; i < sizeof others / sizeof *others && !status; i++) {
@@ -343,21 +396,78 @@ enum cts_status cts_access_faults_find(struct cts_access_model *model, struct ct
 
 /* ---- all ---- */
 
+/* Templates: "f<int>(int*)" and "f<float>(float*)" have one name, "f". */
+static bool same_kernel_name(const char *a, const char *b)
+{
+    if (!a || !b) return false;
+    const size_t length = strcspn(a, "<(");
+    return length == strcspn(b, "<(") && !strncmp(a, b, length);
+}
+
+/* Whether two findings are the same line of two instances of a template. */
+static bool are_instances(const struct search *search, const struct cts_finding *a,
+                          const struct cts_finding *b)
+{
+    const struct cts_access_site *const sites = search->result->sites;
+    const struct cts_catalogue *const catalogue = search->catalogue;
+    return catalogue->sites[sites[a->site].site].source != CTS_NONE &&
+           !compare_causes(search, a, b) &&
+           same_kernel_name(cts_catalogue_kernel_name(catalogue, sites[a->site].kernel),
+                            cts_catalogue_kernel_name(catalogue, sites[b->site].kernel));
+}
+
+/* The findings of all kernels: those of one line of a template become one, with the least share
+ * that all of them have; those below the cut are counted and left out. */
+static void join_kernels(struct search *search, struct cts_access_result *result, double cost)
+{
+    struct cts_finding *const items = search->found.items;
+    const size_t count = search->found.count;
+    double small_waste = 0;
+    size_t kept = 0;
+    if (!count) return;
+    qsort_r(items, count, sizeof *items, by_cause, search);
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].share < share_min) {
+            result->small_findings++;
+            small_waste += items[i].waste;
+            continue;
+        }
+        size_t same = kept;
+        while (same > 0 && !compare_causes(search, &items[same - 1], &items[i]) &&
+               !are_instances(search, &items[same - 1], &items[i]))
+            same--;
+        if (!same || !are_instances(search, &items[same - 1], &items[i])) {
+            items[kept++] = items[i];
+            continue;
+        }
+        struct cts_finding *const sum = &items[same - 1];
+        sum->waste += items[i].waste;
+        sum->site_count += items[i].site_count;
+        if (items[i].share < sum->share) sum->share = items[i].share;
+        if (items[i].worst_ways > sum->worst_ways) sum->worst_ways = items[i].worst_ways;
+        cts_access_counts_add(&sum->counts, &items[i].counts);
+    }
+    search->found.count = kept;
+    result->small_share = cost > 0 ? small_waste / cost : 0;
+}
+
 enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
                                 struct cts_access_result *result, struct cts_error *error)
 {
     struct search search = {.catalogue = catalogue, .result = result, .error = error};
     enum cts_status status = CTS_OK;
+    double cost = 0;
     if (result->packed_lanes) return CTS_OK;
     while (search.begin < result->site_count && !status) {
         const uint32_t kernel = result->sites[search.begin].kernel;
-        search.kernel_cost = 0;
+        memset(search.kernel_load, 0, sizeof search.kernel_load);
         for (search.end = search.begin;
              search.end < result->site_count && result->sites[search.end].kernel == kernel;
              search.end++) {
             const struct cts_access_counts *const counts = &result->sites[search.end].counts;
-            /* Lanes of atomics that meet at one address are done one after the other. */
-            search.kernel_cost += cts_access_cost(counts) + (double)counts->same_address_lanes;
+            for (enum cts_access_system s = 0; s < CTS_SYSTEM_COUNT; s++)
+                search.kernel_load[s] += cts_access_load(counts, s);
+            cost += cts_access_cost(counts);
         }
         const size_t first = search.found.count;
         for (size_t i = search.begin; i < search.end && !status; i++)
@@ -365,6 +475,7 @@ enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
         settle(&search, first);
         search.begin = search.end;
     }
+    join_kernels(&search, result, cost);
     if (search.found.count)
         qsort(search.found.items, search.found.count, sizeof *search.found.items, by_waste);
     const size_t count = search.found.count;

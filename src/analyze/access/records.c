@@ -81,11 +81,20 @@ static enum cts_status add_request(struct cts_access_row *row, const struct cts_
     sum->wavefronts += cost->wavefronts;
     sum->ideal_wavefronts += cost->ideal_wavefronts;
     sum->conflict_requests += cost->ways > 1;
-    if (cts_operation_is_atomic(site->operation)) sum->same_address_lanes += cost->same_address - 1;
+    if (cts_operation_is_atomic(site->operation)) {
+        sum->atomic_requests++;
+        sum->same_address_lanes += cost->same_address - 1;
+    }
     if (cost->ways > row->worst_ways) row->worst_ways = cost->ways;
     ++*cts_access_requests_of(sum, (enum cts_lane_layout)cost->layout);
-    if (cost->layout != CTS_LAYOUT_STRIDED) return CTS_OK;
-    uint64_t *const count = cts_map_at(&row->strides, (uint64_t)cost->stride_bytes, error);
+    if (cost->row_lanes && cost->sectors) sum->row_excess_sectors += cost->sectors - ideal;
+    uint64_t *count;
+    if (cost->row_lanes)
+        count = cts_map_at(&row->rows, cts_access_row_key(cost), error);
+    else if (cost->stride_bytes && cost->layout != CTS_LAYOUT_DENSE)
+        count = cts_map_at(&row->strides, (uint64_t)cost->stride_bytes, error);
+    else
+        return CTS_OK;
     if (!count) return CTS_MEMORY;
     ++*count;
     return CTS_OK;

@@ -176,8 +176,17 @@ static void find_layout(const struct cts_access *access, const uint64_t addresse
             (int64_t)(addresses[lane] - addresses[first]) == stride * (int64_t)(lane - first);
     }
     if (!constant) {
-        cost->layout =
-            access->pattern == CTS_PATTERN_TWO_LEVEL ? CTS_LAYOUT_TWO_LEVEL : CTS_LAYOUT_IRREGULAR;
+        const bool rows = access->pattern == CTS_PATTERN_TWO_LEVEL;
+        cost->layout = rows ? CTS_LAYOUT_TWO_LEVEL : CTS_LAYOUT_IRREGULAR;
+        if (!rows) return;
+        cost->row_is_uniform = access->s0 == 0;
+        if (cost->row_is_uniform || access->s0 == (int32_t)width_bytes ||
+            access->s0 == -(int32_t)width_bytes) {
+            cost->row_lanes = access->row_lanes;
+            cost->row_pitch_bytes = access->s1;
+        } else {
+            cost->stride_bytes = access->s0;
+        }
         return;
     }
     const bool dense = stride == (int64_t)width_bytes || stride == -(int64_t)width_bytes;

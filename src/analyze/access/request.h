@@ -41,7 +41,11 @@ struct cts_request_cost {
     uint16_t wavefronts, ideal_wavefronts, ways; /* shared memory; ways: of the worst phase */
     uint16_t sectors, lines;                     /* other memory */
     uint16_t distinct_bytes;
-    int64_t stride_bytes; /* strided: between neighbouring lanes */
+    int64_t stride_bytes; /* strided, and two-level without such rows: between neighbouring lanes */
+    uint8_t row_lanes;    /* two-level, lanes of a row side by side, or at one address: lanes of a
+                             row; else 0 */
+    bool row_is_uniform;  /* at one address */
+    int32_t row_pitch_bytes; /* of such rows: from one to the next */
 };
 
 /* `width_bytes` 1 to CTS_WIDTH_MAX, mask not 0; `bank_bytes` is 4 or 8; loads: it is no store and

@@ -28,10 +28,25 @@ enum cts_status cts_access_row_of(struct cts_access_rows *rows, uint64_t owner, 
 
 void cts_access_rows_release(struct cts_access_rows *rows)
 {
-    for (size_t i = 0; i < rows->count; i++) cts_map_release(&rows->items[i].strides);
+    for (size_t i = 0; i < rows->count; i++) {
+        cts_map_release(&rows->items[i].strides);
+        cts_map_release(&rows->items[i].rows);
+    }
     free(rows->items);
     cts_map_release(&rows->index);
     *rows = (struct cts_access_rows){0};
+}
+
+static enum cts_status merge_counts(struct cts_map *to, const struct cts_map *from,
+                                    struct cts_error *error)
+{
+    for (size_t e = 0; e < from->capacity; e++) {
+        if (!from->used[e]) continue;
+        uint64_t *const count = cts_map_at(to, from->entries[e].key, error);
+        if (!count) return CTS_MEMORY;
+        *count += from->entries[e].value;
+    }
+    return CTS_OK;
 }
 
 static enum cts_status merge_row(struct cts_access_row *to, const struct cts_access_row *from,
@@ -39,13 +54,8 @@ static enum cts_status merge_row(struct cts_access_row *to, const struct cts_acc
 {
     cts_access_counts_add(&to->counts, &from->counts);
     if (from->worst_ways > to->worst_ways) to->worst_ways = from->worst_ways;
-    for (size_t e = 0; e < from->strides.capacity; e++) {
-        if (!from->strides.used[e]) continue;
-        uint64_t *const count = cts_map_at(&to->strides, from->strides.entries[e].key, error);
-        if (!count) return CTS_MEMORY;
-        *count += from->strides.entries[e].value;
-    }
-    return CTS_OK;
+    const enum cts_status status = merge_counts(&to->strides, &from->strides, error);
+    return status ? status : merge_counts(&to->rows, &from->rows, error);
 }
 
 enum cts_status cts_access_rows_merge(struct cts_access_rows *sum,
@@ -62,18 +72,30 @@ enum cts_status cts_access_rows_merge(struct cts_access_rows *sum,
     return status;
 }
 
-static void find_stride(const struct cts_map *strides, struct cts_access_site *site)
+/* The key with the greatest count, of equal counts the smaller key (as a signed number); returns
+ * the count, 0: the map is empty. */
+static uint64_t most_frequent(const struct cts_map *counts, int64_t *found)
 {
-    for (size_t e = 0; e < strides->capacity; e++) {
-        if (!strides->used[e]) continue;
-        const int64_t stride = (int64_t)strides->entries[e].key;
-        const uint64_t count = strides->entries[e].value;
-        if (count < site->stride_requests ||
-            (count == site->stride_requests && stride > site->stride_bytes))
-            continue;
-        site->stride_bytes = stride;
-        site->stride_requests = count;
+    uint64_t most = 0;
+    for (size_t e = 0; e < counts->capacity; e++) {
+        if (!counts->used[e]) continue;
+        const int64_t key = (int64_t)counts->entries[e].key;
+        const uint64_t count = counts->entries[e].value;
+        if (count < most || (count == most && key > *found)) continue;
+        *found = key;
+        most = count;
     }
+    return most;
+}
+
+static void find_geometry(const struct cts_access_row *row, struct cts_access_site *site)
+{
+    int64_t rows = 0;
+    site->stride_requests = most_frequent(&row->strides, &site->stride_bytes);
+    site->row_requests = most_frequent(&row->rows, &rows);
+    site->row_lanes = rows & (CTS_ROW_UNIFORM - 1);
+    site->row_is_uniform = rows & CTS_ROW_UNIFORM;
+    site->row_pitch_bytes = (int32_t)(uint32_t)((uint64_t)rows >> 8);
 }
 
 static int by_place(const void *a, const void *b)
@@ -101,7 +123,7 @@ enum cts_status cts_access_rows_list(const struct cts_access_rows *rows, bool pe
             .counts = row->counts,
             .worst_ways = row->worst_ways,
         };
-        find_stride(&row->strides, site);
+        find_geometry(row, site);
     }
     qsort(result->sites, result->site_count, sizeof *result->sites, by_place);
     return CTS_OK;

@@ -51,7 +51,7 @@ const parts = {
         await settle(page);
         assert.match(await text(page.locator(".selected .cost")), /32 sectors, 4 would do 128 of 1024 B used/);
         assert.equal(await text(page.locator(".lanetable tbody tr").nth(2)), valueOfLane2);
-        assert.match(await text(page.locator(".note")), /32\.00 sectors a request where 4\.00 would do/);
+        assert.match(await text(page.locator(".note")), /32\.00 sectors per request where 4\.00 would do/);
         await close();
         // What the filter lets through, saved: the accesses that 'ctascope export' writes of it.
         ({ page, close } = await visit(`${address}#launch=1&cta=3&op=load&space=shared&second=none`));
@@ -299,7 +299,7 @@ const parts = {
         for (const [index, field] of [[0, 4], [1, 1]]) {
             ({ page, close } = await visit(`${address}#launch=0&record=${index}&second=none`));
             await page.waitForSelector(".note");
-            assert.deepEqual(await page.locator(".note p:first-of-type").allInnerTexts(), [`lanes are 24 bytes apart and take ${field} of them (the kernel uses 5); 24.00 sectors a request where ${field}.00 would do`]);
+            assert.deepEqual(await page.locator(".note p:first-of-type").allInnerTexts(), [`neighbouring lanes are 24 bytes apart and use ${field} of them (the kernel uses 5); 24.00 sectors per request where ${field}.00 would do`]);
             await close();
         }
         end();

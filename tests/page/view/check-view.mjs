@@ -141,7 +141,7 @@ const parts = {
         await kernels.getByRole("button").click();
         assert.deepEqual(await kernels.allInnerTexts().then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim())), ["cost 71,680 → 8,192 −88.6 %", "wavefronts 67,584 → 4,096 −93.9 %"]);
         // How much of it there is, which may be all that has changed; a place of this run leads to its line.
-        assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors a request where 4 would do · 14,336 beyond the ideal 8 sectors a request where 4 would do · 2,048 beyond the ideal$/);
+        assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors per request where 4 would do · 14,336 beyond the ideal 8 sectors per request where 4 would do · 2,048 beyond the ideal$/);
         assert.equal(await pane(page, "diff").locator("tbody button", { hasText: "demo.cu" }).count(), 2); // not what is gone
         await pane(page, "diff").getByRole("radio", { name: "same 1" }).click();
         assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["same"]);

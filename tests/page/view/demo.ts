@@ -349,12 +349,12 @@ export class DemoSource implements Source {
     }
     findings(launch: number | null, signal?: AbortSignal): Promise<FindingRow[]> {
         const row = (finding: string, of: number, s: number, share: number | null, evidence: string, remedy: string, cta: number, warp: number, address: number): FindingRow => ({
-            finding, kernel: MADE[of]!.name, launch: of, site: s, source: 0, line: SITES[s]!.line, place: `demo.cu:${SITES[s]!.line}`, variable: SITES[s]!.variable, operation: SITES[s]!.operation, share, evidence, remedy,
+            finding, kernel: MADE[of]!.name, launch: of, site: s, source: 0, line: SITES[s]!.line, place: `demo.cu:${SITES[s]!.line}`, variable: SITES[s]!.variable, operation: SITES[s]!.operation, share, system: share === null ? null : "sectors of L2 and DRAM", evidence, remedy,
             example: { launch: of, cta, warp, address },
         });
         return this.answer("findings", signal, () => [
-            row("bank conflicts", 1, 4, 0.84, "32 wavefronts a request where 1 would do, over 2,048 requests", "Pad the rows of 'tile' by one element, or swizzle its columns.", 0, 1, 4),
-            row("strided access", 0, 1, 0.78, "32 sectors a request where 4 would do: lanes lie 1,024 B apart", "Go through a tile in shared memory, so that lanes of a warp write side by side.", 0, 2, OUT + 8),
+            row("bank conflicts", 1, 4, 0.84, "32 wavefronts per request where 1 would do, over 2,048 requests", "Pad the rows of 'tile' by one element, or swizzle its columns.", 0, 1, 4),
+            row("strided access", 0, 1, 0.78, "32 sectors per request where 4 would do: lanes lie 1,024 B apart", "Go through a tile in shared memory, so that lanes of a warp write side by side.", 0, 2, OUT + 8),
             row("array of structs", 3, 6, 0.43, "8 of every 24 bytes are used: one field of a struct", "Keep the field in an array of its own.", 1, 0, STRUCTS + 24 * 256),
             row("atomics on one address", 4, 9, null, "2 lanes a request wait for another at the same counter", "Count in shared memory first, and add each CTA's sums at its end.", 0, 0, COUNTS),
         ].filter((f) => launch === null || f.launch === launch));
@@ -362,9 +362,9 @@ export class DemoSource implements Source {
     diff(): Promise<Diff> {
         return this.answer("diff", undefined, () => ({
             rows: [
-                { change: "gone", finding: "bank conflicts", kernel: MADE[1]!.name, place: "demo.cu:12", variable: "tile", before: "32 wavefronts a request where 1 would do", after: null, amountBefore: 63488, amountAfter: null, source: null, line: null },
-                { change: "changed", finding: "strided access", kernel: MADE[0]!.name, place: "demo.cu:19", variable: "out", before: "32 sectors a request where 4 would do", after: "8 sectors a request where 4 would do", amountBefore: 14336, amountAfter: 2048, source: 0, line: 19 },
-                { change: "new", finding: "misaligned access", kernel: MADE[2]!.name, place: "demo.cu:9", variable: "in", before: null, after: "5 sectors a request where 4 would do", amountBefore: null, amountAfter: 1024, source: 0, line: 9 },
+                { change: "gone", finding: "bank conflicts", kernel: MADE[1]!.name, place: "demo.cu:12", variable: "tile", before: "32 wavefronts per request where 1 would do", after: null, amountBefore: 63488, amountAfter: null, source: null, line: null },
+                { change: "changed", finding: "strided access", kernel: MADE[0]!.name, place: "demo.cu:19", variable: "out", before: "32 sectors per request where 4 would do", after: "8 sectors per request where 4 would do", amountBefore: 14336, amountAfter: 2048, source: 0, line: 19 },
+                { change: "new", finding: "misaligned access", kernel: MADE[2]!.name, place: "demo.cu:9", variable: "in", before: null, after: "5 sectors per request where 4 would do", amountBefore: null, amountAfter: 1024, source: 0, line: 9 },
                 { change: "same", finding: "array of structs", kernel: MADE[3]!.name, place: "demo.cu:26", variable: "particles", before: "8 of every 24 bytes are used", after: "8 of every 24 bytes are used", amountBefore: 512, amountAfter: 512, source: 0, line: 26 },
             ],
             kernels: [{ kernel: MADE[1]!.name, before: { launches: 1, cost: 71680, wavefronts: 67584, sectors: 16384 }, after: { launches: 1, cost: 8192, wavefronts: 4096, sectors: 16384 } }],

@@ -76,8 +76,8 @@ export function FindingsView() {
                 {all.length > 0 && !rows.length && <Empty title={`No finding matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
                 {rows.map(({ f, i }) => (
                     <article class={`finding ${f.share === null ? "wrong" : ""}`}>
-                        <div class="ceiling" title={f.share === null ? "A matter of correctness, not of speed" : "At most this part of the kernel's memory traffic could go away"}>
-                            {f.share === null ? <b>!</b> : <><b>{percent(f.share)}</b><i style={{ width: `${Math.max(3, 100 * Math.min(1, f.share))}%` }} /><small>at most</small></>}
+                        <div class="ceiling" title={f.share === null ? "A matter of correctness, not of speed" : `At most this part of the kernel's ${f.system} could go away`}>
+                            {f.share === null ? <b>!</b> : <><b>{percent(f.share)}</b><i style={{ width: `${Math.max(3, 100 * Math.min(1, f.share))}%` }} /><small>at most, of {f.system}</small></>}
                         </div>
                         <div class="says">
                             <h3>{f.finding} <span class="soft">{f.operation}{f.variable && <> of <code>{f.variable}</code></>}</span></h3>
