@@ -3,14 +3,14 @@
  * LLVM draws conclusions from what may not happen ("the shift is by less than 32", "the divisor is
  * not 0") that are wrong on a GPU, where it does happen and has a result.
  *
- *     x << n, x >> n      PTX clamps: by the width and beyond, 0, or the sign
- *     (int)x              PTX saturates; NaN is 0, or the top bit alone if 64 bits take part. For 8
- *                         and 16 bits nvcc converts to 32 bits and cuts.
- *     x / 0, x % 0        PTX: "machine-specific". Division is a routine of ptxas', whose last
- *                         instruction selects all ones. For 64 bits nvcc calls the one of 32 bits
- *                         when both upper halves are 0: then the upper half of the result is 0,
- * too. INT_MIN / -1, % -1  INT_MIN and 0, as two's complement has it clz(0), abs(MIN)    of
- * compiler builtins: the width, MIN
+ * - x << n, x >> n: PTX clamps. By the width and beyond the result is 0, or the sign.
+ * - (int)x: PTX saturates. NaN becomes 0, or the top bit alone where 64 bits take part. For 8 and
+ * 16 bits nvcc converts to 32 bits and cuts.
+ * - x / 0, x % 0: PTX calls it machine-specific. Division is a routine of ptxas' whose last
+ *   instruction selects all ones. For 64 bits nvcc calls the routine of 32 bits when both upper
+ *   halves are 0; then the upper half of the result is 0, too.
+ * - INT_MIN / -1 is INT_MIN and INT_MIN % -1 is 0, as in two's complement.
+ * - clz(0), ctz(0) and abs(INT_MIN) of compiler builtins: the width, the width, INT_MIN.
  *
  * Shifts by constants below the width and divisions by constants other than 0 and -1 are left as
  * they are. With CTS_STRICT=1 a division by zero is a fault. */

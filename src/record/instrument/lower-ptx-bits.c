@@ -108,7 +108,7 @@ static LLVMValueRef compute_bfind(struct ptx *ptx, struct ptx_statement *stateme
     return LLVMBuildSelect(ir->builder, none, cts_u32(ir, UINT32_MAX), position, "");
 }
 
-/* Ones in bits 0 .. length-1, for length 0 .. 255. */
+/* Ones in bits 0 .. length-1; all from 64 on. */
 static LLVMValueRef low_ones(struct ptx *ptx, LLVMValueRef length)
 {
     const struct cts_ir *const ir = ptx->ir;
@@ -119,11 +119,14 @@ static LLVMValueRef low_ones(struct ptx *ptx, LLVMValueRef length)
     return LLVMBuildSelect(ir->builder, whole, cts_u64(ir, UINT64_MAX), ones, "");
 }
 
-static LLVMValueRef byte_operand(struct ptx *ptx, struct ptx_statement *statement, unsigned index)
+/* A position or length of bfe and bfi. Of 32 bits its low byte counts, as the manual says; of 64 an
+ * H200 takes all 32 bits of it. */
+static LLVMValueRef place_operand(struct ptx *ptx, struct ptx_statement *statement, unsigned index,
+                                  struct ptx_type type)
 {
     const struct cts_ir *const ir = ptx->ir;
     LLVMValueRef value = ptx_operand_value(ptx, statement, index, ptx_sized('u', 32));
-    value = LLVMBuildAnd(ir->builder, value, cts_u32(ir, 255), "");
+    if (type.bits == 32) value = LLVMBuildAnd(ir->builder, value, cts_u32(ir, 255), "");
     return LLVMBuildZExt(ir->builder, value, ir->i64, "");
 }
 
@@ -144,8 +147,8 @@ static LLVMValueRef compute_bfe(struct ptx *ptx, struct ptx_statement *statement
     LLVMValueRef a = ptx_operand_value(ptx, statement, 1, type);
     const bool is_signed = type.kind == 's';
     LLVMValueRef wide = LLVMBuildIntCast2(ir->builder, a, ir->i64, 0, "");
-    LLVMValueRef position = byte_operand(ptx, statement, 2);
-    LLVMValueRef length = byte_operand(ptx, statement, 3);
+    LLVMValueRef position = place_operand(ptx, statement, 2, type);
+    LLVMValueRef length = place_operand(ptx, statement, 3, type);
     LLVMValueRef ones = low_ones(ptx, length);
     LLVMValueRef field = LLVMBuildAnd(ir->builder, shift_right_64(ptx, wide, position), ones, "");
     if (is_signed) {
@@ -180,8 +183,8 @@ static LLVMValueRef compute_bfi(struct ptx *ptx, struct ptx_statement *statement
         LLVMBuildIntCast2(ir->builder, ptx_operand_value(ptx, statement, 1, type), ir->i64, 0, "");
     LLVMValueRef into =
         LLVMBuildIntCast2(ir->builder, ptx_operand_value(ptx, statement, 2, type), ir->i64, 0, "");
-    LLVMValueRef position = byte_operand(ptx, statement, 3);
-    LLVMValueRef mask = low_ones(ptx, byte_operand(ptx, statement, 4));
+    LLVMValueRef position = place_operand(ptx, statement, 3, type);
+    LLVMValueRef mask = low_ones(ptx, place_operand(ptx, statement, 4, type));
     LLVMValueRef beyond =
         LLVMBuildICmp(ir->builder, LLVMIntUGE, position, cts_u64(ir, type.bits), "");
     LLVMValueRef cut = LLVMBuildAnd(ir->builder, position, cts_u64(ir, 63), "");

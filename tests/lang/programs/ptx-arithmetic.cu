@@ -168,10 +168,17 @@ static u64 funnel(u64 low, u64 high, u64 amount, bool left, bool clamp)
     return whole >> amount & 0xffffffff;
 }
 
-/* bfe and bfi by the loops of the PTX manual. */
+/* bfe and bfi by the loops of the PTX manual, which says that the low bytes of position and length
+ * count; an H200 takes all 32 bits of them where the field is of 64. */
+static unsigned place(u64 value, unsigned width)
+{
+    const unsigned low = (unsigned)value;
+    return width == 32 ? low & 255 : low;
+}
 static u64 field(u64 a, u64 b, u64 c, unsigned width, bool is_signed)
 {
-    const unsigned msb = width - 1, pos = b & 255, len = c & 255;
+    const unsigned msb = width - 1;
+    const u64 pos = place(b, width), len = place(c, width);
     u64 sign = 0, d = 0;
     if (is_signed && len) sign = a >> (pos + len - 1 < msb ? pos + len - 1 : msb) & 1;
     for (unsigned i = 0; i <= msb; i++) {
@@ -182,7 +189,8 @@ static u64 field(u64 a, u64 b, u64 c, unsigned width, bool is_signed)
 }
 static u64 insert(u64 a, u64 into, u64 c, u64 d, unsigned width)
 {
-    const unsigned msb = width - 1, pos = c & 255, len = d & 255;
+    const unsigned msb = width - 1;
+    const u64 pos = place(c, width), len = place(d, width);
     u64 f = width == 64 ? into : into & 0xffffffff;
     for (unsigned i = 0; i < len && pos + i <= msb; i++)
         f = (f & ~(1ull << (pos + i))) | (a >> i & 1) << (pos + i);
