@@ -320,7 +320,7 @@ static void look_at(struct tolerance *tolerance, const char *path)
     char *const text = read_source(path, &length);
     if (!text) return;
     /* A text with a NUL inside is no source. */
-    if (strlen(text) == length && (join_launches(text) | has_single_percent(text)))
+    if (strlen(text) == length && (join_launches(text) || has_single_percent(text)))
         write_copy(tolerance, path, text);
     tolerance->has_barriers |= strstr(text, "cuda/barrier") || strstr(text, "cuda/pipeline");
     look_at_includes(tolerance, path, text);
