@@ -9,6 +9,7 @@ CASE: all of them. Runs are removed when their case is done, but with --keep.
 """
 import argparse
 import csv
+import csv
 import json
 import os
 import re
@@ -365,9 +366,11 @@ def hang(options):
     done = subprocess.run([options.ctascope, "info", "--format", "json", path],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     require(done.returncode == 0, done.stderr)
-    with sqlite3.connect(f"file:{path}/run.db?mode=ro", uri=True) as database:
-        accesses = database.execute("SELECT sum(accesses) FROM launches").fetchone()[0]
-    require(accesses and accesses >= 2 * 65536, f"{accesses} accesses")
+    # The program and 'record' were killed: what they noted is in the journal, which readers merge.
+    table = subprocess.run([options.ctascope, "dump", "--table", "launches", "--format", "csv", path],
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True).stdout
+    accesses = sum(int(row["accesses"] or 0) for row in csv.DictReader(table.splitlines()))
+    require(accesses >= 2 * 65536, f"{accesses} accesses")
     return f"{accesses} accesses are there"
 
 
