@@ -1,12 +1,13 @@
 #include "cli/access-run.h"
 
 #include <errno.h>
-#include <regex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/recording.h"
 #include "common/array.h"
+#include "common/name-filter.h"
 #include "common/progress.h"
 
 /* ---- which launches ---- */
@@ -18,7 +19,7 @@ static enum cts_status want_launch(const struct cts_catalogue *catalogue, const 
     errno = 0;
     const unsigned long long id = strtoull(text, &end, 10);
     if (*text < '0' || *text > '9' || *end || errno)
-        return cts_fail(error, CTS_USAGE, "'%s' is no number of a launch", text);
+        return cts_fail(error, CTS_USAGE, "--launch takes the id of a launch, not '%s'", text);
     const struct cts_launch *const launch =
         id < CTS_NONE ? cts_catalogue_launch(catalogue, (uint32_t)id) : NULL;
     if (!launch) return cts_fail(error, CTS_USAGE, "the run has no launch %s", text);
@@ -26,32 +27,48 @@ static enum cts_status want_launch(const struct cts_catalogue *catalogue, const 
     return CTS_OK;
 }
 
-/* The launches of kernels whose name, as in the source or mangled, matches. */
-static enum cts_status want_kernels(const struct cts_catalogue *catalogue, const char *text,
-                                    bool *wanted, struct cts_error *error)
+/* --kernel-name, or its former spelling: --kernel EXPRESSION is --kernel-name regex:EXPRESSION. */
+static enum cts_status make_filter(const struct cts_arguments *arguments,
+                                   struct cts_name_filter *filter, bool *is_given,
+                                   struct cts_error *error)
 {
     static const char prefix[] = "regex:";
-    regex_t regex;
-    if (!strncmp(text, prefix, sizeof prefix - 1)) text += sizeof prefix - 1;
-    const int code = regcomp(&regex, text, REG_EXTENDED | REG_NOSUB);
-    if (code) {
-        char reason[200];
-        regerror(code, &regex, reason, sizeof reason);
-        return cts_fail(error, CTS_USAGE, "'%s' is no regular expression: %s", text, reason);
-    }
+    const char *const name = cts_argument(arguments, "kernel-name");
+    const char *const former = name ? NULL : cts_argument(arguments, "kernel");
+    const bool complete = !former || !strncmp(former, prefix, sizeof prefix - 1);
+    char *text = NULL;
+    *is_given = name || former;
+    *filter = (struct cts_name_filter){0};
+    if (!*is_given) return CTS_OK;
+    if (asprintf(&text, "%s%s", complete ? "" : prefix, name ? name : former) < 0)
+        return cts_fail(error, CTS_MEMORY, "out of memory");
+    struct cts_error reason;
+    /* The filter borrows a name; an expression it has compiled. */
+    const enum cts_status status = cts_name_filter_make(filter, name ? name : text, &reason);
+    if (status) cts_fail(error, CTS_USAGE, "--kernel-name %s: %s", text, reason.text);
+    filter->name = name ? name : former; /* not what is freed */
+    free(text);
+    return status;
+}
+
+static enum cts_status want_kernels(const struct cts_catalogue *catalogue,
+                                    const struct cts_name_filter *filter, bool *wanted,
+                                    struct cts_error *error)
+{
     bool any = false;
     for (size_t i = 0; i < catalogue->launch_count; i++) {
         const uint32_t id = catalogue->launches[i].kernel;
         const struct cts_kernel *const kernel =
             id < catalogue->kernel_count ? &catalogue->kernels[id] : NULL;
-        if (!kernel) continue;
-        if ((!kernel->name || regexec(&regex, kernel->name, 0, NULL, 0)) &&
-            (!kernel->mangled || regexec(&regex, kernel->mangled, 0, NULL, 0)))
+        if (!kernel || !kernel->name) continue;
+        if (!cts_name_filter_takes_kernel(filter, kernel->name,
+                                          kernel->mangled ? kernel->mangled : ""))
             continue;
         wanted[i] = any = true;
     }
-    regfree(&regex);
-    return any ? CTS_OK : cts_fail(error, CTS_USAGE, "no kernel that ran matches '%s'", text);
+    return any ? CTS_OK
+               : cts_fail(error, CTS_USAGE, "no launched kernel matches --kernel-name %s",
+                          filter->name);
 }
 
 /* *wanted stays NULL where nothing is chosen. With both options a launch must match both. */
@@ -59,21 +76,25 @@ static enum cts_status choose_launches(const struct cts_arguments *arguments,
                                        const struct cts_catalogue *catalogue, bool **wanted,
                                        struct cts_error *error)
 {
-    const char *const kernel = cts_argument(arguments, "kernel");
+    struct cts_name_filter filter;
+    bool by_kernel;
     const size_t count = catalogue->launch_count;
     bool *const launches = cts_array_zeroed(count, sizeof **wanted, error);
     bool *const kernels = cts_array_zeroed(count, sizeof **wanted, error);
     enum cts_status status = launches && kernels ? CTS_OK : CTS_MEMORY;
+    if (!status) status = make_filter(arguments, &filter, &by_kernel, error);
+    const bool has_filter = !status;
     bool by_launch = false;
     int at = 0;
     for (const char *text; !status && (text = cts_argument_next(arguments, "launch", &at));) {
         status = want_launch(catalogue, text, launches, error);
         by_launch = true;
     }
-    if (!status && kernel) status = want_kernels(catalogue, kernel, kernels, error);
-    if (!status && (by_launch || kernel)) {
+    if (!status && by_kernel) status = want_kernels(catalogue, &filter, kernels, error);
+    if (has_filter) cts_name_filter_release(&filter);
+    if (!status && (by_launch || by_kernel)) {
         for (size_t i = 0; i < count; i++)
-            launches[i] = (launches[i] || !by_launch) && (kernels[i] || !kernel);
+            launches[i] = (launches[i] || !by_launch) && (kernels[i] || !by_kernel);
         *wanted = launches;
     } else {
         free(launches);

@@ -10,10 +10,11 @@ static const struct {
     int code;
     const char *text;
 } exit_codes[] = {
-    {CTS_EXIT_OK, "done"},
+    {CTS_EXIT_OK, "success"},
     {CTS_EXIT_INPUT, "the input cannot be read or is inconsistent"},
-    {CTS_EXIT_USAGE, "the command line makes no sense"},
-    {CTS_EXIT_MACHINE, "this machine lacks what was asked for"},
+    {CTS_EXIT_USAGE, "invalid command line"},
+    {CTS_EXIT_THRESHOLD, "diff: a --fail-on or --fail-above condition is met"},
+    {CTS_EXIT_MACHINE, "this machine lacks something that the command needs"},
     {CTS_EXIT_RECORD, "record: ctascope itself failed or recorded nothing"},
 };
 
@@ -26,8 +27,9 @@ static void print_exit_codes(FILE *file)
 
 void cts_help_overview(FILE *file)
 {
-    fputs("ctascope shows where a CUDA program's data goes: it records every memory access of its\n"
-          "kernels and how thread blocks communicate.\n\n"
+    fputs("ctascope records every memory access of a CUDA program's kernels and when everything "
+          "ran,\n"
+          "and shows which data moves where, what is slow, and why.\n\n"
           "Usage: ctascope VERB [ARGUMENTS]\n\n"
           "Verbs:\n",
           file);
@@ -37,7 +39,7 @@ void cts_help_overview(FILE *file)
           "  ctascope cc -O2 app.cu -o app\n"
           "  ctascope record -o run -- ./app\n"
           "  ctascope comm run\n\n"
-          "'ctascope VERB --help' tells more of a verb, 'ctascope --version' the version.\n"
+          "'ctascope VERB --help' describes a verb, 'ctascope --version' prints the version.\n"
           "Results go to standard output, messages to standard error.\n",
           file);
     print_exit_codes(file);
@@ -82,11 +84,13 @@ static void print_option(FILE *file, const struct cts_option *option)
 
 void cts_help_verb(FILE *file, const struct cts_verb *verb)
 {
-    static const struct cts_option help = {.name = "help", .help = "this text", .short_name = 'h'};
+    static const struct cts_option help = {
+        .name = "help", .help = "print this help", .short_name = 'h'};
     fprintf(file, "Usage: ctascope %s %s\n\n%s.\n", verb->name, verb->synopsis, verb->summary);
     if (verb->description) fprintf(file, "\n%s\n", verb->description);
     fputs("\nOptions:\n", file);
-    for (size_t i = 0; i < cts_option_count(verb); i++) print_option(file, &verb->options[i]);
+    for (size_t i = 0; i < cts_option_count(verb); i++)
+        if (verb->options[i].help) print_option(file, &verb->options[i]);
     print_option(file, &help);
 }
 
@@ -141,7 +145,8 @@ static void print_roff_verb(FILE *file, const struct cts_verb *verb)
         print_roff(file, verb->description);
         fputs("\n.fi\n", file);
     }
-    for (size_t i = 0; i < cts_option_count(verb); i++) print_roff_option(file, &verb->options[i]);
+    for (size_t i = 0; i < cts_option_count(verb); i++)
+        if (verb->options[i].help) print_roff_option(file, &verb->options[i]);
 }
 
 void cts_help_man(FILE *file)
@@ -151,7 +156,8 @@ void cts_help_man(FILE *file)
         ".ad l\n.SH NAME\nctascope \\- records and explains the memory accesses of CUDA programs\n"
         ".SH SYNOPSIS\n.B ctascope\n.I VERB\n[\\fIARGUMENTS\\fR]\n"
         ".SH DESCRIPTION\nctascope records every memory access of a CUDA program's kernels into "
-        "a run directory, and shows from it how thread blocks communicate. Results go to "
+        "a run directory, or when everything ran, and shows which data moves where, what is slow, "
+        "and why. Results go to "
         "standard output, messages to standard error.\n"
         ".SH VERBS\n",
         file);
@@ -160,8 +166,8 @@ void cts_help_man(FILE *file)
     fputs(".SH EXIT STATUS\n", file);
     for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)
         fprintf(file, ".TP\n%d\n%s\n", exit_codes[i].code, exit_codes[i].text);
-    fputs("Apart from that, \\fBrecord\\fR ends with the status of the program.\n"
-          ".SH ENVIRONMENT\n.TP\nNO_COLOR\nWhen set and not empty, output has no colours.\n",
+    fputs("Otherwise \\fBrecord\\fR exits with the status of the program.\n"
+          ".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set and not empty, output has no colours.\n",
           file);
 }
 
@@ -200,7 +206,7 @@ void cts_help_bash(FILE *file)
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++) {
         fprintf(file, "    %s) words=\"--help", (*verb)->name);
         for (size_t i = 0; i < cts_option_count(*verb); i++)
-            fprintf(file, " --%s", (*verb)->options[i].name);
+            if ((*verb)->options[i].help) fprintf(file, " --%s", (*verb)->options[i].name);
         fputs("\" ;;\n", file);
     }
     fputs("    esac\n  fi\n"

@@ -16,7 +16,7 @@ static int unknown_verb(const char *name)
     const char *const nearest = cts_nearest_verb(name);
     const char *const kind = name[0] == '-' ? "option" : "verb";
     if (nearest)
-        fprintf(stderr, "ctascope: unknown %s '%s', did you mean '%s'?\n", kind, name, nearest);
+        fprintf(stderr, "ctascope: unknown %s '%s'; did you mean '%s'?\n", kind, name, nearest);
     else
         fprintf(stderr, "ctascope: unknown %s '%s'; see 'ctascope --help'\n", kind, name);
     return CTS_EXIT_USAGE;

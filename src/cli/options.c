@@ -67,6 +67,7 @@ static const char *nearest_option(const struct cts_verb *verb, const char *typed
     const char *nearest = NULL;
     unsigned best = NEAR + 1;
     for (size_t i = 0; i < cts_option_count(verb); i++) {
+        if (!verb->options[i].help) continue;
         const unsigned edits = distance(typed, verb->options[i].name);
         if (edits < best) {
             best = edits;
@@ -151,15 +152,56 @@ struct parser {
     char **list;
 };
 
-/* Whether `value` is one of the words of "a|b|c". */
-static bool is_one_of(const char *words, const char *value)
+/* Whether a value of some length is one of the words of "a|b|c". */
+static bool is_one_of(const char *words, const char *value, size_t length)
 {
-    const size_t length = strlen(value);
     for (const char *word = words; word; word = strchr(word, '|')) {
         if (*word == '|') word++;
         if (strcspn(word, "|") == length && strncmp(word, value, length) == 0) return true;
     }
     return false;
+}
+
+/* "unknown --per value 'x' (one of: launch, kernel, cta)". */
+static int refuse_word(const struct parser *parser, const struct cts_option *option,
+                       const char *value, size_t length)
+{
+    char words[600];
+    size_t end = 0;
+    for (const char *c = option->argument; *c && end + 3 < sizeof words; c++) {
+        words[end++] = *c == '|' ? ',' : *c;
+        if (*c == '|') words[end++] = ' ';
+    }
+    words[end] = 0;
+    return cts_usage_error(parser->arguments, "unknown --%s value '%.*s' (one of: %s)",
+                           option->name, (int)length, value, words);
+}
+
+static int check_words(const struct parser *parser, const struct cts_option *option,
+                       const char *value)
+{
+    if (!strchr(option->argument, '|')) return CTS_EXIT_OK;
+    if (!option->is_list)
+        return is_one_of(option->argument, value, strlen(value))
+                   ? CTS_EXIT_OK
+                   : refuse_word(parser, option, value, strlen(value));
+    while (*value) {
+        const size_t length = strcspn(value, ",");
+        if (!is_one_of(option->argument, value, length))
+            return refuse_word(parser, option, value, length);
+        value += length + (value[length] == ',');
+    }
+    return CTS_EXIT_OK;
+}
+
+/* Where the value of option i is kept: a former spelling's with that of today's option. */
+static size_t place_of(const struct cts_verb *verb, size_t i)
+{
+    const char *const name = verb->options[i].stands_for;
+    if (!name) return i;
+    for (size_t k = 0; k < cts_option_count(verb); k++)
+        if (strcmp(verb->options[k].name, name) == 0) return k;
+    return i;
 }
 
 /* Option i with what stands behind its '=' (or NULL). */
@@ -177,11 +219,9 @@ static int take_option(struct parser *parser, size_t i, const char *value)
         return cts_usage_error(parser->arguments, "option '--%s' needs an argument (%s)",
                                option->name, option->argument);
     if (!value) value = parser->list[parser->at++];
-    if (strchr(option->argument, '|') && !is_one_of(option->argument, value))
-        return cts_usage_error(parser->arguments, "'--%s %s': not one of %s", option->name, value,
-                               option->argument);
-    parser->values[i] = value;
-    return CTS_EXIT_OK;
+    const int code = check_words(parser, option, value);
+    if (!code) parser->values[place_of(parser->verb, i)] = value;
+    return code;
 }
 
 static int parse_long(struct parser *parser, const char *text)
@@ -195,7 +235,7 @@ static int parse_long(struct parser *parser, const char *text)
             return take_option(parser, i, text[length] ? text + length + 1 : NULL);
     const char *const nearest = nearest_option(parser->verb, name);
     if (nearest)
-        return cts_usage_error(parser->arguments, "unknown option '--%s', did you mean '--%s'?",
+        return cts_usage_error(parser->arguments, "unknown option '--%s'; did you mean '--%s'?",
                                name, nearest);
     return cts_usage_error(parser->arguments, "unknown option '--%s'", name);
 }
@@ -220,8 +260,8 @@ static int check_count(const struct cts_arguments *arguments)
     const struct cts_verb *const verb = arguments->verb;
     const int count = arguments->positional_count;
     if (count < verb->positional_min)
-        return cts_usage_error(arguments, "an argument is missing: usage: ctascope %s %s",
-                               verb->name, verb->synopsis);
+        return cts_usage_error(arguments, "missing argument; usage: ctascope %s %s", verb->name,
+                               verb->synopsis);
     if (verb->positional_max >= 0 && count > verb->positional_max)
         return cts_usage_error(arguments, "unexpected argument '%s'",
                                arguments->positional[verb->positional_max]);
@@ -319,7 +359,7 @@ bool cts_argument_u64(const struct cts_arguments *arguments, const char *name, u
         *value = number;
         return true;
     }
-    cts_usage_error(arguments, "'--%s %s': not a whole number", name, text ? text : "");
+    cts_usage_error(arguments, "--%s takes a whole number, not '%s'", name, text ? text : "");
     return false;
 }
 
@@ -344,6 +384,7 @@ bool cts_argument_bytes(const struct cts_arguments *arguments, const char *name,
             return true;
         }
     }
-    cts_usage_error(arguments, "'--%s %s': not a size (like 500M or 2G)", name, text ? text : "");
+    cts_usage_error(arguments, "--%s takes a size such as 500M or 2G, not '%s'", name,
+                    text ? text : "");
     return false;
 }

@@ -13,13 +13,13 @@ int cts_path_common_parse(const struct cts_arguments *arguments, size_t table_ro
     common->format = CTS_PATH_AS_TABLE;
     if (format && !strcmp(format, "json")) common->format = CTS_PATH_AS_JSON;
     if (format && !strcmp(format, "csv")) common->format = CTS_PATH_AS_CSV;
-    uint64_t top = common->format == CTS_PATH_AS_TABLE ? table_rows : 0, threads = 0;
-    if ((cts_argument_given(arguments, "top") && !cts_argument_u64(arguments, "top", &top)) ||
+    uint64_t limit = common->format == CTS_PATH_AS_TABLE ? table_rows : 0, threads = 0;
+    if ((cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit)) ||
         (cts_argument_given(arguments, "threads") &&
          !cts_argument_u64(arguments, "threads", &threads)))
         return CTS_EXIT_USAGE;
     common->choice =
-        (struct cts_sheet_choice){.limit = (size_t)top, .sort = cts_argument(arguments, "sort")};
+        (struct cts_sheet_choice){.limit = (size_t)limit, .sort = cts_argument(arguments, "sort")};
     options->threads = (unsigned)(threads < THREADS_MAX ? threads : THREADS_MAX);
     options->null_stream = cts_argument(arguments, "null-stream");
     return 0;

@@ -11,12 +11,12 @@
 
 struct cts_path_common {
     enum { CTS_PATH_AS_TABLE, CTS_PATH_AS_JSON, CTS_PATH_AS_CSV } format;
-    struct cts_sheet_choice choice; /* --top, --sort; tables have `table_rows` unless told */
+    struct cts_sheet_choice choice; /* --limit, --sort; tables have `table_rows` unless told */
     struct cts_buffer api_table;    /* freed by cts_path_common_release() */
 };
 
-/* --format, --top, --sort, --threads, --null-stream. Returns 0, or CTS_EXIT_USAGE after saying what
- * is wrong. */
+/* --format, --limit, --sort, --threads, --null-stream. Returns 0, or CTS_EXIT_USAGE after saying
+ * what is wrong. */
 int cts_path_common_parse(const struct cts_arguments *arguments, size_t table_rows,
                           struct cts_path_common *common, struct cts_path_options *options);
 

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "cli/access-run.h"
+#include "cli/shared-options.h"
 #include "report/access.h"
 
-enum { ROWS_IN_TABLE = 30 };
+#define ROWS_IN_TABLE 30
 
 struct request {
     bool json, csv, rows; /* rows: of one sheet; else the screenful */
@@ -31,7 +32,7 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
             !cts_argument_u64(arguments, numbers[i].name, numbers[i].value))
             return CTS_EXIT_USAGE;
     if (banks != 4 && banks != 8)
-        return cts_usage_error(arguments, "banks are 4 or 8 bytes wide, not %llu",
+        return cts_usage_error(arguments, "--bank-bytes takes 4 or 8, not %llu",
                                (unsigned long long)banks);
     request->options.bank_bytes = (unsigned)banks;
     request->options.threads = (unsigned)(threads < 256 ? threads : 256);
@@ -102,20 +103,18 @@ static int run_access(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option access_options[] = {
-    {.name = "launch", .argument = "N", .help = "only this launch (its id; again for more)"},
-    {.name = "kernel", .argument = "REGEX", .help = "only kernels whose name matches"},
-    {.name = "site", .argument = "N", .help = "only rows and findings of this site"},
+    {.name = "launch", .argument = "N", .help = "analyse only this launch (its id); repeatable"},
+    CTS_OPTION_KERNEL_NAME("analyse only"),
+    {.name = "site", .argument = "N", .help = "print only rows and findings of this site"},
     {.name = "per",
      .argument = "finding|site|launch|allocation",
-     .help = "rows: findings, sites, sites of each launch, or allocations"},
-
-    {.name = "format",
-     .argument = "table|json|csv",
-     .help = "the form of the output (default: table)"},
-    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
-    {.name = "limit", .argument = "N", .help = "at most N rows (tables: 30; 0: all)"},
-    {.name = "bank-bytes", .argument = "4|8", .help = "width of a bank of shared memory"},
-    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+     .help = "print one list: findings, sites, sites of each launch, or allocations"},
+    CTS_OPTION_FORMAT("table|json|csv"),
+    CTS_OPTION_SORT,
+    CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    {.name = "bank-bytes", .argument = "4|8", .help = "bytes per shared-memory bank (default: 4)"},
+    CTS_OPTION_THREADS,
+    CTS_FORMER_KERNEL,
     {0},
 };
 
@@ -124,10 +123,11 @@ const struct cts_verb cts_verb_access = {
     .synopsis = "RUN [--per finding|site|launch|allocation] [--format ...] [options]",
     .summary = "Shows how kernels use memory, and what is wrong with it",
     .description =
-        "Sectors per request against the ideal, bank conflicts, strides, active lanes, atomics\n"
-        "that meet and bytes asked for again, by line of the source. Findings, each with its\n"
-        "evidence and a remedy: accesses outside of allocations, uninitialised reads and\n"
-        "possible races, then what costs most, with a ceiling on the gain.",
+        "For each source line: sectors per request against the ideal, bank conflicts, strides,\n"
+        "active lanes, contended atomics and repeated reads. Findings come with evidence and a "
+        "fix:\n"
+        "accesses outside of allocations, uninitialised reads and possible races first, then what\n"
+        "costs most, each with an upper bound of the savings.",
     .options = access_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -52,17 +52,23 @@ static int run_cc(const struct cts_arguments *arguments)
 
 /* For help, the man page and completion: cc parses its command line itself (cc-options.c). */
 static const struct cts_option options[] = {
-    {"device", "cpu|cuda", "what kernels run on (default: cpu)", 0},
-    {"toolkit", "DIR|none", "with cuda: the CUDA toolkit, or ctascope's own headers", 0},
-    {"cuda-version", "12|13", "with cuda and no toolkit: the runtime it is for (default: 13)", 0},
-    {"kernels", "REGEX", "kernels to instrument, by their name in the source", 0},
-    {"sources", "REGEX", "source files to instrument", 0},
-    {"locals", NULL, "record accesses to local memory, too", 0},
-    {"values", NULL, "record the values loaded and stored", 0},
-    {"host-accesses", NULL, "record the CPU's accesses to managed and mapped memory", 0},
-    {"strict", NULL, "CPU device: an integer division by zero is a fault", 0},
-    {"no-instrument", NULL, "record nothing", 0},
-    {"keep", "DIR", "keep the intermediate files there", 0},
+    {.name = "device", .argument = "cpu|cuda", .help = "device that runs kernels (default: cpu)"},
+    {.name = "toolkit",
+     .argument = "DIR|none",
+     .help = "with cuda: the CUDA toolkit; none: ctascope's own headers"},
+    {.name = "cuda-version",
+     .argument = "12|13",
+     .help = "with cuda and no toolkit: version of the runtime (default: 13)"},
+    {.name = "kernels",
+     .argument = "REGEX",
+     .help = "instrument only kernels whose name in the source matches"},
+    {.name = "sources", .argument = "REGEX", .help = "instrument only source files that match"},
+    {.name = "locals", .help = "also record accesses to local memory"},
+    {.name = "values", .help = "record the values loaded and stored"},
+    {.name = "host-accesses", .help = "record the CPU's accesses to managed and mapped memory"},
+    {.name = "strict", .help = "CPU device: an integer division by zero is a fault"},
+    {.name = "no-instrument", .help = "record nothing"},
+    {.name = "keep", .argument = "DIR", .help = "keep intermediate files in this directory"},
     {0},
 };
 
@@ -71,11 +77,10 @@ const struct cts_verb cts_verb_cc = {
     .synopsis = "[OPTIONS] FILE...",
     .summary = "Compiles a CUDA program so that it can be recorded",
     .description =
-        "Stands in for nvcc or clang++ and takes the options of both; those that mean\n"
-        "nothing here are accepted, unknown ones are refused by name. C and C++ sources\n"
-        "and objects go to clang as they are. Device code is compiled for this machine\n"
-        "(-march=native) unless -march= says otherwise. -v prints the commands, -### only\n"
-        "prints them.",
+        "Replaces nvcc or clang++ and takes the options of both: options without effect here are\n"
+        "accepted, unknown ones are errors. C and C++ sources and objects go to clang unchanged.\n"
+        "Device code is compiled for this machine (-march=native) unless -march= is given. -v\n"
+        "prints the commands, -### only prints them.",
     .options = options,
     .positional_max = -1,
     .raw = true,

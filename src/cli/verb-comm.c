@@ -7,12 +7,14 @@
 #include "analyze/communication/communication.h"
 #include "analyze/communication/query.h"
 #include "cli/recording.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/install.h"
 #include "common/progress.h"
 #include "report/comm.h"
 
-enum { ROWS_IN_TABLE = 20, TOP_TRANSFERS = 20 };
+#define ROWS_IN_TABLE 20
+enum { TOP_TRANSFERS = 20 };
 
 extern const struct cts_verb cts_verb_comm;
 
@@ -28,18 +30,11 @@ struct request {
     uint64_t start, end;
 };
 
-static bool parse_format(const struct cts_arguments *arguments, struct request *request)
+static void parse_format(const struct cts_arguments *arguments, struct request *request)
 {
     const char *const format = cts_argument(arguments, "format");
-    if (!format || !strcmp(format, "table"))
-        request->format = FORMAT_TABLE;
-    else if (!strcmp(format, "json"))
-        request->format = FORMAT_JSON;
-    else if (!strcmp(format, "csv"))
-        request->format = FORMAT_CSV;
-    else
-        return false;
-    return true;
+    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
+    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
 }
 
 /* --per A,B,... ; an exit code, 0 for fine. */
@@ -50,17 +45,14 @@ static int parse_per(const struct cts_arguments *arguments, struct request *requ
         char word[32];
         const size_t length = strcspn(rest, ",");
         snprintf(word, sizeof word, "%.*s", (int)length, rest);
-        const enum cts_comm_sheet sheet = cts_comm_sheet_named(word);
-        if (sheet == CTS_COMM_SHEET_COUNT)
-            return cts_usage_error(arguments, "'%.*s' is nothing that --per knows", (int)length,
-                                   rest);
+        const enum cts_comm_sheet sheet = cts_comm_sheet_named(word); /* one: it was checked */
         request->per[sheet] = true;
         request->sheet = sheet;
         request->sheet_count++;
         rest += length + (rest[length] == ',');
     }
     if (request->sheet_count > 1 && request->format != FORMAT_JSON)
-        return cts_usage_error(arguments, "a table or CSV shows one thing: --per names %u",
+        return cts_usage_error(arguments, "a table or CSV prints one list, but --per names %u",
                                request->sheet_count);
     return 0;
 }
@@ -79,8 +71,8 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
         !read_number(arguments, "launch", &launch) ||
         !read_number(arguments, "max-transfers", &transfers))
         return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "set-memory") &&
-        !cts_argument_bytes(arguments, "set-memory", &request->options.set_bytes))
+    if (cts_argument_given(arguments, "memory-limit") &&
+        !cts_argument_bytes(arguments, "memory-limit", &request->options.set_bytes))
         return CTS_EXIT_USAGE;
     request->choice.limit = (size_t)limit;
     request->choice.limit_option = "--limit";
@@ -91,7 +83,7 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
         cts_comm_launch_columns(request->sheet, &request->choice.only_column,
                                 &request->choice.or_column);
         if (!request->choice.only_column && request->format != FORMAT_JSON)
-            return cts_usage_error(arguments, "--launch goes with --per launch, cta, transfer, "
+            return cts_usage_error(arguments, "--launch needs --per launch, cta, transfer, "
                                               "top-transfer or launch-pair");
         if (!request->choice.only_column)
             request->choice.only_column = request->choice.or_column = "launch";
@@ -131,15 +123,15 @@ static int parse_range(const struct cts_arguments *arguments, struct request *re
     else if (is_good)
         is_good = !__builtin_add_overflow(request->start, more, &request->end);
     if (!is_good || *text || request->end <= request->start)
-        return cts_usage_error(arguments, "--address is A, A:BYTES or A-END, in decimal or 0x...");
+        return cts_usage_error(arguments,
+                               "--address takes A, A:BYTES or A-END, in decimal or 0x...");
     return 0;
 }
 
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
     *request = (struct request){0};
-    if (!parse_format(arguments, request))
-        return cts_usage_error(arguments, "--format is table, json or csv");
+    parse_format(arguments, request);
     int code = parse_per(arguments, request);
     if (!code) code = parse_range(arguments, request);
     if (!code) code = parse_numbers(arguments, request);
@@ -299,40 +291,38 @@ static int run_comm(const struct cts_arguments *arguments)
 
 static const struct cts_option comm_options[] = {
     {.name = "per",
-     .argument = "WHAT",
-     .help = "rows: run, kernel, launch, cta, transfer, kernel-pair, launch-pair, "
-             "transfer-size, in-degree, out-degree, top-transfer, superstep, distance, "
-             "stride, site, allocation, allocation-pair, sm"},
-    {.name = "format",
-     .argument = "table|json|csv",
-     .help = "the form of the output (default: table)"},
-    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
-    {.name = "limit", .argument = "N", .help = "at most N rows (tables: 20; 0: all)"},
-    {.name = "launch", .argument = "N", .help = "only rows of this launch, as writer or reader"},
-    {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
-    {.name = "ignore-copies", .help = "no copies; what no kernel wrote is the host's"},
-    {.name = "per-stream", .help = "supersteps and distances within a stream, as in the papers"},
+     .argument = CTS_OPTION_WORDS(CTS_COMM_SHEETS),
+     .is_list = true,
+     .help = "print one list (JSON: several, separated by commas):"},
+    CTS_OPTION_FORMAT("table|json|csv"),
+    CTS_OPTION_SORT,
+    CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    {.name = "launch", .argument = "N", .help = "print only rows of this launch, writer or reader"},
+    CTS_OPTION_PAPER_MODEL,
+    {.name = "ignore-copies",
+     .help = "ignore copies; attribute data that no kernel wrote to the host"},
+    {.name = "per-stream",
+     .help = "count supersteps and distances within each stream, as the papers do"},
     {.name = "address",
      .argument = "RANGE",
-     .help = "instead: who read and wrote A, A:BYTES or A-END"},
-    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+     .help = "print who read and wrote the bytes A, A:BYTES or A-END instead"},
+    CTS_OPTION_THREADS,
     {.name = "max-transfers",
      .argument = "N",
-     .help = "list at most N transfers (default: 4,194,304); sums hold all"},
-    {.name = "set-memory",
-     .argument = "SIZE",
-     .help = "sets of a launch beyond this go to TMPDIR (default: 1G)"},
+     .help = "list at most N transfers (default: 4,194,304); totals include all"},
+    CTS_OPTION_MEMORY_LIMIT("memory for the byte sets of a launch; the rest goes to TMPDIR", "1G"),
+    CTS_FORMER_MEMORY("set-memory"),
     {0},
 };
 
 const struct cts_verb cts_verb_comm = {
     .name = "comm",
-    .synopsis = "RUN [--per WHAT] [--format table|json|csv] [options]",
+    .synopsis = "RUN [--per LIST] [--format table|json|csv] [options]",
     .summary = "Shows how CTAs communicate through global memory",
     .description =
-        "Who wrote what others read: volumes, the communicated fraction, transfers from\n"
-        "CTA to CTA across launches, degrees, by kernel, launch or CTA. With --format\n"
-        "json, --per cta,transfer adds those lists to everything else.",
+        "Shows who wrote what others read: volumes, the communicated fraction, transfers from CTA\n"
+        "to CTA across launches and degrees, by kernel, launch or CTA. With --format json, --per\n"
+        "cta,transfer adds these lists to everything else.",
     .options = comm_options,
     .positional_min = 1,
     .positional_max = 1,

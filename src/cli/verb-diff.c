@@ -7,10 +7,11 @@
 
 #include "cli/access-run.h"
 #include "cli/diff-time.h"
+#include "cli/shared-options.h"
 #include "common/text-table.h"
 #include "report/access-diff.h"
 
-enum { ROWS_IN_TABLE = 30 };
+#define ROWS_IN_TABLE 30
 
 struct request {
     bool json, csv, rows;
@@ -30,7 +31,8 @@ static int parse_growth(const struct cts_arguments *arguments, struct request *r
     request->fail_above = strtod(text, &end) / 100;
     if (end == text || (*end && strcmp(end, "%")) || !(request->fail_above >= 0) ||
         isinf(request->fail_above))
-        return cts_usage_error(arguments, "--fail-above takes per cent, as in 5%%, not '%s'", text);
+        return cts_usage_error(arguments, "--fail-above takes a percentage such as 5%%, not '%s'",
+                               text);
     return 0;
 }
 
@@ -97,12 +99,10 @@ static int judge(const struct cts_arguments *arguments, const struct request *re
         kernel = diff->kernels[i].name;
     }
     if (failures)
-        fprintf(stderr, "ctascope %s: --fail-on %s: %zu such finding%s\n", arguments->verb->name,
+        fprintf(stderr, "ctascope %s: --fail-on %s: %zu finding%s\n", arguments->verb->name,
                 request->fail_on, failures, failures == 1 ? "" : "s");
     if (most > request->fail_above)
-        fprintf(stderr,
-                "ctascope %s: --fail-above %g%%: the memory traffic of %s has grown by "
-                "%.1f%%\n",
+        fprintf(stderr, "ctascope %s: --fail-above %g%%: the memory traffic of %s grew by %.1f%%\n",
                 arguments->verb->name, 100 * request->fail_above,
                 kernel ? kernel : "all kernels together", 100 * most);
     return failures || most > request->fail_above ? CTS_EXIT_THRESHOLD : CTS_EXIT_OK;
@@ -114,8 +114,8 @@ static void warn_of_part(const struct cts_arguments *arguments, const struct cts
     const struct cts_access_result *const r = &run->result;
     if (!r->unrecorded_launches && !r->dropped_accesses && !r->incomplete_files) return;
     fprintf(stderr,
-            "ctascope %s: '%s' holds a part of what its program did: %s not recorded in full, %s "
-            "dropped, %s that end too early; what has changed may be that alone\n",
+            "ctascope %s: '%s' is incomplete: %s not fully recorded, %s dropped, %s truncated; "
+            "differences may come from that alone\n",
             arguments->verb->name, run->path,
             cts_counted_text(r->unrecorded_launches, "launch", "launches").text,
             cts_counted_text(r->dropped_accesses, "access", "accesses").text,
@@ -156,12 +156,13 @@ static bool is_of_time(const struct cts_arguments *arguments, const char *per)
 static int run_time(const struct cts_arguments *arguments, const struct request *request,
                     const char *per)
 {
-    if (request->fail_on || cts_argument_given(arguments, "kernel"))
-        return cts_usage_error(arguments, "--fail-on and --kernel are for memory accesses, and "
-                                          "this compares time");
+    if (request->fail_on || cts_argument_given(arguments, "kernel-name") ||
+        cts_argument_given(arguments, "kernel"))
+        return cts_usage_error(arguments, "--fail-on and --kernel-name apply to memory accesses; "
+                                          "this compares timelines");
     if (per && strcmp(per, "activity") != 0 && strcmp(per, "pattern") != 0)
-        return cts_usage_error(arguments, "--per %s is for memory accesses, and this compares time",
-                               per);
+        return cts_usage_error(arguments,
+                               "--per %s applies to memory accesses; this compares timelines", per);
     return cts_diff_run_time(arguments,
                              &(struct cts_diff_time){.json = request->json,
                                                      .csv = request->csv,
@@ -199,32 +200,35 @@ static int run_diff(const struct cts_arguments *arguments)
 static const struct cts_option diff_options[] = {
     {.name = "fail-on",
      .argument = "fault|new|worse",
-     .help = "exit with 3 on new findings that make results wrong, any new, also grown"},
+     .help = "exit with 3 on new findings that make results wrong; on any new finding; or on new "
+             "and grown findings"},
     {.name = "fail-above",
      .argument = "PERCENT",
-     .help = "exit with 3 if a kernel's memory traffic, all of it, or the runtime grew by more"},
-    {.name = "kernel", .argument = "REGEX", .help = "only kernels whose name matches"},
-    {.name = "time", .help = "compare timelines (default where a run holds no memory accesses)"},
+     .help =
+         "exit with 3 if the memory traffic of a kernel or of all, or the runtime, grew by more"},
+    CTS_OPTION_KERNEL_NAME("compare only"),
+    {.name = "time", .help = "compare timelines (default for runs without memory accesses)"},
     {.name = "per",
      .argument = "finding|kernel|activity|pattern",
-     .help = "rows: findings or kernels; of time: activities, or patterns of waits"},
-    {.name = "format",
-     .argument = "table|json|csv",
-     .help = "the form of the output (default: table)"},
-    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
-    {.name = "limit", .argument = "N", .help = "at most N rows (tables: 30; 0: all)"},
-    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+     .help = "print one list; activity and pattern (of waits) belong to timelines"},
+    CTS_OPTION_FORMAT("table|json|csv"),
+    CTS_OPTION_SORT,
+    CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    CTS_OPTION_THREADS,
+    CTS_FORMER_KERNEL,
     {0},
 };
 
 const struct cts_verb cts_verb_diff = {
     .name = "diff",
     .synopsis = "BEFORE AFTER [--fail-on fault|new|worse] [--fail-above PERCENT] [options]",
-    .summary = "Compares two runs: their memory accesses, or their time",
+    .summary = "Compares two runs: their memory accesses or their time",
     .description =
-        "Memory: findings of `ctascope access` that are new, changed or gone, and what each\n"
-        "kernel's accesses cost before and after; lines may move. Time (two timed runs or OTF2\n"
-        "anchor files): what became faster, and what moved to the critical path.",
+        "Memory accesses: findings of 'ctascope access' that are new, changed or gone, and what "
+        "each\n"
+        "kernel's accesses cost before and after, even if source lines moved. Time (two runs with\n"
+        "timelines, or OTF2 anchor files): what became faster, and what moved to the critical "
+        "path.",
     .options = diff_options,
     .positional_min = 2,
     .positional_max = 2,

@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "common/progress.h"
 #include "common/text-table.h"
+#include "cli/shared-options.h"
 
 static void set_colours(struct cts_text_table *table)
 {
@@ -160,19 +161,20 @@ static int run_doctor(const struct cts_arguments *arguments)
 
 static const struct cts_option doctor_options[] = {
     {.name = "no-test", .help = "only look for the parts; do not compile and record a kernel"},
-    {.name = "format", .argument = "table|json", .help = "the form of the output (default: table)"},
+    CTS_OPTION_FORMAT("table|json"),
     {0},
 };
 
 const struct cts_verb cts_verb_doctor = {
     .name = "doctor",
     .synopsis = "[--no-test] [--format table|json]",
-    .summary = "Says what this machine can record, and why not",
-    .description =
-        "Looks for the parts that recording needs, and tries each recorder whose parts are\n"
-        "there: a small kernel is recorded in a temporary directory, and what was recorded is\n"
-        "read back and compared. Ends with 0 when something can be recorded and nothing that\n"
-        "should work fails, else with 4.",
+    .summary = "Shows what this machine can record, and why not",
+    .description = "Looks for the parts that recording needs and tests each recorder whose parts "
+                   "are there: it\n"
+                   "records a small kernel in a temporary directory, reads the recording back and "
+                   "compares it.\n"
+                   "Exits with 0 if something can be recorded and nothing that should work fails, "
+                   "else with 4.",
     .options = doctor_options,
     .run = run_doctor,
 };

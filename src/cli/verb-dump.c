@@ -10,6 +10,7 @@
 #include "analyze/walk.h"
 #include "cli/dump-timeline.h"
 #include "cli/recording.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/json.h"
 #include "common/progress.h"
@@ -481,7 +482,7 @@ static int run_dump(const struct cts_arguments *arguments)
     bool has_limit;
     if (cts_argument_given(arguments, "timeline")) return cts_dump_timeline(arguments);
     if (cts_argument_given(arguments, "check") || cts_argument_given(arguments, "location"))
-        return cts_usage_error(arguments, "--check and --location belong to --timeline");
+        return cts_usage_error(arguments, "--check and --location need --timeline");
     if (format) dump.form = format[0] == 'j' ? FORM_JSON : format[0] == 'c' ? FORM_CSV : FORM_TABLE;
     dump.lanes = cts_argument_given(arguments, "lanes");
     if (!optional_number(arguments, "limit", &has_limit, &dump.limit) ||
@@ -490,7 +491,7 @@ static int run_dump(const struct cts_arguments *arguments)
         return CTS_EXIT_USAGE;
     const bool accesses = cts_argument_given(arguments, "accesses");
     if (!accesses && (dump.lanes || dump.has_launch || dump.has_cta))
-        return cts_usage_error(arguments, "--launch, --cta and --lanes belong to --accesses");
+        return cts_usage_error(arguments, "--launch, --cta and --lanes need --accesses");
     enum cts_status status = cts_recording_open(run_path, &recording, &error);
     if (status) return cts_report_error(arguments, &error);
     if (accesses && dump.has_launch &&
@@ -510,20 +511,20 @@ static const struct cts_option dump_options[] = {
      .argument = "run|ranks|devices|modules|sources|kernels|sites|variables|skipped|streams|"
                  "launches|copies|allocations|syncs|host_accesses|cta_sms|clusters|endings|"
                  "access_files|messages|files|checksums",
-     .help = "one table of the catalogue"},
-    {.name = "accesses", .help = "the warp records instead of the catalogue"},
-    {.name = "launch", .argument = "N", .help = "records of one launch (its id)"},
-    {.name = "cta", .argument = "N", .help = "records of one CTA (its linear index)"},
-    {.name = "lanes", .help = "the address (and value) of every lane"},
-    {.name = "timeline", .help = "the events of the timeline; RUN may be an .otf2 file"},
-    {.name = "location", .argument = "N", .help = "events of one location (its index)"},
-    {.name = "check", .help = "whether times, nesting and messages are as they should be"},
+     .help = "print one table of the catalogue"},
+    {.name = "accesses", .help = "print the warp records instead of the catalogue"},
+    {.name = "launch", .argument = "N", .help = "with --accesses: only this launch (its id)"},
+    {.name = "cta", .argument = "N", .help = "with --accesses: only this CTA (its linear index)"},
+    {.name = "lanes", .help = "with --accesses: the address (and value) of every lane"},
+    {.name = "timeline", .help = "print the events of the timeline; RUN may be an .otf2 file"},
+    {.name = "location",
+     .argument = "N",
+     .help = "with --timeline: only this location (its index)"},
+    {.name = "check", .help = "with --timeline: check times, nesting and messages"},
     {.name = "limit",
      .argument = "N",
-     .help = "at most N rows of a table, records, lanes or events"},
-    {.name = "format",
-     .argument = "table|json|csv",
-     .help = "the form of the output (default: table)"},
+     .help = "print at most N rows of a table, records, lanes or events (default: all)"},
+    CTS_OPTION_FORMAT("table|json|csv"),
     {0},
 };
 
@@ -532,10 +533,11 @@ const struct cts_verb cts_verb_dump = {
     .synopsis = "RUN [--table NAME | --accesses | --timeline [--check]] [OPTIONS]",
     .summary = "Prints every field of a run",
     .description =
-        "Without --accesses, the tables of the catalogue; docs/catalogue.md explains the columns.\n"
-        "With it, the warp records: which lanes took part (mask) and their addresses as a\n"
-        "pattern, which --lanes expands. In the table form long texts are cut, sizes are bytes\n"
-        "and times ns; JSON and CSV have everything.",
+        "Without --accesses, prints the tables of the catalogue; docs/catalogue.md explains the\n"
+        "columns. With --accesses, prints the warp records: which lanes took part (mask) and "
+        "their\n"
+        "addresses as a pattern, which --lanes expands. Tables cut long texts and print sizes in\n"
+        "bytes and times in ns; JSON and CSV have everything.",
     .options = dump_options,
     .positional_min = 1,
     .positional_max = 1,

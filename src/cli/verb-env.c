@@ -61,13 +61,17 @@ static int run_env(const struct cts_arguments *arguments)
 const struct cts_verb cts_verb_env = {
     .name = "env",
     .synopsis = "",
-    .summary = "Prints the shell commands that put 'ctascope cc' in nvcc's place",
+    .summary = "Prints the shell commands that replace nvcc by 'ctascope cc'",
     .description =
-        "Use: eval \"$(ctascope env)\". Afterwards an unmodified Makefile, configure script or\n"
-        "CMake project finds ctascope's nvcc, headers and runtime where it looks for CUDA's:\n"
-        "PATH, CUDACXX, CUDA_PATH, CUDA_HOME, CUDA_DIR and the like name the stand-in toolkit;\n"
-        "CPATH, LIBRARY_PATH and LD_RUN_PATH serve g++ and gcc. Through COMPILER_PATH a link by\n"
-        "g++ or gcc takes ctascope's runtime even if the build file names another toolkit's\n"
-        "folder, so that a program never mixes two runtimes.",
+        "Usage: eval \"$(ctascope env)\". Afterwards an unmodified Makefile, configure script or "
+        "CMake\n"
+        "project finds ctascope's nvcc, headers and runtime where it looks for CUDA's: PATH, "
+        "CUDACXX,\n"
+        "CUDA_PATH, CUDA_HOME, CUDA_DIR and similar variables point to the stand-in toolkit; "
+        "CPATH,\n"
+        "LIBRARY_PATH and LD_RUN_PATH do so for g++ and gcc. With COMPILER_PATH, g++ and gcc link\n"
+        "ctascope's runtime even if the build file names the directory of another toolkit, so that "
+        "a\n"
+        "program never mixes two runtimes.",
     .run = run_env,
 };

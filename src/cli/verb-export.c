@@ -112,7 +112,7 @@ static bool read_range(const struct cts_arguments *arguments, const char *name, 
         *last = (uint32_t)b;
         return true;
     }
-    return cts_usage_error(arguments, "--%s is a number or FIRST-LAST, not '%s'", name, text),
+    return cts_usage_error(arguments, "--%s takes a number or FIRST-LAST, not '%s'", name, text),
            false;
 }
 
@@ -151,10 +151,9 @@ static bool check_format(const struct cts_arguments *arguments, const char *form
     const bool is_text = format[0] != 't';
     for (size_t i = 0; !is_text && i < sizeof names / sizeof *names; i++)
         if (cts_argument_given(arguments, names[i]))
-            return cts_usage_error(arguments, "--%s goes with --format json or csv", names[i]),
-                   false;
+            return cts_usage_error(arguments, "--%s needs --format json or csv", names[i]), false;
     if (strcmp(format, "json") != 0 && cts_argument_given(arguments, "indent"))
-        return cts_usage_error(arguments, "--indent goes with --format json"), false;
+        return cts_usage_error(arguments, "--indent needs --format json"), false;
     return true;
 }
 
@@ -169,7 +168,7 @@ static int run_export(const struct cts_arguments *arguments)
                  .indented = cts_argument_given(arguments, "indent"),
                  .packed = cts_argument_given(arguments, "gzip")},
     };
-    if (!path) return cts_usage_error(arguments, "-o FILE says what to write");
+    if (!path) return cts_usage_error(arguments, "missing -o FILE, the file to write");
     if (!check_format(arguments, request.format) ||
         !read_selection(arguments, &request.text.selection))
         return CTS_EXIT_USAGE;
@@ -188,36 +187,39 @@ static const struct cts_option export_options[] = {
     {.name = "output",
      .argument = "FILE",
      .short_name = 'o',
-     .help = "the file (json: folder) to write"},
+     .help = "file to write (json: directory)"},
     {.name = "format",
      .argument = "trc2|trc3|json|csv",
-     .help = "default: trc3, which joins consecutive accesses to runs"},
-    {.name = "rank", .argument = "N", .help = "of which process, where there are several"},
-    {.name = "stream", .argument = "N", .help = "only this stream (default: all, by call)"},
+     .help = "output format (default: trc3, which merges consecutive accesses)"},
+    {.name = "rank", .argument = "N", .help = "the rank to export, if there are several"},
+    {.name = "stream",
+     .argument = "N",
+     .help = "export only this stream (default: all, in the order of launch calls)"},
     {.name = "launch", .argument = "N[-M]", .help = "json, csv: only these launches"},
     {.name = "cta", .argument = "N[-M]", .help = "json, csv: only these CTAs (linear index)"},
     {.name = "site", .argument = "N", .help = "json, csv: only this site"},
     {.name = "operation",
      .argument = "load|store|atomic",
-     .help = "json, csv: only these accesses"},
+     .help = "json, csv: only this kind of access"},
     {.name = "space",
      .argument = "global|shared|local|constant",
-     .help = "json, csv: only this memory"},
-    {.name = "indent", .help = "json: for people to read"},
-    {.name = "gzip", .help = "json, csv: packed"},
+     .help = "json, csv: only this memory space"},
+    {.name = "indent", .help = "json: indent the output"},
+    {.name = "gzip", .help = "json, csv: compress the output"},
     {0},
 };
 
 const struct cts_verb cts_verb_export = {
     .name = "export",
     .synopsis = "RUN -o FILE [--format trc2|trc3|json|csv] [--launch N] [options]",
-    .summary = "Writes a run's accesses as files that other tools read",
-    .description =
-        "trc2, trc3: a .trc of cuda-memtrace: accesses to global memory, CTAs, SMs where they\n"
-        "are known, and the names of the kernels; the rest has no place in the format.\n"
-        "json: a trace folder of cuda-profile: a trace per launch with its allocations and\n"
-        "accesses (and values, where recorded), sites and source per kernel.\n"
-        "csv: a line per thread and access.",
+    .summary = "Writes the accesses of a run in formats of other tools",
+    .description = "trc2, trc3: a .trc file of cuda-memtrace: accesses to global memory, CTAs, SMs "
+                   "if known, and\n"
+                   "kernel names; the format has no room for the rest.\n"
+                   "json: a trace directory of cuda-profile: per launch its allocations and "
+                   "accesses (with values\n"
+                   "if recorded), per kernel its sites and source.\n"
+                   "csv: one line per thread and access.",
     .options = export_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -27,15 +27,15 @@ static int run_help(const struct cts_arguments *arguments)
     }
     const char *const nearest = cts_nearest_verb(name);
     if (nearest)
-        return cts_usage_error(arguments, "unknown verb '%s', did you mean '%s'?", name, nearest);
+        return cts_usage_error(arguments, "unknown verb '%s'; did you mean '%s'?", name, nearest);
     return cts_usage_error(arguments, "unknown verb '%s'", name);
 }
 
 static const struct cts_option help_options[] = {
-    {.name = "man", .help = "the manual page, as roff: ctascope help --man | man -l -"},
+    {.name = "man", .help = "print the manual page as roff: ctascope help --man | man -l -"},
     {.name = "completion",
      .argument = "bash",
-     .help = "completion for a shell: source <(ctascope help --completion bash)"},
+     .help = "print shell completion: source <(ctascope help --completion bash)"},
     {0},
 };
 

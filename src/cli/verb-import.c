@@ -9,6 +9,7 @@
 #include "common/text-table.h"
 #include "import/import.h"
 #include "trace/seal.h"
+#include "cli/shared-options.h"
 
 /* The command as the run's key of that name has it. */
 static char *command_text(const struct cts_arguments *arguments)
@@ -45,12 +46,12 @@ static int run_import(const struct cts_arguments *arguments)
 {
     const char *const run_path = cts_argument(arguments, "output");
     uint64_t threads = 0, memory_bytes = 0;
-    if (!run_path) return cts_usage_error(arguments, "-o RUN says where the run goes");
+    if (!run_path) return cts_usage_error(arguments, "missing -o RUN, the run directory to create");
     if (cts_argument_given(arguments, "threads") &&
         !cts_argument_u64(arguments, "threads", &threads))
         return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "memory") &&
-        !cts_argument_bytes(arguments, "memory", &memory_bytes))
+    if (cts_argument_given(arguments, "memory-limit") &&
+        !cts_argument_bytes(arguments, "memory-limit", &memory_bytes))
         return CTS_EXIT_USAGE;
     char *const command = command_text(arguments);
     struct cts_progress progress;
@@ -79,29 +80,31 @@ static int run_import(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option import_options[] = {
-    {.name = "output", .argument = "RUN", .short_name = 'o', .help = "the run directory to make"},
-    {.name = "force", .help = "replace a run that is there"},
+    {.name = "output", .argument = "RUN", .short_name = 'o', .help = "run directory to create"},
+    CTS_OPTION_FORCE,
     {.name = "grid",
      .argument = "GRID",
-     .help = "X[xY[xZ]], or KERNEL=X[xY[xZ]], with ';' between several (default: inferred)"},
-    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
-    {.name = "memory",
-     .argument = "SIZE",
-     .help = "for addresses that are held back (default: 512M)"},
+     .help = "X[xY[xZ]] or KERNEL=X[xY[xZ]], several separated by ';' (default: inferred)"},
+    CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT("memory for buffered addresses", "512M"),
+    CTS_FORMER_MEMORY("memory"),
     {0},
 };
 
 const struct cts_verb cts_verb_import = {
     .name = "import",
     .synopsis = "FILE|FOLDER... -o RUN [--grid GRID] [options]",
-    .summary = "Makes a run from traces of other tools",
+    .summary = "Imports traces of other tools as a run",
     .description =
-        "Reads .trc files of versions 2 and 3 (cuda-memtrace) and traces in the format of 2017.\n"
-        "Each FILE is a stream; the order of several is not known. Traces have no grids, blocks,\n"
-        "copies and allocations: grids are inferred from the CTA ids unless --grid tells them,\n"
-        "the rest is missing, and said to be.\n"
-        "Reads trace folders of cuda-profile (run.json, *.metadata.json, *.trace.json or\n"
-        ".protobuf, packed or not), with allocations, places, types and values.",
+        "Reads .trc files of versions 2 and 3 (cuda-memtrace) and traces in the format of 2017. "
+        "Each\n"
+        "FILE is a stream; the order between files is unknown. These traces have no grids, "
+        "blocks,\n"
+        "copies or allocations: grids are inferred from the CTA ids unless --grid is given, and "
+        "the\n"
+        "rest is marked as missing.\n"
+        "Also reads trace directories of cuda-profile (run.json, *.metadata.json, *.trace.json or\n"
+        ".protobuf, compressed or not), with allocations, source lines, types and values.",
     .options = import_options,
     .positional_min = 1,
     .positional_max = -1,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/info-timeline.h"
+#include "cli/shared-options.h"
 #include "cli/summary.h"
 #include "cli/timeline.h"
 #include "cli/verb.h"
@@ -437,7 +438,7 @@ static int run_info(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option info_options[] = {
-    {.name = "format", .argument = "table|json", .help = "the form of the output (default: table)"},
+    CTS_OPTION_FORMAT("table|json"),
     {0},
 };
 
@@ -446,10 +447,10 @@ const struct cts_verb cts_verb_info = {
     .synopsis = "RUN [--format table|json]",
     .summary = "Shows what is in a run or a timeline",
     .description =
-        "Where it was recorded and by what, whether it is complete, its kernels with\n"
-        "their launches and accesses, and everything that is missing: accesses dropped,\n"
-        "launches not recorded, places that could not be instrumented; of a timeline its\n"
-        "processes, streams and events. RUN may be an OTF2 archive, too (its .otf2 file).",
+        "Shows where and with what the run was recorded, whether it is complete, its kernels with\n"
+        "their launches and accesses, and everything that is missing: dropped accesses, launches\n"
+        "that were not recorded, places that could not be instrumented. For a timeline: its\n"
+        "processes, streams and events. RUN may also be an OTF2 archive (its .otf2 file).",
     .options = info_options,
     .positional_min = 1,
     .positional_max = 1,

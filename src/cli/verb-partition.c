@@ -7,6 +7,7 @@
 #include "analyze/partition/partition.h"
 #include "analyze/summary/store.h"
 #include "cli/recording.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/array.h"
 #include "common/install.h"
@@ -16,7 +17,8 @@
 #include "report/partition.h"
 #include "trace/summaries.h"
 
-enum { ROWS_IN_TABLE = 40, MAPPINGS_MAX = 16 };
+#define ROWS_IN_TABLE 40
+enum { MAPPINGS_MAX = 16 };
 
 extern const struct cts_verb cts_verb_partition;
 
@@ -44,8 +46,6 @@ static int parse_form(const struct cts_arguments *arguments, struct request *req
     if (per) {
         request->sheet = cts_partition_sheet_named(per);
         request->has_sheet = true;
-        if (request->sheet == CTS_PARTITION_SHEET_COUNT)
-            return cts_usage_error(arguments, "'%s' is nothing that --per knows", per);
     }
     if (cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit))
         return CTS_EXIT_USAGE;
@@ -53,6 +53,17 @@ static int parse_form(const struct cts_arguments *arguments, struct request *req
     request->choice.limit_option = "--limit";
     request->choice.sort = cts_argument(arguments, "sort");
     return 0;
+}
+
+static int refuse_mapping(const struct cts_arguments *arguments, const char *word)
+{
+    char names[400] = "";
+    for (size_t i = 0; cts_mappings[i]; i++) {
+        const size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s, ", cts_mappings[i]->name);
+    }
+    return cts_usage_error(arguments, "unknown --mapping value '%s' (one of: %sbest-found)", word,
+                           names);
 }
 
 /* --mapping A,B,...; without: all, and for one number of partitions the best found, too. */
@@ -71,12 +82,10 @@ static int parse_mappings(const struct cts_arguments *arguments, struct request 
         if (!strcmp(word, "best-found"))
             options->best_found = true;
         else if (!mapping)
-            return cts_usage_error(arguments,
-                                   "'%s' is no mapping: lexicographic, colexicographic, z-order, "
-                                   "hilbert, block-cyclic or best-found",
-                                   word);
+            return refuse_mapping(arguments, word);
         else if (options->mapping_count == MAPPINGS_MAX)
-            return cts_usage_error(arguments, "--mapping names too many");
+            return cts_usage_error(arguments, "--mapping names more than %d mappings",
+                                   MAPPINGS_MAX);
         else
             request->mappings[options->mapping_count++] = mapping;
         rest += length + (rest[length] == ',');
@@ -105,8 +114,7 @@ static int parse_counts(const struct cts_arguments *arguments, struct request *r
     request->last = CTS_PARTITIONS_MAX;
     request->named_counts = text != NULL;
     if (!text) return 0;
-    if (one && range)
-        return cts_usage_error(arguments, "-n and --partitions say the same thing twice");
+    if (one && range) return cts_usage_error(arguments, "-n and --partitions exclude each other");
     bool fine = parse_number(&text, &request->first);
     request->last = request->first;
     if (fine && !one && !strncmp(text, "..", 2)) {
@@ -114,10 +122,11 @@ static int parse_counts(const struct cts_arguments *arguments, struct request *r
         fine = parse_number(&text, &request->last);
     }
     if (!fine || *text)
-        return cts_usage_error(arguments, "'%s' is no number of partitions%s", one ? one : range,
-                               one ? "" : " or range: 2..64");
+        return cts_usage_error(arguments, "--%s takes a number%s, not '%s'",
+                               one ? "number" : "partitions",
+                               one ? "" : " or a range such as 2..64", one ? one : range);
     if (!request->first || request->last < request->first || request->last > CTS_PARTITIONS_MAX)
-        return cts_usage_error(arguments, "a program is split over 1 to %d partitions",
+        return cts_usage_error(arguments, "the number of partitions is from 1 to %d",
                                CTS_PARTITIONS_MAX);
     return 0;
 }
@@ -133,7 +142,7 @@ static bool parse_bandwidth(const struct cts_arguments *arguments, const char *n
     if (scale != 1) end++;
     *value *= scale;
     if (end != text && !*end && *value > 0 && *value < 1e18) return true;
-    cts_usage_error(arguments, "--%s is bytes per second: 374G, 4.38T", name);
+    cts_usage_error(arguments, "--%s takes bytes per second such as 374G or 4.38T", name);
     return false;
 }
 
@@ -146,7 +155,7 @@ static bool parse_launch_latency(const struct cts_arguments *arguments, double *
     const double value_us = strtod(text, &end);
     *value_s = value_us > 0 ? value_us * 1e-6 : -1; /* none */
     if (end != text && !*end && value_us >= 0 && value_us <= 1e9) return true;
-    cts_usage_error(arguments, "--launch-latency is microseconds: 1.6, 0");
+    cts_usage_error(arguments, "--launch-latency takes microseconds such as 1.6");
     return false;
 }
 
@@ -368,7 +377,7 @@ static int run_summaries(const struct cts_arguments *arguments, const struct req
     char *end = NULL;
     const uint64_t address = who ? strtoull(who, &end, 0) : 0;
     if (who && (end == who || *end || *who == '-'))
-        return cts_usage_error(arguments, "--who takes an address: 0x7f00001000");
+        return cts_usage_error(arguments, "--who takes an address such as 0x7f00001000");
     if (cts_argument_given(arguments, "store-summaries"))
         status = store_summaries(run_path, request, &error);
     if (!status && who) status = show_touchers(run_path, address, request, &error);
@@ -402,43 +411,53 @@ static const struct cts_option partition_options[] = {
      .argument = "P",
      .help = "split over P partitions (default: 11 numbers from 2 to 64)",
      .short_name = 'n'},
-    {.name = "partitions", .argument = "RANGE", .help = "numbers of partitions: 4, 2..64"},
+    {.name = "partitions",
+     .argument = "RANGE",
+     .help = "split over each number of partitions in a range: 4, 2..64"},
     {.name = "mapping",
      .argument = "NAMES",
      .help = "lexicographic, colexicographic, z-order, hilbert, block-cyclic, best-found"},
-    {.name = "per",
-     .argument = "WHAT",
-     .help = "rows: run, scale, fit, launch, partition, kernel, allocation"},
-    {.name = "format",
-     .argument = "table|json|csv",
-     .help = "the form of the output (default: table)"},
-    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
-    {.name = "limit", .argument = "N", .help = "at most N rows (tables: 40; 0: all)"},
-    {.name = "link-bandwidth", .argument = "B", .help = "bytes/s between partitions (0.374T)"},
-    {.name = "local-bandwidth", .argument = "B", .help = "bytes/s of own memory (4.38T)"},
-    {.name = "launch-latency", .argument = "US", .help = "us that each launch takes beside (1.6)"},
-    {.name = "l2-size", .argument = "SIZE", .help = "show what a cache of that size holds"},
-    {.name = "page-size", .argument = "4K|64K|2M", .help = "of first-touch placement (64K)"},
+    {.name = "per", .argument = CTS_OPTION_WORDS(CTS_PARTITION_SHEETS), .help = "print one list:"},
+    CTS_OPTION_FORMAT("table|json|csv"),
+    CTS_OPTION_SORT,
+    CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    {.name = "link-bandwidth",
+     .argument = "B",
+     .help = "bytes/s between partitions (default: 0.374T)"},
+    {.name = "local-bandwidth",
+     .argument = "B",
+     .help = "bytes/s of a partition's own memory (default: 4.38T)"},
+    {.name = "launch-latency",
+     .argument = "US",
+     .help = "fixed cost per launch in us (default: 1.6)"},
+    {.name = "l2-size", .argument = "SIZE", .help = "show what an L2 cache of this size holds"},
+    {.name = "page-size",
+     .argument = "4K|64K|2M",
+     .help = "page size of first-touch placement (default: 64K)"},
     {.name = "block", .argument = "N", .help = "CTAs per block of block-cyclic"},
-    {.name = "launch-times", .help = "recorded durations count as time of computation"},
-    {.name = "per-stream", .help = "critical sets within streams"},
-    {.name = "paper-model", .help = "no copies, no frees; what no kernel wrote is the host's"},
+    {.name = "launch-times", .help = "use the recorded durations of launches as compute time"},
+    {.name = "per-stream", .help = "count critical sets within each stream"},
+    CTS_OPTION_PAPER_MODEL,
     {.name = "assignment",
      .argument = "FILE",
-     .help = "with -n: write which CTA goes where (CSV, or JSON by the name)"},
-    {.name = "store-summaries", .help = "store what each CTA read and wrote in run.db"},
-    {.name = "who", .argument = "ADDRESS", .help = "which CTAs touch a byte, from summaries"},
-    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+     .help = "with -n: write the partition of each CTA (CSV; JSON if FILE ends with .json)"},
+    {.name = "store-summaries", .help = "store in run.db what each CTA read and wrote"},
+    {.name = "who",
+     .argument = "ADDRESS",
+     .help = "list the CTAs that access a byte; needs --store-summaries once"},
+    CTS_OPTION_THREADS,
     {0},
 };
 
 const struct cts_verb cts_verb_partition = {
     .name = "partition",
     .synopsis = "RUN [-n P | --partitions 2..64] [--mapping NAMES] [options]",
-    .summary = "Predicts what splitting the CTAs over GPUs or dies costs",
-    .description = "Splits the grid of every launch and counts the bytes that would pass between\n"
-                   "the partitions, for mappings and numbers of them; says which are worth it.\n"
-                   "Under mpirun the work is split over the processes.",
+    .summary = "Predicts the cost of splitting the CTAs over several GPUs or dies",
+    .description =
+        "Splits the grid of every launch and counts the bytes that pass between the partitions, "
+        "for\n"
+        "several mappings and numbers of partitions; says which are worth it. Under mpirun the\n"
+        "processes share the work.",
     .options = partition_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -9,6 +9,7 @@
 #include "analyze/path/path.h"
 #include "cli/path-common.h"
 #include "cli/recording.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/install.h"
 #include "common/processes.h"
@@ -16,7 +17,7 @@
 #include "report/path-otf2.h"
 #include "report/path.h"
 
-enum { ROWS_IN_TABLE = 20 };
+#define ROWS_IN_TABLE 20
 
 extern const struct cts_verb cts_verb_path;
 
@@ -37,7 +38,7 @@ static bool read_weight(const struct cts_arguments *arguments, const char *name,
     char *end;
     *weight = strtod(text, &end);
     if (*text && !*end && *weight >= 0 && *weight <= 1e6) return true;
-    cts_usage_error(arguments, "--%s is a number from 0 to 1000000", name);
+    cts_usage_error(arguments, "--%s takes a number from 0 to 1,000,000", name);
     return false;
 }
 
@@ -50,8 +51,6 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     if (per) {
         request->has_sheet = true;
         request->sheet = cts_path_sheet_named(per);
-        if (request->sheet == CTS_PATH_SHEET_COUNT)
-            return cts_usage_error(arguments, "'%s' is nothing that --per knows", per);
     }
     options->direct_blame = cts_argument_given(arguments, "direct-blame");
     request->full_names = cts_argument_given(arguments, "full-names");
@@ -61,15 +60,15 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     if (cts_argument_given(arguments, "window")) {
         if (!cts_argument_u64(arguments, "window", &options->window_events)) return CTS_EXIT_USAGE;
         if (!options->window_events)
-            return cts_usage_error(arguments, "--window is a number of events above 0");
+            return cts_usage_error(arguments, "--window takes a number of events above 0");
         if (request->enriched || request->chrome)
-            return cts_usage_error(
-                arguments, "--window keeps nothing that --enriched or --chrome could write");
+            return cts_usage_error(arguments,
+                                   "--enriched and --chrome need the whole trace: omit --window");
     }
     options->within = cts_argument(arguments, "within");
     if (options->within && (request->enriched || request->chrome))
-        return cts_usage_error(
-            arguments, "--enriched and --chrome write all of the run, not what is --within");
+        return cts_usage_error(arguments,
+                               "--enriched and --chrome write the whole run: omit --within");
     options->keep_segments = options->keep_waits = request->enriched || request->chrome;
     options->keep_blames = request->enriched != NULL;
     options->path_weight = options->blame_weight = 1;
@@ -77,7 +76,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
         !read_weight(arguments, "blame-weight", &options->blame_weight))
         return CTS_EXIT_USAGE;
     if (options->path_weight == 0 && options->blame_weight == 0)
-        return cts_usage_error(arguments, "one of the weights must be above 0");
+        return cts_usage_error(arguments, "--path-weight or --blame-weight must be above 0");
     return 0;
 }
 
@@ -110,8 +109,8 @@ static enum cts_status write_timelines(const struct request *request,
                                          request->options.threads, processes, &counts, error);
         if (!status && processes->rank == 0)
             fprintf(stderr,
-                    "Wrote '%s/traces.otf2': %llu events and %llu values of metrics; %llu events "
-                    "left out (metrics, parameters, unknown ones)\n",
+                    "Wrote '%s/traces.otf2': %llu events and %llu metric values; %llu events "
+                    "left out (metrics, parameters, unknown kinds)\n",
                     request->enriched, (unsigned long long)counts.event_count,
                     (unsigned long long)counts.metric_count,
                     (unsigned long long)counts.left_out_count);
@@ -169,7 +168,7 @@ static enum cts_status add_kernels(const char *path, const struct request *reque
     const enum cts_status status =
         find_kernels(run, request->options.threads, source, kernels, error);
     if (!status || request->memory_run) return status;
-    fprintf(stderr, "Note: no occupancy and memory efficiency: %s\n", error->text);
+    fprintf(stderr, "Note: occupancy and memory efficiency are unknown: %s\n", error->text);
     return CTS_OK;
 }
 
@@ -185,7 +184,7 @@ static enum cts_status analyze(const char *path, struct request *request,
     status = cts_path_analyze(&source, &request->options, &result, error);
     if (!status) status = write_timelines(request, &source, &result, error);
     if (!status && processes->rank == 0 && request->options.window_events)
-        fprintf(stderr, "Analysed in %llu stretches\n", (unsigned long long)result.stretch_count);
+        fprintf(stderr, "Analysed in %llu windows\n", (unsigned long long)result.stretch_count);
     struct cts_path_kernels kernels = {0};
     if (!status && processes->rank == 0)
         status = add_kernels(path, request, &source, &kernels, error);
@@ -218,7 +217,7 @@ static int run_path(const struct cts_arguments *arguments)
     status = cts_path_common_read_table(arguments, &request.common, &request.options, &error);
     if (!status && request.chrome && processes.count > 1)
         status =
-            cts_fail(&error, CTS_USAGE, "--chrome writes from one process: run it without mpirun");
+            cts_fail(&error, CTS_USAGE, "--chrome needs a single process: run it without mpirun");
     if (cts_processes_agree(&processes, &status, &error))
         status = analyze(arguments->positional[0], &request, &processes, &error);
     const int result = !status               ? CTS_EXIT_OK
@@ -230,28 +229,23 @@ static int run_path(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option path_options[] = {
-    {.name = "format",
-     .argument = "table|json|csv",
-     .help = "the form of the output (default: table)"},
+    CTS_OPTION_FORMAT("table|json|csv"),
     {.name = "per",
-     .argument = "activity|pattern|instance|device",
-     .help = "one list only: activities, patterns, the longest waits of each, or devices"},
-    {.name = "top", .argument = "N", .help = "at most N rows (tables: 20; 0: all)"},
-    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
-    {.name = "full-names",
-     .help = "names with namespaces, template arguments and parameters (default: short)"},
+     .argument = CTS_OPTION_WORDS(CTS_PATH_SHEETS),
+     .help = "print one list: activities, patterns, the longest waits of each, or devices"},
+    CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    CTS_OPTION_SORT,
+    CTS_OPTION_FULL_NAMES,
     {.name = "within",
      .argument = "ACTIVITY",
-     .help = "count only from its first enter to its last leave, on whatever rank"},
-    {.name = "direct-blame", .help = "blame whom a wait waits for, even if he waits himself"},
-    {.name = "path-weight", .argument = "X", .help = "weight of the path in the rating (1)"},
-    {.name = "blame-weight", .argument = "X", .help = "weight of blame in the rating (1)"},
-    {.name = "null-stream",
-     .argument = "STREAM",
-     .help = "name or number of the null stream, where the trace does not say"},
-    {.name = "api-table",
-     .argument = "FILE",
-     .help = "what more API names mean (share/ctascope/api-names.txt is built in)"},
+     .help = "count only from its first enter to its last leave, on any rank"},
+    {.name = "direct-blame", .help = "blame the immediate cause, even if it is itself waiting"},
+    {.name = "path-weight",
+     .argument = "X",
+     .help = "weight of time on the critical path in the rating (default: 1)"},
+    {.name = "blame-weight", .argument = "X", .help = "weight of blame in the rating (default: 1)"},
+    CTS_OPTION_NULL_STREAM,
+    CTS_OPTION_API_TABLE,
     {.name = "enriched",
      .argument = "DIR",
      .help = "also write DIR/traces.otf2: the trace with path, blame and waits as metrics"},
@@ -260,22 +254,23 @@ static const struct cts_option path_options[] = {
      .help = "also write a trace for ui.perfetto.dev, with path and waits"},
     {.name = "memory-run",
      .argument = "RUN",
-     .help = "memory recording of the same program: occupancy and memory efficiency of kernels"},
+     .help = "memory recording of the same program, for kernels' occupancy and memory efficiency"},
     {.name = "window",
      .argument = "EVENTS",
-     .help = "save memory: in stretches of at least so many events, cut where all ranks meet"},
-    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+     .help = "process at least EVENTS events at a time, split at global synchronisations"},
+    CTS_OPTION_THREADS,
+    CTS_FORMER_TOP,
     {0},
 };
 
 const struct cts_verb cts_verb_path = {
     .name = "path",
     .synopsis = "TRACE|RUN [--format table|json|csv] [options]",
-    .summary = "Shows the critical path, what waits, and who is to blame",
+    .summary = "Shows the critical path, wait states, and what causes them",
     .description =
-        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with\n"
-        "--timeline) and says which activities decide the runtime, which waits there are\n"
-        "and who causes them. Several processes share the work: mpirun -n N ctascope path ...",
+        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with --timeline)\n"
+        "and shows which activities determine the runtime, which wait states there are and what\n"
+        "causes them. Several processes share the work: mpirun -n N ctascope path ...",
     .options = path_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -23,6 +23,7 @@
 #include "trace/id-claim.h"
 #include "trace/run-lock.h"
 #include "trace/seal.h"
+#include "cli/shared-options.h"
 
 /* As timeout(1) and env(1) have it. */
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
@@ -98,7 +99,7 @@ static bool check_numbers(const struct cts_arguments *arguments)
         if (!cts_argument_u64(arguments, names[i], &value)) return false;
         const bool zero_allowed = i == 0;
         if (value > UINT32_MAX || (value == 0 && !zero_allowed)) {
-            cts_usage_error(arguments, "'--%s %llu': out of range", names[i],
+            cts_usage_error(arguments, "--%s %llu is out of range", names[i],
                             (unsigned long long)value);
             return false;
         }
@@ -112,7 +113,7 @@ static bool check_expression(const struct cts_arguments *arguments, const char *
     struct cts_name_filter filter;
     struct cts_error error;
     if (cts_name_filter_make(&filter, name, &error)) {
-        cts_usage_error(arguments, "'--%s %s': %s", option, name, error.text);
+        cts_usage_error(arguments, "--%s %s: %s", option, name, error.text);
         return false;
     }
     cts_name_filter_release(&filter);
@@ -155,7 +156,7 @@ static bool check_ring_size(const struct cts_arguments *arguments)
     if (!cts_argument_given(arguments, "ring-size")) return true;
     if (!cts_argument_bytes(arguments, "ring-size", &bytes)) return false;
     if (bytes >= least_bytes && bytes <= most_bytes) return true;
-    cts_usage_error(arguments, "'--ring-size %s': not in 64K .. 64G",
+    cts_usage_error(arguments, "--ring-size takes 64K to 64G, not '%s'",
                     cts_argument(arguments, "ring-size"));
     return false;
 }
@@ -170,7 +171,8 @@ static bool check_spaces(const struct cts_arguments *arguments)
         const bool is_global = length == 6 && strncmp(at, "global", length) == 0;
         if (!is_global && !(length == 6 && strncmp(at, "shared", length) == 0) &&
             !(length == 5 && strncmp(at, "local", length) == 0)) {
-            cts_usage_error(arguments, "'--spaces %s': no list of global, shared, local", spaces);
+            cts_usage_error(arguments,
+                            "--spaces takes a list of global, shared and local, not '%s'", spaces);
             return false;
         }
         global = global || is_global;
@@ -178,7 +180,8 @@ static bool check_spaces(const struct cts_arguments *arguments)
         at += *at == ',';
     }
     if (spaces && !global)
-        cts_usage_error(arguments, "'--spaces %s': global memory is always recorded; name it, too",
+        cts_usage_error(arguments,
+                        "--spaces %s: global memory is always recorded; add 'global' to the list",
                         spaces);
     return !spaces || global;
 }
@@ -198,7 +201,8 @@ static bool set_ranges(const struct cts_arguments *arguments)
         const char *const name = strchr(range, '@') ? strchr(range, '@') + 1 : range;
         if (!*name || strchr(range, '\n') || !check_expression(arguments, "nvtx-include", name)) {
             if (!*name || strchr(range, '\n'))
-                cts_usage_error(arguments, "'--nvtx-include %s': no name of a range", range);
+                cts_usage_error(arguments, "--nvtx-include takes the name of a range, not '%s'",
+                                range);
             fclose(file);
             free(lines);
             return false;
@@ -581,36 +585,35 @@ static const struct cts_option record_options[] = {
     {.name = "output",
      .argument = "RUN",
      .short_name = 'o',
-     .help = "the run directory (default: ctascope-run, -2, -3, ...)"},
-    {.name = "force", .help = "replace a run that is there"},
+     .help = "run directory (default: the first free of ctascope-run, ctascope-run-2, ...)"},
+    CTS_OPTION_FORCE,
     {.name = "timeline",
-     .help = "record when what ran: CUDA, MPI, NCCL, NVTX calls and activities"},
-    {.name = "memory", .help = "record memory accesses (the default without --timeline)"},
-    {.name = "kernel-name",
-     .argument = "REGEX",
-     .help = "record only this kernel, or those matching regex:EXPR"},
+     .help = "record when everything ran: CUDA, MPI, NCCL and NVTX calls, kernels, copies"},
+    {.name = "memory", .help = "record memory accesses (default unless --timeline is given)"},
+    CTS_OPTION_KERNEL_NAME("record only"),
     {.name = "nvtx-include",
      .argument = "RANGE",
-     .help = "record only launches in an NVTX range: [DOMAIN@]NAME; several times"},
-    {.name = "launch-skip", .argument = "N", .help = "leave out the first N launches"},
+     .help = "record only launches in this NVTX range, [DOMAIN@]NAME; repeatable"},
+    {.name = "launch-skip", .argument = "N", .help = "skip the first N launches"},
     {.name = "launch-count", .argument = "N", .help = "record at most N launches"},
-    {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA; 1/N is the same"},
+    {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA (also 1/N)"},
     {.name = "max-size",
      .argument = "SIZE",
-     .help = "of the access files (and logs), like 2G; the rest is dropped"},
-    {.name = "values", .help = "keep the values loaded and stored (CPU device: with cc --values)"},
+     .help = "write at most SIZE of access files and logs; drop the rest"},
+    {.name = "values", .help = "record the values loaded and stored (CPU device: cc --values)"},
     {.name = "host-accesses",
-     .help = "the CPU's own accesses to managed memory (cc --host-accesses)"},
+     .help = "record the CPU's accesses to managed memory (cc --host-accesses)"},
     {.name = "threads",
      .argument = "N",
      .help = "worker threads of the CPU device; on a GPU, threads that write records"},
     {.name = "spaces",
      .argument = "LIST",
-     .help = "on a GPU: of global, shared, local (default: global,shared)"},
+     .help = "on a GPU: memory spaces to record, of global, shared, local (default: "
+             "global,shared)"},
     {.name = "ring-size",
      .argument = "SIZE",
-     .help = "on a GPU: host memory between kernels and threads (default: 256M)"},
-    {.name = "deterministic", .help = "run CTAs one after the other, in order"},
+     .help = "on a GPU: host memory that buffers records (default: 256M)"},
+    {.name = "deterministic", .help = "CPU device: run the CTAs one after the other, in order"},
     {0},
 };
 
@@ -619,17 +622,19 @@ const struct cts_verb cts_verb_record = {
     .synopsis = "[OPTIONS] [-o RUN] [--] PROGRAM [ARGUMENTS]",
     .summary = "Runs a program and records its memory accesses or its timeline",
     .description =
-        "For memory accesses the program runs on a GPU, or was compiled with 'ctascope cc';\n"
-        "--timeline takes any program. On a GPU they are two recordings, since one distorts the "
-        "other; with\n"
-        "'ctascope cc --device=cpu' one can hold both. Ends with the program's own status (128 + "
-        "N\n"
-        "when signal N killed it), or 125 when the program succeeded and ctascope itself failed;\n"
-        "127: program not found, 126: cannot be run. A last line on standard error says what was\n"
-        "recorded, or why nothing was. mpirun -n 4 ctascope record -o run -- ./app records all "
-        "ranks "
-        "into\n"
-        "one run, as ctascope record mpirun -n 4 ./app does.",
+        "Memory accesses are recorded on a GPU, or on the CPU if 'ctascope cc' compiled the "
+        "program;\n"
+        "--timeline works for any program. On a GPU, record them in two runs, since recording "
+        "accesses\n"
+        "distorts times; programs of 'ctascope cc --device=cpu' may record both at once.\n"
+        "Exits with the program's own status (128 + N if signal N killed it), with 125 if the "
+        "program\n"
+        "succeeded and ctascope itself failed, 126 if the program cannot be run, 127 if it is not "
+        "found.\n"
+        "The last line on standard error says what was recorded, or why nothing was.\n"
+        "MPI: 'mpirun -n 4 ctascope record -o run -- ./app' and 'ctascope record -o run mpirun -n "
+        "4\n"
+        "./app' both record all ranks into one run.",
     .options = record_options,
     .positional_min = 1,
     .positional_max = -1,

@@ -5,6 +5,7 @@
 
 #include "cli/recording.h"
 #include "cli/report-material.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/output-file.h"
 #include "common/text-table.h"
@@ -67,7 +68,7 @@ static int report_accesses(const struct cts_arguments *arguments, const char *ru
         (cts_argument(arguments, "max-page-size") &&
          !cts_argument_bytes(arguments, "max-page-size", &page.options.max_size_bytes)))
         return CTS_EXIT_USAGE;
-    if (launch > UINT32_MAX) return cts_usage_error(arguments, "there is no such launch");
+    if (launch > UINT32_MAX) return cts_usage_error(arguments, "--launch takes the id of a launch");
     page.options.launch = (uint32_t)launch;
     page.options.threads = (unsigned)threads;
     struct cts_error error = {0};
@@ -94,32 +95,42 @@ static int run_report(const struct cts_arguments *arguments)
     struct cts_error error = {0};
     if (cts_argument_given(arguments, "accesses")) return report_accesses(arguments, run, path);
     if (cts_argument_given(arguments, "launch") || cts_argument_given(arguments, "max-page-size"))
-        return cts_usage_error(arguments, "--launch and --max-page-size go with --accesses");
+        return cts_usage_error(arguments, "--launch and --max-page-size need --accesses");
     if (report(arguments, run, path, &error)) return cts_report_error(arguments, &error);
     fprintf(stderr, "ctascope report: wrote '%s'\n", path);
     return CTS_EXIT_OK;
 }
 
 static const struct cts_option options[] = {
-    {"output", "FILE", "the file to write [ctascope-report.html]", 'o'},
-    {"figures", "DIR", "also draw every figure into this directory, as SVG and as PNG", 0},
-    {"accesses", NULL, "instead: the view of one launch, with its accesses in the file", 0},
-    {"launch", "N", "with --accesses: which launch [the one with the most accesses]", 0},
-    {"max-page-size", "SIZE", "with --accesses: some CTAs alone, if the file grows larger [20M]",
-     0},
-    {"threads", "N", "how many threads analyse [one per processor]", 0},
+    {.name = "output",
+     .argument = "FILE",
+     .help = "file to write (default: ctascope-report.html)",
+     .short_name = 'o'},
+    {.name = "figures",
+     .argument = "DIR",
+     .help = "also write every figure into this directory, as SVG and as PNG"},
+    {.name = "accesses", .help = "write the view of one launch instead, with all its accesses"},
+    {.name = "launch",
+     .argument = "N",
+     .help = "with --accesses: the launch (default: the one with the most accesses)"},
+    {.name = "max-page-size",
+     .argument = "SIZE",
+     .help = "with --accesses: include only some CTAs if the file would be larger (default: 20M)"},
+    CTS_OPTION_THREADS,
     {0},
 };
 
 const struct cts_verb cts_verb_report = {
     .name = "report",
     .synopsis = "RUN|TRACE [-o FILE.html] [--figures DIR] [--accesses [--launch N]]",
-    .summary = "Writes what a run holds as one self-contained HTML page",
+    .summary = "Writes the analyses of a run as one self-contained HTML page",
     .description =
-        "The page needs nothing but a browser: no server, no network. It shows who\n"
-        "communicates with whom and how much, what a split over several GPUs would cost,\n"
-        "what is wrong with the accesses, and, of a run recorded with --timeline or of an\n"
-        "OTF2 archive (traces.otf2), the timeline with its critical path and waits.",
+        "The page needs only a browser: no server, no network. It shows who communicates with "
+        "whom\n"
+        "and how much, what a split over several GPUs would cost, what is wrong with the "
+        "accesses,\n"
+        "and, for a run recorded with --timeline or an OTF2 archive (traces.otf2), the timeline\n"
+        "with its critical path and wait states.",
     .options = options,
     .positional_min = 1,
     .positional_max = 1,

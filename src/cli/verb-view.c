@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/report-material.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/read-file.h"
 #include "view/server.h"
@@ -63,10 +64,10 @@ static int run_view(const struct cts_arguments *arguments)
     if (cts_argument_given(arguments, "threads") &&
         !cts_argument_u64(arguments, "threads", &threads))
         return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "memory") &&
-        !cts_argument_bytes(arguments, "memory", &options.memory_bytes))
+    if (cts_argument_given(arguments, "memory-limit") &&
+        !cts_argument_bytes(arguments, "memory-limit", &options.memory_bytes))
         return CTS_EXIT_USAGE;
-    if (port > UINT16_MAX) return cts_usage_error(arguments, "ports are below 65536");
+    if (port > UINT16_MAX) return cts_usage_error(arguments, "--port takes a number below 65536");
     options.port = (uint16_t)port;
     options.threads = (unsigned)(threads < 256 ? threads : 256);
     struct cts_report_options time = {
@@ -104,23 +105,25 @@ static int run_view(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option options[] = {
-    {"port", "N", "the port to serve on [any that is free]", 0},
-    {"no-open", NULL, "print the address, but open no browser", 0},
-    {"memory", "SIZE", "how much of decoded accesses to keep in memory [256M]", 0},
-    {"threads", "N", "how many threads answer a question [one per processor]", 0},
+    {.name = "port", .argument = "N", .help = "port to serve on (default: any free one)"},
+    {.name = "no-open", .help = "print the address, but do not open a browser"},
+    CTS_OPTION_MEMORY_LIMIT("memory for decoded accesses", "256M"),
+    CTS_OPTION_THREADS,
+    CTS_FORMER_MEMORY("memory"),
     {0},
 };
 
 const struct cts_verb cts_verb_view = {
     .name = "view",
-    .synopsis = "RUN|TRACE [OTHER] [--port N] [--no-open] [--memory SIZE]",
+    .synopsis = "RUN|TRACE [OTHER] [--port N] [--no-open] [--memory-limit SIZE]",
     .summary = "Shows every access of a run in the browser, served from this machine",
     .description =
-        "Serves the page on 127.0.0.1 alone, below an address that only you know, and opens\n"
-        "the browser on it; Ctrl-C ends it. The page fetches only what it shows, so runs may\n"
-        "be of any size, and may still grow. With OTHER, the page also says what has changed\n"
-        "since OTHER, an earlier run, as 'ctascope diff OTHER RUN' does. Of a run of time\n"
-        "alone, or an OTF2 archive (traces.otf2), it is the timeline of 'ctascope report'.",
+        "Serves the page on 127.0.0.1 only, at an address that only you know, and opens the "
+        "browser;\n"
+        "Ctrl-C ends it. The page fetches only what it shows, so runs may be of any size and may\n"
+        "still grow. With OTHER, an earlier run, the page also shows what has changed since, as\n"
+        "'ctascope diff OTHER RUN' does. For a run with a timeline only, or an OTF2 archive\n"
+        "(traces.otf2), it shows the timeline of 'ctascope report'.",
     .options = options,
     .positional_min = 1,
     .positional_max = 2,

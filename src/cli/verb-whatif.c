@@ -7,13 +7,15 @@
 
 #include "analyze/path/whatif.h"
 #include "cli/path-common.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
-#include "common/install.h"
 #include "common/buffer.h"
+#include "common/install.h"
 #include "common/processes.h"
 #include "report/whatif.h"
 
-enum { ROWS_IN_TABLE = 15, PROFILE_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };
+#define ROWS_IN_TABLE 15
+enum { PROFILE_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };
 
 struct request {
     struct cts_path_common common;
@@ -47,7 +49,8 @@ static int add_change(const struct cts_arguments *arguments, struct request *req
                       const char *text, bool scaled)
 {
     if (request->options.change_count == CHANGES_MAX)
-        return cts_usage_error(arguments, "more than %d changes", CHANGES_MAX);
+        return cts_usage_error(arguments, "--scale and --remove name more than %d changes",
+                               CHANGES_MAX);
     struct cts_whatif_change *const change = &request->changes[request->options.change_count];
     char *const name = strdup(text);
     if (!name) return cts_usage_error(arguments, "out of memory");
@@ -60,11 +63,11 @@ static int add_change(const struct cts_arguments *arguments, struct request *req
         if (equals) change->factor = strtod(equals + 1, &end);
         if (!equals || !equals[1] || *end || !(change->factor >= 0) || change->factor > 1e6)
             return cts_usage_error(
-                arguments, "'--scale %s': not NAME=FACTOR with a factor from 0 to 1000000", text);
+                arguments, "--scale takes NAME=FACTOR with a factor from 0 to 1,000,000, not '%s'",
+                text);
         *equals = 0;
     }
-    if (!*change->activity)
-        return cts_usage_error(arguments, "'%s': the name of the activity is missing", text);
+    if (!*change->activity) return cts_usage_error(arguments, "'%s' names no activity", text);
     return 0;
 }
 
@@ -95,7 +98,7 @@ static int read_u32(const struct cts_arguments *arguments, const char *name, uin
     if (!cts_argument_given(arguments, name)) return 0;
     if (!cts_argument_u64(arguments, name, &number)) return CTS_EXIT_USAGE;
     if (number < 1 || number > 1u << 24)
-        return cts_usage_error(arguments, "--%s is a number from 1 to %u", name, 1u << 24);
+        return cts_usage_error(arguments, "--%s takes a number from 1 to %u", name, 1u << 24);
     *value = (uint32_t)number;
     return 0;
 }
@@ -124,7 +127,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     if (!code) code = read_device(arguments, &request->options.device);
     if (code) return code;
     if (!request->options.change_count && !request->options.targets)
-        return cts_usage_error(arguments, "nothing to change: --scale, --remove or --targets");
+        return cts_usage_error(arguments, "say what to change: --scale, --remove or --targets");
     request->sheet =
         request->options.change_count ? CTS_WHATIF_SHEET_ACTIVITY : CTS_WHATIF_SHEET_TARGET;
     request->has_sheet = per != NULL;
@@ -236,40 +239,39 @@ static int run_whatif(const struct cts_arguments *arguments)
 static const struct cts_option whatif_options[] = {
     {.name = "scale",
      .argument = "NAME=FACTOR",
-     .help = "an activity takes FACTOR of its time; 'rank 3: NAME=0.5'; repeatable"},
-    {.name = "remove", .argument = "NAME", .help = "an activity takes no time; repeatable"},
-    {.name = "targets", .help = "what each activity would gain, 2x faster and without time"},
-    {.name = "format",
-     .argument = "table|json|csv",
-     .help = "the form of the output (default: table)"},
-    {.name = "per", .argument = "activity|rank|pattern|wait|target", .help = "one list only"},
-    {.name = "top", .argument = "N", .help = "at most N rows (tables: 15; 0: all)"},
-    {.name = "sort", .argument = "COLUMN", .help = "largest first; -COLUMN: smallest first"},
-    {.name = "free-overlap", .help = "kernels of different streams do not share the device"},
-    {.name = "sm-count", .argument = "N", .help = "SMs of the device (132)"},
-    {.name = "sm-threads", .argument = "N", .help = "threads that an SM holds (2048)"},
-    {.name = "sm-ctas", .argument = "N", .help = "CTAs that an SM holds (32)"},
-    {.name = "sm-registers", .argument = "N", .help = "registers of an SM (65536)"},
-    {.name = "sm-shared", .argument = "SIZE", .help = "shared memory of an SM (228K)"},
+     .help = "multiply an activity's time by FACTOR; 'rank 3: NAME=0.5'; repeatable"},
+    {.name = "remove", .argument = "NAME", .help = "make an activity take no time; repeatable"},
+    {.name = "targets", .help = "project each activity at twice the speed and without its time"},
+    CTS_OPTION_FORMAT("table|json|csv"),
+    {.name = "per", .argument = CTS_OPTION_WORDS(CTS_WHATIF_SHEETS), .help = "print one list"},
+    CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    CTS_OPTION_SORT,
+    {.name = "free-overlap",
+     .help = "let kernels of different streams overlap without sharing SMs"},
+    {.name = "sm-count", .argument = "N", .help = "SMs of the device (default: 132)"},
+    {.name = "sm-threads", .argument = "N", .help = "threads per SM (default: 2048)"},
+    {.name = "sm-ctas", .argument = "N", .help = "CTAs per SM (default: 32)"},
+    {.name = "sm-registers", .argument = "N", .help = "registers per SM (default: 65536)"},
+    {.name = "sm-shared", .argument = "SIZE", .help = "shared memory per SM (default: 228K)"},
     {.name = "profile",
      .argument = "FILE",
-     .help = "what calls cost at least, NAME=NANOSECONDS a line"},
-    {.name = "null-stream",
-     .argument = "STREAM",
-     .help = "name or number of the null stream, where the trace does not say"},
-    {.name = "api-table", .argument = "FILE", .help = "what more API names mean"},
-    {.name = "threads", .argument = "N", .help = "threads to use (default: one per processor)"},
+     .help = "minimum durations of calls, one NAME=NANOSECONDS per line"},
+    CTS_OPTION_NULL_STREAM,
+    CTS_OPTION_API_TABLE,
+    CTS_OPTION_THREADS,
+    CTS_FORMER_TOP,
     {0},
 };
 
 const struct cts_verb cts_verb_whatif = {
     .name = "whatif",
     .synopsis = "TRACE|RUN --scale NAME=FACTOR | --remove NAME | --targets [options]",
-    .summary = "Projects the runtime with activities made faster or slower",
+    .summary = "Projects the runtime if activities were faster or slower",
     .description =
-        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with\n"
-        "--timeline), alters the time of the activities named and says what becomes of the\n"
-        "run: its length, each rank's, the critical path, waits that come and go. Several\n"
+        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with --timeline),\n"
+        "changes the duration of the named activities and projects the result: the runtime in "
+        "total\n"
+        "and per rank, the critical path, and wait states that appear and disappear. Several\n"
         "processes share the targets: mpirun -n N ctascope whatif ... --targets",
     .options = whatif_options,
     .positional_min = 1,

@@ -20,14 +20,16 @@ enum cts_exit {
 };
 
 /* An option of a verb: --name, --name VALUE or --name=VALUE, or -c with `short_name`. An argument
- * "a|b|c" takes one of these words and nothing else; the parser checks it. Every verb has --help.
- */
+ * "a|b|c" takes one of these words, with `is_list` "a,c" as well, and nothing else; the parser
+ * checks it. Every verb has --help. Those of several verbs stand in cli/shared-options.h. */
 struct cts_option {
     const char *name;
     const char
         *argument;    /* NULL: a flag; else its name in the help, "N", "REGEX", "table|json|csv" */
-    const char *help; /* one line */
-    char short_name;  /* 0: none */
+    const char *help; /* one line; NULL: a former spelling, which help does not show */
+    const char *stands_for; /* a former spelling of this option of the verb; NULL: of none */
+    char short_name;        /* 0: none */
+    bool is_list;
 };
 
 /* The arguments of a verb after parsing: for each option of its table, in the same order, how often

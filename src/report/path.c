@@ -94,7 +94,7 @@ static enum cts_status print_activities(const struct cts_path_report *report, si
     status = cts_sheet_table(&sheet, &rows, file, error);
     free(rows.rows);
     if (!status && found > count)
-        fprintf(file, "  %zu more activities: --top 0 shows all\n", found - count);
+        fprintf(file, "  %zu more activities: --limit 0 shows all\n", found - count);
     return status;
 }
 

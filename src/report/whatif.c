@@ -215,7 +215,7 @@ static enum cts_status print_list(const struct cts_whatif_report *report,
     fprintf(file, "\n  %s\n", title);
     status = cts_sheet_table(&sheet, &rows, file, error);
     if (!status && rows.found > rows.count)
-        fprintf(file, "  %zu more: --per %s --top 0\n", rows.found - rows.count,
+        fprintf(file, "  %zu more: --per %s --limit 0\n", rows.found - rows.count,
                 which == CTS_WHATIF_SHEET_TARGET ? "target"
                 : which == CTS_WHATIF_SHEET_RANK ? "rank"
                 : which == CTS_WHATIF_SHEET_WAIT ? "wait"

@@ -159,7 +159,7 @@ def check_diff(before, where):
 
 
 def check_filters(result):
-    one = access(result, "--kernel", "^weigh")
+    one = access(result, "--kernel-name", "weigh")
     equal("kernels", {row["kernel"].split("(")[0] for row in one["sites"]}, {"weigh"})
     site = one["sites"][0]["site"]
     chosen = access(result, "--site", str(site))
@@ -167,7 +167,7 @@ def check_filters(result):
     equal("a launch", {row["kernel"].split("(")[0] for row in
                        access(result, "--launch", "17")["sites"]}, {"read_all"})
     run(CTASCOPE, "access", result, "--launch", "999", code=2)
-    run(CTASCOPE, "access", result, "--kernel", "no such", code=2)
+    run(CTASCOPE, "access", result, "--kernel-name", "no such", code=2)
 
 
 def main():

@@ -200,7 +200,7 @@ with Server(ctascope, run) as one:
     memory = one.json("communication")
     assert memory["totals"]["launches"] == one.json("run")["launchCount"]
 # Nothing kept in memory, one thread: the same answers.
-with Server(ctascope, run, "--memory", "1", "--threads", "1") as one:
+with Server(ctascope, run, "--memory-limit", "1", "--threads", "1") as one:
     check_launch(one, run, one.json("launches")["rows"][0]["launch"])
 with Server(ctascope, small, run) as one:
     assert one.json("run")["otherRun"] == run

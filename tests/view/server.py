@@ -174,7 +174,7 @@ def check_endings():
             ([run, "--port", str(first.port)], 1, f"cannot serve on port {first.port}"),
             ([work + "/nothing"], 1, "nothing"), ([work], 1, work), ([run, "--port", "65536"], 2, ""),
             ([run, work], 1, work), ([run, run, run], 2, ""), ([], 2, ""),
-            ([run, "--memory", "x"], 2, "")):
+            ([run, "--memory-limit", "x"], 2, "")):
         done = subprocess.run([ctascope, "view", *arguments], capture_output=True, text=True,
                               timeout=1200)
         assert done.returncode == code, (arguments, done)
