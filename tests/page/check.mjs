@@ -48,7 +48,7 @@ for (const colorScheme of ["light", "dark"]) {
 
     const titles = await page.locator("h2").allTextContents();
     assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
-    assert.deepEqual(titles, ["Kernels", "Who talks to whom", "What is wrong with the accesses", "Transfer sizes", "Partners of a CTA", "Volume, launch by launch",
+    assert.deepEqual(titles, ["Kernels", "Kernel to kernel", "Access findings", "Transfer sizes", "Partners of a CTA", "Volume, launch by launch",
         "Partners, launch by launch", "CTA to CTA", "Which variables carry it", "Which lines carry it", "How far apart in time", "Bisection",
         "Strides of what communicates", "Who wrote what is read", "Critical volume, launch by launch", "Traffic of a launch",
         "Traffic against partitions", "Estimated speed-up of the memory traffic", "Balance of work"]);
@@ -67,7 +67,7 @@ for (const colorScheme of ["light", "dark"]) {
     assert.deepEqual(sizes.slice(1, -1).map((row) => row[1]),
         results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)} %`));
 
-    const findings = await page.locator(".card", { hasText: "What is wrong" }).locator("tbody tr").evaluateAll((rows) =>
+    const findings = await page.locator(".card", { hasText: "Access findings" }).locator("tbody tr").evaluateAll((rows) =>
         rows.map((row) => [row.cells[0].textContent, row.cells[4].textContent]));
     assert.deepEqual(findings, access.findings.slice(0, 100).map((finding) => [finding.finding, finding.evidence]));
 

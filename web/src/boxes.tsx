@@ -93,7 +93,7 @@ export function Boxes({ figure, valueText }: { figure: Figure; valueText: (value
         const i = Math.floor((event.offsetX - LEFT) / unit);
         const s = Math.floor((event.offsetX - LEFT - unit * (i + 0.1)) / slot);
         const box = figure.series[s]?.boxes?.[i];
-        setHover(box ? `${names[i]}, ${figure.series[s]!.name}: median ${valueText(box.median)}, middle half ${valueText(box.first)} to ${valueText(box.third)}, ` +
+        setHover(box ? `${names[i]}, ${figure.series[s]!.name}: median ${valueText(box.median)}, quartiles ${valueText(box.first)} to ${valueText(box.third)}, ` +
             `all ${valueText(box.smallest)} to ${valueText(box.largest)}` : "");
     };
     return (

@@ -182,7 +182,7 @@ export function FigureCard({ figures }: { figures: Figure[] }) {
             )}
             {drawing}
             <details onToggle={(event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
-                <summary>The numbers</summary>
+                <summary>Data</summary>
                 {open && <Numbers figure={figure} />}
             </details>
         </section>

@@ -127,10 +127,10 @@ export function Heatmap(props: HeatmapProps) {
                 onDblClick={() => setView(whole)} onMouseLeave={() => { setHover(""); setDrag(null); }}
                 role="img" aria-label={`${props.yLabel} against ${props.xLabel}`} />
             <p class="scale">
-                little {theme.heat.map((colour) => <i style={{ background: colour }} />)} much, in logarithmic steps
+                low {theme.heat.map((colour) => <i style={{ background: colour }} />)} high (logarithmic scale)
                 {view !== whole && <button onClick={() => setView(whole)}>show everything</button>}
             </p>
-            <p class="hover">{hover || "Point at a cell for its numbers; drag a rectangle or turn the wheel to zoom."}</p>
+            <p class="hover">{hover || "Point at a cell for its values. Drag a rectangle or scroll to zoom."}</p>
         </div>
     );
 }

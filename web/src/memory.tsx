@@ -18,7 +18,7 @@ function Card(props: { title: string; says: string; children: ComponentChildren;
             {props.children}
             {props.table && (
                 <details>
-                    <summary>The numbers</summary>
+                    <summary>Data</summary>
                     {props.table}
                 </details>
             )}
@@ -39,9 +39,9 @@ function soundness(data: Memory): string[] {
     if (s.dropped_accesses) notes.push(`${plural(s.dropped_accesses, "access", "accesses")} dropped by the recorder.`);
     if (s.incomplete_files) notes.push(`${plural(s.incomplete_files, "access file ends", "access files end")} too early: the program was killed.`);
     if (s.skipped_instructions) notes.push(`${plural(s.skipped_instructions, "instruction", "instructions")} could not be instrumented.`);
-    if (s.unseen_allocations) notes.push(`Host writes to ${plural(s.unseen_allocations, "managed or mapped allocation", "managed or mapped allocations")} were not seen; they are left out of the ratios.`);
-    if (s.unordered_transfers) notes.push(`${plural(s.unordered_transfers, "transfer", "transfers")} between launches that nothing orders but their recorded start.`);
-    if (data.paper_model) notes.push("Paper model: copies and frees are not followed.");
+    if (s.unseen_allocations) notes.push(`Host writes to ${plural(s.unseen_allocations, "managed or mapped allocation", "managed or mapped allocations")} were not recorded; the ratios exclude them.`);
+    if (s.unordered_transfers) notes.push(`${plural(s.unordered_transfers, "transfer", "transfers")} between launches with no stream or event ordering: possible race.`);
+    if (data.paper_model) notes.push("Paper model: copies and frees are ignored.");
     return notes;
 }
 
@@ -77,10 +77,10 @@ function Pairs({ data }: { data: Memory }) {
     const pairs = [...data.kernel_pairs].sort((a, b) => b.bytes - a.bytes);
     if (!pairs.length) return null;
     return (
-        <Card title="Who talks to whom" says="Transfers, added up by the kernel that wrote and the kernel that read.">
+        <Card title="Kernel to kernel" says="Transfers between kernels: total for each pair of writing and reading kernel.">
             <Table columns={[{ title: "writer", text: true }, { title: "reader", text: true }, { title: "transfers" }, { title: "bytes" }, { title: "bytes accessed" }]}
                 rows={pairs.map((p) => [<Kernel name={p.writer} />, <Kernel name={p.reader} />, count(p.transfers), bytes(p.bytes), bytes(p.access_bytes)])} />
-            {data.kernel_pairs_left_out > 0 && <p class="soft">{count(data.kernel_pairs_left_out)} more pairs are left out.</p>}
+            {data.kernel_pairs_left_out > 0 && <p class="soft">{count(data.kernel_pairs_left_out)} more pairs are not shown.</p>}
         </Card>
     );
 }
@@ -92,8 +92,8 @@ function Findings({ data }: { data: Memory }) {
     ]);
     if (!rows.length) return null;
     return (
-        <Card title="What is wrong with the accesses" says="Requests that cost more than their bytes need, the costliest first. At most: the part of the kernel's sectors, wavefronts, atomic updates or L1 sectors that could go away.">
-            <Table columns={[{ title: "finding", text: true }, { title: "where", text: true }, { title: "kernel", text: true }, { title: "at most" },
+        <Card title="Access findings" says="Requests that cost more than their bytes require, most costly first. Possible saving: the share of the kernel's sectors, wavefronts, atomic updates or L1 sectors that a fix could save.">
+            <Table columns={[{ title: "finding", text: true }, { title: "where", text: true }, { title: "kernel", text: true }, { title: "possible saving" },
                 { title: "evidence", text: true }, { title: "remedy", text: true }]} rows={rows} left={data.findings_left_out} />
         </Card>
     );
@@ -111,7 +111,7 @@ export function MemorySection({ data }: { data: Memory }) {
                 <Tile value={count(number(t, "launches"))} label="kernel launches" />
                 <Tile value={bytes(number(t, "global_read_unique_bytes"))} label="read, each byte once per CTA" />
                 <Tile value={bytes(number(t, "global_written_unique_bytes"))} label="written, each byte once per CTA" />
-                <Tile value={percent(number(t, "ratio_communicated_bytes") / number(t, "ratio_written_bytes"))} label="of written bytes communicated" />
+                <Tile value={percent(number(t, "ratio_communicated_bytes") / number(t, "ratio_written_bytes"))} label="of written bytes are communicated" />
                 <Tile value={count(number(t, "received_transfers"))} label="transfers between CTAs" />
                 <Tile value={bytes(number(t, "conflict_bytes"))} label="in write conflicts" />
             </div>

@@ -49,7 +49,7 @@ function Activities({ path }: { path: PathData }) {
     return (
         <section class="card">
             <h2>Where to look first</h2>
-            <p class="soft">Activities by their share of the critical path and of all waiting that they cause; the rating is the sum of both, 0 to 2.</p>
+            <p class="soft">Activities ranked by rating: their share of the critical path plus their share of the blame for all waiting time, 0 to 2.</p>
             <p class="tabs" role="tablist">
                 {([["rating", "rating"], ["path_ns", "critical path"], ["blame_ns", "blame"], ["inclusive_ns", "time"]] as const).map(([name, text]) =>
                     <button role="tab" aria-selected={key === name} onClick={() => sort(name)}>{text}</button>)}
@@ -67,13 +67,13 @@ function Waits({ path }: { path: PathData }) {
     if (!patterns.length) return null;
     return (
         <section class="card">
-            <h2>What waits</h2>
-            <p class="soft">Wait states by pattern, and the longest of each.</p>
-            <Table columns={[{ title: "pattern", text: true }, { title: "waits" }, { title: "time" }, { title: "of the waiting" }, { title: "longest" }, { title: "what it is", text: true }]}
+            <h2>Wait states</h2>
+            <p class="soft">Waiting time by pattern, with the longest wait of each.</p>
+            <Table columns={[{ title: "pattern", text: true }, { title: "waits" }, { title: "time" }, { title: "of the waiting" }, { title: "longest" }, { title: "meaning", text: true }]}
                 rows={patterns.map((p) => [p.pattern, count(p.count), time(p.time_ns), <Share share={p.share} />, time(p.longest_ns), <span class="wrap">{p.meaning}</span>])} />
             <details>
                 <summary>The longest waits</summary>
-                <Table columns={[{ title: "pattern", text: true }, { title: "waited" }, { title: "from" }, { title: "where", text: true }, { title: "waits for", text: true }, { title: "to blame", text: true }, { title: "which ran", text: true }]}
+                <Table columns={[{ title: "pattern", text: true }, { title: "waited" }, { title: "from" }, { title: "where", text: true }, { title: "waits for", text: true }, { title: "culprit", text: true }, { title: "running", text: true }]}
                     rows={path.instances.map((i) => [i.pattern, time(i.duration_ns), <a href={`#t=${Math.max(0, Math.round(i.begin_ns - i.duration_ns / 2))}-${Math.round(i.begin_ns + 1.5 * i.duration_ns)}`}>{time(i.begin_ns)}</a>,
                         i.location, i.culprit ?? "–", i.blamed ?? "–", <code>{i.blamed_activity ?? "–"}</code>])} />
             </details>

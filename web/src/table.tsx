@@ -22,7 +22,7 @@ export function Table({ columns, rows, left }: { columns: Column[]; rows: Compon
                     </tbody>
                 </table>
             </div>
-            {!!left && <p class="soft">{count(left)} more rows are left out here.</p>}
+            {!!left && <p class="soft">{count(left)} more rows are not shown.</p>}
         </>
     );
 }

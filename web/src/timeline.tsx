@@ -331,7 +331,7 @@ export function Timeline({ data }: { data: TimelineData }) {
                 {classes.map((name) => <span><i style={{ background: colourOf(theme, { name, class: name }) }} /> {CLASS_NAMES[name]} </span>)}
                 <span><i style={{ background: theme.emphasis }} /> critical path </span><span><i style={{ background: theme.alarm }} /> waits </span>
             </p>
-            <p class="soft">Wheel: zoom. Drag: move. Shift and drag: zoom to a range. Arrow keys, + and −, 0: everything. The address of this page holds the range.</p>
+            <p class="soft">Scroll to zoom, drag to move, Shift and drag to zoom to a range. Keys: arrows, + and −; 0 shows everything. The page address includes the range.</p>
         </div>
     );
 }

@@ -49,7 +49,7 @@ const parts = {
         assert.match(await text(page.locator(".matched")), /^2,048 of 4,096/);
         await page.keyboard.press("ArrowDown");
         await settle(page);
-        assert.match(await text(page.locator(".selected .cost")), /32 sectors, 4 would do 128 of 1024 B used/);
+        assert.match(await text(page.locator(".selected .cost")), /32 sectors, ideal: 4 128 of 1024 B used/);
         assert.equal(await text(page.locator(".lanetable tbody tr").nth(2)), valueOfLane2);
         assert.match(await text(page.locator(".note")), /32\.00 sectors per request where 4\.00 would do/);
         await close();
@@ -74,7 +74,7 @@ const parts = {
         await settle(page);
         await page.locator(".picking .actions button", { hasText: "load" }).click();
         await settle(page);
-        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), ["32-way conflict 32 wavefronts, 1 would do", "no conflict 1 wavefront, 1 would do"]);
+        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), ["32-way conflict 32 wavefronts, ideal: 1", "no conflict 1 wavefront, ideal: 1"]);
         const { compare } = await stateOf(page);
         assert.match(compare, /^this:2:\d+$/);
         // The same of another run.
@@ -94,7 +94,7 @@ const parts = {
         assert.match(await text(page.locator(".codeline[data-line='31']")), /bank conflicts 31 if/);
         await page.getByRole("tab", { name: "Diff" }).click();
         await settle(page);
-        assert.match(await text(pane(page, "diff")), /The findings are the same in both runs.* transpose_naive the same in both runs/);
+        assert.match(await text(pane(page, "diff")), /Both runs have the same findings.* transpose_naive same in both runs/);
         await page.getByRole("tab", { name: "Communication" }).click();
         await page.waitForSelector(".communication .tile");
         assert.equal(await page.locator(".communication .tile b").first().innerText(), "3");
@@ -110,7 +110,7 @@ const parts = {
         execFileSync(ctascope, ["report", run, "--accesses", "--launch", "1", "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
         ({ page, close } = await visit(`${pathToFileURL(file)}#launch=1&view=banks&record=64&second=warps`));
         assert.match(await text(pane(page, "warps").locator(".head")), /^8,192 requests/);
-        assert.match(await text(pane(page, "banks").locator(".verdict")), /^32-way conflict 32 wavefronts, 1 would do/);
+        assert.match(await text(pane(page, "banks").locator(".verdict")), /^32-way conflict 32 wavefronts, ideal: 1/);
         assert.match(await text(page.locator(".lanetable tbody tr").nth(2)), /^2 2, 0 tile\[64\] \d+$/);
         assert.equal(await page.getByRole("tab", { name: "Communication" }).count(), 0);
         await page.keyboard.press("4");
@@ -189,7 +189,7 @@ const parts = {
         const page = await context.newPage();
         await page.goto(address);
         await page.waitForSelector(".whole h1");
-        assert.match(await text(page.locator(".whole")), /No memory accesses in this run .*grown.run' holds no accesses of a kernel\. To record them: ctascope record -- PROGRAM/);
+        assert.match(await text(page.locator(".whole")), /No memory accesses in this run .*grown.run' has no memory accesses of a kernel\. To record some: ctascope record -- PROGRAM/);
         for (const name of readdirSync(later)) renameSync(join(later, name), join(grown, "rank-0", name));
         await page.waitForTimeout(1500); // the server looks once a second
         await page.getByRole("button", { name: "Try again" }).click();
@@ -203,7 +203,7 @@ const parts = {
         await page.waitForTimeout(1500);
         await page.keyboard.press("8");
         await page.waitForSelector(".changed");
-        await page.getByRole("button", { name: "Read the run again" }).click();
+        await page.getByRole("button", { name: "Reload the run" }).click();
         await page.waitForSelector(".view .status");
         await settle(page);
         await page.keyboard.press("4");
@@ -225,7 +225,7 @@ const parts = {
         const damaged = await serve(bad);
         for (const view of ["warps", "addresses", "banks", "sectors", "conflicts", "order"]) {
             const { page: torn, close } = await visit(`${damaged.address}#launch=0&view=${view}&second=none`);
-            assert.match(await text(pane(torn, view)), /The accesses of this launch cannot be read\. Their file is damaged/, view);
+            assert.match(await text(pane(torn, view)), /The accesses of this launch cannot be read\. The file is damaged/, view);
             assert.match(await text(torn.locator(".matched")), /^256 requests, 256 of them unreadable/);
             await torn.locator(".warned").click();
             assert.match(await text(torn.locator(".popup.warnings")), /left out; the first: .*\.acc.* 256 of the 256 requests of this launch cannot be read/);
@@ -249,7 +249,7 @@ const parts = {
         for (const name of readdirSync(folder)) if (name.endsWith(".metadata.json")) rmSync(join(folder, name));
         execFileSync(ctascope, ["import", folder, "-o", bare], { stdio: "ignore" });
         const imported = await serve(bare), { page: plain, close: done } = await visit(`${imported.address}#view=source&second=warps`);
-        assert.match(await text(pane(plain, "source")), /no source positions\. What was imported has none: of a trace folder they are in KERNEL\.metadata\.json/);
+        assert.match(await text(pane(plain, "source")), /no source locations\. The imported files do not contain any\. In a trace folder they come from KERNEL\.metadata\.json/);
         assert.match(await text(pane(plain, "warps").locator(".head")), /^256 requests/);
         assert.equal(await text(plain.locator("h1")), "bare.run");
         await done();
@@ -284,10 +284,10 @@ const parts = {
         let { page, close } = await visit(`${address}#launch=0&record=0&view=addresses&second=warps`);
         assert.equal(await page.getByLabel("Bytes of a struct").inputValue(), "24");
         assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /: 6 columns by /);
-        assert.match(await text(page.locator(".selected")), /strided: 24 B from lane to lane 24 sectors, 8 would do 256 of 768 B used/);
+        assert.match(await text(page.locator(".selected")), /strided: 24 B from lane to lane 24 sectors, ideal: 8 256 of 768 B used/);
         await page.getByRole("button", { name: "Sectors", exact: true }).click();
         await settle(page);
-        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^24 sectors 8 would do .* 256 of 768 B moved are used \(33.3 %\)/);
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^24 sectors ideal: 8 .* 256 of 768 B transferred are used \(33.3 %\)/);
         await close();
         assert.ok(await agree(address, 0, 4096) > 0);
         end();
@@ -330,10 +330,10 @@ const parts = {
         await page.reload();
         await settle(page);
         assert.deepEqual(await page.locator(".executions button").evaluateAll((list) => list.map((button) => button.ariaLabel)),
-            steps.map((cost, i) => `Execution ${i + 1}: ${cost.wavefronts} wavefront${cost.wavefronts === 1 ? "" : "s"}, ${cost.ideal} would do`));
+            steps.map((cost, i) => `Execution ${i + 1}: ${cost.wavefronts} wavefront${cost.wavefronts === 1 ? "" : "s"}, ideal: ${cost.ideal}`));
         await page.locator(".executions button").nth(3).click();
         await settle(page);
-        assert.match(await text(pane(page, "banks").locator(".verdict")), /^8-way conflict 8 wavefronts, 1 would do/);
+        assert.match(await text(pane(page, "banks").locator(".verdict")), /^8-way conflict 8 wavefronts, ideal: 1/);
         await close();
         assert.ok(await agree(address, 0, 16384) > 0);
         end();

@@ -67,12 +67,12 @@ const parts = {
         await first.locator("button").first().click();
         assert.match(await text(pane(page, "conflicts").locator(".touches li").first()), /atomic add by CTA 0, warp 0, lane 0/);
         await pane(page, "conflicts").getByRole("radio", { name: "possible races" }).click();
-        assert.match(await text(pane(page, "conflicts")), /None of these/);
+        assert.match(await text(pane(page, "conflicts")), /No such conflicts/);
         await close();
 
         // Banks: 32 words of bank 0; padded, a word of each.
         ({ page, close } = await show("launch=1&view=banks&record=8&compare=this:2:8&second=none"));
-        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), ["32-way conflict 32 wavefronts, 1 would do", "no conflict 1 wavefront, 1 would do"]);
+        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), ["32-way conflict 32 wavefronts, ideal: 1", "no conflict 1 wavefront, ideal: 1"]);
         const [naive, padded] = await pane(page, "banks").locator("canvas").all();
         const cell = await naive.evaluate((element) => Math.max(6, Math.min(26, Math.floor((element.clientWidth - 44) / 32))));
         const at = (canvas, lane, bank) => colourAt(canvas, 38 + bank * cell + 1, 18 + lane * 13 + 1);
@@ -92,13 +92,13 @@ const parts = {
 
         // Sectors: each lane's 4 bytes come with 28 that are not used.
         ({ page, close } = await show("launch=0&view=sectors&record=1&second=none"));
-        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^32 sectors 4 would do · 32 lines of 128 B · 128 of 1,024 B moved are used \(12.5 %\) · strided: 1,024 B/);
-        assert.equal(await canvasOf(page, "sectors").getAttribute("aria-label"), "32 sectors in 32 lines moved for 128 bytes");
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^32 sectors ideal: 4 · 32 lines of 128 B · 128 of 1,024 B transferred are used \(12.5 %\) · strided: 1,024 B/);
+        assert.equal(await canvasOf(page, "sectors").getAttribute("aria-label"), "32 sectors in 32 lines transferred for 128 bytes");
         assert.ok(await pixelsOf(canvasOf(page, "sectors"), STORE) > 2000);
         await close();
         // A dense request uses all that it moves.
         ({ page, close } = await show("launch=0&view=sectors&record=0&second=none"));
-        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^4 sectors 4 would do · 1 line of 128 B · 128 of 128 B/);
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^4 sectors ideal: 4 · 1 line of 128 B · 128 of 128 B/);
         await close();
 
         // Order: loads go through d_in row by row, stores through d_out column by column.
@@ -141,7 +141,7 @@ const parts = {
         await kernels.getByRole("button").click();
         assert.deepEqual(await kernels.allInnerTexts().then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim())), ["cost 71,680 → 8,192 −88.6 %", "wavefronts 67,584 → 4,096 −93.9 %"]);
         // How much of it there is, which may be all that has changed; a place of this run leads to its line.
-        assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors per request where 4 would do · 14,336 beyond the ideal 8 sectors per request where 4 would do · 2,048 beyond the ideal$/);
+        assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors per request where 4 would do · 14,336 above the ideal 8 sectors per request where 4 would do · 2,048 above the ideal$/);
         assert.equal(await pane(page, "diff").locator("tbody button", { hasText: "demo.cu" }).count(), 2); // not what is gone
         await pane(page, "diff").getByRole("radio", { name: "same 1" }).click();
         assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["same"]);
@@ -213,7 +213,7 @@ const parts = {
         await settle(page);
         state = await stateOf(page);
         assert.deepEqual([state.record, state.lane], ["1", "3"]);
-        assert.match(await text(page.locator(".selected")), /Request 1 .*store 4 B global, out float CTA \(0, 0\) warp 0 of 8 at demo.cu:19 lanes strided: 1,024 B from lane to lane 32 sectors, 4 would do/);
+        assert.match(await text(page.locator(".selected")), /Request 1 .*store 4 B global, out float CTA \(0, 0\) warp 0 of 8 at demo.cu:19 lanes strided: 1,024 B from lane to lane 32 sectors, ideal: 4/);
         assert.match(await text(page.locator(".lanetable tr.on")), /^3 3, 0 d_out\[768\] 3$/);
         await page.keyboard.press("p");
         await page.keyboard.press("ArrowRight");
@@ -281,14 +281,14 @@ const parts = {
         assert.match(await text(pins.nth(3)), /^D 12 B of global memory d_out\[768\] A \+ 0 B, 4 B in common/);
         // Selecting a pin; a letter stands for its lane's number; each is let go alone.
         const plain = await pixelsOf(canvasOf(page, "sectors"), STORE);
-        await page.getByRole("button", { name: "Let pin A go" }).click();
+        await page.getByRole("button", { name: "Unpin A", exact: true }).click();
         await settle(page);
         assert.ok(await pixelsOf(canvasOf(page, "sectors"), STORE) > plain, "the letter stays");
         assert.deepEqual((await stateOf(page)).pins.split(",").length, 3);
         await page.getByRole("button", { name: "Select pin A" }).click();
         await settle(page);
         assert.equal((await stateOf(page)).lane, "4");
-        await page.getByRole("button", { name: "let all go" }).click();
+        await page.getByRole("button", { name: "unpin all" }).click();
         assert.equal(await page.locator(".pins").count(), 0);
         await close();
     },
@@ -328,7 +328,7 @@ const parts = {
         assert.ok(await pixelsOf(warps, dark) > unlit + 20, "no lane lights up");
         assert.match(await text(page.locator(".status")), /^lane 0: store 4 B at d_out\[0\]/);
         await page.mouse.move(sectorBox.x + 150 + 20 * byte, sectorBox.y + 28);
-        assert.match(await text(page.locator(".status")), /moved, not used by this request/);
+        assert.match(await text(page.locator(".status")), /transferred, but not used by this request/);
         await page.mouse.click(sectorBox.x + 150 + byte, sectorBox.y + 28);
         await settle(page);
         assert.equal((await stateOf(page)).lane, "0");
@@ -541,7 +541,7 @@ const parts = {
         const lost = await text(page.locator(".notices"));
         assert.ok(lost.includes("The memory at 0x1000 does not exist in launch 0") && lost.includes("Pinned record 88888888"), lost);
         assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^d_in: /);
-        assert.match(await text(page.locator(".touching")), /0x10, outside every allocation · 16 B .* No lane touched them/);
+        assert.match(await text(page.locator(".touching")), /0x10, outside every allocation · 16 B .* No lane in this filter touched them/);
         assert.match(await text(page.locator(".pins")), /0x20, outside every allocation/);
         await close();
         ({ page, close } = await show("launch=1&view=banks&second=none&record=8&compare=this:2:99999999"));
@@ -550,7 +550,7 @@ const parts = {
         await close();
         // Views that this page has no data for say why.
         ({ page, close } = await show("launch=0&view=communication"));
-        assert.match(await text(pane(page, "communication")), /This page holds one launch alone\. ctascope report RUN/);
+        assert.match(await text(pane(page, "communication")), /This page contains only one launch\. ctascope report RUN/);
         await close();
         ({ page, close } = await show("launch=0&view=addresses&second=none&op=atomic"));
         assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), / 0 cells touched$/);
@@ -567,15 +567,15 @@ const parts = {
         }
         // A launch without shared memory, and one that was not recorded.
         ({ page, close } = await show("launch=0&view=banks&second=none"));
-        assert.match(await text(pane(page, "banks")), /No shared-memory requests of this launch are recorded/);
+        assert.match(await text(pane(page, "banks")), /This launch has no recorded shared-memory requests/);
         await close();
         for (const view of ["findings", "warps", "banks", "sectors", "conflicts", "order"]) {
             ({ page, close } = await show(`launch=5&view=${view}&second=none`));
-            assert.match(await text(pane(page, view)), /No accesses of this launch were recorded\.$/, view);
+            assert.match(await text(pane(page, view)), /No accesses were recorded for this launch\.$/, view);
             await close();
         }
         ({ page, close } = await show("launch=5&view=addresses"));
-        assert.match(await text(pane(page, "addresses")), /No accesses of this launch were recorded/);
+        assert.match(await text(pane(page, "addresses")), /No accesses were recorded for this launch/);
         await page.locator(".warned").click();
         assert.match(await text(page.locator(".popup.warnings")), /3 accesses were dropped.*This launch was not recorded/);
         await close();
@@ -583,10 +583,10 @@ const parts = {
         ({ page, close } = await show("launch=0"));
         await page.getByRole("textbox", { name: "CTA" }).fill("1-x");
         await page.keyboard.press("Enter");
-        assert.match(await text(page.locator(".field.wrong")), /Numbers and ranges/);
+        assert.match(await text(page.locator(".field.wrong")), /Enter numbers and ranges/);
         await page.getByRole("textbox", { name: "CTA" }).fill("900");
         await page.keyboard.press("Enter");
-        assert.match(await text(page.locator(".field.wrong")), /The launch has 0 to 63/);
+        assert.match(await text(page.locator(".field.wrong")), /Valid numbers: 0 to 63/);
         await page.getByRole("textbox", { name: "CTA" }).fill("1-2, 5");
         await page.keyboard.press("Enter");
         await settle(page);
@@ -611,7 +611,7 @@ const parts = {
         const visit = await context.newPage();
         await visit.goto(`${base}?tour=1#launch=0`);
         await visit.getByRole("dialog", { name: /Tour, 1 of 5/ }).waitFor();
-        await visit.getByRole("button", { name: "Next" }).click();
+        await visit.getByRole("button", { name: "Next", exact: true }).click();
         await visit.getByRole("dialog", { name: /Tour, 2 of 5/ }).waitFor();
         await visit.keyboard.press("Escape");
         assert.equal(await visit.getByRole("dialog").count(), 0);

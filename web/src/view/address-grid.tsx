@@ -172,7 +172,7 @@ export function AddressGrid({ region, window, shape, picture: { grid, gutter, de
         const cell = cellOf(grid, under[0]), i = cell.row * grid.columns + cell.column;
         const reads = sums?.reads[i] ?? 0, writes = sums?.writes[i] ?? 0, size = under[1] - under[0] + 1;
         const name = `${addressText(launch, window.space, under[0])}${grid.cellBytes > region.element ? ` and on, ${bytes(size * grid.merge)}` : ""}`;
-        const told = `${hex(under[0])}: ${reads ? `read by ${count(reads)} ${plural(reads, "lane")}` : ""}${reads && writes ? ", " : ""}${writes ? `written by ${count(writes)}` : ""}${reads || writes ? "" : "not touched"}`;
+        const told = `${hex(under[0])}: ${reads ? `read by ${count(reads)} ${plural(reads, "lane")}` : ""}${reads && writes ? ", " : ""}${writes ? `written by ${count(writes)}` : ""}${reads || writes ? "" : "not accessed"}`;
         setTip({ x, y, lines: [name, told] });
         const hover = { from: "addresses", record: null, lane: null, bytes: { space: window.space, first: under[0], last: under[1] }, touches: null, touchCount: 0, text: `${name}, ${told}` };
         model.hover.set(hover);
@@ -220,7 +220,7 @@ export function AddressGrid({ region, window, shape, picture: { grid, gutter, de
                     model.set({ window: { space: region.space, first, last } });
                 }} />
             {density.error && <div class="over"><Failed answer={density} /></div>}
-            {grid.last < window.last && <p class="over part soft">the first {bytes(grid.last - grid.first + 1)}; move the window above to see others</p>}
+            {grid.last < window.last && <p class="over part soft">first {bytes(grid.last - grid.first + 1)} shown; move the window above to see more</p>}
             {tip && <Tip x={tip.x} y={tip.y} width={width} unit={unit} lines={tip.lines} colours={(model.hover.get()?.touches ?? []).slice(0, 4).map((t) => kindOf(model, t.site))} />}
         </>
     );

@@ -191,7 +191,7 @@ export function AddressesView() {
                     {region && window && shape ? <>
                         <AddressBand key={`${region.space}${region.first}`} region={region} window={window} whole={whole && (!picture || picture.grid.slices.length === 1) ? picture?.density.data?.[0] ?? null : undefined} />
                         <div class="cells" ref={place}>{picture && <AddressGrid region={region} window={window} shape={shape} picture={picture} width={size.width} unit={unit} />}</div>
-                    </> : <Empty title="No allocation was alive at this launch.">The recorder saw none; accesses are still in Warps and Order.</Empty>}
+                    </> : <Empty title="No allocation was live at this launch.">None was recorded. Warps and Order still show the accesses.</Empty>}
                 </div>
             </div>
         </>

@@ -76,8 +76,8 @@ export function App({ source }: { source: Source }) {
     if (run.error) return <Whole title="The run cannot be read" text={run.error} action={run.retry} />;
     if (!run.data) return <div class="whole"><p class="soft working">Opening the run</p></div>;
     if (!run.data.recordedLaunchCount)
-        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' holds no accesses of a kernel. To record them: ctascope record -- PROGRAM, ` +
-            "of a program that 'ctascope cc' compiled or that runs on an NVIDIA GPU. While it is being recorded: try again."} action={run.retry} />;
+        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' has no memory accesses of a kernel. To record some: ctascope record -- PROGRAM, ` +
+            "with a program that was compiled with 'ctascope cc' or runs on an NVIDIA GPU. If the run is still being recorded, try again."} action={run.retry} />;
     return <RunPage source={source} run={run.data} />;
 }
 
@@ -139,7 +139,7 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     const findings = useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) => source.findings(state.wholeRun ? null : current!.launch, signal));
     const indices = [...(state.record === null ? [] : [state.record]), ...state.pins.flatMap((pin) => pin.index ?? [])];
     const records = useRecordsOf(source, current ? current.launch : null, indices, (index) => {
-        say(`Record ${index} does not exist in launch ${current?.launch}; the selection was left out.`);
+        say(`Record ${index} does not exist in launch ${current?.launch}; the selection was cleared.`);
         set({
             pins: state.pins.filter((pin) => pin.index !== index),
             ...(state.record === index ? { record: null, lane: null } : {}),
@@ -172,8 +172,8 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
                 <TimelineStrip />
                 {changed && (
                     <div class="notices changed" role="alert">
-                        <span>The run has changed since this page was opened: some of what is shown may be of before.</span>
-                        <button class="again" onClick={() => location.reload()}>Read the run again</button>
+                        <span>The run has changed since this page was opened; some of this may be out of date.</span>
+                        <button class="again" onClick={() => location.reload()}>Reload the run</button>
                     </div>
                 )}
                 {notices.length > 0 && (

@@ -120,7 +120,7 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
         }
         return null;
     };
-    const label = `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ${cost.wavefronts} wavefronts, ${cost.ideal} would do`;
+    const label = `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ${cost.wavefronts} wavefronts, ideal: ${cost.ideal}`;
     const unit = unitOf();
     return (
         <Canvas label={`Lanes and banks: ${label}`} draw={draw} redraw={(paint) => hover.watch(paint)} height={tall * unit} cursor="pointer" class="banks"

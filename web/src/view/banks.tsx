@@ -37,9 +37,9 @@ export function BanksView() {
     const [picking, setPicking] = useState(false);
     if (!launch.spaces.length) return <Unrecorded />;
     if (!launch.spaces.some((s) => s.space === "shared"))
-        return <Empty title="No shared-memory requests of this launch are recorded.">Its global requests are in <button class="link" onClick={() => model.set({ view: "sectors" })}>Sectors</button>.</Empty>;
+        return <Empty title="This launch has no recorded shared-memory requests.">Its global requests are in <button class="link" onClick={() => model.set({ view: "sectors" })}>Sectors</button>.</Empty>;
     if (request.error) return <Failed answer={request} />;
-    if (!one) return request.waiting ? <p class="soft working pad">Fetching a request</p> : <NothingLeft what="shared-memory requests" />;
+    if (!one) return request.waiting ? <p class="soft working pad">Loading a request</p> : <NothingLeft what="shared-memory requests" />;
     const side: Side = { run, sites: model.sites, launch, one };
     return (
         <>
@@ -54,7 +54,7 @@ export function BanksView() {
             <Executions one={one} />
             <div class="sides scrolled">
                 <BankSide side={side} own />
-                {state.compare && (other.error ? <Failed answer={other} /> : other.data ? <BankSide side={other.data} /> : <p class="soft working pad">Fetching the other request</p>)}
+                {state.compare && (other.error ? <Failed answer={other} /> : other.data ? <BankSide side={other.data} /> : <p class="soft working pad">Loading the other request</p>)}
             </div>
         </>
     );
@@ -80,7 +80,7 @@ function BankSide({ side: { run, sites, launch, one }, own }: { side: Side; own?
     };
     return (
         <div class="side">
-            <p class={`verdict ${cost.ways > 1 ? "poor" : "good"}`}><b>{cost.ways > 1 ? `${cost.ways}-way conflict` : "no conflict"}</b> <span>{cost.wavefronts} {plural(cost.wavefronts, "wavefront")}, {cost.ideal} would do</span></p>
+            <p class={`verdict ${cost.ways > 1 ? "poor" : "good"}`}><b>{cost.ways > 1 ? `${cost.ways}-way conflict` : "no conflict"}</b> <span>{cost.wavefronts} {plural(cost.wavefronts, "wavefront")}, ideal: {cost.ideal}</span></p>
             <p class="soft">
                 {site?.operation} {site?.width} B{site?.variable && <> of <code>{site.variable}</code></>}, {placeText(run, site)}
                 <br />{run.path === model.run.path ? "" : `${run.path}: `}#{launch.launch} {shortName(launch.name)}, CTA {pointText(one.cta, launch.grid)}, warp {one.warp}
@@ -111,7 +111,7 @@ function Picker({ one, done }: { one: One; done: () => void }) {
             const same = { ...NO_FILTER, sites: [site], space: "shared" as const };
             let found = await source.records(at!, { ...same, ctas: [[one.cta, one.cta]], warps: [[one.warp, one.warp]] }, 0, 1);
             if (!found.index.length) found = await source.records(at!, same, 0, 1);
-            if (!found.index.length) return model.say("That site made no request to shared memory.");
+            if (!found.index.length) return model.say("That site has no shared-memory requests.");
             model.set({ compare: { other, launch: at!, index: found.index[0]! } });
             done();
         } catch (error) {

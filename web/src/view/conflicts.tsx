@@ -14,7 +14,7 @@ type Which = "all" | "written" | "races";
 
 // A tile that warps fill and others read is ordered by a barrier, as a rule: only several writers alarm.
 const verdictOf = (c: Conflict): [string, string] =>
-    !c.writers ? ["good", "read by all"] : c.atomic ? ["fair", "atomics"] : c.writers === 1 ? ["fair", "written by one, read by others"] : ["poor", "written by several"];
+    !c.writers ? ["good", "only read"] : c.atomic ? ["fair", "atomics"] : c.writers === 1 ? ["fair", "written by one, read by others"] : ["poor", "written by several"];
 
 export function ConflictsView() {
     const model = useModel(), { launch, state } = model, spaces = launch.spaces.map((s) => s.space);
@@ -36,7 +36,7 @@ export function ConflictsView() {
                 {answer.error && <Failed answer={answer} />}
                 {answer.waiting && !answer.data && <p class="soft working pad">Comparing the warps</p>}
                 {answer.data && !all.length && (isFiltered(state.filter) ? <NothingLeft what="conflicts" /> : <Empty title="No byte was touched by more than one warp." />)}
-                {all.length > 0 && !rows.length && <Empty title="None of these."><button onClick={() => setWhich("all")}>Show all</button></Empty>}
+                {all.length > 0 && !rows.length && <Empty title="No such conflicts."><button onClick={() => setWhich("all")}>Show all</button></Empty>}
                 {rows.length > 0 && (
                     <table class="conflicts">
                         <thead><tr><th class="text">bytes</th><th>size</th><th>warps</th><th>writers</th><th class="text">kind</th><th>lanes</th><th /></tr></thead>
@@ -70,7 +70,7 @@ export function ConflictsView() {
                         </tbody>
                     </table>
                 )}
-                {answer.data && answer.data.total > all.length && <p class="soft pad">{count(all.length)} are shown, those with plain stores first; narrow the filter to see others.</p>}
+                {answer.data && answer.data.total > all.length && <p class="soft pad">{count(all.length)} are shown, those with plain stores first. Narrow the filter to see others.</p>}
             </div>
         </>
     );

@@ -13,7 +13,7 @@ export function DiffView() {
     const model = useModel();
     const [which, setWhich] = useState<DiffRow["change"] | "all">("all"), [text, setText] = useState("");
     const answer = useAsk("run", model.run.otherRun ? "diff" : null, () => model.source.diff());
-    if (!model.run.otherRun) return <Empty title="One run only.">Open two to compare them: <code>ctascope view RUN OTHER</code></Empty>;
+    if (!model.run.otherRun) return <Empty title="Only one run is open.">To compare two: <code>ctascope view RUN OTHER</code></Empty>;
     const all = answer.data?.rows ?? [], wanted = text.trim().toLowerCase();
     const rows = all.filter((r) => (which === "all" ? r.change !== "same" || !!wanted : r.change === which) && (!wanted || [r.finding, r.place, r.variable, r.kernel].some((t) => t?.toLowerCase().includes(wanted))));
     const many = (change: DiffRow["change"]) => all.filter((r) => r.change === change).length;
@@ -23,12 +23,12 @@ export function DiffView() {
                 <Choice label="Which findings" value={which} onChoose={setWhich} options={[["all", "differences"], ["new", `new ${many("new")}`], ["gone", `gone ${many("gone")}`], ["changed", `changed ${many("changed")}`], ["same", `same ${many("same")}`]]} />
                 <input type="search" placeholder="Find" aria-label="Find a difference" value={text} onInput={(event) => setText(event.currentTarget.value)} />
             </>}>
-                <b>Against</b> <code title={model.run.otherRun}>{model.run.otherRun.split("/").filter(Boolean).pop()}</code>
+                <b>Compared with</b> <code title={model.run.otherRun}>{model.run.otherRun.split("/").filter(Boolean).pop()}</code>
             </Head>
             <div class="scrolled diff">
                 {answer.error && <Failed answer={answer} />}
                 {!answer.data && !answer.error && <p class="soft working pad">Comparing the runs</p>}
-                {answer.data && !rows.length && <Empty title={which === "all" && !wanted ? "The findings are the same in both runs." : "None of these."} />}
+                {answer.data && !rows.length && <Empty title={which === "all" && !wanted ? "Both runs have the same findings." : "No such findings."} />}
                 {rows.length > 0 && (
                     <table>
                         <thead><tr><th class="text" /><th class="text">finding</th><th class="text">where</th><th class="text">before</th><th class="text">now</th></tr></thead>
@@ -63,7 +63,7 @@ export function DiffView() {
 // What is found in one of the runs, and how much there is of it: that may be all that has changed.
 function Told({ evidence, amount }: { evidence: string | null; amount: number | null }) {
     if (!evidence) return <>–</>;
-    return <span class="wrap">{evidence}{amount !== null && <span class="soft"> · {count(Math.round(amount))} beyond the ideal</span>}</span>;
+    return <span class="wrap">{evidence}{amount !== null && <span class="soft"> · {count(Math.round(amount))} above the ideal</span>}</span>;
 }
 
 const SHOWN = ["cost", "sectors", "wavefronts", "launches"];
@@ -83,7 +83,7 @@ function KernelRows({ kernel: { kernel, before, after } }: { kernel: Diff["kerne
             <tr>
                 <td class="text">
                     {differing.length ? <button class="link" aria-expanded={open} title={kernel} onClick={() => setOpen(!open)}>{open ? "▾" : "▸"} {shortName(kernel)}</button> : <code title={kernel}>{shortName(kernel)}</code>}
-                    <span class="soft">{!both ? (after ? " in this run alone" : " in the other run alone") : !differing.length && " the same in both runs"}</span>
+                    <span class="soft">{!both ? (after ? " only in this run" : " only in the other run") : !differing.length && " same in both runs"}</span>
                 </td>
                 {SHOWN.map((field) => <><td>{number(of(before, field))}</td><td class="now">{of(before, field) === of(after, field) ? "=" : `→ ${number(of(after, field))}`}</td></>)}
                 <td>{changeText(of(before, "cost"), of(after, "cost"))}</td>

@@ -124,7 +124,7 @@ export class EmbeddedSource implements Source {
     }
 
     private check(launch: number): void {
-        if (launch !== this.data.launch.launch) throw new Error(`this page holds launch ${this.data.launch.launch} alone, not ${launch}`);
+        if (launch !== this.data.launch.launch) throw new Error(`this page contains only launch ${this.data.launch.launch}, not launch ${launch}`);
     }
 
     private async records_(launch: number, signal?: AbortSignal): Promise<Table> {
@@ -419,7 +419,7 @@ export class EmbeddedSource implements Source {
 
     async source(source: number): Promise<string> {
         const text = this.data[`source ${source}`];
-        if (typeof text !== "string") throw new Error(`this page holds no text of source ${source}`);
+        if (typeof text !== "string") throw new Error(`this page does not contain the text of source ${source}`);
         return text;
     }
 
@@ -432,7 +432,7 @@ export class EmbeddedSource implements Source {
     }
 
     async diff(): Promise<Diff> {
-        throw new Error("this page holds one launch of one run: there is nothing to compare it with");
+        throw new Error("this page contains one launch of one run: there is no other run to compare it with");
     }
 
     other(): Source | null {
@@ -440,7 +440,7 @@ export class EmbeddedSource implements Source {
     }
 
     async communication(): Promise<Memory> {
-        throw new Error("this page holds one launch alone; 'ctascope report RUN' writes the page of the run");
+        throw new Error("this page contains only one launch; 'ctascope report RUN' writes the page of the whole run");
     }
 }
 

@@ -29,10 +29,10 @@ export function Executions({ one }: { one: One }) {
     const highest = Math.max(1, ...list.map((it) => costOf(it)[0]));
     return (
         <div class="executions">
-            <p class="soft">{sites.length > 1 ? "This access (unrolled)" : "This access"}, {count(data.total)} times by this warp: {unit}s{data.total > list.length && ` of the first ${count(list.length)}`}</p>
+            <p class="soft">{sites.length > 1 ? "This access (unrolled)" : "This access"}: {unit}s in each of {count(data.total)} executions by this warp{data.total > list.length && `; the first ${count(list.length)} are shown`}</p>
             <ol>
                 {list.map((it, i) => {
-                    const [moved, ideal] = costOf(it), text = `Execution ${i + 1}: ${moved} ${plural(moved, unit)}, ${ideal} would do`;
+                    const [moved, ideal] = costOf(it), text = `Execution ${i + 1}: ${moved} ${plural(moved, unit)}, ideal: ${ideal}`;
                     return (
                         <li>
                             <button aria-label={text} title={text} aria-pressed={it.index === one.index} class={moved > ideal ? "poor" : ""} onClick={() => model.set({ record: it.index })}>

@@ -19,15 +19,15 @@ function RangesField({ label, hint, most, value, onChange }: {
     }, [rangesText(value)]);
     const take = () => {
         const ranges = parseRanges(text);
-        if (!ranges) return setWrong(`Numbers and ranges, as in ${hint}.`);
-        if (ranges.some(([, last]) => last >= most)) return setWrong(`The launch has 0 to ${most - 1}.`);
+        if (!ranges) return setWrong(`Enter numbers and ranges, for example ${hint}.`);
+        if (ranges.some(([, last]) => last >= most)) return setWrong(`Valid numbers: 0 to ${most - 1}.`);
         setWrong("");
         if (rangesText(ranges) !== rangesText(value)) onChange(ranges);
     };
     return (
         <label class={`field ${wrong ? "wrong" : ""}`}>
             <span>{label}</span>
-            <input type="text" value={text} placeholder={`all of ${count(most)}`} aria-invalid={!!wrong} title={wrong || `As in ${hint}`} onInput={(event) => setText(event.currentTarget.value)}
+            <input type="text" value={text} placeholder={`all of ${count(most)}`} aria-invalid={!!wrong} title={wrong || `For example ${hint}`} onInput={(event) => setText(event.currentTarget.value)}
                 onBlur={take} onKeyDown={(event) => event.key === "Enter" ? take() : event.key === "Escape" && event.currentTarget.blur()} />
             {wrong && <small role="alert">{wrong}</small>}
         </label>
@@ -57,13 +57,13 @@ function SaveButton() {
         try {
             const { text, requests, total } = await csvOf(model);
             save(`launch-${model.launch.launch}.csv`, text);
-            if (requests < total) model.say(`The file has the first ${count(requests)} of ${count(total)} requests; 'ctascope export' writes all of a launch.`);
+            if (requests < total) model.say(`The file has the first ${count(requests)} of ${count(total)} requests; 'ctascope export' writes all requests of a launch.`);
         } catch (error) {
             model.say(messageOf(error));
         }
         setSaving(false);
     };
-    return <button class={saving ? "working" : ""} disabled={saving || !model.head.total} title="Every access that the filter lets through, as a line of a table" onClick={() => void go()}>Save as CSV</button>;
+    return <button class={saving ? "working" : ""} disabled={saving || !model.head.total} title="Saves each access that matches the filter as one row" onClick={() => void go()}>Save as CSV</button>;
 }
 
 export function FilterPanel() {
@@ -75,12 +75,12 @@ export function FilterPanel() {
         <section class="panel filter">
             <h2>Filter</h2>
             <p class="matched" aria-live="polite">
-                {isFiltered(filter) || model.run.sampled ? <><b>{total === null ? "…" : count(total)}</b> of {count(launch.records)} requests{model.run.sampled && ", from a part of the launch"}</> : <><b>{count(launch.records)}</b> requests, {launch.unreadable ? <b class="poor">{count(launch.unreadable)} of them unreadable</b> : launch.recorded === "sample" ? "from a sample of the CTAs" : "all shown"}</>}
+                {isFiltered(filter) || model.run.sampled ? <><b>{total === null ? "…" : count(total)}</b> of {count(launch.records)} requests{model.run.sampled && ", from part of the launch"}</> : <><b>{count(launch.records)}</b> requests, {launch.unreadable ? <b class="poor">{count(launch.unreadable)} of them unreadable</b> : launch.recorded === "sample" ? "from a sample of the CTAs" : "all shown"}</>}
                 {isFiltered(filter) && <button class="link" onClick={() => model.set({ filter: NO_FILTER })}>clear</button>}
             </p>
             {chips.length > 0 && (
                 <div class="chips">
-                    {chips.map(([text, without]) => <button class="chip" title={`${text}: take this out of the filter`} onClick={() => change(without)}><span>{text}</span><i>×</i></button>)}
+                    {chips.map(([text, without]) => <button class="chip" title={`${text}: remove from the filter`} onClick={() => change(without)}><span>{text}</span><i>×</i></button>)}
                 </div>
             )}
             {total === 0 && <p class="nothing">Nothing matches.</p>}

@@ -65,19 +65,19 @@ export function FindingsView() {
                 <Choice label="Findings of" value={state.wholeRun ? "run" : "launch"} options={[["launch", "this launch"], ["run", "whole run"]]} onChoose={(value) => model.set({ wholeRun: value === "run" })} />
                 <input type="search" placeholder="Find" aria-label="Find a finding" value={text} onInput={(event) => setText(event.currentTarget.value)} />
             </>}>
-                <b>{answer.data ? all.length : "…"}</b> {plural(all.length, "finding")} <span class="soft">ranked by the traffic that could go away</span>
+                <b>{answer.data ? all.length : "…"}</b> {plural(all.length, "finding")} <span class="soft">ranked by possible savings</span>
             </Head>
             <div class="findings scrolled">
                 {answer.error && <Failed answer={answer} />}
-                {answer.waiting && !answer.data && <p class="soft working">Looking through the accesses</p>}
+                {answer.waiting && !answer.data && <p class="soft working">Analysing the accesses</p>}
                 {answer.data && !all.length && !state.wholeRun && !model.launch.spaces.length && <Unrecorded />}
-                {answer.data && !all.length && (state.wholeRun || model.launch.spaces.length > 0) && <Empty title={`Nothing is wrong with the accesses of this ${state.wholeRun ? "run" : "launch"}.`}>
-                    {!state.wholeRun && <button onClick={() => model.set({ wholeRun: true })}>Look at the whole run</button>}</Empty>}
+                {answer.data && !all.length && (state.wholeRun || model.launch.spaces.length > 0) && <Empty title={`No problems found in the accesses of this ${state.wholeRun ? "run" : "launch"}.`}>
+                    {!state.wholeRun && <button onClick={() => model.set({ wholeRun: true })}>Show the whole run</button>}</Empty>}
                 {all.length > 0 && !rows.length && <Empty title={`No finding matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
                 {rows.map(({ f, i }) => (
                     <article class={`finding ${f.share === null ? "wrong" : ""}`}>
-                        <div class="ceiling" title={f.share === null ? "A matter of correctness, not of speed" : `At most this part of the kernel's ${f.system} could go away`}>
-                            {f.share === null ? <b>!</b> : <><b>{percent(f.share)}</b><i style={{ width: `${Math.max(3, 100 * Math.min(1, f.share))}%` }} /><small>at most, of {f.system}</small></>}
+                        <div class="ceiling" title={f.share === null ? "Affects correctness, not speed" : `Could save up to this share of the kernel's ${f.system}`}>
+                            {f.share === null ? <b>!</b> : <><b>{percent(f.share)}</b><i style={{ width: `${Math.max(3, 100 * Math.min(1, f.share))}%` }} /><small>possible saving in {f.system}</small></>}
                         </div>
                         <div class="says">
                             <h3>{f.finding} <span class="soft">{f.operation}{f.variable && <> of <code>{f.variable}</code></>}</span></h3>
@@ -89,7 +89,7 @@ export function FindingsView() {
                             <p class="evidence">{f.evidence}</p>
                             <p class="remedy">{f.remedy}</p>
                         </div>
-                        <button class={`primary ${going === i ? "working" : ""}`} onClick={() => go(f, i)} title="Go to an instance">Show an example</button>
+                        <button class={`primary ${going === i ? "working" : ""}`} onClick={() => go(f, i)} title="Go to one occurrence">Show an example</button>
                     </article>
                 ))}
             </div>

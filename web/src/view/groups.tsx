@@ -82,14 +82,14 @@ export function GroupPanel() {
                 <input type="search" placeholder="Find" aria-label="Find a group" value={text} onInput={(event) => setText(event.currentTarget.value)} />
             </div>
             {groups.error && <Failed answer={groups} />}
-            {groups.data && !all.length && !groups.waiting && <p class="soft">No requests to add up.</p>}
+            {groups.data && !all.length && !groups.waiting && <p class="soft">No requests to group.</p>}
             {all.length > 0 && !rows.length && <Empty title={`No ${NAMES[by]} matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
             <ul class={`grouplist ${groups.waiting ? "dim" : ""}`}>
                 {rows.map(({ group, name }) => {
                     const change = changeOf(model, by, group), used = efficiency(group);
-                    const title = `${name}\n${count(group.records)} requests, ${count(group.accesses)} accesses, ${bytes(group.bytes)} asked for` +
-                        (group.sectors ? `\n${count(group.sectors)} sectors, ${count(group.idealSectors)} would do` : "") +
-                        (group.wavefronts ? `\n${count(group.wavefronts)} wavefronts, ${count(group.idealWavefronts)} would do` : "");
+                    const title = `${name}\n${count(group.records)} requests, ${count(group.accesses)} accesses, ${bytes(group.bytes)} requested` +
+                        (group.sectors ? `\n${count(group.sectors)} sectors, ideal: ${count(group.idealSectors)}` : "") +
+                        (group.wavefronts ? `\n${count(group.wavefronts)} wavefronts, ideal: ${count(group.idealWavefronts)}` : "");
                     return (
                         <li>
                             <button aria-pressed={!!change?.on} class={change?.on ? "on" : ""} disabled={!change} title={title}
@@ -104,7 +104,7 @@ export function GroupPanel() {
                 })}
             </ul>
             {groups.data && groups.data.total > all.length && !!all.length && <p class="soft">{count(groups.data.total - all.length)} smaller groups are not shown.</p>}
-            {all.length > 0 && <p class="legend soft">bar: bytes asked for · accesses · efficiency</p>}
+            {all.length > 0 && <p class="legend soft">bar: bytes requested · accesses · efficiency</p>}
         </section>
     );
 }

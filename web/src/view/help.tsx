@@ -15,8 +15,8 @@ export function Help({ onClose, onTour }: { onClose: () => void; onTour: () => v
                     <dl>{VIEWS.map((view) => <><dt>{VIEW_TITLES[view]}</dt><dd>{VIEW_HINTS[view]}</dd></>)}</dl>
                 </div>
                 <p class="soft">
-                    A <b>request</b> (record) is one execution of a memory instruction by a warp: up to 32 lanes, each with an address. Global memory moves in
-                    sectors of 32 bytes; shared memory has 32 banks, and a bank serves one word at a time. Colours: <i class="dot load" /> load, <i class="dot store" /> store, <i class="dot atomic" /> atomic.
+                    A <b>request</b> (record) is one execution of a memory instruction by a warp: up to 32 lanes, each with an address. Global memory is
+                    transferred in sectors of 32 bytes. Shared memory has 32 banks; a bank serves one word at a time. Colours: <i class="dot load" /> load, <i class="dot store" /> store, <i class="dot atomic" /> atomic.
                     The address bar always holds what you see: copy it to share.
                 </p>
                 <div class="buttons"><button onClick={onTour}>Show the tour</button><button class="primary" autofocus onClick={onClose}>Close</button></div>
@@ -34,11 +34,11 @@ function useEscape(then: () => void) {
 }
 
 const STOPS: [string, string, string][] = [
-    [".strip", "Pick a launch", "Launches and copies, stream by stream. Click one to open it; turn the wheel to zoom."],
-    [".left", "Narrow it down", "Every view shows the requests that the filter lets through. Groups add them up by line, allocation, CTA: click one to filter by it."],
-    [".viewtabs", "Choose a view", "Findings say what is wrong and where. Two views stand together; the keys 1 to 9 switch."],
-    [".pane", "See every access", "A row is a request of a warp, with its 32 lanes. Point at a lane and its bytes light up in the address map; click to select, p to pin and compare."],
-    [".right", "Look closely", "The selected request, lane by lane: address, value, what it costs and why."],
+    [".strip", "Pick a launch", "Launches and copies of each stream. Click one to open it; scroll to zoom."],
+    [".left", "Narrow it down", "Every view shows only requests that match the filter. Groups total them by line, allocation or CTA: click one to filter by it."],
+    [".viewtabs", "Choose a view", "Findings shows each problem and its source line. Two views can be open side by side; keys 1 to 9 switch."],
+    [".pane", "See every access", "Each row is a request of a warp with its 32 lanes. Point at a lane to highlight its bytes in the address map. Click to select; press p to pin and compare."],
+    [".right", "Look closely", "The selected request, lane by lane: addresses, values, cost and its cause."],
 ];
 
 export function Tour({ onClose }: { onClose: () => void }) {

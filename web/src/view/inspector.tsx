@@ -57,14 +57,14 @@ function Cost({ one }: { one: One }) {
         return (
             <p class={`cost ${cost.wavefronts > cost.ideal ? "poor" : "good"}`}>
                 <b>{cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}</b>
-                <span>{cost.wavefronts} {plural(cost.wavefronts, "wavefront")}, {cost.ideal} would do</span>
+                <span>{cost.wavefronts} {plural(cost.wavefronts, "wavefront")}, ideal: {cost.ideal}</span>
             </p>
         );
     }
     const cost = sectorCost(one.addresses, one.mask, width), used = cost.distinctBytes / (32 * cost.sectors);
     return (
         <p class={`cost ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
-            <b>{cost.sectors} {plural(cost.sectors, "sector")}, {cost.ideal} would do</b>
+            <b>{cost.sectors} {plural(cost.sectors, "sector")}, ideal: {cost.ideal}</b>
             <span>{cost.distinctBytes} of {32 * cost.sectors} B used, {cost.lines} {plural(cost.lines, "line")} of 128 B</span>
         </p>
     );
@@ -121,7 +121,7 @@ function Selected({ one }: { one: One }) {
                 <button onClick={() => onlyThisWarp(model)} title="w">All accesses of this warp</button>
                 <button onClick={() => model.set({ filter: { ...NO_FILTER, sites: [one.site] } })}>This site</button>
                 <button onClick={() => model.set({ filter: { ...NO_FILTER, ctas: [[one.cta, one.cta]] } })}>This CTA</button>
-                <button onClick={() => togglePin(model)} title="p">{pinned ? "Let go" : state.lane === null ? "Pin" : `Pin lane ${state.lane}`}</button>
+                <button onClick={() => togglePin(model)} title="p">{pinned ? "Unpin" : state.lane === null ? "Pin" : `Pin lane ${state.lane}`}</button>
                 <button onClick={() => model.set(one.space === "shared" ? { view: "banks" } : { view: "sectors" })}>{one.space === "shared" ? "Banks" : "Sectors"}</button>
             </div>
             {findings.map((f) => (
@@ -143,10 +143,10 @@ function Touching() {
             <p><code>{addressText(launch, range.space, range.first)}</code><span class="soft"> · {count(bytesSelected)} B from {hex(range.first)}</span></p>
             <div class="actions">
                 <button onClick={() => model.set({ filter: { ...state.filter, range } })}>Filter by these bytes</button>
-                <button onClick={() => model.set({ pins: pinToggled(state.pins, { bytes: range }) })}>{isPinned(state.pins, { bytes: range }) ? "Let go" : "Pin these bytes"}</button>
+                <button onClick={() => model.set({ pins: pinToggled(state.pins, { bytes: range }) })}>{isPinned(state.pins, { bytes: range }) ? "Unpin" : "Pin these bytes"}</button>
             </div>
             {touches.error && <Failed answer={touches} />}
-            {touches.data && <p class="soft">{touches.data.total ? `${count(touches.data.total)} ${plural(touches.data.total, "lane")} touched them` : "No lane touched them under this filter."}</p>}
+            {touches.data && <p class="soft">{touches.data.total ? `${count(touches.data.total)} ${plural(touches.data.total, "lane")} touched them` : "No lane in this filter touched them."}</p>}
             <ul class="touches">
                 {touches.data?.rows.map((touch) => (
                     <li>
@@ -169,13 +169,13 @@ export function Inspector() {
             {state.pins.length > 0 && <PinPanel />}
             {state.bytes && <Touching />}
             {selected && <Selected key={selected.index} one={selected} />}
-            {!selected && state.record !== null && <section class="panel"><p class="soft working">Fetching record {state.record}</p></section>}
+            {!selected && state.record !== null && <section class="panel"><p class="soft working">Loading record {state.record}</p></section>}
             {!selected && !state.bytes && state.record === null && (
                 <section class="panel blank">
                     <h2>Nothing selected</h2>
                     <p>Click a lane in <b>Warps</b> or bytes in <b>Addresses</b>, or step with <kbd>↓</kbd>.</p>
-                    <p>Then this place tells what the request costs and shows its addresses{model.run.hasValues ? " and values" : ""}.</p>
-                    {!model.run.hasValues && <p class="soft">Values were not recorded: <code>ctascope record --values</code> keeps them; on the CPU device, of programs that were compiled with <code>ctascope cc --values</code>.</p>}
+                    <p>This panel then shows the cost of the request and its addresses{model.run.hasValues ? " and values" : ""}.</p>
+                    {!model.run.hasValues && <p class="soft">Values were not recorded: use <code>ctascope record --values</code>. For the CPU device, also compile with <code>ctascope cc --values</code>.</p>}
                 </section>
             )}
         </>

@@ -18,7 +18,7 @@ export async function firstLaunch(source: Source, run: RunInfo): Promise<number 
 
 export function repair(state: State, run: RunInfo, launch: LaunchInfo): { change: Partial<State> | null; problems: string[] } {
     const change: Partial<State> = {}, problems: string[] = [];
-    const gone = (what: string) => problems.push(`${what} does not exist in launch ${launch.launch}; it was left out.`);
+    const gone = (what: string) => problems.push(`${what} does not exist in launch ${launch.launch}; it was ignored.`);
     const sites = new Set(run.sites.map((site) => site.site)), sources = new Set(run.sources.map((source) => source.source));
     const filter = { ...state.filter };
     const keepSites = filter.sites.filter((site) => sites.has(site) || (gone(`Site ${site} of the filter`), false));
@@ -42,7 +42,7 @@ export function repair(state: State, run: RunInfo, launch: LaunchInfo): { change
         change.window = null;
     }
     if (state.compare?.other && !run.otherRun) {
-        problems.push("The link compares with another run, but this page has one run only.");
+        problems.push("The link compares with another run, but this page has only one run.");
         change.compare = null;
     }
     return { change: Object.keys(change).length ? change : null, problems };

@@ -7,15 +7,15 @@ import { NO_FILTER, isFiltered, pinToggled } from "./state";
 
 export const KEYS: [string, string][] = [
     ["1 … 9, 0", "choose the view"],
-    ["↑ ↓  or  k j", "the record before, after, among those that the filter lets through"],
-    ["← →", "the lane before, after"],
-    ["p", "pin the selected record, lane or bytes, or let them go"],
+    ["↑ ↓  or  k j", "previous, next record that matches the filter"],
+    ["← →", "previous, next lane"],
+    ["p", "pin or unpin the selected record, lane or bytes"],
     ["w", "all accesses of this warp"],
     ["s", "show or hide the second pane"],
     ["/", "search launches, lines, variables, addresses"],
-    ["[ ]", "the launch before, after"],
-    ["+ − 0", "zoom in, out, all of it: of the timeline, map or order that Tab has come to; arrows move it"],
-    ["Esc", "clear: the selection, then the filter"],
+    ["[ ]", "previous, next launch"],
+    ["+ − 0", "zoom in, zoom out, show all, in the timeline, map or order that has the focus (Tab); arrows move it"],
+    ["Esc", "clear the selection, then the filter"],
     ["?", "this help"],
 ];
 

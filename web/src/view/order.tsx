@@ -211,7 +211,7 @@ export function OrderView() {
                 )}
                 {spaces.length > 1 && <Choice label="Space of the order" value={space} options={spaces.map((s): [Space, string] => [s, s])} onChoose={(s) => { setPicked(s); model.set({ order: null, window: null }); }} />}
             </>}>
-                <b>{count(records)}</b> requests <span class="soft">{hint || (single ? "each a column; click one" : "drag or turn the wheel to zoom")}</span>
+                <b>{count(records)}</b> requests <span class="soft">{hint || (single ? "one column each; click to select" : "drag or scroll to zoom")}</span>
             </Head>
             {order.error && <Failed answer={order} />}
             {none && <NothingLeft what="accesses" />}

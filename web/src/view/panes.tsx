@@ -71,7 +71,7 @@ function Splitter({ beside }: { beside: boolean }) {
         put(beside ? (100 * (event.clientX - box.left)) / box.width : (100 * (event.clientY - box.top)) / box.height);
     };
     return (
-        <div class="splitter" role="separator" tabIndex={0} aria-label="Edge between the panes" aria-valuenow={split} aria-orientation={beside ? "vertical" : "horizontal"}
+        <div class="splitter" role="separator" tabIndex={0} aria-label="Divider between the panes" aria-valuenow={split} aria-orientation={beside ? "vertical" : "horizontal"}
             onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)} onPointerMove={move} onDblClick={() => put(50)}
             onKeyDown={(event) => {
                 const by = { ArrowUp: -5, ArrowLeft: -5, ArrowDown: 5, ArrowRight: 5 }[event.key];

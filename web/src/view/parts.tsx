@@ -19,8 +19,8 @@ export function Empty({ title, children }: { title: string; children?: Component
 // Of a launch without accesses: not recorded, or lost.
 export function Unrecorded() {
     const { unreadable } = useModel().launch;
-    if (unreadable) return <Empty title="The accesses of this launch cannot be read.">Their file is damaged: the warnings (⚠, above) name it and the place.</Empty>;
-    return <Empty title="No accesses of this launch were recorded." />;
+    if (unreadable) return <Empty title="The accesses of this launch cannot be read.">The file is damaged: the warnings (⚠, above) name the file and the position.</Empty>;
+    return <Empty title="No accesses were recorded for this launch." />;
 }
 
 // What a filter that lets nothing through looks like.
@@ -35,7 +35,7 @@ export function NothingLeft({ what }: { what: string }) {
 }
 
 export function Failed({ answer }: { answer: Pick<Answer<unknown>, "error" | "retry"> }) {
-    return <Empty title="This could not be read."><p>{answer.error}</p><button onClick={answer.retry}>Try again</button></Empty>;
+    return <Empty title="The data could not be read."><p>{answer.error}</p><button onClick={answer.retry}>Try again</button></Empty>;
 }
 
 // The head of a view: what it is about on the left, its controls on the right.

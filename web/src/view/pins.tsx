@@ -46,7 +46,7 @@ export function PinPanel() {
     const put = (i: number, name: string) => model.set({ pins: state.pins.map((pin, p) => (p === i ? { ...pin, name: name.trim() } : pin)) });
     return (
         <section class="panel pins">
-            <div class="headline"><h2>Pins</h2><button class="link" onClick={() => model.set({ pins: [] })}>let all go</button></div>
+            <div class="headline"><h2>Pins</h2><button class="link" onClick={() => model.set({ pins: [] })}>unpin all</button></div>
             <ul>
                 {state.pins.map((pin, i) => {
                     const one = pinned[i] ?? null, bytes = places[i]!, from = firstOf(bytes), letter = pinLetter(i);
@@ -63,7 +63,7 @@ export function PinPanel() {
                                     {i > 0 && <Against bytes={bytes} a={places[0]!} />}
                                 </>}
                             </div>
-                            <button class="icon" aria-label={`Let pin ${letter} go`} onClick={() => model.set({ pins: state.pins.filter((_, p) => p !== i) })}>×</button>
+                            <button class="icon" aria-label={`Unpin ${letter}`} onClick={() => model.set({ pins: state.pins.filter((_, p) => p !== i) })}>×</button>
                         </li>
                     );
                 })}

@@ -82,7 +82,7 @@ export function Search() {
                             <span class="kind">{hit.kind}</span><code>{hit.name}</code><span class="soft">{hit.more}</span>
                         </button>
                     ))}
-                    {!hits.length && !launches.waiting && <p class="soft none">Nothing is called '{text.trim()}' in this launch or among the launches.</p>}
+                    {!hits.length && !launches.waiting && <p class="soft none">No match for '{text.trim()}' in this launch or in the list of launches.</p>}
                 </div>
             )}
         </div>

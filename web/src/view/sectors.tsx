@@ -20,9 +20,9 @@ export function SectorsView() {
     const request = useRequest(model, ["global", "local"]), { one } = request;
     if (!launch.spaces.length) return <Unrecorded />;
     if (!launch.spaces.some((s) => s.space !== "shared"))
-        return <Empty title="No requests of this launch to global or local memory are recorded.">Its requests are in <button class="link" onClick={() => model.set({ view: "banks" })}>Banks</button>.</Empty>;
+        return <Empty title="This launch has no recorded requests to global or local memory.">Its requests are in <button class="link" onClick={() => model.set({ view: "banks" })}>Banks</button>.</Empty>;
     if (request.error) return <Failed answer={request} />;
-    if (!one) return request.waiting ? <p class="soft working pad">Fetching a request</p> : <NothingLeft what="requests to global or local memory" />;
+    if (!one) return request.waiting ? <p class="soft working pad">Loading a request</p> : <NothingLeft what="requests to global or local memory" />;
     const width = widthOf(model, one.site), cost = sectorCost(one.addresses, one.mask, width), used = cost.distinctBytes / (SECTOR_BYTES * cost.sectors);
     return (
         <>
@@ -31,7 +31,7 @@ export function SectorsView() {
             <Executions one={one} />
             <div class="sectorview scrolled">
                 <p class={`verdict ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
-                    <b>{count(cost.sectors)} {plural(cost.sectors, "sector")}</b> <span>{cost.ideal} would do · {count(cost.lines)} {plural(cost.lines, "line")} of 128 B · {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B moved are used ({percent(used)}) · {layoutText(one.addresses, one.mask, width)}</span>
+                    <b>{count(cost.sectors)} {plural(cost.sectors, "sector")}</b> <span>ideal: {cost.ideal} · {count(cost.lines)} {plural(cost.lines, "line")} of 128 B · {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B transferred are used ({percent(used)}) · {layoutText(one.addresses, one.mask, width)}</span>
                 </p>
                 <Lines one={one} width={width} />
             </div>
@@ -120,14 +120,14 @@ function Lines({ one, width }: { one: One; width: number }) {
     useEffect(() => leave, [one]);
     return (
         <Canvas draw={draw} redraw={(paint) => model.hover.watch(paint)} height={rows.height * unit} cursor="pointer" class="sectors"
-            label={`${sectors.size} sectors in ${rows.list.length} lines moved for ${byteLanes.size} bytes`}
+            label={`${sectors.size} sectors in ${rows.list.length} lines transferred for ${byteLanes.size} bytes`}
             onMove={(x, y) => {
                 const under = lanesAt(x, y);
                 if (!under) return leave();
                 const lane = under.lanes[0] ?? null, moved = sectors.has(Math.floor(under.byte / SECTOR_BYTES));
                 model.hover.set({
                     from: "sectors", record: lane === null ? null : one, lane, bytes: { space: one.space, first: under.byte, last: under.byte }, touches: null, touchCount: 0,
-                    text: lane === null ? `${addressText(launch, one.space, under.byte)} (${hex(under.byte)}): ${moved ? "moved, not used by this request" : "not moved"}` :
+                    text: lane === null ? `${addressText(launch, one.space, under.byte)} (${hex(under.byte)}): ${moved ? "transferred, but not used by this request" : "not transferred"}` :
                         `${laneText(model, one, lane)}${under.lanes.length > 1 ? `, and ${under.lanes.length - 1} more lanes` : ""}`,
                 });
             }} onLeave={leave}

@@ -39,7 +39,7 @@ export class ServerSource implements Source {
             response = await fetch(`${this.base}api/${question}?${new URLSearchParams(texts)}`, { signal, cache: "no-store" });
         } catch (error) {
             if (signal?.aborted) throw error;
-            throw new Error("ctascope view does not answer any more; start it again and open the address that it prints");
+            throw new Error("ctascope view no longer responds; restart it and open the address that it prints");
         }
         if (response.ok) {
             const state = response.headers.get("Ctascope-State");

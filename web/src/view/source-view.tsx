@@ -32,9 +32,9 @@ export function SourceView() {
     const lines = useAsk(`${scope}|${file}`, file === null ? null : "lines", (signal) => model.source.lines(file!, scope, signal));
     if (file === null || !info)
         return (
-            <Empty title="This launch has no source positions.">
-                {model.run.recorder === "import" ? <>What was imported has none: of a trace folder they are in <code>KERNEL.metadata.json</code>, of a .trc nowhere.</> :
-                    <>Compile the program with <code>ctascope cc</code>, or with <code>-lineinfo</code>.</>}
+            <Empty title="This launch has no source locations.">
+                {model.run.recorder === "import" ? <>The imported files do not contain any. In a trace folder they come from <code>KERNEL.metadata.json</code>; a .trc file has none.</> :
+                    <>Compile the program with <code>ctascope cc</code> or <code>-lineinfo</code>.</>}
             </Empty>
         );
     const rows = new Map((lines.data ?? []).map((row) => [row.line, row]));
@@ -49,11 +49,11 @@ export function SourceView() {
                     </select>
                 )}
             </>}>
-                <b title={info.path}>{info.path.split("/").pop()}</b> <span class="soft">{bytes(total)} asked for by {count(rows.size)} {plural(rows.size, "line")}{lines.waiting ? ", counting" : ""}</span>
+                <b title={info.path}>{info.path.split("/").pop()}</b> <span class="soft">{bytes(total)} requested by {count(rows.size)} {plural(rows.size, "line")}{lines.waiting ? ", counting" : ""}</span>
             </Head>
             {lines.error && <Failed answer={lines} />}
             {text.error && <Failed answer={text} />}
-            {info.hasText ? text.data === null ? <p class="soft working pad">Reading the source</p> : <Code file={file} text={text.data} rows={rows} /> : <LinesOnly file={file} rows={rows} />}
+            {info.hasText ? text.data === null ? <p class="soft working pad">Loading the source</p> : <Code file={file} text={text.data} rows={rows} /> : <LinesOnly file={file} rows={rows} />}
         </>
     );
 }
@@ -79,9 +79,9 @@ function Numbers({ row, most }: { row: LineRow | undefined; most: number }) {
     );
 }
 
-const titleOf = (row: LineRow | undefined) => row ? `${count(row.records)} requests, ${count(row.accesses)} accesses, ${bytes(row.bytes)} asked for` +
-    (row.sectors ? `; ${count(row.sectors)} sectors, ${count(row.idealSectors)} would do` : "") +
-    (row.wavefronts ? `; ${count(row.wavefronts)} wavefronts, ${count(row.idealWavefronts)} would do` : "") + ". Click to filter by this line." : "";
+const titleOf = (row: LineRow | undefined) => row ? `${count(row.records)} requests, ${count(row.accesses)} accesses, ${bytes(row.bytes)} requested` +
+    (row.sectors ? `; ${count(row.sectors)} sectors, ideal: ${count(row.idealSectors)}` : "") +
+    (row.wavefronts ? `; ${count(row.wavefronts)} wavefronts, ideal: ${count(row.idealWavefronts)}` : "") + ". Click to filter by this line." : "";
 
 function Code({ file, text, rows }: { file: number; text: string; rows: Map<number, LineRow> }) {
     const model = useModel(), { state } = model;
@@ -128,7 +128,7 @@ function Code({ file, text, rows }: { file: number; text: string; rows: Map<numb
 // The line's finding that weighs most, and how many more there are.
 function Pills({ findings }: { findings: FindingRow[] }) {
     const model = useModel(), [first] = findings;
-    const told = (f: FindingRow) => `${f.finding}${f.share === null ? "" : `, at most ${Math.round(100 * f.share)} %`}: ${f.evidence}\n${f.remedy}`;
+    const told = (f: FindingRow) => `${f.finding}${f.share === null ? "" : `, saves up to ${Math.round(100 * f.share)}%`}: ${f.evidence}\n${f.remedy}`;
     if (!first) return <span class="pills" />;
     const others = findings.slice(1).filter((f, i, all) => f.finding !== first.finding && all.findIndex((g) => g.finding === f.finding) === i);
     return (
@@ -144,7 +144,7 @@ function LinesOnly({ file, rows }: { file: number; rows: Map<number, LineRow> })
     const { on, toggle } = useLineFilter(file), most = Math.max(1, ...[...rows.values()].map((row) => row.bytes));
     return (
         <div class="code">
-            <p class="soft pad">The run does not hold the text of this file.</p>
+            <p class="soft pad">The run does not contain the text of this file.</p>
             <div class="codehead"><span class="num">bytes</span><span class="num">requests</span><span class="num">used</span><span class="num">line</span><span /></div>
             {[...rows.values()].sort((a, b) => a.line - b.line).map((row) => (
                 <div class={`codeline flow hot ${on(row.line) ? "on" : ""}`} title={titleOf(row)} onClick={() => toggle(row.line)}>

@@ -11,16 +11,16 @@ export const VIEW_TITLES: Record<ViewName, string> = {
     conflicts: "Conflicts", order: "Order", communication: "Communication", diff: "Diff",
 };
 export const VIEW_HINTS: Record<ViewName, string> = {
-    findings: "what is wrong, the costliest first",
-    source: "traffic and findings beside the code",
-    warps: "every request, as a row of 32 lanes",
-    addresses: "allocations, and who touches which bytes",
+    findings: "performance and correctness problems, largest first",
+    source: "traffic and findings next to the code",
+    warps: "each request as a row of 32 lanes",
+    addresses: "allocations, and which bytes are accessed",
     banks: "a shared-memory request, lane by bank",
-    sectors: "the 32-byte sectors that a request moves",
+    sectors: "the 32-byte sectors that a request transfers",
     conflicts: "bytes that several warps touch",
     order: "addresses against the order of requests",
-    communication: "who reads what whom wrote, across launches",
-    diff: "findings gone, new and changed",
+    communication: "data written by one launch and read by another",
+    diff: "fixed, new and changed findings",
 };
 export const SPACES: Space[] = ["global", "shared", "local"];
 export const SPACE_CODES: Record<number, Space> = { 1: "global", 3: "shared", 5: "local" };

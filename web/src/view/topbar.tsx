@@ -68,14 +68,14 @@ function LaunchPicker() {
     const place = useOutside(open, () => setOpen(false));
     return (
         <div class="launch" ref={place}>
-            <button class="icon" aria-label="The launch before" title="The launch before ([)" onClick={() => void openNeighbour(model, -1)}>‹</button>
+            <button class="icon" aria-label="Previous launch" title="Previous launch ([)" onClick={() => void openNeighbour(model, -1)}>‹</button>
             <button class="picker" aria-haspopup="listbox" aria-expanded={open} onClick={() => setOpen(!open)} title={launch.name}>
                 <span class="num">#{launch.launch}</span>
                 <code>{shortName(launch.name)}</code>
                 <span class="soft">{new Set(run.devices.map((device) => device.rank)).size > 1 && `rank ${launch.rank} · `}{extentText(launch.grid)} × {extentText(launch.block)}{launch.end > launch.start ? ` · ${time(launch.end - launch.start)}` : ""} · {count(launch.accesses)} accesses</span>
                 <span class="soft">▾</span>
             </button>
-            <button class="icon" aria-label="The launch after" title="The launch after (])" onClick={() => void openNeighbour(model, 1)}>›</button>
+            <button class="icon" aria-label="Next launch" title="Next launch (])" onClick={() => void openNeighbour(model, 1)}>›</button>
             {open && <LaunchList close={() => setOpen(false)} />}
         </div>
     );
@@ -87,13 +87,13 @@ function Warnings() {
     const place = useOutside(open, () => setOpen(false));
     const all = [...run.warnings, ...(run.sampled ? [run.sampled] : []),
         ...(launch.unreadable ? [`${count(launch.unreadable)} of the ${count(launch.records)} requests of this launch cannot be read.`] : []),
-        ...(launch.recorded === "sample" ? ["Of this launch a sample of its CTAs was recorded."] : []),
+        ...(launch.recorded === "sample" ? ["Only a sample of the CTAs of this launch was recorded."] : []),
         ...(launch.recorded === "none" ? ["This launch was not recorded."] : [])];
     if (!all.length) return null;
     return (
         <div class="warn" ref={place}>
-            <button class="warned" aria-expanded={open} onClick={() => setOpen(!open)} title="What this run does not hold">⚠ {all.length}</button>
-            {open && <div class="popup warnings" role="alert"><ul>{all.map((text) => <li>{text}</li>)}</ul>{!run.sampled && <button class="again" onClick={() => location.reload()}>Read the run again</button>}</div>}
+            <button class="warned" aria-expanded={open} onClick={() => setOpen(!open)} title="Data missing from this run">⚠ {all.length}</button>
+            {open && <div class="popup warnings" role="alert"><ul>{all.map((text) => <li>{text}</li>)}</ul>{!run.sampled && <button class="again" onClick={() => location.reload()}>Reload the run</button>}</div>}
         </div>
     );
 }
@@ -109,7 +109,7 @@ export function TopBar({ onHelp }: { onHelp: () => void }) {
             <h1 title={details.filter(Boolean).join("\n")}>{name}</h1>
             <LaunchPicker />
             <span class="grow" />
-            {run.hasTime && <a class="time" href="time" target="_blank" title="Timeline, critical path and waits, in a tab of their own">Time ↗</a>}
+            {run.hasTime && <a class="time" href="time" target="_blank" title="Timeline, critical path and waits, in a new tab">Time ↗</a>}
             <Search />
             <Warnings />
             <button class="icon" aria-label="Help" title="Keys and help (?)" onClick={onHelp}>?</button>

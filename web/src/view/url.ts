@@ -149,7 +149,7 @@ export function decode(fragment: string): { state: State; problems: string[] } {
             if (!read) throw new Bad();
             read(state, decodeURIComponent(field.slice(at + 1)));
         } catch {
-            problems.push(`The link says '${field.slice(0, 60)}', which means nothing here; it was left out.`);
+            problems.push(`The link says '${field.slice(0, 60)}', which this page does not understand; it was ignored.`);
         }
     }
     return { state, problems };

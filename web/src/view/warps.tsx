@@ -157,7 +157,7 @@ export function WarpsView() {
     return (
         <>
             <Head tools={hidden && <span class="soft">request {count(state.record!)} is outside the filter</span>}>
-                <b>{total === null ? "…" : count(total)}</b> requests <span class="soft">rows of 32 lanes, in recorded order</span>
+                <b>{total === null ? "…" : count(total)}</b> requests <span class="soft">one row of 32 lanes each, in recorded order</span>
             </Head>
             {failed ? <Empty title="The requests could not be read."><p>{failed}</p><button onClick={() => { pages.error = null; model.head.retry(); arrived(); }}>Try again</button></Empty> :
                 total === 0 ? <NothingLeft what="requests" /> : (
