@@ -41,10 +41,19 @@ static void watch_forks(void)
 
 /* ---- the thread ---- */
 
-/* Before Linux 5.9, or where a sandbox knows no close_range(). */
-static bool unshare_and_close_all(void)
+static bool close_all(unsigned flags)
 {
-    if (unshare(CLONE_FILES) != 0) return false;
+#ifdef SYS_close_range
+    return syscall(SYS_close_range, 0u, ~0u, flags) == 0;
+#else
+    (void)flags;
+    return false;
+#endif
+}
+
+/* Before Linux 5.9, or where a sandbox knows no close_range(). */
+static void close_one_by_one(void)
+{
     DIR *const descriptors = opendir("/proc/thread-self/fd");
     struct dirent *entry;
     while (descriptors && (entry = readdir(descriptors))) {
@@ -52,19 +61,16 @@ static bool unshare_and_close_all(void)
         if (entry->d_name[0] != '.' && number != dirfd(descriptors)) close(number);
     }
     if (descriptors) closedir(descriptors);
-    return true;
 }
 
 /* Not even numbers 0 to 2 are kept: a program may have left itself no more. */
 static bool leave_the_program(void)
 {
     (void)!unshare(CLONE_FS);
-    bool is_private = false;
-#ifdef SYS_close_range
-    is_private = syscall(SYS_close_range, 0u, ~0u, (unsigned)UNSHARE_FLAG) == 0;
-#endif
-    if (!is_private) is_private = unshare_and_close_all();
-    return is_private;
+    if (close_all(UNSHARE_FLAG)) return true;
+    if (unshare(CLONE_FILES) != 0) return false;
+    close_one_by_one();
+    return true;
 }
 
 static void *serve(void *argument)
@@ -82,6 +88,9 @@ static void *serve(void *argument)
         pthread_cond_broadcast(&s->done);
     }
     pthread_mutex_unlock(&s->lock);
+    /* The kernel closes an ending thread's files only after it has told who joins it: a lock on one
+     * of them would still be held for a moment after cts_private_files_end(). */
+    if (s->is_private && !close_all(0)) close_one_by_one();
     return NULL;
 }
 
