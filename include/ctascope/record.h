@@ -1,23 +1,23 @@
-/* Choosing from a program what ctascope records, and naming parts of it.
+/* Controls from within a program what ctascope records, and names parts of the program.
  *
  *     #include <ctascope/record.h>
  *     ...
- *     cts_stop();                // the warm-up is not of interest
+ *     cts_stop();                // do not record the warm-up
  *     warm_up<<<...>>>(...);
  *     cts_start();
  *     cts_region_begin("solve"); // a region of the timeline
  *     work<<<...>>>(...);
  *     cts_region_end();
  *
- * The functions do nothing in a program that is not being recorded, and need no library to link.
+ * These functions do nothing in a program that is not being recorded, and need no library.
  *
- * cts_start() and cts_stop() concern the launches that are made after them, from any thread. With
- * the environment variable CTASCOPE_PROFILE_FROM_START=0 recording begins stopped, and
- * cudaProfilerStart() and cudaProfilerStop() do the same as these two. Launches that are not
- * recorded still have rows in the run, and analyses say that they are missing: last writers are
- * then lower bounds.
+ * cts_start() and cts_stop() affect all later launches, from any thread. With the environment
+ * variable CTASCOPE_PROFILE_FROM_START=0, recording is off at first, and cudaProfilerStart() and
+ * cudaProfilerStop() have the same effect as these two. Launches that are not recorded still have
+ * rows in the run. Analyses then report that they are missing, and that results based on last
+ * writers are lower bounds.
  *
- * Regions belong to the thread that begins and ends them; they nest. */
+ * A region belongs to the thread that begins and ends it. Regions nest. */
 #ifndef CTASCOPE_RECORD_H
 #define CTASCOPE_RECORD_H
 
@@ -28,18 +28,18 @@
 extern "C" {
 #endif
 
-/* What the runtime exports; call cts_start() and cts_stop() instead. */
+/* Exported by the runtime. Call cts_start() and cts_stop() instead. */
 void ctascope_record_switch(int on) __attribute__((weak));
 
 #ifdef __cplusplus
 }
 #endif
 
-/* A region is no function of the program, however that is compiled. */
+/* Keeps these functions out of the timeline of a program built with -finstrument-functions. */
 #define CTS_NOT_INSTRUMENTED_ __attribute__((no_instrument_function))
 
-/* A function of the recorder, when there is one in the process (NULL as dlsym's handle: anywhere).
- * `*found` keeps the answer; `*asked` says that there is one. */
+/* Finds a function of the recorder, if the process has one (a NULL handle makes dlsym search all
+ * libraries). `*found` caches the result; `*asked` is set once the result is cached. */
 CTS_NOT_INSTRUMENTED_ static inline void *cts_recorder_function_(const char *name, void **found,
                                                                  int *asked)
 {
@@ -50,8 +50,8 @@ CTS_NOT_INSTRUMENTED_ static inline void *cts_recorder_function_(const char *nam
     return __atomic_load_n(found, __ATOMIC_RELAXED);
 }
 
-/* The recorder's switch: that of the runtime the program is linked with, or of the library that the
- * driver loads into programs on a GPU, perhaps later than the first call here. */
+/* Turns the recorder on or off: that of the runtime that the program is linked with, or that of the
+ * library that the driver loads into GPU programs, possibly after the first call here. */
 CTS_NOT_INSTRUMENTED_ static inline void cts_switch_(int on)
 {
     static void *found;
@@ -68,19 +68,19 @@ CTS_NOT_INSTRUMENTED_ static inline void cts_switch_(int on)
     if (change) ((void (*)(int))change)(on);
 }
 
-/* Records the launches from here on. */
+/* Starts recording launches. */
 static inline void cts_start(void)
 {
     cts_switch_(1);
 }
 
-/* Records no launches from here on. */
+/* Stops recording launches. */
 static inline void cts_stop(void)
 {
     cts_switch_(0);
 }
 
-/* A region of the timeline begins in this thread. The name is copied. */
+/* Begins a region of the timeline in this thread. The name is copied. */
 CTS_NOT_INSTRUMENTED_ static inline void cts_region_begin(const char *name)
 {
     static void *found;
@@ -89,7 +89,7 @@ CTS_NOT_INSTRUMENTED_ static inline void cts_region_begin(const char *name)
     if (enter) ((void (*)(const char *))enter)(name);
 }
 
-/* The region that this thread began last ends. */
+/* Ends the region that this thread began last. */
 CTS_NOT_INSTRUMENTED_ static inline void cts_region_end(void)
 {
     static void *found;
