@@ -69,23 +69,22 @@ static void print_origin(const struct cts_catalogue *catalogue)
 static void print_totals(const struct cts_catalogue *catalogue, const struct cts_run_summary *s)
 {
     if (!catalogue->rank_count)
-        print_line("complete", "NO: no process has recorded into it yet");
+        print_line("complete", "NO: no process has recorded yet");
     else if (s->unfinished_ranks)
-        print_line("complete", "NO: %u of %zu ranks did not end in an orderly way",
+        print_line("complete", "NO: %u of %zu ranks did not terminate normally",
                    s->unfinished_ranks, catalogue->rank_count);
     else if (s->has_gaps)
-        print_line("complete", "NO: some of what was recorded is missing, see below");
+        print_line("complete", "NO: recorded data is missing, see below");
     else
         print_line("complete", "yes, after %s", cts_time_text(s->duration_ns).text);
     print_line("accesses", "%s in %s", cts_count_text(s->accesses).text,
                cts_counted_text(s->records, "warp record", "warp records").text);
     const double per_access = s->accesses ? (double)s->access_bytes / (double)s->accesses : 0;
-    print_line("size", "%s, of which accesses %s (%.3g bytes each)",
+    print_line("size", "%s, including %s of accesses (%.3g bytes each)",
                cts_bytes_text(s->disk_bytes).text, cts_bytes_text(s->access_bytes).text,
                per_access);
-    print_line("allocations", "%s, %s together, at most %s at a time",
-               cts_count_text(s->allocations).text, cts_bytes_text(s->allocated_bytes).text,
-               cts_bytes_text(s->peak_bytes).text);
+    print_line("allocations", "%s, %s in total, peak %s", cts_count_text(s->allocations).text,
+               cts_bytes_text(s->allocated_bytes).text, cts_bytes_text(s->peak_bytes).text);
     print_line("copies", "%s, %s", cts_count_text(s->copies).text,
                cts_bytes_text(s->copied_bytes).text);
 }
@@ -103,7 +102,7 @@ static void print_gaps(const struct cts_recording *recording, const struct cts_r
                    cts_count_text(s->launches - s->recorded_launches).text,
                    cts_counted_text(s->launches, "launch", "launches").text);
     if (s->sampled_launches)
-        print_line("SAMPLED", "%s of %s: not all CTAs", cts_count_text(s->sampled_launches).text,
+        print_line("SAMPLED", "%s of %s: only some CTAs", cts_count_text(s->sampled_launches).text,
                    cts_counted_text(s->launches, "launch", "launches").text);
     if (s->unfinished_launches)
         print_line("UNFINISHED", "%s of %s launches", cts_count_text(s->unfinished_launches).text,

@@ -357,31 +357,32 @@ static void explain_launches(const struct outcome *o, struct cts_error *error)
     const char *const early = early_end(o->catalogue);
     const char *const launches_text = cts_counted_text(launches, "launch", "launches").text;
     if (summary->dropped_accesses)
-        cts_fail(error, CTS_LIMIT, "nothing recorded: %s, all dropped%s%s",
+        cts_fail(error, CTS_LIMIT, "nothing was recorded: %s, all dropped%s%s",
                  cts_counted_text(summary->dropped_accesses, "access", "accesses").text,
                  summary->failure ? ": " : "", summary->failure ? summary->failure : "");
     else if (summary->failure)
-        cts_fail(error, CTS_IO, "nothing recorded: %s", summary->failure);
+        cts_fail(error, CTS_IO, "nothing was recorded: %s", summary->failure);
     else if (summary->unfinished_launches && early)
-        cts_fail(error, CTS_IO, "nothing recorded: '%s' %s before its first launch did", o->program,
-                 early);
+        cts_fail(error, CTS_IO, "nothing was recorded: '%s' %s before its first launch finished",
+                 o->program, early);
     else if (!launches)
-        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: '%s' %s", o->program,
+        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: '%s' %s", o->program,
                  early ? "was killed before it launched a kernel" : "launched no kernel");
     else if (summary->uninstrumented_launches == launches)
         cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing recorded: none of the kernels launched is instrumented");
+                 "nothing was recorded: none of the kernels launched is instrumented");
     else if (!summary->recorded_launches)
-        cts_fail(error, CTS_USAGE, "nothing recorded: %s, all left out by filters", launches_text);
+        cts_fail(error, CTS_USAGE, "nothing was recorded: %s, all left out by filters",
+                 launches_text);
     else if (first_error(o->catalogue))
-        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: %s", first_error(o->catalogue));
+        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: %s", first_error(o->catalogue));
     else if (summary->recorded_launches < launches)
         cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing recorded: of %s filters left out %s, and none of the others accessed "
+                 "nothing was recorded: filters left out %s of %s, and the others accessed no "
                  "memory",
-                 launches_text, cts_count_text(launches - summary->recorded_launches).text);
+                 cts_count_text(launches - summary->recorded_launches).text, launches_text);
     else
-        cts_fail(error, CTS_UNSUPPORTED, "nothing recorded: %s, none of which accessed memory",
+        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: %s, but no kernel accessed memory",
                  launches_text);
 }
 
@@ -393,13 +394,13 @@ static bool explain_nothing(const struct outcome *o, struct cts_error *error)
         explain_launches(o, error);
     else if (o->with_timeline)
         cts_fail(error, CTS_UNSUPPORTED,
-                 "no accesses recorded: on a GPU memory and timeline are two recordings, one "
-                 "with --memory and one with --timeline");
+                 "no accesses were recorded: on a GPU, --memory and --timeline need two "
+                 "recordings");
     else
         cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing recorded: no recorder ran in '%s': it called no CUDA function, or was "
+                 "nothing was recorded: no recorder ran in '%s': it made no CUDA call, or was "
                  "neither compiled with 'ctascope cc' nor runs on a GPU that this ctascope can "
-                 "record, or the recorder could not start (it says so then)",
+                 "record, or the recorder could not start (then an earlier message says why)",
                  o->program);
     return true;
 }
@@ -520,13 +521,14 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
     const enum cts_status failed = cts_timeline_assemble(run_path, 0, &assembly, &error);
     enum cts_status status = failed;
     if (!status && !assembly.location_count)
-        status = cts_fail(&error, CTS_UNSUPPORTED,
-                          "no timeline recorded: no recorder ran in '%s': it called no function of "
-                          "CUDA, MPI, NCCL or NVTX, or is linked statically",
-                          arguments->positional[0]);
+        status =
+            cts_fail(&error, CTS_UNSUPPORTED,
+                     "no timeline was recorded: no recorder ran in '%s': it made no CUDA, MPI, "
+                     "NCCL or NVTX call, or is linked statically",
+                     arguments->positional[0]);
     else if (!status && !assembly.event_count)
-        status = cts_fail(&error, CTS_IO, "no timeline recorded: %s",
-                          *assembly.failure ? assembly.failure : "there was no event");
+        status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s",
+                          *assembly.failure ? assembly.failure : "there were no events");
     if (status)
         cts_report_error(arguments, &error);
     else

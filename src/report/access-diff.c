@@ -25,7 +25,7 @@ static const struct cts_column finding_columns[] = {
     {"amount_before", "before", CTS_CELL_REAL, false},
     {"amount_after", "after", CTS_CELL_REAL, false},
     {"share_before", NULL, CTS_CELL_FRACTION, false},
-    {"share_after", "at most", CTS_CELL_FRACTION, false},
+    {"share_after", "up to", CTS_CELL_FRACTION, false},
     {"evidence_before", NULL, CTS_CELL_TEXT, false},
     {"evidence_after", NULL, CTS_CELL_TEXT, false},
     {"remedy", NULL, CTS_CELL_TEXT, false},
@@ -181,7 +181,7 @@ static void print_finding(const struct cts_diff_report *report, const struct cts
         return;
     }
     fprintf(file, "     %s.\n", evidence_of(side, finding, text, sizeof text));
-    if (f->after) fprintf(file, "     What to do: %s.\n", cts_finding_remedy(finding));
+    if (f->after) fprintf(file, "     Fix: %s.\n", cts_finding_remedy(finding));
 }
 
 static void print_findings(const struct cts_diff_report *report, FILE *file)
@@ -189,7 +189,7 @@ static void print_findings(const struct cts_diff_report *report, FILE *file)
     enum { SHOWN = 10 };
     const struct cts_access_diff *const diff = report->diff;
     const size_t differing = diff->finding_count - diff->counts[CTS_DIFF_SAME];
-    if (!differing) fprintf(file, "  No finding has come, gone or changed.\n");
+    if (!differing) fprintf(file, "  No finding is new, changed or gone.\n");
     for (size_t i = 0; i < differing && i < SHOWN; i++)
         print_finding(report, &diff->findings[i], file);
     if (differing > SHOWN) fprintf(file, "  ... and %zu more: --per finding\n", differing - SHOWN);

@@ -52,7 +52,7 @@ static const struct cts_column finding_columns[] = {
     {"variable", "variable", CTS_CELL_TEXT, false},
     {"operation", "operation", CTS_CELL_TEXT, false},
     {"space", NULL, CTS_CELL_TEXT, false},
-    {"share", "at most", CTS_CELL_FRACTION, false},
+    {"share", "up to", CTS_CELL_FRACTION, false},
     {"waste", NULL, CTS_CELL_REAL, false},
     {"system", NULL, CTS_CELL_TEXT, false},
     {"site", NULL, CTS_CELL_ID, false},
@@ -265,40 +265,42 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
 {
     const struct cts_access_result *const r = report->result;
     if (r->packed_lanes)
-        fprintf(file,
-                "Note: imported trace: its lanes are no threads, so that layouts, sectors and "
-                "conflicts mean nothing; no findings are made\n");
+        fprintf(
+            file,
+            "Note: imported trace: its lanes are not threads, so layouts, sectors and conflicts "
+            "are meaningless and there are no findings\n");
     if (r->unrecorded_launches)
-        fprintf(file, "Note: %s not recorded in full\n",
+        fprintf(file, "Note: %s not fully recorded\n",
                 cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
     if (r->unseen_allocations)
         fprintf(file,
-                "Note: %s managed, pinned or mapped, and what the host wrote there was not seen: "
-                "their reads count as initialised\n",
-                cts_counted_text(r->unseen_allocations, "allocation is", "allocations are").text);
+                "Note: host writes to %s were not recorded: reads there count as initialised\n",
+                cts_counted_text(r->unseen_allocations, "managed, pinned or mapped allocation",
+                                 "managed, pinned or mapped allocations")
+                    .text);
     if (r->unwatched_launches && !r->no_allocations && !r->packed_lanes)
         fprintf(file,
-                "Note: reads of memory that nobody wrote were not looked for in %s: what was "
-                "written before is not known\n",
+                "Note: uninitialised reads were not checked in %s: earlier writes are unknown\n",
                 cts_counted_text(r->unwatched_launches, "launch", "launches").text);
     if (r->no_allocations && !r->packed_lanes)
-        fprintf(file, "Note: allocations are not known: accesses outside of them, and reads of "
-                      "memory that nobody wrote, were not looked for\n");
+        fprintf(file,
+                "Note: allocations are unknown: accesses outside of allocations and uninitialised "
+                "reads were not checked\n");
     if (r->foreign_bytes)
         fprintf(file,
-                "Note: %s touched far from every allocation: memory that kernels allocated "
-                "themselves, or the host's\n",
+                "Note: %s accessed far from every allocation: memory that kernels allocated "
+                "themselves, or host memory\n",
                 cts_counted_text(r->foreign_bytes, "byte was", "bytes were").text);
     if (r->lower_bound)
-        fprintf(file, "LOWER BOUND, %s not recorded in full\n",
-                cts_counted_text(r->unrecorded_launches, "launch", "launches").text);
+        fprintf(file, "LOWER BOUND: %s not fully recorded\n",
+                cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
     cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (r->dropped_accesses)
         fprintf(file, "Note: %s dropped by the recorder\n",
                 cts_counted_text(r->dropped_accesses, "access was", "accesses were").text);
     if (r->incomplete_files)
-        fprintf(file, "Note: %s too early: the program was killed, or still runs\n",
-                cts_counted_text(r->incomplete_files, "access file ends", "access files end").text);
+        fprintf(file, "Note: %s truncated: the program was killed or is still running\n",
+                cts_counted_text(r->incomplete_files, "access file is", "access files are").text);
 }
 
 static bool is_chosen(const struct cts_access_report *report, const struct cts_finding *finding)
@@ -349,7 +351,8 @@ static void print_findings(const struct cts_access_report *report, FILE *file)
         fprintf(file, "  No finding above 1%% of a kernel's sectors, wavefronts or updates.\n");
     if (r->small_findings && !report->site)
         fprintf(file,
-                "  %s below 1%% of a kernel's load, together %.1f%% of the run's memory cost.\n",
+                "  %s below 1%% of a kernel's memory traffic, together %.1f%% of the run's memory "
+                "cost.\n",
                 cts_counted_text(r->small_findings, "finding is", "findings are").text,
                 100 * r->small_share);
 }

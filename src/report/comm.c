@@ -25,50 +25,59 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
     if (c->paper_model)
-        fprintf(file,
-                "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
+        fprintf(
+            file,
+            "Note: paper model: copies and frees are ignored; data that no kernel wrote counts as "
+            "the host's\n");
     if (c->ignore_copies)
-        fprintf(file, "Note: copies ignored; what no kernel wrote is the host's\n");
+        fprintf(file, "Note: copies are ignored; data that no kernel wrote counts as the host's\n");
     if (!cts_catalogue_knows_host(report->catalogue))
-        fprintf(file, "Note: imported trace: copies and allocations are not known; what nobody was "
-                      "seen to write may be the host's\n");
+        fprintf(file,
+                "Note: imported trace: copies and allocations are unknown; data without a known "
+                "writer may be the host's\n");
     if (c->lower_bound)
-        fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
-                cts_counted_text(c->unrecorded_launches, "launch", "launches").text);
+        fprintf(file, "LOWER BOUND: %s not fully recorded, so last writers may be missing\n",
+                cts_counted_text(c->unrecorded_launches, "launch was", "launches were").text);
     cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (c->dropped_accesses)
         fprintf(file, "Note: %s dropped by the recorder\n",
                 cts_counted_text(c->dropped_accesses, "access was", "accesses were").text);
     if (c->incomplete_files)
-        fprintf(file, "Note: %s too early: the program was killed, or still runs\n",
-                cts_counted_text(c->incomplete_files, "access file ends", "access files end").text);
+        fprintf(file, "Note: %s truncated: the program was killed or is still running\n",
+                cts_counted_text(c->incomplete_files, "access file is", "access files are").text);
     if (c->skipped_instructions)
-        fprintf(file, "Note: %s places could not be instrumented: ctascope dump --table skipped\n",
-                count_of(c->skipped_instructions));
+        fprintf(file, "Note: %s could not be instrumented: ctascope dump --table skipped\n",
+                cts_counted_text(c->skipped_instructions, "place", "places").text);
     if (c->unseen_allocations)
-        fprintf(
-            file,
-            "Note: host writes not seen in %s managed, pinned or mapped allocations (written %s): "
-            "left out of the fraction\n",
-            count_of(c->unseen_allocations), cts_bytes_text(c->total.unseen_written_bytes).text);
+        fprintf(file,
+                "Note: host writes to %s were not recorded: the %s that kernels wrote there are "
+                "left out "
+                "of the fraction\n",
+                cts_counted_text(c->unseen_allocations, "managed, pinned or mapped allocation",
+                                 "managed, pinned or mapped allocations")
+                    .text,
+                cts_bytes_text(c->total.unseen_written_bytes).text);
     if (c->unordered_pairs)
         fprintf(file,
-                "Note: %s pairs of launches and copies are ordered by their start times alone; "
-                "%s transfers between such launches\n",
-                count_of(c->unordered_pairs), count_of(c->unordered_transfers));
+                "Note: %s of launches and copies without stream or event ordering, %s between "
+                "them%s\n",
+                cts_counted_text(c->unordered_pairs, "pair", "pairs").text,
+                cts_counted_text(c->unordered_transfers, "transfer", "transfers").text,
+                c->unordered_transfers ? ": possible race" : "");
     if (c->total.conflict_bytes)
-        fprintf(file,
-                "Note: write conflicts: %s bytes were written by several CTAs of one launch\n",
-                count_of(c->total.conflict_bytes));
+        fprintf(
+            file,
+            "Note: write conflicts: several CTAs of one launch wrote the same bytes, %s in total\n",
+            cts_bytes_text(c->total.conflict_bytes).text);
     if (c->total.own_write_first_bytes)
-        fprintf(file,
-                "Note: %s of the bytes received had been stored by the reading CTA itself before\n",
+        fprintf(file, "Note: the reading CTA had itself stored %s of the received bytes earlier\n",
                 cts_bytes_text(c->total.own_write_first_bytes).text);
     if (c->carried_bytes)
-        fprintf(file,
-                "Note: device-to-device copies carried the writers of %s; a byte read both in its "
-                "place and in the copy is communicated twice\n",
-                cts_bytes_text(c->carried_bytes).text);
+        fprintf(
+            file,
+            "Note: device-to-device copies carried the writers of %s along; a byte read both in "
+            "the original and in the copy counts twice\n",
+            cts_bytes_text(c->carried_bytes).text);
 }
 
 /* ---- the screenful ---- */
@@ -89,10 +98,12 @@ static void print_totals(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
     const struct cts_comm_counts *const t = &c->total;
-    char text[200];
-    snprintf(text, sizeof text, "%s supersteps: %s launches, %s copies, %s memsets",
-             count_of(c->superstep_count), count_of(c->launch_count), count_of(c->copy_count),
-             count_of(c->memset_count));
+    char text[440];
+    snprintf(text, sizeof text, "%s: %s, %s, %s",
+             cts_counted_text(c->superstep_count, "superstep", "supersteps").text,
+             cts_counted_text(c->launch_count, "launch", "launches").text,
+             cts_counted_text(c->copy_count, "copy", "copies").text,
+             cts_counted_text(c->memset_count, "memset", "memsets").text);
     print_line(file, "order", text);
     print_volume(file, "read", t->global_read_unique_bytes,
                  t->global_load_bytes + t->global_atomic_bytes,
@@ -107,7 +118,7 @@ static void print_totals(const struct cts_comm_report *report, FILE *file)
              cts_bytes_text(cts_comm_ratio_written(t)).text,
              cts_percent_text(cts_comm_ratio_communicated(t), cts_comm_ratio_written(t)).text);
     print_line(file, "communicated", text);
-    snprintf(text, sizeof text, "kernels %s, host %s, nobody seen %s; host read back %s",
+    snprintf(text, sizeof text, "kernels %s, host %s, unknown writers %s; host read back %s",
              cts_bytes_text(t->received_bytes).text, cts_bytes_text(t->from_host_bytes).text,
              cts_bytes_text(t->from_nobody_bytes).text, cts_bytes_text(t->host_read_bytes).text);
     print_line(file, "read from", text);
@@ -155,9 +166,16 @@ static void print_sizes(const struct cts_comm *c, FILE *file)
     size_t most = 0;
     for (size_t i = 1; i < count; i++)
         if (sizes[i].value > sizes[most].value) most = i;
-    snprintf(text, sizeof text, "%s of %s to %s; half up to %s, 90%% up to %s; most often %s (%s)",
-             count_of(total), cts_bytes_text(sizes[0].key).text,
-             cts_bytes_text(sizes[count - 1].key).text,
+    const struct cts_scaled least = cts_bytes_text(sizes[0].key);
+    const struct cts_scaled largest = cts_bytes_text(sizes[count - 1].key);
+    if (!strcmp(least.text, largest.text)) { /* "4 B to 4 B" says nothing */
+        snprintf(text, sizeof text, "%s%s %s", count_of(total), total == 1 ? " of" : ", each",
+                 least.text);
+        print_line(file, "transfers", text);
+        return;
+    }
+    snprintf(text, sizeof text, "%s of %s to %s; median %s, 90%% up to %s; most often %s (%s)",
+             count_of(total), least.text, largest.text,
              cts_bytes_text(quantile(sizes, count, total, 50)).text,
              cts_bytes_text(quantile(sizes, count, total, 90)).text,
              cts_bytes_text(sizes[most].key).text, cts_percent_text(sizes[most].value, total).text);
@@ -174,8 +192,11 @@ static void print_degrees(const char *name, const struct cts_map_entry *degrees,
         all.sum_of_squares += (unsigned __int128)degrees[i].key * degrees[i].key * degrees[i].value;
     }
     char text[200] = "-";
-    if (all.cta_count)
-        snprintf(text, sizeof text, "%.4g +- %.4g (%s to %s) over %s CTAs",
+    if (all.cta_count && degrees[0].key == degrees[count - 1].key)
+        snprintf(text, sizeof text, "%s for each of %s CTAs", count_of(degrees[0].key),
+                 count_of(all.cta_count));
+    else if (all.cta_count)
+        snprintf(text, sizeof text, "mean %.4g +- %.4g (%s to %s) over %s CTAs",
                  cts_comm_degree_mean(&all), cts_comm_degree_deviation(&all),
                  count_of(degrees[0].key), count_of(degrees[count - 1].key),
                  count_of(all.cta_count));
@@ -217,8 +238,8 @@ static void print_strides(const struct cts_comm *c, enum cts_stride_kind kind, F
         }
         if (!best) break;
         length +=
-            (size_t)snprintf(text + length, sizeof text - length, "%s%lld B%s %s", n ? ", " : "",
-                             (long long)best->stride, best->width > 1 ? " or so" : "",
+            (size_t)snprintf(text + length, sizeof text - length, "%s%s%lld B %s", n ? ", " : "",
+                             best->width > 1 ? "about " : "", (long long)best->stride,
                              cts_percent_text(best->count, all->totals[kind]).text);
         last = best;
     }

@@ -6,7 +6,7 @@
 static bool totals_text(const struct cts_gaps *gaps, char *text, size_t text_bytes)
 {
     if (!gaps->records && !gaps->accesses) return false;
-    snprintf(text, text_bytes, "%s with %s of %s written and not there",
+    snprintf(text, text_bytes, "%s with %s of %s were recorded but are missing",
              cts_counted_text(gaps->records, "record", "records").text,
              cts_counted_text(gaps->accesses, "access", "accesses").text,
              cts_counted_text(gaps->launches, "launch", "launches").text);

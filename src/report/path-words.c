@@ -67,7 +67,7 @@ static void say_path(const struct cts_path_report *report, struct cts_path_words
     say(words,
         "%s takes %s. Its critical path is %s on the host, %s on devices, %s in MPI and %s "
         "latencies. It changes location %s, %s of them between processes.",
-        report->within ? "The part that is counted" : "The run", time_of(r->path_ns),
+        report->within ? "The analysed part" : "The run", time_of(r->path_ns),
         percent_of(where[CTS_PATH_ON_HOST], r->path_ns),
         percent_of(where[CTS_PATH_ON_DEVICE], r->path_ns),
         percent_of(where[CTS_PATH_IN_MPI], r->path_ns),
@@ -93,8 +93,7 @@ static void say_frame(const struct cts_path_report *report, struct cts_path_word
                      r->region_names[row->region], time_of(row->path_ns));
         length += written > 0 ? (size_t)written : 0;
     }
-    say(words,
-        "Start-up and shutdown take %s of the path, %s of it (%s), and cause %s of all waiting.",
+    say(words, "Start-up and shutdown take %s (%s) of the path (%s) and cause %s of all waiting.",
         time_of(path_ns), percent_of(path_ns, r->path_ns), parts, percent_of(blame_ns, r->wait_ns));
 }
 
@@ -106,13 +105,13 @@ static void say_most(const struct cts_path_report *report, const struct cts_path
     if (!row) return;
     const bool framed = r->program_path_ns < r->path_ns - r->path_ns / 1000;
     if (framed)
-        say(words, "Of the program's own %s on the path, most is spent in '%s': %s, %s.",
+        say(words, "The program itself spends %s on the path, most of it in '%s': %s, %s.",
             time_of(r->program_path_ns), name_of(report, row->region, name), time_of(row->path_ns),
             percent_of(row->path_ns, r->program_path_ns));
     else
         say(words, "Most of it is spent in '%s': %s, %s of %s.", name_of(report, row->region, name),
             time_of(row->path_ns), percent_of(row->path_ns, r->path_ns),
-            report->within ? "what is counted" : "the run");
+            report->within ? "the analysed part" : "the run");
 }
 
 /* Rank, thread, time, callers, line of the longest that the path stays there. */
@@ -134,7 +133,7 @@ static void say_where(const struct cts_path_report *report, const struct cts_pat
         timeline->regions[row->region].begin_line)
         snprintf(line, sizeof line, " (%s:%u)", timeline->regions[row->region].file,
                  timeline->regions[row->region].begin_line);
-    say(words, "The longest piece of it: %s at %s on %s%s%s%s.", time_of(row->stay.ns),
+    say(words, "Its longest stretch: %s at %s on %s%s%s%s.", time_of(row->stay.ns),
         time_of(row->stay.begin_ns),
         cts_path_location_name(report, row->stay.location, location, sizeof location),
         *callers ? ", called by " : "", callers, line);
@@ -147,7 +146,7 @@ static void say_ranks(const struct cts_path_report *report, const struct cts_pat
     char name[NAME_SIZE];
     if (!row || !row->calls || r->process_count < 2 || !row->most_ns) return;
     say(words,
-        "'%s' takes %s a rank on average, without what it calls: least on rank %u (%s), most on "
+        "'%s' takes %s per rank on average, excluding its callees: least on rank %u (%s), most on "
         "rank %u (%s).",
         name_of(report, row->region, name), time_of(row->exclusive_ns / r->process_count),
         row->least_rank, time_of(row->least_ns), row->most_rank, time_of(row->most_ns));
@@ -181,7 +180,8 @@ static void say_starts(const struct cts_path_report *report, struct cts_path_wor
         return;
     say(words,
         "Threads start late: in %s of %s starts the time from the fork to the thread's begin is "
-        "longer than the thread's work (in sum %s, and %s of work). The threads are oversubscribed "
+        "longer than the thread's work (in total %s, for %s of work). The threads are "
+        "oversubscribed "
         "(more threads than processors), or the parallel regions are too short for them.",
         cts_count_text(s->late_count).text, cts_count_text(s->count).text, time_of(s->start_ns),
         time_of(s->work_ns));

@@ -25,15 +25,15 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
                     cts_path_warning_texts[i]);
     if (report->kernels && report->kernels->mismatches) {
         fprintf(file,
-                "Note: the memory recording has other launches on %s; their kernels have no "
-                "efficiency: ",
+                "Note: the memory recording has different launches on %s, so their kernels have "
+                "no efficiency: ",
                 cts_counted_text(report->kernels->mismatches, "stream", "streams or ranks").text);
         cts_print_plain(file, report->kernels->first_mismatch);
         fputc('\n', file);
     }
     const struct cts_timeline *const timeline = report->result->timeline;
     if (cts_path_is_lower_bound(report->result))
-        fputs("LOWER BOUND: some of what was recorded is missing or damaged\n", file);
+        fputs("LOWER BOUND: recorded data is missing or damaged\n", file);
     cts_print_gaps(&timeline->gaps, "Missing: ", file);
     for (size_t i = 0; i < timeline->warning_count; i++) {
         fputs("Note: ", file);
@@ -59,7 +59,7 @@ static void print_head(const struct cts_path_report *report, FILE *file)
     else if (r->mpi_path_ns)
         fprintf(file, "; %s from MPI_Init to MPI_Finalize", time_of(r->mpi_path_ns));
     fprintf(file, "\n  waiting %s%s\n\n", time_of(r->wait_ns),
-            report->direct_blame ? "; blame as by the paper: one step, not passed on" : "");
+            report->direct_blame ? "; blame goes to the immediate cause" : "");
 }
 
 static enum cts_status print_rows(const struct cts_path_report *report, enum cts_path_sheet which,
@@ -153,7 +153,8 @@ static enum cts_status print_instances(const struct cts_path_report *report, FIL
     struct cts_sheet_rows rows;
     enum cts_status status = choose_instances(report->result, &sheet, WORST, &rows, error);
     if (status) return status;
-    fputs("\n  The longest waits, with the longest of each pattern above 1% of waiting\n", file);
+    fputs("\n  Longest waits, including the longest of each pattern above 1% of waiting time\n",
+          file);
     status = cts_sheet_table(&sheet, &rows, file, error);
     free(rows.rows);
     return status;

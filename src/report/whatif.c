@@ -62,8 +62,8 @@ static void activity_row(const void *state, size_t index, union cts_cell *cells)
 
 static const struct cts_column rank_columns[] = {
     {"rank", "rank", CTS_CELL_ID, false},
-    {"before_ns", "ends at", CTS_CELL_TIME, false},
-    {"after_ns", "then", CTS_CELL_TIME, false},
+    {"before_ns", "before", CTS_CELL_TIME, false},
+    {"after_ns", "after", CTS_CELL_TIME, false},
     {"gain", "gain", CTS_CELL_FRACTION, false},
 };
 
@@ -78,9 +78,12 @@ static void rank_row(const void *state, size_t index, union cts_cell *cells)
 }
 
 static const struct cts_column pattern_columns[] = {
-    {"pattern", "pattern", CTS_CELL_TEXT, false}, {"before_count", "waits", CTS_CELL_COUNT, false},
-    {"before_ns", "time", CTS_CELL_TIME, false},  {"after_count", "then", CTS_CELL_COUNT, false},
-    {"after_ns", "time", CTS_CELL_TIME, false},   {"appeared", "new", CTS_CELL_COUNT, false},
+    {"pattern", "pattern", CTS_CELL_TEXT, false},
+    {"before_count", "waits", CTS_CELL_COUNT, false},
+    {"before_ns", "time", CTS_CELL_TIME, false},
+    {"after_count", "waits after", CTS_CELL_COUNT, false},
+    {"after_ns", "time", CTS_CELL_TIME, false},
+    {"appeared", "new", CTS_CELL_COUNT, false},
     {"vanished", "gone", CTS_CELL_COUNT, false},
 };
 
@@ -115,7 +118,7 @@ static void pattern_row(const void *state, size_t index, union cts_cell *cells)
 static const struct cts_column wait_columns[] = {
     {"pattern", "pattern", CTS_CELL_TEXT, false},  {"rank", "rank", CTS_CELL_ID, false},
     {"location", "where", CTS_CELL_TEXT, false},   {"begin_ns", "from", CTS_CELL_TIME, false},
-    {"before_ns", "waited", CTS_CELL_TIME, false}, {"after_ns", "then", CTS_CELL_TIME, false},
+    {"before_ns", "before", CTS_CELL_TIME, false}, {"after_ns", "after", CTS_CELL_TIME, false},
 };
 
 static void wait_row(const void *state, size_t index, union cts_cell *cells)
@@ -229,23 +232,22 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
     const struct cts_whatif *const r = report->result;
     const struct cts_whatif_notes *const n = &r->notes;
     if (n->shared)
-        fprintf(
-            file,
-            "Note: %s share their device; %s waited for room; interference %.2f, overtaking %.2f\n",
-            cts_counted_text(n->shared, "kernel", "kernels").text, cts_count_text(n->queued).text,
-            n->interference, n->overtaking);
+        fprintf(file,
+                "Note: %s share a device; %s queued for SMs; interference %.2f, overtaking %.2f\n",
+                cts_counted_text(n->shared, "kernel", "kernels").text,
+                cts_count_text(n->queued).text, n->interference, n->overtaking);
     if (n->share_rejected)
-        fputs("Note: the model of shared devices does not reproduce this recording: kernels "
+        fputs("Note: the model of shared devices does not reproduce this recording, so kernels "
               "overlap freely\n",
               file);
     if (n->missed)
-        fprintf(file, "Note: unaltered, %s would not have the recorded times\n",
+        fprintf(file, "Note: without changes, the projection misses the recorded times of %s\n",
                 cts_counted_text(n->missed, "event", "events").text);
     if (n->broken)
-        fprintf(file, "Note: %s in a circle left out: clocks differ\n",
+        fprintf(file, "Note: %s ignored since they form cycles: clocks differ\n",
                 cts_counted_text(n->broken, "dependency", "dependencies").text);
     if (n->target_left)
-        fprintf(file, "Note: %s not tried, none of them with more than %s in all\n",
+        fprintf(file, "Note: %s not projected; each takes at most %s in total\n",
                 cts_counted_text(n->target_left, "activity", "activities").text,
                 time_of(n->target_left_ns));
     cts_print_gaps(&r->timeline->gaps, "Missing: ", file);
@@ -272,7 +274,7 @@ enum cts_status cts_whatif_print_summary(const struct cts_whatif_report *report,
             status = print_list(report, CTS_WHATIF_SHEET_PATTERN, "Waits",
                                 &(struct cts_sheet_choice){0}, file, error);
         if (!status)
-            status = print_list(report, CTS_WHATIF_SHEET_WAIT, "Waits that change most",
+            status = print_list(report, CTS_WHATIF_SHEET_WAIT, "Largest changes of waits",
                                 &(struct cts_sheet_choice){.limit = WAITS}, file, error);
     }
     if (!status)

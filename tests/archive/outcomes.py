@@ -57,7 +57,7 @@ class Outcomes(unittest.TestCase):
         """The status is the program's: that nothing was there to record is no failure."""
         done = self.record("nothing")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("no timeline recorded: no recorder ran in", done.stderr)
+        self.assertIn("no timeline was recorded: no recorder ran in", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertFalse(os.path.exists(self.run_path))
 

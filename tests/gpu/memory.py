@@ -285,7 +285,7 @@ def missing(options):
     command = [program(options, "memory_cases"), "plain"]
     run = Run(options, "missing", command, environment={"CTASCOPE_SANITIZER": "/nowhere.so"},
               status=125)
-    require("nothing recorded: CTASCOPE_SANITIZER: /nowhere.so" in run.errors, run.errors)
+    require("nothing was recorded: CTASCOPE_SANITIZER: /nowhere.so" in run.errors, run.errors)
     require("expect launches 1" in run.output, "the program did not run")
     return run.errors.strip()
 

@@ -47,7 +47,7 @@ class Killed(support.RecordTest):
         info = self.info(run)
         self.assertIs(info["totals"]["complete"], False)
         self.assertIs(info["ranks"][0]["complete"], False)
-        self.assertIn("NO: 1 of 1 ranks did not end in an orderly way",
+        self.assertIn("NO: 1 of 1 ranks did not terminate normally",
                       self.ctascope("info", run).stdout)
         self.assertLessEqual(info["totals"]["launches"], LAUNCHES)
         self.assertGreater(info["totals"]["launches"], done)

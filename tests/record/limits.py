@@ -48,7 +48,7 @@ class Limits(support.RecordTest):
         self.assertEqual(comm["soundness"]["unrecorded_launches"], incomplete)
         self.assertEqual(comm["totals"]["records"], totals["records"])
         table = self.ctascope("comm", run).stdout
-        self.assertIn(f"LOWER BOUND, {incomplete} launches unrecorded", table)
+        self.assertIn(f"LOWER BOUND: {incomplete} launches were not fully recorded", table)
         self.assertIn(f"{totals['dropped_accesses']:,} accesses were dropped", table)
         self.assertIn("DROPPED", self.ctascope("info", run).stdout)
         return totals
@@ -150,7 +150,7 @@ class Limits(support.RecordTest):
         self.assertIs(comm["soundness"]["lower_bound"], missing > 0)
         table = self.ctascope("comm", run).stdout
         if missing:
-            self.assertIn(f"LOWER BOUND, {missing} launches unrecorded", table)
+            self.assertIn(f"LOWER BOUND: {missing} launches were not fully recorded", table)
         else:
             self.assertNotIn("LOWER BOUND", table)
 
@@ -185,13 +185,13 @@ class Limits(support.RecordTest):
                                           ("--launch-skip", str(LAUNCHES)))):
             with self.subTest(options=options):
                 done = self.record_launches(f"run-{number}", *options)  # the program's own status
-                self.one_line(done.stderr, "ctascope record: nothing recorded: ",
+                self.one_line(done.stderr, "ctascope record: nothing was recorded: ",
                               f"{LAUNCHES} launches, all left out by filters")
                 self.assertEqual(done.stdout.splitlines()[-1], self.sum_line)
         # that nothing was recorded is no failure of the program's
         example = support.compiled("vectoradd.cu", "-O2", example=True)
         done = self.record("run", example, "1000", options=("--kernel-name", "sub"))
-        self.one_line(done.stderr, "ctascope record: nothing recorded: ",
+        self.one_line(done.stderr, "ctascope record: nothing was recorded: ",
                       "1 launch, all left out by filters")
         self.assertEqual(done.stdout, "vectoradd: right\n")
 

@@ -37,7 +37,7 @@ class Outcomes(support.RecordTest):
         self.assertIs(self.comm("run")["soundness"]["lower_bound"], True)
 
     def check_nothing(self, done, *reason):
-        self.one_line(done.stderr, "ctascope record: nothing recorded: ", *reason)
+        self.one_line(done.stderr, "ctascope record: nothing was recorded: ", *reason)
 
     # ---- no recording ----
 
@@ -58,7 +58,7 @@ class Outcomes(support.RecordTest):
         self.assertFalse(os.path.exists("run"))
 
     def test_without_cuda_calls(self):
-        self.check_nothing(self.outcome("host-only", 0), "called no CUDA function")
+        self.check_nothing(self.outcome("host-only", 0), "made no CUDA call")
         self.assertFalse(os.path.exists("run"))
 
     def test_without_a_launch(self):
@@ -70,7 +70,7 @@ class Outcomes(support.RecordTest):
 
     def test_kernel_without_accesses(self):
         self.check_nothing(self.outcome("empty-kernel", 0),
-                           "1 launch, none of which accessed memory")
+                           "1 launch, but no kernel accessed memory")
 
     # ---- ends ----
 

@@ -52,7 +52,7 @@ PLAYED = {
     "small-ring": ("many:20000", {}, ["--ring-size", "64K"], 0, "640,000 accesses in 20,000 records",
                    "SELECT sum(accesses) FROM launches", [(640000,)]),
     "no-room": ("one two:3", {"FAKE_FREE_MIB": "200"}, [], 125,
-                "nothing recorded: 2 launches left no record while 200 MiB of device memory were free: "
+                "nothing was recorded: 2 launches left no record while 200 MiB of device memory were free: "
                 "the stack of patched code takes about 396 MiB",
                 "SELECT recorded FROM launches", [("none",), ("none",)]),
     "some-room": ("before one before:2", {"FAKE_FREE_MIB": "200"}, [], 0,

@@ -12,27 +12,27 @@
 
 /* What is odd in a trace, counted; the analysis goes on without it. */
 #define CTS_PATH_WARNING_MAP(X)                                                                    \
-    X(CLOCK_BACK, "events whose clock goes back: taken as at the time before")                     \
-    X(LEAVE_WITHOUT_ENTER, "leaves without an enter: left out")                                    \
-    X(ENTER_WITHOUT_LEAVE, "enters without a leave: ended with what encloses them")                \
-    X(UNKNOWN_REGION, "events of unknown regions: left out")                                       \
-    X(UNKNOWN_PEER, "messages to or from ranks that the communicator does not have: left out")     \
+    X(CLOCK_BACK, "events whose timestamp decreases: the previous timestamp is used")              \
+    X(LEAVE_WITHOUT_ENTER, "leaves without an enter: ignored")                                     \
+    X(ENTER_WITHOUT_LEAVE, "enters without a leave: closed with their enclosing region")           \
+    X(UNKNOWN_REGION, "events of unknown regions: ignored")                                        \
+    X(UNKNOWN_PEER, "messages to or from ranks outside the communicator: ignored")                 \
     X(UNMATCHED_SEND, "sends without a receive: no dependency")                                    \
     X(UNMATCHED_RECEIVE, "receives without a send: no dependency")                                 \
-    X(UNMATCHED_REQUEST, "requests that nothing completes, or completions of none: left out")      \
+    X(UNMATCHED_REQUEST,                                                                           \
+      "requests without a completion, or completions without a request: ignored")                  \
     X(EARLY_RECEIVE, "receives that end before their send begins: clocks differ")                  \
-    X(EARLY_LEAVE, "collectives left before the last one came: clocks differ")                     \
+    X(EARLY_LEAVE, "collectives left before the last rank entered: clocks differ")                 \
     X(LAUNCH_WITHOUT_WORK, "launches and copies without their device activity")                    \
     X(WORK_WITHOUT_LAUNCH, "device activities without a launch: no dependency")                    \
-    X(WORK_INFERRED, "device activities whose launch is inferred: the trace does not hold it")     \
+    X(WORK_INFERRED, "device activities whose launch is inferred: it is not in the trace")         \
     X(WORK_BEFORE_LAUNCH, "device activities that begin before their launch: clocks differ")       \
-    X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: left out")      \
-    X(UNKNOWN_STREAM, "calls whose stream is not known: left out")                                 \
-    X(UNKNOWN_GROUP, "posts, starts, completes, waits of a window without their group: left out")  \
-    X(PART_OF_TEAM,                                                                                \
-      "calls marked as barriers that not all threads of their team make: no barrier")              \
-    X(OUTSIDE_CALL, "messages outside any region: left out")                                       \
-    X(DAMAGED_LOCATION, "locations whose file is missing or damaged: read as far as it goes")      \
+    X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: ignored")       \
+    X(UNKNOWN_STREAM, "calls on an unknown stream: ignored")                                       \
+    X(UNKNOWN_GROUP, "posts, starts, completes, waits of a window without their group: ignored")   \
+    X(PART_OF_TEAM, "barriers that not all threads of their team enter: not treated as barriers")  \
+    X(OUTSIDE_CALL, "messages outside any region: ignored")                                        \
+    X(DAMAGED_LOCATION, "locations whose file is missing or damaged: read up to the damage")       \
     X(WAIT_CIRCLE, "waits that wait for each other: clocks differ; blamed on the waiting call")
 enum cts_path_warning {
 #define X(name, text) CTS_PATH_WARNING_##name,
