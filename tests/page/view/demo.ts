@@ -120,15 +120,20 @@ export class DemoSource implements Source {
     asked: string[] = []; // for tests: what was asked for, and what was given up
     aborted = 0;
     private kept = new Map<string, ArrayLike<number>>();
-    constructor(private delay = 0, private options: { second?: boolean; values?: boolean } = {}) {}
+    constructor(public delay = 0, private options: { second?: boolean; values?: boolean } = {}) {}
 
     private async answer<T>(what: string, signal: AbortSignal | undefined, make: () => T): Promise<T> {
         this.asked.push(what);
-        await new Promise((done) => setTimeout(done, this.delay));
-        if (signal?.aborted) {
-            this.aborted++;
-            throw new DOMException("given up", "AbortError");
-        }
+        await new Promise<void>((done, fail) => {
+            const giveUp = () => {
+                clearTimeout(timer);
+                this.aborted++;
+                fail(new DOMException("given up", "AbortError"));
+            };
+            const timer = setTimeout(() => (signal?.removeEventListener("abort", giveUp), done()), this.delay);
+            if (signal?.aborted) giveUp();
+            else signal?.addEventListener("abort", giveUp, { once: true });
+        });
         return make();
     }
     private made(launch: number): Made {
