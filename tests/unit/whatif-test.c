@@ -236,6 +236,40 @@ static void polls(void **state)
     trace_free(trace);
 }
 
+/* The same where each query is called by another function, as the runtime's call is around the
+ * driver's on a GPU; and where something else is called between two, which is no polling. */
+static void wrapped_polls(struct trace *trace, bool something_else)
+{
+    const uint32_t host = trace_rank(trace), stream = trace_stream(trace, host, 1);
+    trace_launch(trace, host, 0, 5, stream);
+    trace_call(trace, stream, 10, 60, "kernel");
+    for (unsigned i = 0; i < 6; i++) {
+        trace_enter(trace, host, 19 + 10 * i, "cudaStreamQuery");
+        struct trace_event *const query =
+            trace_call(trace, host, 20 + 10 * i, 24 + 10 * i, "cuStreamQuery");
+        trace_set(query, CTS_ATTRIBUTE_STREAM_REF, stream);
+        trace_set(query, CTS_ATTRIBUTE_RESULT, i < 4 ? 600 : 0);
+        trace_leave(trace, host, 25 + 10 * i, "cudaStreamQuery");
+        if (something_else) trace_call(trace, host, 26 + 10 * i, 28 + 10 * i, "work");
+    }
+    trace_call(trace, host, 80, 100, "end");
+}
+
+static void polls_within_calls(void **state)
+{
+    (void)state;
+    struct trace *trace = trace_new();
+    wrapped_polls(trace, false);
+    assert_int_equal(runtime(trace, "kernel", 1), 100);
+    assert_int_equal(runtime(trace, "kernel", 0.5), 80);
+    trace_free(trace);
+    trace = trace_new();
+    wrapped_polls(trace, true);
+    /* the two queries after 35 take nothing, the work and the gaps around them stay */
+    assert_int_equal(runtime(trace, "kernel", 0.5), 92);
+    trace_free(trace);
+}
+
 /* A kernel from 10 to 60 on the null stream, and a blocking copy behind it, called from 20 to 100.
  */
 static uint32_t kernel_and_copy(struct trace *trace)
@@ -813,15 +847,25 @@ static void shared_identity(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(late_sender),       cmocka_unit_test(init),
-        cmocka_unit_test(barrier),           cmocka_unit_test(synchronisation),
-        cmocka_unit_test(targets),           cmocka_unit_test(stream_wait),
-        cmocka_unit_test(null_stream),       cmocka_unit_test(polls),
-        cmocka_unit_test(blocking_copy),     cmocka_unit_test(pageable_copies),
-        cmocka_unit_test(copy_not_recorded), cmocka_unit_test(sharing),
-        cmocka_unit_test(mixed_ends),        cmocka_unit_test(bad_input),
-        cmocka_unit_test(inferred_launches), cmocka_unit_test(refused),
-        cmocka_unit_test(random_programs),   cmocka_unit_test(shared_identity),
+        cmocka_unit_test(late_sender),
+        cmocka_unit_test(init),
+        cmocka_unit_test(barrier),
+        cmocka_unit_test(synchronisation),
+        cmocka_unit_test(targets),
+        cmocka_unit_test(stream_wait),
+        cmocka_unit_test(null_stream),
+        cmocka_unit_test(polls),
+        cmocka_unit_test(polls_within_calls),
+        cmocka_unit_test(blocking_copy),
+        cmocka_unit_test(pageable_copies),
+        cmocka_unit_test(copy_not_recorded),
+        cmocka_unit_test(sharing),
+        cmocka_unit_test(mixed_ends),
+        cmocka_unit_test(bad_input),
+        cmocka_unit_test(inferred_launches),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(random_programs),
+        cmocka_unit_test(shared_identity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -354,6 +354,25 @@ static enum cts_status start_rule(struct cts_whatif_plan *plan, uint32_t locatio
         error);
 }
 
+/* The enter of the next query of the same kind behind the leave `node` of a query, if nothing else
+ * is called between them: a thread may have to leave what the query was called by, and to enter the
+ * same again (cudaEventQuery around cuEventQuery). CTS_PATH_NONE: something else comes. */
+static uint32_t next_poll(const struct cts_path_location *at, uint32_t node)
+{
+    enum { WRAPPERS_MAX = 8 };
+    const uint32_t query = region_of(at, node);
+    uint32_t wrappers[WRAPPERS_MAX];
+    unsigned count = 0;
+    uint32_t next = node + 1;
+    for (; next < at->count && at->region[next] & CTS_PATH_LEAVE; next++) {
+        if (count == WRAPPERS_MAX) return CTS_PATH_NONE;
+        wrappers[count++] = at->region[next] & ~CTS_PATH_LEAVE;
+    }
+    for (; next < at->count && count > 0; next++)
+        if (at->region[next] != wrappers[--count]) return CTS_PATH_NONE;
+    return next < at->count && at->region[next] == query ? next : CTS_PATH_NONE;
+}
+
 /* Polls in a row: what lies between two of them, nothing else being called, is polling. */
 static enum cts_status gap_rules(struct cts_whatif_plan *plan, uint32_t location,
                                  struct cts_error *error)
@@ -363,14 +382,16 @@ static enum cts_status gap_rules(struct cts_whatif_plan *plan, uint32_t location
     const size_t count = place->rule_count;
     for (size_t i = 0; i < count; i++) {
         const uint32_t node = place->rules[i].node;
-        if (place->rules[i].kind != CTS_WHATIF_POLL || node + 1 >= at->count) continue;
-        if (at->region[node + 1] != region_of(at, node)) continue;
-        if (add_rule(place,
-                     (struct cts_whatif_rule){.node = node + 1,
-                                              .kind = CTS_WHATIF_GAP,
-                                              .own_ns = at->time_ns[node + 1] - at->time_ns[node]},
-                     error))
-            return CTS_MEMORY;
+        if (place->rules[i].kind != CTS_WHATIF_POLL) continue;
+        const uint32_t next = next_poll(at, node);
+        for (uint32_t gap = node + 1; next != CTS_PATH_NONE && gap <= next; gap++)
+            if (add_rule(
+                    place,
+                    (struct cts_whatif_rule){.node = gap,
+                                             .kind = CTS_WHATIF_GAP,
+                                             .own_ns = at->time_ns[gap] - at->time_ns[gap - 1]},
+                    error))
+                return CTS_MEMORY;
     }
     return CTS_OK;
 }

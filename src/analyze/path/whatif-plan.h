@@ -14,7 +14,7 @@ enum cts_whatif_rule_kind {
     CTS_WHATIF_WAIT,  /* after the edges of a wait */
     CTS_WHATIF_AFTER, /* after one node: a copy's end, where a thread began */
     CTS_WHATIF_POLL,  /* the leave of a failed query */
-    CTS_WHATIF_GAP,   /* the enter of a query right behind a failed one */
+    CTS_WHATIF_GAP,   /* between a failed query and the one right behind it */
 };
 
 /* What the tail of a bound is: what the path books it to, and whose factor scales it. */
