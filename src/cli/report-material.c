@@ -35,12 +35,12 @@ static enum cts_status look_at_accesses(struct cts_report_material *material, un
 {
     enum cts_status status;
     do {
-        status = cts_recording_need_accesses(&material->recording, error);
-        if (status) break;
         const struct cts_access_source source = cts_access_source_of(material->recording.reader);
         /* A run of time alone has nothing to say about memory. */
         material->has_accesses = source.chunk_count || !material->has_timeline;
-        if (!material->has_accesses) return CTS_OK;
+        if (!material->has_accesses && !material->recording.catalogue.launch_count) return CTS_OK;
+        status = cts_recording_need_accesses(&material->recording, error);
+        if (status || !material->has_accesses) break;
         status = analyze(material, &source, threads, error);
     } while (cts_cli_again(status, &material->recording));
     return status;

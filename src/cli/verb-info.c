@@ -14,7 +14,10 @@
 #include "report/gaps.h"
 #include "trace/recording.h"
 
-enum { MESSAGES_MAX = 20 }; /* in the table; JSON has all */
+enum {
+    MESSAGES_MAX = 20,           /* in the table; JSON has all */
+    DECODED_MAX_BYTES = 64 << 20 /* of access files, that are decoded without --check */
+};
 
 /* ---- table ---- */
 
@@ -76,7 +79,8 @@ static void print_totals(const struct cts_catalogue *catalogue, const struct cts
     else if (s->has_gaps)
         print_line("complete", "NO: recorded data is missing, see below");
     else
-        print_line("complete", "yes, after %s", cts_time_text(s->duration_ns).text);
+        print_line("complete", "yes, after %s%s", cts_time_text(s->duration_ns).text,
+                   s->is_decoded ? "" : " (by sizes and counts; --check also decodes all records)");
     print_line("accesses", "%s in %s", cts_count_text(s->accesses).text,
                cts_counted_text(s->records, "warp record", "warp records").text);
     const double per_access = s->accesses ? (double)s->access_bytes / (double)s->accesses : 0;
@@ -259,6 +263,7 @@ static void json_totals(struct cts_json *json, const struct cts_catalogue *catal
     cts_json_open_object(json);
     cts_json_member_bool(json, "complete",
                          catalogue->rank_count && !s->unfinished_ranks && !s->has_gaps);
+    cts_json_member_bool(json, "decoded", s->is_decoded);
     cts_json_member_u64(json, "duration_ns", s->duration_ns);
     cts_json_member_u64(json, "launches", s->launches);
     cts_json_member_u64(json, "recorded_launches", s->recorded_launches);
@@ -380,6 +385,17 @@ static bool wants_json(const struct cts_arguments *arguments)
     return format && strcmp(format, "json") == 0;
 }
 
+/* Decodes the records of a run that is not too large for it, or of any: a byte that has changed is
+ * only seen so. False: looked at sizes, counts and the index alone. */
+static bool decode(const struct cts_arguments *arguments, struct cts_recording *recording)
+{
+    if (!cts_argument_given(arguments, "check") &&
+        cts_recording_access_bytes(recording) > DECODED_MAX_BYTES)
+        return false;
+    (void)cts_recording_leave_out_damage(recording);
+    return true;
+}
+
 static int info_of_run(const struct cts_arguments *arguments, const char *run_path,
                        const struct cts_timeline *timeline)
 {
@@ -389,7 +405,9 @@ static int info_of_run(const struct cts_arguments *arguments, const char *run_pa
     enum cts_status status = cts_recording_open(run_path, &recording, &error);
     if (status) return cts_report_error(arguments, &error);
     const struct cts_catalogue *const catalogue = &recording.catalogue;
+    const bool is_decoded = decode(arguments, &recording);
     status = cts_run_summarise(run_path, catalogue, &summary, &error);
+    summary.is_decoded = is_decoded;
     summary.has_gaps = cts_gaps_any(&catalogue->gaps) || cts_gaps_any(&recording.timeline_gaps);
     if (!status) {
         status = wants_json(arguments) ? render_json(&recording, &summary, timeline, &error)
@@ -438,12 +456,14 @@ static int run_info(const struct cts_arguments *arguments)
 
 static const struct cts_option info_options[] = {
     CTS_OPTION_FORMAT("table|json"),
+    {.name = "check",
+     .help = "decode all records (default: of runs with at most 64 MiB of access files)"},
     {0},
 };
 
 const struct cts_verb cts_verb_info = {
     .name = "info",
-    .synopsis = "RUN [--format table|json]",
+    .synopsis = "RUN [--format table|json] [--check]",
     .summary = "Shows what is in a run or a timeline",
     .description =
         "Shows where and with what the run was recorded, whether it is complete, its kernels with\n"

@@ -38,6 +38,10 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     if (!status) cts_cli_tell_gaps(arguments->verb, run, &material.recording.catalogue.gaps);
     if (!status && !material.has_timeline)
         cts_cli_tell_gaps(arguments->verb, run, &material.recording.timeline_gaps);
+    if (!status && directory && !material.has_accesses)
+        status = material.has_run ? cts_recording_need_accesses(&material.recording, error)
+                                  : cts_fail(error, CTS_FORMAT,
+                                             "'%s' is a timeline: figures need accesses", run);
     if (!status && directory)
         status = cts_figures_draw(&material.analyses.figures, directory, error);
     if (!status) status = write_file(write_report, &material.page, path, error);

@@ -143,6 +143,19 @@ static void name_missing_files(struct cts_recording *recording)
     }
 }
 
+/* What nobody can count: a process that was cut off may have done more than its rows and files
+ * say, and one that never came to record has said nothing. */
+static void name_unfinished_ranks(struct cts_recording *recording)
+{
+    struct cts_catalogue *const catalogue = &recording->catalogue;
+    if (!catalogue->rank_count) cts_gaps_add(&catalogue->gaps, "no process has recorded into it");
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        if (!catalogue->ranks[i].end_ns)
+            cts_gaps_add(&catalogue->gaps,
+                         "rank %u did not end in an orderly way: its last launches may be missing",
+                         catalogue->ranks[i].rank);
+}
+
 /* ---- opening ---- */
 
 static void note_damage(void *state, const struct cts_error *error)
@@ -162,8 +175,10 @@ static enum cts_status open_accesses(struct cts_recording *recording, struct cts
                          &recording->timeline_gaps);
     leave_out_strangers(recording);
     status = compare_launches(recording, error);
-    if (!status) name_missing_files(recording);
-    return status;
+    if (status) return status;
+    name_missing_files(recording);
+    name_unfinished_ranks(recording);
+    return CTS_OK;
 }
 
 enum cts_status cts_recording_open(const char *path, struct cts_recording *recording,
@@ -194,12 +209,26 @@ void cts_recording_close(struct cts_recording *recording)
     *recording = (struct cts_recording){0};
 }
 
+/* Whether the run is one of time alone: its recorders write no accesses. */
+static bool is_of_time_alone(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->rank_count; i++) {
+        const char *const recorder = catalogue->ranks[i].recorder;
+        if (!recorder || strcmp(recorder, "timeline") != 0) return false;
+    }
+    return catalogue->rank_count && !catalogue->launch_count;
+}
+
 enum cts_status cts_recording_need_accesses(const struct cts_recording *recording,
                                             struct cts_error *error)
 {
     const struct cts_gaps *const gaps = &recording->catalogue.gaps;
     size_t chunk_count;
     cts_acc_chunks(recording->reader, &chunk_count);
+    if (!chunk_count && is_of_time_alone(&recording->catalogue))
+        return cts_fail(error, CTS_FORMAT,
+                        "run '%s' holds no memory accesses: record it without --timeline",
+                        recording->path);
     if (chunk_count || !gaps->count || !gaps->accesses) return CTS_OK;
     return cts_fail(error, CTS_FORMAT,
                     "nothing is left of the %" PRIu64 " accesses recorded in '%s': %s",
@@ -241,6 +270,15 @@ static bool is_marked(void *state, const struct cts_acc_chunk *chunk)
 {
     const struct damage_search *const search = state;
     return search->is_damaged[chunk - search->chunks];
+}
+
+uint64_t cts_recording_access_bytes(const struct cts_recording *recording)
+{
+    uint64_t size_bytes = 0;
+    const size_t count = cts_acc_file_count(recording->reader);
+    for (size_t i = 0; i < count; i++)
+        size_bytes += cts_acc_file_size(recording->reader, (uint32_t)i);
+    return size_bytes;
 }
 
 bool cts_recording_leave_out_damage(struct cts_recording *recording)

@@ -24,9 +24,13 @@ CTS_MUST_CHECK enum cts_status cts_recording_open(const char *path, struct cts_r
                                                   struct cts_error *error);
 void cts_recording_close(struct cts_recording *recording); /* zeroed: nothing */
 
-/* CTS_FORMAT when accesses were written and none of them is left: for analyses of accesses. */
+/* CTS_FORMAT when the run is one of time alone, or accesses were written and none of them is left:
+ * for whatever needs accesses. */
 CTS_MUST_CHECK enum cts_status cts_recording_need_accesses(const struct cts_recording *recording,
                                                            struct cts_error *error);
+
+/* Of its access files: what cts_recording_leave_out_damage() has to read. */
+uint64_t cts_recording_access_bytes(const struct cts_recording *recording);
 
 /* After an analysis has failed with CTS_FORMAT: decodes every chunk, leaves out those that cannot
  * be, names them among the gaps, and says whether there were any. Then the analysis can be done

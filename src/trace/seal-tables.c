@@ -145,6 +145,19 @@ static const struct cts_checksum *find_checksum(const struct cts_catalogue *cata
     return NULL;
 }
 
+/* A table of which the seal has a checksum is there, also one that this program does not know; and
+ * each has one checksum. */
+static void check_sealed_tables(sqlite3 *db, struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->checksum_count; i++) {
+        const struct cts_checksum *const sealed = &catalogue->checksums[i];
+        if (!cts_seal_has_table(db, sealed->name))
+            cts_gaps_add(&catalogue->gaps, "run.db has lost table '%s'", sealed->name);
+        else if (find_checksum(catalogue, sealed->name) != sealed)
+            cts_gaps_add(&catalogue->gaps, "run.db has two checksums of table '%s'", sealed->name);
+    }
+}
+
 /* Names of columns go into SQL: nothing but what columns_of() writes may. */
 static bool is_column_list(const char *text)
 {
@@ -157,6 +170,7 @@ enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalog
     char text[20];
     if (!catalogue->checksum_count && !cts_catalogue_load_key(db, CTS_SEAL_KEY, text, sizeof text))
         return CTS_OK;
+    check_sealed_tables(db, catalogue);
     for (unsigned t = 0; t <= CTS_TABLE_COUNT; t++) {
         const char *const name = name_of(t);
         struct table_sum sum = {0};

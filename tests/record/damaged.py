@@ -272,6 +272,7 @@ class Damaged(support.RecordTest):
                 self.assertIn(path, dump.stderr)
                 done = self.verb(("comm",))  # without the chunk that cannot be read
                 self.assertIn(path, done.stderr)
+                self.assertIs(self.info("run")["totals"]["complete"], False)
                 if done.returncode:
                     self.assertIn("nothing is left", done.stderr)
                 else:
