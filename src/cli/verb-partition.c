@@ -1,5 +1,4 @@
 /* Partitions of a run: reads it, alone or under mpirun, analyses it, renders the result. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cli/verb.h"
 #include "common/array.h"
 #include "common/install.h"
+#include "common/output-file.h"
 #include "common/processes.h"
 #include "common/progress.h"
 #include "report/partition-who.h"
@@ -192,12 +192,13 @@ static int parse_model(const struct cts_arguments *arguments, struct request *re
 
 /* The numbers of partitions: those asked for, refused where no launch has as many CTAs, or the
  * default ones. */
-static enum cts_status choose_counts(const struct cts_catalogue *catalogue,
+static enum cts_status choose_counts(const char *run_path, const struct cts_catalogue *catalogue,
                                      const struct request *request, uint32_t **counts,
                                      size_t *count, struct cts_error *error)
 {
     const uint64_t largest = cts_partition_largest_grid(catalogue);
-    if (!catalogue->launch_count) return cts_fail(error, CTS_FORMAT, "the run has no launches");
+    if (!catalogue->launch_count)
+        return cts_fail(error, CTS_FORMAT, "'%s' has no launches", run_path);
     if (request->named_counts && request->last > largest)
         return cts_fail(error, CTS_USAGE, "%llu partitions, but no launch has more than %llu CTAs",
                         (unsigned long long)request->last, (unsigned long long)largest);
@@ -224,7 +225,7 @@ static enum cts_status analyze(const struct cts_recording *recording, struct req
     size_t count = 0;
     uint32_t *counts = NULL;
     for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
-    status = choose_counts(&recording->catalogue, request, &counts, &count, error);
+    status = choose_counts(recording->path, &recording->catalogue, request, &counts, &count, error);
     options.counts = counts;
     options.count_count = count;
     options.processes = processes;
@@ -259,12 +260,12 @@ static enum cts_status write_assignment(const struct cts_partition_report *repor
                                         struct cts_error *error)
 {
     const size_t length = strlen(path);
-    FILE *const file = fopen(path, "w");
-    if (!file) return cts_fail_errno(error, errno, "cannot write '%s'", path);
-    enum cts_status status = cts_partition_write_assignment(
-        report, file, length >= 5 && !strcmp(path + length - 5, ".json"), error);
-    if (fclose(file) && !status) status = cts_fail_errno(error, errno, "cannot write '%s'", path);
-    return status;
+    const bool as_json = length >= 5 && !strcmp(path + length - 5, ".json");
+    struct cts_output output;
+    enum cts_status status = cts_output_open(path, &output, error);
+    if (status) return status;
+    status = cts_partition_write_assignment(report, output.file, as_json, error);
+    return cts_output_close(&output, status, error);
 }
 
 static enum cts_status run_analysis(const char *run_path, struct request *request,

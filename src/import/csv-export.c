@@ -1,10 +1,9 @@
 /* Accesses as a table: a line per thread and access, in the order of the files. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "common/packing/packed-output.h"
 #include "common/text-table.h"
 #include "import/select.h"
 
@@ -88,14 +87,10 @@ enum cts_status cts_export_csv(const struct cts_catalogue *catalogue,
 {
     *result = (struct cts_export_result){0};
     struct exporting e = {.catalogue = catalogue, .result = result};
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.part-%d", options->path, (int)getpid()) < 0)
-        return cts_fail(error, CTS_MEMORY, "no memory for a path");
-    e.file = cts_export_open(temporary, options->packed);
-    enum cts_status status =
-        e.file ? CTS_OK : cts_fail_errno(error, errno, "cannot write '%s'", options->path);
-    if (status) goto out;
-    (void)setvbuf(e.file, NULL, _IOFBF, 1 << 20);
+    struct cts_packed_output output;
+    enum cts_status status = cts_packed_output_open(options->path, options->packed, &output, error);
+    if (status) return status;
+    e.file = output.file;
     fputs(
         "launch,kernel,record,block_x,block_y,block_z,warp,lane,thread_x,thread_y,thread_z,address,"
         "value,site,operation,space,size,type,variable,file,line\n",
@@ -104,12 +99,5 @@ enum cts_status cts_export_csv(const struct cts_catalogue *catalogue,
         .state = &e, .begin = begin_launch, .record = put_record, .end = end_launch};
     status = cts_export_walk(catalogue, reader, &options->selection, options->progress, &visitor,
                              result, error);
-    const bool failed = ferror(e.file) != 0;
-    const bool closed = fclose(e.file) == 0;
-    if (!status && (failed || !closed || rename(temporary, options->path)))
-        status = cts_fail_errno(error, errno ? errno : EIO, "cannot write '%s'", options->path);
-    if (status) unlink(temporary);
-out:
-    free(temporary);
-    return status;
+    return cts_packed_output_close(&output, status, error);
 }

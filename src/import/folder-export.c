@@ -14,6 +14,7 @@
 #include "common/array.h"
 #include "common/json.h"
 #include "common/map.h"
+#include "common/packing/packed-output.h"
 #include "import/folder.h"
 #include "import/select.h"
 
@@ -35,7 +36,7 @@ struct exporting {
     struct cts_error *error;
     struct kernel *kernels; /* by id */
     struct cts_folder_texts traces;
-    FILE *file;
+    struct cts_packed_output output; /* .file: NULL while none is open */
     struct cts_json json;
     char *folder; /* where it is made; it gets its name when it is whole */
     char *path;
@@ -50,10 +51,9 @@ static enum cts_status open_file(struct exporting *e, const char *name, bool pac
         e->path = NULL;
         return cts_fail(e->error, CTS_MEMORY, "no memory for a path");
     }
-    e->file = cts_export_open(e->path, packed);
-    if (!e->file) return cts_fail_errno(e->error, errno, "cannot write '%s'", e->path);
-    (void)setvbuf(e->file, NULL, _IOFBF, 1 << 20);
-    cts_json_begin(&e->json, e->file);
+    const enum cts_status status = cts_packed_output_open(e->path, packed, &e->output, e->error);
+    if (status) return status;
+    cts_json_begin(&e->json, e->output.file);
     if (e->options->indented)
         cts_json_open_object(&e->json);
     else
@@ -65,12 +65,8 @@ static enum cts_status close_file(struct exporting *e)
 {
     cts_json_close_object(&e->json);
     enum cts_status status = cts_json_end(&e->json, e->error);
-    const int problem = fclose(e->file) ? errno ? errno : EIO : 0;
-    e->file = NULL;
-    if (!status && problem)
-        status = cts_fail_errno(e->error, problem, "cannot write '%s'", e->path);
-    else if (status)
-        status = cts_context(e->error, "cannot write '%s'", e->path);
+    if (status) status = cts_context(e->error, "cannot write '%s'", e->path);
+    status = cts_packed_output_close(&e->output, status, e->error);
     free(e->path);
     e->path = NULL;
     return status;
@@ -421,7 +417,6 @@ static void release(struct exporting *e)
     }
     release_texts(&e->traces);
     free(e->kernels);
-    if (e->file) (void)fclose(e->file);
     free(e->path);
     free(e->folder);
 }
@@ -481,6 +476,7 @@ enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
     if (!status) status = write_run(&e);
     if (!status && rename(e.folder, options->path))
         status = cts_fail_errno(error, errno, "cannot write '%s'", options->path);
+    if (e.output.file) status = cts_packed_output_close(&e.output, status, error);
     if (status && is_made) remove_folder(&e);
     release(&e);
     return status;

@@ -127,27 +127,3 @@ enum cts_status cts_export_walk(const struct cts_catalogue *catalogue,
         status = cts_fail(error, CTS_USAGE, "there is no launch to export");
     return status;
 }
-
-/* ---- files ---- */
-
-static ssize_t write_packed(void *cookie, const char *bytes, size_t count)
-{
-    const unsigned most = count < (1u << 30) ? (unsigned)count : 1u << 30;
-    return gzwrite(cookie, bytes, most);
-}
-
-static int close_packed(void *cookie)
-{
-    return gzclose(cookie) == Z_OK ? 0 : EOF;
-}
-
-FILE *cts_export_open(const char *path, bool packed)
-{
-    if (!packed) return fopen(path, "wb");
-    gzFile file = gzopen(path, "wb");
-    if (!file) return NULL;
-    FILE *const stream = fopencookie(
-        file, "w", (cookie_io_functions_t){.write = write_packed, .close = close_packed});
-    if (!stream) gzclose(file);
-    return stream;
-}

@@ -28,7 +28,4 @@ CTS_MUST_CHECK enum cts_status cts_export_rank(const struct cts_catalogue *catal
                                                uint32_t wanted, uint32_t *rank,
                                                struct cts_error *error);
 
-/* A stream that packs what is written, and one that does not; NULL with errno. */
-FILE *cts_export_open(const char *path, bool packed);
-
 #endif

@@ -4,13 +4,12 @@
  * Version 3 joins accesses that follow one another in the file and in memory, of one CTA, operation
  * and size, as the original tools do. Theirs count in 16 bits and wrap: here a run ends at 65,535.
  * Sorts of atomics, sites, warps, values and times are lost: the format has no place for them. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/array.h"
+#include "common/output-file.h"
 #include "import/select.h"
 #include "import/trc.h"
 
@@ -234,29 +233,15 @@ static enum cts_status write_launches(struct exporting *e)
     return cts_fail(e->error, CTS_USAGE, "there is no launch to export");
 }
 
-/* Beside the target, and renamed in the end. */
 static enum cts_status write_file(struct exporting *e)
 {
-    const char *const path = e->options->path;
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.part-%d", path, (int)getpid()) < 0)
-        return cts_fail(e->error, CTS_MEMORY, "no memory for a path");
-    enum cts_status status = CTS_OK;
-    e->writer.file = fopen(temporary, "wb");
-    if (!e->writer.file) {
-        status = cts_fail_errno(e->error, errno, "cannot write '%s'", path);
-        goto out;
-    }
-    (void)setvbuf(e->writer.file, NULL, _IOFBF, 1 << 20);
+    struct cts_output output;
+    enum cts_status status = cts_output_open(e->options->path, &output, e->error);
+    if (status) return status;
+    e->writer.file = output.file;
+    (void)setvbuf(output.file, NULL, _IOFBF, 1 << 20);
     status = write_launches(e);
-    const bool failed = ferror(e->writer.file) != 0;
-    const bool closed = fclose(e->writer.file) == 0;
-    if (!status && (failed || !closed || rename(temporary, path)))
-        status = cts_fail_errno(e->error, errno ? errno : EIO, "cannot write '%s'", path);
-    if (status) unlink(temporary);
-out:
-    free(temporary);
-    return status;
+    return cts_output_close(&output, status, e->error);
 }
 
 enum cts_status cts_export_trc(const struct cts_catalogue *catalogue,

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/output-file.h"
 #include "report/figure.h"
 
 enum { LEFT = 76, RIGHT = 16, TOP = 34, BOTTOM = 52, LEGEND_LINE = 16, PNG_SCALE = 2 };
@@ -450,44 +451,59 @@ static void draw(cairo_t *cairo, const struct cts_figure *figure)
 
 /* ---- files ---- */
 
-static enum cts_status finish(cairo_t *cairo, cairo_surface_t *surface, const char *png,
-                              const char *path, struct cts_error *error)
+static cairo_status_t put_bytes(void *file, const unsigned char *bytes, unsigned count)
 {
+    return fwrite(bytes, 1, count, file) == count ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* Draws on a surface and ends it; `png`: where its pixels go, or NULL. */
+static cairo_status_t draw_on(cairo_surface_t *surface, double scale,
+                              const struct cts_figure *figure, FILE *png)
+{
+    cairo_t *const cairo = cairo_create(surface);
+    cairo_scale(cairo, scale, scale);
+    draw(cairo, figure);
     cairo_status_t state = cairo_status(cairo);
     cairo_destroy(cairo);
-    if (!state && png) state = cairo_surface_write_to_png(surface, png);
+    if (!state && png) state = cairo_surface_write_to_png_stream(surface, put_bytes, png);
     cairo_surface_finish(surface);
     if (!state) state = cairo_surface_status(surface);
     cairo_surface_destroy(surface);
-    if (!state) return CTS_OK;
-    return cts_fail(error, CTS_IO, "cannot write '%s': %s", path, cairo_status_to_string(state));
+    return state;
+}
+
+static enum cts_status draw_file(const struct cts_figure *figure, const char *stem,
+                                 const char *ending, struct cts_error *error)
+{
+    const bool as_png = strcmp(ending, ".png") == 0;
+    struct cts_output output;
+    char *path = NULL;
+    if (asprintf(&path, "%s%s", stem, ending) < 0)
+        return cts_fail(error, CTS_MEMORY, "no memory for a path");
+    enum cts_status status = cts_output_open(path, &output, error);
+    if (!status) {
+        const cairo_status_t state =
+            as_png ? draw_on(cairo_image_surface_create(CAIRO_FORMAT_RGB24,
+                                                        PNG_SCALE * CTS_FIGURE_WIDTH,
+                                                        PNG_SCALE * CTS_FIGURE_HEIGHT),
+                             PNG_SCALE, figure, output.file)
+                   : draw_on(cairo_svg_surface_create_for_stream(
+                                 put_bytes, output.file, CTS_FIGURE_WIDTH, CTS_FIGURE_HEIGHT),
+                             1, figure, NULL);
+        if (state)
+            status = cts_fail(error, CTS_IO, "cannot write '%s': %s", path,
+                              cairo_status_to_string(state));
+        status = cts_output_close(&output, status, error);
+    }
+    free(path);
+    return status;
 }
 
 enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *path,
                                 struct cts_error *error)
 {
-    char *svg = NULL, *png = NULL;
-    enum cts_status status = CTS_OK;
-    if (asprintf(&svg, "%s.svg", path) < 0) svg = NULL;
-    if (asprintf(&png, "%s.png", path) < 0) png = NULL;
-    if (!svg || !png) {
-        status = cts_fail(error, CTS_MEMORY, "no memory for a path");
-        goto out;
-    }
-    cairo_surface_t *surface = cairo_svg_surface_create(svg, CTS_FIGURE_WIDTH, CTS_FIGURE_HEIGHT);
-    cairo_t *cairo = cairo_create(surface);
-    draw(cairo, figure);
-    if ((status = finish(cairo, surface, NULL, svg, error))) goto out;
-    surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, PNG_SCALE * CTS_FIGURE_WIDTH,
-                                         PNG_SCALE * CTS_FIGURE_HEIGHT);
-    cairo = cairo_create(surface);
-    cairo_scale(cairo, PNG_SCALE, PNG_SCALE);
-    draw(cairo, figure);
-    status = finish(cairo, surface, png, png, error);
-out:
-    free(svg);
-    free(png);
-    return status;
+    const enum cts_status status = draw_file(figure, path, ".svg", error);
+    return status ? status : draw_file(figure, path, ".png", error);
 }
 
 enum cts_status cts_figures_draw(const struct cts_figures *figures, const char *directory,

@@ -7,15 +7,14 @@
  * Locations are streamed one after the other; open activities are all that is held. */
 #include "report/path-chrome.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "common/array.h"
 #include "common/json.h"
+#include "common/packing/packed-output.h"
 
 struct frame {
     uint64_t begin_ns;
@@ -314,29 +313,6 @@ static void put_waits(struct chrome *c)
 
 /* ---- the file ---- */
 
-static ssize_t write_compressed(void *cookie, const char *data, size_t size)
-{
-    return gzwrite(cookie, data, (unsigned)size) == (int)size ? (ssize_t)size : 0;
-}
-
-static int close_compressed(void *cookie)
-{
-    return gzclose(cookie) == Z_OK ? 0 : -1;
-}
-
-static FILE *open_output(const char *path)
-{
-    const size_t length = strlen(path);
-    if (length < 3 || strcmp(path + length - 3, ".gz") != 0) return fopen(path, "wbe");
-    gzFile const compressed = gzopen(path, "wb1e");
-    if (!compressed) return NULL;
-    FILE *const file =
-        fopencookie(compressed, "w",
-                    (cookie_io_functions_t){.write = write_compressed, .close = close_compressed});
-    if (!file) gzclose(compressed);
-    return file;
-}
-
 static enum cts_status put_all(struct chrome *c, struct cts_error *error)
 {
     enum cts_status status = quote_names(c, error);
@@ -357,14 +333,13 @@ enum cts_status cts_path_write_chrome(const struct cts_path_source *source,
                                       uint64_t *event_count, struct cts_error *error)
 {
     struct chrome chrome = {.source = source, .result = result, .error = error};
-    errno = 0;
-    chrome.file = open_output(path);
-    if (!chrome.file) return cts_fail_errno(error, errno, "cannot write '%s'", path);
-    (void)setvbuf(chrome.file, NULL, _IOFBF, 1 << 18);
-    enum cts_status status = put_all(&chrome, error);
-    const bool failed = ferror(chrome.file);
-    if ((fclose(chrome.file) || failed) && !status)
-        status = cts_fail_errno(error, errno, "cannot write '%s'", path);
+    struct cts_packed_output output;
+    const size_t length = strlen(path);
+    const bool is_packed = length >= 3 && strcmp(path + length - 3, ".gz") == 0;
+    enum cts_status status = cts_packed_output_open(path, is_packed, &output, error);
+    if (status) return status;
+    chrome.file = output.file;
+    status = cts_packed_output_close(&output, put_all(&chrome, error), error);
     for (size_t i = 0; i < chrome.name_count && chrome.names; i++) free(chrome.names[i]);
     free(chrome.names);
     free(chrome.stack.items);
