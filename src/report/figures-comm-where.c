@@ -52,8 +52,8 @@ static enum cts_status bisection(struct cts_figures *figures, const struct cts_c
         .group = "bisection",
         .title = "Bisection",
         .tab = relative ? "share" : "bytes",
-        .says = "Bytes of transfers that change halves when the grid is cut in two along a "
-                "dimension, by pair of kernels; the pairs with the most bytes.",
+        .says = "Transferred bytes that cross the cut when the grid is halved along a dimension, "
+                "for the kernel pairs with the most bytes.",
         .source = "003 6.2.4",
     };
     size_t chosen[BARS_MAX];
@@ -96,9 +96,9 @@ static enum cts_status distances(struct cts_figures *figures, const struct cts_c
     static const struct cts_figure_texts texts = {
         .name = "comm-distance",
         .group = "distance",
-        .title = "How far apart in time",
-        .says = "Launches that lie between the one that wrote and the one that reads; 0: the "
-                "directly succeeding one. Bytes count once per reader.",
+        .title = "Launches between write and read",
+        .says = "Number of launches between the writing and the reading launch; 0: the next launch "
+                "reads. Bytes count once per reader.",
         .source = "003 6.3.2",
     };
     if (!comm->distance_count) return CTS_OK;
@@ -145,13 +145,12 @@ static enum cts_status strides(struct cts_figures *figures, const struct cts_com
     const struct cts_figure_texts texts = {
         .name = of_lanes ? "comm-strides-of-lanes" : "comm-strides",
         .group = "strides",
-        .title = "Strides of what communicates",
+        .title = "Strides of communicating accesses",
         .tab = of_lanes ? "between lanes" : "between addresses",
-        .says = of_lanes
-                    ? "Distance in bytes between the addresses of consecutive active lanes, of "
-                      "accesses that communicate; the most frequent ones."
-                    : "Distance in bytes between consecutive addresses of a CTA that "
-                      "communicate; the most frequent ones.",
+        .says = of_lanes ? "Most frequent distances in bytes between consecutive active lanes of "
+                           "communicating accesses."
+                         : "Most frequent distances in bytes between consecutive communicating "
+                           "addresses of a CTA.",
         .source = "003 6.2.5",
     };
     static const enum cts_stride_kind kinds[2][2] = {
@@ -230,10 +229,9 @@ static enum cts_status allocations(struct cts_figures *figures,
     static const struct cts_figure_texts texts = {
         .name = "comm-allocations",
         .group = "allocations",
-        .title = "Which variables carry it",
-        .says =
-            "Bytes received from earlier launches, and bytes written that a later launch reads, "
-            "by allocation; those with the most.",
+        .title = "Communication by variable",
+        .says = "Bytes received from earlier launches, and bytes written that a later launch "
+                "reads, for the allocations with the most bytes.",
     };
     size_t chosen[BARS_MAX];
     uint64_t *const bytes = cts_array_zeroed(comm->allocation_count, sizeof *bytes, error);
@@ -281,9 +279,9 @@ static enum cts_status sites(struct cts_figures *figures, const struct cts_catal
     static const struct cts_figure_texts texts = {
         .name = "comm-sites",
         .group = "sites",
-        .title = "Which lines carry it",
-        .says = "Bytes that thread accesses of a line read from earlier launches, or wrote for "
-                "later ones; the lines with the most.",
+        .title = "Communication by line",
+        .says = "Bytes that thread accesses of a line read from earlier launches or wrote for "
+                "later launches, for the lines with the most bytes.",
     };
     size_t chosen[BARS_MAX];
     uint64_t *const bytes = cts_array_zeroed(comm->site_count, sizeof *bytes, error);

@@ -22,10 +22,10 @@ static enum cts_status transfer_sizes(struct cts_figures *figures, const struct 
         .group = "transfer-sizes",
         .title = "Transfer sizes",
         .tab = by_bytes ? "by volume" : "by number",
-        .says = by_bytes ? "Share of the transferred bytes that went in transfers (from one CTA of "
-                           "one launch to one CTA of another) of at most so many bytes."
-                         : "Share of transfers (from one CTA of one launch to one CTA of another) "
-                           "of at most so many bytes.",
+        .says = by_bytes ? "Share of the transferred bytes in transfers up to each size. A "
+                           "transfer goes from one CTA of one launch to one CTA of another."
+                         : "Share of transfers up to each size. A transfer goes from one CTA of "
+                           "one launch to one CTA of another.",
         .source = "003 6.2.2",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_STEPS, &texts, error);
@@ -146,8 +146,9 @@ static enum cts_status degrees(struct cts_figures *figures, const struct cts_com
         .name = "comm-degrees",
         .group = "degrees",
         .title = "Partners of a CTA",
-        .says = "How many CTAs a CTA of a launch received from, and sent to: the share of CTAs, "
-                "those without a partner included.",
+        .says =
+            "Share of CTAs by the number of CTAs that each received from or sent to in a launch, "
+            "including CTAs without a partner.",
         .source = "003 6.2.3",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
@@ -187,12 +188,12 @@ static enum cts_status volumes(struct cts_figures *figures, const struct cts_com
     const struct cts_figure_texts texts = {
         .name = "comm-volume-by-launch",
         .group = "volume-by-launch",
-        .title = "Volume, launch by launch",
+        .title = "Volume by launch",
         .says = comm->launch_count > LAUNCHES_MAX
-                    ? "Bytes that a launch received from earlier ones, and bytes it wrote that a "
-                      "later one read. The first 4,000 launches."
-                    : "Bytes that a launch received from earlier ones, and bytes it wrote that a "
-                      "later one read.",
+                    ? "Bytes that each launch received from earlier launches, and bytes it wrote "
+                      "that a later launch read. First 4,000 launches."
+                    : "Bytes that each launch received from earlier launches, and bytes it wrote "
+                      "that a later launch read.",
         .source = "003 6.3.1",
     };
     struct cts_figure *const figure =
@@ -212,9 +213,9 @@ static enum cts_status connectivity(struct cts_figures *figures, const struct ct
     const struct cts_figure_texts texts = {
         .name = "comm-connectivity-by-launch",
         .group = "connectivity-by-launch",
-        .title = "Partners, launch by launch",
-        .says = "Mean number of partners of a launch's CTAs, those without any included; the band "
-                "is the deviation between its CTAs.",
+        .title = "Partners by launch",
+        .says = "Mean number of partners of the CTAs of each launch, including CTAs without "
+                "partners. The band is the standard deviation over its CTAs.",
         .source = "003 6.4.1",
     };
     struct cts_figure *const figure =
@@ -249,8 +250,8 @@ static enum cts_status density(struct cts_figures *figures, const struct cts_com
         .group = "density",
         .title = "CTA to CTA",
         .tab = by_bytes ? "bytes" : "transfers",
-        .says = "Writing CTA against reading CTA over the whole run, whatever the kernel; CTA ids "
-                "count x first.",
+        .says = "Writing CTA over reading CTA for the whole run and all kernels. CTA ids count x "
+                "first.",
         .source = "003 6.2.6",
     };
     if (!map->cells || !comm->transfer_size_count) return CTS_OK;

@@ -14,9 +14,10 @@ static enum cts_status sets(struct cts_figures *figures, const struct cts_partit
     static const struct cts_figure_texts texts = {
         .name = "partition-sets",
         .group = "partition-sets",
-        .title = "Who wrote what is read",
-        .says = "Addresses that CTAs read over the run, each counted once: last written by a "
-                "kernel (GPU set), by the host or nobody (host set), or now this, now that.",
+        .title = "Origin of the data read",
+        .says =
+            "Addresses that CTAs read during the run, each counted once: last written by a kernel "
+            "(GPU set), by the host or nobody (host set), or by both at different times.",
         .source = "004 figure 4",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
@@ -49,10 +50,10 @@ static enum cts_status critical(struct cts_figures *figures, const struct cts_pa
     static const struct cts_figure_texts texts = {
         .name = "partition-critical",
         .group = "partition-critical",
-        .title = "Critical volume, launch by launch",
-        .says = "Of the kernel-written bytes that a launch reads, the share that the directly "
-                "preceding launch wrote: what cannot be sent ahead. Launches that read nothing "
-                "from kernels have none.",
+        .title = "Critical volume by launch",
+        .says = "Share of the kernel-written bytes read by a launch that the previous launch "
+                "wrote, so that they cannot be sent in advance. Launches that read no "
+                "kernel-written data have no value.",
         .source = "004 figure 5",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_LINES, &texts, error);
@@ -147,44 +148,42 @@ struct curve {
 };
 
 static const struct curve curves[] = {
-    {{"partition-traffic", "partition-scaling", "Traffic against partitions", "bytes",
-      "Bytes that pass between partitions over the run, by mapping; the line is the better one of "
+    {{"partition-traffic", "partition-scaling", "Traffic by number of partitions", "bytes",
+      "Bytes transferred between partitions during the run, by mapping. The line is the better of "
       "the fits a + b*p and a - a/(b + p).",
       "004 figure 7"},
      "bytes between partitions",
      CTS_UNIT_BYTES,
      traffic,
      true},
-    {{"partition-traffic-of-written", "partition-scaling", "Traffic against partitions",
+    {{"partition-traffic-of-written", "partition-scaling", "Traffic by number of partitions",
       "share of written",
-      "Bytes that pass between partitions over the run, as a share of the bytes that launches "
+      "Bytes transferred between partitions during the run, as a share of the bytes that launches "
       "write.",
       "004 figure 7"},
      "traffic / written bytes",
      CTS_UNIT_FRACTION,
      of_written,
      false},
-    {{"partition-traffic-of-gpu-set", "partition-scaling", "Traffic against partitions",
+    {{"partition-traffic-of-gpu-set", "partition-scaling", "Traffic by number of partitions",
       "share of the GPU set",
-      "Bytes that pass between partitions over the run, as a share of the kernel-written bytes "
-      "that "
-      "launches read.",
+      "Bytes transferred between partitions during the run, as a share of the kernel-written bytes "
+      "that launches read.",
       "004 figure 7"},
      "traffic / GPU set",
      CTS_UNIT_FRACTION,
      of_gpu_set,
      false},
-    {{"partition-replicas", "partition-scaling", "Traffic against partitions", "with replicas",
-      "What is left if a byte that was fetched once stays until it is written again.", NULL},
+    {{"partition-replicas", "partition-scaling", "Traffic by number of partitions", "with replicas",
+      "Remaining traffic if each fetched byte is kept until it is written again.", NULL},
      "bytes between partitions",
      CTS_UNIT_BYTES,
      replicas,
      false},
     {{"partition-speedup", "partition-speedup", "Estimated speed-up of the memory traffic",
       "no overlap",
-      "Against one partition, when local and remote traffic take turns: the lower bound of the "
-      "time "
-      "model.",
+      "Relative to one partition, if local and remote traffic do not overlap: the lower bound of "
+      "the time model.",
       NULL},
      "speed-up",
      CTS_UNIT_NUMBER,
@@ -192,16 +191,15 @@ static const struct curve curves[] = {
      false},
     {{"partition-speedup-overlap", "partition-speedup", "Estimated speed-up of the memory traffic",
       "full overlap",
-      "Against one partition, when local and remote traffic go at once: the upper bound of the "
-      "time "
-      "model.",
+      "Relative to one partition, if local and remote traffic fully overlap: the upper bound of "
+      "the time model.",
       NULL},
      "speed-up",
      CTS_UNIT_NUMBER,
      fast,
      false},
     {{"partition-balance", "partition-balance", "Balance of work", NULL,
-      "Accesses of the busiest partition over the mean; 1 is even.", NULL},
+      "Accesses of the busiest partition divided by the mean; 1 means perfectly balanced.", NULL},
      "largest / mean",
      CTS_UNIT_NUMBER,
      imbalance,
@@ -286,7 +284,7 @@ static enum cts_status boxes(struct cts_figures *figures, const struct cts_parti
     const struct cts_figure_texts texts = {
         .name = of_gpu ? "partition-launches-of-gpu-set" : "partition-launches",
         .group = "partition-launches",
-        .title = "Traffic of a launch",
+        .title = "Traffic per launch",
         .tab = of_gpu ? "share of the GPU set" : "bytes",
         .says = of_gpu
                     ? "Traffic between partitions of each launch as a share of the "

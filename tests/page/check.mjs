@@ -48,24 +48,24 @@ for (const colorScheme of ["light", "dark"]) {
 
     const titles = await page.locator("h2").allTextContents();
     assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
-    assert.deepEqual(titles, ["Kernels", "Kernel to kernel", "Access findings", "Transfer sizes", "Partners of a CTA", "Volume, launch by launch",
-        "Partners, launch by launch", "CTA to CTA", "Which variables carry it", "Which lines carry it", "How far apart in time", "Bisection",
-        "Strides of what communicates", "Who wrote what is read", "Critical volume, launch by launch", "Traffic of a launch",
-        "Traffic against partitions", "Estimated speed-up of the memory traffic", "Balance of work"]);
+    assert.deepEqual(titles, ["Kernels", "Kernel to kernel", "Access findings", "Transfer sizes", "Partners of a CTA", "Volume by launch",
+        "Partners by launch", "CTA to CTA", "Communication by variable", "Communication by line", "Launches between write and read", "Bisection",
+        "Strides of communicating accesses", "Origin of the data read", "Critical volume by launch", "Traffic per launch",
+        "Traffic by number of partitions", "Estimated speed-up of the memory traffic", "Balance of work"]);
 
     // Tiles and tables show the analysis' own numbers.
     const tiles = await page.locator(".tile b").allTextContents();
     assert.equal(tiles[0], String(results.launches.length));
     assert.equal(tiles[4].replaceAll(",", ""), String(results.totals.received_transfers));
     const share = results.totals.ratio_communicated_bytes / results.totals.ratio_written_bytes;
-    assert.equal(tiles[3], `${(100 * share).toFixed(1)} %`);
+    assert.equal(tiles[3], `${(100 * share).toFixed(1)}%`);
     for (const summary of await page.locator("summary").all()) await summary.click();
     const sizes = await page.locator(".card", { hasText: "Transfer sizes" }).locator("details tbody tr").evaluateAll((rows) =>
         rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent)));
     const transfers = results.transfer_sizes.reduce((sum, entry) => sum + entry.transfers, 0);
     let sum = 0;
     assert.deepEqual(sizes.slice(1, -1).map((row) => row[1]),
-        results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)} %`));
+        results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)}%`));
 
     const findings = await page.locator(".card", { hasText: "Access findings" }).locator("tbody tr").evaluateAll((rows) =>
         rows.map((row) => [row.cells[0].textContent, row.cells[4].textContent]));

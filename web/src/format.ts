@@ -38,7 +38,7 @@ export function short(value: number): string {
 }
 
 export function percent(share: number | null): string {
-    return share === null || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(1)} %`;
+    return share === null || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(1)}%`;
 }
 
 // A kernel's name without its parameters; the whole name on hover.

@@ -287,7 +287,7 @@ const parts = {
         assert.match(await text(page.locator(".selected")), /strided: 24 B from lane to lane 24 sectors, ideal: 8 256 of 768 B used/);
         await page.getByRole("button", { name: "Sectors", exact: true }).click();
         await settle(page);
-        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^24 sectors ideal: 8 .* 256 of 768 B transferred are used \(33.3 %\)/);
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^24 sectors ideal: 8 .* 256 of 768 B transferred are used \(33.3%\)/);
         await close();
         assert.ok(await agree(address, 0, 4096) > 0);
         end();

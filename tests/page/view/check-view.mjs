@@ -92,7 +92,7 @@ const parts = {
 
         // Sectors: each lane's 4 bytes come with 28 that are not used.
         ({ page, close } = await show("launch=0&view=sectors&record=1&second=none"));
-        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^32 sectors ideal: 4 · 32 lines of 128 B · 128 of 1,024 B transferred are used \(12.5 %\) · strided: 1,024 B/);
+        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^32 sectors ideal: 4 · 32 lines of 128 B · 128 of 1,024 B transferred are used \(12.5%\) · strided: 1,024 B/);
         assert.equal(await canvasOf(page, "sectors").getAttribute("aria-label"), "32 sectors in 32 lines transferred for 128 bytes");
         assert.ok(await pixelsOf(canvasOf(page, "sectors"), STORE) > 2000);
         await close();
@@ -129,7 +129,7 @@ const parts = {
         assert.deepEqual(await page.locator(".finding h3").allTextContents(), ["bank conflicts load of tile"]);
         await page.getByRole("radio", { name: "whole run" }).click();
         await settle(page);
-        assert.deepEqual(await page.locator(".finding .ceiling b").allTextContents(), ["84.0 %", "78.0 %", "43.0 %", "!"]);
+        assert.deepEqual(await page.locator(".finding .ceiling b").allTextContents(), ["84.0%", "78.0%", "43.0%", "!"]);
         await page.getByLabel("Find a finding").fill("struct");
         assert.equal(await page.locator(".finding").count(), 1);
         await page.keyboard.press("Escape");
@@ -137,9 +137,9 @@ const parts = {
         await settle(page);
         assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["gone", "changed", "new"]);
         const kernels = pane(page, "diff").locator(".kernels tbody tr");
-        assert.deepEqual([await kernels.count(), await text(kernels.first())], [1, "▸ transpose_tiled<32> 71,680 → 8,192 16,384 = 67,584 → 4,096 1 = −88.6 %"]);
+        assert.deepEqual([await kernels.count(), await text(kernels.first())], [1, "▸ transpose_tiled<32> 71,680 → 8,192 16,384 = 67,584 → 4,096 1 = −88.6%"]);
         await kernels.getByRole("button").click();
-        assert.deepEqual(await kernels.allInnerTexts().then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim())), ["cost 71,680 → 8,192 −88.6 %", "wavefronts 67,584 → 4,096 −93.9 %"]);
+        assert.deepEqual(await kernels.allInnerTexts().then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim())), ["cost 71,680 → 8,192 −88.6%", "wavefronts 67,584 → 4,096 −93.9%"]);
         // How much of it there is, which may be all that has changed; a place of this run leads to its line.
         assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors per request where 4 would do · 14,336 above the ideal 8 sectors per request where 4 would do · 2,048 above the ideal$/);
         assert.equal(await pane(page, "diff").locator("tbody button", { hasText: "demo.cu" }).count(), 2); // not what is gone

@@ -70,7 +70,7 @@ const SHOWN = ["cost", "sectors", "wavefronts", "launches"];
 const changeText = (old: number | null, now: number | null) => {
     if (!old || now === null) return "–";
     const change = now / old - 1;
-    return change ? `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)} %` : "none";
+    return change ? `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)}%` : "none";
 };
 
 // A kernel's main totals, before and now, in a row; all that differ below it, when it is opened.
