@@ -1017,7 +1017,8 @@ static void test_twin(void **unused)
 static void test_alike(void **unused)
 {
     (void)unused;
-    for (unsigned round = 0; round < 100; round++) {
+    const unsigned rounds = cts_test_count(20, 100);
+    for (unsigned round = 0; round < rounds; round++) {
         struct program *const p = random_program_of(true);
         const struct cts_access_source source = source_of(p);
         const struct cts_selection_options options = {.threads = 1 + round % 3};
