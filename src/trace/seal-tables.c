@@ -161,7 +161,7 @@ static void check_sealed_tables(sqlite3 *db, struct cts_catalogue *catalogue)
 /* Names of columns go into SQL: nothing but what columns_of() writes may. */
 static bool is_column_list(const char *text)
 {
-    return *text && text[strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789\",")] == 0;
+    return *text == '"' && text[strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789\",")] == 0;
 }
 
 enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalogue,
@@ -170,6 +170,8 @@ enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalog
     char text[20];
     if (!catalogue->checksum_count && !cts_catalogue_load_key(db, CTS_SEAL_KEY, text, sizeof text))
         return CTS_OK;
+    /* A column that is not there would be taken for a text that is the same in each row. */
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     check_sealed_tables(db, catalogue);
     for (unsigned t = 0; t <= CTS_TABLE_COUNT; t++) {
         const char *const name = name_of(t);

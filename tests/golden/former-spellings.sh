@@ -8,6 +8,7 @@ same() { # an option that is followed by a value, today's, its value, a verb's a
     ctascope "$@" "$former" "$former_value" >former 2>&1 && ctascope "$@" "$now" "$value" >now 2>&1 ||
         echo "$1 $former fails: $(cat former now)"
     ctascope "$@" >without 2>&1
+    sed -i 's/ in [0-9.]* s$//' former now without # how long it took
     cmp -s former now && echo "$1 $former = $now, $(cmp -s former without && echo no other || echo another) answer than without"
     ctascope "$1" --help | grep -e "$former " -e "$former=" && echo "$1 --help shows $former"
     ctascope help --completion bash | grep "^ *$1) " | grep -e "$former " && echo "completion has $former"
