@@ -1,8 +1,10 @@
 // Bundles a page into one HTML file without references to anything outside:
 //     node build.mjs report|view OUTPUT
 // The file holds the marker @@CTASCOPE_DATA@@ where ctascope writes what the page shows as JSON, and
-// @@CTASCOPE_NONCE@@ where the server of `ctascope view` writes what lets its script run.
+// @@CTASCOPE_NONCE@@ where the server of `ctascope view` writes what lets its script run. The page's
+// policy names its one script by hash; @@CTASCOPE_CONNECT@@ is where it says who may be asked.
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,5 +34,6 @@ const text = (ending) => bundle.outputFiles.find((file) => file.path.endsWith(en
 const script = text(".js").replaceAll("</script", "<\\/script");
 const style = text(".css").replaceAll("</style", "<\\/style");
 const template = await readFile(join(here, "src", pages[name].template), "utf8");
-const page = template.replace("/*STYLE*/", () => style).replace("/*SCRIPT*/", () => script);
+const hash = `sha256-${createHash("sha256").update(script).digest("base64")}`;
+const page = template.replace("/*HASH*/", () => hash).replace("/*STYLE*/", () => style).replace("/*SCRIPT*/", () => script);
 await writeFile(output, page);

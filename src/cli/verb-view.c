@@ -1,22 +1,59 @@
 /* The page of a run, or of the time of an archive, served on this machine until Ctrl-C. */
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/report-material.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/read-file.h"
+#include "common/temporary.h"
 #include "view/server.h"
 
+/* ---- the browser ---- */
+
+/* Other users see the arguments of a process, so the browser gets the address out of a file that
+ * only its user can read. */
+static char browser_file[PATH_MAX]; /* "": there is none */
+
+static bool write_browser_file(const struct cts_view_server *server)
+{
+    if (snprintf(browser_file, sizeof browser_file, "%s/ctascope-view-XXXXXX.html",
+                 cts_temporary_directory()) >= (int)sizeof browser_file)
+        return false;
+    const int number = mkostemps(browser_file, 5, O_CLOEXEC); /* with mode 0600 */
+    FILE *const file = number < 0 ? NULL : fdopen(number, "w");
+    if (!file) return false;
+    fprintf(file,
+            "<!doctype html><meta charset=\"utf-8\"><title>ctascope</title>\n"
+            "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n"
+            "<a href=\"%s\">ctascope view</a>\n",
+            cts_view_server_entry(server), cts_view_server_entry(server));
+    return fclose(file) == 0;
+}
+
 /* Opens the browser, if there is a screen, without waiting for it. */
-static void open_browser(const char *url)
+static void open_browser(const struct cts_view_server *server)
 {
     if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY")) return;
-    if (fork() != 0) return;
+    if (!write_browser_file(server)) {
+        fprintf(stderr, "ctascope view: cannot write a file in '%s': open the address yourself\n",
+                cts_temporary_directory());
+        return;
+    }
+    const pid_t child = fork();
+    if (child != 0) {
+        if (child > 0) waitpid(child, NULL, 0);
+        return;
+    }
     if (fork() == 0) { /* nobody's child, so that nobody has to wait for it */
         sigset_t none;
         sigemptyset(&none);
@@ -24,9 +61,54 @@ static void open_browser(const char *url)
         setsid();
         const int nothing = cts_open_file("/dev/null", O_WRONLY, 0);
         if (dup2(nothing, STDOUT_FILENO) >= 0 && dup2(nothing, STDERR_FILENO) >= 0)
-            execlp("xdg-open", "xdg-open", url, (char *)NULL);
+            execlp("xdg-open", "xdg-open", browser_file, (char *)NULL);
     }
     _exit(0);
+}
+
+static void remove_browser_file(void)
+{
+    if (*browser_file) unlink(browser_file);
+}
+
+/* ---- the end ---- */
+
+enum { CLEAN_END_NS = 500000000 }; /* what an orderly end may take */
+
+/* Ctrl-C and its like are waited for by a thread of their own, from before the run is opened. The
+ * server only reads, so the process may end wherever it is: it does so when an orderly end takes
+ * too long, or when it is asked for again. */
+static struct {
+    sigset_t signals;
+    sem_t asked;
+} ending;
+
+static void *wait_for_end(void *state)
+{
+    static const struct timespec most = {.tv_nsec = CLEAN_END_NS};
+    int number;
+    (void)state;
+    sigwait(&ending.signals, &number);
+    sem_post(&ending.asked);
+    while (sigtimedwait(&ending.signals, NULL, &most) < 0 && errno == EINTR) {
+    }
+    remove_browser_file();
+    _exit(CTS_EXIT_OK);
+}
+
+static enum cts_status watch_for_end(struct cts_error *error)
+{
+    pthread_t thread;
+    sigemptyset(&ending.signals);
+    sigaddset(&ending.signals, SIGINT);
+    sigaddset(&ending.signals, SIGTERM);
+    sigaddset(&ending.signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &ending.signals, NULL); /* for all threads that are started from here */
+    sem_init(&ending.asked, 0, 0);
+    const int reason = pthread_create(&thread, NULL, wait_for_end, NULL);
+    if (reason) return cts_fail_errno(error, reason, "cannot start a thread");
+    pthread_detach(thread);
+    return CTS_OK;
 }
 
 /* ---- time ---- */
@@ -82,25 +164,19 @@ static int run_view(const struct cts_arguments *arguments)
                                    time.path);
     }
 
-    /* The signals that end the server are waited for here, and by no other thread. */
-    sigset_t ending;
-    sigemptyset(&ending);
-    sigaddset(&ending, SIGINT);
-    sigaddset(&ending, SIGTERM);
-    sigaddset(&ending, SIGHUP);
-    sigprocmask(SIG_BLOCK, &ending, NULL);
     signal(SIGPIPE, SIG_IGN);
     struct cts_view_server *server = NULL;
     struct cts_error error = {0};
-    if (cts_view_server_start(&options, &server, &error))
+    if (watch_for_end(&error) || cts_view_server_start(&options, &server, &error))
         return cts_report_error(arguments, &error);
     printf("%s\n", cts_view_server_url(server));
     fflush(stdout);
     if (isatty(STDERR_FILENO)) fprintf(stderr, "ctascope view: Ctrl-C ends it\n");
-    if (!cts_argument_given(arguments, "no-open")) open_browser(cts_view_server_url(server));
-    int signal_number;
-    sigwait(&ending, &signal_number);
+    if (!cts_argument_given(arguments, "no-open")) open_browser(server);
+    while (sem_wait(&ending.asked) != 0) {
+    }
     cts_view_server_stop(server);
+    remove_browser_file();
     return CTS_EXIT_OK;
 }
 

@@ -1,6 +1,7 @@
-/* A page is a template with two markers: where its data stand, and the nonce of its script. The
- * report's data are written by page-data.c. Data go into a script element of type application/json,
- * which only a '<' could end, so every '<' becomes the escape of it that JSON has. */
+/* A page is a template with three markers: where its data stand, the nonce of its script, and whom
+ * its script may ask: the server that sent the page, or nobody if it is a file. The report's data
+ * are written by page-data.c. Data go into a script element of type application/json, which only a
+ * '<' could end, so every '<' becomes the escape of it that JSON has. */
 #include "report/page.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
 void cts_page_write_template(FILE *file, const char *page, const char *json, size_t size_bytes,
                              const char *nonce)
 {
-    static const char data_marker[] = "@@CTASCOPE_DATA@@", nonce_marker[] = "@@CTASCOPE_NONCE@@";
+    static const char data_marker[] = "@@CTASCOPE_DATA@@", nonce_marker[] = "@@CTASCOPE_NONCE@@",
+                      connect_marker[] = "@@CTASCOPE_CONNECT@@";
     for (const char *at = page;;) {
         const char *const mark = strstr(at, "@@CTASCOPE_");
         fwrite(at, 1, mark ? (size_t)(mark - at) : strlen(at), file);
@@ -35,6 +37,9 @@ void cts_page_write_template(FILE *file, const char *page, const char *json, siz
         } else if (!strncmp(mark, nonce_marker, strlen(nonce_marker))) {
             fputs(nonce, file);
             at = mark + strlen(nonce_marker);
+        } else if (!strncmp(mark, connect_marker, strlen(connect_marker))) {
+            fputs(*nonce ? "'self'" : "'none'", file);
+            at = mark + strlen(connect_marker);
         } else {
             fputc('@', file);
             at = mark + 1;

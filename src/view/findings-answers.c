@@ -15,11 +15,12 @@ enum cts_status cts_view_access(const struct cts_view_request *request,
                                 const struct cts_access_result **result, struct cts_error *error)
 {
     struct cts_view_snapshot *const snapshot = request->snapshot;
-    enum cts_status status = CTS_OK;
-    pthread_mutex_lock(&snapshot->analysing);
+    enum cts_status status = cts_view_lock(request, &snapshot->analysing, error);
+    if (status) return status;
     if (!snapshot->has_access) {
         const struct cts_access_options options = {0};
-        status = cts_access_analyze(&snapshot->recording.catalogue, &snapshot->source, &options,
+        const struct cts_access_source source = cts_view_source(request);
+        status = cts_access_analyze(&snapshot->recording.catalogue, &source, &options,
                                     &snapshot->access, error);
         snapshot->has_access = !status;
     }
@@ -56,10 +57,11 @@ static struct cts_view_analysis *place_for(struct cts_view_snapshot *snapshot, s
     return place;
 }
 
-static enum cts_status analyse_launch(struct cts_view_snapshot *snapshot, size_t launch,
+static enum cts_status analyse_launch(const struct cts_view_request *request, size_t launch,
                                       const struct cts_access_result **result,
                                       struct cts_error *error)
 {
+    struct cts_view_snapshot *const snapshot = request->snapshot;
     struct cts_view_analysis *const place = place_for(snapshot, launch);
     place->used = ++snapshot->analysis_clock;
     *result = &place->result;
@@ -71,8 +73,9 @@ static enum cts_status analyse_launch(struct cts_view_snapshot *snapshot, size_t
     if (!wanted) return CTS_MEMORY;
     wanted[launch] = true;
     const struct cts_access_options options = {.wanted = wanted};
-    const enum cts_status status = cts_access_analyze(
-        &snapshot->recording.catalogue, &snapshot->source, &options, &place->result, error);
+    const struct cts_access_source source = cts_view_source(request);
+    const enum cts_status status = cts_access_analyze(&snapshot->recording.catalogue, &source,
+                                                      &options, &place->result, error);
     free(wanted);
     place->launch = launch;
     place->is_there = !status;
@@ -85,8 +88,9 @@ static enum cts_status enter_analysis(const struct cts_view_request *request, si
                                       struct cts_error *error)
 {
     if (launch == SIZE_MAX) return cts_view_access(request, result, error);
-    pthread_mutex_lock(&request->snapshot->looking);
-    const enum cts_status status = analyse_launch(request->snapshot, launch, result, error);
+    enum cts_status status = cts_view_lock(request, &request->snapshot->looking, error);
+    if (status) return status;
+    status = analyse_launch(request, launch, result, error);
     if (status) pthread_mutex_unlock(&request->snapshot->looking);
     return status;
 }

@@ -28,6 +28,7 @@ static enum cts_status make(const struct cts_view_request *request,
 {
     const struct cts_view_snapshot *const snapshot = request->snapshot;
     const struct cts_page_options options = {0};
+    const struct cts_access_source source = cts_view_source(request);
     struct cts_page_analyses analyses = {0};
     const struct cts_page page = {
         .run_path = cts_view_run_path(request->run),
@@ -37,8 +38,8 @@ static enum cts_status make(const struct cts_view_request *request,
         .partition = &analyses.partition,
         .figures = &analyses.figures,
     };
-    enum cts_status status = cts_page_analyze(&snapshot->recording.catalogue, &snapshot->source,
-                                              &options, &analyses, error);
+    enum cts_status status =
+        cts_page_analyze(&snapshot->recording.catalogue, &source, &options, &analyses, error);
     if (!status) status = write_page(request, &page, text, error);
     cts_page_analyses_release(&analyses);
     return status;
@@ -52,8 +53,8 @@ enum cts_status cts_view_fill_communication(const struct cts_view_request *reque
     if (!snapshot->source.chunk_count)
         return cts_fail(error, CTS_UNSUPPORTED, "the run holds no accesses");
     enum cts_status status = cts_view_access(request, &access, error);
+    if (!status) status = cts_view_lock(request, &snapshot->analysing, error);
     if (status) return status;
-    pthread_mutex_lock(&snapshot->analysing);
     if (!snapshot->communication) status = make(request, access, &snapshot->communication, error);
     if (!status)
         status = cts_buffer_append(answer, snapshot->communication, strlen(snapshot->communication),

@@ -1,14 +1,15 @@
 /* HTTP around the page and answers.c, by libmicrohttpd with a thread for each connection.
  *
  * A request is refused unless it has the token, names this server as its host (a page elsewhere
- * whose name was made to point here does not), comes from no other origin, and only reads. What it
- * may read are the page and answers that are made from the run that was opened: no text of a
- * request is ever used as a path. */
+ * whose name was made to point here does not), comes from no other origin or site, and only reads.
+ * What it may read are the page and answers that are made from the run that was opened: no text of
+ * a request is ever used as a path. */
 #include "view/server.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -21,6 +22,7 @@
 #include "common/array.h"
 #include "report/page.h"
 #include "view/answers.h"
+#include "view/connections.h"
 #include "view/page.h"
 #include "view/prepare.h"
 
@@ -28,12 +30,11 @@ enum {
     TOKEN_BYTES = 16,
     TOKEN_DIGITS = 2 * TOKEN_BYTES,
     URL_MAX_BYTES = 192 << 10, /* of a request with all its headers */
-    CONNECTIONS_MAX = 64,
-    IDLE_SECONDS = 20, /* until a connection is closed on which nothing moves */
 };
 
 struct cts_view_server {
     struct MHD_Daemon *daemon;
+    struct cts_view_connections *connections;
     struct cts_view_run *run, *other;         /* run NULL: time is all there is */
     struct cts_view_preparation *preparation; /* of `run` */
     enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
@@ -42,7 +43,7 @@ struct cts_view_server {
     char *time;             /* the JSON of the page of time, once it was asked for */
     size_t time_bytes;
     char token[TOKEN_DIGITS + 1];
-    char url[80];
+    char url[80], entry[80];
     char hosts[2][32];   /* what the Host header may be */
     char origins[2][48]; /* what an Origin header may be */
     atomic_bool stopping;
@@ -78,7 +79,8 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
     if (!response) return MHD_NO;
     if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
         MHD_add_response_header(response, "Allow", "GET, HEAD");
-    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, (unsigned)IDLE_SECONDS);
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                              (unsigned)CTS_VIEW_IDLE_SECONDS);
     const enum MHD_Result result = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
     return result;
@@ -142,6 +144,28 @@ static enum MHD_Result respond_page(struct MHD_Connection *connection)
     return respond_html(connection, cts_view_page_write, data, strlen(data));
 }
 
+/* The file that opens the browser leads here, with the token behind '#', which no server is told.
+ * A page that came from a file may not ask for more than this; what it goes on to comes from this
+ * server itself. It holds nothing of the run, so anybody may read it. */
+static const char entry_path[] = "/open";
+
+static void write_entry(FILE *file, const char *data, size_t data_bytes, const char *nonce)
+{
+    (void)data;
+    (void)data_bytes;
+    fprintf(file,
+            "<!doctype html><meta charset=\"utf-8\"><title>ctascope</title>"
+            "<p>This address lacks the token that 'ctascope view' has printed.</p>"
+            "<script nonce=\"%s\">if (/^#[0-9a-f]{%d}$/.test(location.hash)) "
+            "location.replace('/' + location.hash.slice(1) + '/');</script>\n",
+            nonce, (int)TOKEN_DIGITS);
+}
+
+static enum MHD_Result respond_entry(struct MHD_Connection *connection)
+{
+    return respond_html(connection, write_entry, "", 0);
+}
+
 static enum cts_status make_time(struct cts_view_server *server, struct cts_error *error)
 {
     if (server->time) return CTS_OK;
@@ -175,13 +199,13 @@ struct waiting {
     int socket;
 };
 
-/* Whether the client has closed its end; what it may have sent stays where it is. */
+/* Whether the client has closed its end, also behind what it has sent. */
 static bool is_given_up(void *state)
 {
     const struct waiting *const waiting = state;
-    char byte;
+    struct pollfd client = {.fd = waiting->socket, .events = POLLRDHUP};
     if (atomic_load_explicit(&waiting->server->stopping, memory_order_relaxed)) return true;
-    return waiting->socket >= 0 && recv(waiting->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return waiting->socket >= 0 && poll(&client, 1, 0) > 0;
 }
 
 static const char *get_value(void *state, const char *key)
@@ -272,6 +296,26 @@ static enum MHD_Result route(struct cts_view_server *server, struct MHD_Connecti
     return respond_error(connection, MHD_HTTP_NOT_FOUND, "there is nothing at this address");
 }
 
+/* Says that a request may not be answered, and why; NULL: it may. A browser says of each request
+ * where it comes from; other programs say nothing. */
+static const char *refusal_of(const struct cts_view_server *server,
+                              struct MHD_Connection *connection, const char *path)
+{
+    const char *const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
+    const char *const origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
+    const char *const site =
+        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
+    const bool is_entry = !strcmp(path, entry_path);
+    if (!is_one_of(host, server->hosts[0], server->hosts[1]))
+        return "this server is to be addressed as 127.0.0.1 or localhost";
+    if ((origin && !is_one_of(origin, server->origins[0], server->origins[1])) ||
+        (site && !is_entry && !is_one_of(site, "same-origin", "none")))
+        return "this server does not answer the pages of others";
+    if (!is_entry && !has_token(server, path))
+        return "the address lacks the token that 'ctascope view' has printed";
+    return NULL;
+}
+
 static enum MHD_Result handle(void *state, struct MHD_Connection *connection, const char *path,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_bytes, void **request)
@@ -287,21 +331,19 @@ static enum MHD_Result handle(void *state, struct MHD_Connection *connection, co
     }
     if (!*request) {
         *request = &seen;
-        /* However long the answer takes: the time counts again once it is there. */
+        /* However long the answer takes: the time counts again once it is there. Until the request
+         * is complete, connections.c has a deadline. */
         MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
         return MHD_YES;
     }
-    const char *const host = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Host");
-    const char *const origin = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Origin");
-    if (!is_one_of(host, server->hosts[0], server->hosts[1]))
-        return respond_error(connection, MHD_HTTP_FORBIDDEN,
-                             "this server is to be addressed as 127.0.0.1 or localhost");
-    if (origin && !is_one_of(origin, server->origins[0], server->origins[1]))
-        return respond_error(connection, MHD_HTTP_FORBIDDEN,
-                             "this server does not answer the pages of others");
-    if (!has_token(server, path))
-        return respond_error(connection, MHD_HTTP_FORBIDDEN,
-                             "the address lacks the token that 'ctascope view' has printed");
+    if (*upload_bytes) { /* a question has no body: it is read and dropped */
+        *upload_bytes = 0;
+        return MHD_YES;
+    }
+    cts_view_connection_asks(connection);
+    const char *const refusal = refusal_of(server, connection, path);
+    if (refusal) return respond_error(connection, MHD_HTTP_FORBIDDEN, refusal);
+    if (!strcmp(path, entry_path)) return respond_entry(connection);
     return route(server, connection, path + TOKEN_DIGITS + 2);
 }
 
@@ -328,7 +370,7 @@ static enum cts_status listen_on(uint16_t port, int *socket_out, uint16_t *port_
     const int on = 1;
     if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (listener < 0 || bind(listener, (const struct sockaddr *)&address, bytes) != 0 ||
-        listen(listener, CONNECTIONS_MAX) != 0 ||
+        listen(listener, CTS_VIEW_CONNECTIONS_MAX) != 0 ||
         getsockname(listener, (struct sockaddr *)&address, &bytes) != 0) {
         const int reason = errno;
         if (listener >= 0) close(listener);
@@ -345,15 +387,27 @@ static enum cts_status serve(struct cts_view_server *server, uint16_t port, stru
     enum cts_status status = listen_on(port, &listener, &port, error);
     if (status) return status;
     snprintf(server->url, sizeof server->url, "http://127.0.0.1:%u/%s/", port, server->token);
+    snprintf(server->entry, sizeof server->entry, "http://127.0.0.1:%u%s#%s", port, entry_path,
+             server->token);
     snprintf(server->hosts[0], sizeof server->hosts[0], "127.0.0.1:%u", port);
     snprintf(server->hosts[1], sizeof server->hosts[1], "localhost:%u", port);
     for (unsigned i = 0; i < 2; i++)
         snprintf(server->origins[i], sizeof server->origins[i], "http://%s", server->hosts[i]);
-    server->daemon = MHD_start_daemon(
-        MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, port, NULL,
-        NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)URL_MAX_BYTES,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    status = cts_view_connections_start(&server->connections, error);
+    if (!status)
+        server->daemon = MHD_start_daemon(
+            MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL, port,
+            NULL, NULL, handle, server, MHD_OPTION_LISTEN_SOCKET, listener,
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CTS_VIEW_CONNECTIONS_MAX,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)URL_MAX_BYTES,
+            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CTS_VIEW_IDLE_SECONDS,
+            MHD_OPTION_NOTIFY_CONNECTION, cts_view_connection_changed, server->connections,
+            MHD_OPTION_NOTIFY_COMPLETED, cts_view_connection_answered, server->connections,
+            MHD_OPTION_END);
+    if (status) {
+        close(listener);
+        return status;
+    }
     if (!server->daemon) {
         close(listener);
         return cts_fail(error, CTS_IO, "cannot start a server on port %u", port);
@@ -391,6 +445,7 @@ void cts_view_server_stop(struct cts_view_server *server)
     if (!server) return;
     atomic_store(&server->stopping, true);
     if (server->daemon) MHD_stop_daemon(server->daemon);
+    cts_view_connections_stop(server->connections);
     cts_view_prepare_stop(server->preparation);
     cts_view_run_close(server->run);
     cts_view_run_close(server->other);
@@ -402,4 +457,9 @@ void cts_view_server_stop(struct cts_view_server *server)
 const char *cts_view_server_url(const struct cts_view_server *server)
 {
     return server->url;
+}
+
+const char *cts_view_server_entry(const struct cts_view_server *server)
+{
+    return server->entry;
 }

@@ -32,5 +32,8 @@ CTS_MUST_CHECK enum cts_status cts_view_server_start(const struct cts_view_serve
 void cts_view_server_stop(struct cts_view_server *server);
 /* "http://127.0.0.1:PORT/TOKEN/"; lives as long as the server. */
 const char *cts_view_server_url(const struct cts_view_server *server);
+/* An address for a page of another origin, such as a file, to send the browser to: it leads to the
+ * one above. It holds the token too; lives as long as the server. */
+const char *cts_view_server_entry(const struct cts_view_server *server);
 
 #endif

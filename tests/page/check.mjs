@@ -4,6 +4,7 @@
 import { createRequire } from "node:module";
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
+import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
@@ -112,5 +113,33 @@ for (const colorScheme of ["light", "dark"]) {
     await page.close();
 }
 assert.notEqual(backgrounds[0], backgrounds[1]);
+
+// The report's policy: its own script runs, no other does, and nothing is asked of anybody. A server
+// stands by that counts who reaches it.
+const reached = [];
+const server = createServer((request, response) => {
+    reached.push(request.url);
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.end("");
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+const elsewhere = `http://127.0.0.1:${server.address().port}`;
+const refused = await browser.newPage();
+await refused.goto(pathToFileURL(report).href);
+await refused.waitForSelector(".heatmap canvas");
+assert.deepEqual(await refused.evaluate(async (to) => {
+    const directives = new Set();
+    document.addEventListener("securitypolicyviolation", (event) => directives.add(event.effectiveDirective));
+    const add = (name, values) => document.body.append(Object.assign(document.createElement(name), values));
+    add("script", { textContent: "window.intruder = 1" });
+    add("script", { src: `${to}/script` });
+    add("img", { src: `${to}/image` });
+    add("iframe", { src: `${to}/frame` });
+    const failed = await fetch(`${to}/fetch`).then(() => false, () => true);
+    while (directives.size < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+    return { intruder: window.intruder ?? 0, failed, directives: [...directives].sort() };
+}, elsewhere), { intruder: 0, failed: true, directives: ["connect-src", "frame-src", "img-src", "script-src-elem"] });
+assert.deepEqual(reached, []);
+server.close();
 await browser.close();
 console.log("the page shows what the analysis says, in light and dark");

@@ -1,5 +1,6 @@
 // A page with a launch in it answers as the server does: the same questions to both.
 //     node embedded.mjs CTASCOPE RUN GENERATE PROGRAMS WORK_DIRECTORY
+import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -27,6 +28,11 @@ function pageOf(path, ...options) {
     assert.equal(told.status, 0, told.stderr);
     const page = readFileSync(file, "utf8");
     assert.ok(!page.includes("@@"), "a marker is left");
+    // Its policy names its one script, and nobody to ask.
+    const script = /<script nonce="">([\s\S]*?)<\/script>/.exec(page)[1];
+    const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)[1];
+    assert.ok(policy.includes(`script-src 'sha256-${createHash("sha256").update(script).digest("base64")}';`), policy);
+    assert.ok(policy.startsWith("default-src 'none';") && policy.includes("connect-src 'none';"), policy);
     const data = /<script type="application\/json" id="data">([\s\S]*?)<\/script>/.exec(page)[1];
     return { data: JSON.parse(data), told: told.stderr, bytes: statSync(file).size };
 }

@@ -13,9 +13,9 @@ import urllib.request
 class Server:
     """with Server(ctascope, run) as server: server.json("run")"""
 
-    def __init__(self, ctascope, *arguments):
+    def __init__(self, ctascope, *arguments, **variables):
         environment = {key: value for key, value in os.environ.items()
-                       if key not in ("DISPLAY", "WAYLAND_DISPLAY")}
+                       if key not in ("DISPLAY", "WAYLAND_DISPLAY")} | variables
         self.process = subprocess.Popen([ctascope, "view", *arguments], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True, env=environment)
         self.url = self.process.stdout.readline().strip()
