@@ -50,8 +50,7 @@ static void shut_oldest(struct cts_view_connections *all)
     struct slot *oldest = NULL;
     for (unsigned i = 0; i < CTS_VIEW_CONNECTIONS_MAX; i++) {
         struct slot *const slot = &all->slots[i];
-        if (slot->socket >= 0 && slot->is_waiting &&
-            (!oldest || slot->since_ns < oldest->since_ns))
+        if (slot->socket >= 0 && slot->is_waiting && (!oldest || slot->since_ns < oldest->since_ns))
             oldest = slot;
     }
     if (oldest) shut(oldest);
