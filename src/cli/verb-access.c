@@ -64,7 +64,8 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
 static enum cts_status render(struct request *request, const struct cts_access_report *report,
                               struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_access_sheet(report, request->sheet);
+    struct cts_sheet sheet = cts_access_sheet(report, request->sheet);
+    sheet.full_names = report->full_names;
     if (request->sheet != CTS_ACCESS_SHEET_ALLOCATION)
         cts_access_choose_site(report, &request->choice);
     if (request->json) return cts_access_print_json(report, &request->choice, stdout, error);
@@ -90,12 +91,13 @@ static int run_access(const struct cts_arguments *arguments)
         status =
             cts_fail(&error, CTS_USAGE, "the run has no site %s", cts_argument(arguments, "site"));
     } else {
-        const struct cts_access_report report = {.run_path = run.path,
-                                                 .catalogue = &run.recording.catalogue,
-                                                 .result = &run.result,
-                                                 .site = request.by_site ? &request.site : NULL,
-                                                 .lists_allocations =
-                                                     request.sheet == CTS_ACCESS_SHEET_ALLOCATION};
+        const struct cts_access_report report = {
+            .run_path = run.path,
+            .catalogue = &run.recording.catalogue,
+            .result = &run.result,
+            .full_names = cts_argument_given(arguments, "full-names"),
+            .site = request.by_site ? &request.site : NULL,
+            .lists_allocations = request.sheet == CTS_ACCESS_SHEET_ALLOCATION};
         status = render(&request, &report, &error);
     }
     cts_access_run_close(&run);
@@ -113,6 +115,7 @@ static const struct cts_option access_options[] = {
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     {.name = "bank-bytes", .argument = "4|8", .help = "bytes per shared-memory bank (default: 4)"},
+    CTS_OPTION_FULL_NAMES,
     CTS_OPTION_THREADS,
     CTS_FORMER_KERNEL,
     {0},

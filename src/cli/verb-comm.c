@@ -26,6 +26,7 @@ struct request {
     bool has_launch;
     struct cts_sheet_choice choice;
     struct cts_comm_options options;
+    bool full_names;
     bool has_range; /* --address: */
     uint64_t start, end;
 };
@@ -135,6 +136,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     int code = parse_per(arguments, request);
     if (!code) code = parse_range(arguments, request);
     if (!code) code = parse_numbers(arguments, request);
+    request->full_names = cts_argument_given(arguments, "full-names");
     request->options.paper_model = cts_argument_given(arguments, "paper-model");
     request->options.ignore_copies = cts_argument_given(arguments, "ignore-copies");
     request->options.per_stream = cts_argument_given(arguments, "per-stream");
@@ -152,7 +154,8 @@ static enum cts_status print_range(const struct request *request,
                                    const struct cts_comm_range_report *report,
                                    struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_comm_range_sheet(report);
+    struct cts_sheet sheet = cts_comm_range_sheet(report);
+    sheet.full_names = request->full_names;
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
     if (status) return status;
@@ -199,7 +202,8 @@ static enum cts_status ask(const char *run_path, const struct request *request,
 static enum cts_status render_sheet(const struct request *request,
                                     const struct cts_comm_report *report, struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_comm_sheet(report, request->sheet);
+    struct cts_sheet sheet = cts_comm_sheet(report, request->sheet);
+    sheet.full_names = request->full_names;
     const bool as_csv = request->format == FORMAT_CSV;
     const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
     if (!status && !as_csv) cts_comm_print_notes(report, stdout);
@@ -258,8 +262,10 @@ static enum cts_status analyze_and_render(const char *run_path, const struct req
         (void)cts_processes_agree(processes, &status, error);
     } while (cts_cli_again(status, &recording));
     if (!status && processes->rank == 0) {
-        const struct cts_comm_report report = {
-            .run_path = run_path, .catalogue = &recording.catalogue, .comm = &comm};
+        const struct cts_comm_report report = {.run_path = run_path,
+                                               .catalogue = &recording.catalogue,
+                                               .comm = &comm,
+                                               .full_names = request->full_names};
         cts_cli_tell_gaps(&cts_verb_comm, run_path, &recording.catalogue.gaps);
         status = render(request, &report, error);
     }
@@ -298,6 +304,7 @@ static const struct cts_option comm_options[] = {
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     {.name = "launch", .argument = "N", .help = "print only rows of this launch, writer or reader"},
+    CTS_OPTION_FULL_NAMES,
     CTS_OPTION_PAPER_MODEL,
     {.name = "ignore-copies",
      .help = "ignore copies; attribute data that no kernel wrote to the host"},

@@ -17,6 +17,7 @@ struct request {
     bool json, csv, rows;
     enum cts_diff_sheet sheet;
     struct cts_sheet_choice choice;
+    bool full_names;
     struct cts_access_options options;
     const char *fail_on; /* "fault", "new" or "worse"; NULL: nothing */
     double fail_above;   /* 0.05 = 5%; infinite: nothing */
@@ -54,6 +55,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
         return CTS_EXIT_USAGE;
     request->choice.limit = (size_t)limit;
     request->choice.sort = cts_argument(arguments, "sort");
+    request->full_names = cts_argument_given(arguments, "full-names");
     request->options.threads = (unsigned)(threads < 256 ? threads : 256);
     return parse_growth(arguments, request);
 }
@@ -61,7 +63,8 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
 static enum cts_status render(const struct request *request, const struct cts_diff_report *report,
                               struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_diff_sheet(report, request->sheet);
+    struct cts_sheet sheet = cts_diff_sheet(report, request->sheet);
+    sheet.full_names = request->full_names;
     if (request->json) return cts_diff_print_json(report, &request->choice, stdout, error);
     if (!request->rows) return cts_diff_print_summary(report, stdout, error);
     const enum cts_status status =
@@ -214,6 +217,7 @@ static const struct cts_option diff_options[] = {
     CTS_OPTION_FORMAT("table|json|csv"),
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    CTS_OPTION_FULL_NAMES,
     CTS_OPTION_THREADS,
     CTS_FORMER_KERNEL,
     {0},

@@ -145,12 +145,13 @@ static void use_colours(struct cts_text_table *table)
 }
 
 static enum cts_status print_kernels(const struct cts_catalogue *catalogue,
-                                     const struct cts_run_summary *summary, struct cts_error *error)
+                                     const struct cts_run_summary *summary, bool full_names,
+                                     struct cts_error *error)
 {
     if (!summary->kernel_count) return CTS_OK;
-    struct cts_text_table table = {.indent = 2};
+    struct cts_text_table table = {.indent = 2, .full_names = full_names};
     use_colours(&table);
-    cts_text_table_column(&table, "kernel", CTS_LEFT);
+    cts_text_table_column(&table, "kernel", CTS_NAME);
     cts_text_table_column(&table, "launches", CTS_RIGHT);
     cts_text_table_column(&table, "recorded", CTS_RIGHT);
     cts_text_table_column(&table, "grid", CTS_LEFT);
@@ -163,10 +164,11 @@ static enum cts_status print_kernels(const struct cts_catalogue *catalogue,
         const struct cts_kernel_summary *const k = &summary->kernels[i];
         const struct cts_kernel *const kernel = &catalogue->kernels[k->kernel];
         char text[4200];
-        cts_text_table_cell(&table, "%s%s", or_unknown(kernel->name),
-                            kernel->instrumented ? "" : " (not instrumented)");
+        cts_text_table_cell(&table, "%s", or_unknown(kernel->name));
         cts_text_table_cell(&table, "%s", cts_count_text(k->launches).text);
-        cts_text_table_cell(&table, "%s", cts_count_text(k->recorded_launches).text);
+        cts_text_table_cell(&table, "%s",
+                            kernel->instrumented ? cts_count_text(k->recorded_launches).text
+                                                 : "not instrumented");
         extents_text(k->grid, k->several_shapes, text, sizeof text);
         cts_text_table_cell(&table, "%s", text);
         extents_text(k->block, k->several_shapes, text, sizeof text);
@@ -208,7 +210,8 @@ static void print_messages(const struct cts_catalogue *catalogue)
 }
 
 static enum cts_status render_table(const struct cts_recording *recording,
-                                    const struct cts_run_summary *summary, struct cts_error *error)
+                                    const struct cts_run_summary *summary, bool full_names,
+                                    struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = &recording->catalogue;
     printf("Run '");
@@ -217,7 +220,7 @@ static enum cts_status render_table(const struct cts_recording *recording,
     print_origin(catalogue);
     print_totals(catalogue, summary);
     print_gaps(recording, summary);
-    const enum cts_status status = print_kernels(catalogue, summary, error);
+    const enum cts_status status = print_kernels(catalogue, summary, full_names, error);
     if (!status) print_messages(catalogue);
     return status;
 }
@@ -410,8 +413,10 @@ static int info_of_run(const struct cts_arguments *arguments, const char *run_pa
     summary.is_decoded = is_decoded;
     summary.has_gaps = cts_gaps_any(&catalogue->gaps) || cts_gaps_any(&recording.timeline_gaps);
     if (!status) {
-        status = wants_json(arguments) ? render_json(&recording, &summary, timeline, &error)
-                                       : render_table(&recording, &summary, &error);
+        status = wants_json(arguments)
+                     ? render_json(&recording, &summary, timeline, &error)
+                     : render_table(&recording, &summary,
+                                    cts_argument_given(arguments, "full-names"), &error);
         if (!status && timeline && !wants_json(arguments))
             status = cts_info_timeline_table(timeline, &error);
         cts_run_summary_release(&summary);
@@ -458,12 +463,13 @@ static const struct cts_option info_options[] = {
     CTS_OPTION_FORMAT("table|json"),
     {.name = "check",
      .help = "decode all records (default: of runs with at most 64 MiB of access files)"},
+    CTS_OPTION_FULL_NAMES,
     {0},
 };
 
 const struct cts_verb cts_verb_info = {
     .name = "info",
-    .synopsis = "RUN [--format table|json] [--check]",
+    .synopsis = "RUN [--format table|json] [--full-names] [--check]",
     .summary = "Shows what is in a run or a timeline",
     .description =
         "Shows where and with what the run was recorded, whether it is complete, its kernels with\n"

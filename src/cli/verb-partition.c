@@ -27,6 +27,7 @@ struct request {
     bool has_sheet;
     enum cts_partition_sheet sheet;
     struct cts_sheet_choice choice;
+    bool full_names;
     uint64_t first, last;   /* numbers of partitions */
     bool named_counts;      /* by the user */
     const char *assignment; /* the file to write, or NULL */
@@ -52,6 +53,7 @@ static int parse_form(const struct cts_arguments *arguments, struct request *req
     request->choice.limit = (size_t)limit;
     request->choice.limit_option = "--limit";
     request->choice.sort = cts_argument(arguments, "sort");
+    request->full_names = cts_argument_given(arguments, "full-names");
     return 0;
 }
 
@@ -249,7 +251,8 @@ static enum cts_status render(const struct request *request,
     if (request->format == FORMAT_JSON) return cts_partition_print_json(report, stdout, error);
     if (request->format == FORMAT_TABLE && !request->has_sheet)
         return cts_partition_print_summary(report, stdout, error);
-    const struct cts_sheet sheet = cts_partition_sheet(report, request->sheet);
+    struct cts_sheet sheet = cts_partition_sheet(report, request->sheet);
+    sheet.full_names = request->full_names;
     const bool as_csv = request->format == FORMAT_CSV;
     const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
     if (!status && !as_csv) cts_partition_print_notes(report, stdout);
@@ -330,7 +333,8 @@ static enum cts_status store_summaries(const char *run_path, const struct reques
 static enum cts_status print_touchers(const struct request *request,
                                       const struct cts_who_report *report, struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_who_sheet(report);
+    struct cts_sheet sheet = cts_who_sheet(report);
+    sheet.full_names = request->full_names;
     if (request->format != FORMAT_JSON)
         return cts_sheet_print(&sheet, &request->choice, request->format == FORMAT_CSV, stdout,
                                error);
@@ -446,6 +450,7 @@ static const struct cts_option partition_options[] = {
     {.name = "who",
      .argument = "ADDRESS",
      .help = "list the CTAs that access a byte; needs --store-summaries once"},
+    CTS_OPTION_FULL_NAMES,
     CTS_OPTION_THREADS,
     {0},
 };

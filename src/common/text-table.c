@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/short-names.h"
 #include "common/terminal.h"
 #include "common/utf8.h"
 
@@ -62,19 +63,115 @@ static void print_cell(FILE *file, const char *text, size_t width, enum cts_alig
     if (!last) fprintf(file, "%*s", GAP_COLUMNS, "");
 }
 
-enum cts_status cts_text_table_print(const struct cts_text_table *table, FILE *file,
-                                     struct cts_error *error)
+static void find_widths(const struct cts_text_table *table, size_t *widths)
 {
-    if (table->failure.status)
-        return cts_fail(error, table->failure.status, "%s", table->failure.text);
     const unsigned n = table->column_count;
-    size_t widths[CTS_TEXT_TABLE_COLUMNS_MAX];
     for (unsigned i = 0; i < n; i++) widths[i] = cts_utf8_columns(table->titles[i]);
     const char *text = (const char *)table->cells.data;
     for (size_t i = 0; i < table->cell_count; i++, text += strlen(text) + 1) {
         const size_t columns = cts_utf8_columns(text);
         if (columns > widths[i % n]) widths[i % n] = columns;
     }
+}
+
+/* ---- names ---- */
+
+enum { NAME_MIN = 16, NAME_MAX_BYTES = 512 };
+
+/* The different names of a table, sorted, and their short forms. */
+struct names {
+    const char **texts; /* in the table's cells */
+    size_t count;
+    struct cts_short_names names;
+};
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static enum cts_status collect_names(const struct cts_text_table *table, struct names *all,
+                                     struct cts_error *error)
+{
+    size_t found = 0;
+    *all = (struct names){.texts = calloc(table->cell_count + 1, sizeof *all->texts)};
+    if (!all->texts) return cts_fail(error, CTS_MEMORY, "no memory for a table's names");
+    const char *text = (const char *)table->cells.data;
+    for (size_t i = 0; i < table->cell_count; i++, text += strlen(text) + 1)
+        if (table->aligns[i % table->column_count] == CTS_NAME) all->texts[found++] = text;
+    qsort(all->texts, found, sizeof *all->texts, compare_texts);
+    for (size_t i = 0; i < found; i++)
+        if (!all->count || strcmp(all->texts[i], all->texts[all->count - 1]) != 0)
+            all->texts[all->count++] = all->texts[i];
+    return cts_short_names_make(all->texts, all->count, &all->names, error);
+}
+
+/* How many bytes each name may have: those of its column that leave the table narrow enough. */
+static size_t room_for_names(const struct cts_text_table *table, const struct names *all)
+{
+    size_t widths[CTS_TEXT_TABLE_COLUMNS_MAX], others = table->indent, columns = 0;
+    find_widths(table, widths);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        others += i ? GAP_COLUMNS : 0;
+        if (table->aligns[i] == CTS_NAME)
+            columns++;
+        else
+            others += widths[i];
+    }
+    size_t longest = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        const size_t length = strlen(all->names.short_form[i]);
+        if (length > longest) longest = length;
+    }
+    size_t room = others < CTS_TEXT_TABLE_WIDTH ? (CTS_TEXT_TABLE_WIDTH - others) / columns : 0;
+    if (room < NAME_MIN) room = NAME_MIN;
+    return room < longest ? room : longest;
+}
+
+/* The table with its names as they are printed; release `fitted`, also after a failure. */
+static enum cts_status fit_names(const struct cts_text_table *table, struct cts_text_table *fitted,
+                                 struct cts_error *error)
+{
+    struct names all;
+    *fitted = *table;
+    fitted->cells = (struct cts_buffer){.ceiling_bytes = table->cells.ceiling_bytes};
+    fitted->cell_count = 0;
+    enum cts_status status = collect_names(table, &all, error);
+    const size_t room = status ? 0 : room_for_names(table, &all);
+    char name[NAME_MAX_BYTES];
+    const char *text = (const char *)table->cells.data;
+    for (size_t i = 0; i < table->cell_count && !status; i++, text += strlen(text) + 1) {
+        const char *shown = text;
+        if (table->aligns[i % table->column_count] == CTS_NAME) {
+            const char **const at =
+                bsearch(&text, all.texts, all.count, sizeof *all.texts, compare_texts);
+            shown = cts_short_name_fitted(&all.names, (size_t)(at - all.texts), name,
+                                          room + 1 < sizeof name ? room + 1 : sizeof name);
+        }
+        status = cts_buffer_append(&fitted->cells, shown, strlen(shown) + 1, error);
+        if (!status) fitted->cell_count++;
+    }
+    cts_short_names_release(&all.names);
+    free(all.texts);
+    return status;
+}
+
+static bool has_names(const struct cts_text_table *table)
+{
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (table->aligns[i] == CTS_NAME) return table->cell_count && !table->full_names;
+    return false;
+}
+
+/* ---- the table ---- */
+
+static enum cts_status print_table(const struct cts_text_table *table, FILE *file,
+                                   struct cts_error *error)
+{
+    const unsigned n = table->column_count;
+    size_t widths[CTS_TEXT_TABLE_COLUMNS_MAX];
+    const char *text;
+    find_widths(table, widths);
     fprintf(file, "%*s", (int)table->indent, "");
     if (table->title_start) cts_terminal_control(file, table->title_start);
     for (unsigned i = 0; i < n; i++)
@@ -89,6 +186,19 @@ enum cts_status cts_text_table_print(const struct cts_text_table *table, FILE *f
         if (last) fputc('\n', file);
     }
     return ferror(file) ? cts_fail(error, CTS_IO, "cannot write the table") : CTS_OK;
+}
+
+enum cts_status cts_text_table_print(const struct cts_text_table *table, FILE *file,
+                                     struct cts_error *error)
+{
+    if (table->failure.status)
+        return cts_fail(error, table->failure.status, "%s", table->failure.text);
+    if (!has_names(table)) return print_table(table, file, error);
+    struct cts_text_table fitted;
+    enum cts_status status = fit_names(table, &fitted, error);
+    if (!status) status = print_table(&fitted, file, error);
+    cts_text_table_release(&fitted);
+    return status;
 }
 
 void cts_text_table_release(struct cts_text_table *table)

@@ -13,13 +13,17 @@
 #ifndef CTS_COMMON_TEXT_TABLE_H
 #define CTS_COMMON_TEXT_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "common/buffer.h"
 #include "common/error.h"
 
-enum cts_align { CTS_LEFT, CTS_RIGHT };
+/* CTS_NAME: left; names of kernels or functions, printed short (short-names.h) and cut in the
+ * middle where the table would be wider than CTS_TEXT_TABLE_WIDTH. */
+enum cts_align { CTS_LEFT, CTS_RIGHT, CTS_NAME };
+enum { CTS_TEXT_TABLE_WIDTH = 80 };
 enum { CTS_TEXT_TABLE_COLUMNS_MAX = 32 };
 
 struct cts_text_table {
@@ -27,6 +31,7 @@ struct cts_text_table {
     enum cts_align aligns[CTS_TEXT_TABLE_COLUMNS_MAX];
     unsigned column_count;
     unsigned indent;         /* spaces in front of every line */
+    bool full_names;         /* of CTS_NAME columns: as they are */
     const char *title_start; /* printed around the line of titles: colours; NULL: nothing */
     const char *title_end;
     struct cts_buffer cells; /* NUL-terminated texts, row by row */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
+#include "common/short-names.h"
 #include "common/text-table.h"
 #include "report/gaps.h"
 
@@ -308,19 +310,24 @@ static bool is_chosen(const struct cts_access_report *report, const struct cts_f
     return !report->site || report->result->sites[finding->site].site == *report->site;
 }
 
+static const char *kernel_of(const struct cts_access_report *report,
+                             const struct cts_finding *finding)
+{
+    return cts_catalogue_kernel_name(report->catalogue,
+                                     report->result->sites[finding->site].kernel);
+}
+
 static void print_finding(const struct cts_access_report *report, size_t number,
-                          const struct cts_finding *finding, FILE *file)
+                          const struct cts_finding *finding, const char *kernel, FILE *file)
 {
     const struct cts_access_site *const site = &report->result->sites[finding->site];
     const struct cts_site *const words = &report->catalogue->sites[site->site];
     const char *const place = place_text(report, site->site);
-    const char *const kernel = cts_catalogue_kernel_name(report->catalogue, site->kernel);
     char evidence[500];
     cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
-    fprintf(file, "%3zu. %s: %s%s%s in %.*s, %s\n", number, cts_finding_text(finding->kind),
+    fprintf(file, "%3zu. %s: %s%s%s in %s, %s\n", number, cts_finding_text(finding->kind),
             cts_operation_text(words->operation), words->variable ? " of " : "",
-            words->variable ? words->variable : "", kernel ? cts_kernel_name_length(kernel) : 1,
-            kernel ? kernel : "?", place ? place : "?");
+            words->variable ? words->variable : "", kernel ? kernel : "?", place ? place : "?");
     fprintf(file, "     %s.\n", evidence);
     if (cts_finding_is_fault(finding->kind))
         fprintf(file, "     Fix: %s.\n", cts_finding_remedy(finding));
@@ -331,10 +338,12 @@ static void print_finding(const struct cts_access_report *report, size_t number,
 }
 
 /* Some of either sort, so that a program with many faults still shows what is slow. */
-static void print_findings(const struct cts_access_report *report, FILE *file)
+static void print_findings(const struct cts_access_report *report,
+                           const struct cts_short_names *kernels, FILE *file)
 {
-    enum { FAULTS_SHOWN = 5, SHOWN = 8 };
+    enum { FAULTS_SHOWN = 5, SHOWN = 8, NAME_BYTES = 40 };
     const struct cts_access_result *const r = report->result;
+    char name[NAME_BYTES];
     size_t faults = 0, shown = 0, left = 0;
     for (size_t i = 0; i < r->finding_count; i++) {
         const bool is_fault = cts_finding_is_fault(r->findings[i].kind);
@@ -344,7 +353,11 @@ static void print_findings(const struct cts_access_report *report, FILE *file)
             continue;
         }
         faults += is_fault;
-        print_finding(report, ++shown, &r->findings[i], file);
+        print_finding(report, ++shown, &r->findings[i],
+                      report->full_names || !kernel_of(report, &r->findings[i])
+                          ? kernel_of(report, &r->findings[i])
+                          : cts_short_name_fitted(kernels, i, name, sizeof name),
+                      file);
     }
     if (left) fprintf(file, "     ... and %zu more: --per finding\n", left);
     if (!shown)
@@ -355,6 +368,20 @@ static void print_findings(const struct cts_access_report *report, FILE *file)
                 "cost.\n",
                 cts_counted_text(r->small_findings, "finding is", "findings are").text,
                 100 * r->small_share);
+}
+
+/* The short names of the findings' kernels, by finding. */
+static enum cts_status name_kernels(const struct cts_access_report *report,
+                                    struct cts_short_names *kernels, struct cts_error *error)
+{
+    const size_t count = report->result->finding_count;
+    const char **const names = cts_array_zeroed(count + 1, sizeof *names, error);
+    *kernels = (struct cts_short_names){0};
+    if (!names) return CTS_MEMORY;
+    for (size_t i = 0; i < count; i++) names[i] = kernel_of(report, &report->result->findings[i]);
+    const enum cts_status status = cts_short_names_make(names, count, kernels, error);
+    free(names);
+    return status;
 }
 
 void cts_access_choose_site(const struct cts_access_report *report, struct cts_sheet_choice *choice)
@@ -370,12 +397,17 @@ enum cts_status cts_access_print_summary(const struct cts_access_report *report,
     fprintf(file, "Memory accesses in '%s': %s in %s requests\n\nFindings\n", report->run_path,
             cts_counted_text(report->result->access_count, "access", "accesses").text,
             cts_count_text(report->result->record_count).text);
-    print_findings(report, file);
-    const struct cts_sheet sheet = cts_access_sheet(report, CTS_ACCESS_SHEET_SITE);
+    struct cts_short_names kernels;
+    enum cts_status status = name_kernels(report, &kernels, error);
+    if (!status) print_findings(report, &kernels, file);
+    cts_short_names_release(&kernels);
+    if (status) return status;
+    struct cts_sheet sheet = cts_access_sheet(report, CTS_ACCESS_SHEET_SITE);
+    sheet.full_names = report->full_names;
     struct cts_sheet_choice choice = {.sort = "cost", .limit = 15};
     cts_access_choose_site(report, &choice);
-    const enum cts_status status = cts_sheet_part(
-        &sheet, "Sites, by cost; sectors and wavefronts per request", &choice, file, error);
+    status = cts_sheet_part(&sheet, "Sites, by cost; sectors and wavefronts per request", &choice,
+                            file, error);
     if (status) return status;
     fputc('\n', file);
     cts_access_print_notes(report, file);

@@ -14,6 +14,7 @@ struct cts_access_report {
     const struct cts_access_result *result;
     const uint32_t *site;   /* only findings and rows of this site; NULL: all */
     bool lists_allocations; /* in JSON, too */
+    bool full_names;        /* of kernels, in tables and sentences */
 };
 
 enum cts_access_sheet {

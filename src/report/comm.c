@@ -266,6 +266,7 @@ static enum cts_status print_part(const struct cts_comm_report *report, enum cts
                                   struct cts_error *error)
 {
     struct cts_sheet sheet = cts_comm_sheet(report, which);
+    sheet.full_names = report->full_names;
     const struct cts_sheet_choice choice = {.sort = sort, .limit = limit};
     /* The largest transfers are but some: how many more there are is not in the sheet. */
     if (which == CTS_COMM_SHEET_TOP && sheet.row_count > limit) sheet.row_count = limit;

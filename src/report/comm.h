@@ -14,6 +14,7 @@ struct cts_comm_report {
     const char *run_path;
     const struct cts_catalogue *catalogue;
     const struct cts_comm *comm;
+    bool full_names; /* of kernels, in tables */
 };
 
 /* What --per can name; the first is the run as one row. */

@@ -149,8 +149,7 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
         cts_text_table_cell(table, "%s", cell->text ? cell->text : "-");
         return;
     case CTS_CELL_KERNEL:
-        cts_text_table_cell(table, "%.*s", cell->text ? cts_kernel_name_length(cell->text) : 1,
-                            cell->text ? cell->text : "-");
+        cts_text_table_cell(table, "%s", cell->text ? cell->text : "-");
         return;
     case CTS_CELL_ID:
         if (cell->number == UINT64_MAX)
@@ -189,7 +188,7 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
 enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
                                 FILE *file, struct cts_error *error)
 {
-    struct cts_text_table table = {.indent = 2};
+    struct cts_text_table table = {.indent = 2, .full_names = sheet->full_names};
     if (cts_colours_wanted(file)) {
         table.title_start = "\033[1m";
         table.title_end = "\033[0m";
@@ -198,7 +197,9 @@ enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_
         const struct cts_column *const column = &sheet->columns[i];
         if (column->title)
             cts_text_table_column(&table, column->title,
-                                  is_text(column->kind) ? CTS_LEFT : CTS_RIGHT);
+                                  column->kind == CTS_CELL_KERNEL ? CTS_NAME
+                                  : is_text(column->kind)         ? CTS_LEFT
+                                                                  : CTS_RIGHT);
     }
     for (size_t i = 0; i < rows->count; i++) {
         union cts_cell cells[CTS_SHEET_COLUMNS_MAX];

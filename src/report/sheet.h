@@ -14,7 +14,7 @@
 
 enum cts_cell_kind {
     CTS_CELL_TEXT,
-    CTS_CELL_KERNEL,   /* a text; a table leaves a kernel's parameters out */
+    CTS_CELL_KERNEL,   /* a text; a table has short names, unless the sheet has full_names */
     CTS_CELL_ID,       /* a number that is a name: never grouped or scaled; UINT64_MAX: none */
     CTS_CELL_COUNT,    /* "1,234" in a table */
     CTS_CELL_BYTES,    /* "1.50 KiB" in a table */
@@ -42,6 +42,7 @@ struct cts_sheet {
     const char *name; /* of the list in JSON */
     const struct cts_column *columns;
     size_t column_count, row_count;
+    bool full_names; /* in a table: kernels with namespaces, arguments and parameters */
     /* Fills one cell per column; texts live until the next row. */
     void (*row)(const void *state, size_t row, union cts_cell *cells);
     const void *state;

@@ -4,6 +4,7 @@
  *
  *     make-run KIND [PATH]
  *
+ *     long-names complete, with kernels whose names have 300 characters, as PyTorch's have
  *     complete   two kernels, three launches, every pattern, two streams, a copy, messages
  *     values     one load whose values were kept
  *     killed     like complete, but the process kills itself before it closes the run
@@ -36,6 +37,20 @@ static void die(const char *text)
 
 /* ---- the catalogue ---- */
 
+#define ELEMENTWISE(functor)                                                                       \
+    "void at::native::vectorized_elementwise_kernel<4, at::native::" functor                       \
+    "<float>, std::array<char*, 3ul> >(int, at::native::" functor "<float>, std::array<char*, "    \
+    "3ul>, at::native::detail::memory::LoadWithCast<2>, "                                          \
+    "at::native::detail::memory::StoreWithCast<1>, OffsetCalculator<2, unsigned int, false>, "     \
+    "TrivialOffsetCalculator<1, unsigned int>)"
+static const char *names[2] = {"copy(float *, const float *)", "sum(int *)"};
+
+static void name_as_pytorch(void)
+{
+    names[0] = ELEMENTWISE("CUDAFunctor_add");
+    names[1] = ELEMENTWISE("binary_internal::MulFunctor");
+}
+
 static void reserve_ids(struct cts_catalogue_writer *w)
 {
     static const uint32_t counts[CTS_ID_KIND_COUNT] = {
@@ -65,7 +80,7 @@ static void add_code(struct cts_catalogue_writer *w)
     cts_catalogue_add_kernel(w, &(struct cts_kernel){.kernel = ID(KERNEL),
                                                      .module = ID(MODULE),
                                                      .source = ID(SOURCE),
-                                                     .name = "copy(float *, const float *)",
+                                                     .name = names[0],
                                                      .mangled = "_Z4copyPfPKf",
                                                      .line = 3,
                                                      .max_threads = 256,
@@ -73,7 +88,7 @@ static void add_code(struct cts_catalogue_writer *w)
     cts_catalogue_add_kernel(w, &(struct cts_kernel){.kernel = ID(KERNEL) + 1,
                                                      .module = ID(MODULE),
                                                      .source = ID(SOURCE),
-                                                     .name = "sum(int *)",
+                                                     .name = names[1],
                                                      .mangled = "_Z3sumPi",
                                                      .line = 9,
                                                      .static_shared_bytes = 128,
@@ -115,7 +130,7 @@ static void add_code(struct cts_catalogue_writer *w)
         site.site = ID(SITE) + i;
         site.module = ID(MODULE);
         site.source = ID(SOURCE);
-        site.function = i < 2 ? "copy(float *, const float *)" : "sum(int *)";
+        site.function = names[i >= 2];
         site.inlined_at = "";
         cts_catalogue_add_site(w, &site);
     }
@@ -317,6 +332,7 @@ int main(int argc, char **argv)
     struct cts_collector *collector;
     struct cts_stream *stream;
     if (!run) die("no run");
+    if (strcmp(kind, "long-names") == 0) name_as_pytorch();
     if (strcmp(kind, "killed") == 0) { /* what is left by one is put in order by another */
         const pid_t recording = fork();
         if (recording) {
