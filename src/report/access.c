@@ -282,8 +282,19 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
                     .text);
     if (r->unwatched_launches && !r->no_allocations && !r->packed_lanes)
         fprintf(file,
-                "Note: uninitialised reads were not checked in %s: earlier writes are unknown\n",
+                "Note: uninitialised reads were not checked in %s: not all of their stores are "
+                "known\n",
                 cts_counted_text(r->unwatched_launches, "launch", "launches").text);
+    if (r->unknown_allocations && !r->no_allocations && !r->packed_lanes)
+        fprintf(file,
+                "Note: launches with unrecorded stores may have written %s: later reads there "
+                "count as initialised\n",
+                cts_counted_text(r->unknown_allocations, "allocation", "allocations").text);
+    if (r->ordered_bytes)
+        fprintf(file,
+                "Note: several CTAs use %s in turn, with an atomic between (a lock, a flag, or the "
+                "last CTA): no race, provided that the program waits and has fences\n",
+                cts_counted_text(r->ordered_bytes, "byte", "bytes").text);
     if (r->no_allocations && !r->packed_lanes)
         fprintf(file,
                 "Note: allocations are unknown: accesses outside of allocations and uninitialised "
@@ -450,6 +461,8 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_gaps(&json, &report->catalogue->gaps);
     cts_json_member_u64(&json, "unseen_allocations", r->unseen_allocations);
     cts_json_member_u64(&json, "unwatched_launches", r->unwatched_launches);
+    cts_json_member_u64(&json, "unknown_allocations", r->unknown_allocations);
+    cts_json_member_u64(&json, "ordered_bytes", r->ordered_bytes);
     cts_json_member_u64(&json, "foreign_bytes", r->foreign_bytes);
     cts_json_member_bool(&json, "no_allocations", r->no_allocations);
     cts_json_close_object(&json);

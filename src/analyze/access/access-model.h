@@ -91,6 +91,23 @@ struct cts_access_cta {
     uint64_t *shared_written; /* bits; NULL: no shared memory was touched */
     uint32_t shared_words;    /* of them that may be set */
     struct cts_bits seen;     /* faults.c: bytes of which the first access is past */
+    uint32_t moment;          /* of the record at hand: they count up; ordering.c */
+};
+
+/* What one CTA did to a suspected byte, or to a word that may be a signal (ordering.c). */
+struct cts_access_use {
+    uint64_t address;
+    uint32_t cta, first, last; /* moments of its accesses */
+    bool stores;               /* a byte: it is stored */
+    bool is_signal, is_atomic; /* a word: some access is an atomic */
+    uint32_t updates, looks;   /* a word: moments of the last update (0: none) and of the first
+                                  look (UINT32_MAX: none) */
+};
+
+struct cts_access_uses {
+    struct cts_access_use *items;
+    size_t count, capacity;
+    bool is_over; /* there were too many */
 };
 
 enum { CTS_CLASS_READ = 1, CTS_CLASS_STORE = 2, CTS_CLASS_ATOMIC = 4 };
@@ -137,6 +154,7 @@ enum cts_access_look {
     CTS_LOOK_COUNT,  /* requests and bytes */
     CTS_LOOK_WRITES, /* only what is written: launches that are not wanted */
     CTS_LOOK_ORDER,  /* of unwritten bytes: what comes first in each CTA */
+    CTS_LOOK_SIGNAL, /* of races: which atomics stand before and after */
     CTS_LOOK_NAME,   /* who touches what is suspected */
     CTS_LOOK_OTHER,  /* who else touches the bytes of examples */
 };
@@ -187,7 +205,8 @@ struct cts_access_model {
     struct cts_bits_pool pool;
     struct cts_shadow *written; /* bytes that somebody wrote; NULL: not watched */
     struct cts_shadow_view written_view;
-    bool is_blind; /* something that may have written is not known */
+    bool is_blind;    /* not all stores of the launch at hand are known */
+    bool *is_unknown; /* by allocation index: a launch may have stored there unseen */
     uint32_t rank;
     /* the launch at hand */
     const struct cts_launch *launch;
@@ -209,6 +228,7 @@ struct cts_access_model {
         struct cts_access_fault_row *items;
         size_t count, capacity;
     } faults;
+    struct cts_access_uses uses, signals; /* of the launch at hand */
     pthread_mutex_t faults_lock;
     bool is_shared; /* several threads are at work */
 };
@@ -257,6 +277,11 @@ CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *mod
                                                     const struct cts_step *step,
                                                     struct cts_error *error);
 
+/* Whether a launch may have stored what no record tells, though none is missing: its kernel has
+ * instructions that cannot be recorded and are not only loads. */
+bool cts_access_hides_stores(const struct cts_catalogue *catalogue,
+                             const struct cts_launch *launch);
+
 /* ---- faults.c ---- */
 
 CTS_MUST_CHECK enum cts_status cts_access_name_suspects(struct cts_access_model *model,
@@ -267,6 +292,12 @@ CTS_MUST_CHECK enum cts_status cts_access_look_again(struct cts_access_worker *w
 /* The allocation that had the byte and was freed last before the launch; SIZE_MAX: none. */
 size_t cts_access_was_freed(const struct cts_catalogue *catalogue, const struct cts_launch *launch,
                             uint64_t address);
+/* ordering.c: notes a use. */
+CTS_MUST_CHECK enum cts_status cts_access_note_use(struct cts_access_model *model,
+                                                   const struct cts_access_use *use,
+                                                   struct cts_error *error);
+/* Takes what an atomic orders from the suspected races; whether any are left. */
+bool cts_access_take_ordered(struct cts_access_model *model);
 /* A read of shared memory that its CTA has not written. */
 CTS_MUST_CHECK enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
                                                           struct cts_access_cta *cta,

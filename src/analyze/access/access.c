@@ -39,7 +39,8 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     cts_bits_init(&model->touched, &model->pool, CTS_PLANE_COUNT);
     cts_bits_init(&model->suspects, &model->pool, CTS_SUSPECT_COUNT);
     model->site_bits = cts_array_zeroed(catalogue->site_count * 2, sizeof *model->site_bits, error);
-    if (!model->site_bits) return CTS_MEMORY;
+    model->is_unknown = cts_array_zeroed(catalogue->allocation_count, sizeof(bool), error);
+    if (!model->site_bits || !model->is_unknown) return CTS_MEMORY;
     for (size_t i = 0; i < catalogue->site_count * 2; i++)
         cts_bits_init(&model->site_bits[i], &model->pool, 1);
     model->worker_count = cts_thread_count(model->options.threads);
@@ -71,6 +72,9 @@ static void tear_down(struct cts_access_model *model)
         free(worker->warp_ends);
     }
     free(model->workers);
+    free(model->is_unknown);
+    free(model->uses.items);
+    free(model->signals.items);
     for (size_t i = 0; model->site_bits && i < model->catalogue->site_count * 2; i++)
         cts_bits_clear(&model->site_bits[i]);
     free(model->site_bits);
@@ -146,15 +150,33 @@ static enum cts_status change_rank(struct cts_access_model *model, uint32_t rank
     return model->written ? CTS_OK : CTS_MEMORY;
 }
 
+/* What a launch may have stored unseen, into anything that was allocated when it ran: it counts as
+ * written from here on. Loads that are not known hide nothing. */
+static enum cts_status forget_contents(struct cts_access_model *model,
+                                       const struct cts_launch *launch, struct cts_error *error)
+{
+    enum cts_status status = cts_places_at(model->catalogue, launch, &model->places, error);
+    for (size_t i = 0; i < model->places.count && !status; i++) {
+        const struct cts_place *const place = &model->places.items[i];
+        model->result->unknown_allocations += !model->is_unknown[place->allocation];
+        model->is_unknown[place->allocation] = true;
+        status = cts_shadow_fill(model->written, place->start, place->end, CTS_WRITER_HOST, error);
+    }
+    return status;
+}
+
 static enum cts_status run_planned(struct cts_access_model *model,
                                    const struct cts_summary_launch *launch, struct cts_error *error)
 {
+    const struct cts_launch *const row = &model->catalogue->launches[launch->index];
     const bool *const wanted = model->options.wanted;
     const bool is_wanted = !wanted || wanted[launch->index];
-    model->result->unwatched_launches += is_wanted && (model->is_blind || launch->incomplete);
-    model->is_blind |= launch->incomplete;
-    return cts_access_run_launch(model, launch->index, launch->chunk_begin, launch->chunk_end,
-                                 is_wanted, error);
+    const bool hides_stores = launch->incomplete || cts_access_hides_stores(model->catalogue, row);
+    model->is_blind = model->result->no_allocations || hides_stores;
+    model->result->unwatched_launches += is_wanted && model->is_blind;
+    const enum cts_status status = cts_access_run_launch(model, launch->index, launch->chunk_begin,
+                                                         launch->chunk_end, is_wanted, error);
+    return status || !hides_stores ? status : forget_contents(model, row, error);
 }
 
 static enum cts_status run_in_order(struct cts_access_model *model, struct cts_error *error)

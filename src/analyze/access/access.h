@@ -202,15 +202,18 @@ struct cts_access_result {
     size_t allocation_count;
     uint64_t record_count, access_count;
     uint64_t dropped_accesses, incomplete_files, unrecorded_launches;
-    bool lower_bound;            /* something is missing: counts may be too small */
-    uint64_t unseen_allocations; /* managed, pinned or mapped, whose host writes were not seen:
-                                    their reads count as initialised */
-    uint64_t unwatched_launches; /* in which reads of memory that nobody wrote were not looked for,
-                                    since something before is not known */
-    uint64_t foreign_bytes;      /* touched far from every allocation: the device's heap, or memory
-                                    of the host; distinct in each launch */
-    bool no_allocations;         /* imported: accesses outside of them are not looked for */
-    uint64_t peak_set_bytes;     /* of bit sets and shadow memory */
+    bool lower_bound;             /* something is missing: counts may be too small */
+    uint64_t unseen_allocations;  /* managed, pinned or mapped, whose host writes were not seen:
+                                     their reads count as initialised */
+    uint64_t unwatched_launches;  /* in which reads of memory that nobody wrote were not looked for,
+                                     since not all of their stores are known */
+    uint64_t unknown_allocations; /* into which such a launch may have stored: reads after it count
+                                     as initialised */
+    uint64_t foreign_bytes;       /* touched far from every allocation: the device's heap, or memory
+                                     of the host; distinct in each launch */
+    uint64_t ordered_bytes;       /* that CTAs hand on by an atomic: no race; each once a launch */
+    bool no_allocations;          /* imported: accesses outside of them are not looked for */
+    uint64_t peak_set_bytes;      /* of bit sets and shadow memory */
     bool packed_lanes; /* imported: lanes are no threads, so that nothing of this means anything */
 };
 

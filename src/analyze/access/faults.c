@@ -43,6 +43,11 @@ enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct 
             status =
                 cts_bits_each(&model->suspects, judge_page, &found[CTS_SUSPECT_UNWRITTEN], error);
     }
+    if (!status && found[CTS_SUSPECT_RACE]) {
+        model->look = CTS_LOOK_SIGNAL;
+        status = cts_access_read_launch(model, error);
+        if (!status) found[CTS_SUSPECT_RACE] = cts_access_take_ordered(model);
+    }
     const bool any =
         found[CTS_SUSPECT_OUTSIDE] || found[CTS_SUSPECT_UNWRITTEN] || found[CTS_SUSPECT_RACE];
     if (!status && any) {

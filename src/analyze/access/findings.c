@@ -153,19 +153,68 @@ static bool is_counted(const struct search *search, const struct cts_access_site
     return false;
 }
 
+/* Whether a site before this one is the same expression: a copy that unrolling made. */
+static bool is_copy(const struct search *search, const struct cts_access_site *site, size_t index)
+{
+    const struct cts_site *const sites = search->catalogue->sites;
+    const struct cts_site *const row = &sites[search->result->sites[index].site];
+    if (row->source == CTS_NONE || !row->column) return false;
+    for (size_t i = search->begin; i < index; i++) {
+        const struct cts_access_site *const other = &search->result->sites[i];
+        const struct cts_site *const first = &sites[other->site];
+        if (first->source == row->source && first->line == row->line &&
+            first->column == row->column && first->width_bytes == row->width_bytes &&
+            same_text(first->variable, row->variable) && walks_alike(search, site, other))
+            return true;
+    }
+    return false;
+}
+
 /* Bytes of a struct that the kernel's sites use which walk the same structs with the same stride:
- * each member is one field, as is each site of a variable without one (its width). Sites of a
- * variable without a name stand alone. */
+ * each member is one field, as is each expression of a variable without one (its width). Sites of
+ * a variable without a name stand alone. */
 static uint32_t used_of_struct(const struct search *search, const struct cts_access_site *site)
 {
     uint64_t used = 0;
     for (size_t i = search->begin; i < search->end; i++) {
         const struct cts_access_site *const other = &search->result->sites[i];
-        if (walks_alike(search, site, other) && !is_counted(search, site, i))
+        if (walks_alike(search, site, other) && !is_counted(search, site, i) &&
+            !is_copy(search, site, i))
             used += search->catalogue->sites[other->site].width_bytes;
     }
     const uint64_t whole = (uint64_t)llabs(site->stride_bytes);
     return (uint32_t)(used < whole ? used : whole);
+}
+
+/* CUDA's vectors of 2 and 4, which are aligned to their size. */
+static bool is_vector_type(const char *type)
+{
+    static const char *const scalars[] = {"char",  "uchar",    "short",     "ushort",
+                                          "int",   "uint",     "long",      "ulong",
+                                          "float", "longlong", "ulonglong", "double"};
+    const size_t length = type ? strlen(type) : 0;
+    if (length < 2 || (type[length - 1] != '2' && type[length - 1] != '4')) return false;
+    for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+        if (strlen(scalars[i]) == length - 1 && !strncmp(type, scalars[i], length - 1)) return true;
+    return false;
+}
+
+/* Whether a site takes a part of a vector that a GPU takes at once (`uchar4 p = in[i]`): compiled
+ * for the CPU device, its members may be several sites. */
+static bool is_part_of_vector(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_site *const sites = search->catalogue->sites;
+    const struct cts_site *const row = &sites[site->site];
+    if (row->source == CTS_NONE) return false;
+    for (size_t i = search->begin; i < search->end; i++) {
+        const struct cts_access_site *const other = &search->result->sites[i];
+        const struct cts_site *const whole = &sites[other->site];
+        if (walks_alike(search, site, other) && whole->source == row->source &&
+            whole->line == row->line && is_vector_type(whole->type) &&
+            (!whole->variable || !whole->variable[struct_name_length(whole->variable)]))
+            return true;
+    }
+    return false;
 }
 
 /* Whether lanes that lie so far apart walk structs: the variable is a member, or the kernel takes
@@ -176,6 +225,7 @@ static bool walks_structs(const struct search *search, const struct cts_access_s
     const struct cts_site *const row = &search->catalogue->sites[site->site];
     const uint64_t stride = (uint64_t)llabs(site->stride_bytes);
     if (stride <= row->width_bytes || stride > STRUCT_BYTES_MAX) return false;
+    if (is_part_of_vector(search, site)) return false; /* an array of vectors, not of structs */
     if (used_of_struct(search, site) > row->width_bytes) return true;
     if (row->variable) return strstr(row->variable, "->") || strchr(row->variable, '.');
     return stride <= STRUCT_BYTES_LIKELY;
@@ -197,7 +247,8 @@ static enum cts_status find_layout(struct search *search, size_t index)
     const uint64_t stride = (uint64_t)llabs(site->stride_bytes);
     struct cts_finding finding = {
         .site = index, .system = CTS_SYSTEM_SECTORS, .waste = excess_sectors(counts)};
-    if (site->space == CTS_SPACE_LOCAL) return CTS_OK;
+    if (site->space == CTS_SPACE_LOCAL || (stride <= 16 && is_part_of_vector(search, site)))
+        return CTS_OK;
     const bool strided =
         site->stride_requests &&
         counts->strided_requests + counts->two_level_requests - site->row_requests >=

@@ -18,6 +18,7 @@ static enum cts_status open_cta(void *state, unsigned thread, void *cta_state, u
     (void)error;
     if (!cta->seen.pool) cts_bits_init(&cta->seen, &model->pool, 1);
     cta->cta = number;
+    cta->moment = 0;
     return CTS_OK;
 }
 

@@ -200,6 +200,38 @@ static void find_others(const struct again *again)
     }
 }
 
+/* A use of what is suspected of a race, or of a word that may order it: one that is taken by
+ * atomics, or is volatile. */
+static enum cts_status note_signals(const struct again *again)
+{
+    struct cts_access_model *const model = again->worker->model;
+    const struct cts_site *const site = &model->catalogue->sites[again->site];
+    const bool is_atomic = cts_operation_is_atomic(site->operation);
+    const uint32_t moment = again->cta->moment;
+    enum cts_status status = CTS_OK;
+    for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
+        const uint64_t start = again->addresses[__builtin_ctz(mask)];
+        const struct cts_access_use signal = {.address = start,
+                                              .cta = again->cta->cta,
+                                              .is_signal = true,
+                                              .is_atomic = is_atomic,
+                                              .updates = again->writes ? moment : 0,
+                                              .looks = again->reads ? moment : UINT32_MAX};
+        if (is_atomic || site->is_volatile)
+            status = cts_access_note_use(model, &signal, &again->worker->error);
+        for (uint64_t at = start; at < start + again->width_bytes && !status; at++) {
+            const struct cts_access_use use = {.address = at,
+                                               .cta = again->cta->cta,
+                                               .first = moment,
+                                               .last = moment,
+                                               .stores = again->stores};
+            if (cts_bits_get(&model->suspects, CTS_SUSPECT_RACE, at))
+                status = cts_access_note_use(model, &use, &again->worker->error);
+        }
+    }
+    return status;
+}
+
 /* Whether a record touches anything that is suspected. */
 static bool touches_suspects(const struct cts_access_model *model,
                              const struct cts_access_stretch *stretches, unsigned count)
@@ -229,7 +261,10 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     const unsigned count =
         cts_access_stretches(worker->batch, i, site->width_bytes, stretches, &worker->error);
     if (!count) return worker->error.status;
-    if (!touches_suspects(model, stretches, count)) return CTS_OK;
+    const bool may_signal = model->look == CTS_LOOK_SIGNAL &&
+                            (site->is_volatile || cts_operation_is_atomic(site->operation));
+    cta->moment++;
+    if (!may_signal && !touches_suspects(model, stretches, count)) return CTS_OK;
     struct again again = {.worker = worker,
                           .cta = cta,
                           .site = access.site,
@@ -243,7 +278,9 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     if (model->look == CTS_LOOK_ORDER) return look_at_order(&again);
     pthread_mutex_lock(&model->faults_lock);
     enum cts_status status = CTS_OK;
-    if (model->look == CTS_LOOK_NAME)
+    if (model->look == CTS_LOOK_SIGNAL)
+        status = note_signals(&again);
+    else if (model->look == CTS_LOOK_NAME)
         status = name_accesses(&again);
     else
         find_others(&again);

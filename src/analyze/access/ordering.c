@@ -1,0 +1,159 @@
+/* Which suspected races an atomic orders: locks, flags, and the CTA that finishes last.
+ *
+ * In what order CTAs ran is not recorded, but the order of each CTA's own records is. One CTA hands
+ * a byte on to another if it is done with the byte before it updates some word X, and the other has
+ * looked at X before its first access to the byte, where at least one of them takes X by an atomic.
+ * A byte counts as ordered if one X does that for all its CTAs: each that stores it updates X
+ * afterwards, and each but one looks at X before. Whether the program then waits for the right
+ * value, and has fences, is not recorded: a result says what was seen.
+ *
+ * Called with the lock of the faults. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/access/access-model.h"
+
+/* So many uses of bytes by CTAs are kept for a launch; beyond, all races stay possible. */
+enum { USES_MAX = 1 << 22 };
+
+static enum cts_status add_use(struct cts_access_uses *uses, const struct cts_access_use *use,
+                               struct cts_error *error)
+{
+    if (uses->is_over) return CTS_OK;
+    if (uses->count == USES_MAX) {
+        uses->is_over = true;
+        return CTS_OK;
+    }
+    if (CTS_ARRAY_RESERVE(uses, uses->count + 1, error)) return CTS_MEMORY;
+    uses->items[uses->count++] = *use;
+    return CTS_OK;
+}
+
+enum cts_status cts_access_note_use(struct cts_access_model *model,
+                                    const struct cts_access_use *use, struct cts_error *error)
+{
+    struct cts_access_uses *const uses = use->is_signal ? &model->signals : &model->uses;
+    struct cts_access_use *const last = uses->count ? &uses->items[uses->count - 1] : NULL;
+    /* The lanes of a request and spins repeat themselves. */
+    if (last && last->address == use->address && last->cta == use->cta && !use->is_signal) {
+        last->last = use->last;
+        last->stores |= use->stores;
+        return CTS_OK;
+    }
+    return add_use(uses, use, error);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct cts_access_use *const x = a, *const y = b;
+    if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->cta != y->cta) return x->cta < y->cta ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* One use of each address and CTA: from its first to its last access. */
+static void sort_uses(struct cts_access_uses *uses)
+{
+    size_t kept = 0;
+    if (!uses->count) return;
+    qsort(uses->items, uses->count, sizeof *uses->items, by_address);
+    for (size_t i = 0; i < uses->count; i++) {
+        struct cts_access_use *const last = kept ? &uses->items[kept - 1] : NULL;
+        const struct cts_access_use *const use = &uses->items[i];
+        if (last && last->address == use->address && last->cta == use->cta) {
+            if (use->last > last->last) last->last = use->last;
+            last->stores |= use->stores;
+            last->is_atomic |= use->is_atomic;
+            last->updates = last->updates > use->updates ? last->updates : use->updates;
+            last->looks = last->looks < use->looks ? last->looks : use->looks;
+        } else {
+            uses->items[kept++] = *use;
+        }
+    }
+    uses->count = kept;
+}
+
+/* The signals of one word: [*begin, *end) of the sorted ones. False after the last word. */
+static bool next_word(const struct cts_access_uses *signals, size_t *begin, size_t *end)
+{
+    *begin = *end;
+    while (*end < signals->count && signals->items[*end].address == signals->items[*begin].address)
+        ++*end;
+    return *begin < *end;
+}
+
+static const struct cts_access_use *signal_of(const struct cts_access_uses *signals, size_t begin,
+                                              size_t end, uint32_t cta)
+{
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (signals->items[middle].cta == cta) return &signals->items[middle];
+        if (signals->items[middle].cta < cta)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return NULL;
+}
+
+/* Whether the word with signals [begin, end) orders the uses of a byte. */
+static bool orders(const struct cts_access_model *model, size_t begin, size_t end,
+                   const struct cts_access_use *uses, size_t use_count)
+{
+    size_t first_comers = 0;
+    bool is_atomic = false;
+    for (size_t i = begin; i < end; i++) is_atomic |= model->signals.items[i].is_atomic;
+    for (size_t i = 0; i < use_count; i++) {
+        const struct cts_access_use *const s = signal_of(&model->signals, begin, end, uses[i].cta);
+        if (!s || (uses[i].stores && s->updates <= uses[i].last)) return false;
+        first_comers += s->looks >= uses[i].first;
+    }
+    return is_atomic && first_comers <= 1;
+}
+
+/* Whether some word orders the uses of one byte. */
+static bool is_ordered(const struct cts_access_model *model, const struct cts_access_use *uses,
+                       size_t use_count)
+{
+    for (size_t begin = 0, end = 0; next_word(&model->signals, &begin, &end);)
+        if (signal_of(&model->signals, begin, end, uses->cta) &&
+            orders(model, begin, end, uses, use_count))
+            return true;
+    return false;
+}
+
+static void clear_byte(struct cts_bits *suspects, uint64_t address)
+{
+    uint64_t *const words = cts_bits_find(suspects, address);
+    if (words)
+        words[address / 64 % CTS_BITS_PAGE_WORDS * suspects->planes + CTS_SUSPECT_RACE] &=
+            ~(UINT64_C(1) << (address % 64));
+}
+
+/* Words with many signals times bytes with many uses: so many comparisons at most. */
+enum { COMPARISONS_MAX = 1 << 26 };
+
+bool cts_access_take_ordered(struct cts_access_model *model)
+{
+    struct cts_access_uses *const uses = &model->uses;
+    uint64_t left = COMPARISONS_MAX;
+    bool any = false;
+    sort_uses(uses);
+    sort_uses(&model->signals);
+    for (size_t i = 0, end; i < uses->count; i = end) {
+        const uint64_t address = uses->items[i].address;
+        for (end = i + 1; end < uses->count && uses->items[end].address == address;) end++;
+        const uint64_t needed = (end - i) + model->signals.count;
+        left -= needed < left ? needed : left;
+        if (left && !uses->is_over && !model->signals.is_over &&
+            is_ordered(model, &uses->items[i], end - i)) {
+            clear_byte(&model->suspects, address);
+            model->result->ordered_bytes++;
+        } else {
+            any = true;
+        }
+    }
+    uses->count = model->signals.count = 0;
+    uses->is_over = model->signals.is_over = false;
+    return any;
+}

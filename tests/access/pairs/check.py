@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Programs with a planted defect and their mended twins: what `ctascope access` finds of them.
+check.py BUILD_DIR [--table] [NAME[:DEFECT]...]: those programs of this folder (default: all). A defect
+counts as found if a finding of a marked name lies on a marked line, see pair.h; in the mended program
+every finding that no mark names is false."""
+import argparse
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MARK = re.compile(r"// @(\d)(\??) ([^/]*)")
+WORDS = ("found", "missed", "cannot tell", "wrongly marked", "false", "clean")
+
+
+def run(*arguments, codes=(0,)):
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace")
+    if done.returncode not in codes:
+        sys.exit(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def marks(source, defect):
+    """{(place, finding)} that the variant `defect` may have, the options of its compilation, and
+    whether a run does not tell of the defect."""
+    may, options, untold = set(), [], False
+    with open(source) as text:
+        for number, line in enumerate(text, 1):
+            if line.startswith("// options: "):
+                options = line.split()[2:]
+            for which, question, names in MARK.findall(line):
+                if int(which) == defect:
+                    untold |= question == "?"
+                    may |= {(f"{os.path.basename(source)}:{number}", name.strip())
+                            for name in names.split("|")}
+    return may, options, untold
+
+
+def findings(ctascope, source, defect, where):
+    program = os.path.join(where, f"{os.path.basename(source)[:-3]}-{defect}")
+    run(ctascope, "cc", "-O2", f"-DDEFECT={defect}", *marks(source, defect)[1], source, "-o", program)
+    run(ctascope, "record", "-o", program + ".run", "--", program, codes=range(-64, 256))
+    data = json.loads(run(ctascope, "access", program + ".run", "--format", "json"))
+    return {(f["place"], f["finding"]) for f in data["findings"]}
+
+
+def verdict(ctascope, source, defect, where):
+    found = findings(ctascope, source, defect, where)
+    may, _, untold = marks(source, defect)
+    if untold:
+        return (defect, "wrongly marked" if found & may else "cannot tell", found, may)
+    if defect:
+        return (defect, "found" if found & may else "missed", found, may)
+    return (0, "false" if found - may else "clean", found - may, may)
+
+
+def variants(words):
+    """(name, defect) of each NAME or NAME:DEFECT; of all programs if there are none."""
+    for word in words or sorted(os.path.basename(s)[:-3] for s in glob.glob(f"{HERE}/*.cu")):
+        name, _, only = word.partition(":")
+        for d in [int(only)] if only else [0, 1, 2]:
+            if d == 0 or marks(f"{HERE}/{name}.cu", d)[0]:
+                yield name, d
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--table", action="store_true", help="print docs/access.md's table")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    ctascope = os.path.join(os.path.abspath(options.build), "bin/ctascope")
+    wrong, total = [], dict.fromkeys(WORDS, 0)
+    with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
+        jobs = [(name, pool.submit(verdict, ctascope, f"{HERE}/{name}.cu", d, where))
+                for name, d in variants(options.names)]
+        rows = {}
+        for name, job in jobs:
+            defect, word, found, may = job.result()
+            total[word] += 1
+            rows.setdefault(name, {})[defect] = (word, may)
+            if word in ("missed", "wrongly marked", "false"):
+                wrong.append(f"{name} -DDEFECT={defect}: {word}: {sorted(found)}; marked: {sorted(may)}")
+    if options.table:
+        print("| program | defect 1 | defect 2 | mended |\n|---|---|---|---|")
+        for name, row in rows.items():
+            cells = [f"{', '.join(sorted({n for _, n in row[d][1]}))}: {row[d][0]}" if d in row else ""
+                     for d in (1, 2)]
+            print(f"| {name} | {' | '.join(cells)} | {row[0][0]} |")
+    print(f"{total['found']} found, {total['missed']} missed, {total['cannot tell']} cannot be told; "
+          f"{total['false']} mended programs with false findings, {total['clean']} without")
+    sys.exit("\n".join(wrong) if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
