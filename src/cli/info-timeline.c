@@ -36,7 +36,8 @@ static enum cts_status print_kinds(const struct cts_timeline_counts *counts,
 enum cts_status cts_info_timeline_table(const struct cts_timeline *t, struct cts_error *error)
 {
     struct cts_timeline_counts counts;
-    cts_cli_count_timeline(t, &counts);
+    const enum cts_status status = cts_cli_count_timeline(t, &counts, error);
+    if (status) return status;
     printf("\nTimeline\n");
     printf("  %-13s %s\n", "duration", cts_time_text(counts.last_ns - counts.first_ns).text);
     printf("  %-13s %u, with %s and %s\n", "processes", process_count(t),
@@ -62,10 +63,12 @@ enum cts_status cts_info_timeline_table(const struct cts_timeline *t, struct cts
     return print_kinds(&counts, error);
 }
 
-void cts_info_timeline_json(const struct cts_timeline *t, struct cts_json *json)
+enum cts_status cts_info_timeline_json(const struct cts_timeline *t, struct cts_json *json,
+                                       struct cts_error *error)
 {
     struct cts_timeline_counts counts;
-    cts_cli_count_timeline(t, &counts);
+    const enum cts_status status = cts_cli_count_timeline(t, &counts, error);
+    if (status) return status;
     cts_json_key(json, "timeline");
     cts_json_open_object(json);
     cts_json_member_string(json, "creator", t->creator);
@@ -93,4 +96,5 @@ void cts_info_timeline_json(const struct cts_timeline *t, struct cts_json *json)
     }
     cts_json_close_array(json);
     cts_json_close_object(json);
+    return CTS_OK;
 }

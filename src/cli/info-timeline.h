@@ -8,6 +8,8 @@
 CTS_MUST_CHECK enum cts_status cts_info_timeline_table(const struct cts_timeline *timeline,
                                                        struct cts_error *error);
 /* A member "timeline" of the open object. */
-void cts_info_timeline_json(const struct cts_timeline *timeline, struct cts_json *json);
+CTS_MUST_CHECK enum cts_status cts_info_timeline_json(const struct cts_timeline *timeline,
+                                                      struct cts_json *json,
+                                                      struct cts_error *error);
 
 #endif

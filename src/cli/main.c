@@ -83,6 +83,7 @@ int main(int argc, char **argv)
     cts_terminal_guard();
     const int code = run(argc, argv);
     if ((fflush(stdout) == 0 && !ferror(stdout)) || code) return code;
-    fputs("ctascope: cannot write to standard output\n", stderr);
+    fprintf(stderr, "ctascope: cannot write to standard output: %s\n",
+            strerror(cts_terminal_errno(stdout)));
     return CTS_EXIT_INPUT;
 }

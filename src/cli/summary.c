@@ -1,30 +1,37 @@
 #include "cli/summary.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/read-file.h"
 #include "trace/acc.h"
 
-/* Sizes of the files below a directory; what cannot be read counts as nothing. */
-static void add_sizes(int parent, const char *name, int depth, struct cts_run_summary *summary)
+/* Sizes of the files below a directory; what has gone meanwhile, or is a link, counts as nothing.
+ */
+static enum cts_status add_sizes(int parent, const char *name, int depth,
+                                 struct cts_run_summary *summary, struct cts_error *error)
 {
-    const int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int directory = cts_open_file_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0);
     DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
     if (!stream) {
+        const int problem = errno;
         if (directory >= 0) close(directory);
-        return;
+        if (problem == ENOENT || problem == ELOOP || problem == ENOTDIR) return CTS_OK;
+        return cts_fail_errno(error, problem, "cannot read directory '%s'", name);
     }
+    enum cts_status status = CTS_OK;
     struct dirent *entry;
-    while ((entry = readdir(stream))) {
+    while (!status && (entry = readdir(stream))) {
         struct stat info;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         if (fstatat(directory, entry->d_name, &info, AT_SYMLINK_NOFOLLOW)) continue;
         if (S_ISDIR(info.st_mode) && depth < 4)
-            add_sizes(directory, entry->d_name, depth + 1, summary);
+            status = add_sizes(directory, entry->d_name, depth + 1, summary, error);
         if (!S_ISREG(info.st_mode)) continue;
         const size_t length = strlen(entry->d_name);
         summary->disk_bytes += (uint64_t)info.st_size;
@@ -32,6 +39,7 @@ static void add_sizes(int parent, const char *name, int depth, struct cts_run_su
             summary->access_bytes += (uint64_t)info.st_size;
     }
     closedir(stream);
+    return status;
 }
 
 static void add_launch(struct cts_run_summary *summary, struct cts_kernel_summary *kernel,
@@ -129,10 +137,13 @@ static void add_ranks(const struct cts_catalogue *catalogue, struct cts_run_summ
 }
 
 /* The rows of a program that was cut off, or still runs, lack what its access files hold. */
-static void count_records(const char *run_path, struct cts_run_summary *summary)
+static enum cts_status count_records(const char *run_path, struct cts_run_summary *summary,
+                                     struct cts_error *error)
 {
     struct cts_acc_reader *reader;
-    if (cts_acc_open(run_path, &reader, NULL)) return; /* who reads accesses says what is wrong */
+    const enum cts_status status = cts_acc_open(run_path, &reader, error);
+    if (status == CTS_MEMORY || status == CTS_IO) return status;
+    if (status) return CTS_OK; /* who reads accesses says what is wrong */
     size_t chunk_count;
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
     uint64_t records = 0, accesses = 0;
@@ -143,6 +154,7 @@ static void count_records(const char *run_path, struct cts_run_summary *summary)
     if (records > summary->records) summary->records = records;
     if (accesses > summary->accesses) summary->accesses = accesses;
     cts_acc_close(reader);
+    return CTS_OK;
 }
 
 struct size_event {
@@ -203,8 +215,8 @@ enum cts_status cts_run_summarise(const char *run_path, const struct cts_catalog
     }
     for (size_t i = 0; i < catalogue->skipped_count; i++)
         summary->skipped += catalogue->skipped[i].count ? catalogue->skipped[i].count : 1;
-    add_sizes(AT_FDCWD, run_path, 0, summary);
-    if (summary->unfinished_ranks) count_records(run_path, summary);
+    if (!status) status = add_sizes(AT_FDCWD, run_path, 0, summary, error);
+    if (!status && summary->unfinished_ranks) status = count_records(run_path, summary, error);
     if (status) cts_run_summary_release(summary);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/recording.h"
+#include "common/array.h"
 #include "common/parallel.h"
 #include "trace/run-lock.h"
 #include "trace/seal.h"
@@ -69,6 +70,7 @@ bool cts_cli_has_timeline(const char *path)
 struct counting {
     const struct cts_timeline *timeline;
     struct cts_timeline_counts *parts; /* per thread */
+    struct cts_error *failures;        /* per thread, its last; .status CTS_OK: none */
     atomic_size_t next;
 };
 
@@ -93,20 +95,29 @@ static void count_locations(void *state, unsigned index)
         struct cts_error error;
         if (!cts_timeline_read(counting->timeline, (uint32_t)location, count_event, part, &error))
             continue;
-        if (!part->damaged_locations++) part->first_damage = error;
+        if (error.status == CTS_MEMORY || error.status == CTS_IO)
+            counting->failures[index] = error;
+        else if (!part->damaged_locations++)
+            part->first_damage = error;
     }
 }
 
-void cts_cli_count_timeline(const struct cts_timeline *timeline, struct cts_timeline_counts *counts)
+enum cts_status cts_cli_count_timeline(const struct cts_timeline *timeline,
+                                       struct cts_timeline_counts *counts, struct cts_error *error)
 {
     const unsigned threads = cts_thread_count(0);
     *counts = (struct cts_timeline_counts){.first_ns = UINT64_MAX};
     struct counting counting = {.timeline = timeline,
-                                .parts = calloc(threads, sizeof *counting.parts)};
-    if (!counting.parts) return;
+                                .parts = cts_array_zeroed(threads, sizeof *counting.parts, error),
+                                .failures =
+                                    cts_array_zeroed(threads, sizeof *counting.failures, error)};
+    enum cts_status status = counting.parts && counting.failures ? CTS_OK : CTS_MEMORY;
+    if (status) goto out;
     for (unsigned i = 0; i < threads; i++) counting.parts[i].first_ns = UINT64_MAX;
     cts_parallel(threads, count_locations, &counting);
     for (unsigned i = 0; i < threads; i++) {
+        if (counting.failures[i].status)
+            status = cts_fail(error, counting.failures[i].status, "%s", counting.failures[i].text);
         const struct cts_timeline_counts *const part = &counting.parts[i];
         for (int kind = 0; kind < CTS_EVENT_KIND_COUNT; kind++)
             counts->kinds[kind] += part->kinds[kind];
@@ -118,5 +129,8 @@ void cts_cli_count_timeline(const struct cts_timeline *timeline, struct cts_time
         counts->damaged_locations += part->damaged_locations;
     }
     if (!counts->events) counts->first_ns = 0;
+out:
+    free(counting.failures);
     free(counting.parts);
+    return status;
 }

@@ -25,9 +25,11 @@ struct cts_timeline_counts {
     uint32_t damaged_locations;
     struct cts_error first_damage;
 };
-/* Reads all events once, on all processors. */
-void cts_cli_count_timeline(const struct cts_timeline *timeline,
-                            struct cts_timeline_counts *counts);
+/* Reads all events once, on all processors. Damage is counted; CTS_IO, CTS_MEMORY: could not be
+ * read. */
+CTS_MUST_CHECK enum cts_status cts_cli_count_timeline(const struct cts_timeline *timeline,
+                                                      struct cts_timeline_counts *counts,
+                                                      struct cts_error *error);
 
 /* What should hold of an archive, counted where it does not. */
 struct cts_timeline_check {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/verb.h"
+#include "common/output-file.h"
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "import/import.h"
@@ -21,7 +22,7 @@ static char *command_text(const struct cts_arguments *arguments)
     fputs("import", file);
     for (int i = 0; i < arguments->positional_count; i++)
         fprintf(file, " %s", arguments->positional[i]);
-    return fclose(file) ? NULL : text;
+    return cts_text_stream_close(file, &text) ? text : NULL;
 }
 
 static void print_result(const struct cts_import_result *result, const char *run_path)

@@ -375,7 +375,9 @@ static enum cts_status render_json(const struct cts_recording *recording,
         cts_json_gap_lines(&json, &recording->timeline_gaps);
         cts_json_close_array(&json);
     }
-    if (timeline) cts_info_timeline_json(timeline, &json);
+    const enum cts_status status =
+        timeline ? cts_info_timeline_json(timeline, &json, error) : CTS_OK;
+    if (status) return status;
     cts_json_close_object(&json);
     return cts_json_end(&json, error);
 }

@@ -19,6 +19,7 @@
 #include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/name-filter.h"
+#include "common/output-file.h"
 #include "common/text-table.h"
 #include "trace/id-claim.h"
 #include "trace/run-lock.h"
@@ -209,8 +210,11 @@ static bool set_ranges(const struct cts_arguments *arguments)
         }
         fprintf(file, "%s\n", range);
     }
-    fclose(file);
-    setenv("CTASCOPE_NVTX_INCLUDE", lines, 1);
+    if (!cts_text_stream_close(file, &lines) || setenv("CTASCOPE_NVTX_INCLUDE", lines, 1)) {
+        free(lines);
+        fputs("ctascope record: out of memory\n", stderr);
+        return false;
+    }
     free(lines);
     cts_watch_ranges();
     return true;
@@ -271,8 +275,7 @@ static char *command_text(const struct cts_arguments *arguments)
                 fputc(*c, file);
         fputc('\'', file);
     }
-    fclose(file);
-    return text;
+    return cts_text_stream_close(file, &text) ? text : NULL;
 }
 
 /* Makes the run that was asked for, or the first ctascope-run, ctascope-run-2, ... that is free. */

@@ -213,7 +213,10 @@ static int run_whatif(const struct cts_arguments *arguments)
 {
     struct request *const request = calloc(1, sizeof *request);
     struct cts_error error = {0};
-    if (!request) return CTS_EXIT_INPUT;
+    if (!request) {
+        (void)cts_fail(&error, CTS_MEMORY, "out of memory");
+        return cts_report_error(arguments, &error);
+    }
     request->profile.ceiling_bytes = PROFILE_MAX_BYTES;
     int code = parse(arguments, request);
     struct cts_processes processes = {0};

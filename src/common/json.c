@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/terminal.h"
 #include "common/utf8.h"
 
 void cts_json_begin(struct cts_json *json, FILE *file)
@@ -18,7 +19,8 @@ enum cts_status cts_json_end(struct cts_json *json, struct cts_error *error)
 {
     fputc('\n', json->file);
     if (fflush(json->file) || ferror(json->file))
-        return cts_fail(error, CTS_IO, "cannot write the JSON output");
+        return cts_fail_errno(error, cts_terminal_errno(json->file),
+                              "cannot write the JSON output");
     return CTS_OK;
 }
 

@@ -5,6 +5,7 @@
 #ifndef CTS_COMMON_OUTPUT_FILE_H
 #define CTS_COMMON_OUTPUT_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "common/error.h"
@@ -25,5 +26,9 @@ CTS_MUST_CHECK enum cts_status cts_output_open(const char *path, struct cts_outp
  * here. */
 CTS_MUST_CHECK enum cts_status cts_output_close(struct cts_output *output, enum cts_status status,
                                                 struct cts_error *error);
+
+/* Ends a stream of open_memstream(), whose text is then whole; or false: there was no memory for
+ * all that was written, and `text` is freed and NULL. */
+CTS_MUST_CHECK bool cts_text_stream_close(FILE *memory, char **text);
 
 #endif

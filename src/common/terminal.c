@@ -14,16 +14,20 @@ struct guard {
     char pending[CHARACTER_MAX + 1]; /* the start of a character that the last write cut */
     size_t pending_bytes;
     FILE *stream;
+    int errnum; /* why a write failed; 0: none did */
 };
 
 static struct guard guards[2] = {{.fd = STDOUT_FILENO}, {.fd = STDERR_FILENO}};
 
-static bool write_whole(int fd, const char *bytes, size_t byte_count)
+static bool write_whole(struct guard *guard, const char *bytes, size_t byte_count)
 {
     while (byte_count) {
-        const ssize_t done = write(fd, bytes, byte_count);
+        const ssize_t done = write(guard->fd, bytes, byte_count);
         if (done < 0 && errno == EINTR) continue;
-        if (done <= 0) return false;
+        if (done <= 0) {
+            guard->errnum = done < 0 ? errno : EIO;
+            return false;
+        }
         bytes += done;
         byte_count -= (size_t)done;
     }
@@ -67,7 +71,7 @@ static size_t neutralise(struct guard *guard, const char *bytes, size_t byte_cou
 static ssize_t guard_write(void *cookie, const char *bytes, size_t byte_count)
 {
     struct guard *const guard = cookie;
-    if (guard->passes) return write_whole(guard->fd, bytes, byte_count) ? (ssize_t)byte_count : 0;
+    if (guard->passes) return write_whole(guard, bytes, byte_count) ? (ssize_t)byte_count : 0;
     for (size_t done = 0; done < byte_count;) {
         char from[BLOCK_BYTES + CHARACTER_MAX], to[BLOCK_BYTES + CHARACTER_MAX];
         const size_t left = byte_count - done;
@@ -77,7 +81,7 @@ static ssize_t guard_write(void *cookie, const char *bytes, size_t byte_count)
         memcpy(from + before, bytes + done, now);
         guard->pending_bytes = 0;
         const size_t length = neutralise(guard, from, before + now, to);
-        if (!write_whole(guard->fd, to, length)) return 0;
+        if (!write_whole(guard, to, length)) return 0;
         done += now;
     }
     return (ssize_t)byte_count;
@@ -119,8 +123,15 @@ void cts_terminal_control(FILE *file, const char *sequence)
     }
     flockfile(file);
     fflush(file);
-    (void)write_whole(guard->fd, sequence, strlen(sequence)); /* as bad as no colour */
+    (void)write_whole(guard, sequence, strlen(sequence)); /* as bad as no colour */
     funlockfile(file);
+}
+
+int cts_terminal_errno(FILE *file)
+{
+    const struct guard *const guard = guard_of(file);
+    const int number = guard ? guard->errnum : errno;
+    return number ? number : EIO;
 }
 
 bool cts_is_terminal(FILE *file)

@@ -17,6 +17,8 @@ void cts_terminal_guard(void);
 void cts_terminal_pass_stdout(void);
 /* A sequence of ours, past the guard. */
 void cts_terminal_control(FILE *file, const char *sequence);
+/* Why writing to a stream has failed: an errno value, EIO where nobody knows. */
+int cts_terminal_errno(FILE *file);
 /* Whether a stream is a terminal, guarded or not. */
 bool cts_is_terminal(FILE *file);
 

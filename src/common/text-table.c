@@ -185,7 +185,8 @@ static enum cts_status print_table(const struct cts_text_table *table, FILE *fil
         print_cell(file, text, widths[i % n], table->aligns[i % n], last);
         if (last) fputc('\n', file);
     }
-    return ferror(file) ? cts_fail(error, CTS_IO, "cannot write the table") : CTS_OK;
+    if (!ferror(file)) return CTS_OK;
+    return cts_fail_errno(error, cts_terminal_errno(file), "cannot write the table");
 }
 
 enum cts_status cts_text_table_print(const struct cts_text_table *table, FILE *file,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "common/json.h"
+#include "common/output-file.h"
 #include "report/access.h"
 #include "report/comm.h"
 #include "report/partition.h"
@@ -108,7 +109,8 @@ static void write_findings(struct cts_json *json, const struct cts_page *page)
 }
 
 /* What to do about partitions, in the words of `ctascope partition`. */
-static void write_answer(struct cts_json *json, const struct cts_page *page)
+static enum cts_status write_answer(struct cts_json *json, const struct cts_page *page,
+                                    struct cts_error *error)
 {
     const struct cts_partition_answer answer =
         cts_partition_answer(page->partition, page->catalogue);
@@ -121,13 +123,16 @@ static void write_answer(struct cts_json *json, const struct cts_page *page)
     FILE *const memory = open_memstream(&text, &text_bytes);
     if (memory) {
         cts_partition_print_answer(&report, memory);
-        fclose(memory);
+        (void)!cts_text_stream_close(memory, &text);
     }
+    if (!text) return cts_fail(error, CTS_MEMORY, "no memory for the report");
     cts_json_member_string(json, "partition_answer", text);
     free(text);
+    return CTS_OK;
 }
 
-static void write_memory(struct cts_json *json, const struct cts_page *page)
+static enum cts_status write_memory(struct cts_json *json, const struct cts_page *page,
+                                    struct cts_error *error)
 {
     cts_json_member_bool(json, "paper_model", page->comm->paper_model);
     cts_comm_json_soundness(json, page->comm, &page->catalogue->gaps);
@@ -135,8 +140,9 @@ static void write_memory(struct cts_json *json, const struct cts_page *page)
     write_kernels(json, page);
     write_pairs(json, page);
     write_findings(json, page);
-    write_answer(json, page);
+    const enum cts_status status = write_answer(json, page, error);
     cts_figures_json(page->figures, json);
+    return status;
 }
 
 static enum cts_status write_time(struct cts_json *json, const struct cts_page *page,
@@ -161,8 +167,8 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     cts_json_open_object(&json);
     cts_json_member_u64(&json, "format", 1);
     write_run(&json, page);
-    if (page->comm) write_memory(&json, page);
-    if (page->path) status = write_time(&json, page, error);
+    if (page->comm) status = write_memory(&json, page, error);
+    if (page->path && !status) status = write_time(&json, page, error);
     cts_json_close_object(&json);
     const enum cts_status written = cts_json_end(&json, status ? NULL : error);
     return status ? status : written;

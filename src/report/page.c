@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/output-file.h"
 #include "report-page.html.h"
 
 void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
@@ -59,7 +60,8 @@ enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct c
     FILE *const memory = open_memstream(&json, &json_bytes);
     if (!memory) return cts_fail_errno(error, errno, "cannot make the report");
     enum cts_status status = cts_page_write_data(page, memory, error);
-    if (fclose(memory) && !status) status = cts_fail(error, CTS_MEMORY, "no memory for the report");
+    if (!cts_text_stream_close(memory, &json) && !status)
+        status = cts_fail(error, CTS_MEMORY, "no memory for the report");
     if (status) goto out;
 
     cts_page_write_around(file, json, json_bytes, "");

@@ -14,6 +14,7 @@
 
 #include "common/array.h"
 #include "common/json.h"
+#include "common/output-file.h"
 #include "common/packing/packed-output.h"
 
 struct frame {
@@ -54,11 +55,7 @@ static char *quoted(const char *text)
     struct cts_json json;
     cts_json_begin(&json, memory);
     cts_json_string(&json, text ? text : "?");
-    if (fclose(memory)) {
-        free(string);
-        return NULL;
-    }
-    return string;
+    return cts_text_stream_close(memory, &string) ? string : NULL;
 }
 
 static enum cts_status quote_names(struct chrome *c, struct cts_error *error)
@@ -264,9 +261,8 @@ static enum cts_status put_location(struct chrome *c, uint32_t location)
     c->stream = c->result->timeline->locations[location].kind == CTS_LOCATION_STREAM;
     c->last_ns = 0;
     c->stack.count = 0;
-    /* What is damaged ends there: the analysis has warned of it. */
-    struct cts_error damage;
-    (void)!c->source->read(c->source->state, location, visit, c, &damage);
+    const enum cts_status status = cts_path_source_read(c->source, location, visit, c, c->error);
+    if (status && !c->status) c->status = status;
     while (c->stack.count) end_frame(c, c->stack.count - 1, c->last_ns);
     return c->status;
 }

@@ -148,8 +148,8 @@ static enum cts_status read_streams(const struct cts_path_source *source, struct
                                   .device = location->device,
                                   .number = location->stream};
         struct reading reading = {timeline, stream, error, CTS_OK};
-        struct cts_error damage; /* the analysis has told of it */
-        (void)!source->read(source->state, l, on_event, &reading, &damage);
+        const enum cts_status status = cts_path_source_read(source, l, on_event, &reading, error);
+        if (status && !reading.status) reading.status = status;
         if (stream->count || reading.status) (*count)++;
         if (reading.status) return reading.status;
     }

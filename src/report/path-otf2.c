@@ -307,9 +307,8 @@ static enum cts_status write_location(struct enriching *all, uint32_t location,
         .wait = {first_wait(result, location), first_wait(result, location + 1), false},
         .error = error};
     pass.next_wait = pass.wait.next;
-    /* What is damaged ends there: the analysis has warned of it. */
-    struct cts_error damage;
-    (void)!all->source->read(all->source->state, location, visit, &pass, &damage);
+    const enum cts_status status = cts_path_source_read(all->source, location, visit, &pass, error);
+    if (status && !pass.status) pass.status = status;
     catch_up(&pass, UINT64_MAX);
     free(pass.open.items);
     atomic_fetch_add(&all->event_count, pass.event_count);

@@ -1,11 +1,11 @@
 #include "report/sheet.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/progress.h"
+#include "common/terminal.h"
 #include "common/text-table.h"
 
 static bool is_real(enum cts_cell_kind kind)
@@ -249,7 +249,7 @@ enum cts_status cts_sheet_csv(const struct cts_sheet *sheet, const struct cts_sh
         fputc('\n', file);
     }
     if (fflush(file) || ferror(file))
-        return cts_fail_errno(error, errno, "cannot write the result");
+        return cts_fail_errno(error, cts_terminal_errno(file), "cannot write the result");
     return CTS_OK;
 }
 

@@ -251,10 +251,8 @@ static enum cts_status write_location(struct cts_json *json, const struct cts_pa
     collect->first_ns = result->first_ns;
     collect->copy_kind = UINT32_MAX;
     collect->error = error;
-    /* What is damaged ends there: the analysis has warned of it. */
-    struct cts_error ignored;
-    (void)!source->read(source->state, location, visit, collect, &ignored);
-    enum cts_status status = collect->status;
+    const enum cts_status read = cts_path_source_read(source, location, visit, collect, error);
+    enum cts_status status = collect->status ? collect->status : read;
     if (!status) {
         cts_json_open_object(json);
         cts_json_member_string(json, "name", row->name);

@@ -220,6 +220,7 @@ static enum cts_status check_schema(sqlite3 *db, const struct cts_table *table,
     sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
     bool found = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
     sqlite3_finalize(statement);
+    if (!found && cts_sql_has_failed(db)) return cts_sql_fail(db, error, "cannot read the schema");
     if (!found) return cts_fail(error, CTS_FORMAT, "it has no table '%s'", table->name);
     if (sqlite3_prepare_v2(db, column_sql, -1, &statement, NULL))
         return cts_sql_fail(db, error, "cannot read the columns of table '%s'", table->name);
@@ -228,7 +229,9 @@ static enum cts_status check_schema(sqlite3 *db, const struct cts_table *table,
         sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, table->columns[i].name, -1, SQLITE_STATIC);
         found = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
-        if (!found)
+        if (!found && cts_sql_has_failed(db))
+            status = cts_sql_fail(db, error, "cannot read the columns of table '%s'", table->name);
+        else if (!found)
             status = cts_fail(error, CTS_FORMAT, "table '%s' has no column '%s'", table->name,
                               table->columns[i].name);
         sqlite3_reset(statement);
@@ -404,11 +407,14 @@ static enum cts_status check_version(sqlite3 *db, struct cts_error *error)
     if (object_count == 0) return cts_fail(error, CTS_FORMAT, "an empty database, not a run");
     struct cts_error reason;
     enum cts_status status = check_schema(db, &run_table, &reason);
-    if (status)
+    if (status == CTS_FORMAT)
         return cts_fail(error, status, "a database of something else, not a run: %s", reason.text);
+    if (status) return cts_fail(error, status, "%s", reason.text);
     char text[32];
-    if (!cts_catalogue_load_key(db, "format_version", text, sizeof text))
-        return cts_fail(error, CTS_FORMAT, "table 'run', key 'format_version': missing");
+    const bool has_key = cts_catalogue_load_key(db, "format_version", text, sizeof text);
+    if (!has_key && cts_sql_has_failed(db))
+        return cts_sql_fail(db, error, "cannot read table 'run'");
+    if (!has_key) return cts_fail(error, CTS_FORMAT, "table 'run', key 'format_version': missing");
     char *end;
     const long version = strtol(text, &end, 10);
     if (end == text || *end || version < 1)

@@ -5,6 +5,7 @@
  * log, SQLite keeps a rollback journal by itself, which is as safe and slower. */
 #include "trace/catalogue-sql.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,6 +38,15 @@ static enum cts_status status_of(int sqlite_code)
     }
 }
 
+/* SQLite takes some errors of a read for damage of the file system, and calls the database
+ * malformed; 0: it is. */
+static int read_errno(sqlite3 *db)
+{
+    int number = 0;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number == EIO || number == ENXIO || number == ERANGE ? number : 0;
+}
+
 enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *what_format, ...)
 {
     char what[600];
@@ -47,9 +57,19 @@ enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *w
     const int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
     const int system = db ? sqlite3_system_errno(db) : 0;
     const enum cts_status status = status_of(code);
-    if (status == CTS_IO && system)
+    const int refused = (code & 0xff) == SQLITE_CORRUPT ? read_errno(db) : 0;
+    if (refused) return cts_fail_errno(error, refused, "%s", what);
+    /* it then tries read-only, and has lost why it could not write: there is no such file yet */
+    const bool is_reason = system && !((code & 0xff) == SQLITE_CANTOPEN && system == ENOENT);
+    if (status == CTS_IO && is_reason)
         return cts_fail(error, status, "%s: %s: %s", what, sqlite3_errstr(code), strerror(system));
     return cts_fail(error, status, "%s: %s", what, db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+bool cts_sql_has_failed(sqlite3 *db)
+{
+    const int code = sqlite3_errcode(db) & 0xff;
+    return code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE && code != SQLITE_ERROR;
 }
 
 enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const char *what, struct cts_error *error)
@@ -163,10 +183,14 @@ enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
     if (status) return status;
     const int64_t version = cts_catalogue_format_version(db);
     if (version == CTS_CATALOGUE_VERSION) return cts_sql_run(db, "COMMIT", what, error);
+    const bool is_known = version >= 0 || !cts_sql_has_failed(db);
+    const int64_t object_count = version < 0 && is_known ? cts_catalogue_object_count(db) : -1;
     if (version >= 0)
         status = cts_fail(error, CTS_VERSION, "'%s/run.db' has format version %lld; this is %d",
                           run_path, (long long)version, CTS_CATALOGUE_VERSION);
-    else if (cts_catalogue_object_count(db) != 0)
+    else if (object_count < 0)
+        status = cts_sql_fail(db, error, "%s", what);
+    else if (object_count != 0)
         status = cts_fail(error, CTS_USAGE,
                           "'%s' is not empty and no run: its run.db holds "
                           "something else",

@@ -12,6 +12,10 @@
 enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *what_format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Whether the last call on `db`, or the statement just finalized, could not be carried out: what it
+ * did not find may be there. SQL that asks for what a database does not have is no such failure. */
+bool cts_sql_has_failed(sqlite3 *db);
+
 /* Runs statements that return nothing of interest. `what` as above, complete. */
 CTS_MUST_CHECK enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const char *what,
                                            struct cts_error *error);

@@ -1,5 +1,6 @@
 /* From a question's name to its answer: a table. */
 #include "view/answers.h"
+#include "common/output-file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +66,8 @@ static enum cts_status write_json(cts_view_write *write, const struct cts_view_r
     cts_json_close_object(&json);
     const enum cts_status written = cts_json_end(&json, status ? NULL : error);
     if (!status) status = written;
-    if (fclose(memory) && !status) status = cts_fail(error, CTS_MEMORY, "no memory for an answer");
+    if (!cts_text_stream_close(memory, &text) && !status)
+        status = cts_fail(error, CTS_MEMORY, "no memory for an answer");
     if (status) {
         free(text);
         return status;

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "common/array.h"
+#include "common/output-file.h"
 #include "view/answers.h"
 #include "view/columns.h"
 #include "view/page.h"
@@ -399,7 +400,8 @@ static enum cts_status embed(struct cts_view_run *run, struct cts_view_snapshot 
         write_base64(memory, part.packed.data, part.packed.size_bytes);
         fputs("\"}\n", memory);
     }
-    if (fclose(memory) && !status) status = cts_fail(error, CTS_MEMORY, "no memory for the page");
+    if (!cts_text_stream_close(memory, &data) && !status)
+        status = cts_fail(error, CTS_MEMORY, "no memory for the page");
     if (!status) cts_view_page_write(file, data, data_bytes, "");
     errno = 0;
     if (!status && (fflush(file) || ferror(file)))

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/page.h"
+#include "common/output-file.h"
 #include "view/answers.h"
 
 static enum cts_status write_page(const struct cts_view_request *request,
@@ -14,7 +15,8 @@ static enum cts_status write_page(const struct cts_view_request *request,
     (void)request;
     if (!memory) return cts_fail_errno(error, errno, "cannot make the figures");
     enum cts_status status = cts_page_write_data(page, memory, error);
-    if (fclose(memory) && !status) status = cts_fail(error, CTS_MEMORY, "no memory for figures");
+    if (!cts_text_stream_close(memory, text) && !status)
+        status = cts_fail(error, CTS_MEMORY, "no memory for figures");
     if (status) {
         free(*text);
         *text = NULL;

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 
 #include "common/array.h"
+#include "common/output-file.h"
 #include "report/page.h"
 #include "view/answers.h"
 #include "view/connections.h"
@@ -99,7 +100,7 @@ static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned
     cts_json_member_string(&json, "error", text);
     cts_json_close_object(&json);
     const enum cts_status written = cts_json_end(&json, NULL);
-    if (fclose(memory) || written) {
+    if (!cts_text_stream_close(memory, &body) || written) {
         free(body);
         return MHD_NO;
     }
@@ -124,10 +125,7 @@ static enum MHD_Result respond_html(struct MHD_Connection *connection,
     FILE *const memory = open_memstream(&page, &page_bytes);
     if (!memory) return MHD_NO;
     write(memory, data, data_bytes, nonce);
-    if (fclose(memory)) {
-        free(page);
-        return MHD_NO;
-    }
+    if (!cts_text_stream_close(memory, &page)) return MHD_NO;
     snprintf(
         policy, sizeof policy,
         "default-src 'none'; script-src 'nonce-%s'; style-src 'unsafe-inline'; img-src 'self' "
@@ -172,7 +170,7 @@ static enum cts_status make_time(struct cts_view_server *server, struct cts_erro
     FILE *const memory = open_memstream(&server->time, &server->time_bytes);
     if (!memory) return cts_fail_errno(error, errno, "cannot make the page of time");
     enum cts_status status = server->write_time(server->time_state, memory, error);
-    if (fclose(memory) && !status)
+    if (!cts_text_stream_close(memory, &server->time) && !status)
         status = cts_fail(error, CTS_MEMORY, "no memory for the page of time");
     if (!status) return CTS_OK;
     free(server->time);

@@ -185,10 +185,10 @@ static bool next_event(void *state, const struct cts_timeline_event **event,
     return true;
 }
 
-static bool is_damaged(void *reader)
+static enum cts_status end_of(void *reader, struct cts_error *error)
 {
-    (void)reader;
-    return false;
+    (void)reader, (void)error;
+    return CTS_OK;
 }
 
 /* byte 0: location, kind of event's group; 1: time since the last; 2: kind; 3..7: numbers */
@@ -312,7 +312,7 @@ static void run_events(const uint8_t *data, size_t size)
                                            .read = read_events,
                                            .open = open_events,
                                            .next = next_event,
-                                           .damaged = is_damaged,
+                                           .end = end_of,
                                            .close = free};
     analyze(&source);
     free(events);

@@ -117,7 +117,7 @@ static void a_full_device_is_noticed(void **state)
     cts_json_begin(&json, file);
     cts_json_u64(&json, 1);
     assert_int_equal(cts_json_end(&json, &error), CTS_IO);
-    assert_string_equal(error.text, "cannot write the JSON output");
+    assert_string_equal(error.text, "cannot write the JSON output: No space left on device");
     fclose(file);
 }
 

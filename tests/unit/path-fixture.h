@@ -315,10 +315,10 @@ static inline bool trace_next(void *state, const struct cts_timeline_event **eve
     return true;
 }
 
-static inline bool trace_damaged(void *reader)
+static inline enum cts_status trace_end(void *reader, struct cts_error *error)
 {
-    (void)reader;
-    return false;
+    (void)reader, (void)error;
+    return CTS_OK;
 }
 
 static inline struct cts_path_source trace_source(struct trace *trace)
@@ -330,7 +330,7 @@ static inline struct cts_path_source trace_source(struct trace *trace)
                                     .read = trace_read,
                                     .open = trace_open,
                                     .next = trace_next,
-                                    .damaged = trace_damaged,
+                                    .end = trace_end,
                                     .close = free};
 }
 

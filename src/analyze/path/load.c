@@ -166,21 +166,37 @@ static void add_totals(const struct load *load)
     pthread_mutex_unlock(&totals_lock);
 }
 
-/* As stretches are read later, so that both see the same events of a damaged file; true: it is. */
-static bool read_one_by_one(struct load *load)
+/* As stretches are read later, so that both see the same events of a damaged file. */
+static enum cts_status read_one_by_one(struct load *load, struct cts_error *error)
 {
     const struct cts_path_source *const source = load->graph->source;
     const struct cts_timeline_event *event;
     const struct cts_event_attributes *attributes;
-    struct cts_error damage;
     void *reader = NULL;
-    if (source->open(source->state, load->id, &reader, &damage)) return true;
+    enum cts_status status = source->open(source->state, load->id, &reader, error);
+    if (status) return status;
     bool on = true;
     while (on && source->next(reader, &event, &attributes))
         on = on_event(load, load->id, event, attributes);
-    const bool damaged = on && source->damaged(reader);
+    if (on) status = source->end(reader, error);
     source->close(reader);
-    return damaged;
+    return status;
+}
+
+/* A file that is missing or damaged is read as far as it goes; one that the system refuses to read
+ * is a failure. */
+static void read_events(struct load *load)
+{
+    const struct cts_path_source *const source = load->graph->source;
+    struct cts_error problem;
+    const enum cts_status status =
+        load->scan ? read_one_by_one(load, &problem)
+                   : source->read(source->state, load->id, on_event, load, &problem);
+    if (!status || load->status) return;
+    if (status == CTS_MEMORY || status == CTS_IO)
+        load->status = cts_fail(load->error, status, "%s", problem.text);
+    else
+        load->warnings[CTS_PATH_WARNING_DAMAGED_LOCATION]++;
 }
 
 /* Reads a location's events: into lists, or with a scan only to count and to look. */
@@ -204,13 +220,7 @@ static enum cts_status read_location(struct cts_path_graph *graph, uint32_t id,
     const uint64_t expected = graph->stretch ? 0 : graph->timeline->locations[id].event_count;
     if (!load.status && expected && !scan)
         (void)cts_load_reserve(&load, (size_t)(expected < RESERVE_MAX ? expected : RESERVE_MAX));
-    struct cts_error damage;
-    if (!load.status &&
-        (scan
-             ? read_one_by_one(&load)
-             : graph->source->read(graph->source->state, id, on_event, &load, &damage) != CTS_OK) &&
-        !load.status)
-        load.warnings[CTS_PATH_WARNING_DAMAGED_LOCATION]++;
+    if (!load.status) read_events(&load);
     if (!load.status) end_location(&load);
     if (!load.status && scan) cts_scan_end(&load);
     if (!load.status && !scan) number_members(&load);

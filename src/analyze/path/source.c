@@ -24,9 +24,9 @@ static bool next_event(void *reader, const struct cts_timeline_event **event,
     return cts_timeline_reader_next(reader, event, attributes);
 }
 
-static bool was_damaged(void *reader)
+static enum cts_status end_of(void *reader, struct cts_error *error)
 {
-    return cts_timeline_reader_damaged(reader);
+    return cts_timeline_reader_end(reader, error);
 }
 
 static void close_reader(void *reader)
@@ -41,6 +41,17 @@ struct cts_path_source cts_path_source_of(const struct cts_timeline *timeline)
                                     .read = read_timeline,
                                     .open = open_reader,
                                     .next = next_event,
-                                    .damaged = was_damaged,
+                                    .end = end_of,
                                     .close = close_reader};
+}
+
+enum cts_status cts_path_source_read(const struct cts_path_source *source, uint32_t location,
+                                     cts_timeline_visit visit, void *visit_state,
+                                     struct cts_error *error)
+{
+    struct cts_error problem;
+    const enum cts_status status =
+        source->read(source->state, location, visit, visit_state, &problem);
+    if (status != CTS_IO && status != CTS_MEMORY) return CTS_OK;
+    return cts_fail(error, status, "%s", problem.text);
 }

@@ -15,9 +15,15 @@ struct cts_path_source {
                             struct cts_error *error);
     bool (*next)(void *reader, const struct cts_timeline_event **event,
                  const struct cts_event_attributes **attributes);
-    bool (*damaged)(void *reader); /* after the last: it was not the end */
+    enum cts_status (*end)(void *reader, struct cts_error *error); /* after the last */
     void (*close)(void *reader);
 };
+
+/* As source->read(), for who comes after the analysis, which has told of damage: a location ends
+ * where it is damaged. CTS_IO, CTS_MEMORY: it could not be read. */
+CTS_MUST_CHECK enum cts_status cts_path_source_read(const struct cts_path_source *source,
+                                                    uint32_t location, cts_timeline_visit visit,
+                                                    void *visit_state, struct cts_error *error);
 
 /* The events of an opened archive, which must outlive the source. */
 struct cts_path_source cts_path_source_of(const struct cts_timeline *timeline);

@@ -361,7 +361,11 @@ static enum cts_status read_stretch(const void *state, uint32_t location,
         break;
     }
     place->begin_ns = cut ? cut->enter_ns : 0;
-    return CTS_OK;
+    struct cts_error problem; /* damage has been counted when the stretches were made */
+    const enum cts_status ended =
+        place->ended && place->reader ? s->graph->source->end(place->reader, &problem) : CTS_OK;
+    return ended == CTS_IO || ended == CTS_MEMORY ? cts_fail(error, ended, "%s", problem.text)
+                                                  : CTS_OK;
 }
 
 bool cts_path_stretches_next(struct cts_path_stretches *s, struct cts_path_stretch *stretch,

@@ -50,13 +50,13 @@ static enum cts_status look(void *state, size_t index, struct cts_error *error)
     const struct cts_path_graph *const graph = &looking->graph;
     struct place *const place = &looking->places[index];
     const uint32_t location = (uint32_t)index;
-    (void)error;
     *place = (struct place){.looking = looking, .begin_ns = UINT64_MAX};
     if (graph->timeline->locations[location].kind == CTS_LOCATION_METRIC ||
         !cts_path_is_mine(graph, location))
         return CTS_OK;
-    struct cts_error damage; /* the analysis counts it */
-    (void)!graph->source->read(graph->source->state, location, on_event, place, &damage);
+    const enum cts_status status =
+        cts_path_source_read(graph->source, location, on_event, place, error);
+    if (status) return status;
     if (place->open) place->end_ns = place->now_ns;
     return CTS_OK;
 }

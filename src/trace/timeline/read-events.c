@@ -210,7 +210,7 @@ static enum cts_status read_all(struct pass *pass, OTF2_EvtReader *reader, struc
         return cts_fail(error, CTS_FORMAT, "event %llu of %llu is earlier than the one before it",
                         (unsigned long long)count, (unsigned long long)location->event_count);
     if (code)
-        return cts_otf2_fail(error, CTS_FORMAT, code, "event %llu of %llu is damaged",
+        return cts_otf2_fail(error, CTS_FORMAT, code, "event %llu of %llu cannot be read",
                              (unsigned long long)count, (unsigned long long)location->event_count);
     if (count < location->event_count)
         return cts_fail(error, CTS_FORMAT, "it ends after %llu of %llu events",

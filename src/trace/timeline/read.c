@@ -141,10 +141,17 @@ static enum cts_status check_anchor(const struct cts_timeline_private *private,
     FILE *const file = cts_open_stream(private->anchor, "rb");
     if (!file) return cts_fail_errno(error, errno, "it cannot be opened");
     uint8_t *const bytes = malloc(ANCHOR_BYTES_MAX);
+    errno = 0;
     const size_t length = bytes ? fread(bytes, 1, ANCHOR_BYTES_MAX, file) : 0;
+    const int problem = ferror(file) ? errno : 0;
     fclose(file);
-    const enum cts_status status = bytes ? check_anchor_bytes(private, bytes, length, error)
-                                         : cts_fail(error, CTS_MEMORY, "out of memory");
+    enum cts_status status;
+    if (!bytes)
+        status = cts_fail(error, CTS_MEMORY, "out of memory");
+    else if (problem)
+        status = cts_fail_errno(error, problem, "it cannot be read");
+    else
+        status = check_anchor_bytes(private, bytes, length, error);
     free(bytes);
     return status;
 }
@@ -155,7 +162,7 @@ static bool local_file_exists(const struct cts_timeline_private *private, uint64
     char path[PATH_MAX];
     const int length = snprintf(path, sizeof path, "%s/%llu.%s", private->directory,
                                 (unsigned long long)reference, kind);
-    return length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
+    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
 }
 
 /* ---- opening ---- */
@@ -179,8 +186,9 @@ static bool has_local_definitions(const struct cts_timeline *timeline)
     return false;
 }
 
-/* Reads the mapping tables and clock offsets of one location. */
-static void read_local_definitions(struct cts_timeline *timeline, size_t location)
+/* Reads the mapping tables and clock offsets of one location. Damage is a gap. */
+static enum cts_status read_local_definitions(struct cts_timeline *timeline, size_t location,
+                                              struct cts_error *error)
 {
     struct cts_timeline_private *const p = timeline->private_data;
     const uint64_t reference = timeline->locations[location].reference;
@@ -191,8 +199,9 @@ static void read_local_definitions(struct cts_timeline *timeline, size_t locatio
                          "for those of the archive",
                          p->directory, (unsigned long long)reference,
                          (unsigned long long)reference);
-        return;
+        return CTS_OK;
     }
+    cts_otf2_catch_errors();
     OTF2_DefReader *const reader = OTF2_Reader_GetDefReader(p->reader, reference);
     uint64_t count = 0;
     OTF2_ErrorCode code = OTF2_ERROR_INVALID_DATA;
@@ -203,14 +212,18 @@ static void read_local_definitions(struct cts_timeline *timeline, size_t locatio
                                                 &p->has_clock_offsets[location]);
         if (!code) code = OTF2_Reader_ReadAllLocalDefinitions(p->reader, reader, &count);
     }
+    enum cts_status status = CTS_OK;
+    struct cts_error damage;
+    if (code) status = cts_otf2_fail(&damage, CTS_FORMAT, code, "local definitions cannot be read");
     if (reader) OTF2_Reader_CloseDefReader(p->reader, reader);
     if (callbacks) OTF2_DefReaderCallbacks_Delete(callbacks);
-    if (code) {
-        struct cts_error error;
-        cts_otf2_fail(&error, CTS_FORMAT, code, "local definitions are damaged");
+    if (status && status != CTS_FORMAT)
+        return cts_fail(error, status, "'%s/%llu.def': %s", p->directory,
+                        (unsigned long long)reference, damage.text);
+    if (status)
         cts_gaps_add(&timeline->gaps, "'%s/%llu.def': %s", p->directory,
-                     (unsigned long long)reference, error.text);
-    }
+                     (unsigned long long)reference, damage.text);
+    return CTS_OK;
 }
 
 static enum cts_status open_local_files(struct cts_timeline *timeline, struct cts_error *error)
@@ -223,7 +236,10 @@ static enum cts_status open_local_files(struct cts_timeline *timeline, struct ct
         code = OTF2_Reader_SelectLocation(p->reader, timeline->locations[i].reference);
     if (!code) code = OTF2_Reader_OpenDefFiles(p->reader);
     if (!code) {
-        for (size_t i = 0; i < timeline->location_count; i++) read_local_definitions(timeline, i);
+        for (size_t i = 0; i < timeline->location_count; i++) {
+            const enum cts_status status = read_local_definitions(timeline, i, error);
+            if (status) return status;
+        }
         code = OTF2_Reader_CloseDefFiles(p->reader);
     }
     if (!code) code = OTF2_Reader_OpenEvtFiles(p->reader);
@@ -242,14 +258,21 @@ static enum cts_status open_local_files(struct cts_timeline *timeline, struct ct
     return CTS_OK;
 }
 
-static void keep_text(struct cts_timeline *timeline, OTF2_ErrorCode code, char *text,
-                      const char **kept)
+static enum cts_status keep_text(struct cts_timeline *timeline, OTF2_ErrorCode code, char *text,
+                                 const char **kept, struct cts_error *error)
 {
     *kept = "";
-    if (code || !text) return;
+    if (code || !text) {
+        const enum cts_status status =
+            code ? cts_otf2_fail(error, CTS_FORMAT, code, "its description cannot be read")
+                 : CTS_OK;
+        return status == CTS_FORMAT ? CTS_OK : status;
+    }
     const char *const copy = cts_timeline_keep(timeline->private_data, text);
-    if (copy) *kept = copy;
     free(text);
+    if (!copy) return cts_fail(error, CTS_MEMORY, "out of memory");
+    *kept = copy;
+    return CTS_OK;
 }
 
 static enum cts_status open_reader(struct cts_timeline *timeline, struct cts_error *error)
@@ -258,17 +281,18 @@ static enum cts_status open_reader(struct cts_timeline *timeline, struct cts_err
     const enum cts_status anchor = check_anchor(p, error);
     if (anchor) return anchor;
     p->reader = OTF2_Reader_Open(p->anchor);
-    if (!p->reader) return cts_otf2_fail(error, CTS_FORMAT, OTF2_SUCCESS, "it is no OTF2 archive");
+    if (!p->reader) return cts_otf2_fail(error, CTS_FORMAT, OTF2_SUCCESS, "it cannot be opened");
     OTF2_ErrorCode code = cts_otf2_lock_reader(p->reader);
     if (!code) code = OTF2_Reader_SetSerialCollectiveCallbacks(p->reader);
     if (code) return cts_otf2_fail(error, CTS_FORMAT, code, "it cannot be read");
     char *text = NULL;
     code = OTF2_Reader_GetCreator(p->reader, &text);
-    keep_text(timeline, code, text, &timeline->creator);
+    enum cts_status status = keep_text(timeline, code, text, &timeline->creator, error);
+    if (status) return status;
     text = NULL;
     code = OTF2_Reader_GetDescription(p->reader, &text);
-    keep_text(timeline, code, text, &timeline->description);
-    enum cts_status status = cts_timeline_read_definitions(timeline, error);
+    status = keep_text(timeline, code, text, &timeline->description, error);
+    if (!status) status = cts_timeline_read_definitions(timeline, error);
     if (!status) status = open_local_files(timeline, error);
     if (!status) {
         p->callbacks = cts_timeline_event_callbacks();

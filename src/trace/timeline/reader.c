@@ -14,7 +14,8 @@ struct cts_timeline_reader {
     bool has_attributes[BATCH];
     unsigned count, next;
     uint64_t read;
-    bool ended, damaged;
+    bool ended;
+    struct cts_error end; /* .status CTS_OK: at the end of the file */
 };
 
 static bool keep(void *state, uint32_t location, const struct cts_timeline_event *event,
@@ -77,10 +78,14 @@ bool cts_timeline_reader_next(struct cts_timeline_reader *reader,
                                                                 reader->reader, BATCH, &count);
         reader->read += reader->count;
         reader->ended = code || count < BATCH || reader->pass.went_back;
-        reader->damaged =
-            reader->ended &&
-            (code || reader->pass.went_back ||
-             reader->read < reader->pass.timeline->locations[reader->pass.location].event_count);
+        if (code && !reader->pass.went_back)
+            (void)cts_otf2_fail(&reader->end, CTS_FORMAT, code, "event %llu cannot be read",
+                                (unsigned long long)reader->read);
+        else if (reader->ended &&
+                 (reader->pass.went_back ||
+                  reader->read <
+                      reader->pass.timeline->locations[reader->pass.location].event_count))
+            (void)cts_fail(&reader->end, CTS_FORMAT, "it ends early, or goes back in time");
     }
     if (reader->next == reader->count) return false;
     const unsigned at = reader->next++;
@@ -89,9 +94,14 @@ bool cts_timeline_reader_next(struct cts_timeline_reader *reader,
     return true;
 }
 
-bool cts_timeline_reader_damaged(const struct cts_timeline_reader *reader)
+enum cts_status cts_timeline_reader_end(const struct cts_timeline_reader *reader,
+                                        struct cts_error *error)
 {
-    return reader->damaged;
+    if (!reader->end.status) return CTS_OK;
+    return cts_fail(
+        error, reader->end.status, "cannot read '%s/%llu.evt': %s", reader->pass.private->directory,
+        (unsigned long long)reader->pass.timeline->locations[reader->pass.location].reference,
+        reader->end.text);
 }
 
 void cts_timeline_reader_close(struct cts_timeline_reader *reader)

@@ -15,8 +15,10 @@ CTS_MUST_CHECK enum cts_status cts_timeline_reader_open(const struct cts_timelin
 bool cts_timeline_reader_next(struct cts_timeline_reader *reader,
                               const struct cts_timeline_event **event,
                               const struct cts_event_attributes **attributes);
-/* After the last event: that was not the end of the file. */
-bool cts_timeline_reader_damaged(const struct cts_timeline_reader *reader);
+/* After the last event: CTS_OK: that was the end of the file; CTS_FORMAT: it is damaged there;
+ * CTS_IO, CTS_MEMORY: the rest could not be read. */
+CTS_MUST_CHECK enum cts_status cts_timeline_reader_end(const struct cts_timeline_reader *reader,
+                                                       struct cts_error *error);
 void cts_timeline_reader_close(struct cts_timeline_reader *reader);
 
 #endif

@@ -1,4 +1,5 @@
 /* The words of OTF2 and ours, and the library's errors. */
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -126,19 +127,49 @@ OTF2_RegionRole cts_role_to_otf2(enum cts_region_role role)
 /* ---- errors ---- */
 
 static __thread char last_error[400];
+static __thread OTF2_ErrorCode last_code;
 
 static OTF2_ErrorCode keep_error(void *user, const char *file, uint64_t line, const char *function,
                                  OTF2_ErrorCode code, const char *format, va_list arguments)
 {
     (void)user, (void)file, (void)line, (void)function;
-    if (!last_error[0]) vsnprintf(last_error, sizeof last_error, format, arguments);
+    if (!last_code) {
+        vsnprintf(last_error, sizeof last_error, format, arguments);
+        last_code = code;
+    }
     return code;
 }
 
 void cts_otf2_catch_errors(void)
 {
     last_error[0] = 0;
+    last_code = OTF2_SUCCESS;
     OTF2_Error_RegisterCallback(keep_error, NULL);
+}
+
+/* Refusals of the system, which are not damage. */
+static const struct {
+    OTF2_ErrorCode code;
+    int errnum;
+} refusals[] = {
+#define X(name) {OTF2_ERROR_##name, name}
+    X(EACCES), X(EAGAIN), X(EBUSY),  X(EDQUOT), X(EFBIG), X(EINTR), X(EIO),    X(EMFILE),
+    X(ENFILE), X(ENODEV), X(ENOSPC), X(ENXIO),  X(EPERM), X(EROFS), X(ESTALE), X(ETIMEDOUT),
+#undef X
+};
+
+static int errnum_of(OTF2_ErrorCode code)
+{
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (refusals[i].code == code) return refusals[i].errnum;
+    return 0;
+}
+
+/* A lock is all that needs memory in the functions that the library calls. */
+static bool is_no_memory(OTF2_ErrorCode code)
+{
+    return code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
+           code == OTF2_ERROR_LOCKING_CALLBACK || code == OTF2_ERROR_ENOMEM;
 }
 
 enum cts_status cts_otf2_fail(struct cts_error *error, enum cts_status status, OTF2_ErrorCode code,
@@ -149,12 +180,19 @@ enum cts_status cts_otf2_fail(struct cts_error *error, enum cts_status status, O
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
+    if (last_code) code = last_code;
     const char *reason = last_error;
     if (!*reason) reason = code ? OTF2_Error_GetDescription(code) : "damaged";
     for (char *c = last_error; *c; c++)
         if (*c == '\n') *c = ' ';
-    (void)cts_fail(error, status, "%s: OTF2 says: %s", what, reason);
+    if (is_no_memory(code))
+        status = cts_fail(error, CTS_MEMORY, "%s: out of memory", what);
+    else if (errnum_of(code))
+        status = cts_fail_errno(error, errnum_of(code), "%s", what);
+    else
+        (void)cts_fail(error, status, "%s: OTF2 says: %s", what, reason);
     last_error[0] = 0;
+    last_code = OTF2_SUCCESS;
     return status;
 }
 
