@@ -580,7 +580,8 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     if (!status && r.known) status = remember_events(&r, error);
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_EVENT, r.unknown_events);
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_STREAM, r.unknown_streams);
-    for (uint32_t s = 0; s < device.stream_count; s++) free(device.streams[s].held.items);
+    for (uint32_t s = 0; device.streams && s < device.stream_count; s++)
+        free(device.streams[s].held.items);
     free(device.streams);
     free(device.stream_index);
     free(device.calls);
