@@ -22,14 +22,26 @@
 
 /* Other users see the arguments of a process, so the browser gets the address out of a file that
  * only its user can read. */
-static char browser_file[PATH_MAX]; /* "": there is none */
+static pthread_mutex_t browser_lock = PTHREAD_MUTEX_INITIALIZER; /* of the next */
+static char browser_file[PATH_MAX];                              /* "": there is none */
+
+/* A descriptor, or -1. Ctrl-C finds either no file or one whose name it knows. */
+static int make_browser_file(void)
+{
+    char path[PATH_MAX];
+    const int length =
+        snprintf(path, sizeof path, "%s/ctascope-view-XXXXXX.html", cts_temporary_directory());
+    if (length < 0 || (size_t)length >= sizeof path) return -1;
+    pthread_mutex_lock(&browser_lock);
+    const int number = mkostemps(path, 5, O_CLOEXEC); /* with mode 0600 */
+    if (number >= 0) memcpy(browser_file, path, (size_t)length + 1);
+    pthread_mutex_unlock(&browser_lock);
+    return number;
+}
 
 static bool write_browser_file(const struct cts_view_server *server)
 {
-    if (snprintf(browser_file, sizeof browser_file, "%s/ctascope-view-XXXXXX.html",
-                 cts_temporary_directory()) >= (int)sizeof browser_file)
-        return false;
-    const int number = mkostemps(browser_file, 5, O_CLOEXEC); /* with mode 0600 */
+    const int number = make_browser_file();
     FILE *const file = number < 0 ? NULL : fdopen(number, "w");
     if (!file) return false;
     fprintf(file,
@@ -66,8 +78,10 @@ static void open_browser(const struct cts_view_server *server)
     _exit(0);
 }
 
+/* Keeps the lock: the process ends, and no file is made any more. */
 static void remove_browser_file(void)
 {
+    pthread_mutex_lock(&browser_lock);
     if (*browser_file) unlink(browser_file);
 }
 
