@@ -83,6 +83,9 @@ static enum cts_status check_membership(sqlite3 *db, const char *run_path, struc
     if (is_new && mine && *mine && !*theirs)
         return cts_catalogue_store_key(db, "session", mine, true, error);
     if (is_new || (!(mine && *mine) && cts_journals_are_live(run_path, NULL))) return CTS_OK;
+    /* A process of our session may have named it, and begun, since we looked. */
+    cts_catalogue_load_key(db, "session", theirs, sizeof theirs);
+    if (mine && *mine && strcmp(mine, theirs) == 0) return CTS_OK;
     return cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
 }
 

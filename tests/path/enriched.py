@@ -63,7 +63,7 @@ def check(trace):
     report = json.loads(done.stdout)
     text = otf2_print(out + "/traces.otf2")
     before, after = events(otf2_print(trace, sound=False)), events(text)
-    wrote = re.search(r"(\d+) events and (\d+) values of metrics; (\d+) events left", done.stderr)
+    wrote = re.search(r"(\d+) events and (\d+) metric values; (\d+) events left", done.stderr)
     assert after.pop("METRIC") == len(METRIC.findall(text)) == int(wrote[2]), wrote[0]
     assert after == {kind: count for kind, count in before.items() if not left_out(kind)}
     assert sum(after.values()) == int(wrote[1]), (wrote[0], after)

@@ -121,7 +121,7 @@ class HostAccesses(support.RecordTest):
             self.assertEqual(comm["totals"]["from_host_bytes"], 0)
             self.assertEqual(comm["totals"]["ratio_written_bytes"], 0)
             self.assertEqual(comm["soundness"]["unseen_allocations"], 2)
-            self.assertIn("Note: host writes not seen in 2 managed, pinned or mapped allocations",
+            self.assertIn("Note: host writes to 2 managed, pinned or mapped allocations were not recorded",
                           self.ctascope("comm", run).stdout)
 
 

@@ -464,7 +464,7 @@ const parts = {
         await page.keyboard.press("?");
         assert.equal(await page.getByRole("dialog", { name: "Help" }).count(), 1);
         await page.keyboard.press("Escape");
-        assert.equal(await page.getByRole("dialog").count(), 0);
+        await page.getByRole("dialog").waitFor({ state: "detached" });
         // A search begins anew where one was left.
         await page.keyboard.press("/");
         await page.keyboard.type("nonsense");
@@ -505,6 +505,7 @@ const parts = {
         await canvasOf(page, "order").focus();
         await page.keyboard.press("+");
         const halved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
+        await settle(page); // keys count from what is drawn
         await page.keyboard.press("ArrowLeft");
         const moved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
         assert.ok(Number(moved[1]) < Number(halved[1]) && moved[2] - moved[1] === halved[2] - halved[1], `${halved} ${moved}`);

@@ -93,7 +93,9 @@ export const pixelsOf = (canvas, colour, part = null) => canvas.evaluate((elemen
 }, { colour, part });
 
 // The state in the URL, which follows a moment later.
-export const stateOf = (page) => page.waitForTimeout(150).then(() => page.evaluate(() => Object.fromEntries(location.hash.slice(1).split("&").filter(Boolean).map((field) => field.split("=").map(decodeURIComponent)))));
+// It is waited for by a timer of the page's own, behind those that it has set, so that a slow machine is only slower.
+const later = () => new Promise((done) => setTimeout(done, 250));
+export const stateOf = (page) => page.evaluate(later).then(() => page.evaluate(() => Object.fromEntries(location.hash.slice(1).split("&").filter(Boolean).map((field) => field.split("=").map(decodeURIComponent)))));
 
 // An example compiled and recorded; the run directory.
 export function record(ctascope, examples, work, name, args, options = []) {
