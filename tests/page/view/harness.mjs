@@ -58,6 +58,11 @@ export async function open(browser, address, options = {}) {
     page.setDefaultTimeout(HANGS_MS);
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
+    // What a key or the mouse did is drawn before anything is asked.
+    for (const [device, name] of [[page.keyboard, "press"], [page.keyboard, "type"], [page.mouse, "click"], [page.mouse, "wheel"]]) {
+        const act = device[name].bind(device);
+        device[name] = async (...values) => (await act(...values), drawn(page));
+    }
     page.on("request", (request) => /^(http:\/\/127\.0\.0\.1|file:|data:|blob:)/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
     await page.goto(address);
     await page.waitForSelector(".view .status");
@@ -65,12 +70,16 @@ export async function open(browser, address, options = {}) {
     return { page, close: async () => (assert.deepEqual(trouble, []), page.close()) };
 }
 
+// Waits until the page has drawn what it had been told: whatever waits for a frame or a timer of 0 ms is done.
+const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))));
+
 // Waits until nothing is on its way and canvases are drawn.
 export async function settle(page, quiet = 120) {
     let before = "";
     for (let i = 0; i < 10000; i++) {
         await page.waitForTimeout(quiet / 2);
-        const now = await page.evaluate(() => document.querySelectorAll(".working, .busy.on").length + "|" + [...document.querySelectorAll("canvas")].map((c) => c.dataset.drawn).join());
+        await drawn(page);
+        const now = await page.evaluate(() => document.querySelectorAll(".working, .busy.on, body[aria-busy=true]").length + "|" + [...document.querySelectorAll("canvas")].map((c) => c.dataset.drawn).join());
         if (now === before && now.startsWith("0|")) return;
         before = now;
     }

@@ -14,8 +14,16 @@ export interface Answer<T> {
     retry: () => void;
 }
 
+// The body is aria-busy from a question to its answer, however short that is.
+let open = 0;
+function openQuestions(change: number): void {
+    open += change;
+    document.body.setAttribute("aria-busy", String(open > 0));
+}
+
 export async function counted<T>(promise: Promise<T>): Promise<T> {
     let late = false;
+    openQuestions(1);
     const timer = setTimeout(() => {
         late = true;
         busy.set(busy.get() + 1);
@@ -25,6 +33,7 @@ export async function counted<T>(promise: Promise<T>): Promise<T> {
     } finally {
         clearTimeout(timer);
         if (late) busy.set(busy.get() - 1);
+        openQuestions(-1);
     }
 }
 
