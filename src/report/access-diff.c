@@ -8,28 +8,7 @@
 #include "common/text-table.h"
 #include "report/access.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-
 /* ---- findings ---- */
-
-static const struct cts_column finding_columns[] = {
-    {"change", "change", CTS_CELL_TEXT, false},
-    {"finding", "finding", CTS_CELL_TEXT, false},
-    {"kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"place", "where", CTS_CELL_TEXT, false},
-    {"place_before", NULL, CTS_CELL_TEXT, false},
-    {"variable", "variable", CTS_CELL_TEXT, false},
-    {"operation", "operation", CTS_CELL_TEXT, false},
-    {"space", NULL, CTS_CELL_TEXT, false},
-    {"fault", NULL, CTS_CELL_FLAG, false},
-    {"amount_before", "before", CTS_CELL_REAL, false},
-    {"amount_after", "after", CTS_CELL_REAL, false},
-    {"share_before", NULL, CTS_CELL_FRACTION, false},
-    {"share_after", "up to", CTS_CELL_FRACTION, false},
-    {"evidence_before", NULL, CTS_CELL_TEXT, false},
-    {"evidence_after", NULL, CTS_CELL_TEXT, false},
-    {"remedy", NULL, CTS_CELL_TEXT, false},
-};
 
 static const struct cts_access_site *site_of(const struct cts_diff_side *side,
                                              const struct cts_finding *finding)
@@ -57,82 +36,81 @@ static double share_of(const struct cts_finding *finding)
     return finding && !cts_finding_is_fault(finding->kind) ? finding->share : NAN;
 }
 
-static void finding_row(const void *state, size_t row, union cts_cell *cells)
+static const char *place_cell(const struct cts_diff_side *side, const struct cts_finding *finding,
+                              struct cts_sheet_row *cells)
 {
-    static _Thread_local char places[2][120], evidence[2][500];
+    return place_of(side, finding, cts_sheet_room(cells, CTS_ACCESS_PLACE_BYTES),
+                    CTS_ACCESS_PLACE_BYTES);
+}
+
+static const char *evidence_cell(const struct cts_diff_side *side,
+                                 const struct cts_finding *finding, struct cts_sheet_row *cells)
+{
+    return evidence_of(side, finding, cts_sheet_room(cells, CTS_EVIDENCE_BYTES),
+                       CTS_EVIDENCE_BYTES);
+}
+
+#define FINDING_COLUMNS(COLUMN)                                                                    \
+    COLUMN(change, "change", TEXT, cts_diff_change_text(f->change))                                \
+    COLUMN(finding, "finding", TEXT, cts_finding_text(finding->kind))                              \
+    COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(side->catalogue, site->kernel))     \
+    COLUMN(place, "where", TEXT, place_cell(side, finding, cells))                                 \
+    COLUMN(place_before, NULL, TEXT, place_cell(report->before, f->before, cells))                 \
+    COLUMN(variable, "variable", TEXT, words->variable)                                            \
+    COLUMN(operation, "operation", TEXT, cts_operation_text(words->operation))                     \
+    COLUMN(space, NULL, TEXT, cts_space_text(site->space))                                         \
+    COLUMN(fault, NULL, FLAG, cts_finding_is_fault(finding->kind))                                 \
+    COLUMN(amount_before, "before", REAL, f->before ? f->before_amount : NAN)                      \
+    COLUMN(amount_after, "after", REAL, f->after ? f->after_amount : NAN)                          \
+    COLUMN(share_before, NULL, FRACTION, share_of(f->before))                                      \
+    COLUMN(share_after, "up to", FRACTION, share_of(f->after))                                     \
+    COLUMN(evidence_before, NULL, TEXT, evidence_cell(report->before, f->before, cells))           \
+    COLUMN(evidence_after, NULL, TEXT, evidence_cell(report->after, f->after, cells))              \
+    COLUMN(remedy, NULL, TEXT, cts_finding_remedy(finding))
+CTS_SHEET_COLUMNS(finding_columns, FINDING_COLUMNS);
+
+static void finding_row(const void *state, size_t row, struct cts_sheet_row *cells)
+{
     const struct cts_diff_report *const report = state;
     const struct cts_diff_finding *const f = &report->diff->findings[row];
     const struct cts_diff_side *const side = f->after ? report->after : report->before;
     const struct cts_finding *const finding = f->after ? f->after : f->before;
     const struct cts_access_site *const site = site_of(side, finding);
     const struct cts_site *const words = &side->catalogue->sites[site->site];
-    *cells++ = (union cts_cell){.text = cts_diff_change_text(f->change)};
-    *cells++ = (union cts_cell){.text = cts_finding_text(finding->kind)};
-    *cells++ = (union cts_cell){.text = cts_catalogue_kernel_name(side->catalogue, site->kernel)};
-    *cells++ = (union cts_cell){.text = place_of(side, finding, places[0], sizeof places[0])};
-    *cells++ =
-        (union cts_cell){.text = place_of(report->before, f->before, places[1], sizeof places[1])};
-    *cells++ = (union cts_cell){.text = words->variable};
-    *cells++ = (union cts_cell){.text = cts_operation_text(words->operation)};
-    *cells++ = (union cts_cell){.text = cts_space_text(site->space)};
-    *cells++ = (union cts_cell){.number = cts_finding_is_fault(finding->kind)};
-    *cells++ = (union cts_cell){.real = f->before ? f->before_amount : NAN};
-    *cells++ = (union cts_cell){.real = f->after ? f->after_amount : NAN};
-    *cells++ = (union cts_cell){.real = share_of(f->before)};
-    *cells++ = (union cts_cell){.real = share_of(f->after)};
-    *cells++ = (union cts_cell){
-        .text = evidence_of(report->before, f->before, evidence[0], sizeof evidence[0])};
-    *cells++ = (union cts_cell){
-        .text = evidence_of(report->after, f->after, evidence[1], sizeof evidence[1])};
-    *cells++ = (union cts_cell){.text = cts_finding_remedy(finding)};
+    CTS_SHEET_FILL(cells, FINDING_COLUMNS);
 }
 
 /* ---- kernels ---- */
 
-#define BOTH(name)                                                                                 \
-    {name "_before", NULL, CTS_CELL_COUNT, false},                                                 \
-    {                                                                                              \
-        name "_after", NULL, CTS_CELL_COUNT, false                                                 \
-    }
-static const struct cts_column kernel_columns[] = {
-    {"kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"cost_before", "cost before", CTS_CELL_REAL, false},
-    {"cost_after", "after", CTS_CELL_REAL, false},
-    {"growth", "growth", CTS_CELL_FRACTION, false},
-    {"sectors_before", "sectors before", CTS_CELL_COUNT, false},
-    {"sectors_after", "after", CTS_CELL_COUNT, false},
-    {"wavefronts_before", "wavefronts before", CTS_CELL_COUNT, false},
-    {"wavefronts_after", "after", CTS_CELL_COUNT, false},
-    {"requested_bytes_before", "bytes before", CTS_CELL_BYTES, false},
-    {"requested_bytes_after", "after", CTS_CELL_BYTES, false},
-    BOTH("launches"),
-    BOTH("requests"),
-    BOTH("accesses"),
-    BOTH("ideal_sectors"),
-    BOTH("ideal_wavefronts"),
-};
-#undef BOTH
+#define BOTH_COLUMNS(COLUMN, name)                                                                 \
+    COLUMN(name##_before, NULL, COUNT, k->before.name)                                             \
+    COLUMN(name##_after, NULL, COUNT, k->after.name)
+#define KERNEL_COLUMNS(COLUMN)                                                                     \
+    COLUMN(kernel, "kernel", KERNEL, k->name)                                                      \
+    COLUMN(cost_before, "cost before", REAL, k->is_before ? cts_access_cost(&k->before) : NAN)     \
+    COLUMN(cost_after, "after", REAL, k->is_after ? cts_access_cost(&k->after) : NAN)              \
+    COLUMN(growth, "growth", FRACTION, isinf(growth) ? (double)NAN : growth)                       \
+    COLUMN(sectors_before, "sectors before", COUNT, k->before.sectors)                             \
+    COLUMN(sectors_after, "after", COUNT, k->after.sectors)                                        \
+    COLUMN(wavefronts_before, "wavefronts before", COUNT, k->before.wavefronts)                    \
+    COLUMN(wavefronts_after, "after", COUNT, k->after.wavefronts)                                  \
+    COLUMN(requested_bytes_before, "bytes before", BYTES, k->before.requested_bytes)               \
+    COLUMN(requested_bytes_after, "after", BYTES, k->after.requested_bytes)                        \
+    COLUMN(launches_before, NULL, COUNT, k->before_launches)                                       \
+    COLUMN(launches_after, NULL, COUNT, k->after_launches)                                         \
+    BOTH_COLUMNS(COLUMN, requests)                                                                 \
+    BOTH_COLUMNS(COLUMN, accesses)                                                                 \
+    BOTH_COLUMNS(COLUMN, ideal_sectors)                                                            \
+    BOTH_COLUMNS(COLUMN, ideal_wavefronts)
+CTS_SHEET_COLUMNS(kernel_columns, KERNEL_COLUMNS);
 
-static void kernel_row(const void *state, size_t row, union cts_cell *cells)
+static void kernel_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_diff_report *const report = state;
     const struct cts_diff_kernel *const k = &report->diff->kernels[row];
     const double growth =
         k->is_before && k->is_after ? cts_diff_growth(report->diff, k) : (double)NAN;
-    *cells++ = (union cts_cell){.text = k->name};
-    *cells++ = (union cts_cell){.real = k->is_before ? cts_access_cost(&k->before) : NAN};
-    *cells++ = (union cts_cell){.real = k->is_after ? cts_access_cost(&k->after) : NAN};
-    *cells++ = (union cts_cell){.real = isinf(growth) ? (double)NAN : growth};
-    const uint64_t numbers[] = {
-        k->before.sectors,         k->after.sectors,          k->before.wavefronts,
-        k->after.wavefronts,       k->before.requested_bytes, k->after.requested_bytes,
-        k->before_launches,        k->after_launches,         k->before.requests,
-        k->after.requests,         k->before.accesses,        k->after.accesses,
-        k->before.ideal_sectors,   k->after.ideal_sectors,    k->before.ideal_wavefronts,
-        k->after.ideal_wavefronts,
-    };
-    for (size_t i = 0; i < COUNT_OF(numbers); i++)
-        *cells++ = (union cts_cell){.number = numbers[i]};
+    CTS_SHEET_FILL(cells, KERNEL_COLUMNS);
 }
 
 struct cts_sheet cts_diff_sheet(const struct cts_diff_report *report, enum cts_diff_sheet which)
@@ -159,7 +137,7 @@ static const char *amount_of(const struct cts_finding *finding, double amount, c
 static void print_finding(const struct cts_diff_report *report, const struct cts_diff_finding *f,
                           FILE *file)
 {
-    char place[120], text[500], amount[40];
+    char place[CTS_ACCESS_PLACE_BYTES], text[CTS_EVIDENCE_BYTES], amount[40];
     const struct cts_diff_side *const side = f->after ? report->after : report->before;
     const struct cts_finding *const finding = f->after ? f->after : f->before;
     const struct cts_access_site *const site = site_of(side, finding);

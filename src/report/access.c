@@ -23,12 +23,11 @@ const char *cts_access_place(const struct cts_catalogue *catalogue, uint32_t sit
     return text;
 }
 
-/* The same; lives until the next but three. */
-static const char *place_text(const struct cts_access_report *report, uint32_t site)
+static const char *place_cell(const struct cts_access_report *report, uint32_t site,
+                              struct cts_sheet_row *cells)
 {
-    static _Thread_local char texts[4][120];
-    static _Thread_local unsigned next;
-    return cts_access_place(report->catalogue, site, texts[next++ % 4], sizeof texts[0]);
+    return cts_access_place(report->catalogue, site, cts_sheet_room(cells, CTS_ACCESS_PLACE_BYTES),
+                            CTS_ACCESS_PLACE_BYTES);
 }
 
 static const char *layout_of(const struct cts_access_counts *counts)
@@ -47,206 +46,143 @@ static double ratio(uint64_t part, uint64_t whole)
 
 /* ---- findings ---- */
 
-static const struct cts_column finding_columns[] = {
-    {"finding", "finding", CTS_CELL_TEXT, false},
-    {"kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"place", "where", CTS_CELL_TEXT, false},
-    {"variable", "variable", CTS_CELL_TEXT, false},
-    {"operation", "operation", CTS_CELL_TEXT, false},
-    {"space", NULL, CTS_CELL_TEXT, false},
-    {"share", "up to", CTS_CELL_FRACTION, false},
-    {"waste", NULL, CTS_CELL_REAL, false},
-    {"system", NULL, CTS_CELL_TEXT, false},
-    {"site", NULL, CTS_CELL_ID, false},
-    {"site_count", "sites", CTS_CELL_COUNT, false},
-    {"struct_bytes", NULL, CTS_CELL_COUNT, false},
-    {"field_bytes", NULL, CTS_CELL_COUNT, false},
-    {"used_bytes", NULL, CTS_CELL_COUNT, false},
-    {"evidence", NULL, CTS_CELL_TEXT, false},
-    {"remedy", NULL, CTS_CELL_TEXT, false},
-    {"fault", NULL, CTS_CELL_FLAG, false},
-    {"fault_bytes", "bytes", CTS_CELL_COUNT, false},
-    {"fault_accesses", NULL, CTS_CELL_COUNT, false},
-    {"fault_launches", NULL, CTS_CELL_COUNT, false},
-    {"launch", NULL, CTS_CELL_ID, false},
-    {"cta", NULL, CTS_CELL_ID, false},
-    {"thread", NULL, CTS_CELL_ID, false},
-    {"address", NULL, CTS_CELL_TEXT, false},
-    {"other_cta", NULL, CTS_CELL_ID, false},
-    {"other_thread", NULL, CTS_CELL_ID, false},
-    {"other_place", NULL, CTS_CELL_TEXT, false},
-    {"allocation", NULL, CTS_CELL_ID, false},
-};
-
-/* What is known of a finding that makes results wrong; of others nothing. */
-static void fault_cells(const struct cts_access_report *report, const struct cts_finding *finding,
-                        union cts_cell *cells)
+static const char *evidence_cell(const struct cts_access_report *report,
+                                 const struct cts_finding *finding, struct cts_sheet_row *cells)
 {
-    static _Thread_local char address[20];
-    const struct cts_catalogue *const catalogue = report->catalogue;
-    const struct cts_access_fault *const fault = &finding->fault;
-    const struct cts_access_example *const example = &fault->example, *const other = &fault->other;
-    const bool known = cts_finding_is_fault(finding->kind) && example->known;
-    snprintf(address, sizeof address, "0x%llx", (unsigned long long)example->address);
-    *cells++ = (union cts_cell){.number = cts_finding_is_fault(finding->kind)};
-    *cells++ = (union cts_cell){.number = fault->bytes};
-    *cells++ = (union cts_cell){.number = fault->accesses};
-    *cells++ = (union cts_cell){.number = fault->launch_count};
-    *cells++ = (union cts_cell){.number = known ? catalogue->launches[example->launch].launch
-                                                : UINT64_MAX};
-    *cells++ = (union cts_cell){.number = known ? example->cta : UINT64_MAX};
-    *cells++ = (union cts_cell){.number = known ? example->thread : UINT64_MAX};
-    *cells++ = (union cts_cell){.text = known ? address : NULL};
-    *cells++ = (union cts_cell){.number = known && other->known ? other->cta : UINT64_MAX};
-    *cells++ = (union cts_cell){.number = known && other->known ? other->thread : UINT64_MAX};
-    *cells++ =
-        (union cts_cell){.text = known && other->known ? place_text(report, other->site) : NULL};
-    *cells++ = (union cts_cell){.number = known && fault->allocation < catalogue->allocation_count
-                                              ? catalogue->allocations[fault->allocation].allocation
-                                              : UINT64_MAX};
+    char *const text = cts_sheet_room(cells, CTS_EVIDENCE_BYTES);
+    cts_finding_evidence(report->catalogue, report->result, finding, text, CTS_EVIDENCE_BYTES);
+    return text;
 }
 
-static void finding_row(const void *state, size_t row, union cts_cell *cells)
+static uint64_t fault_allocation(const struct cts_catalogue *catalogue,
+                                 const struct cts_access_fault *fault)
 {
-    static _Thread_local char evidence[500];
+    return fault->allocation < catalogue->allocation_count
+               ? catalogue->allocations[fault->allocation].allocation
+               : UINT64_MAX;
+}
+
+/* From `fault` on: what is known of a finding that makes results wrong; of others nothing. */
+#define FINDING_COLUMNS(COLUMN)                                                                    \
+    COLUMN(finding, "finding", TEXT, cts_finding_text(finding->kind))                              \
+    COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(report->catalogue, site->kernel))   \
+    COLUMN(place, "where", TEXT, place_cell(report, site->site, cells))                            \
+    COLUMN(variable, "variable", TEXT, words->variable)                                            \
+    COLUMN(operation, "operation", TEXT, cts_operation_text(words->operation))                     \
+    COLUMN(space, NULL, TEXT, cts_space_text(site->space))                                         \
+    COLUMN(share, "up to", FRACTION, is_fault ? NAN : finding->share)                              \
+    COLUMN(waste, NULL, REAL, finding->waste)                                                      \
+    COLUMN(system, NULL, TEXT, is_fault ? NULL : cts_access_system_text(finding->system))          \
+    COLUMN(site, NULL, ID, site->site)                                                             \
+    COLUMN(site_count, "sites", COUNT, finding->site_count)                                        \
+    COLUMN(struct_bytes, NULL, COUNT, finding->struct_bytes)                                       \
+    COLUMN(field_bytes, NULL, COUNT, finding->field_bytes)                                         \
+    COLUMN(used_bytes, NULL, COUNT, finding->used_bytes)                                           \
+    COLUMN(evidence, NULL, TEXT, evidence_cell(report, finding, cells))                            \
+    COLUMN(remedy, NULL, TEXT, cts_finding_remedy(finding))                                        \
+    COLUMN(fault, NULL, FLAG, is_fault)                                                            \
+    COLUMN(fault_bytes, "bytes", COUNT, fault->bytes)                                              \
+    COLUMN(fault_accesses, NULL, COUNT, fault->accesses)                                           \
+    COLUMN(fault_launches, NULL, COUNT, fault->launch_count)                                       \
+    COLUMN(launch, NULL, ID,                                                                       \
+           known ? report->catalogue->launches[example->launch].launch : UINT64_MAX)               \
+    COLUMN(cta, NULL, ID, known ? example->cta : UINT64_MAX)                                       \
+    COLUMN(thread, NULL, ID, known ? example->thread : UINT64_MAX)                                 \
+    COLUMN(address, NULL, TEXT,                                                                    \
+           known ? cts_sheet_text(cells, 20, "0x%llx", (unsigned long long)example->address)       \
+                 : NULL)                                                                           \
+    COLUMN(other_cta, NULL, ID, other_known ? other->cta : UINT64_MAX)                             \
+    COLUMN(other_thread, NULL, ID, other_known ? other->thread : UINT64_MAX)                       \
+    COLUMN(other_place, NULL, TEXT, other_known ? place_cell(report, other->site, cells) : NULL)   \
+    COLUMN(allocation, NULL, ID, known ? fault_allocation(report->catalogue, fault) : UINT64_MAX)
+CTS_SHEET_COLUMNS(finding_columns, FINDING_COLUMNS);
+
+static void finding_row(const void *state, size_t row, struct cts_sheet_row *cells)
+{
     const struct cts_access_report *const report = state;
     const struct cts_finding *const finding = &report->result->findings[row];
     const struct cts_access_site *const site = &report->result->sites[finding->site];
     const struct cts_site *const words = &report->catalogue->sites[site->site];
-    cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
-    *cells++ = (union cts_cell){.text = cts_finding_text(finding->kind)};
-    *cells++ = (union cts_cell){.text = cts_catalogue_kernel_name(report->catalogue, site->kernel)};
-    *cells++ = (union cts_cell){.text = place_text(report, site->site)};
-    *cells++ = (union cts_cell){.text = words->variable};
-    *cells++ = (union cts_cell){.text = cts_operation_text(words->operation)};
-    *cells++ = (union cts_cell){.text = cts_space_text(site->space)};
-    *cells++ = (union cts_cell){.real = cts_finding_is_fault(finding->kind) ? NAN : finding->share};
-    *cells++ = (union cts_cell){.real = finding->waste};
-    *cells++ = (union cts_cell){.text = cts_finding_is_fault(finding->kind)
-                                            ? NULL
-                                            : cts_access_system_text(finding->system)};
-    *cells++ = (union cts_cell){.number = site->site};
-    *cells++ = (union cts_cell){.number = finding->site_count};
-    *cells++ = (union cts_cell){.number = finding->struct_bytes};
-    *cells++ = (union cts_cell){.number = finding->field_bytes};
-    *cells++ = (union cts_cell){.number = finding->used_bytes};
-    *cells++ = (union cts_cell){.text = evidence};
-    *cells++ = (union cts_cell){.text = cts_finding_remedy(finding)};
-    fault_cells(report, finding, cells);
+    const struct cts_access_fault *const fault = &finding->fault;
+    const struct cts_access_example *const example = &fault->example, *const other = &fault->other;
+    const bool is_fault = cts_finding_is_fault(finding->kind);
+    const bool known = is_fault && example->known, other_known = known && other->known;
+    CTS_SHEET_FILL(cells, FINDING_COLUMNS);
 }
 
 /* ---- sites ---- */
 
-#define X(name) {#name, NULL, CTS_CELL_COUNT, false},
-static const struct cts_column site_columns[] = {
-    {"kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"launch", NULL, CTS_CELL_ID, false},
-    {"site", NULL, CTS_CELL_ID, false},
-    {"place", "where", CTS_CELL_TEXT, false},
-    {"variable", "variable", CTS_CELL_TEXT, false},
-    {"operation", "operation", CTS_CELL_TEXT, false},
-    {"space", "space", CTS_CELL_TEXT, false},
-    {"width_bytes", "width", CTS_CELL_COUNT, false},
-    {"layout", "lanes", CTS_CELL_TEXT, false},
-    {"sectors_per_request", "sectors", CTS_CELL_REAL, false},
-    {"ideal_sectors_per_request", "ideal", CTS_CELL_REAL, false},
-    {"wavefronts_per_request", "wavefronts", CTS_CELL_REAL, false},
-    {"ideal_wavefronts_per_request", NULL, CTS_CELL_REAL, false},
-    {"active_share", "active", CTS_CELL_FRACTION, false},
-    {"used_share", "used", CTS_CELL_FRACTION, false},
-    {"warp_reuse", NULL, CTS_CELL_REAL, false},
-    {"cta_reuse", NULL, CTS_CELL_REAL, false},
-    {"launch_reuse", "reuse", CTS_CELL_REAL, false},
-    {"worst_ways", NULL, CTS_CELL_COUNT, false},
-    {"stride_bytes", NULL, CTS_CELL_REAL, false},
-    {"stride_requests", NULL, CTS_CELL_COUNT, false},
-    {"cost", NULL, CTS_CELL_REAL, false},
-    CTS_ACCESS_FIELDS(X)};
-#undef X
+#define SITE_COLUMNS(COLUMN)                                                                       \
+    COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(report->catalogue, site->kernel))   \
+    COLUMN(launch, NULL, ID, all ? UINT64_MAX : report->catalogue->launches[site->launch].launch)  \
+    COLUMN(site, NULL, ID, site->site)                                                             \
+    COLUMN(place, "where", TEXT, place_cell(report, site->site, cells))                            \
+    COLUMN(variable, "variable", TEXT, words->variable)                                            \
+    COLUMN(operation, "operation", TEXT, cts_operation_text(words->operation))                     \
+    COLUMN(space, "space", TEXT, cts_space_text(site->space))                                      \
+    COLUMN(width_bytes, "width", COUNT, words->width_bytes)                                        \
+    COLUMN(layout, "lanes", TEXT, layout_of(counts))                                               \
+    COLUMN(sectors_per_request, "sectors", REAL,                                                   \
+           shared ? NAN : ratio(counts->sectors, counts->requests))                                \
+    COLUMN(ideal_sectors_per_request, "ideal", REAL,                                               \
+           shared ? NAN : ratio(counts->ideal_sectors, counts->requests))                          \
+    COLUMN(wavefronts_per_request, "wavefronts", REAL,                                             \
+           shared ? ratio(counts->wavefronts, counts->requests) : NAN)                             \
+    COLUMN(ideal_wavefronts_per_request, NULL, REAL,                                               \
+           shared ? ratio(counts->ideal_wavefronts, counts->requests) : NAN)                       \
+    COLUMN(active_share, "active", FRACTION, ratio(counts->accesses, counts->live_lanes))          \
+    COLUMN(used_share, "used", FRACTION,                                                           \
+           shared ? NAN : ratio(counts->distinct_bytes, counts->sectors *CTS_SECTOR_BYTES))        \
+    COLUMN(warp_reuse, NULL, REAL, ratio(counts->requested_bytes, counts->warp_distinct_bytes))    \
+    COLUMN(cta_reuse, NULL, REAL, ratio(counts->requested_bytes, counts->cta_distinct_bytes))      \
+    COLUMN(launch_reuse, "reuse", REAL,                                                            \
+           ratio(counts->requested_bytes, counts->launch_distinct_bytes))                          \
+    COLUMN(worst_ways, NULL, COUNT, site->worst_ways)                                              \
+    COLUMN(stride_bytes, NULL, REAL, site->stride_requests ? (double)site->stride_bytes : NAN)     \
+    COLUMN(stride_requests, NULL, COUNT, site->stride_requests)                                    \
+    COLUMN(cost, NULL, REAL, cts_access_cost(counts))                                              \
+    COLUMN##_EACH(CTS_ACCESS_FIELDS, counts)
+CTS_SHEET_COLUMNS(site_columns, SITE_COLUMNS);
 
-static void site_row(const void *state, size_t row, union cts_cell *cells)
+static void site_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_access_report *const report = state;
     const struct cts_access_site *const site = &report->result->sites[row];
     const struct cts_access_counts *const counts = &site->counts;
     const struct cts_site *const words = &report->catalogue->sites[site->site];
     const bool all = site->launch == SIZE_MAX;
-    *cells++ = (union cts_cell){.text = cts_catalogue_kernel_name(report->catalogue, site->kernel)};
-    *cells++ = (union cts_cell){.number = all ? UINT64_MAX
-                                              : report->catalogue->launches[site->launch].launch};
-    *cells++ = (union cts_cell){.number = site->site};
-    *cells++ = (union cts_cell){.text = place_text(report, site->site)};
-    *cells++ = (union cts_cell){.text = words->variable};
-    *cells++ = (union cts_cell){.text = cts_operation_text(words->operation)};
-    *cells++ = (union cts_cell){.text = cts_space_text(site->space)};
-    *cells++ = (union cts_cell){.number = words->width_bytes};
-    *cells++ = (union cts_cell){.text = layout_of(counts)};
     const bool shared = site->space == CTS_SPACE_SHARED;
-    *cells++ = (union cts_cell){.real = shared ? NAN : ratio(counts->sectors, counts->requests)};
-    *cells++ =
-        (union cts_cell){.real = shared ? NAN : ratio(counts->ideal_sectors, counts->requests)};
-    *cells++ = (union cts_cell){.real = shared ? ratio(counts->wavefronts, counts->requests) : NAN};
-    *cells++ =
-        (union cts_cell){.real = shared ? ratio(counts->ideal_wavefronts, counts->requests) : NAN};
-    *cells++ = (union cts_cell){.real = ratio(counts->accesses, counts->live_lanes)};
-    *cells++ = (union cts_cell){
-        .real = shared ? NAN : ratio(counts->distinct_bytes, counts->sectors * CTS_SECTOR_BYTES)};
-    *cells++ =
-        (union cts_cell){.real = ratio(counts->requested_bytes, counts->warp_distinct_bytes)};
-    *cells++ = (union cts_cell){.real = ratio(counts->requested_bytes, counts->cta_distinct_bytes)};
-    *cells++ =
-        (union cts_cell){.real = ratio(counts->requested_bytes, counts->launch_distinct_bytes)};
-    *cells++ = (union cts_cell){.number = site->worst_ways};
-    *cells++ = (union cts_cell){.real = site->stride_requests ? (double)site->stride_bytes : NAN};
-    *cells++ = (union cts_cell){.number = site->stride_requests};
-    *cells++ = (union cts_cell){.real = cts_access_cost(counts)};
-    for (size_t i = 0; i < CTS_ACCESS_FIELD_COUNT; i++)
-        *cells++ = (union cts_cell){.number = cts_access_field(counts, i)};
+    CTS_SHEET_FILL(cells, SITE_COLUMNS);
 }
 
 /* ---- allocations ---- */
 
-static const struct cts_column allocation_columns[] = {
-    {"launch", "launch", CTS_CELL_ID, false},
-    {"kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"allocation", "allocation", CTS_CELL_ID, false},
-    {"variable", "variable", CTS_CELL_TEXT, false},
-    {"size_bytes", "size", CTS_CELL_BYTES, false},
-    {"accesses", "accesses", CTS_CELL_COUNT, false},
-    {"requested_bytes", "requested", CTS_CELL_BYTES, false},
-    {"launch_distinct_bytes", "distinct", CTS_CELL_BYTES, false},
-    {"read_bytes", "read", CTS_CELL_BYTES, false},
-    {"written_bytes", "written", CTS_CELL_BYTES, false},
-    {"request_reuse", NULL, CTS_CELL_REAL, false},
-    {"cta_reuse", "CTA reuse", CTS_CELL_REAL, false},
-    {"launch_reuse", "reuse", CTS_CELL_REAL, false},
-    {"request_distinct_bytes", NULL, CTS_CELL_BYTES, false},
-    {"cta_distinct_bytes", NULL, CTS_CELL_BYTES, false},
-};
+#define ALLOCATION_COLUMNS(COLUMN)                                                                 \
+    COLUMN(launch, "launch", ID, launch->launch)                                                   \
+    COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(report->catalogue, launch->kernel)) \
+    COLUMN(allocation, "allocation", ID, words ? words->allocation : UINT64_MAX)                   \
+    COLUMN(variable, "variable", TEXT, words ? words->variable : NULL)                             \
+    COLUMN(size_bytes, "size", BYTES, words ? words->size_bytes : 0)                               \
+    COLUMN(accesses, "accesses", COUNT, a->accesses)                                               \
+    COLUMN(requested_bytes, "requested", BYTES, a->requested_bytes)                                \
+    COLUMN(launch_distinct_bytes, "distinct", BYTES, a->launch_distinct_bytes)                     \
+    COLUMN(read_bytes, "read", BYTES, a->read_bytes)                                               \
+    COLUMN(written_bytes, "written", BYTES, a->written_bytes)                                      \
+    COLUMN(request_reuse, NULL, REAL, ratio(a->requested_bytes, a->request_distinct_bytes))        \
+    COLUMN(cta_reuse, "CTA reuse", REAL, ratio(a->requested_bytes, a->cta_distinct_bytes))         \
+    COLUMN(launch_reuse, "reuse", REAL, ratio(a->requested_bytes, a->launch_distinct_bytes))       \
+    COLUMN(request_distinct_bytes, NULL, BYTES, a->request_distinct_bytes)                         \
+    COLUMN(cta_distinct_bytes, NULL, BYTES, a->cta_distinct_bytes)
+CTS_SHEET_COLUMNS(allocation_columns, ALLOCATION_COLUMNS);
 
-static void allocation_row(const void *state, size_t row, union cts_cell *cells)
+static void allocation_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_access_report *const report = state;
     const struct cts_access_allocation *const a = &report->result->allocations[row];
     const struct cts_launch *const launch = &report->catalogue->launches[a->launch];
     const struct cts_allocation *const words =
         a->allocation == SIZE_MAX ? NULL : &report->catalogue->allocations[a->allocation];
-    *cells++ = (union cts_cell){.number = launch->launch};
-    *cells++ =
-        (union cts_cell){.text = cts_catalogue_kernel_name(report->catalogue, launch->kernel)};
-    *cells++ = (union cts_cell){.number = words ? words->allocation : UINT64_MAX};
-    *cells++ = (union cts_cell){.text = words ? words->variable : NULL};
-    *cells++ = (union cts_cell){.number = words ? words->size_bytes : 0};
-    *cells++ = (union cts_cell){.number = a->accesses};
-    *cells++ = (union cts_cell){.number = a->requested_bytes};
-    *cells++ = (union cts_cell){.number = a->launch_distinct_bytes};
-    *cells++ = (union cts_cell){.number = a->read_bytes};
-    *cells++ = (union cts_cell){.number = a->written_bytes};
-    *cells++ = (union cts_cell){.real = ratio(a->requested_bytes, a->request_distinct_bytes)};
-    *cells++ = (union cts_cell){.real = ratio(a->requested_bytes, a->cta_distinct_bytes)};
-    *cells++ = (union cts_cell){.real = ratio(a->requested_bytes, a->launch_distinct_bytes)};
-    *cells++ = (union cts_cell){.number = a->request_distinct_bytes};
-    *cells++ = (union cts_cell){.number = a->cta_distinct_bytes};
+    CTS_SHEET_FILL(cells, ALLOCATION_COLUMNS);
 }
 
 struct cts_sheet cts_access_sheet(const struct cts_access_report *report,
@@ -333,8 +269,9 @@ static void print_finding(const struct cts_access_report *report, size_t number,
 {
     const struct cts_access_site *const site = &report->result->sites[finding->site];
     const struct cts_site *const words = &report->catalogue->sites[site->site];
-    const char *const place = place_text(report, site->site);
-    char evidence[500];
+    char evidence[CTS_EVIDENCE_BYTES], place_text[CTS_ACCESS_PLACE_BYTES];
+    const char *const place =
+        cts_access_place(report->catalogue, site->site, place_text, sizeof place_text);
     cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
     fprintf(file, "%3zu. %s: %s%s%s in %s, %s\n", number, cts_finding_text(finding->kind),
             cts_operation_text(words->operation), words->variable ? " of " : "",

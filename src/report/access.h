@@ -31,6 +31,9 @@ void cts_access_choose_site(const struct cts_access_report *report,
 
 CTS_MUST_CHECK enum cts_status cts_access_print_summary(const struct cts_access_report *report,
                                                         FILE *file, struct cts_error *error);
+/* Of buffers for a place and for the evidence of a finding. */
+enum { CTS_ACCESS_PLACE_BYTES = 120, CTS_EVIDENCE_BYTES = 500 };
+
 /* "file.cu:12", or the function where there are no lines; in `text` or the catalogue's. */
 const char *cts_access_place(const struct cts_catalogue *catalogue, uint32_t site, char *text,
                              size_t text_bytes);

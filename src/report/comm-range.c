@@ -4,35 +4,29 @@
 #include "common/text-table.h"
 #include "report/comm.h"
 
-static const struct cts_column columns[] = {{"launch", "launch", CTS_CELL_ID, false},
-                                            {"kernel", "kernel", CTS_CELL_KERNEL, false},
-                                            {"cta", "CTA", CTS_CELL_ID, false},
-                                            {"operation", "operation", CTS_CELL_TEXT, false},
-                                            {"accesses", "accesses", CTS_CELL_COUNT, false},
-                                            {"bytes", "bytes", CTS_CELL_BYTES, false},
-                                            {"site", "site", CTS_CELL_ID, false},
-                                            {"variable", "variable", CTS_CELL_TEXT, false},
-                                            {"path", NULL, CTS_CELL_TEXT, false},
-                                            {"line", "line", CTS_CELL_ID, false}};
+#define COLUMNS(COLUMN)                                                                            \
+    COLUMN(launch, "launch", ID, q->launch)                                                        \
+    COLUMN(kernel, "kernel", KERNEL,                                                               \
+           launch ? cts_catalogue_kernel_name(catalogue, launch->kernel) : NULL)                   \
+    COLUMN(cta, "CTA", ID, q->cta)                                                                 \
+    COLUMN(operation, "operation", TEXT, cts_operation_text(site->operation))                      \
+    COLUMN(accesses, "accesses", COUNT, q->accesses)                                               \
+    COLUMN(bytes, "bytes", BYTES, q->bytes)                                                        \
+    COLUMN(site, "site", ID, q->site)                                                              \
+    COLUMN(variable, "variable", TEXT, site->variable)                                             \
+    COLUMN(path, NULL, TEXT,                                                                       \
+           site->source < catalogue->source_count ? catalogue->sources[site->source].path : NULL)  \
+    COLUMN(line, "line", ID, site->line)
+CTS_SHEET_COLUMNS(columns, COLUMNS);
 
-static void fill_row(const void *state, size_t row, union cts_cell *cells)
+static void fill_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_range_report *const r = state;
     const struct cts_catalogue *const catalogue = r->catalogue;
     const struct cts_query_row *const q = &r->query->rows[row];
     const struct cts_site *const site = &catalogue->sites[q->site];
     const struct cts_launch *const launch = cts_catalogue_launch(catalogue, q->launch);
-    cells[0].number = q->launch;
-    cells[1].text = launch ? cts_catalogue_kernel_name(catalogue, launch->kernel) : NULL;
-    cells[2].number = q->cta;
-    cells[3].text = cts_operation_text(site->operation);
-    cells[4].number = q->accesses;
-    cells[5].number = q->bytes;
-    cells[6].number = q->site;
-    cells[7].text = site->variable;
-    cells[8].text =
-        site->source < catalogue->source_count ? catalogue->sources[site->source].path : NULL;
-    cells[9].number = site->line;
+    CTS_SHEET_FILL(cells, COLUMNS);
 }
 
 struct cts_sheet cts_comm_range_sheet(const struct cts_comm_range_report *report)

@@ -4,149 +4,131 @@
 
 /* ---- transfers and pairs ---- */
 
-static const struct cts_column transfer_columns[] = {
-    {"writer_launch", "from launch", CTS_CELL_ID, false},
-    {"writer_kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"writer_cta", "CTA", CTS_CELL_ID, false},
-    {"reader_launch", "to launch", CTS_CELL_ID, false},
-    {"reader_kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"reader_cta", "CTA", CTS_CELL_ID, false},
-    {"bytes", "bytes", CTS_CELL_BYTES, false},
-    {"access_bytes", NULL, CTS_CELL_BYTES, false},
-    {"accesses", "accesses", CTS_CELL_COUNT, false}};
+#define TRANSFER_COLUMNS(COLUMN)                                                                   \
+    COLUMN(writer_launch, "from launch", ID, writer->launch)                                       \
+    COLUMN(writer_kernel, "kernel", KERNEL,                                                        \
+           cts_catalogue_kernel_name(r->catalogue, writer->kernel))                                \
+    COLUMN(writer_cta, "CTA", ID, transfer->writer_cta)                                            \
+    COLUMN(reader_launch, "to launch", ID, reader->launch)                                         \
+    COLUMN(reader_kernel, "kernel", KERNEL,                                                        \
+           cts_catalogue_kernel_name(r->catalogue, reader->kernel))                                \
+    COLUMN(reader_cta, "CTA", ID, transfer->reader_cta)                                            \
+    COLUMN(bytes, "bytes", BYTES, transfer->bytes)                                                 \
+    COLUMN(access_bytes, NULL, BYTES, transfer->access_bytes)                                      \
+    COLUMN(accesses, "accesses", COUNT, transfer->accesses)
+CTS_SHEET_COLUMNS(transfer_columns, TRANSFER_COLUMNS);
 
 static void fill_transfer(const struct cts_comm_report *r, const struct cts_comm_transfer *transfer,
-                          union cts_cell *cells)
+                          struct cts_sheet_row *cells)
 {
     const struct cts_launch *const writer = cts_comm_launch_row(r, transfer->writer_launch);
     const struct cts_launch *const reader = cts_comm_launch_row(r, transfer->reader_launch);
-    cells[0].number = writer->launch;
-    cells[1].text = cts_catalogue_kernel_name(r->catalogue, writer->kernel);
-    cells[2].number = transfer->writer_cta;
-    cells[3].number = reader->launch;
-    cells[4].text = cts_catalogue_kernel_name(r->catalogue, reader->kernel);
-    cells[5].number = transfer->reader_cta;
-    cells[6].number = transfer->bytes;
-    cells[7].number = transfer->access_bytes;
-    cells[8].number = transfer->accesses;
+    CTS_SHEET_FILL(cells, TRANSFER_COLUMNS);
 }
 
-static void transfer_row(const void *state, size_t row, union cts_cell *cells)
+static void transfer_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     fill_transfer(r, &r->comm->transfers[row], cells);
 }
 
-static void top_row(const void *state, size_t row, union cts_cell *cells)
+static void top_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     fill_transfer(r, &r->comm->top[row], cells);
 }
 
 /* What pairs of launches and of kernels have in common. */
-#define PAIR_COLUMNS                                                                               \
-    {"shape", "shape", CTS_CELL_TEXT, false}, {"transfers", "transfers", CTS_CELL_COUNT, false},   \
-        {"bytes", "bytes", CTS_CELL_BYTES, false},                                                 \
-        {"distinct_bytes", "distinct", CTS_CELL_BYTES, false},                                     \
-        {"access_bytes", NULL, CTS_CELL_BYTES, false}, {"accesses", NULL, CTS_CELL_COUNT, false},  \
-        {"senders", NULL, CTS_CELL_COUNT, false}, {"receivers", NULL, CTS_CELL_COUNT, false},      \
-        {"largest_out_degree", "max out", CTS_CELL_COUNT, false},                                  \
-        {"largest_in_degree", "max in", CTS_CELL_COUNT, false},                                    \
-        {"same_grid", NULL, CTS_CELL_FLAG, false},                                                 \
-        CTS_COMM_BISECTION_COLUMNS("cut x", "cut y", "cut z"),                                     \
-    {                                                                                              \
-        "unordered", "unordered", CTS_CELL_FLAG, false                                             \
-    }
+#define PAIR_COLUMNS(COLUMN, pair)                                                                 \
+    COLUMN(shape, "shape", TEXT, cts_comm_shape_text((pair)->shape))                               \
+    COLUMN(transfers, "transfers", COUNT, (pair)->transfers)                                       \
+    COLUMN(bytes, "bytes", BYTES, (pair)->bytes)                                                   \
+    COLUMN(distinct_bytes, "distinct", BYTES, (pair)->distinct_bytes)                              \
+    COLUMN(access_bytes, NULL, BYTES, (pair)->access_bytes)                                        \
+    COLUMN(accesses, NULL, COUNT, (pair)->accesses)                                                \
+    COLUMN(senders, NULL, COUNT, (pair)->senders)                                                  \
+    COLUMN(receivers, NULL, COUNT, (pair)->receivers)                                              \
+    COLUMN(largest_out_degree, "max out", COUNT, (pair)->largest_out_degree)                       \
+    COLUMN(largest_in_degree, "max in", COUNT, (pair)->largest_in_degree)                          \
+    COLUMN(same_grid, NULL, FLAG, (pair)->same_grid)                                               \
+    CTS_COMM_BISECTION_COLUMNS(COLUMN, "cut x", "cut y", "cut z", (pair)->bisection_bytes,         \
+                               (pair)->bisection_dimensions, (pair)->bytes)                        \
+    COLUMN(unordered, "unordered", FLAG, (pair)->unordered)
 
-static void fill_pair(const struct cts_comm_pair *pair, union cts_cell *cells)
-{
-    cells[0].text = cts_comm_shape_text(pair->shape);
-    cells[1].number = pair->transfers;
-    cells[2].number = pair->bytes;
-    cells[3].number = pair->distinct_bytes;
-    cells[4].number = pair->access_bytes;
-    cells[5].number = pair->accesses;
-    cells[6].number = pair->senders;
-    cells[7].number = pair->receivers;
-    cells[8].number = pair->largest_out_degree;
-    cells[9].number = pair->largest_in_degree;
-    cells[10].number = pair->same_grid;
-    cts_comm_fill_bisection(pair->bisection_bytes, pair->bisection_dimensions, pair->bytes,
-                            cells + 11);
-    cells[11 + CTS_COMM_BISECTION_CELLS].number = pair->unordered;
-}
+#define LAUNCH_PAIR_COLUMNS(COLUMN)                                                                \
+    COLUMN(writer_launch, "from launch", ID, writer->launch)                                       \
+    COLUMN(writer_kernel, "kernel", KERNEL,                                                        \
+           cts_catalogue_kernel_name(r->catalogue, writer->kernel))                                \
+    COLUMN(reader_launch, "to launch", ID, reader->launch)                                         \
+    COLUMN(reader_kernel, "kernel", KERNEL,                                                        \
+           cts_catalogue_kernel_name(r->catalogue, reader->kernel))                                \
+    COLUMN(distance, "distance", COUNT,                                                            \
+           r->comm->launches[pair->reader].ordinal - r->comm->launches[pair->writer].ordinal - 1)  \
+    PAIR_COLUMNS(COLUMN, pair)
+CTS_SHEET_COLUMNS(launch_pair_columns, LAUNCH_PAIR_COLUMNS);
 
-static const struct cts_column launch_pair_columns[] = {
-    {"writer_launch", "from launch", CTS_CELL_ID, false},
-    {"writer_kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"reader_launch", "to launch", CTS_CELL_ID, false},
-    {"reader_kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"distance", "distance", CTS_CELL_COUNT, false},
-    PAIR_COLUMNS};
-
-static void launch_pair_row(const void *state, size_t row, union cts_cell *cells)
+static void launch_pair_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_pair *const pair = &r->comm->launch_pairs[row];
     const struct cts_launch *const writer = cts_comm_launch_row(r, pair->writer);
     const struct cts_launch *const reader = cts_comm_launch_row(r, pair->reader);
-    cells[0].number = writer->launch;
-    cells[1].text = cts_catalogue_kernel_name(r->catalogue, writer->kernel);
-    cells[2].number = reader->launch;
-    cells[3].text = cts_catalogue_kernel_name(r->catalogue, reader->kernel);
-    cells[4].number =
-        r->comm->launches[pair->reader].ordinal - r->comm->launches[pair->writer].ordinal - 1;
-    fill_pair(pair, cells + 5);
+    CTS_SHEET_FILL(cells, LAUNCH_PAIR_COLUMNS);
 }
 
-static const struct cts_column kernel_pair_columns[] = {
-    {"writer_kernel", NULL, CTS_CELL_ID, false},
-    {"writer_name", "from kernel", CTS_CELL_KERNEL, false},
-    {"reader_kernel", NULL, CTS_CELL_ID, false},
-    {"reader_name", "to kernel", CTS_CELL_KERNEL, false},
-    PAIR_COLUMNS};
+#define KERNEL_PAIR_COLUMNS(COLUMN)                                                                \
+    COLUMN(writer_kernel, NULL, ID, writer)                                                        \
+    COLUMN(writer_name, "from kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, writer))    \
+    COLUMN(reader_kernel, NULL, ID, reader)                                                        \
+    COLUMN(reader_name, "to kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, reader))      \
+    PAIR_COLUMNS(COLUMN, pair)
+CTS_SHEET_COLUMNS(kernel_pair_columns, KERNEL_PAIR_COLUMNS);
 
-static void kernel_pair_row(const void *state, size_t row, union cts_cell *cells)
+static void kernel_pair_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_pair *const pair = &r->comm->kernel_pairs[row];
-    cells[0].number = r->comm->kernels[pair->writer].kernel;
-    cells[1].text = cts_catalogue_kernel_name(r->catalogue, (uint32_t)cells[0].number);
-    cells[2].number = r->comm->kernels[pair->reader].kernel;
-    cells[3].text = cts_catalogue_kernel_name(r->catalogue, (uint32_t)cells[2].number);
-    fill_pair(pair, cells + 4);
+    const uint32_t writer = r->comm->kernels[pair->writer].kernel;
+    const uint32_t reader = r->comm->kernels[pair->reader].kernel;
+    CTS_SHEET_FILL(cells, KERNEL_PAIR_COLUMNS);
 }
 
 /* ---- distributions ---- */
 
-static const struct cts_column distance_columns[] = {
-    {"distance", "distance", CTS_CELL_COUNT, false},
-    {"transfers", "transfers", CTS_CELL_COUNT, false},
-    {"bytes", "bytes", CTS_CELL_BYTES, false},
-    {"access_bytes", "accessed", CTS_CELL_BYTES, false},
-    {"distinct_bytes", "distinct", CTS_CELL_BYTES, false}};
+#define DISTANCE_COLUMNS(COLUMN)                                                                   \
+    COLUMN(distance, "distance", COUNT, distance->distance)                                        \
+    COLUMN(transfers, "transfers", COUNT, distance->transfers)                                     \
+    COLUMN(bytes, "bytes", BYTES, distance->bytes)                                                 \
+    COLUMN(access_bytes, "accessed", BYTES, distance->access_bytes)                                \
+    COLUMN(distinct_bytes, "distinct", BYTES, distance->distinct_bytes)
+CTS_SHEET_COLUMNS(distance_columns, DISTANCE_COLUMNS);
 
-static void distance_row(const void *state, size_t row, union cts_cell *cells)
+static void distance_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_distance *const distance = &r->comm->distances[row];
-    cells[0].number = distance->distance;
-    cells[1].number = distance->transfers;
-    cells[2].number = distance->bytes;
-    cells[3].number = distance->access_bytes;
-    cells[4].number = distance->distinct_bytes;
+    CTS_SHEET_FILL(cells, DISTANCE_COLUMNS);
 }
 
-static const struct cts_column size_columns[] = {{"bytes", "bytes", CTS_CELL_COUNT, false},
-                                                 {"transfers", "transfers", CTS_CELL_COUNT, false}};
-static const struct cts_column degree_columns[] = {{"degree", "degree", CTS_CELL_COUNT, false},
-                                                   {"ctas", "CTAs", CTS_CELL_COUNT, false}};
+#define SIZE_COLUMNS(COLUMN)                                                                       \
+    COLUMN(bytes, "bytes", COUNT, entries[row].key)                                                \
+    COLUMN(transfers, "transfers", COUNT, entries[row].value)
+CTS_SHEET_COLUMNS(size_columns, SIZE_COLUMNS);
+#define DEGREE_COLUMNS(COLUMN)                                                                     \
+    COLUMN(degree, "degree", COUNT, entries[row].key)                                              \
+    COLUMN(ctas, "CTAs", COUNT, entries[row].value)
+CTS_SHEET_COLUMNS(degree_columns, DEGREE_COLUMNS);
 
-static void entry_row(const void *state, size_t row, union cts_cell *cells)
+static void size_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_map_entry *const entries = state;
-    cells[0].number = entries[row].key;
-    cells[1].number = entries[row].value;
+    CTS_SHEET_FILL(cells, SIZE_COLUMNS);
+}
+
+static void degree_row(const void *state, size_t row, struct cts_sheet_row *cells)
+{
+    const struct cts_map_entry *const entries = state;
+    CTS_SHEET_FILL(cells, DEGREE_COLUMNS);
 }
 
 struct cts_sheet cts_comm_sheet_of_pairs(const struct cts_comm_report *report,
@@ -165,13 +147,13 @@ struct cts_sheet cts_comm_sheet_of_pairs(const struct cts_comm_report *report,
         return CTS_SHEET("launch_pairs", launch_pair_columns, c->launch_pair_count, launch_pair_row,
                          report);
     case CTS_COMM_SHEET_TRANSFER_SIZE:
-        return CTS_SHEET("transfer_sizes", size_columns, c->transfer_size_count, entry_row,
+        return CTS_SHEET("transfer_sizes", size_columns, c->transfer_size_count, size_row,
                          c->transfer_sizes);
     case CTS_COMM_SHEET_IN_DEGREE:
-        return CTS_SHEET("in_degrees", degree_columns, c->in_degree_count, entry_row,
+        return CTS_SHEET("in_degrees", degree_columns, c->in_degree_count, degree_row,
                          c->in_degrees);
     case CTS_COMM_SHEET_OUT_DEGREE:
-        return CTS_SHEET("out_degrees", degree_columns, c->out_degree_count, entry_row,
+        return CTS_SHEET("out_degrees", degree_columns, c->out_degree_count, degree_row,
                          c->out_degrees);
     default:
         return CTS_SHEET("distances", distance_columns, c->distance_count, distance_row, report);

@@ -7,56 +7,42 @@
 
 /* ---- sites ---- */
 
-static const struct cts_column site_columns[] = {
-    {"site", "site", CTS_CELL_ID, false},
-    {"function", NULL, CTS_CELL_KERNEL, false},
-    {"operation", "operation", CTS_CELL_TEXT, false},
-    {"variable", "variable", CTS_CELL_TEXT, false},
-    {"path", NULL, CTS_CELL_TEXT, false},
-    {"line", NULL, CTS_CELL_ID, false},
-    {"column", NULL, CTS_CELL_ID, false},
-    {"where", "where", CTS_CELL_TEXT, true},
-    {"width_bytes", "width", CTS_CELL_COUNT, false},
-    {"accesses", "accesses", CTS_CELL_COUNT, false},
-    {"access_bytes", NULL, CTS_CELL_BYTES, false},
-    {"received_accesses", NULL, CTS_CELL_COUNT, false},
-    {"received_access_bytes", "received", CTS_CELL_BYTES, false},
-    {"sent_accesses", NULL, CTS_CELL_COUNT, false},
-    {"sent_access_bytes", "sent", CTS_CELL_BYTES, false},
-    {"communicated_access_bytes", "communicated", CTS_CELL_BYTES, true}};
+#define SITE_COLUMNS(COLUMN)                                                                       \
+    COLUMN(site, "site", ID, sum->site)                                                            \
+    COLUMN(function, NULL, KERNEL, site->function)                                                 \
+    COLUMN(operation, "operation", TEXT, cts_operation_text(site->operation))                      \
+    COLUMN(variable, "variable", TEXT, site->variable)                                             \
+    COLUMN(path, NULL, TEXT, path)                                                                 \
+    COLUMN(line, NULL, ID, site->line)                                                             \
+    COLUMN(column, NULL, ID, site->column)                                                         \
+    COLUMN(where, "where", TABLE_TEXT, where_text(cells, path, site->line))                        \
+    COLUMN(width_bytes, "width", COUNT, site->width_bytes)                                         \
+    COLUMN(accesses, "accesses", COUNT, sum->accesses)                                             \
+    COLUMN(access_bytes, NULL, BYTES, sum->access_bytes)                                           \
+    COLUMN(received_accesses, NULL, COUNT, sum->received_accesses)                                 \
+    COLUMN(received_access_bytes, "received", BYTES, sum->received_access_bytes)                   \
+    COLUMN(sent_accesses, NULL, COUNT, sum->sent_accesses)                                         \
+    COLUMN(sent_access_bytes, "sent", BYTES, sum->sent_access_bytes)                               \
+    COLUMN(communicated_access_bytes, "communicated", TABLE_BYTES,                                 \
+           sum->received_access_bytes + sum->sent_access_bytes)
+CTS_SHEET_COLUMNS(site_columns, SITE_COLUMNS);
 
-/* "file.cu:12"; holds until the next call. */
-static const char *where_text(const char *path, uint32_t line)
+/* "file.cu:12" */
+static const char *where_text(struct cts_sheet_row *cells, const char *path, uint32_t line)
 {
-    static _Thread_local char text[80];
     if (!path) return NULL;
     const char *const slash = strrchr(path, '/');
-    snprintf(text, sizeof text, "%.60s:%u", slash ? slash + 1 : path, line);
-    return text;
+    return cts_sheet_text(cells, 80, "%.60s:%u", slash ? slash + 1 : path, line);
 }
 
-static void site_row(const void *state, size_t row, union cts_cell *cells)
+static void site_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_site_sum *const sum = &r->comm->sites[row];
     const struct cts_site *const site = &r->catalogue->sites[sum->site];
-    const bool has_source = site->source < r->catalogue->source_count;
-    cells[0].number = sum->site;
-    cells[1].text = site->function;
-    cells[2].text = cts_operation_text(site->operation);
-    cells[3].text = site->variable;
-    cells[4].text = has_source ? r->catalogue->sources[site->source].path : NULL;
-    cells[5].number = site->line;
-    cells[6].number = site->column;
-    cells[7].text = where_text(cells[4].text, site->line);
-    cells[8].number = site->width_bytes;
-    cells[9].number = sum->accesses;
-    cells[10].number = sum->access_bytes;
-    cells[11].number = sum->received_accesses;
-    cells[12].number = sum->received_access_bytes;
-    cells[13].number = sum->sent_accesses;
-    cells[14].number = sum->sent_access_bytes;
-    cells[15].number = sum->received_access_bytes + sum->sent_access_bytes;
+    const char *const path =
+        site->source < r->catalogue->source_count ? r->catalogue->sources[site->source].path : NULL;
+    CTS_SHEET_FILL(cells, SITE_COLUMNS);
 }
 
 /* ---- allocations, devices ---- */
@@ -70,128 +56,124 @@ static const char *allocation_name(const struct cts_comm_report *r, size_t alloc
     return a->call && *a->call ? a->call : a->kind;
 }
 
-#define ALLOCATION_COLUMNS                                                                         \
-    {"allocation", "allocation", CTS_CELL_ID, false},                                              \
-    {                                                                                              \
-        "name", "variable", CTS_CELL_TEXT, false                                                   \
-    }
-
-static void fill_allocation(const struct cts_comm_report *r, size_t allocation,
-                            union cts_cell *cells)
+static uint64_t allocation_id(const struct cts_comm_report *r, size_t allocation)
 {
-    cells[0].number =
-        allocation == SIZE_MAX ? CTS_NONE : r->catalogue->allocations[allocation].allocation;
-    cells[1].text = allocation_name(r, allocation);
+    return allocation == SIZE_MAX ? CTS_NONE : r->catalogue->allocations[allocation].allocation;
 }
 
-static const struct cts_column allocation_columns[] = {
-    ALLOCATION_COLUMNS,
-    {"path", NULL, CTS_CELL_TEXT, false},
-    {"line", "line", CTS_CELL_ID, false},
-    {"size_bytes", "size", CTS_CELL_BYTES, false},
-    {"read_bytes", "read", CTS_CELL_BYTES, false},
-    {"written_bytes", "written", CTS_CELL_BYTES, false},
-    {"received_bytes", "received", CTS_CELL_BYTES, false},
-    {"communicated_out_bytes", "communicated", CTS_CELL_BYTES, false}};
+#define ALLOCATION_NAME_COLUMNS(COLUMN, index)                                                     \
+    COLUMN(allocation, "allocation", ID, allocation_id(r, index))                                  \
+    COLUMN(name, "variable", TEXT, allocation_name(r, index))
 
-static void allocation_row(const void *state, size_t row, union cts_cell *cells)
+#define ALLOCATION_COLUMNS(COLUMN)                                                                 \
+    ALLOCATION_NAME_COLUMNS(COLUMN, sum->allocation)                                               \
+    COLUMN(path, NULL, TEXT, a ? a->path : NULL)                                                   \
+    COLUMN(line, "line", ID, a ? a->line : 0)                                                      \
+    COLUMN(size_bytes, "size", BYTES, a ? a->size_bytes : 0)                                       \
+    COLUMN(read_bytes, "read", BYTES, sum->read_bytes)                                             \
+    COLUMN(written_bytes, "written", BYTES, sum->written_bytes)                                    \
+    COLUMN(received_bytes, "received", BYTES, sum->received_bytes)                                 \
+    COLUMN(communicated_out_bytes, "communicated", BYTES, sum->communicated_out_bytes)
+CTS_SHEET_COLUMNS(allocation_columns, ALLOCATION_COLUMNS);
+
+static void allocation_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_allocation *const sum = &r->comm->allocations[row];
     const struct cts_allocation *const a =
         sum->allocation == SIZE_MAX ? NULL : &r->catalogue->allocations[sum->allocation];
-    fill_allocation(r, sum->allocation, cells);
-    cells[2].text = a ? a->path : NULL;
-    cells[3].number = a ? a->line : 0;
-    cells[4].number = a ? a->size_bytes : 0;
-    cells[5].number = sum->read_bytes;
-    cells[6].number = sum->written_bytes;
-    cells[7].number = sum->received_bytes;
-    cells[8].number = sum->communicated_out_bytes;
+    CTS_SHEET_FILL(cells, ALLOCATION_COLUMNS);
 }
 
-static const struct cts_column allocation_pair_columns[] = {
-    ALLOCATION_COLUMNS,
-    {"writer_kernel", NULL, CTS_CELL_ID, false},
-    {"writer_name", "from kernel", CTS_CELL_KERNEL, false},
-    {"reader_kernel", NULL, CTS_CELL_ID, false},
-    {"reader_name", "to kernel", CTS_CELL_KERNEL, false},
-    {"bytes", "bytes", CTS_CELL_BYTES, false}};
+#define ALLOCATION_PAIR_COLUMNS(COLUMN)                                                            \
+    ALLOCATION_NAME_COLUMNS(COLUMN, pair->allocation)                                              \
+    COLUMN(writer_kernel, NULL, ID, writer)                                                        \
+    COLUMN(writer_name, "from kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, writer))    \
+    COLUMN(reader_kernel, NULL, ID, reader)                                                        \
+    COLUMN(reader_name, "to kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, reader))      \
+    COLUMN(bytes, "bytes", BYTES, pair->bytes)
+CTS_SHEET_COLUMNS(allocation_pair_columns, ALLOCATION_PAIR_COLUMNS);
 
-static void allocation_pair_row(const void *state, size_t row, union cts_cell *cells)
+static void allocation_pair_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_allocation_pair *const pair = &r->comm->allocation_pairs[row];
-    fill_allocation(r, pair->allocation, cells);
-    cells[2].number = r->comm->kernels[pair->writer].kernel;
-    cells[3].text = cts_catalogue_kernel_name(r->catalogue, (uint32_t)cells[2].number);
-    cells[4].number = r->comm->kernels[pair->reader].kernel;
-    cells[5].text = cts_catalogue_kernel_name(r->catalogue, (uint32_t)cells[4].number);
-    cells[6].number = pair->bytes;
+    const uint32_t writer = r->comm->kernels[pair->writer].kernel;
+    const uint32_t reader = r->comm->kernels[pair->reader].kernel;
+    CTS_SHEET_FILL(cells, ALLOCATION_PAIR_COLUMNS);
 }
 
-static const struct cts_column device_pair_columns[] = {
-    {"device", "device", CTS_CELL_ID, false},
-    {"memory", "memory of", CTS_CELL_TEXT, false},
-    {"remote", "remote", CTS_CELL_FLAG, false},
-    {"read_bytes", "read", CTS_CELL_BYTES, false},
-    {"written_bytes", "written", CTS_CELL_BYTES, false}};
-
-static void device_pair_row(const void *state, size_t row, union cts_cell *cells)
+static const char *memory_text(struct cts_sheet_row *cells, const struct cts_comm_device_pair *pair)
 {
-    static _Thread_local char text[32];
+    if (pair->memory == CTS_COMM_MEMORY_HOST) return "host";
+    if (pair->memory == CTS_COMM_MEMORY_MANAGED) return "managed";
+    return cts_sheet_text(cells, 32, "device %u", pair->memory_device);
+}
+
+static bool is_remote(const struct cts_comm_device_pair *pair)
+{
+    return pair->memory == CTS_COMM_MEMORY_HOST ||
+           (pair->memory == CTS_COMM_MEMORY_DEVICE && pair->memory_device != pair->device);
+}
+
+#define DEVICE_PAIR_COLUMNS(COLUMN)                                                                \
+    COLUMN(device, "device", ID, pair->device)                                                     \
+    COLUMN(memory, "memory of", TEXT, memory_text(cells, pair))                                    \
+    COLUMN(remote, "remote", FLAG, is_remote(pair))                                                \
+    COLUMN(read_bytes, "read", BYTES, pair->sum.read_bytes)                                        \
+    COLUMN(written_bytes, "written", BYTES, pair->sum.written_bytes)
+CTS_SHEET_COLUMNS(device_pair_columns, DEVICE_PAIR_COLUMNS);
+
+static void device_pair_row(const void *state, size_t row, struct cts_sheet_row *cells)
+{
     const struct cts_comm_report *const r = state;
     const struct cts_comm_device_pair *const pair = &r->comm->device_pairs[row];
-    snprintf(text, sizeof text, "device %u", pair->memory_device);
-    cells[0].number = pair->device;
-    cells[1].text = pair->memory == CTS_COMM_MEMORY_HOST      ? "host"
-                    : pair->memory == CTS_COMM_MEMORY_MANAGED ? "managed"
-                                                              : text;
-    cells[2].number =
-        pair->memory == CTS_COMM_MEMORY_HOST ||
-        (pair->memory == CTS_COMM_MEMORY_DEVICE && pair->memory_device != pair->device);
-    cells[3].number = pair->sum.read_bytes;
-    cells[4].number = pair->sum.written_bytes;
+    CTS_SHEET_FILL(cells, DEVICE_PAIR_COLUMNS);
 }
 
 /* ---- strides ---- */
 
-static const struct cts_column stride_columns[] = {{"kernel", NULL, CTS_CELL_ID, false},
-                                                   {"name", "kernel", CTS_CELL_KERNEL, false},
-                                                   {"kind", "kind", CTS_CELL_TEXT, false},
-                                                   {"stride", NULL, CTS_CELL_REAL, false},
-                                                   {"stride_text", "stride", CTS_CELL_TEXT, true},
-                                                   {"width", NULL, CTS_CELL_COUNT, false},
-                                                   {"count", "count", CTS_CELL_COUNT, false},
-                                                   {"fraction", "share", CTS_CELL_FRACTION, false}};
+struct stride {
+    const struct cts_comm_kernel_strides *of;
+    enum cts_stride_kind kind;
+    const struct cts_stride_entry *entry;
+};
 
 /* Row k of the strides of all kernels together and then of each, kind after kind. */
-static void stride_row(const void *state, size_t row, union cts_cell *cells)
+static struct stride stride_at(const struct cts_comm *comm, size_t row)
 {
-    static _Thread_local char text[32];
-    const struct cts_comm_report *const r = state;
-    for (size_t i = 0; i < r->comm->stride_count; i++) {
-        const struct cts_comm_kernel_strides *const strides = &r->comm->strides[i];
-        for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++) {
-            if (row >= strides->counts[kind]) {
-                row -= strides->counts[kind];
-                continue;
-            }
-            const struct cts_stride_entry *const entry = &strides->entries[kind][row];
-            const bool is_all = strides->kernel == SIZE_MAX;
-            cells[0].number = is_all ? CTS_NONE : r->comm->kernels[strides->kernel].kernel;
-            cells[1].text =
-                is_all ? "all" : cts_catalogue_kernel_name(r->catalogue, (uint32_t)cells[0].number);
-            cells[2].text = cts_stride_kind_text((enum cts_stride_kind)kind);
-            snprintf(text, sizeof text, "%lld", (long long)entry->stride);
-            cells[3].real = (double)entry->stride; /* exact: 12 bits beyond 64 KiB */
-            cells[4].text = text;
-            cells[5].number = entry->width;
-            cells[6].number = entry->count;
-            cells[7].real = (double)entry->count / (double)strides->totals[kind];
-            return;
-        }
+    struct stride at = {.of = comm->strides};
+    while (row >= at.of->counts[at.kind]) {
+        row -= at.of->counts[at.kind];
+        if (++at.kind < CTS_STRIDE_KIND_COUNT) continue;
+        at.kind = (enum cts_stride_kind)0;
+        at.of++;
     }
+    at.entry = &at.of->entries[at.kind][row];
+    return at;
+}
+
+/* A stride as a double is exact: it has 12 bits beyond 64 KiB. */
+#define STRIDE_COLUMNS(COLUMN)                                                                     \
+    COLUMN(kernel, NULL, ID, kernel)                                                               \
+    COLUMN(name, "kernel", KERNEL,                                                                 \
+           is_all ? "all" : cts_catalogue_kernel_name(r->catalogue, kernel))                       \
+    COLUMN(kind, "kind", TEXT, cts_stride_kind_text(at.kind))                                      \
+    COLUMN(stride, NULL, REAL, (double)at.entry->stride)                                           \
+    COLUMN(stride_text, "stride", TABLE_TEXT,                                                      \
+           cts_sheet_text(cells, 32, "%lld", (long long)at.entry->stride))                         \
+    COLUMN(width, NULL, COUNT, at.entry->width)                                                    \
+    COLUMN(count, "count", COUNT, at.entry->count)                                                 \
+    COLUMN(fraction, "share", FRACTION, (double)at.entry->count / (double)at.of->totals[at.kind])
+CTS_SHEET_COLUMNS(stride_columns, STRIDE_COLUMNS);
+
+static void stride_row(const void *state, size_t row, struct cts_sheet_row *cells)
+{
+    const struct cts_comm_report *const r = state;
+    const struct stride at = stride_at(r->comm, row);
+    const bool is_all = at.of->kernel == SIZE_MAX;
+    const uint32_t kernel = is_all ? CTS_NONE : r->comm->kernels[at.of->kernel].kernel;
+    CTS_SHEET_FILL(cells, STRIDE_COLUMNS);
 }
 
 static size_t stride_rows(const struct cts_comm *comm)

@@ -19,30 +19,21 @@ enum cts_comm_sheet cts_comm_sheet_named(const char *text)
 
 /* ---- counts: all fields; a few have a title and stand in tables ---- */
 
-#define X(name) {#name, NULL, CTS_CELL_COUNT, false},
-#define COUNT_COLUMNS                                                                              \
-    {"read", "read", CTS_CELL_BYTES, true}, {"written", "written", CTS_CELL_BYTES, true},          \
-        {"communicated", "communicated", CTS_CELL_BYTES, true},                                    \
-        {"communicated_fraction", "fraction", CTS_CELL_FRACTION, false},                           \
-        {"received", "received", CTS_CELL_BYTES, true},                                            \
-        {"ratio_written_bytes", NULL, CTS_CELL_BYTES, false},                                      \
-        {"ratio_communicated_bytes", NULL, CTS_CELL_BYTES, false}, CTS_COMM_FIELDS(X)
-enum { LEAD_COLUMNS = 7 };
-
-static void fill_counts(const struct cts_comm_counts *counts, union cts_cell *cells)
+static double communicated_fraction(const struct cts_comm_counts *counts)
 {
     const uint64_t written = cts_comm_ratio_written(counts);
-    const uint64_t communicated = cts_comm_ratio_communicated(counts);
-    cells[0].number = counts->global_read_unique_bytes;
-    cells[1].number = counts->global_written_unique_bytes;
-    cells[2].number = counts->communicated_out_bytes;
-    cells[3].real = written ? (double)communicated / (double)written : NAN;
-    cells[4].number = counts->received_bytes;
-    cells[5].number = written;
-    cells[6].number = communicated;
-    for (size_t i = 0; i < CTS_COMM_FIELD_COUNT; i++)
-        cells[LEAD_COLUMNS + i].number = cts_comm_field(counts, i);
+    return written ? (double)cts_comm_ratio_communicated(counts) / (double)written : NAN;
 }
+
+#define COUNT_COLUMNS(COLUMN, counts)                                                              \
+    COLUMN(read, "read", TABLE_BYTES, (counts)->global_read_unique_bytes)                          \
+    COLUMN(written, "written", TABLE_BYTES, (counts)->global_written_unique_bytes)                 \
+    COLUMN(communicated, "communicated", TABLE_BYTES, (counts)->communicated_out_bytes)            \
+    COLUMN(communicated_fraction, "fraction", FRACTION, communicated_fraction(counts))             \
+    COLUMN(received, "received", TABLE_BYTES, (counts)->received_bytes)                            \
+    COLUMN(ratio_written_bytes, NULL, BYTES, cts_comm_ratio_written(counts))                       \
+    COLUMN(ratio_communicated_bytes, NULL, BYTES, cts_comm_ratio_communicated(counts))             \
+    COLUMN##_EACH(CTS_COMM_FIELDS, counts)
 
 /* ---- what sheets share ---- */
 
@@ -51,192 +42,146 @@ const struct cts_launch *cts_comm_launch_row(const struct cts_comm_report *r, si
     return &r->catalogue->launches[r->comm->launches[launch].index];
 }
 
-void cts_comm_fill_bisection(const uint64_t bytes[3], unsigned dimensions, uint64_t all,
-                             union cts_cell *cells)
+double cts_comm_cut(const uint64_t bytes[3], unsigned dimensions, uint64_t all, unsigned dimension)
 {
-    for (unsigned d = 0; d < 3; d++) {
-        cells[2 * d].number = bytes[d];
-        cells[2 * d + 1].real = all && (dimensions >> d & 1) ? (double)bytes[d] / (double)all : NAN;
-    }
+    return all && (dimensions >> dimension & 1) ? (double)bytes[dimension] / (double)all : NAN;
 }
 
 /* ---- run, kernels, launches, CTAs ---- */
 
-static const struct cts_column run_columns[] = {
-    {"launches", "launches", CTS_CELL_COUNT, false},
-    {"nodes", "CTAs", CTS_CELL_COUNT, false},
-    {"communicated_out_access_bytes", NULL, CTS_CELL_BYTES, false},
-    CTS_COMM_BISECTION_COLUMNS(NULL, NULL, NULL),
-    COUNT_COLUMNS};
+#define RUN_COLUMNS(COLUMN)                                                                        \
+    COLUMN(launches, "launches", COUNT, r->comm->launch_count)                                     \
+    COLUMN(nodes, "CTAs", COUNT, r->comm->node_count)                                              \
+    COLUMN(communicated_out_access_bytes, NULL, BYTES, r->comm->communicated_out_access_bytes)     \
+    CTS_COMM_BISECTION_COLUMNS(COLUMN, NULL, NULL, NULL, r->comm->bisection_bytes,                 \
+                               r->comm->bisection_dimensions, r->comm->total.received_bytes)       \
+    COUNT_COLUMNS(COLUMN, &r->comm->total)
+CTS_SHEET_COLUMNS(run_columns, RUN_COLUMNS);
 
-static void run_row(const void *state, size_t row, union cts_cell *cells)
+static void run_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     (void)row;
-    cells[0].number = r->comm->launch_count;
-    cells[1].number = r->comm->node_count;
-    cells[2].number = r->comm->communicated_out_access_bytes;
-    cts_comm_fill_bisection(r->comm->bisection_bytes, r->comm->bisection_dimensions,
-                            r->comm->total.received_bytes, cells + 3);
-    fill_counts(&r->comm->total, cells + 3 + CTS_COMM_BISECTION_CELLS);
+    CTS_SHEET_FILL(cells, RUN_COLUMNS);
 }
 
-static const struct cts_column kernel_columns[] = {
-    {"kernel", NULL, CTS_CELL_ID, false},
-    {"name", "kernel", CTS_CELL_KERNEL, false},
-    {"launches", "launches", CTS_CELL_COUNT, false},
-    {"communicated_out_access_bytes", NULL, CTS_CELL_BYTES, false},
-    COUNT_COLUMNS};
+#define KERNEL_COLUMNS(COLUMN)                                                                     \
+    COLUMN(kernel, NULL, ID, kernel->kernel)                                                       \
+    COLUMN(name, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, kernel->kernel))        \
+    COLUMN(launches, "launches", COUNT, kernel->launch_count)                                      \
+    COLUMN(communicated_out_access_bytes, NULL, BYTES, kernel->communicated_out_access_bytes)      \
+    COUNT_COLUMNS(COLUMN, &kernel->counts)
+CTS_SHEET_COLUMNS(kernel_columns, KERNEL_COLUMNS);
 
-static void kernel_row(const void *state, size_t row, union cts_cell *cells)
+static void kernel_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_kernel *const kernel = &r->comm->kernels[row];
-    cells[0].number = kernel->kernel;
-    cells[1].text = cts_catalogue_kernel_name(r->catalogue, kernel->kernel);
-    cells[2].number = kernel->launch_count;
-    cells[3].number = kernel->communicated_out_access_bytes;
-    fill_counts(&kernel->counts, cells + 4);
+    CTS_SHEET_FILL(cells, KERNEL_COLUMNS);
 }
 
-#define DEGREE_COLUMNS(name, title)                                                                \
-    {name "_degree_mean", title, CTS_CELL_REAL, false},                                            \
-        {name "_degree_deviation", "+-", CTS_CELL_REAL, false},                                    \
-        {name "_degree_smallest", NULL, CTS_CELL_COUNT, false},                                    \
-        {name "_degree_largest", NULL, CTS_CELL_COUNT, false},                                     \
-    {                                                                                              \
-        name "_degree_sum", NULL, CTS_CELL_COUNT, false                                            \
-    }
-
-static const struct cts_column launch_columns[] = {
-    {"launch", "launch", CTS_CELL_ID, false},
-    {"rank", NULL, CTS_CELL_ID, false},
-    {"superstep", NULL, CTS_CELL_ID, false},
-    {"ordinal", NULL, CTS_CELL_ID, false},
-    {"kernel", NULL, CTS_CELL_ID, false},
-    {"name", "kernel", CTS_CELL_KERNEL, false},
-    {"stream", NULL, CTS_CELL_ID, false},
-    {"grid_x", NULL, CTS_CELL_COUNT, false},
-    {"grid_y", NULL, CTS_CELL_COUNT, false},
-    {"grid_z", NULL, CTS_CELL_COUNT, false},
-    {"ctas", "CTAs", CTS_CELL_COUNT, false},
-    {"recorded", NULL, CTS_CELL_FLAG, false},
-    {"incomplete", NULL, CTS_CELL_FLAG, false},
-    DEGREE_COLUMNS("in", "in-degree"),
-    DEGREE_COLUMNS("out", "out-degree"),
-    {"communicated_out_access_bytes", NULL, CTS_CELL_BYTES, false},
-    COUNT_COLUMNS};
-
-static void fill_degree(const struct cts_comm_degree *degree, union cts_cell *cells)
+static double degree_mean(const struct cts_comm_degree *degree)
 {
-    cells[0].real = degree->cta_count ? cts_comm_degree_mean(degree) : NAN;
-    cells[1].real = degree->cta_count ? cts_comm_degree_deviation(degree) : NAN;
-    cells[2].number = degree->smallest;
-    cells[3].number = degree->largest;
-    cells[4].number = degree->sum;
+    return degree->cta_count ? cts_comm_degree_mean(degree) : NAN;
 }
 
-static void fill_launch(const void *state, size_t row, union cts_cell *cells)
+static double degree_deviation(const struct cts_comm_degree *degree)
+{
+    return degree->cta_count ? cts_comm_degree_deviation(degree) : NAN;
+}
+
+#define DEGREE_COLUMNS(COLUMN, name, title, degree)                                                \
+    COLUMN(name##_degree_mean, title, REAL, degree_mean(degree))                                   \
+    COLUMN(name##_degree_deviation, "+-", REAL, degree_deviation(degree))                          \
+    COLUMN(name##_degree_smallest, NULL, COUNT, (degree)->smallest)                                \
+    COLUMN(name##_degree_largest, NULL, COUNT, (degree)->largest)                                  \
+    COLUMN(name##_degree_sum, NULL, COUNT, (degree)->sum)
+
+#define LAUNCH_COLUMNS(COLUMN)                                                                     \
+    COLUMN(launch, "launch", ID, l->launch)                                                        \
+    COLUMN(rank, NULL, ID, l->rank)                                                                \
+    COLUMN(superstep, NULL, ID, launch->superstep)                                                 \
+    COLUMN(ordinal, NULL, ID, launch->ordinal)                                                     \
+    COLUMN(kernel, NULL, ID, l->kernel)                                                            \
+    COLUMN(name, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, l->kernel))             \
+    COLUMN(stream, NULL, ID, l->stream)                                                            \
+    COLUMN(grid_x, NULL, COUNT, l->grid[0])                                                        \
+    COLUMN(grid_y, NULL, COUNT, l->grid[1])                                                        \
+    COLUMN(grid_z, NULL, COUNT, l->grid[2])                                                        \
+    COLUMN(ctas, "CTAs", COUNT, launch->cta_count)                                                 \
+    COLUMN(recorded, NULL, FLAG, launch->counted)                                                  \
+    COLUMN(incomplete, NULL, FLAG, launch->incomplete)                                             \
+    DEGREE_COLUMNS(COLUMN, in, "in-degree", &launch->in_degree)                                    \
+    DEGREE_COLUMNS(COLUMN, out, "out-degree", &launch->out_degree)                                 \
+    COLUMN(communicated_out_access_bytes, NULL, BYTES, launch->communicated_out_access_bytes)      \
+    COUNT_COLUMNS(COLUMN, &launch->counts)
+CTS_SHEET_COLUMNS(launch_columns, LAUNCH_COLUMNS);
+
+static void fill_launch(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_launch *const launch = &r->comm->launches[row];
     const struct cts_launch *const l = cts_comm_launch_row(r, row);
-    cells[0].number = l->launch;
-    cells[1].number = l->rank;
-    cells[2].number = launch->superstep;
-    cells[3].number = launch->ordinal;
-    cells[4].number = l->kernel;
-    cells[5].text = cts_catalogue_kernel_name(r->catalogue, l->kernel);
-    cells[6].number = l->stream;
-    for (int i = 0; i < 3; i++) cells[7 + i].number = l->grid[i];
-    cells[10].number = launch->cta_count;
-    cells[11].number = launch->counted;
-    cells[12].number = launch->incomplete;
-    fill_degree(&launch->in_degree, cells + 13);
-    fill_degree(&launch->out_degree, cells + 18);
-    cells[23].number = launch->communicated_out_access_bytes;
-    fill_counts(&launch->counts, cells + 24);
+    CTS_SHEET_FILL(cells, LAUNCH_COLUMNS);
 }
 
-static const struct cts_column cta_columns[] = {{"launch", "launch", CTS_CELL_ID, false},
-                                                {"name", "kernel", CTS_CELL_KERNEL, false},
-                                                {"cta", "CTA", CTS_CELL_ID, false},
-                                                {"in_degree", "in-degree", CTS_CELL_COUNT, false},
-                                                {"out_degree", "out-degree", CTS_CELL_COUNT, false},
-                                                COUNT_COLUMNS};
+#define CTA_COLUMNS(COLUMN)                                                                        \
+    COLUMN(launch, "launch", ID, l->launch)                                                        \
+    COLUMN(name, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, l->kernel))             \
+    COLUMN(cta, "CTA", ID, cta->cta)                                                               \
+    COLUMN(in_degree, "in-degree", COUNT, cta->counts.received_transfers)                          \
+    COLUMN(out_degree, "out-degree", COUNT, cta->counts.sent_transfers)                            \
+    COUNT_COLUMNS(COLUMN, &cta->counts)
+CTS_SHEET_COLUMNS(cta_columns, CTA_COLUMNS);
 
-static void cta_row(const void *state, size_t row, union cts_cell *cells)
+static void cta_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_cta *const cta = &r->comm->ctas[row];
     const struct cts_launch *const l = cts_comm_launch_row(r, cta->launch);
-    cells[0].number = l->launch;
-    cells[1].text = cts_catalogue_kernel_name(r->catalogue, l->kernel);
-    cells[2].number = cta->cta;
-    cells[3].number = cta->counts.received_transfers;
-    cells[4].number = cta->counts.sent_transfers;
-    fill_counts(&cta->counts, cells + 5);
+    CTS_SHEET_FILL(cells, CTA_COLUMNS);
 }
 
-static const struct cts_column evolution_columns[] = {
-    {"launch", "launch", CTS_CELL_ID, false},
-    {"superstep", "superstep", CTS_CELL_ID, false},
-    {"name", "kernel", CTS_CELL_KERNEL, false},
-    {"stream", NULL, CTS_CELL_ID, false},
-    {"load_bytes", "loads", CTS_CELL_BYTES, false},
-    {"load_access_bytes", NULL, CTS_CELL_BYTES, false},
-    {"store_bytes", "stores", CTS_CELL_BYTES, false},
-    {"store_access_bytes", NULL, CTS_CELL_BYTES, false},
-    {"in_degree_mean", "in-degree", CTS_CELL_REAL, false},
-    {"in_degree_deviation", "+-", CTS_CELL_REAL, false},
-    {"out_degree_mean", "out-degree", CTS_CELL_REAL, false},
-    {"out_degree_deviation", "+-", CTS_CELL_REAL, false}};
+#define EVOLUTION_COLUMNS(COLUMN)                                                                  \
+    COLUMN(launch, "launch", ID, l->launch)                                                        \
+    COLUMN(superstep, "superstep", ID, launch->superstep)                                          \
+    COLUMN(name, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, l->kernel))             \
+    COLUMN(stream, NULL, ID, l->stream)                                                            \
+    COLUMN(load_bytes, "loads", BYTES, e->load_bytes)                                              \
+    COLUMN(load_access_bytes, NULL, BYTES, e->load_access_bytes)                                   \
+    COLUMN(store_bytes, "stores", BYTES, e->store_bytes)                                           \
+    COLUMN(store_access_bytes, NULL, BYTES, e->store_access_bytes)                                 \
+    COLUMN(in_degree_mean, "in-degree", REAL, degree_mean(&launch->in_degree))                     \
+    COLUMN(in_degree_deviation, "+-", REAL, degree_deviation(&launch->in_degree))                  \
+    COLUMN(out_degree_mean, "out-degree", REAL, degree_mean(&launch->out_degree))                  \
+    COLUMN(out_degree_deviation, "+-", REAL, degree_deviation(&launch->out_degree))
+CTS_SHEET_COLUMNS(evolution_columns, EVOLUTION_COLUMNS);
 
-static void evolution_row(const void *state, size_t row, union cts_cell *cells)
+static void evolution_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_evolution *const e = &r->comm->evolution[row];
     const struct cts_comm_launch *const launch = &r->comm->launches[e->launch];
     const struct cts_launch *const l = cts_comm_launch_row(r, e->launch);
-    union cts_cell degrees[5];
-    cells[0].number = l->launch;
-    cells[1].number = launch->superstep;
-    cells[2].text = cts_catalogue_kernel_name(r->catalogue, l->kernel);
-    cells[3].number = l->stream;
-    cells[4].number = e->load_bytes;
-    cells[5].number = e->load_access_bytes;
-    cells[6].number = e->store_bytes;
-    cells[7].number = e->store_access_bytes;
-    fill_degree(&launch->in_degree, degrees);
-    cells[8] = degrees[0];
-    cells[9] = degrees[1];
-    fill_degree(&launch->out_degree, degrees);
-    cells[10] = degrees[0];
-    cells[11] = degrees[1];
+    CTS_SHEET_FILL(cells, EVOLUTION_COLUMNS);
 }
 
-static const struct cts_column sm_columns[] = {
-    {"launch", "launch", CTS_CELL_ID, false}, {"name", "kernel", CTS_CELL_KERNEL, false},
-    {"device", NULL, CTS_CELL_ID, false},     {"sm", "SM", CTS_CELL_ID, false},
-    {"ctas", "CTAs", CTS_CELL_COUNT, false},  COUNT_COLUMNS};
+#define SM_COLUMNS(COLUMN)                                                                         \
+    COLUMN(launch, "launch", ID, l->launch)                                                        \
+    COLUMN(name, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, l->kernel))             \
+    COLUMN(device, NULL, ID, sm->device)                                                           \
+    COLUMN(sm, "SM", ID, sm->sm)                                                                   \
+    COLUMN(ctas, "CTAs", COUNT, sm->cta_count)                                                     \
+    COUNT_COLUMNS(COLUMN, &sm->counts)
+CTS_SHEET_COLUMNS(sm_columns, SM_COLUMNS);
 
-static void sm_row(const void *state, size_t row, union cts_cell *cells)
+static void sm_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_comm_report *const r = state;
     const struct cts_comm_sm *const sm = &r->comm->sms[row];
     const struct cts_launch *const l = cts_comm_launch_row(r, sm->launch);
-    cells[0].number = l->launch;
-    cells[1].text = cts_catalogue_kernel_name(r->catalogue, l->kernel);
-    cells[2].number = sm->device;
-    cells[3].number = sm->sm;
-    cells[4].number = sm->cta_count;
-    fill_counts(&sm->counts, cells + 5);
+    CTS_SHEET_FILL(cells, SM_COLUMNS);
 }
-
-#undef X
-
-_Static_assert(sizeof launch_columns / sizeof *launch_columns <= CTS_SHEET_COLUMNS_MAX,
-               "the widest sheet");
 
 struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_comm_sheet which)
 {

@@ -6,23 +6,16 @@
 
 #include "report/comm.h"
 
-/* Bisection volumes; a fraction is of the transfers' bytes, and nothing where no grid has more than
- * one CTA in the dimension. */
-#define CTS_COMM_BISECTION_COLUMNS(title_x, title_y, title_z)                                      \
-    {"bisection_x_bytes", NULL, CTS_CELL_BYTES, false},                                            \
-        {"bisection_x_fraction", title_x, CTS_CELL_FRACTION, false},                               \
-        {"bisection_y_bytes", NULL, CTS_CELL_BYTES, false},                                        \
-        {"bisection_y_fraction", title_y, CTS_CELL_FRACTION, false},                               \
-        {"bisection_z_bytes", NULL, CTS_CELL_BYTES, false},                                        \
-    {                                                                                              \
-        "bisection_z_fraction", title_z, CTS_CELL_FRACTION, false                                  \
-    }
-enum { CTS_COMM_BISECTION_CELLS = 6 };
-
-/* Fills those cells: bytes in x, y and z, over `all`; a bit of `dimensions` for each that has any.
- */
-void cts_comm_fill_bisection(const uint64_t bytes[3], unsigned dimensions, uint64_t all,
-                             union cts_cell *cells);
+/* Bisection volumes in x, y and z, `bytes`; a fraction is of `all` transfers' bytes, and nothing
+ * where no grid has more than one CTA in the dimension: that has no bit in `dimensions`. */
+#define CTS_COMM_BISECTION_COLUMNS(COLUMN, title_x, title_y, title_z, bytes, dimensions, all)      \
+    COLUMN(bisection_x_bytes, NULL, BYTES, (bytes)[0])                                             \
+    COLUMN(bisection_x_fraction, title_x, FRACTION, cts_comm_cut(bytes, dimensions, all, 0))       \
+    COLUMN(bisection_y_bytes, NULL, BYTES, (bytes)[1])                                             \
+    COLUMN(bisection_y_fraction, title_y, FRACTION, cts_comm_cut(bytes, dimensions, all, 1))       \
+    COLUMN(bisection_z_bytes, NULL, BYTES, (bytes)[2])                                             \
+    COLUMN(bisection_z_fraction, title_z, FRACTION, cts_comm_cut(bytes, dimensions, all, 2))
+double cts_comm_cut(const uint64_t bytes[3], unsigned dimensions, uint64_t all, unsigned dimension);
 
 /* The catalogue's row of a launch, by its index in the result. */
 const struct cts_launch *cts_comm_launch_row(const struct cts_comm_report *report, size_t launch);

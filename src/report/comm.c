@@ -12,15 +12,6 @@ enum { STRIDES_IN_JSON = 1000 };
 
 /* ---- notes ---- */
 
-static const char *count_of(uint64_t count)
-{
-    static _Thread_local struct cts_scaled texts[4];
-    static _Thread_local unsigned next;
-    struct cts_scaled *const text = &texts[next++ % 4];
-    *text = cts_count_text(count);
-    return text->text;
-}
-
 void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
@@ -91,7 +82,8 @@ static void print_volume(FILE *file, const char *name, uint64_t unique, uint64_t
                          uint64_t accesses)
 {
     fprintf(file, "  %-14s %10s unique %10s accessed %15s accesses\n", name,
-            cts_bytes_text(unique).text, cts_bytes_text(access_bytes).text, count_of(accesses));
+            cts_bytes_text(unique).text, cts_bytes_text(access_bytes).text,
+            cts_count_text(accesses).text);
 }
 
 static void print_totals(const struct cts_comm_report *report, FILE *file)
@@ -169,13 +161,13 @@ static void print_sizes(const struct cts_comm *c, FILE *file)
     const struct cts_scaled least = cts_bytes_text(sizes[0].key);
     const struct cts_scaled largest = cts_bytes_text(sizes[count - 1].key);
     if (!strcmp(least.text, largest.text)) { /* "4 B to 4 B" says nothing */
-        snprintf(text, sizeof text, "%s%s %s", count_of(total), total == 1 ? " of" : ", each",
-                 least.text);
+        snprintf(text, sizeof text, "%s%s %s", cts_count_text(total).text,
+                 total == 1 ? " of" : ", each", least.text);
         print_line(file, "transfers", text);
         return;
     }
     snprintf(text, sizeof text, "%s of %s to %s; median %s, 90%% up to %s; most often %s (%s)",
-             count_of(total), least.text, largest.text,
+             cts_count_text(total).text, least.text, largest.text,
              cts_bytes_text(quantile(sizes, count, total, 50)).text,
              cts_bytes_text(quantile(sizes, count, total, 90)).text,
              cts_bytes_text(sizes[most].key).text, cts_percent_text(sizes[most].value, total).text);
@@ -193,13 +185,13 @@ static void print_degrees(const char *name, const struct cts_map_entry *degrees,
     }
     char text[200] = "-";
     if (all.cta_count && degrees[0].key == degrees[count - 1].key)
-        snprintf(text, sizeof text, "%s for each of %s CTAs", count_of(degrees[0].key),
-                 count_of(all.cta_count));
+        snprintf(text, sizeof text, "%s for each of %s CTAs", cts_count_text(degrees[0].key).text,
+                 cts_count_text(all.cta_count).text);
     else if (all.cta_count)
         snprintf(text, sizeof text, "mean %.4g +- %.4g (%s to %s) over %s CTAs",
                  cts_comm_degree_mean(&all), cts_comm_degree_deviation(&all),
-                 count_of(degrees[0].key), count_of(degrees[count - 1].key),
-                 count_of(all.cta_count));
+                 cts_count_text(degrees[0].key).text, cts_count_text(degrees[count - 1].key).text,
+                 cts_count_text(all.cta_count).text);
     print_line(file, name, text);
 }
 
@@ -254,7 +246,7 @@ static void print_distances(const struct cts_comm *c, FILE *file)
     size_t length = 0;
     for (size_t i = 0; i < c->distance_count && i < 4; i++)
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s: %s", i ? ", " : "",
-                                   count_of(c->distances[i].distance),
+                                   cts_count_text(c->distances[i].distance).text,
                                    cts_bytes_text(c->distances[i].bytes).text);
     if (c->distance_count > 4) snprintf(text + length, sizeof text - length, ", ...");
     if (c->distance_count) print_line(file, "by distance", text);

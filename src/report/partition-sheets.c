@@ -31,226 +31,181 @@ static const struct cts_partition_report *report_of(const void *state)
 
 /* ---- the run ---- */
 
-static const struct cts_column run_columns[] = {
-    {"gpu_set_bytes", "GPU set", CTS_CELL_BYTES, false},
-    {"host_set_bytes", "host set", CTS_CELL_BYTES, false},
-    {"both_sets_bytes", "both", CTS_CELL_BYTES, false},
-    {"working_set_bytes", "working set", CTS_CELL_BYTES, false},
-    {"gpu_fraction", "GPU", CTS_CELL_FRACTION, false},
-    {"host_fraction", "host", CTS_CELL_FRACTION, false},
-    {"both_fraction", "both", CTS_CELL_FRACTION, false},
-    {"critical_fraction", "critical", CTS_CELL_FRACTION, false},
-    {"empty_gpu_sets", "launches without", CTS_CELL_COUNT, false},
-    {"launches", NULL, CTS_CELL_COUNT, false},
-    {"supersteps", NULL, CTS_CELL_COUNT, false},
-    {"nodes", NULL, CTS_CELL_COUNT, false},
-    {"ctas_per_vertex", NULL, CTS_CELL_COUNT, false},
-    {"whole_no_overlap_s", NULL, CTS_CELL_REAL, false},
-    {"whole_full_overlap_s", NULL, CTS_CELL_REAL, false},
-    {"launch_gpu_sets_bytes", NULL, CTS_CELL_COUNT, false},
-    {"launch_host_sets_bytes", NULL, CTS_CELL_COUNT, false},
-    {"critical_bytes", NULL, CTS_CELL_COUNT, false},
-    {"critical_base_bytes", NULL, CTS_CELL_COUNT, false},
-    {"read_bytes", NULL, CTS_CELL_COUNT, false},
-    {"written_bytes", NULL, CTS_CELL_COUNT, false},
-    {"read_unique_bytes", NULL, CTS_CELL_COUNT, false},
-    {"received_bytes", NULL, CTS_CELL_COUNT, false},
-    {"written_unique_bytes", NULL, CTS_CELL_COUNT, false},
-    {"conflict_bytes", NULL, CTS_CELL_COUNT, false},
-    {"accesses", NULL, CTS_CELL_COUNT, false}};
-enum { RUN_SUMS = 15 };
+#define RUN_COLUMNS(COLUMN)                                                                        \
+    COLUMN(gpu_set_bytes, "GPU set", BYTES, sets->gpu_bytes)                                       \
+    COLUMN(host_set_bytes, "host set", BYTES, sets->host_bytes)                                    \
+    COLUMN(both_sets_bytes, "both", BYTES, sets->both_bytes)                                       \
+    COLUMN(working_set_bytes, "working set", BYTES, sets->working_bytes)                           \
+    COLUMN(gpu_fraction, "GPU", FRACTION, share(sets->gpu_bytes, sets->working_bytes))             \
+    COLUMN(host_fraction, "host", FRACTION, share(sets->host_bytes, sets->working_bytes))          \
+    COLUMN(both_fraction, "both", FRACTION, share(sets->both_bytes, sets->working_bytes))          \
+    COLUMN(critical_fraction, "critical", FRACTION,                                                \
+           share(p->total.critical_bytes, p->total.critical_base_bytes))                           \
+    COLUMN(empty_gpu_sets, "launches without", COUNT, p->empty_gpu_sets)                           \
+    COLUMN(launches, NULL, COUNT, p->launch_count)                                                 \
+    COLUMN(supersteps, NULL, COUNT, p->superstep_count)                                            \
+    COLUMN(nodes, NULL, COUNT, p->node_count)                                                      \
+    COLUMN(ctas_per_vertex, NULL, COUNT, p->coarsened_ctas)                                        \
+    COLUMN(whole_no_overlap_s, NULL, REAL, p->whole.time.no_overlap_s)                             \
+    COLUMN(whole_full_overlap_s, NULL, REAL, p->whole.time.full_overlap_s)                         \
+    COLUMN(launch_gpu_sets_bytes, NULL, COUNT, p->total.gpu_set_bytes)                             \
+    COLUMN(launch_host_sets_bytes, NULL, COUNT, p->total.host_set_bytes)                           \
+    COLUMN(critical_bytes, NULL, COUNT, p->total.critical_bytes)                                   \
+    COLUMN(critical_base_bytes, NULL, COUNT, p->total.critical_base_bytes)                         \
+    COLUMN(read_bytes, NULL, COUNT, p->total.read_bytes)                                           \
+    COLUMN(written_bytes, NULL, COUNT, p->total.written_bytes)                                     \
+    COLUMN(read_unique_bytes, NULL, COUNT, p->total.read_unique_bytes)                             \
+    COLUMN(received_bytes, NULL, COUNT, p->total.received_bytes)                                   \
+    COLUMN(written_unique_bytes, NULL, COUNT, p->total.written_unique_bytes)                       \
+    COLUMN(conflict_bytes, NULL, COUNT, p->total.conflict_bytes)                                   \
+    COLUMN(accesses, NULL, COUNT, p->total.accesses)
+CTS_SHEET_COLUMNS(run_columns, RUN_COLUMNS);
 
-static void run_row(const void *state, size_t row, union cts_cell *cells)
+static void run_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_partition *const p = report_of(state)->partition;
     const struct cts_partition_sets *const sets = &p->sets;
     (void)row;
-    cells[0].number = sets->gpu_bytes;
-    cells[1].number = sets->host_bytes;
-    cells[2].number = sets->both_bytes;
-    cells[3].number = sets->working_bytes;
-    cells[4].real = share(sets->gpu_bytes, sets->working_bytes);
-    cells[5].real = share(sets->host_bytes, sets->working_bytes);
-    cells[6].real = share(sets->both_bytes, sets->working_bytes);
-    cells[7].real = share(p->total.critical_bytes, p->total.critical_base_bytes);
-    cells[8].number = p->empty_gpu_sets;
-    cells[9].number = p->launch_count;
-    cells[10].number = p->superstep_count;
-    cells[11].number = p->node_count;
-    cells[12].number = p->coarsened_ctas;
-    cells[13].real = p->whole.time.no_overlap_s;
-    cells[14].real = p->whole.time.full_overlap_s;
-    for (size_t i = 0; i < CTS_PARTITION_LAUNCH_FIELD_COUNT; i++)
-        cells[RUN_SUMS + i].number = ((const uint64_t *)&p->total)[i];
+    CTS_SHEET_FILL(cells, RUN_COLUMNS);
 }
 
 /* ---- scales ---- */
 
-static const struct cts_column scale_columns[] = {
-    {"mapping", "mapping", CTS_CELL_TEXT, false},
-    {"partitions", "p", CTS_CELL_ID, false},
-    {"traffic_bytes", "traffic", CTS_CELL_BYTES, false},
-    {"traffic_per_gpu_set", "x GPU set", CTS_CELL_REAL, false},
-    {"share_of_written", "of written", CTS_CELL_FRACTION, false},
-    {"traffic_per_written", NULL, CTS_CELL_REAL, false},
-    {"shared_bytes", NULL, CTS_CELL_BYTES, false},
-    {"replica_bytes", "replica", CTS_CELL_BYTES, false},
-    {"held_bytes", "L2 holds", CTS_CELL_BYTES, false},
-    {"touch_remote_read_bytes", "1st-touch rd", CTS_CELL_BYTES, false},
-    {"touch_remote_write_bytes", "1st-touch wr", CTS_CELL_BYTES, false},
-    {"owner_remote_write_bytes", NULL, CTS_CELL_COUNT, false},
-    {"no_overlap_speedup", "speed-up", CTS_CELL_REAL, false},
-    {"full_overlap_speedup", "overlapped", CTS_CELL_REAL, false},
-    {"no_overlap_s", NULL, CTS_CELL_REAL, false},
-    {"full_overlap_s", NULL, CTS_CELL_REAL, false},
-    {"cta_imbalance", "imbalance", CTS_CELL_REAL, false},
-    {"access_imbalance", NULL, CTS_CELL_REAL, false},
-    {"byte_imbalance", NULL, CTS_CELL_REAL, false},
-    {"idle_partitions", "idle", CTS_CELL_COUNT, false},
-    {"idle_slots", NULL, CTS_CELL_COUNT, false},
-    {"launches", NULL, CTS_CELL_COUNT, false},
-    {"launch_least_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_low_whisker_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_quartile1_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_median_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_quartile3_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_high_whisker_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_most_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_mean_bytes", NULL, CTS_CELL_REAL, false},
-    {"launch_outliers", NULL, CTS_CELL_COUNT, false},
-    {"found_from", NULL, CTS_CELL_TEXT, false}};
+#define SCALE_COLUMNS(COLUMN)                                                                      \
+    COLUMN(mapping, "mapping", TEXT, p->mappings[s->mapping])                                      \
+    COLUMN(partitions, "p", ID, s->partition_count)                                                \
+    COLUMN(traffic_bytes, "traffic", BYTES, s->traffic_bytes)                                      \
+    COLUMN(traffic_per_gpu_set, "x GPU set", REAL, share(s->traffic_bytes, p->sets.gpu_bytes))     \
+    COLUMN(share_of_written, "of written", FRACTION,                                               \
+           share(s->shared_bytes, p->total.written_bytes))                                         \
+    COLUMN(traffic_per_written, NULL, REAL, share(s->traffic_bytes, p->total.written_bytes))       \
+    COLUMN(shared_bytes, NULL, BYTES, s->shared_bytes)                                             \
+    COLUMN(replica_bytes, "replica", BYTES, s->replica_bytes)                                      \
+    COLUMN(held_bytes, "L2 holds", BYTES, s->held_bytes)                                           \
+    COLUMN(touch_remote_read_bytes, "1st-touch rd", BYTES, s->touch_remote_read_bytes)             \
+    COLUMN(touch_remote_write_bytes, "1st-touch wr", BYTES, s->touch_remote_write_bytes)           \
+    COLUMN(owner_remote_write_bytes, NULL, COUNT, s->owner_remote_write_bytes)                     \
+    COLUMN(no_overlap_speedup, "speed-up", REAL, s->time.no_overlap_speedup)                       \
+    COLUMN(full_overlap_speedup, "overlapped", REAL, s->time.full_overlap_speedup)                 \
+    COLUMN(no_overlap_s, NULL, REAL, s->time.no_overlap_s)                                         \
+    COLUMN(full_overlap_s, NULL, REAL, s->time.full_overlap_s)                                     \
+    COLUMN(cta_imbalance, "imbalance", REAL, s->cta_imbalance)                                     \
+    COLUMN(access_imbalance, NULL, REAL, s->access_imbalance)                                      \
+    COLUMN(byte_imbalance, NULL, REAL, s->byte_imbalance)                                          \
+    COLUMN(idle_partitions, "idle", COUNT, s->idle_partitions)                                     \
+    COLUMN(idle_slots, NULL, COUNT, s->idle_slots)                                                 \
+    COLUMN(launches, NULL, COUNT, box->count)                                                      \
+    COLUMN(launch_least_bytes, NULL, REAL, box->least)                                             \
+    COLUMN(launch_low_whisker_bytes, NULL, REAL, box->low_whisker)                                 \
+    COLUMN(launch_quartile1_bytes, NULL, REAL, box->quartile1)                                     \
+    COLUMN(launch_median_bytes, NULL, REAL, box->median)                                           \
+    COLUMN(launch_quartile3_bytes, NULL, REAL, box->quartile3)                                     \
+    COLUMN(launch_high_whisker_bytes, NULL, REAL, box->high_whisker)                               \
+    COLUMN(launch_most_bytes, NULL, REAL, box->most)                                               \
+    COLUMN(launch_mean_bytes, NULL, REAL, box->mean)                                               \
+    COLUMN(launch_outliers, NULL, COUNT, box->outliers)                                            \
+    COLUMN(found_from, NULL, TEXT, s->found_from)
+CTS_SHEET_COLUMNS(scale_columns, SCALE_COLUMNS);
 
-static void scale_row(const void *state, size_t row, union cts_cell *cells)
+static void scale_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_partition *const p = report_of(state)->partition;
     const struct cts_partition_scale *const s = &p->scales[row];
     const struct cts_partition_box *const box = &s->box;
-    const double reals[] = {box->least,     box->low_whisker,  box->quartile1, box->median,
-                            box->quartile3, box->high_whisker, box->most,      box->mean};
-    cells[0].text = p->mappings[s->mapping];
-    cells[1].number = s->partition_count;
-    cells[2].number = s->traffic_bytes;
-    cells[3].real = share(s->traffic_bytes, p->sets.gpu_bytes);
-    cells[4].real = share(s->shared_bytes, p->total.written_bytes);
-    cells[5].real = share(s->traffic_bytes, p->total.written_bytes);
-    cells[6].number = s->shared_bytes;
-    cells[7].number = s->replica_bytes;
-    cells[8].number = s->held_bytes;
-    cells[9].number = s->touch_remote_read_bytes;
-    cells[10].number = s->touch_remote_write_bytes;
-    cells[11].number = s->owner_remote_write_bytes;
-    cells[12].real = s->time.no_overlap_speedup;
-    cells[13].real = s->time.full_overlap_speedup;
-    cells[14].real = s->time.no_overlap_s;
-    cells[15].real = s->time.full_overlap_s;
-    cells[16].real = s->cta_imbalance;
-    cells[17].real = s->access_imbalance;
-    cells[18].real = s->byte_imbalance;
-    cells[19].number = s->idle_partitions;
-    cells[20].number = s->idle_slots;
-    cells[21].number = box->count;
-    for (size_t i = 0; i < COUNT_OF(reals); i++) cells[22 + i].real = reals[i];
-    cells[30].number = box->outliers;
-    cells[31].text = s->found_from;
+    CTS_SHEET_FILL(cells, SCALE_COLUMNS);
 }
 
 /* ---- fits ---- */
 
-static const struct cts_column fit_columns[] = {
-    {"mapping", "mapping", CTS_CELL_TEXT, false},
-    {"points", "points", CTS_CELL_COUNT, false},
-    {"better", "better fit", CTS_CELL_TEXT, false},
-    {"residual", "residual", CTS_CELL_FRACTION, false},
-    {"linear_a", "a (a + b p)", CTS_CELL_REAL, false},
-    {"linear_b", "b", CTS_CELL_REAL, false},
-    {"linear_residual", "residual", CTS_CELL_FRACTION, false},
-    {"limited_a", "a (a - a/(b+p))", CTS_CELL_REAL, false},
-    {"limited_b", "b", CTS_CELL_REAL, false},
-    {"limited_residual", "residual", CTS_CELL_FRACTION, false}};
+static double known(const struct cts_partition_fit *fit, double value)
+{
+    return fit->is_known ? value : NAN;
+}
 
-static void fit_row(const void *state, size_t row, union cts_cell *cells)
+#define FIT_COLUMNS(COLUMN)                                                                        \
+    COLUMN(mapping, "mapping", TEXT, p->mappings[fit->mapping])                                    \
+    COLUMN(points, "points", COUNT, fit->point_count)                                              \
+    COLUMN(better, "better fit", TEXT,                                                             \
+           !fit->is_known           ? NULL                                                         \
+           : fit->limited_is_better ? "a - a/(b+p)"                                                \
+                                    : "a + b*p")                                                   \
+    COLUMN(residual, "residual", FRACTION,                                                         \
+           known(fit, fit->limited_is_better ? fit->limited_residual : fit->linear_residual))      \
+    COLUMN(linear_a, "a (a + b p)", REAL, known(fit, fit->linear_a))                               \
+    COLUMN(linear_b, "b", REAL, known(fit, fit->linear_b))                                         \
+    COLUMN(linear_residual, "residual", FRACTION, known(fit, fit->linear_residual))                \
+    COLUMN(limited_a, "a (a - a/(b+p))", REAL, known(fit, fit->limited_a))                         \
+    COLUMN(limited_b, "b", REAL, known(fit, fit->limited_b))                                       \
+    COLUMN(limited_residual, "residual", FRACTION, known(fit, fit->limited_residual))
+CTS_SHEET_COLUMNS(fit_columns, FIT_COLUMNS);
+
+static void fit_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_partition *const p = report_of(state)->partition;
     const struct cts_partition_fit *const fit = &p->fits[row];
-    const double reals[] = {fit->linear_a,  fit->linear_b,  fit->linear_residual,
-                            fit->limited_a, fit->limited_b, fit->limited_residual};
-    cells[0].text = p->mappings[fit->mapping];
-    cells[1].number = fit->point_count;
-    cells[2].text = !fit->is_known ? NULL : fit->limited_is_better ? "a - a/(b+p)" : "a + b*p";
-    cells[3].real = !fit->is_known           ? NAN
-                    : fit->limited_is_better ? fit->limited_residual
-                                             : fit->linear_residual;
-    for (size_t i = 0; i < COUNT_OF(reals); i++) cells[4 + i].real = fit->is_known ? reals[i] : NAN;
+    CTS_SHEET_FILL(cells, FIT_COLUMNS);
 }
 
 /* ---- launches ---- */
 
-static const struct cts_column launch_columns[] = {
-    {"launch", "launch", CTS_CELL_ID, false},
-    {"kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"superstep", "superstep", CTS_CELL_ID, false},
-    {"ctas", "CTAs", CTS_CELL_COUNT, false},
-    {"traffic_bytes", "traffic", CTS_CELL_BYTES, false},
-    {"critical_fraction", "critical", CTS_CELL_FRACTION, false},
-    {"gpu_set_bytes", "GPU set", CTS_CELL_BYTES, false},
-    {"host_set_bytes", "host set", CTS_CELL_BYTES, false},
-    {"critical_bytes", NULL, CTS_CELL_BYTES, false},
-    {"critical_base_bytes", NULL, CTS_CELL_BYTES, false},
-    {"read_bytes", "read", CTS_CELL_BYTES, false},
-    {"written_bytes", "written", CTS_CELL_BYTES, false},
-    {"read_unique_bytes", NULL, CTS_CELL_COUNT, false},
-    {"received_bytes", NULL, CTS_CELL_COUNT, false},
-    {"written_unique_bytes", NULL, CTS_CELL_COUNT, false},
-    {"conflict_bytes", NULL, CTS_CELL_COUNT, false},
-    {"accesses", NULL, CTS_CELL_COUNT, false},
-    {"counted", NULL, CTS_CELL_FLAG, false},
-    {"incomplete", "incomplete", CTS_CELL_FLAG, false}};
-enum { LAUNCH_SUMS = 6 };
+#define LAUNCH_COLUMNS(COLUMN)                                                                     \
+    COLUMN(launch, "launch", ID, from->launch)                                                     \
+    COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, from->kernel))        \
+    COLUMN(superstep, "superstep", ID, l->superstep)                                               \
+    COLUMN(ctas, "CTAs", COUNT, l->cta_count)                                                      \
+    COLUMN(traffic_bytes, "traffic", BYTES, scale ? scale->launch_bytes[row] : 0)                  \
+    COLUMN(critical_fraction, "critical", FRACTION,                                                \
+           share(l->sums.critical_bytes, l->sums.critical_base_bytes))                             \
+    COLUMN(gpu_set_bytes, "GPU set", BYTES, l->sums.gpu_set_bytes)                                 \
+    COLUMN(host_set_bytes, "host set", BYTES, l->sums.host_set_bytes)                              \
+    COLUMN(critical_bytes, NULL, BYTES, l->sums.critical_bytes)                                    \
+    COLUMN(critical_base_bytes, NULL, BYTES, l->sums.critical_base_bytes)                          \
+    COLUMN(read_bytes, "read", BYTES, l->sums.read_bytes)                                          \
+    COLUMN(written_bytes, "written", BYTES, l->sums.written_bytes)                                 \
+    COLUMN(read_unique_bytes, NULL, COUNT, l->sums.read_unique_bytes)                              \
+    COLUMN(received_bytes, NULL, COUNT, l->sums.received_bytes)                                    \
+    COLUMN(written_unique_bytes, NULL, COUNT, l->sums.written_unique_bytes)                        \
+    COLUMN(conflict_bytes, NULL, COUNT, l->sums.conflict_bytes)                                    \
+    COLUMN(accesses, NULL, COUNT, l->sums.accesses)                                                \
+    COLUMN(counted, NULL, FLAG, l->counted)                                                        \
+    COLUMN(incomplete, "incomplete", FLAG, l->incomplete)
+CTS_SHEET_COLUMNS(launch_columns, LAUNCH_COLUMNS);
 
-static void launch_row(const void *state, size_t row, union cts_cell *cells)
+static void launch_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_partition_report *const r = state;
     const struct cts_partition_launch *const l = &r->partition->launches[row];
     const struct cts_launch *const from = &r->catalogue->launches[l->index];
     const struct cts_partition_scale *const scale = r->answer->scale;
-    cells[0].number = from->launch;
-    cells[1].text = cts_catalogue_kernel_name(r->catalogue, from->kernel);
-    cells[2].number = l->superstep;
-    cells[3].number = l->cta_count;
-    cells[4].number = scale ? scale->launch_bytes[row] : 0;
-    cells[5].real = share(l->sums.critical_bytes, l->sums.critical_base_bytes);
-    for (size_t i = 0; i < CTS_PARTITION_LAUNCH_FIELD_COUNT; i++)
-        cells[LAUNCH_SUMS + i].number = ((const uint64_t *)&l->sums)[i];
-    cells[LAUNCH_SUMS + CTS_PARTITION_LAUNCH_FIELD_COUNT].number = l->counted;
-    cells[LAUNCH_SUMS + CTS_PARTITION_LAUNCH_FIELD_COUNT + 1].number = l->incomplete;
+    CTS_SHEET_FILL(cells, LAUNCH_COLUMNS);
 }
 
 /* ---- the detailed scale ---- */
 
-static const struct cts_column part_columns[] = {
-    {"partition", "partition", CTS_CELL_ID, false},
-    {"ctas", "CTAs", CTS_CELL_COUNT, false},
-    {"accesses", "accesses", CTS_CELL_COUNT, false},
-    {"read_bytes", "read", CTS_CELL_BYTES, false},
-    {"written_bytes", "written", CTS_CELL_BYTES, false},
-    {"in_bytes", "in", CTS_CELL_BYTES, false},
-    {"out_bytes", "out", CTS_CELL_BYTES, false}};
+#define PART_COLUMNS(COLUMN)                                                                       \
+    COLUMN(partition, "partition", ID, row)                                                        \
+    COLUMN(ctas, "CTAs", COUNT, part->ctas)                                                        \
+    COLUMN(accesses, "accesses", COUNT, part->accesses)                                            \
+    COLUMN(read_bytes, "read", BYTES, part->read_bytes)                                            \
+    COLUMN(written_bytes, "written", BYTES, part->written_bytes)                                   \
+    COLUMN(in_bytes, "in", BYTES, part->in_bytes)                                                  \
+    COLUMN(out_bytes, "out", BYTES, part->out_bytes)
+CTS_SHEET_COLUMNS(part_columns, PART_COLUMNS);
 
-static void part_row(const void *state, size_t row, union cts_cell *cells)
+static void part_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_partition_scale *const scale = report_of(state)->answer->scale;
-    const uint64_t *const fields = (const uint64_t *)&scale->parts[row];
-    cells[0].number = row;
-    for (size_t i = 0; i < sizeof(struct cts_partition_part) / sizeof *fields; i++)
-        cells[1 + i].number = fields[i];
+    const struct cts_partition_part *const part = &scale->parts[row];
+    CTS_SHEET_FILL(cells, PART_COLUMNS);
 }
 
-static const struct cts_column kernel_columns[] = {
-    {"kernel", "kernel", CTS_CELL_KERNEL, false},
-    {"sent_bytes", "traffic it wrote", CTS_CELL_BYTES, false},
-    {"received_bytes", "traffic it read", CTS_CELL_BYTES, false}};
+#define KERNEL_COLUMNS(COLUMN)                                                                     \
+    COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, p->kernels[row]))     \
+    COLUMN(sent_bytes, "traffic it wrote", BYTES, r->answer->scale->kernel_bytes[row])             \
+    COLUMN(received_bytes, "traffic it read", BYTES, received)
+CTS_SHEET_COLUMNS(kernel_columns, KERNEL_COLUMNS);
 
-static void kernel_row(const void *state, size_t row, union cts_cell *cells)
+static void kernel_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_partition_report *const r = state;
     const struct cts_partition *const p = r->partition;
@@ -258,27 +213,23 @@ static void kernel_row(const void *state, size_t row, union cts_cell *cells)
     for (size_t i = 0; i < p->launch_count; i++)
         if (r->catalogue->launches[p->launches[i].index].kernel == p->kernels[row])
             received += r->answer->scale->launch_bytes[i];
-    cells[0].text = cts_catalogue_kernel_name(r->catalogue, p->kernels[row]);
-    cells[1].number = r->answer->scale->kernel_bytes[row];
-    cells[2].number = received;
+    CTS_SHEET_FILL(cells, KERNEL_COLUMNS);
 }
 
-static const struct cts_column allocation_columns[] = {
-    {"variable", "variable", CTS_CELL_TEXT, false},
-    {"path", "file", CTS_CELL_TEXT, false},
-    {"line", "line", CTS_CELL_ID, false},
-    {"traffic_bytes", "traffic", CTS_CELL_BYTES, false}};
+#define ALLOCATION_COLUMNS(COLUMN)                                                                 \
+    COLUMN(variable, "variable", TEXT, a ? (a->variable ? a->variable : "?") : "(others)")         \
+    COLUMN(path, "file", TEXT, a ? a->path : NULL)                                                 \
+    COLUMN(line, "line", ID, a ? a->line : 0)                                                      \
+    COLUMN(traffic_bytes, "traffic", BYTES, r->answer->scale->allocation_bytes[row])
+CTS_SHEET_COLUMNS(allocation_columns, ALLOCATION_COLUMNS);
 
-static void allocation_row(const void *state, size_t row, union cts_cell *cells)
+static void allocation_row(const void *state, size_t row, struct cts_sheet_row *cells)
 {
     const struct cts_partition_report *const r = state;
     const uint32_t index = r->partition->places[row].allocation;
     const struct cts_allocation *const a =
         index == CTS_NONE ? NULL : &r->catalogue->allocations[index];
-    cells[0].text = a ? (a->variable ? a->variable : "?") : "(others)";
-    cells[1].text = a ? a->path : NULL;
-    cells[2].number = a ? a->line : 0;
-    cells[3].number = r->answer->scale->allocation_bytes[row];
+    CTS_SHEET_FILL(cells, ALLOCATION_COLUMNS);
 }
 
 /* ---- by name ---- */

@@ -28,65 +28,49 @@ static double growth(uint64_t before, uint64_t after)
     return before ? (double)after / (double)before - 1 : NAN;
 }
 
-static const struct cts_column activity_columns[] = {
-    {"activity", NULL, CTS_CELL_TEXT, false},
-    {"name", "activity", CTS_CELL_TEXT, true},
-    {"where", NULL, CTS_CELL_TEXT, false},
-    {"change", "change", CTS_CELL_TEXT, false},
-    {"exclusive_ns_before", "time before", CTS_CELL_TIME, false},
-    {"exclusive_ns_after", "after", CTS_CELL_TIME, false},
-    {"growth", NULL, CTS_CELL_FRACTION, false},
-    {"path_ns_before", "path before", CTS_CELL_TIME, false},
-    {"path_ns_after", "after", CTS_CELL_TIME, false},
-    {"path", "path", CTS_CELL_TEXT, false},
-    {"blame_ns_before", NULL, CTS_CELL_TIME, false},
-    {"blame_ns_after", NULL, CTS_CELL_TIME, false},
-    {"calls_before", NULL, CTS_CELL_COUNT, false},
-    {"calls_after", NULL, CTS_CELL_COUNT, false},
-};
+#define ACTIVITY_COLUMNS(COLUMN)                                                                   \
+    COLUMN(activity, NULL, TEXT, row->name)                                                        \
+    COLUMN(name, "activity", TABLE_TEXT,                                                           \
+           cts_short_name_fitted(&one, 0, cts_sheet_room(cells, NAME_IN_TABLE + 1),                \
+                                 NAME_IN_TABLE + 1))                                               \
+    COLUMN(where, NULL, TEXT, where_names[row->where])                                             \
+    COLUMN(change, "change", TEXT, change_names[row->change])                                      \
+    COLUMN(exclusive_ns_before, "time before", TIME, row->before.exclusive_ns)                     \
+    COLUMN(exclusive_ns_after, "after", TIME, row->after.exclusive_ns)                             \
+    COLUMN(growth, NULL, FRACTION, growth(row->before.exclusive_ns, row->after.exclusive_ns))      \
+    COLUMN(path_ns_before, "path before", TIME, row->before.path_ns)                               \
+    COLUMN(path_ns_after, "after", TIME, row->after.path_ns)                                       \
+    COLUMN(path, "path", TEXT, move_names[row->move])                                              \
+    COLUMN(blame_ns_before, NULL, TIME, row->before.blame_ns)                                      \
+    COLUMN(blame_ns_after, NULL, TIME, row->after.blame_ns)                                        \
+    COLUMN(calls_before, NULL, COUNT, row->before.calls)                                           \
+    COLUMN(calls_after, NULL, COUNT, row->after.calls)
+CTS_SHEET_COLUMNS(activity_columns, ACTIVITY_COLUMNS);
 
-static void activity_row(const void *state, size_t index, union cts_cell *cells)
+static void activity_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_time_report *const report = state;
     const struct cts_time_row *const row = &report->diff->rows[index];
-    static _Thread_local char name[NAME_IN_TABLE + 1];
     char *const short_name = (char *)(uintptr_t)row->short_name;
     char *list[] = {short_name};
     const struct cts_short_names one = {.short_form = list, .count = 1};
-    cells[0].text = row->name;
-    cells[1].text = cts_short_name_fitted(&one, 0, name, sizeof name);
-    cells[2].text = where_names[row->where];
-    cells[3].text = change_names[row->change];
-    cells[4].number = row->before.exclusive_ns;
-    cells[5].number = row->after.exclusive_ns;
-    cells[6].real = growth(row->before.exclusive_ns, row->after.exclusive_ns);
-    cells[7].number = row->before.path_ns;
-    cells[8].number = row->after.path_ns;
-    cells[9].text = move_names[row->move];
-    cells[10].number = row->before.blame_ns;
-    cells[11].number = row->after.blame_ns;
-    cells[12].number = row->before.calls;
-    cells[13].number = row->after.calls;
+    CTS_SHEET_FILL(cells, ACTIVITY_COLUMNS);
 }
 
-static const struct cts_column pattern_columns[] = {
-    {"pattern", "pattern", CTS_CELL_TEXT, false},
-    {"count_before", "waits before", CTS_CELL_COUNT, false},
-    {"count_after", "after", CTS_CELL_COUNT, false},
-    {"time_ns_before", "time before", CTS_CELL_TIME, false},
-    {"time_ns_after", "after", CTS_CELL_TIME, false},
-};
+#define PATTERN_COLUMNS(COLUMN)                                                                    \
+    COLUMN(pattern, "pattern", TEXT, cts_path_pattern_names[index])                                \
+    COLUMN(count_before, "waits before", COUNT, before->count)                                     \
+    COLUMN(count_after, "after", COUNT, after->count)                                              \
+    COLUMN(time_ns_before, "time before", TIME, before->time_ns)                                   \
+    COLUMN(time_ns_after, "after", TIME, after->time_ns)
+CTS_SHEET_COLUMNS(pattern_columns, PATTERN_COLUMNS);
 
-static void pattern_row(const void *state, size_t index, union cts_cell *cells)
+static void pattern_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_time_report *const report = state;
     const struct cts_path_pattern_row *const before = &report->before->patterns[index];
     const struct cts_path_pattern_row *const after = &report->after->patterns[index];
-    cells[0].text = cts_path_pattern_names[index];
-    cells[1].number = before->count;
-    cells[2].number = after->count;
-    cells[3].number = before->time_ns;
-    cells[4].number = after->time_ns;
+    CTS_SHEET_FILL(cells, PATTERN_COLUMNS);
 }
 
 struct cts_sheet cts_time_sheet(const struct cts_time_report *report, enum cts_time_sheet which)

@@ -39,119 +39,103 @@ const char *cts_path_location_name(const struct cts_path_report *report, uint32_
     return buffer;
 }
 
-/* Without parameters; long names keep their begin and their end: templates differ there. */
-static const char *shortened(const char *name, char *buffer, size_t size)
+static const char *location_cell(const struct cts_path_report *report, uint32_t location,
+                                 struct cts_sheet_row *cells)
 {
-    const size_t length = (size_t)cts_kernel_name_length(name);
-    const size_t tail = size / 3, head = size - 1 - tail - 2;
-    if (length < size)
-        snprintf(buffer, size, "%.*s", (int)length, name);
-    else
-        snprintf(buffer, size, "%.*s..%.*s", (int)head, name, (int)tail, name + length - tail);
-    return buffer;
+    enum { BYTES = 96 };
+    return cts_path_location_name(report, location, cts_sheet_room(cells, BYTES), BYTES);
+}
+
+/* Without parameters; long names keep their begin and their end: templates differ there. */
+static const char *shortened(const char *name, int columns, struct cts_sheet_row *cells)
+{
+    const size_t room = (size_t)columns + 1;
+    const int length = cts_kernel_name_length(name), tail = (columns + 1) / 3,
+              head = columns - tail - 2;
+    if (length <= columns) return cts_sheet_text(cells, room, "%.*s", length, name);
+    return cts_sheet_text(cells, room, "%.*s..%.*s", head, name, tail, name + length - tail);
 }
 
 static const char *name_in_table(const struct cts_path_report *report, uint32_t region,
-                                 char *buffer, size_t size)
+                                 struct cts_sheet_row *cells, size_t columns)
 {
     if (report->full_names) return report->result->names.full[region];
-    return cts_short_name_fitted(&report->result->names, region, buffer, size);
+    return cts_short_name_fitted(&report->result->names, region, cts_sheet_room(cells, columns + 1),
+                                 columns + 1);
 }
 
 /* "main > solve", the immediate caller last. */
 static const char *callers_of(const struct cts_path_report *report,
-                              const struct cts_path_stay *stay, char *buffer, size_t size)
+                              const struct cts_path_stay *stay, struct cts_sheet_row *cells)
 {
+    enum { BYTES = 1024 };
+    char *const text = cts_sheet_room(cells, BYTES);
     size_t length = 0;
-    buffer[0] = 0;
-    for (uint32_t i = stay->depth; i-- > 0 && length < size;) {
-        const int written = snprintf(buffer + length, size - length, "%s%s", length ? " > " : "",
+    for (uint32_t i = stay->depth; i-- > 0 && length < BYTES;) {
+        const int written = snprintf(text + length, BYTES - length, "%s%s", length ? " > " : "",
                                      report->result->names.short_form[stay->callers[i]]);
         length += written > 0 ? (size_t)written : 0;
     }
-    return buffer;
+    return text;
 }
 
 /* ---- activities ---- */
 
-static const struct cts_column activity_columns[] = {
-    {"activity", NULL, CTS_CELL_TEXT, false},
-    {"name", "activity", CTS_CELL_TEXT, true},
-    {"where", "where", CTS_CELL_TEXT, false},
-    {"calls", "calls", CTS_CELL_COUNT, false},
-    {"inclusive_ns", "inclusive", CTS_CELL_TIME, false},
-    {"exclusive_ns", "exclusive", CTS_CELL_TIME, false},
-    {"path_ns", "on path", CTS_CELL_TIME, false},
-    {"path_share", "path%", CTS_CELL_FRACTION, false},
-    {"blame_ns", "blame", CTS_CELL_TIME, false},
-    {"blame_share", "blame%", CTS_CELL_FRACTION, false},
-    {"rating", "rating", CTS_CELL_RATING, false},
-    {"rank_least_ns", "least", CTS_CELL_TIME, false},
-    {"rank_least", "rank", CTS_CELL_ID, false},
-    {"rank_mean_ns", "mean", CTS_CELL_TIME, false},
-    {"rank_most_ns", "most", CTS_CELL_TIME, false},
-    {"rank_most", "rank", CTS_CELL_ID, false},
-    {"longest_ns", NULL, CTS_CELL_TIME, false},
-    {"longest_begin_ns", NULL, CTS_CELL_TIME, false},
-    {"longest_location", NULL, CTS_CELL_TEXT, false},
-    {"longest_callers", NULL, CTS_CELL_TEXT, false},
-    {"short_name", NULL, CTS_CELL_TEXT, false},
-    {"file", NULL, CTS_CELL_TEXT, false},
-    {"line", NULL, CTS_CELL_ID, false},
-    /* where a run directory knows more of the kernels */
-    {"occupancy", "occup.", CTS_CELL_FRACTION, false},
-    {"memory_efficiency", "mem.eff", CTS_CELL_FRACTION, false},
-};
+#define ACTIVITY_COLUMNS(COLUMN)                                                                   \
+    COLUMN(activity, NULL, TEXT, report->result->region_names[row->region])                        \
+    COLUMN(name, "activity", TABLE_TEXT, name_in_table(report, row->region, cells, NAME_IN_TABLE)) \
+    COLUMN(where, "where", TEXT, where_names[row->where])                                          \
+    COLUMN(calls, "calls", COUNT, row->calls)                                                      \
+    COLUMN(inclusive_ns, "inclusive", TIME, row->inclusive_ns)                                     \
+    COLUMN(exclusive_ns, "exclusive", TIME, row->exclusive_ns)                                     \
+    COLUMN(path_ns, "on path", TIME, row->path_ns)                                                 \
+    COLUMN(path_share, "path%", FRACTION, row->path_share)                                         \
+    COLUMN(blame_ns, "blame", TIME, row->blame_ns)                                                 \
+    COLUMN(blame_share, "blame%", FRACTION, row->blame_share)                                      \
+    COLUMN(rating, "rating", RATING, row->rating)                                                  \
+    COLUMN(rank_least_ns, "least", TIME, row->least_ns)                                            \
+    COLUMN(rank_least, "rank", ID, row->calls ? row->least_rank : UINT64_MAX)                      \
+    COLUMN(rank_mean_ns, "mean", TIME, row->exclusive_ns / report->result->process_count)          \
+    COLUMN(rank_most_ns, "most", TIME, row->most_ns)                                               \
+    COLUMN(rank_most, "rank", ID, row->calls ? row->most_rank : UINT64_MAX)                        \
+    COLUMN(longest_ns, NULL, TIME, stay->ns)                                                       \
+    COLUMN(longest_begin_ns, NULL, TIME, stay->begin_ns)                                           \
+    COLUMN(longest_location, NULL, TEXT,                                                           \
+           stay->ns ? location_cell(report, stay->location, cells) : NULL)                         \
+    COLUMN(longest_callers, NULL, TEXT, stay->depth ? callers_of(report, stay, cells) : NULL)      \
+    COLUMN(short_name, NULL, TEXT, report->result->names.short_form[row->region])                  \
+    COLUMN(file, NULL, TEXT, known ? timeline->regions[row->region].file : NULL)                   \
+    COLUMN(line, NULL, ID, known ? timeline->regions[row->region].begin_line : 0)                  \
+    COLUMN(occupancy, "occup.", FRACTION, kernel ? kernel->occupancy : NAN)                        \
+    COLUMN(memory_efficiency, "mem.eff", FRACTION, kernel ? kernel->memory_efficiency : NAN)
+CTS_SHEET_COLUMNS(activity_columns, ACTIVITY_COLUMNS);
 enum { KERNEL_COLUMNS = 2 };
 
-static void activity_row(const void *state, size_t index, union cts_cell *cells)
+static void activity_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_path_report *const report = state;
     const struct cts_path_row *const row = &report->result->rows[index];
-    static _Thread_local char name[NAME_IN_TABLE + 1], location[96], callers[1024];
-    cells[0].text = report->result->region_names[row->region];
-    cells[1].text = name_in_table(report, row->region, name, sizeof name);
-    cells[2].text = where_names[row->where];
-    cells[3].number = row->calls;
-    cells[4].number = row->inclusive_ns;
-    cells[5].number = row->exclusive_ns;
-    cells[6].number = row->path_ns;
-    cells[7].real = row->path_share;
-    cells[8].number = row->blame_ns;
-    cells[9].real = row->blame_share;
-    cells[10].real = row->rating;
-    cells[11].number = row->least_ns;
-    cells[12].number = row->calls ? row->least_rank : UINT64_MAX;
-    cells[13].number = row->exclusive_ns / report->result->process_count;
-    cells[14].number = row->most_ns;
-    cells[15].number = row->calls ? row->most_rank : UINT64_MAX;
     const struct cts_path_stay *const stay = &row->stay;
-    cells[16].number = stay->ns;
-    cells[17].number = stay->begin_ns;
-    cells[18].text =
-        stay->ns ? cts_path_location_name(report, stay->location, location, sizeof location) : NULL;
-    cells[19].text = stay->depth ? callers_of(report, stay, callers, sizeof callers) : NULL;
     const struct cts_timeline *const timeline = report->result->timeline;
     const bool known = row->region < timeline->region_count;
-    cells[20].text = report->result->names.short_form[row->region];
-    cells[21].text = known ? timeline->regions[row->region].file : NULL;
-    cells[22].number = known ? timeline->regions[row->region].begin_line : 0;
-    if (!report->kernels) return;
-    const bool kernel = row->region < report->kernels->region_count;
-    cells[23].real = kernel ? report->kernels->by_region[row->region].occupancy : NAN;
-    cells[24].real = kernel ? report->kernels->by_region[row->region].memory_efficiency : NAN;
+    const struct cts_path_kernel *const kernel =
+        report->kernels && row->region < report->kernels->region_count
+            ? &report->kernels->by_region[row->region]
+            : NULL;
+    CTS_SHEET_FILL(cells, ACTIVITY_COLUMNS);
 }
 
 /* ---- patterns ---- */
 
-static const struct cts_column pattern_columns[] = {
-    {"pattern", "pattern", CTS_CELL_TEXT, false},
-    {"count", "waits", CTS_CELL_COUNT, false},
-    {"time_ns", "time", CTS_CELL_TIME, false},
-    {"share", "share", CTS_CELL_FRACTION, false},
-    {"longest_ns", "longest", CTS_CELL_TIME, false},
-    {"meaning", "what it is", CTS_CELL_TEXT, false},
-};
+#define PATTERN_COLUMNS(COLUMN)                                                                    \
+    COLUMN(pattern, "pattern", TEXT, cts_path_pattern_names[row->pattern])                         \
+    COLUMN(count, "waits", COUNT, row->count)                                                      \
+    COLUMN(time_ns, "time", TIME, row->time_ns)                                                    \
+    COLUMN(share, "share", FRACTION, all_ns ? (double)row->time_ns / (double)all_ns : 0)           \
+    COLUMN(longest_ns, "longest", TIME,                                                            \
+           row->worst_count ? row->worst[0].end_ns - row->worst[0].begin_ns : 0)                   \
+    COLUMN(meaning, "what it is", TEXT, cts_path_pattern_texts[row->pattern])
+CTS_SHEET_COLUMNS(pattern_columns, PATTERN_COLUMNS);
 
 static bool is_pattern(enum cts_path_pattern pattern)
 {
@@ -163,30 +147,33 @@ static size_t pattern_count(void)
     return CTS_PATH_WAITS_END;
 }
 
-static void pattern_row(const void *state, size_t index, union cts_cell *cells)
+static void pattern_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_path_report *const report = state;
     const struct cts_path_pattern_row *const row = &report->result->patterns[index];
     const uint64_t all_ns = report->result->wait_ns;
-    cells[0].text = cts_path_pattern_names[row->pattern];
-    cells[1].number = row->count;
-    cells[2].number = row->time_ns;
-    cells[3].real = all_ns ? (double)row->time_ns / (double)all_ns : 0;
-    cells[4].number = row->worst_count ? row->worst[0].end_ns - row->worst[0].begin_ns : 0;
-    cells[5].text = cts_path_pattern_texts[row->pattern];
+    CTS_SHEET_FILL(cells, PATTERN_COLUMNS);
 }
 
 /* ---- instances ---- */
 
-static const struct cts_column instance_columns[] = {
-    {"pattern", "pattern", CTS_CELL_TEXT, false},  {"duration_ns", "waited", CTS_CELL_TIME, false},
-    {"begin_ns", "from", CTS_CELL_TIME, false},    {"end_ns", NULL, CTS_CELL_TIME, false},
-    {"location", NULL, CTS_CELL_TEXT, false},      {"culprit", NULL, CTS_CELL_TEXT, false},
-    {"blamed", NULL, CTS_CELL_TEXT, false},        {"blamed_activity", NULL, CTS_CELL_TEXT, false},
-    {"blamed_ns", NULL, CTS_CELL_TIME, false},     {"where", "where", CTS_CELL_TEXT, true},
-    {"for", "waits for", CTS_CELL_TEXT, true},     {"to_blame", "to blame", CTS_CELL_TEXT, true},
-    {"running", "which ran", CTS_CELL_TEXT, true},
-};
+#define INSTANCE_COLUMNS(COLUMN)                                                                   \
+    COLUMN(pattern, "pattern", TEXT, cts_path_pattern_names[pattern])                              \
+    COLUMN(duration_ns, "waited", TIME, instance->end_ns - instance->begin_ns)                     \
+    COLUMN(begin_ns, "from", TIME, instance->begin_ns)                                             \
+    COLUMN(end_ns, NULL, TIME, instance->end_ns)                                                   \
+    COLUMN(location, NULL, TEXT, where)                                                            \
+    COLUMN(culprit, NULL, TEXT, culprit)                                                           \
+    COLUMN(blamed, NULL, TEXT, blamed)                                                             \
+    COLUMN(blamed_activity, NULL, TEXT,                                                            \
+           ran ? report->result->region_names[instance->blamed_region] : NULL)                     \
+    COLUMN(blamed_ns, NULL, TIME, instance->blamed_ns)                                             \
+    COLUMN(where, "where", TABLE_TEXT, short_location(where, cells))                               \
+    COLUMN(for, "waits for", TABLE_TEXT, short_location(culprit, cells))                           \
+    COLUMN(to_blame, "to blame", TABLE_TEXT, short_location(blamed, cells))                        \
+    COLUMN(running, "which ran", TABLE_TEXT,                                                       \
+           ran ? name_in_table(report, instance->blamed_region, cells, RUNNING_IN_TABLE) : NULL)
+CTS_SHEET_COLUMNS(instance_columns, INSTANCE_COLUMNS);
 
 static size_t instance_count(const struct cts_path *result)
 {
@@ -197,13 +184,13 @@ static size_t instance_count(const struct cts_path *result)
 }
 
 /* In a table the rank stands for its first thread, as Score-P and we name it. */
-static const char *short_location(const char *name, char *buffer, size_t size)
+static const char *short_location(const char *name, struct cts_sheet_row *cells)
 {
     static const char master[] = ": Master thread";
     const char *const tail = name ? strstr(name, master) : NULL;
-    if (!tail || tail[sizeof master - 1]) return name ? shortened(name, buffer, size) : NULL;
-    snprintf(buffer, size, "%.*s", (int)(tail - name), name);
-    return buffer;
+    if (!tail || tail[sizeof master - 1])
+        return name ? shortened(name, LOCATION_IN_TABLE, cells) : NULL;
+    return cts_sheet_text(cells, LOCATION_IN_TABLE + 1, "%.*s", (int)(tail - name), name);
 }
 
 const struct cts_path_instance *cts_path_instance_at(const struct cts_path *result, size_t row,
@@ -215,83 +202,57 @@ const struct cts_path_instance *cts_path_instance_at(const struct cts_path *resu
     return &result->patterns[at].worst[row];
 }
 
-static void instance_row(const void *state, size_t index, union cts_cell *cells)
+static void instance_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_path_report *const report = state;
     enum cts_path_pattern pattern;
     const struct cts_path_instance *const instance =
         cts_path_instance_at(report->result, index, &pattern);
-    static _Thread_local char where[96], culprit[96], blamed[96], name[RUNNING_IN_TABLE + 1];
-    static _Thread_local char short_where[LOCATION_IN_TABLE + 1];
-    static _Thread_local char short_culprit[LOCATION_IN_TABLE + 1];
-    static _Thread_local char short_blamed[LOCATION_IN_TABLE + 1];
-    cells[0].text = cts_path_pattern_names[pattern];
-    cells[1].number = instance->end_ns - instance->begin_ns;
-    cells[2].number = instance->begin_ns;
-    cells[3].number = instance->end_ns;
-    cells[4].text = cts_path_location_name(report, instance->location, where, sizeof where);
-    cells[5].text = cts_path_location_name(report, instance->culprit, culprit, sizeof culprit);
-    cells[6].text = cts_path_location_name(report, instance->blamed, blamed, sizeof blamed);
-    cells[7].text = instance->blamed_region < report->result->region_count
-                        ? report->result->region_names[instance->blamed_region]
-                        : NULL;
-    cells[8].number = instance->blamed_ns;
-    cells[9].text = short_location(cells[4].text, short_where, sizeof short_where);
-    cells[10].text = short_location(cells[5].text, short_culprit, sizeof short_culprit);
-    cells[11].text = short_location(cells[6].text, short_blamed, sizeof short_blamed);
-    cells[12].text =
-        cells[7].text ? name_in_table(report, instance->blamed_region, name, sizeof name) : NULL;
+    const char *const where = location_cell(report, instance->location, cells);
+    const char *const culprit = location_cell(report, instance->culprit, cells);
+    const char *const blamed = location_cell(report, instance->blamed, cells);
+    const bool ran = instance->blamed_region < report->result->region_count;
+    CTS_SHEET_FILL(cells, INSTANCE_COLUMNS);
 }
 
 /* ---- devices ---- */
 
-static const struct cts_column device_columns[] = {
-    {"rank", NULL, CTS_CELL_ID, false},
-    {"device", NULL, CTS_CELL_TEXT, false},
-    {"name", "device", CTS_CELL_TEXT, true},
-    {"streams", "streams", CTS_CELL_COUNT, false},
-    {"activities", "activities", CTS_CELL_COUNT, false},
-    {"startup_ns", "start-up", CTS_CELL_TIME, false},
-    {"span_ns", "in use for", CTS_CELL_TIME, false},
-    {"idle_ns", NULL, CTS_CELL_TIME, false},
-    {"idle_share", "idle", CTS_CELL_FRACTION, false},
-    {"one_ns", NULL, CTS_CELL_TIME, false},
-    {"one_share", "1 runs", CTS_CELL_FRACTION, false},
-    {"two_ns", NULL, CTS_CELL_TIME, false},
-    {"two_share", "2 run", CTS_CELL_FRACTION, false},
-    {"more_ns", NULL, CTS_CELL_TIME, false},
-    {"more_share", "3+ run", CTS_CELL_FRACTION, false},
-    {"copy_ns", "copies", CTS_CELL_TIME, false},
-    {"copy_alone_ns", "alone", CTS_CELL_TIME, false},
-    {"copy_missed_ns", "missed", CTS_CELL_TIME, false},
-    {"copy_missed_count", NULL, CTS_CELL_COUNT, false},
-};
+static double share_of_span(const struct cts_path_device_row *row, uint64_t time_ns)
+{
+    return (double)time_ns / (row->span_ns ? (double)row->span_ns : 1);
+}
 
-static void device_row(const void *state, size_t index, union cts_cell *cells)
+#define DEVICE_COLUMNS(COLUMN)                                                                     \
+    COLUMN(rank, NULL, ID, row->rank)                                                              \
+    COLUMN(device, NULL, TEXT, device)                                                             \
+    COLUMN(name, "device", TABLE_TEXT,                                                             \
+           cts_sheet_text(cells, 48, "rank %u: %s%s", row->rank,                                   \
+                          device ? "device " : "its device", device ? device : ""))                \
+    COLUMN(streams, "streams", COUNT, row->stream_count)                                           \
+    COLUMN(activities, "activities", COUNT, row->activity_count)                                   \
+    COLUMN(startup_ns, "start-up", TIME, row->startup_ns)                                          \
+    COLUMN(span_ns, "in use for", TIME, row->span_ns)                                              \
+    COLUMN(idle_ns, NULL, TIME, row->idle_ns)                                                      \
+    COLUMN(idle_share, "idle", FRACTION, share_of_span(row, row->idle_ns))                         \
+    COLUMN(one_ns, NULL, TIME, row->busy_ns[0])                                                    \
+    COLUMN(one_share, "1 runs", FRACTION, share_of_span(row, row->busy_ns[0]))                     \
+    COLUMN(two_ns, NULL, TIME, row->busy_ns[1])                                                    \
+    COLUMN(two_share, "2 run", FRACTION, share_of_span(row, row->busy_ns[1]))                      \
+    COLUMN(more_ns, NULL, TIME, row->busy_ns[2])                                                   \
+    COLUMN(more_share, "3+ run", FRACTION, share_of_span(row, row->busy_ns[2]))                    \
+    COLUMN(copy_ns, "copies", TIME, row->copy_ns)                                                  \
+    COLUMN(copy_alone_ns, "alone", TIME, row->copy_alone_ns)                                       \
+    COLUMN(copy_missed_ns, "missed", TIME, row->copy_missed_ns)                                    \
+    COLUMN(copy_missed_count, NULL, COUNT, row->copy_missed_count)
+CTS_SHEET_COLUMNS(device_columns, DEVICE_COLUMNS);
+
+static void device_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_path_report *const report = state;
     const struct cts_path_device_row *const row = &report->result->devices[index];
-    const double span_ns = row->span_ns ? (double)row->span_ns : 1;
-    static _Thread_local char device[16], name[48];
-    cells[0].number = row->rank;
-    cells[1].text = row->device == CTS_TIMELINE_NONE ? NULL : device;
-    snprintf(device, sizeof device, "%u", row->device);
-    cells[2].text = name;
-    snprintf(name, sizeof name, "rank %u: %s%s", row->rank,
-             cells[1].text ? "device " : "its device", cells[1].text ? device : "");
-    cells[3].number = row->stream_count;
-    cells[4].number = row->activity_count;
-    cells[5].number = row->startup_ns;
-    cells[6].number = row->span_ns;
-    const uint64_t times_ns[] = {row->idle_ns, row->busy_ns[0], row->busy_ns[1], row->busy_ns[2]};
-    for (size_t i = 0; i < sizeof times_ns / sizeof *times_ns; i++) {
-        cells[7 + 2 * i].number = times_ns[i];
-        cells[8 + 2 * i].real = (double)times_ns[i] / span_ns;
-    }
-    cells[15].number = row->copy_ns;
-    cells[16].number = row->copy_alone_ns;
-    cells[17].number = row->copy_missed_ns;
-    cells[18].number = row->copy_missed_count;
+    const char *const device =
+        row->device == CTS_TIMELINE_NONE ? NULL : cts_sheet_text(cells, 16, "%u", row->device);
+    CTS_SHEET_FILL(cells, DEVICE_COLUMNS);
 }
 
 struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_path_sheet which)
@@ -325,12 +286,6 @@ static bool knows_kernels(const struct cts_path_report *report)
     return false;
 }
 
-static bool is_among(const char *key, const char *keys)
-{
-    const char *const found = strstr(keys, key);
-    return found && (found == keys || found[-1] == ' ') && strchr(" ", found[strlen(key)]);
-}
-
 struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
                                       enum cts_path_sheet which)
 {
@@ -343,14 +298,8 @@ struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
     };
     static const char with_kernels[] = "name calls path_share blame_share rating occupancy "
                                        "memory_efficiency";
-    static _Thread_local struct cts_column columns[CTS_PATH_SHEET_COUNT][CTS_SHEET_COLUMNS_MAX];
     struct cts_sheet sheet = cts_path_sheet(report, which);
     const bool kernels = which == CTS_PATH_SHEET_ACTIVITY && knows_kernels(report);
-    for (size_t i = 0; i < sheet.column_count; i++) {
-        columns[which][i] = sheet.columns[i];
-        if (!is_among(sheet.columns[i].key, kernels ? with_kernels : keys[which]))
-            columns[which][i].title = NULL;
-    }
-    sheet.columns = columns[which];
+    sheet.shown = kernels ? with_kernels : keys[which];
     return sheet;
 }

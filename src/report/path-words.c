@@ -10,24 +10,6 @@
 
 enum { NAME_SIZE = 64, TIME_TEXTS = 8 };
 
-static const char *time_of(uint64_t time_ns)
-{
-    static _Thread_local struct cts_scaled texts[TIME_TEXTS];
-    static _Thread_local unsigned next;
-    struct cts_scaled *const text = &texts[next++ % TIME_TEXTS];
-    *text = cts_time_text(time_ns);
-    return text->text;
-}
-
-static const char *percent_of(uint64_t part, uint64_t whole)
-{
-    static _Thread_local struct cts_scaled texts[TIME_TEXTS];
-    static _Thread_local unsigned next;
-    struct cts_scaled *const text = &texts[next++ % TIME_TEXTS];
-    *text = cts_percent_text(part, whole);
-    return text->text;
-}
-
 static void say(struct cts_path_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -67,11 +49,11 @@ static void say_path(const struct cts_path_report *report, struct cts_path_words
     say(words,
         "%s takes %s. Its critical path is %s on the host, %s on devices, %s in MPI and %s "
         "latencies. It changes location %s, %s of them between processes.",
-        report->within ? "The analysed part" : "The run", time_of(r->path_ns),
-        percent_of(where[CTS_PATH_ON_HOST], r->path_ns),
-        percent_of(where[CTS_PATH_ON_DEVICE], r->path_ns),
-        percent_of(where[CTS_PATH_IN_MPI], r->path_ns),
-        percent_of(where[CTS_PATH_LATENCY], r->path_ns),
+        report->within ? "The analysed part" : "The run", cts_time_text(r->path_ns).text,
+        cts_percent_text(where[CTS_PATH_ON_HOST], r->path_ns).text,
+        cts_percent_text(where[CTS_PATH_ON_DEVICE], r->path_ns).text,
+        cts_percent_text(where[CTS_PATH_IN_MPI], r->path_ns).text,
+        cts_percent_text(where[CTS_PATH_LATENCY], r->path_ns).text,
         cts_counted_text(r->path_jumps, "time", "times").text,
         cts_count_text(r->path_crossings).text);
 }
@@ -90,11 +72,12 @@ static void say_frame(const struct cts_path_report *report, struct cts_path_word
         if (!row->frame || (!row->path_ns && !row->blame_ns)) continue;
         const int written =
             snprintf(parts + length, sizeof parts - length, "%s%s %s", length ? ", " : "",
-                     r->region_names[row->region], time_of(row->path_ns));
+                     r->region_names[row->region], cts_time_text(row->path_ns).text);
         length += written > 0 ? (size_t)written : 0;
     }
     say(words, "Start-up and shutdown take %s (%s) of the path (%s) and cause %s of all waiting.",
-        time_of(path_ns), percent_of(path_ns, r->path_ns), parts, percent_of(blame_ns, r->wait_ns));
+        cts_time_text(path_ns).text, cts_percent_text(path_ns, r->path_ns).text, parts,
+        cts_percent_text(blame_ns, r->wait_ns).text);
 }
 
 static void say_most(const struct cts_path_report *report, const struct cts_path_row *row,
@@ -106,11 +89,12 @@ static void say_most(const struct cts_path_report *report, const struct cts_path
     const bool framed = r->program_path_ns < r->path_ns - r->path_ns / 1000;
     if (framed)
         say(words, "The program itself spends %s on the path, most of it in '%s': %s, %s.",
-            time_of(r->program_path_ns), name_of(report, row->region, name), time_of(row->path_ns),
-            percent_of(row->path_ns, r->program_path_ns));
+            cts_time_text(r->program_path_ns).text, name_of(report, row->region, name),
+            cts_time_text(row->path_ns).text,
+            cts_percent_text(row->path_ns, r->program_path_ns).text);
     else
         say(words, "Most of it is spent in '%s': %s, %s of %s.", name_of(report, row->region, name),
-            time_of(row->path_ns), percent_of(row->path_ns, r->path_ns),
+            cts_time_text(row->path_ns).text, cts_percent_text(row->path_ns, r->path_ns).text,
             report->within ? "the analysed part" : "the run");
 }
 
@@ -133,8 +117,8 @@ static void say_where(const struct cts_path_report *report, const struct cts_pat
         timeline->regions[row->region].begin_line)
         snprintf(line, sizeof line, " (%s:%u)", timeline->regions[row->region].file,
                  timeline->regions[row->region].begin_line);
-    say(words, "Its longest stretch: %s at %s on %s%s%s%s.", time_of(row->stay.ns),
-        time_of(row->stay.begin_ns),
+    say(words, "Its longest stretch: %s at %s on %s%s%s%s.", cts_time_text(row->stay.ns).text,
+        cts_time_text(row->stay.begin_ns).text,
         cts_path_location_name(report, row->stay.location, location, sizeof location),
         *callers ? ", called by " : "", callers, line);
 }
@@ -148,8 +132,9 @@ static void say_ranks(const struct cts_path_report *report, const struct cts_pat
     say(words,
         "'%s' takes %s per rank on average, excluding its callees: least on rank %u (%s), most on "
         "rank %u (%s).",
-        name_of(report, row->region, name), time_of(row->exclusive_ns / r->process_count),
-        row->least_rank, time_of(row->least_ns), row->most_rank, time_of(row->most_ns));
+        name_of(report, row->region, name),
+        cts_time_text(row->exclusive_ns / r->process_count).text, row->least_rank,
+        cts_time_text(row->least_ns).text, row->most_rank, cts_time_text(row->most_ns).text);
 }
 
 static void say_waits(const struct cts_path_report *report, const struct cts_path_row *blamed,
@@ -161,12 +146,13 @@ static void say_waits(const struct cts_path_report *report, const struct cts_pat
         say(words, "Nothing waits.");
         return;
     }
-    say(words, "Waiting sums to %s: %s on host threads, %s on device streams.", time_of(r->wait_ns),
-        time_of(r->host_wait_ns), time_of(r->device_wait_ns));
+    say(words, "Waiting sums to %s: %s on host threads, %s on device streams.",
+        cts_time_text(r->wait_ns).text, cts_time_text(r->host_wait_ns).text,
+        cts_time_text(r->device_wait_ns).text);
     if (blamed)
         say(words, "'%s' causes most of it: %s, %s of all waiting.",
-            name_of(report, blamed->region, name), time_of(blamed->blame_ns),
-            percent_of(blamed->blame_ns, r->wait_ns));
+            name_of(report, blamed->region, name), cts_time_text(blamed->blame_ns).text,
+            cts_percent_text(blamed->blame_ns, r->wait_ns).text);
 }
 
 /* Threads that take longer to begin than they work: they share processors, or sleep between teams.
@@ -183,8 +169,8 @@ static void say_starts(const struct cts_path_report *report, struct cts_path_wor
         "longer than the thread's work (in total %s, for %s of work). The threads are "
         "oversubscribed "
         "(more threads than processors), or the parallel regions are too short for them.",
-        cts_count_text(s->late_count).text, cts_count_text(s->count).text, time_of(s->start_ns),
-        time_of(s->work_ns));
+        cts_count_text(s->late_count).text, cts_count_text(s->count).text,
+        cts_time_text(s->start_ns).text, cts_time_text(s->work_ns).text);
 }
 
 void cts_path_words_make(const struct cts_path_report *report, struct cts_path_words *words)

@@ -8,15 +8,6 @@
 #include "report/gaps.h"
 #include "report/path-words.h"
 
-static const char *time_of(uint64_t time_ns)
-{
-    static _Thread_local struct cts_scaled texts[4];
-    static _Thread_local unsigned next;
-    struct cts_scaled *const text = &texts[next++ % 4];
-    *text = cts_time_text(time_ns);
-    return text->text;
-}
-
 void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
 {
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
@@ -53,12 +44,13 @@ static void print_head(const struct cts_path_report *report, FILE *file)
     fprintf(file, ": %s, %s, %s\n", cts_counted_text(r->process_count, "process", "processes").text,
             cts_counted_text(r->stream_count, "device stream", "device streams").text,
             cts_counted_text(r->event_count, "event", "events").text);
-    fprintf(file, "  runtime %s (first to last event)", time_of(r->last_ns - r->first_ns));
+    fprintf(file, "  runtime %s (first to last event)",
+            cts_time_text(r->last_ns - r->first_ns).text);
     if (report->within)
-        fprintf(file, "; counted: %s within '%s'", time_of(r->path_ns), report->within);
+        fprintf(file, "; counted: %s within '%s'", cts_time_text(r->path_ns).text, report->within);
     else if (r->mpi_path_ns)
-        fprintf(file, "; %s from MPI_Init to MPI_Finalize", time_of(r->mpi_path_ns));
-    fprintf(file, "\n  waiting %s%s\n\n", time_of(r->wait_ns),
+        fprintf(file, "; %s from MPI_Init to MPI_Finalize", cts_time_text(r->mpi_path_ns).text);
+    fprintf(file, "\n  waiting %s%s\n\n", cts_time_text(r->wait_ns).text,
             report->direct_blame ? "; blame goes to the immediate cause" : "");
 }
 

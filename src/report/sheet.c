@@ -1,6 +1,8 @@
 #include "report/sheet.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,44 @@ static bool is_text(enum cts_cell_kind kind)
 static size_t nth(const struct cts_sheet_rows *rows, size_t i)
 {
     return rows->rows ? rows->rows[i] : i;
+}
+
+/* ---- rows ---- */
+
+char *cts_sheet_room(struct cts_sheet_row *row, size_t bytes)
+{
+    assert(bytes && bytes <= sizeof row->texts - row->text_bytes);
+    char *const text = row->texts + row->text_bytes;
+    row->text_bytes += bytes;
+    *text = 0;
+    return text;
+}
+
+const char *cts_sheet_text(struct cts_sheet_row *row, size_t bytes, const char *format, ...)
+{
+    char *const text = cts_sheet_room(row, bytes);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, bytes, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+static void fill_row(const struct cts_sheet *sheet, size_t row, struct cts_sheet_row *cells)
+{
+    cells->text_bytes = 0;
+    sheet->row(sheet->state, row, cells);
+}
+
+static bool is_shown(const struct cts_sheet *sheet, const struct cts_column *column)
+{
+    if (!column->title || !sheet->shown) return column->title != NULL;
+    const size_t length = strlen(column->key);
+    for (const char *key = sheet->shown; key; key = strchr(key, ' ')) {
+        key += *key == ' ';
+        if (!strncmp(key, column->key, length) && strchr(" ", key[length])) return true;
+    }
+    return false;
 }
 
 /* ---- choosing rows ---- */
@@ -81,10 +121,10 @@ static enum cts_status sort_rows(const struct cts_sheet *sheet, const char *key,
     struct sort_item *const items = calloc(rows->count + 1, sizeof *items);
     if (!items) return cts_fail(error, CTS_MEMORY, "no memory to sort %zu rows", rows->count);
     for (size_t i = 0; i < rows->count; i++) {
-        union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
-        sheet->row(sheet->state, rows->rows[i], cells);
-        items[i] = (struct sort_item){rows->rows[i], cells[column]};
-        /* A row's texts live until the next one. */
+        struct cts_sheet_row cells;
+        fill_row(sheet, rows->rows[i], &cells);
+        items[i] = (struct sort_item){rows->rows[i], cells.cells[column]};
+        /* A row's texts live as long as `cells`. */
         if (is_text(sorting.kind) && items[i].cell.text)
             items[i].cell.text = strdup(items[i].cell.text);
     }
@@ -107,9 +147,10 @@ static enum cts_status filter_rows(const struct cts_sheet *sheet,
     if (status) return status;
     size_t count = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
-        sheet->row(sheet->state, rows->rows[i], cells);
-        if (cells[column].number == choice->only_value || cells[other].number == choice->only_value)
+        struct cts_sheet_row cells;
+        fill_row(sheet, rows->rows[i], &cells);
+        if (cells.cells[column].number == choice->only_value ||
+            cells.cells[other].number == choice->only_value)
             rows->rows[count++] = rows->rows[i];
     }
     rows->count = count;
@@ -195,17 +236,18 @@ enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_
     }
     for (size_t i = 0; i < sheet->column_count; i++) {
         const struct cts_column *const column = &sheet->columns[i];
-        if (column->title)
+        if (is_shown(sheet, column))
             cts_text_table_column(&table, column->title,
                                   column->kind == CTS_CELL_KERNEL ? CTS_NAME
                                   : is_text(column->kind)         ? CTS_LEFT
                                                                   : CTS_RIGHT);
     }
     for (size_t i = 0; i < rows->count; i++) {
-        union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
-        sheet->row(sheet->state, nth(rows, i), cells);
+        struct cts_sheet_row cells;
+        fill_row(sheet, nth(rows, i), &cells);
         for (size_t k = 0; k < sheet->column_count; k++)
-            if (sheet->columns[k].title) add_cell(&table, sheet->columns[k].kind, &cells[k]);
+            if (is_shown(sheet, &sheet->columns[k]))
+                add_cell(&table, sheet->columns[k].kind, &cells.cells[k]);
     }
     const enum cts_status status = cts_text_table_print(&table, file, error);
     cts_text_table_release(&table);
@@ -237,13 +279,13 @@ enum cts_status cts_sheet_csv(const struct cts_sheet *sheet, const struct cts_sh
     }
     fputc('\n', file);
     for (size_t i = 0; i < rows->count; i++) {
-        union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
-        sheet->row(sheet->state, nth(rows, i), cells);
+        struct cts_sheet_row cells;
+        fill_row(sheet, nth(rows, i), &cells);
         comma = "";
         for (size_t k = 0; k < sheet->column_count; k++) {
             if (sheet->columns[k].table_only) continue;
             fputs(comma, file);
-            write_csv_cell(file, sheet->columns[k].kind, &cells[k]);
+            write_csv_cell(file, sheet->columns[k].kind, &cells.cells[k]);
             comma = ",";
         }
         fputc('\n', file);
@@ -272,10 +314,11 @@ static void write_json_cell(struct cts_json *json, const struct cts_column *colu
 
 void cts_sheet_json_row(const struct cts_sheet *sheet, size_t row, struct cts_json *json)
 {
-    union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
-    sheet->row(sheet->state, row, cells);
+    struct cts_sheet_row cells;
+    fill_row(sheet, row, &cells);
     for (size_t k = 0; k < sheet->column_count; k++)
-        if (!sheet->columns[k].table_only) write_json_cell(json, &sheet->columns[k], &cells[k]);
+        if (!sheet->columns[k].table_only)
+            write_json_cell(json, &sheet->columns[k], &cells.cells[k]);
 }
 
 enum cts_status cts_sheet_print(const struct cts_sheet *sheet,

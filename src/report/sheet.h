@@ -38,17 +38,90 @@ struct cts_column {
     bool table_only; /* a short name for another column: in tables and for --sort */
 };
 
+enum { CTS_SHEET_COLUMNS_MAX = 96, CTS_SHEET_TEXT_BYTES = 4096 };
+
+/* One row: a cell per column, and the texts that were made for it. */
+struct cts_sheet_row {
+    union cts_cell cells[CTS_SHEET_COLUMNS_MAX];
+    char texts[CTS_SHEET_TEXT_BYTES];
+    size_t text_bytes;
+};
+
 struct cts_sheet {
     const char *name; /* of the list in JSON */
     const struct cts_column *columns;
     size_t column_count, row_count;
-    bool full_names; /* in a table: kernels with namespaces, arguments and parameters */
-    /* Fills one cell per column; texts live until the next row. */
-    void (*row)(const void *state, size_t row, union cts_cell *cells);
+    bool full_names;   /* in a table: kernels with namespaces, arguments and parameters */
+    const char *shown; /* NULL, or a table has only these columns: their keys, one space between */
+    /* Fills one cell per column; texts live as long as `cells`. */
+    void (*row)(const void *state, size_t row, struct cts_sheet_row *cells);
     const void *state;
 };
 
-enum { CTS_SHEET_COLUMNS_MAX = 96 };
+/* A sheet's columns and what stands in them are one list:
+ *
+ *     #define LAUNCH_COLUMNS(COLUMN)
+ *         COLUMN(launch, "launch", ID, l->launch)
+ *         COLUMN(name, "kernel", KERNEL, cts_catalogue_kernel_name(r->catalogue, l->kernel))
+ *     CTS_SHEET_COLUMNS(launch_columns, LAUNCH_COLUMNS);
+ *
+ * COLUMN(key, title, KIND, value): KIND is of enum cts_cell_kind, with TABLE_ in front where CSV
+ * and JSON do not have the column. `value` is evaluated in the sheet's row function, which sees to
+ * the names in it and then fills the row with CTS_SHEET_FILL(cells, LAUNCH_COLUMNS). */
+#define CTS_SHEET_COLUMNS(name, LIST)                                                              \
+    static const struct cts_column name[] = {LIST(CTS_SHEET_COLUMN)};                              \
+    _Static_assert(sizeof name / sizeof *name <= CTS_SHEET_COLUMNS_MAX, #LIST)
+#define CTS_SHEET_FILL(row, LIST)                                                                  \
+    do {                                                                                           \
+        union cts_cell *cts_next_cell = (row)->cells;                                              \
+        LIST(CTS_SHEET_CELL)                                                                       \
+    } while (0)
+
+/* COLUMN##_EACH(FIELDS, counts): a count, not shown in tables, for each member that FIELDS(X) lists
+ * of the struct at `counts`. */
+#define CTS_SHEET_COLUMN_EACH(FIELDS, counts) FIELDS(CTS_SHEET_FIELD_COLUMN)
+#define CTS_SHEET_FIELD_COLUMN(field)         CTS_SHEET_COLUMN(field, NULL, COUNT, )
+#define CTS_SHEET_CELL_EACH(FIELDS, counts)                                                        \
+    {                                                                                              \
+        const __typeof__(*(counts)) *const cts_each = (counts);                                    \
+        FIELDS(CTS_SHEET_FIELD_CELL)                                                               \
+    }
+#define CTS_SHEET_FIELD_CELL(field) CTS_SHEET_CELL(field, NULL, COUNT, cts_each->field)
+
+#define CTS_SHEET_COLUMN(key, title, KIND, value) {#key, title, CTS_SHEET_KIND_##KIND},
+#define CTS_SHEET_KIND_TEXT                       CTS_CELL_TEXT, false
+#define CTS_SHEET_KIND_TABLE_TEXT                 CTS_CELL_TEXT, true
+#define CTS_SHEET_KIND_KERNEL                     CTS_CELL_KERNEL, false
+#define CTS_SHEET_KIND_ID                         CTS_CELL_ID, false
+#define CTS_SHEET_KIND_COUNT                      CTS_CELL_COUNT, false
+#define CTS_SHEET_KIND_BYTES                      CTS_CELL_BYTES, false
+#define CTS_SHEET_KIND_TABLE_BYTES                CTS_CELL_BYTES, true
+#define CTS_SHEET_KIND_TIME                       CTS_CELL_TIME, false
+#define CTS_SHEET_KIND_FRACTION                   CTS_CELL_FRACTION, false
+#define CTS_SHEET_KIND_REAL                       CTS_CELL_REAL, false
+#define CTS_SHEET_KIND_RATING                     CTS_CELL_RATING, false
+#define CTS_SHEET_KIND_FLAG                       CTS_CELL_FLAG, false
+
+#define CTS_SHEET_CELL(key, title, KIND, value)                                                    \
+    (cts_next_cell++)->CTS_SHEET_MEMBER_##KIND = (value);
+#define CTS_SHEET_MEMBER_TEXT        text
+#define CTS_SHEET_MEMBER_TABLE_TEXT  text
+#define CTS_SHEET_MEMBER_KERNEL      text
+#define CTS_SHEET_MEMBER_ID          number
+#define CTS_SHEET_MEMBER_COUNT       number
+#define CTS_SHEET_MEMBER_BYTES       number
+#define CTS_SHEET_MEMBER_TABLE_BYTES number
+#define CTS_SHEET_MEMBER_TIME        number
+#define CTS_SHEET_MEMBER_FRACTION    real
+#define CTS_SHEET_MEMBER_REAL        real
+#define CTS_SHEET_MEMBER_RATING      real
+#define CTS_SHEET_MEMBER_FLAG        number
+
+/* Room of so many bytes for a text of this row, empty. */
+char *cts_sheet_room(struct cts_sheet_row *row, size_t bytes);
+/* A text of this row; longer ones are cut to bytes - 1. */
+const char *cts_sheet_text(struct cts_sheet_row *row, size_t bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* A sheet whose columns are those of an array. */
 #define CTS_SHEET(name_, columns_, rows, fill, state_)                                             \

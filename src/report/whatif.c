@@ -22,11 +22,10 @@ enum cts_whatif_sheet cts_whatif_sheet_named(const char *text)
     return CTS_WHATIF_SHEET_COUNT;
 }
 
-static const char *shortened(const char *name, char *buffer, size_t size)
+static const char *shortened(const char *name, struct cts_sheet_row *cells)
 {
-    if (strlen(name) < size) return name;
-    snprintf(buffer, size, "%.*s..", (int)size - 3, name);
-    return buffer;
+    if (strlen(name) <= NAME_IN_TABLE) return name;
+    return cts_sheet_text(cells, NAME_IN_TABLE + 1, "%.*s..", NAME_IN_TABLE - 2, name);
 }
 
 /* before / after - 1 would be unbounded; this is the part of the time that is gone. */
@@ -37,55 +36,48 @@ static double gain(uint64_t before_ns, uint64_t after_ns)
 
 /* ---- lists ---- */
 
-static const struct cts_column activity_columns[] = {
-    {"activity", NULL, CTS_CELL_TEXT, false},
-    {"name", "activity", CTS_CELL_TEXT, true},
-    {"path_before_ns", "on path", CTS_CELL_TIME, false},
-    {"share_before", "path%", CTS_CELL_FRACTION, false},
-    {"path_after_ns", "then", CTS_CELL_TIME, false},
-    {"share_after", "path%", CTS_CELL_FRACTION, false},
-};
+#define ACTIVITY_COLUMNS(COLUMN)                                                                   \
+    COLUMN(activity, NULL, TEXT, r->region_names[row->region])                                     \
+    COLUMN(name, "activity", TABLE_TEXT, shortened(r->region_names[row->region], cells))           \
+    COLUMN(path_before_ns, "on path", TIME, row->before_ns)                                        \
+    COLUMN(share_before, "path%", FRACTION,                                                        \
+           r->before_ns ? (double)row->before_ns / (double)r->before_ns : NAN)                     \
+    COLUMN(path_after_ns, "then", TIME, row->after_ns)                                             \
+    COLUMN(share_after, "path%", FRACTION,                                                         \
+           r->after_ns ? (double)row->after_ns / (double)r->after_ns : NAN)
+CTS_SHEET_COLUMNS(activity_columns, ACTIVITY_COLUMNS);
 
-static void activity_row(const void *state, size_t index, union cts_cell *cells)
+static void activity_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_whatif_report *const report = state;
     const struct cts_whatif *const r = report->result;
     const struct cts_whatif_row *const row = &r->rows[index];
-    static _Thread_local char name[NAME_IN_TABLE + 1];
-    cells[0].text = r->region_names[row->region];
-    cells[1].text = shortened(cells[0].text, name, sizeof name);
-    cells[2].number = row->before_ns;
-    cells[3].real = r->before_ns ? (double)row->before_ns / (double)r->before_ns : NAN;
-    cells[4].number = row->after_ns;
-    cells[5].real = r->after_ns ? (double)row->after_ns / (double)r->after_ns : NAN;
+    CTS_SHEET_FILL(cells, ACTIVITY_COLUMNS);
 }
 
-static const struct cts_column rank_columns[] = {
-    {"rank", "rank", CTS_CELL_ID, false},
-    {"before_ns", "before", CTS_CELL_TIME, false},
-    {"after_ns", "after", CTS_CELL_TIME, false},
-    {"gain", "gain", CTS_CELL_FRACTION, false},
-};
+#define RANK_COLUMNS(COLUMN)                                                                       \
+    COLUMN(rank, "rank", ID, rank->rank)                                                           \
+    COLUMN(before_ns, "before", TIME, rank->before_ns)                                             \
+    COLUMN(after_ns, "after", TIME, rank->after_ns)                                                \
+    COLUMN(gain, "gain", FRACTION, gain(rank->before_ns, rank->after_ns))
+CTS_SHEET_COLUMNS(rank_columns, RANK_COLUMNS);
 
-static void rank_row(const void *state, size_t index, union cts_cell *cells)
+static void rank_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_whatif_report *const report = state;
     const struct cts_whatif_rank *const rank = &report->result->ranks[index];
-    cells[0].number = rank->rank;
-    cells[1].number = rank->before_ns;
-    cells[2].number = rank->after_ns;
-    cells[3].real = gain(rank->before_ns, rank->after_ns);
+    CTS_SHEET_FILL(cells, RANK_COLUMNS);
 }
 
-static const struct cts_column pattern_columns[] = {
-    {"pattern", "pattern", CTS_CELL_TEXT, false},
-    {"before_count", "waits", CTS_CELL_COUNT, false},
-    {"before_ns", "time", CTS_CELL_TIME, false},
-    {"after_count", "waits after", CTS_CELL_COUNT, false},
-    {"after_ns", "time", CTS_CELL_TIME, false},
-    {"appeared", "new", CTS_CELL_COUNT, false},
-    {"vanished", "gone", CTS_CELL_COUNT, false},
-};
+#define PATTERN_COLUMNS(COLUMN)                                                                    \
+    COLUMN(pattern, "pattern", TEXT, cts_path_pattern_names[pattern->pattern])                     \
+    COLUMN(before_count, "waits", COUNT, pattern->before_count)                                    \
+    COLUMN(before_ns, "time", TIME, pattern->before_ns)                                            \
+    COLUMN(after_count, "waits after", COUNT, pattern->after_count)                                \
+    COLUMN(after_ns, "time", TIME, pattern->after_ns)                                              \
+    COLUMN(appeared, "new", COUNT, pattern->appeared)                                              \
+    COLUMN(vanished, "gone", COUNT, pattern->vanished)
+CTS_SHEET_COLUMNS(pattern_columns, PATTERN_COLUMNS);
 
 static const struct cts_whatif_pattern *nth_pattern(const struct cts_whatif *result, size_t index)
 {
@@ -102,62 +94,50 @@ static size_t pattern_count(const struct cts_whatif *result)
     return count;
 }
 
-static void pattern_row(const void *state, size_t index, union cts_cell *cells)
+static void pattern_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_whatif_report *const report = state;
     const struct cts_whatif_pattern *const pattern = nth_pattern(report->result, index);
-    cells[0].text = cts_path_pattern_names[pattern->pattern];
-    cells[1].number = pattern->before_count;
-    cells[2].number = pattern->before_ns;
-    cells[3].number = pattern->after_count;
-    cells[4].number = pattern->after_ns;
-    cells[5].number = pattern->appeared;
-    cells[6].number = pattern->vanished;
+    CTS_SHEET_FILL(cells, PATTERN_COLUMNS);
 }
 
-static const struct cts_column wait_columns[] = {
-    {"pattern", "pattern", CTS_CELL_TEXT, false},  {"rank", "rank", CTS_CELL_ID, false},
-    {"location", "where", CTS_CELL_TEXT, false},   {"begin_ns", "from", CTS_CELL_TIME, false},
-    {"before_ns", "before", CTS_CELL_TIME, false}, {"after_ns", "after", CTS_CELL_TIME, false},
-};
+#define WAIT_COLUMNS(COLUMN)                                                                       \
+    COLUMN(pattern, "pattern", TEXT, cts_path_pattern_names[wait->pattern])                        \
+    COLUMN(rank, "rank", ID,                                                                       \
+           at->process < timeline->group_count ? timeline->groups[at->process].rank : 0)           \
+    COLUMN(location, "where", TEXT, at->name)                                                      \
+    COLUMN(begin_ns, "from", TIME, wait->begin_ns)                                                 \
+    COLUMN(before_ns, "before", TIME, wait->before_ns)                                             \
+    COLUMN(after_ns, "after", TIME, wait->after_ns)
+CTS_SHEET_COLUMNS(wait_columns, WAIT_COLUMNS);
 
-static void wait_row(const void *state, size_t index, union cts_cell *cells)
+static void wait_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_whatif_report *const report = state;
     const struct cts_whatif_wait *const wait = &report->result->waits[index];
     const struct cts_timeline *const timeline = report->result->timeline;
     const struct cts_timeline_location *const at = &timeline->locations[wait->location];
-    cells[0].text = cts_path_pattern_names[wait->pattern];
-    cells[1].number = at->process < timeline->group_count ? timeline->groups[at->process].rank : 0;
-    cells[2].text = at->name;
-    cells[3].number = wait->begin_ns;
-    cells[4].number = wait->before_ns;
-    cells[5].number = wait->after_ns;
+    CTS_SHEET_FILL(cells, WAIT_COLUMNS);
 }
 
-static const struct cts_column target_columns[] = {
-    {"activity", NULL, CTS_CELL_TEXT, false},        {"name", "activity", CTS_CELL_TEXT, true},
-    {"calls", "calls", CTS_CELL_COUNT, false},       {"exclusive_ns", "time", CTS_CELL_TIME, false},
-    {"path_ns", "on path", CTS_CELL_TIME, false},    {"half_ns", "2x faster", CTS_CELL_TIME, false},
-    {"half_gain", "gain", CTS_CELL_FRACTION, false}, {"none_ns", "no time", CTS_CELL_TIME, false},
-    {"none_gain", "gain", CTS_CELL_FRACTION, false},
-};
+#define TARGET_COLUMNS(COLUMN)                                                                     \
+    COLUMN(activity, NULL, TEXT, r->region_names[target->region])                                  \
+    COLUMN(name, "activity", TABLE_TEXT, shortened(r->region_names[target->region], cells))        \
+    COLUMN(calls, "calls", COUNT, target->calls)                                                   \
+    COLUMN(exclusive_ns, "time", TIME, target->exclusive_ns)                                       \
+    COLUMN(path_ns, "on path", TIME, target->path_ns)                                              \
+    COLUMN(half_ns, "2x faster", TIME, target->half_ns)                                            \
+    COLUMN(half_gain, "gain", FRACTION, gain(r->before_ns, target->half_ns))                       \
+    COLUMN(none_ns, "no time", TIME, target->none_ns)                                              \
+    COLUMN(none_gain, "gain", FRACTION, gain(r->before_ns, target->none_ns))
+CTS_SHEET_COLUMNS(target_columns, TARGET_COLUMNS);
 
-static void target_row(const void *state, size_t index, union cts_cell *cells)
+static void target_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_whatif_report *const report = state;
     const struct cts_whatif *const r = report->result;
     const struct cts_whatif_target *const target = &r->targets[index];
-    static _Thread_local char name[NAME_IN_TABLE + 1];
-    cells[0].text = r->region_names[target->region];
-    cells[1].text = shortened(cells[0].text, name, sizeof name);
-    cells[2].number = target->calls;
-    cells[3].number = target->exclusive_ns;
-    cells[4].number = target->path_ns;
-    cells[5].number = target->half_ns;
-    cells[6].real = gain(r->before_ns, target->half_ns);
-    cells[7].number = target->none_ns;
-    cells[8].real = gain(r->before_ns, target->none_ns);
+    CTS_SHEET_FILL(cells, TARGET_COLUMNS);
 }
 
 struct cts_sheet cts_whatif_sheet(const struct cts_whatif_report *report,
@@ -180,15 +160,6 @@ struct cts_sheet cts_whatif_sheet(const struct cts_whatif_report *report,
 
 /* ---- the screenful ---- */
 
-static const char *time_of(uint64_t time_ns)
-{
-    static _Thread_local struct cts_scaled texts[4];
-    static _Thread_local unsigned next;
-    struct cts_scaled *const text = &texts[next++ % 4];
-    *text = cts_time_text(time_ns);
-    return text->text;
-}
-
 static void print_head(const struct cts_whatif_report *report, FILE *file)
 {
     const struct cts_whatif *const r = report->result;
@@ -196,10 +167,10 @@ static void print_head(const struct cts_whatif_report *report, FILE *file)
     fprintf(file, ": %s, %s, %s\n", cts_counted_text(r->process_count, "process", "processes").text,
             cts_counted_text(r->stream_count, "device stream", "device streams").text,
             cts_counted_text(r->event_count, "event", "events").text);
-    fprintf(file, "  runtime %s (first to last event)", time_of(r->before_ns));
+    fprintf(file, "  runtime %s (first to last event)", cts_time_text(r->before_ns).text);
     if (report->changed) {
         const double change = -100 * gain(r->before_ns, r->after_ns);
-        fprintf(file, ", projected %s (%+.2f%%)", time_of(r->after_ns),
+        fprintf(file, ", projected %s (%+.2f%%)", cts_time_text(r->after_ns).text,
                 isnan(change) || change == 0 ? 0 : change);
     }
     fputc('\n', file);
@@ -249,7 +220,7 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
     if (n->target_left)
         fprintf(file, "Note: %s not projected; each takes at most %s in total\n",
                 cts_counted_text(n->target_left, "activity", "activities").text,
-                time_of(n->target_left_ns));
+                cts_time_text(n->target_left_ns).text);
     cts_print_gaps(&r->timeline->gaps, "Missing: ", file);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
         if (r->warnings[i])
