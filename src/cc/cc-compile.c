@@ -20,6 +20,7 @@
 
 #include "cc/cc-steps.h"
 #include "common/install.h"
+#include "common/text-stream.h"
 
 #define GPU_ARCHITECTURE "sm_90" /* what device code on the CPU is compiled for */
 
@@ -270,14 +271,14 @@ void cc_plain_command(struct cc_session *session, const struct cc_input *input,
 char *cc_read_messages(const char *path)
 {
     FILE *const file = fopen(path, "r");
-    char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *const memory = open_memstream(&text, &size_bytes);
+    struct cts_text_stream stream;
+    FILE *const memory = cts_text_stream_open(&stream);
     if (!memory) abort();
     int byte;
     while (file && (byte = getc(file)) != EOF) putc(byte, memory);
     if (file) fclose(file);
-    fclose(memory);
+    char *const text = cts_text_stream_close(&stream, NULL);
+    if (!text) abort();
     return text;
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/verb.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "import/import.h"
@@ -15,14 +15,13 @@
 /* The command as the run's key of that name has it. */
 static char *command_text(const struct cts_arguments *arguments)
 {
-    char *text = NULL;
-    size_t text_bytes = 0;
-    FILE *const file = open_memstream(&text, &text_bytes);
+    struct cts_text_stream stream;
+    FILE *const file = cts_text_stream_open(&stream);
     if (!file) return NULL;
     fputs("import", file);
     for (int i = 0; i < arguments->positional_count; i++)
         fprintf(file, " %s", arguments->positional[i]);
-    return cts_text_stream_close(file, &text) ? text : NULL;
+    return cts_text_stream_close(&stream, NULL);
 }
 
 static void print_result(const struct cts_import_result *result, const char *run_path)

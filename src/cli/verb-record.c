@@ -19,7 +19,7 @@
 #include "cli/timeline.h"
 #include "cli/verb.h"
 #include "common/name-filter.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "common/text-table.h"
 #include "trace/id-claim.h"
 #include "trace/run-lock.h"
@@ -191,26 +191,25 @@ static bool check_spaces(const struct cts_arguments *arguments)
 static bool set_ranges(const struct cts_arguments *arguments)
 {
     const char *range;
-    char *lines = NULL;
-    size_t lines_bytes = 0;
+    struct cts_text_stream stream;
     int at = 0;
     const int program_at = arguments->given_count - arguments->positional_count;
     if (!cts_argument_given(arguments, "nvtx-include")) return true;
-    FILE *const file = open_memstream(&lines, &lines_bytes);
-    if (!file) return false;
-    while ((range = cts_argument_next(arguments, "nvtx-include", &at)) && at <= program_at) {
+    FILE *const file = cts_text_stream_open(&stream);
+    while (file && (range = cts_argument_next(arguments, "nvtx-include", &at)) &&
+           at <= program_at) {
         const char *const name = strchr(range, '@') ? strchr(range, '@') + 1 : range;
         if (!*name || strchr(range, '\n') || !check_expression(arguments, "nvtx-include", name)) {
             if (!*name || strchr(range, '\n'))
                 cts_usage_error(arguments, "--nvtx-include takes the name of a range, not '%s'",
                                 range);
-            fclose(file);
-            free(lines);
+            free(cts_text_stream_close(&stream, NULL));
             return false;
         }
         fprintf(file, "%s\n", range);
     }
-    if (!cts_text_stream_close(file, &lines) || setenv("CTASCOPE_NVTX_INCLUDE", lines, 1)) {
+    char *const lines = file ? cts_text_stream_close(&stream, NULL) : NULL;
+    if (!lines || setenv("CTASCOPE_NVTX_INCLUDE", lines, 1)) {
         free(lines);
         fputs("ctascope record: out of memory\n", stderr);
         return false;
@@ -256,9 +255,8 @@ static char *command_text(const struct cts_arguments *arguments)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "@%+=:,./-_";
-    char *text = NULL;
-    size_t text_bytes = 0;
-    FILE *const file = open_memstream(&text, &text_bytes);
+    struct cts_text_stream stream;
+    FILE *const file = cts_text_stream_open(&stream);
     if (!file) return NULL;
     for (int i = 0; i < arguments->positional_count; i++) {
         const char *const word = arguments->positional[i];
@@ -275,7 +273,7 @@ static char *command_text(const struct cts_arguments *arguments)
                 fputc(*c, file);
         fputc('\'', file);
     }
-    return cts_text_stream_close(file, &text) ? text : NULL;
+    return cts_text_stream_close(&stream, NULL);
 }
 
 /* Makes the run that was asked for, or the first ctascope-run, ctascope-run-2, ... that is free. */

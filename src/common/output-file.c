@@ -106,13 +106,3 @@ enum cts_status cts_output_close(struct cts_output *output, enum cts_status stat
     release(output);
     return status;
 }
-
-bool cts_text_stream_close(FILE *memory, char **text)
-{
-    const bool failed = fflush(memory) || ferror(memory);
-    const bool whole = fclose(memory) == 0 && !failed && *text;
-    if (whole) return true;
-    free(*text);
-    *text = NULL;
-    return false;
-}

@@ -27,8 +27,4 @@ CTS_MUST_CHECK enum cts_status cts_output_open(const char *path, struct cts_outp
 CTS_MUST_CHECK enum cts_status cts_output_close(struct cts_output *output, enum cts_status status,
                                                 struct cts_error *error);
 
-/* Ends a stream of open_memstream(), whose text is then whole; or false: there was no memory for
- * all that was written, and `text` is freed and NULL. */
-CTS_MUST_CHECK bool cts_text_stream_close(FILE *memory, char **text);
-
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "common/json.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "report/access.h"
 #include "report/comm.h"
 #include "report/partition.h"
@@ -118,12 +118,12 @@ static enum cts_status write_answer(struct cts_json *json, const struct cts_page
                                                 .catalogue = page->catalogue,
                                                 .partition = page->partition,
                                                 .answer = &answer};
+    struct cts_text_stream stream;
     char *text = NULL;
-    size_t text_bytes = 0;
-    FILE *const memory = open_memstream(&text, &text_bytes);
+    FILE *const memory = cts_text_stream_open(&stream);
     if (memory) {
         cts_partition_print_answer(&report, memory);
-        (void)!cts_text_stream_close(memory, &text);
+        text = cts_text_stream_close(&stream, NULL);
     }
     if (!text) return cts_fail(error, CTS_MEMORY, "no memory for the report");
     cts_json_member_string(json, "partition_answer", text);

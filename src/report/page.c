@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "report-page.html.h"
 
 void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
@@ -55,13 +55,13 @@ void cts_page_write_around(FILE *file, const char *json, size_t size_bytes, cons
 
 enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct cts_error *error)
 {
-    char *json = NULL;
+    struct cts_text_stream stream;
     size_t json_bytes = 0;
-    FILE *const memory = open_memstream(&json, &json_bytes);
-    if (!memory) return cts_fail_errno(error, errno, "cannot make the report");
+    FILE *const memory = cts_text_stream_open(&stream);
+    if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for the report");
     enum cts_status status = cts_page_write_data(page, memory, error);
-    if (!cts_text_stream_close(memory, &json) && !status)
-        status = cts_fail(error, CTS_MEMORY, "no memory for the report");
+    char *const json = cts_text_stream_close(&stream, &json_bytes);
+    if (!json && !status) status = cts_fail(error, CTS_MEMORY, "no memory for the report");
     if (status) goto out;
 
     cts_page_write_around(file, json, json_bytes, "");

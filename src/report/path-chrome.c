@@ -14,7 +14,7 @@
 
 #include "common/array.h"
 #include "common/json.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "common/packing/packed-output.h"
 
 struct frame {
@@ -48,14 +48,13 @@ struct chrome {
 
 static char *quoted(const char *text)
 {
-    char *string = NULL;
-    size_t size;
-    FILE *const memory = open_memstream(&string, &size);
+    struct cts_text_stream stream;
+    FILE *const memory = cts_text_stream_open(&stream);
     if (!memory) return NULL;
     struct cts_json json;
     cts_json_begin(&json, memory);
     cts_json_string(&json, text ? text : "?");
-    return cts_text_stream_close(memory, &string) ? string : NULL;
+    return cts_text_stream_close(&stream, NULL);
 }
 
 static enum cts_status quote_names(struct chrome *c, struct cts_error *error)

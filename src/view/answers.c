@@ -1,6 +1,6 @@
 /* From a question's name to its answer: a table. */
 #include "view/answers.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,19 +55,19 @@ void cts_view_answer_release(struct cts_view_answer *answer)
 static enum cts_status write_json(cts_view_write *write, const struct cts_view_request *request,
                                   struct cts_view_answer *answer, struct cts_error *error)
 {
-    char *text = NULL;
+    struct cts_text_stream stream;
     size_t text_bytes = 0;
     struct cts_json json;
-    FILE *const memory = open_memstream(&text, &text_bytes);
-    if (!memory) return cts_fail_errno(error, errno, "cannot make an answer");
+    FILE *const memory = cts_text_stream_open(&stream);
+    if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for an answer");
     cts_json_begin(&json, memory);
     cts_json_open_object_row(&json);
     enum cts_status status = write(request, &json, error);
     cts_json_close_object(&json);
     const enum cts_status written = cts_json_end(&json, status ? NULL : error);
     if (!status) status = written;
-    if (!cts_text_stream_close(memory, &text) && !status)
-        status = cts_fail(error, CTS_MEMORY, "no memory for an answer");
+    char *const text = cts_text_stream_close(&stream, &text_bytes);
+    if (!text && !status) status = cts_fail(error, CTS_MEMORY, "no memory for an answer");
     if (status) {
         free(text);
         return status;

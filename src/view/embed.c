@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "common/array.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "view/answers.h"
 #include "view/columns.h"
 #include "view/page.h"
@@ -379,12 +379,12 @@ static enum cts_status embed(struct cts_view_run *run, struct cts_view_snapshot 
     struct part part = {0};
     struct cts_view_request request = {
         .query = {get_word, &words}, .run = run, .snapshot = snapshot};
-    char *data = NULL;
+    struct cts_text_stream stream;
     size_t data_bytes = 0;
-    FILE *const memory = open_memstream(&data, &data_bytes);
-    if (!memory) return cts_fail_errno(error, errno, "cannot make the page");
+    FILE *const memory = cts_text_stream_open(&stream);
+    if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for the page");
     enum cts_status status = write_answers(memory, &request, &words, launch->launch, error);
-    fflush(memory);
+    data_bytes = cts_text_stream_bytes(&stream);
     const uint64_t taken = cts_view_page_bytes() + data_bytes + data_bytes / 16 + 1000;
     if (!status && taken >= bound)
         status = cts_fail(error, CTS_LIMIT, "the page needs %llu bytes without any access",
@@ -400,8 +400,8 @@ static enum cts_status embed(struct cts_view_run *run, struct cts_view_snapshot 
         write_base64(memory, part.packed.data, part.packed.size_bytes);
         fputs("\"}\n", memory);
     }
-    if (!cts_text_stream_close(memory, &data) && !status)
-        status = cts_fail(error, CTS_MEMORY, "no memory for the page");
+    char *const data = cts_text_stream_close(&stream, &data_bytes);
+    if (!data && !status) status = cts_fail(error, CTS_MEMORY, "no memory for the page");
     if (!status) cts_view_page_write(file, data, data_bytes, "");
     errno = 0;
     if (!status && (fflush(file) || ferror(file)))

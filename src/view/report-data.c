@@ -4,19 +4,19 @@
 #include <string.h>
 
 #include "report/page.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "view/answers.h"
 
 static enum cts_status write_page(const struct cts_view_request *request,
                                   const struct cts_page *page, char **text, struct cts_error *error)
 {
-    size_t text_bytes = 0;
-    FILE *const memory = open_memstream(text, &text_bytes);
+    struct cts_text_stream stream;
+    FILE *const memory = cts_text_stream_open(&stream);
     (void)request;
-    if (!memory) return cts_fail_errno(error, errno, "cannot make the figures");
+    if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for figures");
     enum cts_status status = cts_page_write_data(page, memory, error);
-    if (!cts_text_stream_close(memory, text) && !status)
-        status = cts_fail(error, CTS_MEMORY, "no memory for figures");
+    *text = cts_text_stream_close(&stream, NULL);
+    if (!*text && !status) status = cts_fail(error, CTS_MEMORY, "no memory for figures");
     if (status) {
         free(*text);
         *text = NULL;

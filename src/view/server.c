@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 
 #include "common/array.h"
-#include "common/output-file.h"
+#include "common/text-stream.h"
 #include "report/page.h"
 #include "view/answers.h"
 #include "view/connections.h"
@@ -90,9 +90,9 @@ static enum MHD_Result queue(struct MHD_Connection *connection, unsigned status,
 static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned status,
                                      const char *text)
 {
-    char *body = NULL;
+    struct cts_text_stream stream;
     size_t body_bytes = 0;
-    FILE *const memory = open_memstream(&body, &body_bytes);
+    FILE *const memory = cts_text_stream_open(&stream);
     if (!memory) return MHD_NO;
     struct cts_json json;
     cts_json_begin(&json, memory);
@@ -100,7 +100,8 @@ static enum MHD_Result respond_error(struct MHD_Connection *connection, unsigned
     cts_json_member_string(&json, "error", text);
     cts_json_close_object(&json);
     const enum cts_status written = cts_json_end(&json, NULL);
-    if (!cts_text_stream_close(memory, &body) || written) {
+    char *const body = cts_text_stream_close(&stream, &body_bytes);
+    if (!body || written) {
         free(body);
         return MHD_NO;
     }
@@ -118,14 +119,15 @@ static enum MHD_Result respond_html(struct MHD_Connection *connection,
 {
     uint8_t random[TOKEN_BYTES];
     char nonce[TOKEN_DIGITS + 1], policy[400];
-    char *page = NULL;
+    struct cts_text_stream stream;
     size_t page_bytes = 0;
     if (getrandom(random, sizeof random, 0) != sizeof random) return MHD_NO;
     for (unsigned i = 0; i < TOKEN_BYTES; i++) snprintf(nonce + 2 * i, 3, "%02x", random[i]);
-    FILE *const memory = open_memstream(&page, &page_bytes);
+    FILE *const memory = cts_text_stream_open(&stream);
     if (!memory) return MHD_NO;
     write(memory, data, data_bytes, nonce);
-    if (!cts_text_stream_close(memory, &page)) return MHD_NO;
+    char *const page = cts_text_stream_close(&stream, &page_bytes);
+    if (!page) return MHD_NO;
     snprintf(
         policy, sizeof policy,
         "default-src 'none'; script-src 'nonce-%s'; style-src 'unsafe-inline'; img-src 'self' "
@@ -167,10 +169,12 @@ static enum MHD_Result respond_entry(struct MHD_Connection *connection)
 static enum cts_status make_time(struct cts_view_server *server, struct cts_error *error)
 {
     if (server->time) return CTS_OK;
-    FILE *const memory = open_memstream(&server->time, &server->time_bytes);
-    if (!memory) return cts_fail_errno(error, errno, "cannot make the page of time");
+    struct cts_text_stream stream;
+    FILE *const memory = cts_text_stream_open(&stream);
+    if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for the page of time");
     enum cts_status status = server->write_time(server->time_state, memory, error);
-    if (!cts_text_stream_close(memory, &server->time) && !status)
+    server->time = cts_text_stream_close(&stream, &server->time_bytes);
+    if (!server->time && !status)
         status = cts_fail(error, CTS_MEMORY, "no memory for the page of time");
     if (!status) return CTS_OK;
     free(server->time);

@@ -14,11 +14,13 @@ import errno
 import json
 import os
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
-import threading
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, ".."))
@@ -28,6 +30,7 @@ from count import test_count  # noqa: E402
 LIMIT_S = 120  # ends what hangs; nothing here takes a second
 SIGNAL_STATUS = 128
 OWN_FAILURE = 125  # of `record`
+LOT = 200  # cases that one worker does in a row
 
 # class: the kinds of failure, each with what an error must say of it
 MEMORY = "out of memory|no memory|Cannot allocate memory"
@@ -162,24 +165,69 @@ def verbs(program):
     ]
 
 
-class Table:
-    """Cases tried and passed, and those that did not."""
+def empty(folder):
+    """Makes the folder, or removes what is in it."""
+    os.makedirs(folder, exist_ok=True)
+    for entry in list(os.scandir(folder)):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.remove(entry.path)
 
-    def __init__(self):
-        self.lock = threading.Lock()
-        self.rows, self.failures = [], []
 
-    def add(self, verb, class_name, kind, tried, failures):
-        with self.lock:
-            self.rows.append((verb, class_name, kind, tried, tried - len(failures)))
-            self.failures += failures
+class Server:
+    """A verb's process, started once, which shim.c forks for each case."""
 
-    def print(self):
-        print(f"{'verb':<16}{'class':<10}{'failure':<10}{'tried':>7}{'passed':>8}")
-        for row in self.rows:
-            print(f"{row[0]:<16}{row[1]:<10}{row[2]:<10}{row[3]:>7}{row[4]:>8}")
-        tried, passed = sum(row[3] for row in self.rows), sum(row[4] for row in self.rows)
-        print(f"{'all':<36}{tried:>7}{passed:>8}")
+    REPLY = struct.Struct("i60s")
+
+    def __init__(self, trial, verb, class_name, kind):
+        self.trial, self.verb = trial, verb
+        self.folder = tempfile.mkdtemp(prefix="case-", dir=trial.folder)
+        self.outputs = self.folder + ".served"
+        kept = trial.environment(class_name, kind, FAULT_FIRST="0", FAULT_REPORT="-",
+                                 FAULT_SERVE=self.outputs)
+        self.process = subprocess.Popen([trial.ctascope, *verb.words], cwd=self.folder, env=kept,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.process.wait()
+        shutil.rmtree(self.folder)
+
+    def answer(self, byte_count):
+        """None: not within the limit."""
+        got = b""
+        while len(got) < byte_count:
+            if not select.select([self.process.stdout], [], [], LIMIT_S)[0]:
+                return None
+            more = self.process.stdout.read(byte_count - len(got))
+            if not more:
+                raise SystemExit(f"{self.verb.name}: the shim's server has ended")
+            got += more
+        return got
+
+    def case(self, n):
+        """One case's result, and what the shim reports ("": nothing failed)."""
+        empty(self.folder)
+        self.process.stdin.write(struct.pack("l", n))
+        child = struct.unpack("i", self.answer(4))[0]
+        reply, hangs = self.answer(self.REPLY.size), ""
+        if reply is None:
+            os.killpg(child, signal.SIGKILL)
+            reply, hangs = self.answer(self.REPLY.size), "HANGS"
+        status, report = self.REPLY.unpack(reply)
+        texts = []
+        for suffix in (".out", ".err"):
+            with open(self.outputs + suffix, encoding="utf-8", errors="replace") as file:
+                texts.append(file.read())
+        done = subprocess.CompletedProcess(self.verb.words, os.waitstatus_to_exitcode(status),
+                                           texts[0], texts[1] + hangs)
+        return (self.verb.ended(self.folder, self.trial.ctascope, done),
+                report.rstrip(b"\0").decode())
 
 
 class Trial:
@@ -207,35 +255,28 @@ class Trial:
             "-o", program)
         return program
 
-    def case(self, verb, class_name, kind, n, with_stack=False):
-        """Runs one; its result, and what the shim reports ("": nothing failed)."""
-        folder = os.path.join(self.folder, f"case-{threading.get_ident()}")
-        report = folder + ".report"
-        shutil.rmtree(folder, ignore_errors=True)
-        os.mkdir(folder)
-        with open(report, "w", encoding="utf-8"):
-            pass
+    def environment(self, class_name, kind, **more):
         kept = {key: value for key, value in os.environ.items()
                 if not key.startswith(("CTASCOPE_", "FAULT_", "OMPI_", "PMIX_", "PMI_"))}
         kept.update(LD_PRELOAD=self.shim, FAULT_PROGRAM="ctascope", FAULT_CLASS=class_name,
-                    FAULT_FIRST=str(n), FAULT_ERRNO=str(kind), FAULT_REPORT=report, LC_ALL="C",
-                    NO_COLOR="1")
-        if with_stack:
-            kept["FAULT_TRACE"] = "1"
-        process = subprocess.Popen([self.ctascope, *verb.words], cwd=folder, env=kept,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, start_new_session=True, text=True,
-                                   errors="replace")
-        try:
-            stdout, stderr = process.communicate(timeout=LIMIT_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            stdout, stderr = process.communicate()
-            stderr += "HANGS"
-        done = subprocess.CompletedProcess(verb.words, process.returncode, stdout, stderr)
+                    FAULT_ERRNO=str(kind), LC_ALL="C", NO_COLOR="1", **more)
+        return kept
+
+    def traced(self, verb, class_name, kind, n):
+        """Runs one case; its result, and the stack of the call that failed."""
+        folder = os.path.join(self.folder, "traced")
+        report = folder + ".report"
+        empty(folder)
+        kept = self.environment(class_name, kind, FAULT_FIRST=str(n), FAULT_REPORT=report,
+                                FAULT_TRACE="1")
+        with open(report, "w", encoding="utf-8"):
+            pass
+        done = subprocess.run([self.ctascope, *verb.words], cwd=folder, env=kept, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, errors="replace", timeout=LIMIT_S,
+                              check=False)
         with open(report, encoding="utf-8") as file:
-            injected = file.read()
-        return verb.ended(folder, self.ctascope, done), injected
+            return verb.ended(folder, self.ctascope, done), file.read()
 
     def wrong(self, verb, result, good, cause):
         if "HANGS" in result.stderr:
@@ -244,31 +285,62 @@ class Trial:
             return f"ended by signal {abs(result.status) % SIGNAL_STATUS}"
         return verb.judge(result, good, cause)
 
-    def numbers(self):
-        """Which n: all, or ever fewer."""
-        n, step = 1, test_count(1, 0)
-        while True:
-            yield n
-            n += 1 + step * (n // 3)
-
-    def sweep(self, verb, class_name, kind, table):
-        good, nothing = self.case(verb, class_name, kind, 0)
-        if nothing or (good.status != 0 and not isinstance(verb, Record)):
+    def sweep(self, verb, class_name, kind):
+        """The undisturbed result, and which n there are, in lots that workers share."""
+        with Server(self, verb, class_name, kind) as server:
+            good, counted = server.case(0)
+        if good.status != 0 and not isinstance(verb, Record):
             raise SystemExit(f"{verb.name} fails undisturbed: {good.stderr}")
+        count, numbers, n = int(counted.split()[1]), [], 1
+        while n <= count:  # all, or ever fewer
+            numbers.append(n)
+            n += 1 + test_count(1, 0) * (n // 3)
+        return good, [numbers[i:i + LOT] for i in range(0, len(numbers), LOT)] or [[]]
+
+    def try_lot(self, verb, class_name, kind, good, numbers):
+        """Cases tried, and lines on those that failed."""
         tried, failures = 0, []
-        for n in self.numbers():
-            result, injected = self.case(verb, class_name, kind, n)
-            if not injected:
-                break
-            tried += 1
-            wrong = self.wrong(verb, result, good, CLASSES[class_name][kind])
-            if wrong:
-                failures.append(f"{verb.name},{class_name},{kind_name(kind)} n = {n} "
-                                f"({injected.split()[0]}): {wrong}; status {result.status}: "
-                                f"{result.stderr.strip()[:300]}")
-        if not tried and class_name in ("allocate", "open", "read"):  # every verb does these
-            failures.append(f"{verb.name},{class_name},{kind_name(kind)}: nothing was made to fail")
-        table.add(verb.name, class_name, kind_name(kind), tried, failures)
+        with Server(self, verb, class_name, kind) as server:
+            for n in numbers:
+                result, injected = server.case(n)
+                if not injected:  # threads that shared the work otherwise
+                    continue
+                tried += 1
+                wrong = self.wrong(verb, result, good, CLASSES[class_name][kind])
+                if wrong:
+                    failures.append(f"{verb.name},{class_name},{kind_name(kind)} n = {n} "
+                                    f"({injected.split()[0]}): {wrong}; status {result.status}: "
+                                    f"{result.stderr.strip()[:300]}")
+        return tried, failures
+
+
+def run_all(trial, sweeps, jobs):
+    """The table's rows, and lines on what failed."""
+    rows, failures = [], []
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        begun = []
+        for verb, class_name, kind in sweeps:
+            good, lots = trial.sweep(verb, class_name, kind)
+            begun.append([pool.submit(trial.try_lot, verb, class_name, kind, good, lot)
+                          for lot in lots])
+        for (verb, class_name, kind), lots in zip(sweeps, begun):
+            tried = sum(lot.result()[0] for lot in lots)
+            failed = [line for lot in lots for line in lot.result()[1]]
+            if not tried and class_name in ("allocate", "open", "read"):  # every verb does these
+                failed.append(f"{verb.name},{class_name},{kind_name(kind)}: nothing failed")
+            for line in failed:
+                print("FAILED", line, flush=True)
+            rows.append((verb.name, class_name, kind_name(kind), tried, tried - len(failed)))
+            failures += failed
+    return rows, failures
+
+
+def print_table(rows):
+    print(f"{'verb':<16}{'class':<10}{'failure':<10}{'tried':>7}{'passed':>8}")
+    for row in rows:
+        print(f"{row[0]:<16}{row[1]:<10}{row[2]:<10}{row[3]:>7}{row[4]:>8}")
+    tried, passed = sum(row[3] for row in rows), sum(row[4] for row in rows)
+    print(f"{'all':<36}{tried:>7}{passed:>8}")
 
 
 def main():
@@ -284,24 +356,20 @@ def main():
     trial = Trial(os.path.abspath(chosen.build), os.path.abspath(chosen.shim),
                   os.path.abspath(chosen.folder))
     program = trial.prepare()
-    table = Table()
     sweeps = [(verb, class_name, kind) for verb in verbs(program) for class_name, kinds in
               CLASSES.items() for kind in kinds
               if wanted[0] in ("", verb.name) and wanted[1] in ("", class_name)
               and wanted[2] in ("", kind_name(kind))]
     if chosen.trace:
         for verb, class_name, kind in sweeps:
-            good, _ = trial.case(verb, class_name, kind, 0)
-            result, injected = trial.case(verb, class_name, kind, chosen.trace, with_stack=True)
+            good, _ = trial.traced(verb, class_name, kind, 0)
+            result, injected = trial.traced(verb, class_name, kind, chosen.trace)
             print(injected, trial.wrong(verb, result, good, CLASSES[class_name][kind]),
                   result.status, result.stdout, result.stderr, sep="\n")
         return 0
-    with concurrent.futures.ThreadPoolExecutor(chosen.jobs) as pool:
-        list(pool.map(lambda sweep: trial.sweep(*sweep, table), sweeps))
-    table.print()
-    for failure in table.failures:
-        print("FAILED", failure)
-    return 1 if table.failures else 0
+    rows, failures = run_all(trial, sweeps, chosen.jobs)
+    print_table(rows)
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":

@@ -4,8 +4,12 @@
  *   FAULT_CLASS    allocate, open, read, write, map, sync, thread
  *   FAULT_FIRST    which call of the class, from 1
  *   FAULT_ERRNO    what it fails with: a number, or "short": a read or write of one byte
- *   FAULT_REPORT   a file: a line with the call, and where it was called from, if one failed
+ *   FAULT_REPORT   a file: a line with the call, and where it was called from, if one failed; with
+ *                  FAULT_FIRST 0, how many calls of the class there were
  *   FAULT_TRACE    set: the report has the whole stack
+ *   FAULT_SERVE    set: the process is started once, and forked before main() for each number that
+ *                  comes in on its standard input (struct reply is what it answers); the children
+ *                  write to FAULT_SERVE.out and FAULT_SERVE.err
  *
  * Streams of C are counted as well, since a library's own calls of read() and write() cannot be
  * seen from here. */
@@ -27,6 +31,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #pragma GCC visibility push(default)
@@ -41,7 +46,52 @@ static struct {
 } wanted; /* .class NULL: count nothing */
 static atomic_long calls;
 static atomic_bool is_ready;
+static struct reply {
+    int status; /* of waitpid() */
+    char report[60];
+} *shared; /* with the children that are served; NULL: the report is a file */
 static atomic_int full_file = -1; /* of a stream that met a full device, which stays full */
+
+/* What one child is: a process that has just been started. */
+static void become_case(const char *outputs)
+{
+    static const char *const suffixes[] = {".out", ".err"};
+    char path[4096];
+    setsid();
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s%s", outputs, suffixes[i]);
+        const int file =
+            (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        if (file < 0 || dup2(file, 1 + i) < 0) _exit(99);
+        syscall(SYS_close, file);
+    }
+    const int nothing = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, 0) < 0) _exit(99);
+    syscall(SYS_close, nothing);
+    unsetenv("FAULT_SERVE");
+}
+
+/* Returns in the children alone. */
+static void serve(const char *outputs)
+{
+    long first;
+    shared = (struct reply *)syscall(SYS_mmap, NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS, -1, (off_t)0);
+    while (syscall(SYS_read, 0, &first, sizeof first) == sizeof first) {
+        *shared = (struct reply){0};
+        const pid_t child = fork();
+        if (child < 0) _exit(99);
+        if (!child) {
+            wanted.first = first;
+            become_case(outputs);
+            return;
+        }
+        syscall(SYS_write, 1, &child, sizeof child);
+        waitpid(child, &shared->status, 0);
+        syscall(SYS_write, 1, shared, sizeof *shared);
+    }
+    _exit(0);
+}
 
 __attribute__((constructor)) static void start(void)
 {
@@ -57,20 +107,30 @@ __attribute__((constructor)) static void start(void)
     wanted.is_short = strcmp(number, "short") == 0;
     wanted.number = (int)strtol(number, NULL, 10);
     wanted.with_stack = getenv("FAULT_TRACE");
+    if (getenv("FAULT_SERVE")) serve(getenv("FAULT_SERVE"));
     atomic_store(&is_ready, wanted.class && wanted.report);
 }
 
-static void report(const char *call)
+static void report(const char *call, long number)
 {
     char line[100];
     void *stack[STACK_MAX];
+    if (shared) {
+        snprintf(shared->report, sizeof shared->report, "%s %ld", call, number);
+        return;
+    }
     const int file = (int)syscall(SYS_openat, AT_FDCWD, wanted.report,
                                   O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0) return;
-    const int length = snprintf(line, sizeof line, "%s %ld\n", call, wanted.first);
+    const int length = snprintf(line, sizeof line, "%s %ld\n", call, number);
     syscall(SYS_write, file, line, (size_t)length);
     if (wanted.with_stack) backtrace_symbols_fd(stack, backtrace(stack, STACK_MAX), file);
     syscall(SYS_close, file);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (atomic_load(&is_ready) && !wanted.first) report("calls", atomic_load(&calls));
 }
 
 /* What is to become of this call. Reports no second time: only one call has the number. */
@@ -79,7 +139,7 @@ static int fate(const char *class, const char *call)
     if (!atomic_load_explicit(&is_ready, memory_order_relaxed) || strcmp(class, wanted.class) != 0)
         return PASS;
     if (atomic_fetch_add(&calls, 1) + 1 != wanted.first) return PASS;
-    report(call);
+    report(call, wanted.first);
     if (wanted.is_short) return SHORT;
     errno = wanted.number;
     return FAIL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text-stream.h"
 #include "record/instrument/shim.h"
 
 enum {
@@ -172,9 +173,8 @@ LLVMMetadataRef cts_debug_user_frame(struct cts_debug *debug, LLVMMetadataRef lo
 
 char *cts_debug_inlined_at(struct cts_debug *debug, LLVMMetadataRef frame)
 {
-    char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *out = open_memstream(&text, &size_bytes);
+    struct cts_text_stream stream;
+    FILE *out = cts_text_stream_open(&stream);
     if (!out) return cts_plugin_text("%s", "");
     const char *separator = "";
     for (LLVMMetadataRef at = frame ? LLVMDILocationGetInlinedAt(frame) : NULL; at;
@@ -187,7 +187,7 @@ char *cts_debug_inlined_at(struct cts_debug *debug, LLVMMetadataRef frame)
                 cts_debug_subprogram_name(debug, cts_location_subprogram(at)));
         separator = " <- ";
     }
-    fclose(out);
+    char *const text = cts_text_stream_close(&stream, NULL);
     return text ? text : cts_plugin_text("%s", "");
 }
 
@@ -339,12 +339,12 @@ static void print_type(FILE *out, LLVMMetadataRef type, int depth)
 
 char *cts_type_name(LLVMMetadataRef type)
 {
+    struct cts_text_stream stream;
     char *text = NULL;
-    size_t size_bytes = 0;
-    FILE *out = type ? open_memstream(&text, &size_bytes) : NULL;
+    FILE *out = type ? cts_text_stream_open(&stream) : NULL;
     if (out) {
         print_type(out, type, 0);
-        fclose(out);
+        text = cts_text_stream_close(&stream, NULL);
     }
     return text ? text : cts_plugin_text("%s", "");
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <otf2/OTF2_Pthread_Locks.h>
@@ -196,12 +197,18 @@ enum cts_status cts_otf2_fail(struct cts_error *error, enum cts_status status, O
     return status;
 }
 
+/* The library keeps what it is given also where it finds no memory for the lock, and frees it when
+ * the archive is closed; OTF2_Pthread_Reader_SetLockingCallbacks() frees it as well. */
 OTF2_ErrorCode cts_otf2_lock_reader(OTF2_Reader *reader)
 {
-    return OTF2_Pthread_Reader_SetLockingCallbacks(reader, NULL);
+    OTF2_Pthread_UserData *const data = calloc(1, sizeof *data);
+    if (!data) return OTF2_ERROR_MEM_ALLOC_FAILED;
+    return OTF2_Reader_SetLockingCallbacks(reader, &otf2_pthread_locking_callbacks, data);
 }
 
 OTF2_ErrorCode cts_otf2_lock_archive(OTF2_Archive *archive)
 {
-    return OTF2_Pthread_Archive_SetLockingCallbacks(archive, NULL);
+    OTF2_Pthread_UserData *const data = calloc(1, sizeof *data);
+    if (!data) return OTF2_ERROR_MEM_ALLOC_FAILED;
+    return OTF2_Archive_SetLockingCallbacks(archive, &otf2_pthread_locking_callbacks, data);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/text-stream.h"
 #include "modules.h"
 
 enum {
@@ -169,9 +170,8 @@ static char *disassemble(const struct wanted_site *site, uint64_t until_ns)
  * semicolon, as a line each. */
 static char *listing(const char *output)
 {
-    char *text = NULL;
-    size_t text_bytes = 0;
-    FILE *const out = open_memstream(&text, &text_bytes);
+    struct cts_text_stream stream;
+    FILE *const out = cts_text_stream_open(&stream);
     uint64_t next = 0;
     if (!out) return NULL;
     for (const char *line = output; *line; line += strcspn(line, "\n"), line += *line == '\n') {
@@ -184,7 +184,7 @@ static char *listing(const char *output)
         fprintf(out, "%.*s\n", (int)strcspn(code, ";\n"), code);
         next = offset + CTS_SASS_BYTES;
     }
-    fclose(out);
+    char *const text = cts_text_stream_close(&stream, NULL);
     if (text && next) return text;
     free(text);
     return NULL;

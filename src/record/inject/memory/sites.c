@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text-stream.h"
 #include "modules.h"
 #include "trace/access.h"
 
@@ -36,9 +37,8 @@ static struct place place_of(const struct cts_cubin *cubin, const struct cts_cub
 static char *inlined_at(const struct cts_cubin *cubin, const struct place *place,
                         const char *outermost)
 {
-    char *text = NULL;
-    size_t text_bytes = 0;
-    FILE *const out = place->call != CTS_CUBIN_NONE ? open_memstream(&text, &text_bytes) : NULL;
+    struct cts_text_stream stream;
+    FILE *const out = place->call != CTS_CUBIN_NONE ? cts_text_stream_open(&stream) : NULL;
     if (!out) return NULL;
     for (uint32_t c = place->call; c != CTS_CUBIN_NONE; c = cubin->calls[c].parent) {
         const struct cts_cubin_call *const call = cubin->calls + c;
@@ -51,8 +51,7 @@ static char *inlined_at(const struct cts_cubin *cubin, const struct place *place
                 name ? name : caller);
         free(name);
     }
-    fclose(out);
-    return text;
+    return cts_text_stream_close(&stream, NULL);
 }
 
 /* ---- sites ---- */
