@@ -54,7 +54,8 @@ enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *w
     va_start(args, what_format);
     vsnprintf(what, sizeof what, what_format, args);
     va_end(args);
-    const int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+    int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
+    if (code == SQLITE_OK) code = SQLITE_NOMEM; /* for the text of a statement, which has no db */
     const int system = db ? sqlite3_system_errno(db) : 0;
     const enum cts_status status = status_of(code);
     const int refused = (code & 0xff) == SQLITE_CORRUPT ? read_errno(db) : 0;
@@ -63,7 +64,8 @@ enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *w
     const bool is_reason = system && !((code & 0xff) == SQLITE_CANTOPEN && system == ENOENT);
     if (status == CTS_IO && is_reason)
         return cts_fail(error, status, "%s: %s: %s", what, sqlite3_errstr(code), strerror(system));
-    return cts_fail(error, status, "%s: %s", what, db ? sqlite3_errmsg(db) : "out of memory");
+    return cts_fail(error, status, "%s: %s", what,
+                    status == CTS_MEMORY ? "out of memory" : sqlite3_errmsg(db));
 }
 
 bool cts_sql_has_failed(sqlite3 *db)
@@ -124,8 +126,8 @@ bool cts_catalogue_load_key(sqlite3 *db, const char *key, char *text, size_t tex
             SQLITE_OK &&
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC) == SQLITE_OK &&
         sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 0) != SQLITE_NULL) {
-        const int length =
-            snprintf(text, text_bytes, "%s", (const char *)sqlite3_column_text(statement, 0));
+        const char *const value = (const char *)sqlite3_column_text(statement, 0);
+        const int length = value ? snprintf(text, text_bytes, "%s", value) : -1;
         found = length >= 0 && (size_t)length < text_bytes;
     }
     sqlite3_finalize(statement);

@@ -169,7 +169,7 @@ enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalog
 {
     char text[20];
     if (!catalogue->checksum_count && !cts_catalogue_load_key(db, CTS_SEAL_KEY, text, sizeof text))
-        return CTS_OK;
+        return cts_sql_has_failed(db) ? cts_sql_fail(db, error, "cannot read table 'run'") : CTS_OK;
     /* A column that is not there would be taken for a text that is the same in each row. */
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     check_sealed_tables(db, catalogue);
