@@ -102,8 +102,83 @@ static void a_million_ctas_with_partners_everywhere(void **state)
     cts_comm_release(&c);
 }
 
+/* ---- scattered words that several CTAs write ---- */
+
+enum { WORDS = 5 << 18, WRITERS = 3, ATOMIC_SITE = 0, STORE_SITE = 1 };
+
+/* The words whose number is `remainder` by `step`, in an order without rhyme, 8 bytes apart. */
+static void put_words(struct cts_acc_batch *batch, uint32_t cta, uint32_t site, uint32_t step,
+                      uint32_t remainder)
+{
+    const uint32_t count = WORDS / step;
+    for (uint32_t first = 0; first < count; first += 32) {
+        uint32_t offsets[32];
+        for (uint32_t k = 0; k < 32; k++)
+            offsets[k] =
+                8 * ((uint32_t)((first + k) * UINT64_C(1000003) % count) * step + remainder);
+        const struct cts_access record = {.cta = cta,
+                                          .site = site,
+                                          .mask = UINT32_MAX,
+                                          .space = CTS_SPACE_GLOBAL,
+                                          .pattern = CTS_PATTERN_LIST,
+                                          .base = base,
+                                          .offsets = offsets};
+        batch_put(batch, &record);
+    }
+}
+
+/* CTAs 0 and 1 update all words, 1 also stores each fourth, and 2 stores the ones after them. */
+static enum cts_status read_writers(const void *state, const struct cts_acc_chunk *chunk,
+                                    struct cts_acc_batch *batch, struct cts_error *error)
+{
+    const uint32_t cta = chunk->first_cta;
+    (void)state;
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
+    if (cta < 2) put_words(batch, cta, ATOMIC_SITE, 1, 0);
+    if (cta > 0) put_words(batch, cta, STORE_SITE, 4, cta - 1);
+    return CTS_OK;
+}
+
+/* Over a million words are contended, none beside another: work on them grows no faster than their
+ * number, else this test would not end. */
+static void a_million_contended_words(void **state)
+{
+    (void)state;
+    struct cts_acc_chunk chunks[WRITERS];
+    for (uint32_t i = 0; i < WRITERS; i++)
+        chunks[i] = (struct cts_acc_chunk){
+            .offset_bytes = i,
+            .first_cta = i,
+            .last_cta = i,
+            .record_count = ((i < 2 ? WORDS : 0) + (i > 0 ? WORDS / 4 : 0)) / 32};
+    struct cts_site sites[] = {
+        {.site = 0, .operation = CTS_ATOMIC_ADD, .space = CTS_SPACE_GLOBAL, .width_bytes = 4},
+        {.site = 1, .operation = CTS_STORE, .space = CTS_SPACE_GLOBAL, .width_bytes = 4}};
+    struct cts_launch launch = {.op = 1,
+                                .grid = {WRITERS, 1, 1},
+                                .block = {32, 1, 1},
+                                .recorded = "all",
+                                .start_ns = 1,
+                                .end_ns = 2};
+    const struct cts_catalogue catalogue = {
+        .launches = &launch, .launch_count = 1, .sites = sites, .site_count = 2};
+    const struct cts_access_source source = {.chunks = chunks,
+                                             .chunk_count = WRITERS,
+                                             .read = read_writers,
+                                             .release = cts_acc_batch_release};
+    const struct cts_comm_options options = {.threads = 2};
+    struct cts_comm c;
+    struct cts_error error = {0};
+    if (cts_comm_analyze(&catalogue, &source, &options, &c, &error)) fail_msg("%s", error.text);
+    assert_int_equal(c.total.global_atomic_accesses, 2 * WORDS);
+    assert_int_equal(c.total.conflict_bytes, 4 * WORDS / 2);
+    assert_int_equal(c.total.atomic_shared_bytes, 4 * WORDS / 2);
+    cts_comm_release(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_million_ctas_with_partners_everywhere)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_million_ctas_with_partners_everywhere),
+                                       cmocka_unit_test(a_million_contended_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "analyze/access/access.h"
-#include "analyze/access/bits.h"
+#include "analyze/bits.h"
 #include "analyze/interval.h"
 #include "analyze/places.h"
 #include "analyze/shadow.h"

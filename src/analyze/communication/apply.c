@@ -12,9 +12,7 @@
  * finds every byte that several CTAs wrote. */
 #include "analyze/communication/comm-model.h"
 
-/* Lists of shared bytes are put in order when they grow beyond SHARED_MAX; the shadow of items is
- * fetched AHEAD of them. */
-enum { SHARED_MAX = 1 << 20, AHEAD = 8 };
+enum { AHEAD = 8 }; /* items whose shadow is fetched in advance */
 
 #define BLOCK_LAST ((UINT64_C(1) << CTS_SHADOW_BLOCK_BITS) - 1)
 #define PAGE_LAST  UINT64_C(4095)
@@ -137,13 +135,26 @@ static enum cts_status mark_again(struct applying *a, uint64_t start, uint64_t s
     return CTS_OK;
 }
 
-static enum cts_status add_shared(struct applying *a, struct cts_intervals *list, uint64_t start,
-                                  uint64_t end)
+static enum cts_status add_shared(struct applying *a, unsigned plane, uint64_t start, uint64_t end)
 {
+    struct cts_comm_worker *const worker = a->worker;
     if (!a->counts) return CTS_OK;
-    const enum cts_status status = cts_intervals_add(list, start, end, &a->worker->error);
-    if (status || list->count < SHARED_MAX) return status;
-    return cts_intervals_normalise(list, &a->worker->error);
+    if (cts_bits_set(&worker->contended, plane, start, end, false, &worker->error))
+        return worker->error.status;
+    return CTS_OK;
+}
+
+/* The bytes of [start, end), inside one page, that atomics of other CTAs share conflict with a
+ * store. */
+static void conflict_with_atomics(struct applying *a, uint64_t start, uint64_t end)
+{
+    struct cts_bits *const bits = &a->worker->contended;
+    uint64_t *const words = a->counts ? cts_bits_find(bits, start) : NULL;
+    const unsigned first = (unsigned)(start & PAGE_LAST), stop = (unsigned)(end - start) + first;
+    for (unsigned w = first / 64; words && w <= (stop - 1) / 64; w++) {
+        uint64_t *const word = &words[w * bits->planes];
+        word[CTS_CONTENDED_CONFLICT] |= word[CTS_CONTENDED_SHARED] & cts_bits_mask(w, first, stop);
+    }
 }
 
 /* Claims [start, stop) of one page, byte ranges that may have a writer of this launch. */
@@ -157,16 +168,9 @@ static enum cts_status claim_carefully(struct applying *a, uint64_t start, uint6
         enum cts_status status = CTS_OK;
         writer &= CTS_WRITER_MASK;
         if (writer >= a->first_node && writer != node)
-            status = add_shared(a, atomic ? &worker->shared : &worker->conflicts, at, end);
-        if (writer == node && !atomic && worker->shared.count) {
-            const struct cts_intervals here = {.items = &(struct cts_interval){at, end},
-                                               .count = 1};
-            status = cts_intervals_intersect(&worker->shared, &here, &worker->scratch[0],
-                                             &worker->error);
-            for (size_t i = 0; !status && i < worker->scratch[0].count; i++)
-                status = add_shared(a, &worker->conflicts, worker->scratch[0].items[i].start,
-                                    worker->scratch[0].items[i].end);
-        }
+            status = add_shared(a, atomic ? CTS_CONTENDED_SHARED : CTS_CONTENDED_CONFLICT, at, end);
+        else if (writer == node && !atomic)
+            conflict_with_atomics(a, at, end);
         const uint32_t winner = writer >= a->first_node && writer > node ? writer : node;
         if (!status) status = cts_shadow_set(&worker->view, at, end, winner, &worker->error);
         if (status) return status;
@@ -272,13 +276,24 @@ static enum cts_status for_all(struct applying *a, enum cts_comm_set kind, item_
 
 static enum cts_status apply_claims(struct applying *a)
 {
-    struct cts_comm_worker *const worker = a->worker;
-    worker->shared.count = worker->conflicts.count = 0;
-    enum cts_status status = for_all(a, CTS_COMM_ATOMICS, claim_atomic);
-    if (!status) status = cts_intervals_normalise(&worker->shared, &worker->error);
-    if (!status) status = for_all(a, CTS_COMM_STORES, claim_store);
-    if (!status) status = cts_intervals_normalise(&worker->conflicts, &worker->error);
-    return status;
+    cts_bits_clear(&a->worker->contended);
+    const enum cts_status status = for_all(a, CTS_COMM_ATOMICS, claim_atomic);
+    return status ? status : for_all(a, CTS_COMM_STORES, claim_store);
+}
+
+static enum cts_status count_contended(void *state, uint64_t page_start, uint64_t *words,
+                                       struct cts_error *error)
+{
+    struct cts_comm_counts *const counts = state;
+    (void)page_start;
+    (void)error;
+    for (unsigned w = 0; w < CTS_BITS_PAGE_WORDS; w++) {
+        const uint64_t *const word = words + (size_t)w * CTS_CONTENDED_COUNT;
+        counts->conflict_bytes += cts_bits_count(word[CTS_CONTENDED_CONFLICT]);
+        counts->atomic_shared_bytes +=
+            cts_bits_count(word[CTS_CONTENDED_SHARED] & ~word[CTS_CONTENDED_CONFLICT]);
+    }
+    return CTS_OK;
 }
 
 void cts_comm_apply(void *state, unsigned worker_index)
@@ -294,12 +309,9 @@ void cts_comm_apply(void *state, unsigned worker_index)
     flush(&a);
     if (!status) status = apply_claims(&a);
     if (!status)
-        status = cts_intervals_subtract(&worker->shared, &worker->conflicts, &worker->scratch[0],
-                                        &worker->error);
-    if (!status) {
-        worker->counts.conflict_bytes = cts_intervals_bytes(&worker->conflicts);
-        worker->counts.atomic_shared_bytes = cts_intervals_bytes(&worker->scratch[0]);
-    }
+        status =
+            cts_bits_each(&worker->contended, count_contended, &worker->counts, &worker->error);
+    cts_bits_clear(&worker->contended);
     worker->status = status;
 }
 

@@ -10,6 +10,7 @@
 #include "analyze/communication/communication.h"
 #include "analyze/communication/region-owners.h"
 #include "analyze/communication/sets.h"
+#include "analyze/bits.h"
 #include "analyze/shadow.h"
 #include "analyze/interval.h"
 #include "analyze/places.h"
@@ -119,7 +120,7 @@ struct cts_comm_worker {
     uint64_t node_written_bytes, node_written_access_bytes; /* in global memory */
     /* marks: first read, and since when: again; stores, atomics: written */
     struct cts_sets marks, rereads, stores, atomics;
-    struct cts_intervals shared, conflicts; /* bytes that several CTAs wrote */
+    struct cts_bits contended; /* CTS_CONTENDED_: bytes that several CTAs wrote */
     /* of the run */
     struct cts_comm_site_sum *site_sums;     /* by site */
     struct cts_comm_allocation *place_sums;  /* by allocation; one more: outside of all */
@@ -145,6 +146,13 @@ enum cts_comm_set {
     CTS_COMM_STORES,
     CTS_COMM_ATOMICS,
     CTS_COMM_SET_COUNT
+};
+
+/* Planes of the bytes that several CTAs of a launch wrote. */
+enum {
+    CTS_CONTENDED_SHARED,   /* atomically, as far as was seen */
+    CTS_CONTENDED_CONFLICT, /* at least one of them not */
+    CTS_CONTENDED_COUNT
 };
 
 /* Sets of another process; they lie in the model's remote_block. */
@@ -175,8 +183,9 @@ struct cts_comm_model {
     struct cts_comm_stores *stores; /* by launch of the result */
     struct cts_strides (*kernel_strides)[CTS_STRIDE_KIND_COUNT]; /* by kernel id */
     size_t kernel_limit;                                         /* above all kernel ids */
-    uint32_t device_limit; /* above all devices; 0: too many to be counted */
-    bool restricted;       /* only what a launch of the same stream reads counts as read later */
+    uint32_t device_limit;    /* above all devices; 0: too many to be counted */
+    uint32_t *place_memories; /* by allocation: a column of device_sums */
+    bool restricted;          /* only what a launch of the same stream reads counts as read later */
     struct cts_comm_counts **cta_counts; /* by launch of the result: per CTA; with keep_ctas */
     struct cts_comm_worker *workers;
     unsigned worker_count;
@@ -200,6 +209,7 @@ struct cts_comm_model {
     size_t sm_hint;                     /* in the catalogue's rows, by launch */
     uint32_t *sm_order;
     struct cts_intervals unseen; /* memory that the CPU may have written unseen */
+    struct cts_bits_pool pool;
     struct cts_walk *walk;
     struct cts_walk *region_walk; /* region-owners.c; NULL: not made yet */
 };

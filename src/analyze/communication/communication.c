@@ -92,6 +92,7 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
     const size_t launch_count = model->result->launch_count;
     const uint64_t set_bytes =
         model->options.set_bytes ? model->options.set_bytes : UINT64_C(1) << 30;
+    cts_bits_pool_init(&model->pool, set_bytes);
     model->worker_count = cts_thread_count(model->options.threads);
     if (model->worker_count > CTS_SHADOW_SHARDS) model->worker_count = CTS_SHADOW_SHARDS;
     model->workers = cts_array_zeroed(model->worker_count, sizeof *model->workers, error);
@@ -100,6 +101,7 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
         struct cts_comm_worker *const worker = &model->workers[i];
         worker->model = model;
         worker->index = i;
+        cts_bits_init(&worker->contended, &model->pool, CTS_CONTENDED_COUNT);
         worker->marks.memory_bytes = worker->rereads.memory_bytes = worker->stores.memory_bytes =
             worker->atomics.memory_bytes = (size_t)(set_bytes / model->worker_count / 4);
         if (set_up_sums(worker, error)) return CTS_MEMORY;
@@ -455,8 +457,7 @@ static void release_worker(struct cts_comm_worker *worker)
     cts_sets_release(&worker->rereads);
     cts_sets_release(&worker->stores);
     cts_sets_release(&worker->atomics);
-    cts_intervals_release(&worker->shared);
-    cts_intervals_release(&worker->conflicts);
+    if (worker->contended.pool) cts_bits_clear(&worker->contended);
     cts_map_release(&worker->transfer_sizes);
     cts_map_release(&worker->in_degrees);
     cts_comm_density_release(&worker->density);
@@ -472,9 +473,11 @@ static void release_model(struct cts_comm_model *model)
         free(model->cta_counts[i]);
     free(model->cta_counts);
     free(model->workers);
+    cts_bits_pool_release(&model->pool);
     cts_comm_stores_release(model);
     free(model->launch_out_degrees);
     free(model->node_sms);
+    free(model->place_memories);
     free(model->sm_order);
     cts_places_release(&model->places);
     cts_comm_exchange_release(model);

@@ -14,6 +14,16 @@ static uint32_t memory_count(const struct cts_comm_model *model)
     return model->device_limit + 2;
 }
 
+/* The memory of an allocation, as a column of device_sums. */
+static uint32_t memory_of(const struct cts_comm_model *model,
+                          const struct cts_allocation *allocation)
+{
+    const char *const kind = allocation->kind ? allocation->kind : "";
+    if (strcmp(kind, "managed") == 0) return model->device_limit + 1;
+    const bool is_host = strcmp(kind, "pinned") == 0 || strcmp(kind, "mapped") == 0;
+    return is_host ? model->device_limit : allocation->device;
+}
+
 enum cts_status cts_comm_devices_set_up(struct cts_comm_model *model, struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = model->catalogue;
@@ -23,6 +33,11 @@ enum cts_status cts_comm_devices_set_up(struct cts_comm_model *model, struct cts
     for (size_t i = 0; i < catalogue->allocation_count; i++)
         if (catalogue->allocations[i].device > most) most = catalogue->allocations[i].device;
     model->device_limit = most < DEVICES_MAX ? most + 1 : 0; /* else nobody counts them */
+    model->place_memories =
+        cts_array_zeroed(catalogue->allocation_count, sizeof *model->place_memories, error);
+    if (!model->place_memories) return CTS_MEMORY;
+    for (size_t i = 0; i < catalogue->allocation_count; i++)
+        model->place_memories[i] = memory_of(model, &catalogue->allocations[i]);
     for (unsigned i = 0; i < model->worker_count; i++) {
         struct cts_comm_worker *const worker = &model->workers[i];
         worker->device_sums =
@@ -42,15 +57,9 @@ struct cts_comm_device_sum *cts_comm_device_sum(struct cts_comm_worker *worker, 
     const struct cts_comm_model *const model = worker->model;
     const struct cts_catalogue *const catalogue = model->catalogue;
     if (!model->device_limit || place >= catalogue->allocation_count) return NULL;
-    const struct cts_allocation *const allocation = &catalogue->allocations[place];
-    const char *const kind = allocation->kind ? allocation->kind : "";
     const size_t launch = model->result->launches[model->launch].index;
-    const uint32_t memory = strcmp(kind, "managed") == 0 ? model->device_limit + 1
-                            : strcmp(kind, "pinned") == 0 || strcmp(kind, "mapped") == 0
-                                ? model->device_limit
-                                : allocation->device;
     return worker->device_sums + (size_t)catalogue->launches[launch].device * memory_count(model) +
-           memory;
+           model->place_memories[place];
 }
 
 enum cts_status cts_comm_devices_conclude(struct cts_comm_model *model, struct cts_error *error)

@@ -8,8 +8,8 @@
  * Threads: any number may look pages up and make them at once. Words are the callers' to protect:
  * set them with cts_bits_or() when others may. Clearing a set and going through it wants that set
  * alone. */
-#ifndef CTS_ACCESS_BITS_H
-#define CTS_ACCESS_BITS_H
+#ifndef CTS_ANALYZE_BITS_H
+#define CTS_ANALYZE_BITS_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * larger one when it fills; a replaced table stays until all is cleared, since others may still
  * look into it. A page that appears a moment after somebody looked for it in vain is found under
  * the lock. */
-#include "analyze/access/bits.h"
+#include "analyze/bits.h"
 
 #include <stdlib.h>
 #include <string.h>
