@@ -13,7 +13,7 @@ static const struct {
     {CTS_EXIT_OK, "success"},
     {CTS_EXIT_INPUT, "the input cannot be read or is inconsistent"},
     {CTS_EXIT_USAGE, "invalid command line"},
-    {CTS_EXIT_THRESHOLD, "diff: a --fail-on or --fail-above condition is met"},
+    {CTS_EXIT_THRESHOLD, "access, diff: a --fail-on or --fail-above condition is met"},
     {CTS_EXIT_MACHINE, "this machine lacks something that the command needs"},
     {CTS_EXIT_RECORD, "record: ctascope itself failed or recorded nothing"},
 };

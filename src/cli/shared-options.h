@@ -35,6 +35,10 @@
     {.name = "memory-limit", .argument = "SIZE", .help = what " (default: " size ")"}
 #define CTS_OPTION_FULL_NAMES                                                                      \
     {.name = "full-names", .help = "print names with namespaces, template arguments and parameters"}
+#define CTS_OPTION_SOURCE_ROOT                                                                     \
+    {.name = "source-root",                                                                        \
+     .argument = "DIR",                                                                            \
+     .help = "SARIF names files relative to this directory (default: the current one)"}
 #define CTS_OPTION_FORCE {.name = "force", .help = "replace an existing run"}
 #define CTS_OPTION_PAPER_MODEL                                                                     \
     {.name = "paper-model",                                                                        \

@@ -5,17 +5,21 @@
 
 #include "cli/access-run.h"
 #include "cli/shared-options.h"
+#include "cli/sarif-options.h"
 #include "report/access.h"
+#include "report/sarif.h"
 
 #define ROWS_IN_TABLE 30
 
 struct request {
-    bool json, csv, rows; /* rows: of one sheet; else the screenful */
+    bool json, csv, sarif, rows; /* rows: of one sheet; else the screenful */
     enum cts_access_sheet sheet;
     bool by_site;
     uint32_t site;
     struct cts_sheet_choice choice;
     struct cts_access_options options;
+    const char *fail_on; /* "fault", "race" or "finding"; NULL: nothing */
+    char source_root[PATH_MAX];
 };
 
 static int parse_numbers(const struct cts_arguments *arguments, struct request *request)
@@ -49,13 +53,19 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     const char *const per = cts_argument(arguments, "per");
     *request = (struct request){.json = format && !strcmp(format, "json"),
                                 .csv = format && !strcmp(format, "csv"),
+                                .sarif = format && !strcmp(format, "sarif"),
+                                .fail_on = cts_argument(arguments, "fail-on"),
                                 .sheet = CTS_ACCESS_SHEET_SITE};
     request->rows = per || request->csv;
     request->options.per_launch = per && !strcmp(per, "launch");
     if (per && !strcmp(per, "finding")) request->sheet = CTS_ACCESS_SHEET_FINDING;
     if (per && !strcmp(per, "allocation")) request->sheet = CTS_ACCESS_SHEET_ALLOCATION;
     request->choice.sort = cts_argument(arguments, "sort");
-    const int code = parse_numbers(arguments, request);
+    int code = parse_numbers(arguments, request);
+    if (!code) code = cts_sarif_root(arguments, request->source_root);
+    if (!code && request->options.per_launch && (request->fail_on || request->sarif))
+        return cts_usage_error(arguments, "--per launch has no findings for %s",
+                               request->sarif ? "--format sarif" : "--fail-on");
     if (!code && request->by_site && request->sheet == CTS_ACCESS_SHEET_ALLOCATION)
         return cts_usage_error(arguments, "--site chooses sites and findings, not allocations");
     return code;
@@ -68,6 +78,10 @@ static enum cts_status render(struct request *request, const struct cts_access_r
     sheet.full_names = report->full_names;
     if (request->sheet != CTS_ACCESS_SHEET_ALLOCATION)
         cts_access_choose_site(report, &request->choice);
+    if (request->sarif)
+        return cts_access_print_sarif(
+            report, &(struct cts_sarif_options){request->source_root, CTASCOPE_VERSION}, stdout,
+            error);
     if (request->json) return cts_access_print_json(report, &request->choice, stdout, error);
     if (!request->rows) return cts_access_print_summary(report, stdout, error);
     const enum cts_status status =
@@ -77,6 +91,21 @@ static enum cts_status render(struct request *request, const struct cts_access_r
     return CTS_OK;
 }
 
+/* CTS_EXIT_THRESHOLD with a line on stderr that says why, or 0. */
+static int judge(const struct cts_arguments *arguments, const struct request *request,
+                 const struct cts_access_result *result)
+{
+    size_t failures = 0;
+    for (size_t i = 0; request->fail_on && i < result->finding_count; i++) {
+        const struct cts_finding *const finding = &result->findings[i];
+        if (request->by_site && result->sites[finding->site].site != request->site) continue;
+        failures += !strcmp(request->fail_on, "race")    ? finding->kind == CTS_FINDING_RACE
+                    : !strcmp(request->fail_on, "fault") ? cts_finding_is_fault(finding->kind)
+                                                         : true;
+    }
+    return cts_fail_on_findings(arguments, request->fail_on, failures);
+}
+
 static int run_access(const struct cts_arguments *arguments)
 {
     struct request request;
@@ -84,6 +113,7 @@ static int run_access(const struct cts_arguments *arguments)
     if (code) return code;
     struct cts_error error;
     struct cts_access_run run;
+    int verdict = CTS_EXIT_OK;
     enum cts_status status =
         cts_access_run_open(arguments, arguments->positional[0], &request.options, &run, &error);
     if (status) return cts_report_error(arguments, &error);
@@ -99,9 +129,10 @@ static int run_access(const struct cts_arguments *arguments)
             .site = request.by_site ? &request.site : NULL,
             .lists_allocations = request.sheet == CTS_ACCESS_SHEET_ALLOCATION};
         status = render(&request, &report, &error);
+        if (!status) verdict = judge(arguments, &request, &run.result);
     }
     cts_access_run_close(&run);
-    return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
+    return status ? cts_report_error(arguments, &error) : verdict;
 }
 
 static const struct cts_option access_options[] = {
@@ -111,7 +142,12 @@ static const struct cts_option access_options[] = {
     {.name = "per",
      .argument = "finding|site|launch|allocation",
      .help = "print one list: findings, sites, sites of each launch, or allocations"},
-    CTS_OPTION_FORMAT("table|json|csv"),
+    {.name = "fail-on",
+     .argument = "fault|race|finding",
+     .help = "exit with 3 on a finding that makes results wrong; on a possible race; or on any "
+             "finding"},
+    CTS_OPTION_FORMAT("table|json|csv|sarif"),
+    CTS_OPTION_SOURCE_ROOT,
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     {.name = "bank-bytes", .argument = "4|8", .help = "bytes per shared-memory bank (default: 4)"},
@@ -123,7 +159,7 @@ static const struct cts_option access_options[] = {
 
 const struct cts_verb cts_verb_access = {
     .name = "access",
-    .synopsis = "RUN [--per finding|site|launch|allocation] [--format ...] [options]",
+    .synopsis = "RUN [--per finding|site|launch|allocation] [--fail-on CONDITION] [options]",
     .summary = "Shows how kernels use memory, and what is wrong with it",
     .description =
         "For each source line: sectors per request against the ideal, bank conflicts, strides,\n"

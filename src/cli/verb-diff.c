@@ -9,18 +9,21 @@
 #include "cli/diff-time.h"
 #include "cli/shared-options.h"
 #include "common/text-table.h"
+#include "cli/sarif-options.h"
 #include "report/access-diff.h"
+#include "report/sarif.h"
 
 #define ROWS_IN_TABLE 30
 
 struct request {
-    bool json, csv, rows;
+    bool json, csv, sarif, rows;
     enum cts_diff_sheet sheet;
     struct cts_sheet_choice choice;
     bool full_names;
     struct cts_access_options options;
     const char *fail_on; /* "fault", "new" or "worse"; NULL: nothing */
     double fail_above;   /* 0.05 = 5%; infinite: nothing */
+    char source_root[PATH_MAX];
 };
 
 static int parse_growth(const struct cts_arguments *arguments, struct request *request)
@@ -44,6 +47,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     uint64_t limit = 0, threads = 0;
     *request = (struct request){.json = format && !strcmp(format, "json"),
                                 .csv = format && !strcmp(format, "csv"),
+                                .sarif = format && !strcmp(format, "sarif"),
                                 .fail_on = cts_argument(arguments, "fail-on")};
     request->sheet = per && !strcmp(per, "kernel") ? CTS_DIFF_SHEET_KERNEL : CTS_DIFF_SHEET_FINDING;
     request->rows = per || request->csv;
@@ -57,7 +61,8 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     request->choice.sort = cts_argument(arguments, "sort");
     request->full_names = cts_argument_given(arguments, "full-names");
     request->options.threads = (unsigned)(threads < 256 ? threads : 256);
-    return parse_growth(arguments, request);
+    const int code = cts_sarif_root(arguments, request->source_root);
+    return code ? code : parse_growth(arguments, request);
 }
 
 static enum cts_status render(const struct request *request, const struct cts_diff_report *report,
@@ -65,6 +70,10 @@ static enum cts_status render(const struct request *request, const struct cts_di
 {
     struct cts_sheet sheet = cts_diff_sheet(report, request->sheet);
     sheet.full_names = request->full_names;
+    if (request->sarif)
+        return cts_diff_print_sarif(
+            report, &(struct cts_sarif_options){request->source_root, CTASCOPE_VERSION}, stdout,
+            error);
     if (request->json) return cts_diff_print_json(report, &request->choice, stdout, error);
     if (!request->rows) return cts_diff_print_summary(report, stdout, error);
     const enum cts_status status =
@@ -101,14 +110,12 @@ static int judge(const struct cts_arguments *arguments, const struct request *re
         most = growth;
         kernel = diff->kernels[i].name;
     }
-    if (failures)
-        fprintf(stderr, "ctascope %s: --fail-on %s: %zu finding%s\n", arguments->verb->name,
-                request->fail_on, failures, failures == 1 ? "" : "s");
+    const int code = cts_fail_on_findings(arguments, request->fail_on, failures);
     if (most > request->fail_above)
         fprintf(stderr, "ctascope %s: --fail-above %g%%: the memory traffic of %s grew by %.1f%%\n",
                 arguments->verb->name, 100 * request->fail_above,
                 kernel ? kernel : "all kernels together", 100 * most);
-    return failures || most > request->fail_above ? CTS_EXIT_THRESHOLD : CTS_EXIT_OK;
+    return most > request->fail_above ? CTS_EXIT_THRESHOLD : code;
 }
 
 /* Totals of a part are smaller than those of all: said for every format, where nobody parses it. */
@@ -163,6 +170,9 @@ static int run_time(const struct cts_arguments *arguments, const struct request 
         cts_argument_given(arguments, "kernel"))
         return cts_usage_error(arguments, "--fail-on and --kernel-name apply to memory accesses; "
                                           "this compares timelines");
+    if (request->sarif)
+        return cts_usage_error(arguments, "--format sarif applies to memory accesses; this "
+                                          "compares timelines");
     if (per && strcmp(per, "activity") != 0 && strcmp(per, "pattern") != 0)
         return cts_usage_error(arguments,
                                "--per %s applies to memory accesses; this compares timelines", per);
@@ -214,7 +224,8 @@ static const struct cts_option diff_options[] = {
     {.name = "per",
      .argument = "finding|kernel|activity|pattern",
      .help = "print one list; activity and pattern (of waits) belong to timelines"},
-    CTS_OPTION_FORMAT("table|json|csv"),
+    CTS_OPTION_FORMAT("table|json|csv|sarif"),
+    CTS_OPTION_SOURCE_ROOT,
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     CTS_OPTION_FULL_NAMES,

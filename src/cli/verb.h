@@ -14,7 +14,7 @@ enum cts_exit {
     CTS_EXIT_OK = 0,
     CTS_EXIT_INPUT = 1, /* the input cannot be read or is inconsistent */
     CTS_EXIT_USAGE = 2,
-    CTS_EXIT_THRESHOLD = 3, /* diff: what was asked to fail on has come */
+    CTS_EXIT_THRESHOLD = 3, /* access, diff: a condition of --fail-on or --fail-above is met */
     CTS_EXIT_MACHINE = 4,   /* this machine lacks what was asked for */
     CTS_EXIT_RECORD = 125   /* record: ctascope itself failed or recorded nothing */
 };

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/hash.h"
 
 static const double changed_share = 0.01;
 
@@ -116,6 +117,33 @@ static struct key *keys_of(const struct cts_diff_side *side, struct cts_error *e
     for (size_t i = 0; keys && i < count; i++) keys[i] = key_of(side, &side->result->findings[i]);
     if (keys && count) qsort(keys, count, sizeof *keys, by_key);
     return keys;
+}
+
+static uint64_t hash_of(const struct key *key)
+{
+    uint64_t hash = cts_hash_text(CTS_HASH_START, cts_finding_text(key->finding->kind));
+    hash = cts_hash_text(hash, key->kernel);
+    hash = cts_hash_text(hash, key->variable);
+    hash = cts_hash_text(hash, key->file);
+    hash = cts_hash_text(hash, cts_operation_text(key->operation));
+    hash = cts_hash_text(hash, cts_space_text(key->space));
+    hash = cts_hash_bytes(hash, key->line, key->line_length);
+    return cts_hash_bytes(hash, &key->line_number, sizeof key->line_number);
+}
+
+enum cts_status cts_finding_fingerprints(const struct cts_diff_side *side, uint64_t *fingerprints,
+                                         struct cts_error *error)
+{
+    struct key *const keys = keys_of(side, error);
+    if (!keys) return CTS_MEMORY;
+    uint64_t number = 0;
+    for (size_t i = 0; i < side->result->finding_count; i++) {
+        number = i && !compare_keys(&keys[i - 1], &keys[i]) ? number + 1 : 0;
+        fingerprints[keys[i].finding - side->result->findings] =
+            cts_hash_bytes(hash_of(&keys[i]), &number, sizeof number);
+    }
+    free(keys);
+    return CTS_OK;
 }
 
 /* ---- findings ---- */

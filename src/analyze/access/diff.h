@@ -38,6 +38,13 @@ struct cts_diff_finding {
     double before_amount, after_amount;       /* waste; of faults: bytes. 0 where there is none */
 };
 
+/* A number for each finding of a run, by index: the same for the same finding in every run,
+ * different for different findings of one run (which of several with equal places is which may
+ * change). */
+CTS_MUST_CHECK enum cts_status cts_finding_fingerprints(const struct cts_diff_side *side,
+                                                        uint64_t *fingerprints,
+                                                        struct cts_error *error);
+
 struct cts_diff_kernel {
     const char *name;
     bool is_before, is_after; /* whether it ran */

@@ -6,21 +6,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "trace/timeline/timeline.h"
-
-/* FNV-1a of a text (NULL: of none) and its end. */
-static inline uint64_t cts_region_hash_text(uint64_t hash, const char *text)
-{
-    for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return (hash ^ 0xff) * 1099511628211u;
-}
 
 /* The same for the same regions, mixed up to the highest bits. */
 static inline uint64_t cts_region_hash(const struct cts_timeline_region *r)
 {
-    uint64_t hash = cts_region_hash_text(14695981039346656037u, r->name);
-    hash = cts_region_hash_text(hash, r->canonical_name);
-    hash = cts_region_hash_text(hash, r->file);
+    uint64_t hash = cts_hash_text(CTS_HASH_START, r->name);
+    hash = cts_hash_text(hash, r->canonical_name);
+    hash = cts_hash_text(hash, r->file);
     hash ^= (uint64_t)r->begin_line << 32 | (uint32_t)(r->paradigm << 8 | r->role);
     return hash * 0x9e3779b97f4a7c15u;
 }

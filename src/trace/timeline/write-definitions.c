@@ -9,6 +9,7 @@
  * group has no communicator, and the reference of one is left out. */
 #include <string.h>
 
+#include "common/hash.h"
 #include "trace/timeline/write-private.h"
 
 const OTF2_Type cts_attribute_types[CTS_ATTRIBUTE_COUNT] = {
@@ -54,13 +55,6 @@ struct output {
     void *shape_texts; /* known strings lie in it */
 };
 
-static uint64_t hash_text(const char *text)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-    return hash;
-}
-
 static bool grow_known(struct output *o)
 {
     const size_t capacity = o->known_capacity ? o->known_capacity * 2 : 1024;
@@ -68,7 +62,7 @@ static bool grow_known(struct output *o)
     if (!grown) return false;
     for (size_t i = 0; i < o->known_capacity; i++) {
         if (!o->known[i].text) continue;
-        size_t at = hash_text(o->known[i].text) & (capacity - 1);
+        size_t at = cts_hash_text(CTS_HASH_START, o->known[i].text) & (capacity - 1);
         while (grown[at].text) at = (at + 1) & (capacity - 1);
         grown[at] = o->known[i];
     }
@@ -86,7 +80,7 @@ static OTF2_StringRef string(struct output *o, const char *text)
         o->code = OTF2_ERROR_MEM_FAULT;
         return OTF2_UNDEFINED_STRING;
     }
-    size_t at = hash_text(text) & (o->known_capacity - 1);
+    size_t at = cts_hash_text(CTS_HASH_START, text) & (o->known_capacity - 1);
     for (; o->known[at].text; at = (at + 1) & (o->known_capacity - 1))
         if (strcmp(o->known[at].text, text) == 0) return o->known[at].reference;
     o->known[at] = (struct known_string){text, o->string_count++};
