@@ -4,7 +4,7 @@
  * and links what the code uses of the device library; then, before any optimisation, this pass
  *
  *   1. drops what belongs to NVPTX (target attributes, comdats, lists of kept symbols), settles
- *      linkage, and refuses what nobody defines;
+ *      linkage and floating point (-arithmetic), and refuses what nobody defines;
  *   2. finds the kernels and, per function, the facts that decide how it may run (-facts);
  *   3. lays out shared memory and moves each kernel's blocks into its body (-body);
  *   4. replaces shared variables, special registers and waits by accesses of the context (-shared,
@@ -402,6 +402,7 @@ int cts_retarget_pass(LLVMModuleRef module)
     drop_debug_variables(module);
     strip_target(&retarget);
     settle_linkage(&retarget);
+    cts_arithmetic_settle(&retarget);
     find_kernels(&retarget);
     cts_facts_find(&retarget);
     settle_kernels(&retarget);

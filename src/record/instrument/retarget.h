@@ -87,6 +87,9 @@ struct cts_retarget {
     LLVMValueRef slot_base; /* the file's cts_file_desc.slot_base */
 };
 
+/* retarget-arithmetic.c */
+void cts_arithmetic_settle(struct cts_retarget *retarget);
+
 /* retarget-facts.c */
 void cts_facts_find(struct cts_retarget *retarget);
 void cts_facts_release(struct cts_retarget *retarget);

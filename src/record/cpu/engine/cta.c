@@ -245,7 +245,7 @@ static void merge_log(struct cts_cta *cta, struct cts_warp *warp, bool leaving)
     if (!any) return;
     const bool going_on = warp->live & ~(warp->blocked | warp->woken);
     struct cts_log_merge merge = {
-        .stream = worker->stream,
+        .stream = cta->records ? worker->stream : NULL,
         .log = worker->log,
         .row_count = counts,
         .live = going_on ? warp->live : 0,
@@ -255,9 +255,9 @@ static void merge_log(struct cts_cta *cta, struct cts_warp *warp, bool leaving)
         .shared_bytes = cta->launch->shared_bytes,
         .stacks = &cta->stack[warp_index * CTS_WARP_LANES],
     };
-    cts_worker_begin_records(worker, cta->index);
+    if (cta->records) cts_worker_begin_records(worker, cta->index);
     cts_log_merge(&merge, &warp->log_state);
-    worker->invalid_count += merge.invalid_count;
+    if (cta->records) worker->invalid_count += merge.invalid_count;
     if (!going_on && leaving) cts_log_state_reset(&warp->log_state);
     for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
         worker->log_at[lane] = worker->log + (size_t)counts[lane] * CTS_WARP_LANES + lane;
@@ -466,7 +466,8 @@ struct cts_cta *cts_cta_new(struct cts_worker *worker, struct cts_grid *launch, 
     cta->launch = launch;
     cta->index = index;
     cta->fibers = true;
-    cta->logs = launch->log && cts_grid_records_cta(launch, index);
+    cta->logs = launch->log && cts_grid_instruments_cta(launch, index);
+    cta->records = cta->logs && cts_grid_records_cta(launch, index);
     cta->entry = cta->logs ? kernel->thread_rec : kernel->thread;
     cts_cta_fill_context(cta, launch, window);
     cts_grid_cta_position(launch, index, cta->context.ctaid);

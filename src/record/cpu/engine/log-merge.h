@@ -136,6 +136,7 @@ static void add_record(struct cts_log_merge *merge, const struct cts_slot *slot,
                        enum cts_space space, uint32_t mask, const uint64_t *addresses,
                        const uint64_t *values)
 {
+    if (!merge->stream) return;
     cts_stream_add(merge->stream, slot->site, space, merge->warp, mask, addresses,
                    values ? slot->value_words : 0, values);
 }

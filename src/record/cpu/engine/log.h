@@ -39,11 +39,11 @@ struct cts_log_state {
 void cts_log_state_reset(struct cts_log_state *state);
 
 struct cts_log_merge {
-    struct cts_stream *stream;
-    uint64_t *log;       /* [CTS_LOG_ROWS_ALL][32] */
-    uint32_t *row_count; /* [32] of each lane; in and out: what is left moves to the start */
-    uint32_t live;       /* lanes that will go on later */
-    uint32_t open;       /* of those: lanes whose next entry is not known yet; see log.c */
+    struct cts_stream *stream; /* NULL: nothing is kept */
+    uint64_t *log;             /* [CTS_LOG_ROWS_ALL][32] */
+    uint32_t *row_count;       /* [32] of each lane; in and out: what is left moves to the start */
+    uint32_t live;             /* lanes that will go on later */
+    uint32_t open;             /* of those: lanes whose next entry is not known yet; see log.c */
     uint16_t warp;
     uint64_t shared_base, shared_bytes;
     struct cts_stack *const *stacks; /* [32], of lanes that have run */

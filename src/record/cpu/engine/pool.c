@@ -318,9 +318,11 @@ static const char *plan(struct cts_grid *launch)
     launch->static_shared_bytes = (request->file->desc->shared_bytes + 15u) & ~15u;
     launch->shared_bytes = launch->static_shared_bytes + request->dynamic_shared_bytes;
     const bool fibers = (kernel->flags & CTS_KERNEL_FIBERS) || !kernel->cta;
-    launch->rows = request->record && kernel->row_rec && !fibers &&
-                   kernel->row_site_count <= CTS_ROW_SLOTS_MAX;
-    launch->log = request->record && !launch->rows && kernel->thread_rec &&
+    /* A full log changes whose turn it is, and with it the order of atomics. */
+    const bool instrumented = request->record || cts_engine_limits.deterministic;
+    launch->rows =
+        instrumented && kernel->row_rec && !fibers && kernel->row_site_count <= CTS_ROW_SLOTS_MAX;
+    launch->log = instrumented && !launch->rows && kernel->thread_rec &&
                   request->file->first_slot != CTS_SLOT_LIMIT;
     launch->straight = !fibers && !launch->log;
     if (!launch->straight && !kernel->thread) return "the kernel has no version with fibers";

@@ -69,7 +69,13 @@ static void prepare_rows(struct cts_worker *worker, const struct cts_grid *launc
     }
 }
 
-static void record_warp(struct cts_worker *worker, const struct cts_grid *launch, uint32_t warp)
+static void clear_rows(struct cts_worker *worker)
+{
+    memset(worker->rows, 0, (size_t)CTS_ROW_SLOTS_MAX * CTS_WARP_LANES * sizeof *worker->rows);
+}
+
+static void record_warp(struct cts_worker *worker, const struct cts_grid *launch, uint32_t warp,
+                        bool records)
 {
     const struct cts_launch_request *const request = launch->request;
     struct cts_context *const context = &worker->straight_cta->context;
@@ -87,6 +93,10 @@ static void record_warp(struct cts_worker *worker, const struct cts_grid *launch
         lane += n;
     }
     worker->in_device = false;
+    if (!records) {
+        clear_rows(worker);
+        return;
+    }
     if (launch->rows_need_care) prepare_rows(worker, launch, (uint16_t)warp);
     const struct cts_row_batch batch = {
         .lanes = worker->rows,
@@ -105,8 +115,10 @@ static void record_warp(struct cts_worker *worker, const struct cts_grid *launch
 
 static void record_cta(struct cts_worker *worker, const struct cts_grid *launch, uint64_t cta)
 {
-    cts_worker_begin_records(worker, cta);
-    for (uint32_t warp = 0; warp < launch->warp_count; warp++) record_warp(worker, launch, warp);
+    const bool records = cts_grid_records_cta(launch, cta);
+    if (records) cts_worker_begin_records(worker, cta);
+    for (uint32_t warp = 0; warp < launch->warp_count; warp++)
+        record_warp(worker, launch, warp, records);
     cts_worker_end_records(worker);
 }
 
@@ -137,7 +149,7 @@ static void run_chunk(void *argument)
     cts_grid_cta_position(launch, chunk->first, cta->context.ctaid);
     for (uint64_t i = 0; i < chunk->count && !cts_grid_stopped(launch); i++) {
         cta->index = chunk->first + i;
-        if (launch->rows && cts_grid_records_cta(launch, cta->index)) {
+        if (launch->rows && cts_grid_instruments_cta(launch, cta->index)) {
             record_cta(worker, launch, cta->index);
         } else {
             worker->in_device = true;
@@ -210,8 +222,7 @@ void cts_straight_run(struct cts_worker *worker, struct cts_grid *launch)
            (chunk.count = cts_grid_take(launch, UINT64_MAX, &chunk.first)) > 0)
         run_on_stack(worker, run_chunk, &chunk);
     if (worker->fault.kind == CTS_FAULT_NONE) return;
-    if (worker->rows) /* the collector leaves them 0, a fault does not */
-        memset(worker->rows, 0, (size_t)CTS_ROW_SLOTS_MAX * CTS_WARP_LANES * sizeof *worker->rows);
+    if (worker->rows) clear_rows(worker); /* the collector leaves them 0, a fault does not */
     cts_worker_end_records(worker);
     name_thread(worker, launch);
 }

@@ -31,6 +31,13 @@ enum {
     CTS_ROW_ROWS_ALL = CTS_ROW_SLOTS_MAX + CTS_ROW_VALUES_MAX,
 };
 
+struct cts_engine_limits {
+    bool deterministic;
+    uint64_t spin_limit_ns;
+    bool (*allow_read)(uint64_t address); /* NULL: never */
+};
+extern struct cts_engine_limits cts_engine_limits;
+
 /* ---- Faults ---- */
 
 struct cts_fault {
@@ -89,6 +96,12 @@ static inline bool cts_grid_records_cta(const struct cts_grid *launch, uint64_t 
 {
     return launch->request->record &&
            (launch->request->cta_sample <= 1 || cta % launch->request->cta_sample == 0);
+}
+
+/* Whether a CTA runs an instrumented version; see plan() in pool.c. */
+static inline bool cts_grid_instruments_cta(const struct cts_grid *launch, uint64_t cta)
+{
+    return cts_engine_limits.deterministic || cts_grid_records_cta(launch, cta);
 }
 
 /* ---- Shared windows ---- */
@@ -163,6 +176,7 @@ struct cts_cta {
     void (*entry)(void **args, struct cts_context *context);
     uint64_t index; /* x + y*nx + z*nx*ny */
     bool fibers, logs;
+    bool records;          /* what it logs; else it is dropped */
     struct cts_warp *warp; /* that runs */
     uint32_t lane;         /* that runs: linear thread index */
     uint32_t live_count, woken_count, grid_count, catching_count; /* lanes */
@@ -226,13 +240,6 @@ struct cts_worker {
 };
 
 extern __thread struct cts_worker *cts_worker_current __attribute__((tls_model("initial-exec")));
-
-struct cts_engine_limits {
-    bool deterministic;
-    uint64_t spin_limit_ns;
-    bool (*allow_read)(uint64_t address); /* NULL: never */
-};
-extern struct cts_engine_limits cts_engine_limits;
 
 /* ---- straight.c ---- */
 void cts_straight_run(struct cts_worker *worker, struct cts_grid *launch);

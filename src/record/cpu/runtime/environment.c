@@ -36,6 +36,7 @@ static const struct variable variables[] = {
     {"CTASCOPE_DETERMINISTIC", VALUE_BOOL, FIELD(deterministic), 0, 1},
     {"CTASCOPE_STRICT", VALUE_BOOL, FIELD(strict), 0, 1},
     {"CTASCOPE_SPIN_LIMIT", VALUE_COUNT64, FIELD(spin_limit_s), 1, 1000000},
+    {"CTASCOPE_MEMORY_SUMS", VALUE_TEXT, FIELD(memory_sums), 0, 0},
     {"CTASCOPE_RUN", VALUE_TEXT, FIELD(run_path), 0, 0},
     {"CTASCOPE_KERNEL_NAME", VALUE_TEXT, FIELD(kernel_name), 0, 0},
     {"CTASCOPE_NVTX_INCLUDE", VALUE_TEXT, FIELD(nvtx_include), 0, 0},

@@ -17,8 +17,9 @@ struct cts_environment {
     uint32_t worker_count; /* 0: one per core */
     uint64_t stack_bytes;  /* per thread of a kernel that needs one; 0: the engine's choice */
     bool deterministic;
-    bool strict;           /* device code's reads outside of allocations are faults */
-    uint64_t spin_limit_s; /* a launch that only spins for so long is a deadlock; 0: engine's */
+    bool strict;             /* device code's reads outside of allocations are faults */
+    const char *memory_sums; /* file for checksums of the memory (memory-sums.h); NULL: none */
+    uint64_t spin_limit_s;   /* a launch that only spins for so long is a deadlock; 0: engine's */
     /* recording */
     const char *run_path;     /* NULL: not recording */
     const char *kernel_name;  /* exact, or "regex:" and an expression; NULL: all */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory-sums.h"
 #include "pool.h"
 #include "record.h"
 #include "runtime.h"
@@ -38,6 +39,7 @@ cudaError_t cts_memory_free(const void *pointer, unsigned kinds)
         return cudaErrorInvalidValue;
     cts_streams_wait_device(range.device);
     if (!cts_range_remove(pointer, kinds, &range)) return cudaErrorInvalidValue;
+    cts_memory_sum("free", &range);
     cts_record_free(&range);
     cts_range_release(&range);
     return cudaSuccess;

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "memory-sums.h"
 #include "memory.h"
 #include "range.h"
 #include "record.h"
@@ -170,6 +171,7 @@ cudaError_t cts_pool_free(const void *pointer, struct CUstream_st *stream)
     struct cts_range range;
     if (!cts_range_remove(pointer, 1u << CTS_RANGE_DEVICE | 1u << CTS_RANGE_MANAGED, &range))
         return cudaErrorInvalidValue;
+    cts_memory_sum("free", &range);
     cts_record_free(&range);
     struct CUmemPoolHandle_st *const pool = range.pool;
     pthread_mutex_lock(&lock);

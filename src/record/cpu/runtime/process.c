@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory-sums.h"
 #include "range.h"
 #include "record.h"
 #include "record/cpu/engine.h"
@@ -92,6 +93,8 @@ static void start(void)
         environment.run_path = NULL;
         environment.timeline = false;
     }
+    if (!cts_memory_sums_start(environment.memory_sums))
+        cts_say("cannot write '%s' (CTASCOPE_MEMORY_SUMS)", environment.memory_sums);
     cts_cpu_timeline_start();
     const struct cts_engine_options options = {
         .worker_count = environment.worker_count,
@@ -132,11 +135,17 @@ cudaError_t cts_enter(void)
     return cts_return(cts_sticky(cts_current_device()));
 }
 
+static void sum_at_end(const struct cts_range *range)
+{
+    cts_memory_sum("end", range);
+}
+
 __attribute__((destructor)) static void finish(void)
 {
     if (!atomic_load(&started) || cts_process_is_forked()) return;
     /* exit() in a callback: the stream waits for us, not we for it */
     const bool idle = !cts_in_callback && cts_streams_drain();
+    if (idle && environment.memory_sums) cts_ranges_each(sum_at_end);
     cts_cpu_timeline_finish();
     cts_record_finish(idle);
     if (idle) cts_engine_stop();

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "heap.h"
+#include "memory-sums.h"
 #include "record.h"
 #include "runtime.h"
 #include "common/search.h"
@@ -252,12 +253,20 @@ void cts_ranges_reset(int device)
         const struct cts_range range = ranges[i];
         if ((range.kind == CTS_RANGE_DEVICE || range.kind == CTS_RANGE_ARRAY) &&
             range.device == device) {
+            cts_memory_sum("free", &range);
             cts_record_free(&range);
             cts_heap_free(device_heaps[device], range.address, range.size_bytes);
         } else
             ranges[kept++] = range;
     }
     range_count = kept;
+    pthread_mutex_unlock(&lock);
+}
+
+void cts_ranges_each(void (*visit)(const struct cts_range *range))
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < range_count; i++) visit(&ranges[i]);
     pthread_mutex_unlock(&lock);
 }
 

@@ -57,6 +57,9 @@ void cts_range_release(const struct cts_range *range);
 /* Sets a range's catalogue id and pool. */
 void cts_range_set(const void *address, uint32_t allocation, void *pool);
 
+/* Calls `visit` for each range, by ascending address; it must not come back here. */
+void cts_ranges_each(void (*visit)(const struct cts_range *range));
+
 /* Removes and releases every device and array range of a device. */
 void cts_ranges_reset(int device);
 

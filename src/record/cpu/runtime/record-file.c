@@ -208,6 +208,7 @@ bool cts_record_file_slots(struct cts_file *file)
     file->loaded.first_slot = cts_engine_add_sites(desc, file->loaded.first_site);
     if (desc->slot_base) *desc->slot_base = (uint64_t)file->loaded.first_slot << CTS_SLOT_SHIFT;
     if (file->loaded.first_slot == CTS_SLOT_LIMIT) {
+        if (!cts_record_is_on()) return false;
         char text[600];
         snprintf(text, sizeof text,
                  "'%s': the program has more than %d memory instructions; the kernels of this "

@@ -143,7 +143,11 @@ uint64_t cts_record_op(void)
 
 void cts_record_file(struct cts_file *file)
 {
-    if (cts_record_is_on()) cts_record_file_rows(catalogue, rank, file);
+    if (cts_record_is_on())
+        cts_record_file_rows(catalogue, rank, file);
+    else if (cts_environment()->deterministic &&
+             (file->loaded.desc->flags & CTS_FILE_SEPARATE_UNITS))
+        (void)cts_record_file_slots(file);
 }
 
 void cts_record_settle(void)
@@ -336,6 +340,9 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
                      struct cts_trace *trace)
 {
     *trace = (struct cts_trace){0};
+    /* Deterministic launches run the instrumented version, recorded or not. */
+    if (cts_environment()->deterministic && work->kind == CTS_WORK_LAUNCH)
+        (void)cts_record_file_slots(work->launch.kernel->file);
     if (!cts_record_is_on()) return;
     switch (work->kind) {
     case CTS_WORK_LAUNCH:
