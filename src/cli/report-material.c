@@ -8,6 +8,7 @@ void cts_report_material_release(struct cts_report_material *material)
 {
     cts_page_analyses_release(&material->analyses);
     cts_access_release(&material->access);
+    cts_path_kernels_release(&material->kernels);
     if (material->path.rows) cts_path_release(&material->path);
     if (material->has_timeline) cts_timeline_close(&material->timeline);
     cts_recording_close(&material->recording);
@@ -58,6 +59,16 @@ static enum cts_status look_at_time(struct cts_report_material *material, const 
     return cts_path_analyze(&material->source, &options, &material->path, error);
 }
 
+/* What the run says of the kernels of its timeline, as in `ctascope path`. */
+static enum cts_status look_at_kernels(struct cts_report_material *material,
+                                       struct cts_error *error)
+{
+    const struct cts_catalogue *const catalogue = &material->recording.catalogue;
+    const struct cts_access_result *const access =
+        material->has_accesses ? &material->access : NULL;
+    return cts_path_kernels_find(&material->source, catalogue, access, &material->kernels, error);
+}
+
 static enum cts_status gather(struct cts_report_material *material,
                               const struct cts_report_options *options, struct cts_error *error)
 {
@@ -69,7 +80,8 @@ static enum cts_status gather(struct cts_report_material *material,
     if (cts_cli_has_timeline(path) &&
         (status = look_at_time(material, path, options->threads, error)))
         return status;
-    return options->only_time ? CTS_OK : look_at_accesses(material, options->threads, error);
+    if (!options->only_time) status = look_at_accesses(material, options->threads, error);
+    return status || !material->has_timeline ? status : look_at_kernels(material, error);
 }
 
 enum cts_status cts_report_material_gather(struct cts_report_material *material,
@@ -87,6 +99,7 @@ enum cts_status cts_report_material_gather(struct cts_report_material *material,
         .figures = &material->analyses.figures,
         .source = &material->source,
         .path = material->has_timeline ? &material->path : NULL,
+        .kernels = material->kernels.by_region ? &material->kernels : NULL,
     };
     return status;
 }

@@ -17,6 +17,7 @@ struct cts_report_material {
     struct cts_timeline timeline;
     struct cts_path_source source;
     struct cts_path path;
+    struct cts_path_kernels kernels; /* what the run says of them */
 };
 
 struct cts_report_options {

@@ -15,6 +15,7 @@ enum { BIN_KINDS = 6 };
 struct bin {
     uint32_t kinds[BIN_KINDS];
     uint64_t times[BIN_KINDS];
+    uint64_t covered_ns; /* by intervals of whatever kind */
 };
 
 struct cts_lane_writer {
@@ -57,6 +58,7 @@ struct cts_lane_writer *cts_lane_begin(struct cts_json *json, struct cts_error *
 static void bin_add(struct bin *bin, uint32_t kind, uint64_t time_ns)
 {
     size_t least = 0;
+    bin->covered_ns += time_ns;
     for (size_t i = 0; i < BIN_KINDS; i++) {
         if (bin->times[i] && bin->kinds[i] == kind) {
             bin->times[i] += time_ns;
@@ -82,6 +84,13 @@ struct sweep {
     uint64_t start_ns, span_ns;
 };
 
+/* Bin b holds the instants t with floor((t - start) * BINS / span) = b. */
+static uint64_t bin_start_ns(const struct sweep *sweep, uint64_t bin)
+{
+    const unsigned __int128 product = (unsigned __int128)bin * sweep->span_ns;
+    return sweep->start_ns + (uint64_t)((product + CTS_LANE_BINS - 1) / CTS_LANE_BINS);
+}
+
 /* Kind `kind` from `from` to `to`, over the bins that they touch. */
 static void sweep_add(const struct sweep *sweep, uint32_t kind, uint64_t from, uint64_t to)
 {
@@ -90,11 +99,8 @@ static void sweep_add(const struct sweep *sweep, uint32_t kind, uint64_t from, u
     while (from < to) {
         const uint64_t bin =
             (unsigned __int128)(from - sweep->start_ns) * CTS_LANE_BINS / sweep->span_ns;
-        uint64_t end = sweep->start_ns +
-                       (uint64_t)((unsigned __int128)(bin + 1) * sweep->span_ns / CTS_LANE_BINS);
-        if (end <= from) end = from + 1;
-        if (end > to) end = to;
-        bin_add(&sweep->bins[bin < CTS_LANE_BINS ? bin : CTS_LANE_BINS - 1], kind, end - from);
+        const uint64_t next = bin_start_ns(sweep, bin + 1), end = next < to ? next : to;
+        bin_add(&sweep->bins[bin], kind, end - from);
         from = end;
     }
 }
@@ -125,15 +131,22 @@ static void fill_bins(const struct sweep *sweep, const struct cts_lane_interval 
 static void write_bins(struct cts_lane_writer *lane, uint64_t start_ns, uint64_t end_ns)
 {
     const struct sweep sweep = {lane->bins, start_ns, end_ns > start_ns ? end_ns - start_ns : 1};
-    memset(lane->bins, 0, CTS_LANE_BINS * sizeof *lane->bins);
-    fill_bins(&sweep, lane->intervals, lane->count);
+    const size_t bins = lane->count < CTS_LANE_OVERVIEW_MIN ? 0 : CTS_LANE_BINS;
+    if (bins) {
+        memset(lane->bins, 0, CTS_LANE_BINS * sizeof *lane->bins);
+        fill_bins(&sweep, lane->intervals, lane->count);
+    }
     cts_json_key(lane->json, "bins");
     cts_json_open_array(lane->json);
-    for (size_t i = 0; i < CTS_LANE_BINS;) {
+    for (size_t i = 0; i < bins;) {
         const uint32_t kind = bin_winner(&lane->bins[i]);
+        const uint64_t covered_ns = lane->bins[i].covered_ns;
         size_t same = i + 1;
-        while (same < CTS_LANE_BINS && bin_winner(&lane->bins[same]) == kind) same++;
+        while (same < CTS_LANE_BINS && lane->bins[same].covered_ns == covered_ns &&
+               bin_winner(&lane->bins[same]) == kind)
+            same++;
         cts_json_u64(lane->json, kind);
+        cts_json_u64(lane->json, covered_ns);
         cts_json_u64(lane->json, same - i);
         i = same;
     }

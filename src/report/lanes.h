@@ -1,20 +1,22 @@
 /* Lanes: long lists of intervals of time in a page, small on disk and quick to look at.
  *
- * A lane is a list of intervals by start: the activities of a thread or stream, the segments of the
- * critical path, the waits of a location. It is written as chunks of up to CTS_LANE_CHUNK
+ * A lane is a list of intervals by start: the activities of a thread or stream, the stays of the
+ * critical path there, its waits. It is written as chunks of up to CTS_LANE_CHUNK
  * intervals, each compressed by itself (zlib, which a browser undoes on its own), with an overview
  * of CTS_LANE_BINS bins: a page draws a chunk's overview while that is enough, and unpacks the
  * chunk when one looks closer. So a page opens at once and zooms into tens of millions of
  * intervals.
  *
- * In JSON a chunk is {start, end, count, bins: [kind, how many bins, kind, ...], data: base64};
- * kind 0 is nothing, else 1 + the kind that fills most of the bin, counting at each instant the
- * innermost interval. Unpacked, `data` is for each interval a row of LEB128 numbers:
+ * In JSON a chunk is {start, end, count, bins: [kind, time, how many bins, kind, ...], data:
+ * base64}; kind 0 is nothing, else 1 + the kind that fills most of the bin, counting at each
+ * instant the innermost interval; time is how many ns of the bin lie in an interval. Bin b holds
+ * the instants t with floor((t - start) * CTS_LANE_BINS / (end - start)) = b. Unpacked, `data` is
+ * for each interval a row of LEB128 numbers:
  *
  *     start - start of the interval before | end - start | kind | place | zigzag(link)   (ns)
  *
- * `place` is the depth of an activity, or the location of a path segment or of a wait's culprit
- * (plus one; 0: nobody); link is the culprit's time less the start. web/src/lanes.ts reads it. */
+ * `place` is the depth of an activity, or the location that a wait is for or that the path comes
+ * from (plus one; 0: nobody); link is the time there less the start. web/src/lanes.ts reads it. */
 #ifndef CTS_REPORT_LANES_H
 #define CTS_REPORT_LANES_H
 
@@ -23,7 +25,9 @@
 #include "common/error.h"
 #include "common/json.h"
 
-enum { CTS_LANE_CHUNK = 1 << 15, CTS_LANE_BINS = 256 };
+enum { CTS_LANE_CHUNK = 1 << 15, CTS_LANE_BINS = 1024 };
+/* A chunk of fewer intervals has no bins: a page draws them one by one, however far away. */
+enum { CTS_LANE_OVERVIEW_MIN = 2 * CTS_LANE_BINS };
 
 struct cts_lane_interval {
     uint64_t start_ns, end_ns; /* from the beginning of the page's time */

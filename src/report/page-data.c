@@ -148,7 +148,8 @@ static enum cts_status write_memory(struct cts_json *json, const struct cts_page
 static enum cts_status write_time(struct cts_json *json, const struct cts_page *page,
                                   struct cts_error *error)
 {
-    const struct cts_path_report report = {.path = page->run_path, .result = page->path};
+    const struct cts_path_report report = {
+        .path = page->run_path, .result = page->path, .kernels = page->kernels};
     const struct cts_sheet_choice choice = {.limit = ACTIVITIES_MAX};
     cts_json_key(json, "path");
     cts_json_open_object(json);

@@ -9,6 +9,7 @@
 #include "analyze/partition/partition.h"
 #include "analyze/path/path.h"
 #include "report/figure.h"
+#include "report/path-kernels.h"
 
 /* What there is to show: a run with accesses, a timeline, or both. */
 struct cts_page {
@@ -22,6 +23,7 @@ struct cts_page {
     /* timeline; path NULL: there is none. Analysed with keep_segments and keep_waits. */
     const struct cts_path_source *source;
     const struct cts_path *path;
+    const struct cts_path_kernels *kernels; /* NULL: nothing more is known of them */
 };
 
 /* Writes the whole page. CTS_IO when `file` cannot be written. */

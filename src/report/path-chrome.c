@@ -301,8 +301,9 @@ static void put_waits(struct chrome *c)
                      wait->end_ns, c->wait_pid, wait->location);
         if (wait->culprit >= r->timeline->location_count) continue;
         const uint64_t id = c->flow_count++;
-        put_flow(c, 's', "culprit", id, wait->culprit_ns, pid_of(c, wait->culprit), wait->culprit);
-        put_flow(c, 'f', "culprit", id, wait->end_ns, c->wait_pid, wait->location);
+        put_flow(c, 's', "waits for", id, wait->culprit_ns, pid_of(c, wait->culprit),
+                 wait->culprit);
+        put_flow(c, 'f', "waits for", id, wait->end_ns, c->wait_pid, wait->location);
     }
 }
 

@@ -106,6 +106,7 @@ static const char *callers_of(const struct cts_path_report *report,
     COLUMN(short_name, NULL, TEXT, report->result->names.short_form[row->region])                  \
     COLUMN(file, NULL, TEXT, known ? timeline->regions[row->region].file : NULL)                   \
     COLUMN(line, NULL, ID, known ? timeline->regions[row->region].begin_line : 0)                  \
+    COLUMN(startup, NULL, FLAG, row->frame)                                                        \
     COLUMN(occupancy, "occup.", FRACTION, kernel ? kernel->occupancy : NAN)                        \
     COLUMN(memory_efficiency, "mem.eff", FRACTION, kernel ? kernel->memory_efficiency : NAN)
 CTS_SHEET_COLUMNS(activity_columns, ACTIVITY_COLUMNS);
@@ -163,11 +164,13 @@ static void pattern_row(const void *state, size_t index, struct cts_sheet_row *c
     COLUMN(begin_ns, "from", TIME, instance->begin_ns)                                             \
     COLUMN(end_ns, NULL, TIME, instance->end_ns)                                                   \
     COLUMN(location, NULL, TEXT, where)                                                            \
-    COLUMN(culprit, NULL, TEXT, culprit)                                                           \
+    COLUMN(waits_for, NULL, TEXT, culprit)                                                         \
     COLUMN(blamed, NULL, TEXT, blamed)                                                             \
     COLUMN(blamed_activity, NULL, TEXT,                                                            \
            ran ? report->result->region_names[instance->blamed_region] : NULL)                     \
     COLUMN(blamed_ns, NULL, TIME, instance->blamed_ns)                                             \
+    COLUMN(blamed_short_name, NULL, TEXT,                                                          \
+           ran ? report->result->names.short_form[instance->blamed_region] : NULL)                 \
     COLUMN(where, "where", TABLE_TEXT, short_location(where, cells))                               \
     COLUMN(for, "waits for", TABLE_TEXT, short_location(culprit, cells))                           \
     COLUMN(to_blame, "to blame", TABLE_TEXT, short_location(blamed, cells))                        \

@@ -137,13 +137,14 @@ static enum cts_status choose_instances(const struct cts_path *result,
     return CTS_OK;
 }
 
+enum { LONGEST_WAITS = 6 };
+
 static enum cts_status print_instances(const struct cts_path_report *report, FILE *file,
                                        struct cts_error *error)
 {
-    enum { WORST = 6 };
     const struct cts_sheet sheet = cts_path_brief_sheet(report, CTS_PATH_SHEET_INSTANCE);
     struct cts_sheet_rows rows;
-    enum cts_status status = choose_instances(report->result, &sheet, WORST, &rows, error);
+    enum cts_status status = choose_instances(report->result, &sheet, LONGEST_WAITS, &rows, error);
     if (status) return status;
     fputs("\n  Longest waits, including the longest of each pattern above 1% of waiting time\n",
           file);
@@ -187,6 +188,21 @@ enum cts_status cts_path_print_summary(const struct cts_path_report *report, siz
 }
 
 /* ---- JSON ---- */
+
+/* The waits that the screenful lists. */
+static enum cts_status json_longest_waits(const struct cts_path_report *report,
+                                          struct cts_json *json, struct cts_error *error)
+{
+    struct cts_sheet sheet = cts_path_sheet(report, CTS_PATH_SHEET_INSTANCE);
+    struct cts_sheet_rows rows;
+    const enum cts_status status =
+        choose_instances(report->result, &sheet, LONGEST_WAITS, &rows, error);
+    if (status) return status;
+    sheet.name = "longest_waits";
+    cts_sheet_json(&sheet, &rows, json);
+    free(rows.rows);
+    return CTS_OK;
+}
 
 static void json_head(const struct cts_path_report *report, struct cts_json *json)
 {
@@ -241,6 +257,8 @@ enum cts_status cts_path_json_members(const struct cts_path_report *report,
         const struct cts_sheet_rows all = cts_sheet_all(&sheet);
         cts_sheet_json(&sheet, &all, json);
     }
+    status = json_longest_waits(report, json, error);
+    if (status) return status;
     struct cts_path_words words;
     cts_path_words_make(report, &words);
     cts_json_key(json, "summary");

@@ -239,9 +239,63 @@ static enum cts_status write_waits(struct cts_json *json, const struct cts_path 
     return status ? status : ended;
 }
 
+/* Stays of the path on each location: [starts[l], starts[l + 1]) of `order` are those of l, by
+ * time. */
+struct stays {
+    size_t *starts, *order;
+};
+
+static void release_stays(struct stays *stays)
+{
+    free(stays->starts);
+    free(stays->order);
+}
+
+/* Segments come last first. */
+static enum cts_status sort_stays(const struct cts_path *result, uint32_t location_count,
+                                  struct stays *stays, struct cts_error *error)
+{
+    stays->starts = cts_array_zeroed((size_t)location_count + 2, sizeof *stays->starts, error);
+    stays->order = cts_array_zeroed(result->segment_count + 1, sizeof *stays->order, error);
+    if (!stays->starts || !stays->order) return CTS_MEMORY;
+    size_t *const at = stays->starts + 1; /* where the next one of a location goes */
+    for (size_t i = 0; i < result->segment_count; i++) at[result->segments[i].location + 1]++;
+    for (uint32_t l = 0; l < location_count; l++) at[l + 1] += at[l];
+    for (size_t i = result->segment_count; i-- > 0;)
+        stays->order[at[result->segments[i].location]++] = i;
+    return CTS_OK;
+}
+
+/* The stays of the path on a location; `place` and `link_ns` say where it comes from. */
+static enum cts_status write_stays(struct cts_json *json, const struct cts_timeline *timeline,
+                                   const struct cts_path *result, const struct stays *stays,
+                                   uint32_t location, struct cts_error *error)
+{
+    cts_json_key(json, "path");
+    cts_json_open_object(json);
+    struct cts_lane_writer *const lane = cts_lane_begin(json, error);
+    if (!lane) return CTS_MEMORY;
+    enum cts_status status = CTS_OK;
+    for (size_t i = stays->starts[location]; i < stays->starts[location + 1] && !status; i++) {
+        const struct cts_path_segment *const segment = &result->segments[stays->order[i]];
+        const bool comes = stays->order[i] + 1 < result->segment_count;
+        const struct cts_path_segment *const before = comes ? segment + 1 : segment;
+        const struct cts_lane_interval interval = {
+            .start_ns = segment->begin_ns - result->first_ns,
+            .end_ns = segment->end_ns - result->first_ns,
+            .kind = (uint32_t)timeline->region_count + EXTRA_PATH,
+            .place = comes ? before->location + 1 : 0,
+            .link_ns = comes ? (int64_t)(before->end_ns - segment->begin_ns) : 0};
+        status = cts_lane_add(lane, &interval, error);
+    }
+    const enum cts_status ended = cts_lane_end(lane, error);
+    cts_json_close_object(json);
+    return status ? status : ended;
+}
+
 static enum cts_status write_location(struct cts_json *json, const struct cts_path_source *source,
-                                      const struct cts_path *result, uint32_t location,
-                                      struct cts_error *error)
+                                      const struct cts_path *result, const struct stays *stays,
+                                      uint32_t location, struct cts_error *error)
 {
     const struct cts_timeline *const timeline = source->timeline;
     const struct cts_timeline_location *const row = &timeline->locations[location];
@@ -261,6 +315,7 @@ static enum cts_status write_location(struct cts_json *json, const struct cts_pa
             row->process != CTS_TIMELINE_NONE ? timeline->groups[row->process].name : NULL);
         cts_json_member_u64(json, "rows", collect->deepest);
         status = write_intervals(json, collect, error);
+        if (!status) status = write_stays(json, timeline, result, stays, location, error);
         if (!status) status = write_waits(json, result, location, error);
         cts_json_close_object(json);
     }
@@ -269,35 +324,12 @@ static enum cts_status write_location(struct cts_json *json, const struct cts_pa
     return status;
 }
 
-/* ---- the path ---- */
-
-/* Segments come last first. */
-static enum cts_status write_path(struct cts_json *json, const struct cts_timeline *timeline,
-                                  const struct cts_path *result, struct cts_error *error)
-{
-    cts_json_key(json, "path");
-    cts_json_open_object(json);
-    struct cts_lane_writer *const lane = cts_lane_begin(json, error);
-    if (!lane) return CTS_MEMORY;
-    enum cts_status status = CTS_OK;
-    for (size_t i = result->segment_count; i-- > 0 && !status;) {
-        const struct cts_path_segment *const segment = &result->segments[i];
-        const struct cts_lane_interval interval = {.start_ns = segment->begin_ns - result->first_ns,
-                                                   .end_ns = segment->end_ns - result->first_ns,
-                                                   .kind = (uint32_t)timeline->region_count +
-                                                           EXTRA_PATH,
-                                                   .place = segment->location};
-        status = cts_lane_add(lane, &interval, error);
-    }
-    const enum cts_status ended = cts_lane_end(lane, error);
-    cts_json_close_object(json);
-    return status ? status : ended;
-}
-
 enum cts_status cts_timeline_page_write(struct cts_json *json, const struct cts_path_source *source,
                                         const struct cts_path *result, struct cts_error *error)
 {
     const struct cts_timeline *const timeline = source->timeline;
+    struct stays stays = {0};
+    enum cts_status status = sort_stays(result, timeline->location_count, &stays, error);
     cts_json_key(json, "timeline");
     cts_json_open_object(json);
     cts_json_member_u64(json, "duration", result->last_ns - result->first_ns);
@@ -307,12 +339,12 @@ enum cts_status cts_timeline_page_write(struct cts_json *json, const struct cts_
     for (size_t i = 0; i < CTS_PATH_PATTERN_COUNT; i++)
         cts_json_string(json, cts_path_pattern_names[i]);
     cts_json_close_array(json);
-    enum cts_status status = write_path(json, timeline, result, error);
     cts_json_key(json, "locations");
     cts_json_open_array(json);
     for (uint32_t i = 0; i < timeline->location_count && !status; i++)
-        status = write_location(json, source, result, i, error);
+        status = write_location(json, source, result, &stays, i, error);
     cts_json_close_array(json);
     cts_json_close_object(json);
+    release_stays(&stays);
     return status;
 }

@@ -56,7 +56,7 @@ def check(ctascope, mpirun, count, program, kind, late_ms, where):
     first = worst[0]
     waiting = {"other": lambda r: r != 1, "target": lambda r: r == 1,
                "second": lambda r: r == 1}[who]
-    rank, last = (int(re.match(r"rank (\d+)", first[key])[1]) for key in ("location", "culprit"))
+    rank, last = (int(re.match(r"rank (\d+)", first[key])[1]) for key in ("location", "waits_for"))
     if not waiting(rank) or last != culprit:
         fail(f"{kind}: {first}")
     activity = [row for row in report["activities"] if row["activity"] in calls]

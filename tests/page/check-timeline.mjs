@@ -7,18 +7,35 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
+import { load } from "./view/harness.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
 const [ctascope, examples, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
-const program = join(work, "pipeline"), run = join(work, "pipeline.run"), report = join(work, "report.html");
+const binary = join(work, "pipeline"), run = join(work, "pipeline.run"), report = join(work, "report.html");
 rmSync(run, { recursive: true, force: true });
-execFileSync(ctascope, ["cc", "-O2", join(examples, "pipeline.cu"), "-o", program], { stdio: "inherit" });
-execFileSync(ctascope, ["record", "--timeline", "--memory", "-o", run, "--", program], { stdio: "inherit" });
+execFileSync(ctascope, ["cc", "-O2", join(examples, "pipeline.cu"), "-o", binary], { stdio: "inherit" });
+execFileSync(ctascope, ["record", "--timeline", "--memory", "-o", run, "--", binary], { stdio: "inherit" });
 execFileSync(ctascope, ["report", run, "-o", report], { stdio: "inherit" });
 const path = JSON.parse(execFileSync(ctascope, ["path", run, "--format", "json"], { maxBuffer: 1 << 28 }));
+const terminal = execFileSync(ctascope, ["path", run]).toString().split("\n");
+const format = await load(join(here, "../../web/src/format.ts"));
 
+// Until the range of the address is drawn, with every chunk that belongs there.
+const until = async (page, holds) => {
+    while (!(await page.evaluate(holds))) await page.waitForTimeout(20);
+};
+const drawn = (page) => until(page, () => document.querySelector(".timeline canvas").dataset.drawn?.endsWith("whole"));
+const settled = async (page) => {
+    for (let before = ""; ;) {
+        await page.waitForTimeout(300); // the address follows a moment later
+        await drawn(page);
+        const now = await page.evaluate(() => `${location.hash} ${document.querySelector(".timeline canvas").dataset.drawn}`);
+        if (now === before) return;
+        before = now;
+    }
+};
 const browser = await chromium.launch({
     timeout: 1200000,
     executablePath: "/usr/bin/chromium",
@@ -41,14 +58,35 @@ for (const colorScheme of ["light", "dark"]) {
     assert.deepEqual(titles.slice(0, 2), ["Timeline", "Where to look first"]);
     assert.ok(titles.includes("Kernels") && titles.includes("Transfer sizes"));
 
-    // The table of activities is that of `path`, in its order.
+    // Lists, sentences and notes are those of `path`, cell by cell.
+    const cells = (title) => page.locator(".card", { has: page.getByRole("heading", { name: title, exact: true }) }).locator("table").evaluateAll((tables) =>
+        tables.map((table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))));
+    const { count, percent, rating, time } = format;
     const card = page.locator(".card", { hasText: "Where to look first" });
-    const names = await card.locator("tbody td:first-child").allTextContents();
-    assert.deepEqual(names, path.activities.slice(0, 200).map((activity) => activity.short_name));
-    // The sentences are those of `path`.
-    assert.ok((await page.locator("body").textContent()).includes(path.summary.join(" ")));
+    const program = path.activities.filter((a) => !a.startup);
+    const [activities] = await cells("Where to look first");
+    const known = activities[0].includes("occup.");
+    assert.deepEqual(activities.slice(1), program.slice(0, 200).map((a) => [a.short_name, a.where, count(a.calls), time(a.inclusive_ns), time(a.path_ns), percent(a.path_share),
+        time(a.blame_ns), percent(a.blame_share), rating(a.rating), ...(known ? [percent(a.occupancy), percent(a.memory_efficiency)] : [])]));
+    assert.ok(known, "the run has its kernels' registers and accesses");
+    const [patterns, longest] = await cells("Wait states");
+    assert.deepEqual(patterns.slice(1), path.patterns.filter((p) => p.count).sort((a, b) => b.time_ns - a.time_ns)
+        .map((p) => [p.pattern, count(p.count), time(p.time_ns), percent(p.share), time(p.longest_ns), p.meaning]));
+    assert.deepEqual(longest.slice(1), path.longest_waits.map((i) => [i.pattern, time(i.duration_ns), time(i.begin_ns), i.location, i.waits_for ?? "-", i.blamed ?? "-", i.blamed_short_name ?? "-"]));
+    const [devices] = await cells("Devices");
+    assert.deepEqual(devices.slice(1), path.devices.map((d) => [`rank ${d.rank}: device ${d.device}`, count(d.activities), time(d.startup_ns), time(d.span_ns), percent(d.idle_share), time(d.copy_ns), time(d.copy_missed_ns)]));
+    const body = await page.locator("body").textContent();
+    assert.ok(body.includes(path.summary.join(" ")));
+    for (const { text, count: many } of path.warnings) assert.ok(body.includes(`${count(many)} ${text}`), text);
+    // So does the terminal: the same titles, and rows with the same texts.
+    const list = terminal.slice(terminal.findIndex((line) => line.startsWith("  Longest waits")) + 1).map((line) => line.trim().split(/ {2,}/));
+    assert.deepEqual(list[0], longest[0].filter((title) => title !== "waits for"));
+    for (const [i, row] of longest.slice(1).entries()) assert.deepEqual(list[i + 1].slice(0, 3), row.slice(0, 3));
+    for (const [name, where, calls, inclusive, , share, , blame, rated] of activities.slice(1, 5))
+        assert.ok(terminal.some((line) => [name.slice(0, 10), where, calls, inclusive].every((text) => line.includes(text)) || [name.slice(0, 10), calls, share, blame, rated].every((text) => line.includes(text))), name);
+    assert.ok(terminal.join(" ").includes(path.summary[0]), "sentences");
     await card.getByRole("tab", { name: "blame" }).click();
-    const blamed = [...path.activities].sort((a, b) => b.blame_ns - a.blame_ns)[0];
+    const blamed = [...program].sort((a, b) => b.blame_ns - a.blame_ns)[0];
     assert.equal(await card.locator("tbody td:first-child").first().textContent(), blamed.short_name);
 
     // A lane per location, with every colour that its activities have: pixels differ from bare ones.
@@ -61,7 +99,7 @@ for (const colorScheme of ["light", "dark"]) {
         }
         return { marks: data.length / 4 - Math.max(...colours.values()), text: [...data.slice(0, 400000)].join() };
     });
-    await page.waitForTimeout(200); // chunks are unpacked beside the drawing
+    await drawn(page); // chunks are unpacked beside the drawing
     const whole = await picture();
     assert.ok(whole.marks > 5000, "an empty timeline");
 
@@ -70,13 +108,14 @@ for (const colorScheme of ["light", "dark"]) {
     const box = await canvas.boundingBox();
     await page.mouse.move(box.x + 700, box.y + 60);
     for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -200);
-    await page.waitForTimeout(400);
+    await until(page, () => location.hash.startsWith("#t="));
+    await settled(page);
     const hash = await page.evaluate(() => location.hash);
     const [, from, to] = /^#t=(\d+)-(\d+)$/.exec(hash).map(Number);
     assert.ok(from > 0 && to > from && to < path.path_ns, hash);
     assert.notEqual((await picture()).text, whole.text);
     await page.getByRole("button", { name: "everything" }).click();
-    await page.waitForTimeout(300);
+    await settled(page);
     assert.equal((await picture()).text, whole.text);
 
     // Pointing at the first row of the first lane names what runs there; searching dims the rest.

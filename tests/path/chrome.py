@@ -52,8 +52,8 @@ def check(trace):
     expected = sum(row["calls"] for row in report["activities"]
                    if row["activity"] != "trace buffer flush")
     assert len(activities) == expected, (len(activities), expected)
-    starts = {event["id"] for event in events if event["ph"] == "s" and event["cat"] == "culprit"}
-    ends = {event["id"] for event in events if event["ph"] == "f" and event["cat"] == "culprit"}
+    starts = {event["id"] for event in events if event["ph"] == "s" and event["cat"] == "waits for"}
+    ends = {event["id"] for event in events if event["ph"] == "f" and event["cat"] == "waits for"}
     assert starts == ends
 
 

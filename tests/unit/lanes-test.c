@@ -36,7 +36,8 @@ static char *write_lane(const struct cts_lane_interval *intervals, size_t count)
 
 struct chunk {
     uint64_t start, end, count;
-    uint64_t bins[CTS_LANE_BINS];
+    uint64_t bins[CTS_LANE_BINS], covered_ns[CTS_LANE_BINS];
+    bool has_bins;
     struct cts_lane_interval *intervals;
 };
 
@@ -81,11 +82,14 @@ static bool read_chunk(const char **place, struct chunk *chunk)
     chunk->end = number_after(start, "\"end\":");
     chunk->count = number_after(start, "\"count\":");
     char *bins = strchr(strstr(start, "\"bins\":"), '[') + 1;
-    size_t bin = 0;
-    while (bin < CTS_LANE_BINS) {
+    chunk->has_bins = *bins != ']';
+    for (size_t bin = 0; chunk->has_bins && bin < CTS_LANE_BINS; bins++) {
         const uint64_t kind = strtoull(bins, &bins, 10);
-        for (uint64_t many = strtoull(bins + 1, &bins, 10); many; many--) chunk->bins[bin++] = kind;
-        bins++;
+        const uint64_t covered_ns = strtoull(bins + 1, &bins, 10);
+        for (uint64_t many = strtoull(bins + 1, &bins, 10); many; many--, bin++) {
+            chunk->bins[bin] = kind;
+            chunk->covered_ns[bin] = covered_ns;
+        }
     }
     const char *data = strstr(start, "\"data\":");
     data = strchr(data + 7, '"') + 1;
@@ -132,50 +136,76 @@ static size_t nest(struct cts_lane_interval *intervals, size_t room, uint64_t st
     return count;
 }
 
+/* Ns by ns: inner intervals come later and paint over outer ones. */
 static void check_bins(const struct chunk *chunk)
 {
+    enum { KINDS = 5 };
     const uint64_t span = chunk->end - chunk->start;
-    if (span < 4 * CTS_LANE_BINS) return; /* bins of a ns or less */
-    uint64_t(*times)[5] = calloc(CTS_LANE_BINS, sizeof *times);
-    for (uint64_t t = chunk->start; t < chunk->end; t++) {
-        size_t innermost = SIZE_MAX;
-        for (size_t i = 0; i < chunk->count; i++)
-            if (chunk->intervals[i].start_ns <= t && t < chunk->intervals[i].end_ns) innermost = i;
-        if (innermost == SIZE_MAX) continue;
-        uint64_t bin = (t - chunk->start) * CTS_LANE_BINS / span;
-        /* bins meet at floor(bin * span / BINS): the instant may belong to the next one */
-        if (bin + 1 < CTS_LANE_BINS && t - chunk->start >= (bin + 1) * span / CTS_LANE_BINS) bin++;
-        times[bin][chunk->intervals[innermost].kind]++;
+    uint8_t *const painted = calloc(span + 1, 1);
+    uint64_t(*times)[KINDS + 1] = calloc(CTS_LANE_BINS, sizeof *times);
+    for (size_t i = 0; i < chunk->count; i++) {
+        const struct cts_lane_interval *const it = &chunk->intervals[i];
+        for (uint64_t t = it->start_ns; t < it->end_ns && t < chunk->end; t++)
+            if (t >= chunk->start) painted[t - chunk->start] = (uint8_t)(it->kind + 1);
     }
-    size_t wrong = 0;
+    for (uint64_t t = 0; t < span; t++) times[t * CTS_LANE_BINS / span][painted[t]]++;
     for (size_t bin = 0; bin < CTS_LANE_BINS; bin++) {
-        uint64_t most = 0;
-        for (size_t kind = 0; kind < 5; kind++)
+        uint64_t most = 0, covered_ns = 0;
+        for (size_t kind = 1; kind <= KINDS; kind++) {
+            covered_ns += times[bin][kind];
             if (times[bin][kind] > most) most = times[bin][kind];
+        }
         const uint64_t shown = chunk->bins[bin];
-        if (most ? !shown || times[bin][shown - 1] + 2 < most : shown != 0) wrong++;
+        assert_int_equal(chunk->covered_ns[bin], covered_ns);
+        assert_int_equal(shown != 0, most != 0);
+        if (shown) assert_int_equal(times[bin][shown], most);
     }
-    assert_int_equal(wrong, 0);
     free(times);
+    free(painted);
 }
+
+static void check_one(const struct cts_lane_interval *intervals, size_t count)
+{
+    char *const text = write_lane(intervals, count);
+    const char *place = text;
+    struct chunk chunk = {0};
+    assert_true(read_chunk(&place, &chunk));
+    assert_int_equal(chunk.count, count);
+    assert_memory_equal(chunk.intervals, intervals, count * sizeof *intervals);
+    assert_int_equal(chunk.start, intervals[0].start_ns);
+    assert_int_equal(chunk.has_bins, count >= CTS_LANE_OVERVIEW_MIN);
+    if (chunk.has_bins) check_bins(&chunk);
+    free(chunk.intervals);
+    free(text);
+}
+
+enum { MANY = 3 * CTS_LANE_OVERVIEW_MIN };
 
 static void test_overview(void **unused)
 {
     (void)unused;
+    static struct cts_lane_interval intervals[MANY];
     for (unsigned round = 0; round < 20; round++) {
-        static struct cts_lane_interval intervals[400];
-        const size_t room = 1 + below(400);
-        const size_t count = nest(intervals, room, below(100), 9000, 0);
-        char *const text = write_lane(intervals, count);
-        const char *place = text;
-        struct chunk chunk;
-        assert_true(read_chunk(&place, &chunk));
-        assert_int_equal(chunk.count, count);
-        assert_memory_equal(chunk.intervals, intervals, count * sizeof *intervals);
-        assert_int_equal(chunk.start, intervals[0].start_ns);
-        check_bins(&chunk);
-        free(chunk.intervals);
-        free(text);
+        const size_t room = round < 5 ? 1 + below(400) : MANY;
+        check_one(intervals, nest(intervals, room, below(100), 200000, 0));
+    }
+}
+
+/* Waits, which never overlap, with gaps of all lengths: a bin is as full as the time in it, also
+ * where a bin has less than a ns or one wait covers several. */
+static void test_fill(void **unused)
+{
+    (void)unused;
+    static struct cts_lane_interval intervals[MANY];
+    for (unsigned round = 0; round < 30; round++) {
+        const uint64_t gap = 1 + below(round % 3 ? 200 : 2), wait = 1 + below(round % 2 ? 300 : 1);
+        uint64_t now = below(1000);
+        for (size_t i = 0; i < MANY; i++) {
+            const uint64_t begin = now + below(gap), end = begin + 1 + below(wait);
+            intervals[i] = (struct cts_lane_interval){begin, end, (uint32_t)below(5), 0, 0};
+            now = end;
+        }
+        check_one(intervals, CTS_LANE_OVERVIEW_MIN + below(MANY - CTS_LANE_OVERVIEW_MIN));
     }
 }
 
@@ -189,7 +219,7 @@ static void test_chunks(void **unused)
     assert_int_equal(count, COUNT);
     char *const text = write_lane(intervals, count);
     const char *place = text;
-    struct chunk chunk;
+    struct chunk chunk = {0};
     size_t chunks = 0, next = 0;
     uint64_t last_end = 0;
     while (read_chunk(&place, &chunk)) {
@@ -202,6 +232,11 @@ static void test_chunks(void **unused)
         }
         for (; i < chunk.count; i++, next++)
             assert_memory_equal(&chunk.intervals[i], &intervals[next], sizeof *intervals);
+        if (chunk.has_bins) { /* main() fills what the others leave */
+            uint64_t covered_ns = 0;
+            for (size_t bin = 0; bin < CTS_LANE_BINS; bin++) covered_ns += chunk.covered_ns[bin];
+            assert_int_equal(covered_ns, chunk.end - chunk.start);
+        }
         assert_true(chunk.start >= last_end && chunk.end >= chunk.start);
         last_end = chunk.end;
         chunks++;
@@ -223,7 +258,7 @@ static void test_nothing(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_overview),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_overview), cmocka_unit_test(test_fill),
                                        cmocka_unit_test(test_chunks),
                                        cmocka_unit_test(test_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);

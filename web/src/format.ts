@@ -1,44 +1,55 @@
 // Numbers as a person reads them; the exact number stands in a title or a table cell's data.
 
-const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
-const TIME_UNITS: [number, string][] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"], [1, "ns"]];
+// They read as in the terminal (src/common/text-table.c), to the last digit.
 
-function significant(value: number): string {
-    if (value === 0) return "0";
-    const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
-    return value.toFixed(digits).replace(/\.0+$/, "");
+const BYTE_UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const TIME_UNITS = ["ns", "us", "ms", "s"];
+
+// With so many digits. toFixed() rounds a tie up, C's printf() to the even digit.
+function fixed(value: number, digits: number): string {
+    const up = value.toFixed(digits);
+    const tie = Math.abs((value * 2 ** (digits + 1)) % 2) === 1; // exact in binary
+    if (!tie || Number(up[up.length - 1]) % 2 === 0) return up;
+    return (Number(up) - Math.sign(value) * 10 ** -digits).toFixed(digits);
+}
+
+// Three significant digits: 1.50, 12.3, 105.
+function threeDigits(value: number): string {
+    return fixed(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
+}
+
+function scaled(value: number, step: number, units: string[]): string {
+    let unit = 0;
+    // 999.5 and more would print as 1000
+    for (let left = value; unit + 1 < units.length && left >= (unit ? 999.5 : step); unit++) value = left /= step;
+    return `${unit || !Number.isInteger(value) ? threeDigits(value) : value} ${units[unit]}`;
 }
 
 export function bytes(value: number): string {
-    let unit = 0;
-    while (value >= 1024 && unit < BYTE_UNITS.length - 1) {
-        value /= 1024;
-        unit++;
-    }
-    return `${unit === 0 ? String(Math.round(value * 100) / 100) : significant(value)} ${BYTE_UNITS[unit]}`;
+    return scaled(value, 1024, BYTE_UNITS);
 }
 
 export function time(ns: number): string {
-    const [scale, unit] = TIME_UNITS.find(([size]) => ns >= size) ?? TIME_UNITS[3]!;
-    return `${significant(ns / scale)} ${unit}`;
+    return scaled(ns, 1000, TIME_UNITS);
 }
 
 // Made once: toLocaleString() is several times as slow, and pictures write hundreds of numbers.
 const WHOLE = new Intl.NumberFormat("en-US");
 
 export function count(value: number): string {
-    return Number.isInteger(value) ? WHOLE.format(value) : significant(value);
+    return Number.isInteger(value) ? WHOLE.format(value) : Math.abs(value) < 999.5 ? threeDigits(value) : WHOLE.format(Math.round(value));
 }
 
 // Counts on an axis: 1.2k, 3M.
 export function short(value: number): string {
+    const brief = (v: number) => threeDigits(v).replace(/\.0+$/, "");
     for (const [scale, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]] as const)
-        if (Math.abs(value) >= scale) return `${significant(value / scale)}${unit}`;
-    return Number.isInteger(value) ? String(value) : significant(value);
+        if (Math.abs(value) >= scale * (scale > 1e3 ? 0.9995 : 1)) return `${brief(value / scale)}${unit}`;
+    return Number.isInteger(value) ? String(value) : brief(value);
 }
 
 export function percent(share: number | null): string {
-    return share === null || !Number.isFinite(share) ? "–" : `${(100 * share).toFixed(1)}%`;
+    return share === null || !Number.isFinite(share) ? "-" : `${fixed(100 * share, 1)}%`;
 }
 
 // A kernel's name without its parameters; the whole name on hover.
@@ -51,4 +62,9 @@ export function shortName(name: string | null): string {
         if (name[i] === "(" && --depth === 0) return name.slice(0, i);
     }
     return name;
+}
+
+// A share of the path plus one of the waiting.
+export function rating(value: number): string {
+    return fixed(value, 3);
 }

@@ -4,7 +4,7 @@ export interface Chunk {
     start: number;
     end: number;
     count: number;
-    bins: number[]; // kind + 1 (0: nothing), how many bins, ...
+    bins: number[]; // kind + 1 (0: nothing), ns of the bin that lie in an interval, how many bins, ...; few intervals have none
     data: string;
 }
 
@@ -17,7 +17,7 @@ export interface Intervals {
     link: Float64Array; // a time, or less than start: none
 }
 
-export const BINS = 256;
+export const BINS = 1024;
 const KEPT = 400; // unpacked chunks kept, all lanes together: more than a screen shows
 
 async function inflate(text: string): Promise<Uint8Array> {
@@ -79,6 +79,18 @@ export function intervalsOf(chunk: Chunk, then: () => void): Intervals | null {
     }
     void wanted.get(chunk)!.then(then);
     return null;
+}
+
+// The overview: each run of bins that are alike, with the share of its time that lies in intervals.
+// Bins hold whole nanoseconds: bin b those t with floor((t - start) * BINS / span) = b.
+export function overviewOf(chunk: Chunk, each: (from: number, to: number, kind: number, full: number) => void) {
+    const span = chunk.end - chunk.start || 1, startOf = (bin: number) => chunk.start + Math.ceil((bin * span) / BINS);
+    for (let i = 0, bin = 0; i < chunk.bins.length; i += 3) {
+        const kind = chunk.bins[i]!, covered = chunk.bins[i + 1]!, many = chunk.bins[i + 2]!;
+        const from = startOf(bin), to = startOf(bin + many);
+        if (kind && to > from) each(from, to, kind - 1, Math.min(1, (covered * many) / (to - from)));
+        bin += many;
+    }
 }
 
 // The chunks that lie in [from, to], which are in order of time.

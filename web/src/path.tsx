@@ -1,6 +1,6 @@
 // What the time waits on: the critical path, waits and blame, over the timeline.
 import { useState } from "preact/hooks";
-import { count, percent, time } from "./format";
+import { count, percent, rating, time } from "./format";
 import { Table } from "./table";
 import { Timeline, type TimelineData } from "./timeline";
 
@@ -15,6 +15,31 @@ export interface Activity {
     blame_ns: number;
     blame_share: number | null;
     rating: number;
+    startup: boolean; // start-up or shutdown: MPI_Init, before the first event
+    occupancy?: number | null; // of kernels, where a recording of memory knows them
+    memory_efficiency?: number | null;
+}
+
+interface Wait {
+    pattern: string;
+    duration_ns: number;
+    begin_ns: number;
+    location: string;
+    waits_for: string | null;
+    blamed: string | null;
+    blamed_activity: string | null;
+    blamed_short_name: string | null;
+}
+
+interface Device {
+    rank: number;
+    device: string | null;
+    activities: number;
+    startup_ns: number;
+    span_ns: number;
+    idle_share: number;
+    copy_ns: number;
+    copy_missed_ns: number;
 }
 
 export interface PathData {
@@ -31,8 +56,11 @@ export interface PathData {
     wait_ns: number;
     activities: Activity[];
     patterns: { pattern: string; count: number; time_ns: number; share: number | null; longest_ns: number; meaning: string }[];
-    instances: { pattern: string; duration_ns: number; begin_ns: number; location: string; culprit: string | null; blamed: string | null; blamed_activity: string | null }[];
+    longest_waits: Wait[]; // those of the terminal's list
+    devices: Device[];
     summary: string[]; // as `ctascope path` prints it
+    lower_bound: boolean;
+    missing: string[];
     warnings: { text: string; count: number }[];
 }
 
@@ -45,19 +73,21 @@ function Share({ share }: { share: number | null }) {
 
 function Activities({ path }: { path: PathData }) {
     const [key, sort] = useState<"rating" | "path_ns" | "blame_ns" | "inclusive_ns">("rating");
-    const rows = [...path.activities].sort((a, b) => b[key] - a[key]);
+    const rows = path.activities.filter((a) => !a.startup).sort((a, b) => b[key] - a[key]);
+    const kernels = rows.some((a) => typeof a.occupancy === "number" || typeof a.memory_efficiency === "number");
     return (
         <section class="card">
             <h2>Where to look first</h2>
-            <p class="soft">Activities ranked by rating: their share of the critical path plus their share of the blame for all waiting time, 0 to 2.</p>
+            <p class="soft">Activities ranked by rating: their share of the critical path plus their share of the blame for all waiting time, 0 to 2. Start-up and shutdown are left out.</p>
             <p class="tabs" role="tablist">
-                {([["rating", "rating"], ["path_ns", "critical path"], ["blame_ns", "blame"], ["inclusive_ns", "time"]] as const).map(([name, text]) =>
+                {([["rating", "rating"], ["path_ns", "critical path"], ["blame_ns", "blame"], ["inclusive_ns", "inclusive"]] as const).map(([name, text]) =>
                     <button role="tab" aria-selected={key === name} onClick={() => sort(name)}>{text}</button>)}
             </p>
-            <Table columns={[{ title: "activity", text: true }, { title: "where", text: true }, { title: "calls" }, { title: "time" }, { title: "on the path" },
-                { title: "of the path" }, { title: "blame" }, { title: "of the waiting" }, { title: "rating" }]}
+            <Table columns={[{ title: "activity", text: true }, { title: "where", text: true }, { title: "calls" }, { title: "inclusive" }, { title: "on path" },
+                { title: "path%" }, { title: "blame" }, { title: "blame%" }, { title: "rating" }, ...(kernels ? [{ title: "occup." }, { title: "mem.eff" }] : [])]}
                 rows={rows.slice(0, ROWS).map((a) => [<code title={a.activity}>{a.short_name}</code>, a.where, count(a.calls), time(a.inclusive_ns), time(a.path_ns),
-                    <Share share={a.path_share} />, time(a.blame_ns), <Share share={a.blame_share} />, a.rating.toFixed(3)])} left={Math.max(0, rows.length - ROWS)} />
+                    <Share share={a.path_share} />, time(a.blame_ns), <Share share={a.blame_share} />, rating(a.rating),
+                    ...(kernels ? [percent(a.occupancy ?? null), percent(a.memory_efficiency ?? null)] : [])])} left={Math.max(0, rows.length - ROWS)} />
         </section>
     );
 }
@@ -69,23 +99,39 @@ function Waits({ path }: { path: PathData }) {
         <section class="card">
             <h2>Wait states</h2>
             <p class="soft">Waiting time by pattern, with the longest wait of each.</p>
-            <Table columns={[{ title: "pattern", text: true }, { title: "waits" }, { title: "time" }, { title: "of the waiting" }, { title: "longest" }, { title: "meaning", text: true }]}
+            <Table columns={[{ title: "pattern", text: true }, { title: "waits" }, { title: "time" }, { title: "share" }, { title: "longest" }, { title: "what it is", text: true }]}
                 rows={patterns.map((p) => [p.pattern, count(p.count), time(p.time_ns), <Share share={p.share} />, time(p.longest_ns), <span class="wrap">{p.meaning}</span>])} />
-            <details>
-                <summary>The longest waits</summary>
-                <Table columns={[{ title: "pattern", text: true }, { title: "waited" }, { title: "from" }, { title: "where", text: true }, { title: "waits for", text: true }, { title: "culprit", text: true }, { title: "running", text: true }]}
-                    rows={path.instances.map((i) => [i.pattern, time(i.duration_ns), <a href={`#t=${Math.max(0, Math.round(i.begin_ns - i.duration_ns / 2))}-${Math.round(i.begin_ns + 1.5 * i.duration_ns)}`}>{time(i.begin_ns)}</a>,
-                        i.location, i.culprit ?? "–", i.blamed ?? "–", <code>{i.blamed_activity ?? "–"}</code>])} />
-            </details>
+            <h3>Longest waits, including the longest of each pattern above 1% of waiting time</h3>
+            <Table columns={[{ title: "pattern", text: true }, { title: "waited" }, { title: "from" }, { title: "where", text: true }, { title: "waits for", text: true }, { title: "to blame", text: true }, { title: "which ran", text: true }]}
+                rows={path.longest_waits.map((i) => [i.pattern, time(i.duration_ns), <a href={`#t=${Math.max(0, Math.round(i.begin_ns - i.duration_ns / 2))}-${Math.min(path.path_ns, Math.round(i.begin_ns + 1.5 * i.duration_ns))}`}>{time(i.begin_ns)}</a>,
+                    i.location, i.waits_for ?? "-", i.blamed ?? "-", <code title={i.blamed_activity ?? ""}>{i.blamed_short_name ?? "-"}</code>])} />
+        </section>
+    );
+}
+
+function Devices({ path }: { path: PathData }) {
+    if (!path.devices.length) return null;
+    return (
+        <section class="card">
+            <h2>Devices</h2>
+            <p class="soft">Missed: copies that a kernel of another stream could have hidden, at most.</p>
+            <Table columns={[{ title: "device", text: true }, { title: "activities" }, { title: "start-up" }, { title: "in use for" }, { title: "idle" }, { title: "copies" }, { title: "missed" }]}
+                rows={path.devices.map((d) => [`rank ${d.rank}: ${d.device === null ? "its device" : `device ${d.device}`}`, count(d.activities), time(d.startup_ns), time(d.span_ns),
+                    percent(d.idle_share), time(d.copy_ns), time(d.copy_missed_ns)])} />
         </section>
     );
 }
 
 export function PathSection({ path, timeline }: { path: PathData; timeline: TimelineData }) {
+    const notes = [
+        ...path.warnings.map((w) => `${count(w.count)} ${w.text}`),
+        ...(path.lower_bound ? ["LOWER BOUND: recorded data is missing or damaged"] : []),
+        ...path.missing.map((text) => `Missing: ${text}`),
+    ];
     return (
         <>
             <p>{path.summary.join(" ")}</p>
-            {path.warnings.length > 0 && <div class="warning"><ul>{path.warnings.map((w) => <li>{count(w.count)} {w.text}</li>)}</ul></div>}
+            {notes.length > 0 && <div class="warning"><ul>{notes.map((note) => <li>{note}</li>)}</ul></div>}
             <section class="card">
                 <h2>Timeline</h2>
                 <p class="soft">
@@ -96,6 +142,7 @@ export function PathSection({ path, timeline }: { path: PathData; timeline: Time
             </section>
             <Activities path={path} />
             <Waits path={path} />
+            <Devices path={path} />
         </>
     );
 }

@@ -3,7 +3,7 @@
 // range; a click on a wait shows who it waited for.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { time } from "./format";
-import { BINS, chunksIn, intervalsOf, type Chunk } from "./lanes";
+import { BINS, chunksIn, intervalsOf, overviewOf, type Chunk, type Intervals } from "./lanes";
 import { useTheme, type Theme } from "./theme";
 
 export interface Kind {
@@ -16,7 +16,8 @@ export interface Location {
     process: string;
     rows: number; // depth of its activities
     chunks: Chunk[];
-    waits: { chunks: Chunk[] }; // kind: a pattern
+    path: { chunks: Chunk[] }; // place: the location that the path comes from, plus 1; link: when it left it
+    waits: { chunks: Chunk[] }; // kind: a pattern; place: the location waited for, plus 1; link: when it was done
 }
 
 export interface TimelineData {
@@ -24,15 +25,16 @@ export interface TimelineData {
     kinds: Kind[];
     patterns: string[];
     locations: Location[];
-    path: { chunks: Chunk[] }; // place: the location
 }
 
 interface Hit {
     text: string;
-    to?: { location: number; at: number }; // a wait's culprit
+    to?: { location: number; at: number }; // what a wait is for
 }
 
 const LABELS = 168, AXIS = 26, ROW = 13, PATH = 5, WAITS = 6, GAP = 8, ROWS_MAX = 5, HEADING = 16;
+const APART = 6; // pixels between lines of the path, on average
+const LEAST = 1; // device pixels of a column with anything in it
 const CLOSE_UP = 3; // intervals a pixel, up to which they are drawn one by one
 const CLASSES: Kind["class"][] = ["host", "mpi", "api", "synchronise", "kernel", "copy", "openmp", "latency", "other"];
 const CLASS_NAMES: Record<Kind["class"], string> = {
@@ -53,7 +55,7 @@ function stepOf(span: number, most: number): number {
 
 // A time on the axis, with as many digits as tell neighbouring ticks apart.
 function tickText(t: number, step: number, to: number): string {
-    const [scale, unit] = to >= 1e9 ? [1e9, "s"] : to >= 1e6 ? [1e6, "ms"] : to >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+    const [scale, unit] = to >= 1e9 ? [1e9, "s"] : to >= 1e6 ? [1e6, "ms"] : to >= 1e3 ? [1e3, "us"] : [1, "ns"];
     return `${(t / scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9)))} ${unit}`;
 }
 
@@ -131,29 +133,44 @@ export function Timeline({ data }: { data: TimelineData }) {
         context.font = theme.font;
 
         // Intervals of chunks in view: whole when few enough, else their overviews.
-        const draw = (chunks: Chunk[], paint: (a: number, b: number, kind: number, place: number) => void, overview: (a: number, b: number, kind: number) => void) => {
-            const inView = chunksIn(chunks, from, to);
-            for (const chunk of inView) {
+        let awaited = 0;
+        const draw = (chunks: Chunk[], paint: (it: Intervals, i: number, chunk: Chunk) => void, overview: (a: number, b: number, kind: number, full: number) => void) => {
+            for (const chunk of chunksIn(chunks, from, to)) {
                 const wide = (chunk.end - chunk.start) * scale;
                 const close = chunk.count < wide * CLOSE_UP || chunk.count < 2 * BINS;
                 const intervals = close ? intervalsOf(chunk, arrived) : null;
                 if (intervals) {
-                    for (let i = 0; i < intervals.count; i++)
-                        if (intervals.end[i]! >= from && intervals.start[i]! <= to) paint(intervals.start[i]!, intervals.end[i]!, intervals.kind[i]!, intervals.place[i]!);
-                    continue;
-                }
-                const step = (chunk.end - chunk.start) / BINS;
-                let bin = 0;
-                for (let i = 0; i < chunk.bins.length; i += 2) {
-                    const kind = chunk.bins[i]!, many = chunk.bins[i + 1]!;
-                    if (kind) overview(chunk.start + bin * step, chunk.start + (bin + many) * step, kind - 1);
-                    bin += many;
+                    for (let i = 0; i < intervals.count; i++) if (intervals.end[i]! >= from && intervals.start[i]! <= to) paint(intervals, i, chunk);
+                } else {
+                    if (close) awaited++;
+                    overviewOf(chunk, overview);
                 }
             }
         };
         const bar = (a: number, b: number, y: number, tall: number) => {
             const left = Math.max(LABELS, xOf(a)), right = Math.min(width, xOf(b));
             if (right >= LABELS && left <= width) context.fillRect(left, y, Math.max(right - left, 0.6), tall);
+        };
+        // A part of a bar, from below: as much of it as the time in it.
+        const level = (a: number, b: number, y: number, tall: number, full: number) => {
+            const left = Math.max(LABELS, xOf(a)), right = Math.min(width, xOf(b));
+            if (right > left) context.fillRect(left, y + tall * (1 - full), right - left, tall * full);
+        };
+        // Each column of pixels as full as the time in it; what is there at all is seen.
+        const fill = (chunks: Chunk[], y: number, tall: number, each?: (it: Intervals, i: number, chunk: Chunk) => void) => {
+            const columns = new Float64Array(Math.ceil((width - LABELS) * ratio));
+            const add = (a: number, b: number, full: number) => {
+                const left = Math.max(0, (a - from) * scale * ratio), right = Math.min(columns.length, (b - from) * scale * ratio);
+                for (let c = Math.floor(left); c < right; c++) columns[c]! += full * (Math.min(right, c + 1) - Math.max(left, c));
+            };
+            draw(chunks, (it, i, chunk) => {
+                add(Math.max(it.start[i]!, chunk.start), Math.min(it.end[i]!, chunk.end), 1); // the rest is another chunk's
+                each?.(it, i, chunk);
+            }, (a, b, _, full) => add(a, b, full));
+            columns.forEach((full, c) => {
+                const high = full > 0 ? Math.max(LEAST / ratio, Math.min(1, full) * tall) : 0;
+                if (high) context.fillRect(LABELS + c / ratio, y + tall - high, 1 / ratio, high);
+            });
         };
 
         // The axis
@@ -181,16 +198,16 @@ export function Timeline({ data }: { data: TimelineData }) {
             }
             const alpha = (kind: number) => (found && !found.has(kind) ? 0.15 : 1);
             const labels: [number, number, number, string][] = [];
-            draw(lane.chunks, (a, b, kind, place) => {
-                const row = Math.min(place, rows - 1);
+            draw(lane.chunks, (it, i) => {
+                const a = it.start[i]!, b = it.end[i]!, kind = it.kind[i]!, row = Math.min(it.place[i]!, rows - 1);
                 context.globalAlpha = alpha(kind);
                 context.fillStyle = colourOf(theme, data.kinds[kind]);
                 bar(a, b, top + row * ROW, ROW - 1);
                 if ((b - a) * scale > 48) labels.push([Math.max(xOf(a), LABELS), Math.min(xOf(b), width), top + row * ROW, data.kinds[kind]!.name]);
-            }, (a, b, kind) => {
+            }, (a, b, kind, full) => {
                 context.globalAlpha = alpha(kind);
                 context.fillStyle = colourOf(theme, data.kinds[kind]);
-                bar(a, b, top, rows * ROW - 1);
+                level(a, b, top, rows * ROW - 1, full);
             });
             context.globalAlpha = 1;
             context.fillStyle = theme.background;
@@ -199,24 +216,21 @@ export function Timeline({ data }: { data: TimelineData }) {
                 if (fits >= 3) context.fillText(text.length > fits ? `${text.slice(0, fits - 1)}…` : text, left + 3, y + 10);
             }
             context.fillStyle = theme.alarm;
-            const waits = (a: number, b: number) => bar(a, b, top + rows * ROW, WAITS - 2);
-            draw(lane.waits.chunks, waits, waits);
+            fill(lane.waits.chunks, top + rows * ROW, WAITS - 2);
         });
 
-        // The path: a bar above what it runs through, and a line where it goes over to another lane.
-        let last: { end: number; place: number } | null = null;
+        // The path: a bar above what it runs through, and a line where it comes over from another lane.
         context.strokeStyle = context.fillStyle = theme.emphasis;
-        draw(data.path.chunks, (a, b, _, place) => {
-            if (tops[place] === undefined) return;
-            bar(a, b, tops[place]!, PATH - 1);
-            if (last && last.place !== place && xOf(a) >= LABELS) {
-                context.beginPath();
-                context.moveTo(xOf(last.end), tops[last.place]! + PATH / 2);
-                context.lineTo(xOf(a), tops[place]! + PATH / 2);
-                context.stroke();
-            }
-            last = { end: b, place };
-        }, () => undefined);
+        data.locations.forEach((lane, index) => fill(lane.path.chunks, tops[index]!, PATH - 1, (it, i, chunk) => {
+            if (chunk.count * APART > (chunk.end - chunk.start) * scale) return; // lines would cover the lanes
+            const place = it.place[i]! - 1, x = xOf(it.start[i]!);
+            if (place < 0 || place === index || tops[place] === undefined || x < LABELS || x > width) return;
+            context.beginPath();
+            context.moveTo(xOf(it.link[i]!), tops[place]! + PATH / 2);
+            context.lineTo(x, tops[index]! + PATH / 2);
+            context.stroke();
+        }));
+        element.dataset.drawn = `${Math.round(from)}-${Math.round(to)} ${width} ${awaited ? "in part" : "whole"}`;
 
         if (mark && tops[mark.location] !== undefined) {
             context.strokeStyle = theme.alarm;
@@ -250,7 +264,11 @@ export function Timeline({ data }: { data: TimelineData }) {
             }
             return null;
         };
-        const span = (a: number, b: number) => `${time(b - a)}, from ${moment(a)} to ${moment(b)}`;
+        // As many digits as tell both ends apart.
+        const span = (a: number, b: number) => {
+            const step = Math.max(1, Math.min(stepOf(to - from, width - LABELS), b - a));
+            return b > a ? `${time(b - a)}, from ${tickText(a, step, to)} to ${tickText(b, step, to)}` : `${time(0)}, at ${moment(a)}`;
+        };
         if (row >= rowsOf(index)) {
             const wait = look(lane.waits.chunks, () => true);
             if (!wait) return null;
@@ -262,7 +280,7 @@ export function Timeline({ data }: { data: TimelineData }) {
             };
         }
         if (row < 0) {
-            const segment = look(data.path.chunks, (place) => place === index);
+            const segment = look(lane.path.chunks, () => true);
             return segment && { text: `critical path: stays here for ${span(segment.intervals.start[segment.i]!, segment.intervals.end[segment.i]!)}` };
         }
         const activity = look(lane.chunks, (place) => Math.min(place, rowsOf(index) - 1) === row);

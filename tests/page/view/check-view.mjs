@@ -141,7 +141,7 @@ const parts = {
         await kernels.getByRole("button").click();
         assert.deepEqual(await kernels.allInnerTexts().then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim())), ["cost 71,680 → 8,192 −88.6%", "wavefronts 67,584 → 4,096 −93.9%"]);
         // How much of it there is, which may be all that has changed; a place of this run leads to its line.
-        assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors per request where 4 would do · 14,336 above the ideal 8 sectors per request where 4 would do · 2,048 above the ideal$/);
+        assert.match(await text(pane(page, "diff").locator("tbody tr").nth(1)), /32 sectors per request where 4 would do · 14,336 beyond the ideal 8 sectors per request where 4 would do · 2,048 beyond the ideal$/);
         assert.equal(await pane(page, "diff").locator("tbody button", { hasText: "demo.cu" }).count(), 2); // not what is gone
         await pane(page, "diff").getByRole("radio", { name: "same 1" }).click();
         assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["same"]);
@@ -152,8 +152,8 @@ const parts = {
 
         // Shared memory: its variables, and the padding that the size of one tells.
         ({ page, close } = await show("launch=2&record=8&view=addresses&second=none"));
-        assert.deepEqual(await pane(page, "addresses").locator(".allocations li").allInnerTexts().then((all) => all.map((t) => t.replace(/\s+/g, " "))), ["float tile[1056] 4.13 KiB · 1,056 × float demo.cu:6 · +0"]);
-        assert.match(await text(pane(page, "addresses").locator(".head")), /^tile of each CTA, 4.13 KiB/);
+        assert.deepEqual(await pane(page, "addresses").locator(".allocations li").allInnerTexts().then((all) => all.map((t) => t.replace(/\s+/g, " "))), ["float tile[1056] 4.12 KiB · 1,056 × float demo.cu:6 · +0"]);
+        assert.match(await text(pane(page, "addresses").locator(".head")), /^tile of each CTA, 4.12 KiB/);
         await pane(page, "addresses").getByRole("radio", { name: "matrix" }).click();
         await settle(page);
         assert.equal(await page.getByLabel("Columns of the matrix").inputValue(), "33");
@@ -164,7 +164,7 @@ const parts = {
         await page.keyboard.press("/");
         await page.keyboard.type("float tile");
         await settle(page);
-        assert.match(await text(page.locator(".search [role=option]").first()), /tile 4.13 KiB of each CTA/);
+        assert.match(await text(page.locator(".search [role=option]").first()), /tile 4.12 KiB of each CTA/);
         await close();
         ({ page, close } = await open(browser, shared));
         assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^tile: 33 columns/);

@@ -63,7 +63,7 @@ export function DiffView() {
 // What is found in one of the runs, and how much there is of it: that may be all that has changed.
 function Told({ evidence, amount }: { evidence: string | null; amount: number | null }) {
     if (!evidence) return <>–</>;
-    return <span class="wrap">{evidence}{amount !== null && <span class="soft"> · {count(Math.round(amount))} above the ideal</span>}</span>;
+    return <span class="wrap">{evidence}{amount !== null && <span class="soft"> · {count(Math.round(amount))} beyond the ideal</span>}</span>;
 }
 
 const SHOWN = ["cost", "sectors", "wavefronts", "launches"];
