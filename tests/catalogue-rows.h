@@ -93,6 +93,10 @@ static const struct cts_sync sync_row = {.op = 6,
                                          .end_ns = 210};
 static const struct cts_cta_sm cta_sm_row = {.launch = 0, .cta = 3, .sm = 131};
 static const struct cts_cluster cluster_row = {.launch = 0, .ctas = {4, 2, 1}};
+static const struct cts_host_call call_row = {0, 7, 3, 1, 0, "cudaFreeAsync"};
+static const struct cts_host_function host_function_row = {0, 8, 0, 3, 9, 11};
+static const struct cts_graph_node graph_node_row = {0, 12, 1, 10, 4};
+static const struct cts_graph_edge graph_edge_row = {0, 1, 4, 2};
 static const struct cts_host_access host_access_row = {
     .op = 6, .is_store = true, .address = 0x7000, .size_bytes = 16};
 
@@ -110,6 +114,10 @@ static void add_one_of_each(struct cts_catalogue_writer *w)
     cts_catalogue_add_copy(w, &copy_row);
     cts_catalogue_add_allocation(w, &allocation_row);
     cts_catalogue_add_sync(w, &sync_row);
+    cts_catalogue_add_call(w, &call_row);
+    cts_catalogue_add_host_function(w, &host_function_row);
+    cts_catalogue_add_graph_node(w, &graph_node_row);
+    cts_catalogue_add_graph_edge(w, &graph_edge_row);
     cts_catalogue_add_host_access(w, &host_access_row);
     cts_catalogue_add_cta_sm(w, &cta_sm_row);
     cts_catalogue_add_cluster(w, &cluster_row);

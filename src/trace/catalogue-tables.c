@@ -232,6 +232,31 @@ static const struct cts_table_column sync_columns[] = {
     MAYBE(end_ns, IS_ZERO, NS),
 };
 #undef ROW
+#define ROW cts_host_call
+static const struct cts_table_column call_columns[] = {
+    OF(rank, RANKS),           NUMBER(op), NUMBER(thread), NUMBER(device),
+    MAYBE_OF(stream, STREAMS), TEXT(api),
+};
+#undef ROW
+#define ROW cts_host_function
+static const struct cts_table_column host_function_columns[] = {
+    OF(rank, RANKS), NUMBER(op),       MAYBE_OF(stream, STREAMS),
+    NUMBER(thread),  NUMBER(begin_op), NUMBER(end_op),
+};
+#undef ROW
+#define ROW cts_graph_node
+static const struct cts_table_column graph_node_columns[] = {
+    OF(rank, RANKS), NUMBER(op), NUMBER(graph), NUMBER(launch_op), NUMBER(node),
+};
+#undef ROW
+#define ROW cts_graph_edge
+static const struct cts_table_column graph_edge_columns[] = {
+    OF(rank, RANKS),
+    NUMBER(graph),
+    NUMBER(node),
+    NUMBER(after),
+};
+#undef ROW
 #define ROW cts_host_access
 static const struct cts_table_column host_access_columns[] = {
     OF(rank, RANKS),
@@ -298,10 +323,11 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
         .columns = COLUMNS,                                                                        \
         .column_count = sizeof COLUMNS / sizeof *COLUMNS,                                          \
         .order = CTS_ORDER_##ORDER,                                                                \
-        .optional = CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS || \
-                    CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||                                         \
-                    CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||                                    \
-                    CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,    \
+        .optional =                                                                                \
+            (CTS_TABLE_##ID >= CTS_TABLE_CALLS && CTS_TABLE_##ID <= CTS_TABLE_GRAPH_EDGES) ||      \
+            CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||         \
+            CTS_TABLE_##ID == CTS_TABLE_ENDINGS || CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||     \
+            CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,            \
         .row_bytes = sizeof(struct ROW),                                                           \
         .rows_offset = offsetof(struct cts_catalogue, ROWS),                                       \
         .count_offset = offsetof(struct cts_catalogue, COUNT)}
@@ -319,6 +345,13 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
     T(ALLOCATIONS, allocations, cts_allocation, allocations, allocation_count, allocation_columns,
       ID),
     T(SYNCS, syncs, cts_sync, syncs, sync_count, sync_columns, RANK_OP),
+    T(CALLS, calls, cts_host_call, calls, call_count, call_columns, RANK_OP),
+    T(HOST_FUNCTIONS, host_functions, cts_host_function, host_functions, host_function_count,
+      host_function_columns, RANK_OP),
+    T(GRAPH_NODES, graph_nodes, cts_graph_node, graph_nodes, graph_node_count, graph_node_columns,
+      RANK_OP),
+    T(GRAPH_EDGES, graph_edges, cts_graph_edge, graph_edges, graph_edge_count, graph_edge_columns,
+      WRITTEN),
     T(HOST_ACCESSES, host_accesses, cts_host_access, host_accesses, host_access_count,
       host_access_columns, RANK_OP),
     T(CTA_SMS, cta_sms, cts_cta_sm, cta_sms, cta_sm_count, cta_sm_columns, WRITTEN),

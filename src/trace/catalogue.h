@@ -123,6 +123,35 @@ struct cts_host_access {
     bool is_store;
     uint64_t address, size_bytes;
 };
+/* Who asked for op: one row per op. */
+struct cts_host_call {
+    uint32_t rank;
+    uint64_t op;
+    uint32_t thread, device;
+    uint32_t stream; /* of stream-ordered allocations and frees; else CTS_NONE */
+    const char *api;
+};
+/* A function of the host in the order of a stream: requested with `op`, run by `thread`; what the
+ * thread did meanwhile has ops between begin_op and end_op. */
+struct cts_host_function {
+    uint32_t rank;
+    uint64_t op;
+    uint32_t stream, thread;
+    uint64_t begin_op, end_op;
+};
+/* The launch, copy or host function `op` is a node of an executable graph. */
+struct cts_graph_node {
+    uint32_t rank;
+    uint64_t op;
+    uint32_t graph;
+    uint64_t launch_op;
+    uint32_t node;
+};
+/* In each launch of the graph `node` begins when `after` has ended; after < node. Nodes without a
+ * row in graph_nodes do nothing. */
+struct cts_graph_edge {
+    uint32_t rank, graph, node, after;
+};
 /* Where a CTA ran; recorders that do not know write no rows. */
 struct cts_cta_sm {
     uint32_t launch, cta, sm;
@@ -270,6 +299,13 @@ void cts_catalogue_add_allocation(struct cts_catalogue_writer *writer,
 void cts_catalogue_add_sync(struct cts_catalogue_writer *writer, const struct cts_sync *row);
 void cts_catalogue_add_host_access(struct cts_catalogue_writer *writer,
                                    const struct cts_host_access *row);
+void cts_catalogue_add_call(struct cts_catalogue_writer *writer, const struct cts_host_call *row);
+void cts_catalogue_add_host_function(struct cts_catalogue_writer *writer,
+                                     const struct cts_host_function *row);
+void cts_catalogue_add_graph_node(struct cts_catalogue_writer *writer,
+                                  const struct cts_graph_node *row);
+void cts_catalogue_add_graph_edge(struct cts_catalogue_writer *writer,
+                                  const struct cts_graph_edge *row);
 void cts_catalogue_add_cta_sm(struct cts_catalogue_writer *writer, const struct cts_cta_sm *row);
 void cts_catalogue_add_cluster(struct cts_catalogue_writer *writer, const struct cts_cluster *row);
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
@@ -319,6 +355,15 @@ struct cts_catalogue {
     size_t sync_count;
     struct cts_host_access *host_accesses;
     size_t host_access_count;
+    struct cts_host_call
+        *calls; /* by rank, op; none in runs of earlier versions, as the next three */
+    size_t call_count;
+    struct cts_host_function *host_functions;
+    size_t host_function_count;
+    struct cts_graph_node *graph_nodes;
+    size_t graph_node_count;
+    struct cts_graph_edge *graph_edges; /* as written */
+    size_t graph_edge_count;
     struct cts_cta_sm *cta_sms; /* as written; may name launches and CTAs that do not exist */
     size_t cta_sm_count;
     struct cts_cluster *clusters; /* as written; may name launches that do not exist */

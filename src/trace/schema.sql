@@ -68,6 +68,25 @@ CREATE TABLE syncs (            -- events, waits, synchronisations: what orders 
     stream INTEGER, event INTEGER, -- event: handle; NULL where there is none
     result INTEGER, start_ns INTEGER, end_ns INTEGER,
     PRIMARY KEY (rank, op)) WITHOUT ROWID;
+CREATE TABLE calls (            -- the host thread of each op
+    rank INTEGER, op INTEGER,
+    thread INTEGER,             -- host thread, from 0 in the order of their first calls
+    device INTEGER,             -- the thread's current device
+    stream INTEGER,             -- of stream-ordered allocations and frees; else NULL
+    api TEXT,                   -- the API function that the program called; NULL: none
+    PRIMARY KEY (rank, op)) WITHOUT ROWID;
+CREATE TABLE host_functions (   -- functions of the host that ran in the order of a stream
+    rank INTEGER, op INTEGER, stream INTEGER, thread INTEGER,
+    begin_op INTEGER, end_op INTEGER, -- the thread's ops while it ran lie in between
+    PRIMARY KEY (rank, op)) WITHOUT ROWID;
+CREATE TABLE graph_nodes (      -- launches, copies and host functions that a graph's launch requested
+    rank INTEGER, op INTEGER,
+    graph INTEGER,              -- executable graph, counted from 1
+    launch_op INTEGER,          -- op of the graph's launch
+    node INTEGER,               -- in the graph, from 0
+    PRIMARY KEY (rank, op)) WITHOUT ROWID;
+CREATE TABLE graph_edges (      -- node follows after; after < node
+    rank INTEGER, graph INTEGER, node INTEGER, after INTEGER);
 CREATE TABLE host_accesses (    -- with --host-accesses: ranges that the CPU touched between two ops
     rank INTEGER, op INTEGER, is_store INTEGER, address INTEGER, size_bytes INTEGER);
 CREATE TABLE cta_sms (launch INTEGER, cta INTEGER, sm INTEGER); -- where CTAs ran, as far as known

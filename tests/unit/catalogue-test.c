@@ -130,6 +130,10 @@ static void every_field_comes_back(void **state)
     assert_row(&c, CTS_TABLE_COPIES, &copy_row);
     assert_row(&c, CTS_TABLE_ALLOCATIONS, &allocation_row);
     assert_row(&c, CTS_TABLE_SYNCS, &sync_row);
+    assert_row(&c, CTS_TABLE_CALLS, &call_row);
+    assert_row(&c, CTS_TABLE_HOST_FUNCTIONS, &host_function_row);
+    assert_row(&c, CTS_TABLE_GRAPH_NODES, &graph_node_row);
+    assert_row(&c, CTS_TABLE_GRAPH_EDGES, &graph_edge_row);
     assert_row(&c, CTS_TABLE_HOST_ACCESSES, &host_access_row);
     assert_row(&c, CTS_TABLE_CTA_SMS, &cta_sm_row);
     assert_row(&c, CTS_TABLE_CLUSTERS, &cluster_row);

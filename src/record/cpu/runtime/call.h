@@ -23,8 +23,12 @@ struct cts_call {
     struct cts_log *stream;
     uint32_t region, leave_present; /* bits of enum cts_attribute */
     int result;
-    bool is_entered; /* ENTER has been written */
+    bool is_entered;   /* ENTER has been written */
+    bool is_outermost; /* cts_call_api names it */
 };
+
+/* The API function that the program called on this thread; NULL outside of calls. */
+extern __thread const char *cts_call_api;
 
 void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_t *region);
 void cts_call_leave(struct cts_call *call);
@@ -34,12 +38,15 @@ void cts_call_failed(int error);
 static inline void cts_call_end(struct cts_call *call)
 {
     if (__builtin_expect(call->thread != NULL, 0)) cts_call_leave(call);
+    if (call->is_outermost) cts_call_api = NULL;
 }
 
 #define CTS_CALL()                                                                                 \
     static _Atomic uint32_t cts_call_region;                                                       \
     struct cts_call cts_this_call __attribute__((cleanup(cts_call_end)));                          \
     cts_this_call.thread = NULL;                                                                   \
+    cts_this_call.is_outermost = !cts_call_api;                                                    \
+    if (cts_this_call.is_outermost) cts_call_api = __func__;                                       \
     if (__builtin_expect(atomic_load_explicit(&cts_cpu_timeline_state, memory_order_acquire) !=    \
                              CTS_TIMELINE_OFF,                                                     \
                          0))                                                                       \

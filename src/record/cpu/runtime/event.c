@@ -205,7 +205,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, 
 {
     CTS_ENTER();
     if (flags & ~(unsigned)cudaEventWaitExternal) return cts_return(cudaErrorInvalidValue);
-    const struct cts_sync_trace trace = cts_record_sync_begin();
+    struct cts_sync_trace trace = cts_record_sync_begin();
     cts_streams_lock();
     struct CUevent_st *const event = resolve(handle);
     struct CUstream_st *const stream = cts_stream_resolve(stream_handle);
@@ -220,6 +220,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream_handle, cudaEvent_t handle, 
         struct cts_work work = {.kind = CTS_WORK_NOTHING};
         error = cts_stream_append(stream, &work, &event->point, 1, CTS_ASYNCHRONOUS);
     }
+    if (event && event->captured) trace.is_on = false; /* an edge of the graph, and no wait */
     cts_record_sync_end(&trace, CTS_SYNC_STREAM_WAIT, stream, event ? event->number : 0, error);
     cts_streams_unlock();
     return cts_return(error);

@@ -1,6 +1,8 @@
 /* Graphs: nodes with works and dependencies, made by hand or by capturing streams. Launching an
  * instantiated graph queues its works in one stream, each after all that it depends on: an order
- * that every execution on a GPU respects too, if not as parallel.
+ * that every execution on a GPU respects too, if not as parallel. A recording gets the nodes'
+ * numbers in that order and what follows what: a child graph is its nodes between two that do
+ * nothing.
  *
  * Graphs are not thread-safe, as in CUDA. capture.c makes them from streams. */
 #include "graph.h"
@@ -11,15 +13,18 @@
 #include "array.h"
 #include "copy.h"
 #include "range.h"
+#include "record.h"
 #include "stream.h"
 
 struct exec_step {
     const struct CUgraphNode_st *origin; /* compared, never read */
     struct cts_work work;
+    uint32_t node; /* its number in recordings */
 };
 struct CUgraphExec_st {
     struct exec_step *steps; /* dependencies first */
     size_t count;
+    uint32_t graph, node_count; /* of recordings */
 };
 
 /* ---- building ---- */
@@ -387,6 +392,7 @@ static bool add_step(struct CUgraphExec_st *exec, const struct CUgraphNode_st *n
     if (!grown) return false;
     exec->steps = grown;
     grown[exec->count].origin = node;
+    grown[exec->count].node = node->end;
     if (!cts_work_clone(&node->work, &grown[exec->count].work)) return false;
     exec->count++;
     return true;
@@ -400,8 +406,35 @@ static bool is_next(const struct CUgraphNode_st *node)
     return true;
 }
 
+enum { NO_NODE = UINT32_MAX };
+
+/* Numbers a node that follows its dependencies, or `begin` where it has none. */
+static uint32_t number_node(const struct CUgraphNode_st *node, struct CUgraphExec_st *exec,
+                            uint32_t begin)
+{
+    const uint32_t number = exec->node_count++;
+    for (size_t i = 0; i < node->dependency_count; i++)
+        cts_record_graph_edge(exec->graph, number, node->dependencies[i]->end);
+    if (!node->dependency_count && begin != NO_NODE)
+        cts_record_graph_edge(exec->graph, number, begin);
+    return number;
+}
+
+static cudaError_t order(struct CUgraph_st *graph, struct CUgraphExec_st *exec, uint32_t begin);
+
+static cudaError_t order_child(struct CUgraphNode_st *node, struct CUgraphExec_st *exec)
+{
+    const uint32_t begin = node->end;
+    const cudaError_t error = order(node->child, exec, begin);
+    node->end = exec->node_count++;
+    cts_record_graph_edge(exec->graph, node->end, begin);
+    for (size_t i = 0; error == cudaSuccess && i < node->child->count; i++)
+        cts_record_graph_edge(exec->graph, node->end, node->child->nodes[i]->end);
+    return error;
+}
+
 /* Appends the graph's works, dependencies first and otherwise as they were added. */
-static cudaError_t order(struct CUgraph_st *graph, struct CUgraphExec_st *exec)
+static cudaError_t order(struct CUgraph_st *graph, struct CUgraphExec_st *exec, uint32_t begin)
 {
     for (size_t i = 0; i < graph->count; i++) graph->nodes[i]->is_ordered = false;
     for (size_t left = graph->count; left; left--) {
@@ -410,8 +443,9 @@ static cudaError_t order(struct CUgraph_st *graph, struct CUgraphExec_st *exec)
         if (i == graph->count) return cudaErrorInvalidValue; /* a circle */
         struct CUgraphNode_st *const node = graph->nodes[i];
         node->is_ordered = true;
+        node->end = number_node(node, exec, begin);
         if (node->child) {
-            const cudaError_t error = order(node->child, exec);
+            const cudaError_t error = order_child(node, exec);
             if (error != cudaSuccess) return error;
         } else if (!add_step(exec, node)) {
             return cudaErrorMemoryAllocation;
@@ -436,7 +470,8 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph
         return cts_refuse(__func__, "graphs launched from the device");
     struct CUgraphExec_st *const exec = calloc(1, sizeof *exec);
     if (!exec) return cts_return(cudaErrorMemoryAllocation);
-    const cudaError_t error = order(graph, exec);
+    exec->graph = cts_record_graph();
+    const cudaError_t error = order(graph, exec, NO_NODE);
     if (error != cudaSuccess) {
         free_exec(exec);
         return cts_return(error);
@@ -471,14 +506,17 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream)
 {
     CTS_ENTER();
     if (!graphExec) return cts_return(cudaErrorInvalidValue);
-    for (size_t i = 0; i < graphExec->count; i++) {
+    const uint64_t launch_op = cts_record_graph_launch();
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < graphExec->count && error == cudaSuccess; i++) {
         struct cts_work work;
         if (!cts_work_clone(&graphExec->steps[i].work, &work))
             return cts_return(cudaErrorMemoryAllocation);
-        const cudaError_t error = cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS);
-        if (error != cudaSuccess) return cts_return(error);
+        cts_record_graph_step(graphExec->graph, launch_op, graphExec->steps[i].node);
+        error = cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS);
+        cts_record_graph_step(0, 0, 0);
     }
-    return cudaSuccess;
+    return cts_return(error);
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
@@ -498,8 +536,8 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
 {
     CTS_ENTER();
     if (!hGraphExec || !hGraph) return cts_return(cudaErrorInvalidValue);
-    struct CUgraphExec_st updated = {0};
-    const cudaError_t error = order(hGraph, &updated);
+    struct CUgraphExec_st updated = {.graph = cts_record_graph()};
+    const cudaError_t error = order(hGraph, &updated, NO_NODE);
     enum cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
     if (error != cudaSuccess || updated.count != hGraphExec->count)
         result = cudaGraphExecUpdateErrorTopologyChanged;
@@ -507,12 +545,15 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
         if (updated.steps[i].work.kind != hGraphExec->steps[i].work.kind)
             result = cudaGraphExecUpdateErrorNodeTypeChanged;
     if (resultInfo) *resultInfo = (cudaGraphExecUpdateResultInfo){.result = result};
-    if (result == cudaGraphExecUpdateSuccess)
+    if (result == cudaGraphExecUpdateSuccess) {
+        hGraphExec->graph = updated.graph;
         for (size_t i = 0; i < updated.count; i++) {
             const struct cts_work old = hGraphExec->steps[i].work;
             hGraphExec->steps[i].work = updated.steps[i].work;
+            hGraphExec->steps[i].node = updated.steps[i].node;
             updated.steps[i].work = old;
         }
+    }
     for (size_t i = 0; i < updated.count; i++) cts_work_release(&updated.steps[i].work);
     free(updated.steps);
     return cts_return(result == cudaGraphExecUpdateSuccess ? cudaSuccess

@@ -14,6 +14,7 @@ struct CUgraphNode_st {
     size_t dependency_count;
     struct CUgraphNode_st *copied_to; /* while cloning */
     bool is_ordered;                  /* while sorting */
+    uint32_t end;                     /* while sorting: what follows the node follows this number */
 };
 
 struct CUgraph_st {

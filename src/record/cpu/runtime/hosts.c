@@ -3,9 +3,9 @@
  * stores, and grows them as long as accesses touch or follow them: a loop over an array is one
  * range.
  *
- * Before the next op number is given out, all threads' ranges are written: they carry a number of
- * their own, so that they lie between the ops before and behind them. A thread that fills its
- * table writes early. */
+ * Before the next op number is given out, all threads' ranges are written: each thread's carry a
+ * number of their own, so that they lie between the ops before and behind them. A thread that fills
+ * its table writes early. */
 #include "hosts.h"
 
 #include <pthread.h>
@@ -28,7 +28,8 @@ struct notes {
     pthread_mutex_t lock; /* its thread and whoever flushes */
     struct open_range ranges[OPEN_RANGES];
     unsigned count, last;
-    bool is_free; /* its thread has ended */
+    uint32_t thread; /* its number */
+    bool is_free;    /* its thread has ended */
 };
 
 static _Atomic bool is_on;
@@ -65,6 +66,7 @@ static struct notes *new_notes(void)
         all_notes = notes;
     }
     pthread_mutex_unlock(&list_lock);
+    if (notes) notes->thread = cts_record_thread();
     if (notes) pthread_setspecific(thread_end, notes);
     own_notes = notes;
     return notes;
@@ -111,9 +113,10 @@ void __cts_host_access(const void *address, uint64_t size_bytes, int is_store)
     pthread_mutex_unlock(&notes->lock);
 }
 
-static void flush_notes(struct cts_catalogue_writer *catalogue, struct notes *notes, uint64_t op)
+static void flush_notes(struct cts_catalogue_writer *catalogue, struct notes *notes)
 {
     pthread_mutex_lock(&notes->lock);
+    const uint64_t op = notes->count ? cts_record_op_of(notes->thread, CTS_NONE) : 0;
     for (unsigned i = 0; i < notes->count; i++) {
         const struct cts_host_access row = {.rank = cts_catalogue_rank(catalogue),
                                             .op = op,
@@ -131,9 +134,7 @@ static void flush_notes(struct cts_catalogue_writer *catalogue, struct notes *no
 void cts_hosts_flush(struct cts_catalogue_writer *catalogue)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed) || atomic_load(&noted) == 0) return;
-    const uint64_t op = cts_catalogue_next_op(catalogue);
     pthread_mutex_lock(&list_lock);
-    for (struct notes *notes = all_notes; notes; notes = notes->next)
-        flush_notes(catalogue, notes, op);
+    for (struct notes *notes = all_notes; notes; notes = notes->next) flush_notes(catalogue, notes);
     pthread_mutex_unlock(&list_lock);
 }

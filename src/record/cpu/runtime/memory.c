@@ -26,7 +26,7 @@ cudaError_t cts_memory_allocate(enum cts_range_kind kind, uint64_t size_bytes, u
         if (!cts_range_allocate(kind, device, size_bytes, flags, &range))
             return cudaErrorMemoryAllocation;
     }
-    cts_record_allocation(&range, call);
+    cts_record_allocation(&range, call, CTS_NONE);
     cts_range_set((void *)range.address, range.allocation, NULL);
     *pointer = (void *)range.address;
     return cudaSuccess;
@@ -40,7 +40,7 @@ cudaError_t cts_memory_free(const void *pointer, unsigned kinds)
     cts_streams_wait_device(range.device);
     if (!cts_range_remove(pointer, kinds, &range)) return cudaErrorInvalidValue;
     cts_memory_sum("free", &range);
-    cts_record_free(&range);
+    cts_record_free(&range, CTS_NONE);
     cts_range_release(&range);
     return cudaSuccess;
 }
@@ -200,7 +200,7 @@ cudaError_t cudaHostRegister(void *ptr, size_t size, unsigned int flags)
                               .flags = flags,
                               .allocation = CTS_NONE};
     if (!cts_range_add(&range)) return cts_return(cudaErrorHostMemoryAlreadyRegistered);
-    cts_record_allocation(&range, __func__);
+    cts_record_allocation(&range, __func__, CTS_NONE);
     cts_range_set(ptr, range.allocation, NULL);
     return cudaSuccess;
 }

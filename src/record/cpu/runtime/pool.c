@@ -83,12 +83,13 @@ static struct pending *take_pending(struct CUmemPoolHandle_st *pool, struct CUst
 }
 
 static bool reuse(struct CUmemPoolHandle_st *pool, cudaStream_t handle, uint64_t size_bytes,
-                  struct cts_range *range)
+                  struct cts_range *range, uint32_t *stream_id)
 {
     cts_streams_lock();
     struct CUstream_st *const stream = cts_stream_resolve(handle);
     struct pending *const found = stream ? take_pending(pool, stream, size_bytes) : NULL;
     if (stream) cts_cpu_timeline_names(stream);
+    *stream_id = stream ? stream->id : CTS_NONE;
     if (found) {
         *range = found->range;
         cts_point_release(&found->point);
@@ -106,8 +107,9 @@ static cudaError_t allocate(struct CUmemPoolHandle_st *pool, cudaStream_t stream
     if (cudaStreamGetId(stream, &number) != cudaSuccess) return cudaErrorInvalidResourceHandle;
     if (size_bytes == 0) return cudaErrorInvalidValue;
     struct cts_range range;
+    uint32_t stream_id;
     pthread_mutex_lock(&lock);
-    bool done = reuse(pool, stream, size_bytes, &range);
+    bool done = reuse(pool, stream, size_bytes, &range, &stream_id);
     pthread_mutex_unlock(&lock);
     if (!done) done = cts_range_allocate(CTS_RANGE_DEVICE, pool->device, size_bytes, 0, &range);
     if (!done) {
@@ -115,7 +117,7 @@ static cudaError_t allocate(struct CUmemPoolHandle_st *pool, cudaStream_t stream
         done = cts_range_allocate(CTS_RANGE_DEVICE, pool->device, size_bytes, 0, &range);
     }
     if (!done) return cudaErrorMemoryAllocation;
-    cts_record_allocation(&range, call);
+    cts_record_allocation(&range, call, stream_id);
     cts_range_set((void *)range.address, range.allocation, pool);
     pthread_mutex_lock(&lock);
     pool->used_bytes += size_bytes;
@@ -172,7 +174,7 @@ cudaError_t cts_pool_free(const void *pointer, struct CUstream_st *stream)
     if (!cts_range_remove(pointer, 1u << CTS_RANGE_DEVICE | 1u << CTS_RANGE_MANAGED, &range))
         return cudaErrorInvalidValue;
     cts_memory_sum("free", &range);
-    cts_record_free(&range);
+    cts_record_free(&range, stream ? stream->id : CTS_NONE);
     struct CUmemPoolHandle_st *const pool = range.pool;
     pthread_mutex_lock(&lock);
     if (pool) pool->used_bytes -= range.size_bytes;

@@ -254,7 +254,7 @@ void cts_ranges_reset(int device)
         if ((range.kind == CTS_RANGE_DEVICE || range.kind == CTS_RANGE_ARRAY) &&
             range.device == device) {
             cts_memory_sum("free", &range);
-            cts_record_free(&range);
+            cts_record_free(&range, CTS_NONE);
             cts_heap_free(device_heaps[device], range.address, range.size_bytes);
         } else
             ranges[kept++] = range;

@@ -135,10 +135,35 @@ void cts_record_finish(bool idle)
 
 /* ---- rows ---- */
 
-uint64_t cts_record_op(void)
+uint32_t cts_record_thread(void)
+{
+    static _Atomic uint32_t threads;
+    static __thread uint32_t number; /* + 1 */
+    if (!number) number = atomic_fetch_add(&threads, 1) + 1;
+    return number - 1;
+}
+
+uint64_t cts_record_op_of(uint32_t thread, uint32_t stream)
+{
+    const struct cts_host_call row = {.rank = rank,
+                                      .op = cts_catalogue_next_op(catalogue),
+                                      .thread = thread,
+                                      .device = (uint32_t)cts_current_device(),
+                                      .stream = stream,
+                                      .api = cts_call_api};
+    cts_catalogue_add_call(catalogue, &row);
+    return row.op;
+}
+
+static uint64_t op_in(uint32_t stream)
 {
     cts_hosts_flush(catalogue);
-    return cts_catalogue_next_op(catalogue);
+    return cts_record_op_of(cts_record_thread(), stream);
+}
+
+uint64_t cts_record_op(void)
+{
+    return op_in(CTS_NONE);
 }
 
 void cts_record_file(struct cts_file *file)
@@ -233,7 +258,7 @@ static const char *text_or_null(const char *text)
     return text && *text ? text : NULL;
 }
 
-void cts_record_allocation(struct cts_range *range, const char *call)
+void cts_record_allocation(struct cts_range *range, const char *call, uint32_t stream)
 {
     const struct cts_allocation_desc *const desc = hint;
     hint = NULL;
@@ -242,7 +267,7 @@ void cts_record_allocation(struct cts_range *range, const char *call)
     range->allocation = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, 1);
     struct cts_allocation row = {.allocation = range->allocation,
                                  .rank = rank,
-                                 .op = cts_record_op(),
+                                 .op = op_in(stream),
                                  .freed_op = UINT64_MAX,
                                  .device = (uint32_t)range->device,
                                  .address = range->address,
@@ -261,10 +286,52 @@ void cts_record_allocation(struct cts_range *range, const char *call)
     cts_catalogue_add_allocation(catalogue, &row);
 }
 
-void cts_record_free(const struct cts_range *range)
+void cts_record_free(const struct cts_range *range, uint32_t stream)
 {
     if (!cts_record_is_on() || range->allocation == CTS_NONE) return;
-    cts_catalogue_free_allocation(catalogue, range->allocation, cts_record_op());
+    cts_catalogue_free_allocation(catalogue, range->allocation, op_in(stream));
+}
+
+/* ---- graphs ---- */
+
+static __thread struct {
+    uint32_t graph, node;
+    uint64_t launch_op;
+} graph_step;
+
+uint32_t cts_record_graph(void)
+{
+    static _Atomic uint32_t graphs;
+    return cts_record_is_on() ? atomic_fetch_add(&graphs, 1) + 1 : 0;
+}
+
+void cts_record_graph_edge(uint32_t graph, uint32_t node, uint32_t after)
+{
+    if (!graph || !cts_record_is_on()) return;
+    cts_catalogue_add_graph_edge(catalogue, &(struct cts_graph_edge){rank, graph, node, after});
+}
+
+uint64_t cts_record_graph_launch(void)
+{
+    return cts_record_is_on() ? cts_record_op() : 0;
+}
+
+void cts_record_graph_step(uint32_t graph, uint64_t launch_op, uint32_t node)
+{
+    graph_step.graph = graph;
+    graph_step.launch_op = launch_op;
+    graph_step.node = node;
+}
+
+static void add_graph_node(uint64_t op)
+{
+    if (!graph_step.graph) return;
+    cts_catalogue_add_graph_node(catalogue,
+                                 &(struct cts_graph_node){.rank = rank,
+                                                          .op = op,
+                                                          .graph = graph_step.graph,
+                                                          .launch_op = graph_step.launch_op,
+                                                          .node = graph_step.node});
 }
 
 /* ---- works ---- */
@@ -348,6 +415,8 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
     case CTS_WORK_LAUNCH:
     case CTS_WORK_COPY:
     case CTS_WORK_MEMSET:
+    case CTS_WORK_HOST:
+    case CTS_WORK_CALLBACK:
         break;
     case CTS_WORK_EVENT: {
         const struct cts_sync_trace now = cts_record_sync_begin();
@@ -360,9 +429,10 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
     trace->is_on = true;
     trace->call_ns = cts_clock_ns();
     trace->op = cts_record_op();
+    add_graph_node(trace->op);
     if (work->kind == CTS_WORK_LAUNCH)
         call_launch(work, stream, trace);
-    else
+    else if (work->kind == CTS_WORK_COPY || work->kind == CTS_WORK_MEMSET)
         trace->id = cts_catalogue_reserve(catalogue, CTS_ID_COPY, 1);
 }
 
@@ -409,6 +479,24 @@ void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *
                                  .start_ns = start_ns,
                                  .end_ns = end_ns};
     cts_catalogue_add_copy(catalogue, &row);
+}
+
+uint64_t cts_record_host_begin(void)
+{
+    return cts_record_is_on() ? cts_record_op() : 0;
+}
+
+void cts_record_host_end(const struct CUstream_st *stream, const struct cts_trace *trace,
+                         uint64_t begin_op)
+{
+    if (!cts_record_is_on() || !begin_op) return;
+    const struct cts_host_function row = {.rank = rank,
+                                          .op = trace->op,
+                                          .stream = stream->id,
+                                          .thread = cts_record_thread(),
+                                          .begin_op = begin_op,
+                                          .end_op = cts_record_op()};
+    cts_catalogue_add_host_function(catalogue, &row);
 }
 
 /* ---- synchronisations ---- */

@@ -34,8 +34,14 @@ bool cts_record_is_on(void);
 /* Whether launches from now on are recorded. */
 void cts_record_switch(bool on);
 
-/* The next op number; accesses of the host noted so far are booked before it. */
+/* The next op number, and its row in `calls`; accesses of the host noted so far are booked before
+ * it. */
 uint64_t cts_record_op(void);
+/* The same for `thread`, without booking accesses; `stream`: CTS_NONE or of stream-ordered memory.
+ */
+uint64_t cts_record_op_of(uint32_t thread, uint32_t stream);
+/* The number of this host thread, from 0 in the order of their first calls. */
+uint32_t cts_record_thread(void);
 
 /* A file's modules, kernels, sites, ... get their ids and rows. */
 void cts_record_file(struct cts_file *file);
@@ -45,9 +51,22 @@ void cts_record_file(struct cts_file *file);
 void cts_record_settle(void);
 void cts_record_stream(struct CUstream_st *stream);
 void cts_record_stream_end(const struct CUstream_st *stream);
-/* Uses up the thread's allocation hint. `call`: the API function. */
-void cts_record_allocation(struct cts_range *range, const char *call);
-void cts_record_free(const struct cts_range *range);
+/* Uses up the thread's allocation hint. `call`: the API function; `stream`: of a stream-ordered
+ * allocation or free, else CTS_NONE. */
+void cts_record_allocation(struct cts_range *range, const char *call, uint32_t stream);
+void cts_record_free(const struct cts_range *range, uint32_t stream);
+
+/* Around a function of the host that a stream runs. */
+uint64_t cts_record_host_begin(void);
+void cts_record_host_end(const struct CUstream_st *stream, const struct cts_trace *trace,
+                         uint64_t begin_op);
+
+/* An executable graph gets a number; 0 while nothing is recorded. */
+uint32_t cts_record_graph(void);
+void cts_record_graph_edge(uint32_t graph, uint32_t node, uint32_t after);
+/* The launch of a graph: its op. What the thread submits from now on is that node of it. */
+uint64_t cts_record_graph_launch(void);
+void cts_record_graph_step(uint32_t graph, uint64_t launch_op, uint32_t node); /* graph 0: none */
 
 /* A work at its call (in the order of the stream's ops) and at its end. */
 void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,

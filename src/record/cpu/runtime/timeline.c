@@ -34,7 +34,8 @@ static const struct cts_recorder *recorder;
 static uint64_t opened_ns;
 static _Atomic uint64_t last_correlation;
 static uint32_t made_streams[CTS_DEVICES_MAX]; /* under the streams' lock */
-static __thread struct cts_call *current;      /* the thread's outermost call */
+__thread const char *cts_call_api;
+static __thread struct cts_call *current; /* the thread's outermost call */
 
 enum {
     BIT_STREAM = 1u << CTS_ATTRIBUTE_STREAM_REF,

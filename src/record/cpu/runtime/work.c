@@ -237,12 +237,14 @@ static void run_host_function(const struct cts_work *work, struct CUstream_st *s
                               const struct cts_trace *trace)
 {
     const uint64_t start_ns = trace->log ? cts_clock_ns() : 0;
+    const uint64_t begin_op = trace->is_on ? cts_record_host_begin() : 0;
     cts_in_callback = true;
     if (work->kind == CTS_WORK_HOST)
         work->host.function(work->host.data);
     else
         work->callback.function(stream, cts_sticky(stream->device), work->callback.data);
     cts_in_callback = false;
+    if (trace->is_on) cts_record_host_end(stream, trace, begin_op);
     if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, cts_clock_ns());
 }
 
