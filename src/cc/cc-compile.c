@@ -122,6 +122,14 @@ static void add_core_libraries(struct cc_session *session, struct cc_process *pr
     if (access(folder, R_OK) == 0) cc_add(process, "-idirafter", folder);
 }
 
+/* The CPU device shows the API of CUDA 12 unless the command line asks for 13. */
+static void add_cuda_version(struct cc_session *session, struct cc_process *process)
+{
+    const unsigned version = session->request->cuda_version;
+    if (version && !session->request->for_cuda)
+        cc_add(process, cc_text(&session->request->pool, "-DCTS_CUDA_VERSION=%u", version), NULL);
+}
+
 /* clang in CUDA mode with our headers in place of a toolkit's. */
 void cc_open_own(struct cc_session *session, struct cc_process *process, const char *side,
                  const char *architecture)
@@ -135,6 +143,7 @@ void cc_open_own(struct cc_session *session, struct cc_process *process, const c
     cc_add(process, "-Wno-unknown-cuda-version", NULL);
     cc_add(process, "-isystem", headers);
     cc_add(process, "-include", "ctascope_cuda.h");
+    add_cuda_version(session, process);
     cc_add_tolerances(session, process);
     add_core_libraries(session, process);
     cc_add_colours(process);
@@ -260,6 +269,7 @@ void cc_plain_command(struct cc_session *session, const struct cc_input *input,
         cc_add_runtime_headers(session, process);
     else
         cc_add(process, "-idirafter", cc_part(session, cts_share_directory(), "cpu"));
+    add_cuda_version(session, process);
     cc_list_add_all(&process->command, &session->request->shared);
     cc_add_host_options(session, process);
     if (input->clang_language) cc_add(process, "-x", input->clang_language);

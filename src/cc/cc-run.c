@@ -166,9 +166,9 @@ static int print_version(struct cc_session *session)
     struct cc_process process = {0};
     /* Build systems know a compiler by words of its own. */
     printf(
-        "ctascope cc %s, in the place of \"nvcc: NVIDIA (R) Cuda compiler driver\", release 12.3, "
-        "V12.3.107\n",
-        CTASCOPE_VERSION);
+        "ctascope cc %s, in the place of \"nvcc: NVIDIA (R) Cuda compiler driver\", release %s\n",
+        CTASCOPE_VERSION,
+        session->request->cuda_version == 13 ? "13.0, V13.0.88" : "12.9, V12.9.86");
     fflush(stdout);
     cc_list_add(&process.command, session->clangxx);
     cc_list_add(&process.command, "--version");

@@ -15,17 +15,11 @@
 
 #define __CUDACC__ 1
 #define __NVCC__   1
-#if defined(CTS_CUDART) && CTS_CUDART >= 13
-#define __CUDACC_VER_MAJOR__ 13
-#define __CUDACC_VER_MINOR__ 0
-#define __CUDACC_VER_BUILD__ 88
-#define CUDA_VERSION         13000
-#else
-#define __CUDACC_VER_MAJOR__ 12
-#define __CUDACC_VER_MINOR__ 3
-#define __CUDACC_VER_BUILD__ 107
-#define CUDA_VERSION         12030
-#endif
+#include "ctascope/version.h"
+#define __CUDACC_VER_MAJOR__         CTS_CUDA_MAJOR
+#define __CUDACC_VER_MINOR__         CTS_CUDA_MINOR
+#define __CUDACC_VER_BUILD__         CTS_CUDA_BUILD
+#define CUDA_VERSION                 CTS_CUDA_API_VERSION
 #define __CUDACC_EXTENDED_LAMBDA__   1
 #define __CUDACC_RELAXED_CONSTEXPR__ 1
 #define __CUDA_ARCH_LIST__           900

@@ -13,7 +13,7 @@
 #endif
 
 #ifndef CUDA_VERSION
-#define CUDA_VERSION 12030
+#define CUDA_VERSION CTS_CUDA_API_VERSION
 #endif
 #ifndef CUDAAPI
 #define CUDAAPI
@@ -225,7 +225,14 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev);
 CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev);
 CUresult cuDevicePrimaryCtxRelease(CUdevice dev);
+#if CTS_API_13
+typedef struct CUctxCreateParams_st
+    CUctxCreateParams; /* NULL: a plain context; others are refused */
+CUresult cuCtxCreate(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags,
+                     CUdevice dev);
+#else
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev);
+#endif
 CUresult cuCtxDestroy(CUcontext ctx);
 CUresult cuCtxSetCurrent(CUcontext ctx);
 CUresult cuCtxGetCurrent(CUcontext *pctx);

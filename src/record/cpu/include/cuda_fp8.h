@@ -1,11 +1,13 @@
 /* 8-bit floating point: e4m3 (no infinity, largest 448) and e5m2 (the upper half of a half), on
- * host and device, with pairs and fours of them. Conversions round once, to nearest even. */
+ * host and device, with pairs and fours of them; conversions round once, to nearest even. Behind
+ * them e8m0, the powers of two that scale blocks of numbers. */
 #ifndef CTASCOPE_CUDA_FP8_H
 #define CTASCOPE_CUDA_FP8_H
 #define __CUDA_FP8_H__ 1
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
+#include "device_types.h"
 
 #define CTS_FP8_ static __inline__ __host__ __device__ __attribute__((always_inline))
 
@@ -182,6 +184,68 @@ CTS_FP8_ __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
 CTS_FP8_TYPE_(e4m3, __NV_E4M3)
 CTS_FP8_TYPE_(e5m2, __NV_E5M2)
 #undef CTS_FP8_TYPE_
+
+/* Scales of CUDA 12.8 and later: code c is 2^(c - 127), 255 is NaN; there is no sign. A size is
+ * rounded to a power of two, towards zero or (any other mode) away from it; what is too small is
+ * 2^-127. */
+CTS_FP8_ __nv_fp8_storage_t __nv_cvt_double_to_e8m0(double x, __nv_saturation_t saturate,
+                                                    enum cudaRoundMode rounding)
+{
+    const unsigned long long bits = __builtin_bit_cast(unsigned long long, x) << 1 >> 1;
+    const unsigned long long least = 0x3800000000000000ull; /* 2^-127 */
+    if (x != x) return 0xff;
+    if (bits < least) return 0;
+    const bool is_power = (bits & 0xfffffffffffffull) == 0;
+    const unsigned code =
+        (unsigned)((bits - least) >> 52) + (rounding != cudaRoundZero && !is_power);
+    return (__nv_fp8_storage_t)(code <= 254 ? code : saturate == __NV_SATFINITE ? 254 : 255);
+}
+
+CTS_FP8_ __nv_fp8_storage_t __nv_cvt_float_to_e8m0(float x, __nv_saturation_t saturate,
+                                                   enum cudaRoundMode rounding)
+{
+    return __nv_cvt_double_to_e8m0((double)x, saturate, rounding);
+}
+
+CTS_FP8_ __nv_fp8_storage_t __nv_cvt_bfloat16raw_to_e8m0(__nv_bfloat16_raw x,
+                                                         __nv_saturation_t saturate,
+                                                         enum cudaRoundMode rounding)
+{
+    return __nv_cvt_double_to_e8m0((double)__bfloat162float(__nv_bfloat16(x)), saturate, rounding);
+}
+
+CTS_FP8_ float cts_e8m0_value_(__nv_fp8_storage_t code)
+{
+    if (code == 255) return __builtin_nanf("");
+    return __builtin_bit_cast(float, code ? (unsigned)code << 23 : 1u << 22);
+}
+
+CTS_FP8_ __nv_bfloat16_raw __nv_cvt_e8m0_to_bf16raw(__nv_fp8_storage_t x)
+{
+    return __nv_bfloat16(cts_e8m0_value_(x));
+}
+
+struct __nv_fp8_e8m0 {
+    __nv_fp8_storage_t __x;
+    __nv_fp8_e8m0() = default;
+    __host__ __device__ explicit __nv_fp8_e8m0(const __half f) : __nv_fp8_e8m0(__half2float(f)) {}
+    __host__ __device__ explicit __nv_fp8_e8m0(const __nv_bfloat16 f)
+        : __nv_fp8_e8m0(__bfloat162float(f))
+    {
+    }
+    template <class T_, class = decltype(static_cast<double>(*(T_ *)nullptr)),
+              bool = (bool)__is_arithmetic(T_)>
+    __host__ __device__ explicit __nv_fp8_e8m0(const T_ f)
+        : __x(__nv_cvt_double_to_e8m0((double)f, __NV_SATFINITE, cudaRoundPosInf))
+    {
+    }
+    __host__ __device__ explicit operator float() const { return cts_e8m0_value_(__x); }
+    __host__ __device__ explicit operator double() const { return (double)cts_e8m0_value_(__x); }
+    __host__ __device__ explicit operator __nv_bfloat16() const
+    {
+        return __nv_bfloat16(cts_e8m0_value_(__x));
+    }
+};
 #undef CTS_FP8_
 
 #endif

@@ -497,16 +497,27 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, i
 
 /* ---- versions, processes, deprecated names ---- */
 
+static cudaError_t give_version(int *version, int value)
+{
+    if (!version) return cts_return(cudaErrorInvalidValue);
+    *version = value;
+    return cudaSuccess;
+}
+
 cudaError_t cudaDriverGetVersion(int *driverVersion)
 {
-    if (!driverVersion) return cts_return(cudaErrorInvalidValue);
-    *driverVersion = CUDART_VERSION;
-    return cudaSuccess;
+    return give_version(driverVersion, 13000); /* it serves programs of 12 and 13 */
 }
 
 cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
 {
-    return cudaDriverGetVersion(runtimeVersion);
+    return give_version(runtimeVersion, CUDART_VERSION);
+}
+
+/* cudaRuntimeGetVersion of programs that are compiled for 13 (ctascope/runtime_names.h). */
+cudaError_t __cts_runtime_version_13(int *runtimeVersion)
+{
+    return give_version(runtimeVersion, 13000);
 }
 
 cudaError_t cudaCtxResetPersistingL2Cache(void)

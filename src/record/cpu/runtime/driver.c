@@ -8,6 +8,8 @@
 
 #pragma GCC visibility push(default)
 #include "../include/ctascope_driver_api.h"
+/* cuCtxCreate of CUDA 13 (ctascope/runtime_names.h). */
+CUresult cuCtxCreate_v4(CUcontext *pctx, const void *parameters, unsigned int flags, CUdevice dev);
 #pragma GCC visibility pop
 
 #include "copy.h"
@@ -231,6 +233,12 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
     (void)flags; /* how to wait: a hint */
     const CUresult result = cuDevicePrimaryCtxRetain(pctx, dev);
     return result == CUDA_SUCCESS ? cuCtxPushCurrent(*pctx) : result;
+}
+
+CUresult cuCtxCreate_v4(CUcontext *pctx, const void *parameters, unsigned int flags, CUdevice dev)
+{
+    if (parameters) return result_of(cts_refuse("cuCtxCreate", "contexts with parameters"));
+    return cuCtxCreate(pctx, flags, dev);
 }
 
 CUresult cuCtxDestroy(CUcontext ctx)

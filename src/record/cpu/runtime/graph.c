@@ -293,6 +293,19 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
     return cudaSuccess;
 }
 
+/* Edges have no data here: what they could say (ports, programmatic launch) is for kernels' ends.
+ */
+cudaError_t cudaGraphAddDependencies_v2(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to,
+                                        const cudaGraphEdgeData *edgeData, size_t numDependencies)
+{
+    CTS_ENTER();
+    for (size_t i = 0; edgeData && i < numDependencies; i++)
+        if (edgeData[i].type || edgeData[i].from_port || edgeData[i].to_port)
+            return cts_refuse("cudaGraphAddDependencies", "edges with data");
+    return cudaGraphAddDependencies(graph, from, to, numDependencies);
+}
+
 /* ---- asking ---- */
 
 /* Fills at most *count elements (all when `nodes` is NULL is only counted). */
@@ -340,6 +353,13 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGrap
             }
     if (!from || found < *numEdges) *numEdges = found;
     return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                 cudaGraphEdgeData *edgeData, size_t *numEdges)
+{
+    if (edgeData && numEdges) memset(edgeData, 0, *numEdges * sizeof *edgeData);
+    return cudaGraphGetEdges(graph, from, to, numEdges);
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType)

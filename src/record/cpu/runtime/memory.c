@@ -154,6 +154,35 @@ cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvis
     return cudaSuccess;
 }
 
+/* The device that a location of CUDA 13 means; one that is none: -2, which nothing accepts. */
+static int device_of_location(struct cudaMemLocation location)
+{
+    switch (location.type) {
+    case cudaMemLocationTypeDevice:
+        return location.id;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNuma:
+    case cudaMemLocationTypeHostNumaCurrent:
+        return cudaCpuDeviceId;
+    default:
+        return -2;
+    }
+}
+
+cudaError_t cudaMemPrefetchAsync_v2(const void *devPtr, size_t count,
+                                    struct cudaMemLocation location, unsigned int flags,
+                                    cudaStream_t stream)
+{
+    if (flags) return cts_return(cudaErrorInvalidValue);
+    return cudaMemPrefetchAsync(devPtr, count, device_of_location(location), stream);
+}
+
+cudaError_t cudaMemAdvise_v2(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                             struct cudaMemLocation location)
+{
+    return cudaMemAdvise(devPtr, count, advice, device_of_location(location));
+}
+
 cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
                                      enum cudaMemRangeAttribute attribute, const void *devPtr,
                                      size_t count)

@@ -18,6 +18,7 @@
 #define CTS_RUNTIME_BUILD 1
 #include "../include/ctascope_runtime_api.h"
 void __cts_per_thread_default_stream(void);
+cudaError_t __cts_runtime_version_13(int *runtimeVersion); /* CUDA 13's cudaRuntimeGetVersion */
 #include "record/abi.h"
 #pragma GCC visibility pop
 

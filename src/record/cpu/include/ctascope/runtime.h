@@ -279,7 +279,7 @@ CTS_API_ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *executable, cudaGraph
     return ::cudaGraphInstantiate(executable, graph, 0ull);
 }
 
-#if CTS_CUDART_13
+#if CTS_API_13
 /* As CUDA 12 has them, too. */
 CTS_API_ struct cudaMemLocation cts_location_(int device)
 {

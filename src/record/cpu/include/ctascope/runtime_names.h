@@ -1,8 +1,19 @@
-/* Which function of NVIDIA's runtime a name means, in a program for it (CTS_CUDART): some have a
- * second version, and with one default stream per thread many have their own. */
+/* Which function a name means where it is not the one of that name: NVIDIA's runtime (CTS_CUDART)
+ * has some in a second version, and with one default stream per thread many have their own; the CPU
+ * device's library has CUDA 12's functions by their names and 13's by names with _v2. */
 #ifndef CTASCOPE_RUNTIME_NAMES_H
 #define CTASCOPE_RUNTIME_NAMES_H
 
+#if !defined(CTS_CUDART) && CTS_API_13
+#pragma redefine_extname cudaGraphAddDependencies cudaGraphAddDependencies_v2
+#pragma redefine_extname cudaGraphGetEdges cudaGraphGetEdges_v2
+#pragma redefine_extname cudaMemAdvise cudaMemAdvise_v2
+#pragma redefine_extname cudaMemPrefetchAsync cudaMemPrefetchAsync_v2
+#pragma redefine_extname cudaRuntimeGetVersion __cts_runtime_version_13
+#pragma redefine_extname cuCtxCreate cuCtxCreate_v4
+#endif
+
+#ifdef CTS_CUDART
 #if CTS_CUDART == 12
 #pragma redefine_extname cudaGetDeviceProperties cudaGetDeviceProperties_v2
 #pragma redefine_extname cudaChooseDevice cudaChooseDevice_v2
@@ -65,5 +76,7 @@
 #pragma redefine_extname cudaStreamSynchronize cudaStreamSynchronize_ptsz
 #pragma redefine_extname cudaStreamWaitEvent cudaStreamWaitEvent_ptsz
 #endif
+
+#endif /* CTS_CUDART */
 
 #endif

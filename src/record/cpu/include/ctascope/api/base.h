@@ -14,16 +14,10 @@ typedef struct dim3 {
 #include "../vector_types.h" /* dim3, with its constructors in C++ */
 #endif
 
-#if defined(CTS_CUDART) && CTS_CUDART >= 13
-#define CUDART_VERSION 13000
-#define CTS_CUDART_13  1
-#else
-#define CUDART_VERSION 12030
-#define CTS_CUDART_13  0
-#endif
-#ifdef CTS_CUDART
+#include "../version.h"
+
+#define CUDART_VERSION CTS_CUDA_API_VERSION
 #include "../runtime_names.h"
-#endif
 #ifndef CUDART_CB
 #define CUDART_CB
 #endif

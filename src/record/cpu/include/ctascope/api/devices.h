@@ -36,6 +36,16 @@ typedef struct CUuuid_st {
 } CUuuid;
 typedef struct CUuuid_st cudaUUID_t;
 
+/* What CUDA 13 took away. On the CPU device the place stays, under another name: its library has
+ * one layout. */
+#if !CTS_API_13
+#define CTS_REMOVED_IN_13(name) int name;
+#elif defined(CTS_CUDART)
+#define CTS_REMOVED_IN_13(name)
+#else
+#define CTS_REMOVED_IN_13(name) int cts_removed_##name;
+#endif
+
 struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;
@@ -49,31 +59,21 @@ struct cudaDeviceProp {
     int maxThreadsPerBlock;
     int maxThreadsDim[3];
     int maxGridSize[3];
-#if !CTS_CUDART_13
-    int clockRate; /* kHz */
-#endif
+    CTS_REMOVED_IN_13(clockRate) /* kHz */
     size_t totalConstMem;
     int major;
     int minor;
     size_t textureAlignment;
     size_t texturePitchAlignment;
-#if !CTS_CUDART_13
-    int deviceOverlap;
-#endif
+    CTS_REMOVED_IN_13(deviceOverlap)
     int multiProcessorCount;
-#if !CTS_CUDART_13
-    int kernelExecTimeoutEnabled;
-#endif
+    CTS_REMOVED_IN_13(kernelExecTimeoutEnabled)
     int integrated;
     int canMapHostMemory;
-#if !CTS_CUDART_13
-    int computeMode;
-#endif
+    CTS_REMOVED_IN_13(computeMode)
     int maxTexture1D;
     int maxTexture1DMipmap;
-#if !CTS_CUDART_13
-    int maxTexture1DLinear;
-#endif
+    CTS_REMOVED_IN_13(maxTexture1DLinear)
     int maxTexture2D[2];
     int maxTexture2DMipmap[2];
     int maxTexture2DLinear[3];
@@ -100,9 +100,7 @@ struct cudaDeviceProp {
     int tccDriver;
     int asyncEngineCount;
     int unifiedAddressing;
-#if !CTS_CUDART_13
-    int memoryClockRate; /* kHz */
-#endif
+    CTS_REMOVED_IN_13(memoryClockRate) /* kHz */
     int memoryBusWidth;
     int l2CacheSize;
     int persistingL2CacheMaxSize;
@@ -116,17 +114,13 @@ struct cudaDeviceProp {
     int isMultiGpuBoard;
     int multiGpuBoardGroupID;
     int hostNativeAtomicSupported;
-#if !CTS_CUDART_13
-    int singleToDoublePrecisionPerfRatio;
-#endif
+    CTS_REMOVED_IN_13(singleToDoublePrecisionPerfRatio)
     int pageableMemoryAccess;
     int concurrentManagedAccess;
     int computePreemptionSupported;
     int canUseHostPointerForRegisteredMem;
     int cooperativeLaunch;
-#if !CTS_CUDART_13
-    int cooperativeMultiDeviceLaunch;
-#endif
+    CTS_REMOVED_IN_13(cooperativeMultiDeviceLaunch)
     size_t sharedMemPerBlockOptin;
     int pageableMemoryAccessUsesHostPageTables;
     int directManagedMemAccessFromHost;
@@ -146,7 +140,7 @@ struct cudaDeviceProp {
     int ipcEventSupported;
     int clusterLaunch;
     int unifiedFunctionPointers;
-#if CTS_CUDART_13
+#if CTS_API_13
     int deviceNumaConfig;
     int deviceNumaId;
     int mpsEnabled;
@@ -314,7 +308,7 @@ cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
 
 /* Deprecated names of the above. */
-#if !CTS_CUDART_13
+#if !CTS_API_13
 cudaError_t cudaThreadExit(void);
 cudaError_t cudaThreadSynchronize(void);
 cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value);

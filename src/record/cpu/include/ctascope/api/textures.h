@@ -59,7 +59,7 @@ struct cudaResourceViewDesc {
     enum cudaResourceViewFormat format;
     size_t width, height, depth;
     unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
-#if CTS_CUDART_13
+#if CTS_API_13
     unsigned int reserved[16];
 #endif
 };
