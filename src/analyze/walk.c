@@ -84,6 +84,10 @@ enum cts_status cts_walk_sites_make(const struct cts_catalogue *catalogue,
     for (size_t i = 0; i < sites->count; i++) {
         const struct cts_site *const row = &catalogue->sites[i];
         const uint32_t width = row->width_bytes;
+        if (cts_operation_is_barrier(row->operation)) { /* no access names it */
+            sites->items[i] = (struct cts_walk_site){.width_bytes = 1, .class = CTS_SITE_READ};
+            continue;
+        }
         const bool is_usable = row->operation >= CTS_LOAD && row->operation <= CTS_OPERATION_LAST &&
                                width >= 1 && width <= CTS_WALK_WIDTH_MAX;
         sites->all_usable &= is_usable;
@@ -251,10 +255,26 @@ static bool are_plainly_fine(const struct cts_acc_batch *batch, const struct cts
            all_spaces(batch->space, count);
 }
 
+static enum cts_status check_barriers(const struct cts_acc_batch *batch, uint64_t cta_count,
+                                      const struct cts_acc_chunk *chunk, struct cts_error *error)
+{
+    for (size_t i = 0; i < batch->barrier_count; i++) {
+        const uint32_t cta = batch->barriers[i].cta;
+        if (cta >= cta_count || cta < chunk->first_cta || cta > chunk->last_cta)
+            return cts_fail(error, CTS_FORMAT,
+                            "a barrier names CTA %u of a launch with %llu CTAs, in a chunk for "
+                            "CTAs %u to %u",
+                            cta, (unsigned long long)cta_count, chunk->first_cta, chunk->last_cta);
+    }
+    return CTS_OK;
+}
+
 static enum cts_status check_records(const struct cts_acc_batch *batch,
                                      const struct cts_walk_sites *sites, uint64_t cta_count,
                                      const struct cts_acc_chunk *chunk, struct cts_error *error)
 {
+    const enum cts_status status = check_barriers(batch, cta_count, chunk, error);
+    if (status) return status;
     if (are_plainly_fine(batch, sites, cta_count, chunk)) return CTS_OK;
     for (size_t i = 0; i < batch->record_count; i++)
         if (!is_fine(batch, i, sites, cta_count, chunk))
@@ -490,12 +510,51 @@ struct wanted {
     struct range after;     /* CTAs that may come again: they stay open */
 };
 
+/* The next run of a batch: from *next on, of accesses and, where they are wanted, barriers. False
+ * behind the last one. */
+struct next {
+    size_t record, barrier;
+};
+static bool next_run(const struct cts_acc_batch *batch, bool takes_barriers, struct next *next,
+                     struct cts_walk_run *run)
+{
+    const struct cts_acc_barrier *const barriers = batch->barriers;
+    const size_t barrier_count = takes_barriers ? batch->barrier_count : 0;
+    size_t i = next->record, b = next->barrier;
+    if (i == batch->record_count && b == barrier_count) return false;
+    const bool is_barrier = b < barrier_count && barriers[b].before <= i;
+    const uint32_t cta = is_barrier ? barriers[b].cta : batch->cta[i];
+    *run = (struct cts_walk_run){.batch = batch, .begin = i, .barrier_begin = b, .cta = cta};
+    for (;;) {
+        if (b < barrier_count && barriers[b].before <= i) {
+            if (barriers[b].cta != cta) break;
+            b++;
+        } else {
+            const size_t stop = b < barrier_count ? barriers[b].before : batch->record_count;
+            while (i < stop && batch->cta[i] == cta) i++;
+            if (i < stop || i == batch->record_count) break;
+        }
+    }
+    while (b < barrier_count && barriers[b].before <= i && barriers[b].cta == cta) b++;
+    run->end = next->record = i;
+    run->barrier_end = next->barrier = b;
+    return true;
+}
+
 /* Whether each CTA has one run of records. Not where CTAs take turns: at barriers of the grid, and
  * while one waits for memory that another writes. */
-static bool is_in_order(const struct cts_acc_batch *batch)
+static bool is_in_order(const struct cts_acc_batch *batch, bool takes_barriers)
 {
     for (size_t i = 1; i < batch->record_count; i++)
         if (batch->cta[i] < batch->cta[i - 1]) return false;
+    const struct cts_acc_barrier *const barriers = batch->barriers;
+    for (size_t b = 0; takes_barriers && b < batch->barrier_count; b++) {
+        const size_t at = barriers[b].before;
+        if ((at && batch->cta[at - 1] > barriers[b].cta) ||
+            (at < batch->record_count && batch->cta[at] < barriers[b].cta) ||
+            (b && barriers[b].cta < barriers[b - 1].cta))
+            return false;
+    }
     return true;
 }
 
@@ -506,13 +565,13 @@ static enum cts_status hand_over(const struct reading *r, const struct cts_acc_c
 {
     struct cts_walk *const walk = r->walk;
     const struct cts_acc_batch *const batch = &r->thread->batch;
-    const bool closes = walk->ops->takes_parts || is_in_order(batch);
-    for (size_t begin = 0, end; begin < batch->record_count; begin = end) {
-        const uint32_t cta = batch->cta[begin];
-        for (end = begin + 1; end < batch->record_count && batch->cta[end] == cta;) end++;
+    const bool takes_barriers = walk->ops->takes_barriers;
+    const bool closes = walk->ops->takes_parts || is_in_order(batch, takes_barriers);
+    struct cts_walk_run run;
+    for (struct next next = {0}; next_run(batch, takes_barriers, &next, &run);) {
+        const uint32_t cta = run.cta;
         if (cta < walk->scope->first_cta || cta >= walk->scope->end_cta) continue;
         if (cta == wanted->skipped || (wanted->only != NO_CTA && cta != wanted->only)) continue;
-        const struct cts_walk_run run = {batch, begin, end, cta};
         size_t place = 0;
         enum cts_status status = open_cta(r, chunk, cta, &place);
         if (!status)

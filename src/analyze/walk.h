@@ -93,6 +93,8 @@ void cts_walk_share(const struct cts_access_source *source, unsigned share, unsi
 struct cts_walk_run {
     const struct cts_acc_batch *batch;
     size_t begin, end;
+    size_t barrier_begin, barrier_end; /* with `takes_barriers`: its barriers, among the batch's;
+                                          else both are 0 */
     uint32_t cta;
 };
 
@@ -102,8 +104,9 @@ struct cts_walk_run {
  * as open() wants to find it. What is not CTS_OK ends the walk, and is to be described in `error`.
  */
 struct cts_walk_ops {
-    size_t cta_bytes; /* 0: cta_state is NULL */
-    bool takes_parts; /* a CTA may be opened several times, for parts of its records */
+    size_t cta_bytes;    /* 0: cta_state is NULL */
+    bool takes_parts;    /* a CTA may be opened several times, for parts of its records */
+    bool takes_barriers; /* runs have their barriers, and may have nothing else */
     /* Before the first CTA: how many threads will call. May be NULL. */
     void (*begin)(void *state, unsigned thread_count);
     /* May be NULL. */

@@ -175,6 +175,8 @@ enum cts_file_flags {
     CTS_FILE_VALUES = 1,
     CTS_FILE_LOCALS = 2,
     CTS_FILE_SEPARATE_UNITS = 4, /* -rdc=true: kernels of other files may run its code */
+    CTS_FILE_BARRIERS = 8,       /* barriers are recorded, */
+    CTS_FILE_FENCES = 16,        /* and fences */
 };
 
 /* What the host pass knows of an allocation: passed to __cts_allocation_hint() just before the

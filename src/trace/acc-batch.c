@@ -23,6 +23,7 @@ void cts_acc_batch_release(struct cts_acc_batch *batch)
         free(p->rows);
         free(batch->offsets);
         free(batch->values);
+        free(batch->barriers);
         ZSTD_freeDCtx(p->zstd);
         cts_buffer_release(&p->stored);
         cts_buffer_release(&p->raw);
@@ -85,7 +86,7 @@ enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
 {
     struct cts_acc_batch_private *const p = private_of(batch);
     if (!p) return cts_acc_fail_memory(error);
-    batch->record_count = batch->offset_count = batch->value_count = 0;
+    batch->record_count = batch->offset_count = batch->value_count = batch->barrier_count = 0;
     if (header->offset_count > p->offset_capacity) {
         free(batch->offsets);
         batch->offsets = malloc(header->offset_count * sizeof *batch->offsets);
@@ -98,7 +99,7 @@ enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
         p->value_capacity = batch->values ? header->value_count : 0;
         if (!batch->values) return cts_acc_fail_memory(error);
     }
-    return reserve_rows(batch, header->record_count, error);
+    return reserve_rows(batch, (size_t)header->record_count + header->barrier_count, error);
 }
 
 enum cts_status cts_acc_decode_chunk(const struct cts_acc_chunk_header *header,

@@ -79,7 +79,7 @@ void cts_acc_builder_clear(struct cts_acc_builder *b)
     b->previous_cta = 0;
     b->first_cta = UINT32_MAX;
     b->last_cta = 0;
-    b->record_count = 0;
+    b->record_count = b->barrier_count = 0;
     b->access_count = 0;
     b->first_address = UINT64_MAX;
     b->last_address = 0;
@@ -148,7 +148,9 @@ static uint32_t find_template(const struct cts_acc_builder *b,
 static void count_shapes(struct cts_acc_template *t, const struct cts_acc_shape *shapes)
 {
     for (uint32_t i = 0; i < t->record_count; i++) {
-        t->access_count += cts_lane_count(shapes[i].mask);
+        const bool is_barrier = cts_acc_kind_space(shapes[i].kind) == CTS_SPACE_BARRIER;
+        t->barrier_count += is_barrier;
+        t->access_count += is_barrier ? 0 : cts_lane_count(shapes[i].mask);
         t->list_count += cts_acc_kind_pattern(shapes[i].kind) == CTS_PATTERN_LIST;
     }
 }
@@ -404,6 +406,7 @@ enum cts_status cts_acc_builder_add(struct cts_acc_builder *b, uint32_t cta,
     if (cta < b->first_cta) b->first_cta = cta;
     if (cta > b->last_cta) b->last_cta = cta;
     b->record_count += segment->record_count;
+    b->barrier_count += templates_of(b)[index].barrier_count;
     b->access_count += templates_of(b)[index].access_count;
     return CTS_OK;
 }
@@ -445,7 +448,8 @@ enum cts_status cts_acc_builder_finish(struct cts_acc_builder *b, struct cts_buf
             .last_cta = b->last_cta,
             .first_address = b->first_address,
             .last_address = b->last_address,
-            .record_count = b->record_count,
+            .record_count = b->record_count - b->barrier_count,
+            .barrier_count = b->barrier_count,
             .offset_count = (uint32_t)(b->offsets.size_bytes / sizeof(uint32_t)),
             .value_count = (uint32_t)(b->values.size_bytes / sizeof(uint64_t)),
             .access_count = b->access_count,

@@ -24,7 +24,7 @@ struct cts_acc_segment {
 struct cts_acc_template {
     uint64_t hash;
     uint32_t first_record; /* of the definition, in shapes and bases */
-    uint32_t record_count, access_count, list_count;
+    uint32_t record_count, access_count, list_count, barrier_count;
     uint32_t offset_start, offset_count; /* the lists of the last instance, in offsets */
     uint32_t last_start;                 /* the bases of the last instance, in lasts; NONE: the
                                             definition is the only one */
@@ -58,7 +58,8 @@ struct cts_acc_builder {
     uint32_t template_count, instance_count, shift_count, list_count;
     uint32_t previous_template, previous_cta;
     uint32_t launch, first_cta, last_cta;
-    uint32_t record_count;
+    uint32_t record_count;  /* with the barriers */
+    uint32_t barrier_count; /* of them */
     uint64_t access_count;
     uint64_t first_address, last_address;
     void *zstd; /* ZSTD_CCtx */

@@ -9,6 +9,7 @@
  * it or at it, and the payload is followed by padding, so that one check per record is enough. */
 #include "trace/acc-decode.h"
 
+#include "common/array.h"
 #include "common/cursor.h"
 
 struct combo {
@@ -24,7 +25,7 @@ struct template_rows {
     uint32_t record_count;
     uint32_t first_record;        /* among the defined ones */
     uint32_t first_row, last_row; /* in the batch: the definition, the last instance */
-    uint32_t access_count, list_count, value_count;
+    uint32_t access_count, list_count, value_count, barrier_count;
 };
 
 struct shift {
@@ -47,8 +48,9 @@ struct decoder {
     uint32_t list_count, list; /* stored lists */
     uint32_t instance_count;
     uint32_t shift_count;
+    uint32_t row_count; /* to come, barriers too */
     uint32_t row, offset, value;
-    uint64_t access_count;
+    uint64_t access_count, barrier_count;
     uint32_t cta, first_cta, last_cta;
 };
 
@@ -82,7 +84,8 @@ static size_t size_of(const struct decoder *d, enum cts_acc_section section)
 static bool is_valid_kind(const struct combo *c)
 {
     const bool space_ok = c->space == CTS_SPACE_GLOBAL || c->space == CTS_SPACE_SHARED ||
-                          c->space == CTS_SPACE_CONSTANT || c->space == CTS_SPACE_LOCAL;
+                          c->space == CTS_SPACE_CONSTANT || c->space == CTS_SPACE_LOCAL ||
+                          (c->space == CTS_SPACE_BARRIER && !c->value_words);
     const bool rows_ok =
         c->pattern == CTS_PATTERN_TWO_LEVEL ? c->row_lanes >= 2 : c->row_lanes == 0;
     return space_ok && rows_ok && c->value_words <= CTS_ACC_VALUE_WORDS_MAX;
@@ -93,7 +96,7 @@ static enum cts_status read_combos(struct decoder *d)
     struct cts_acc_batch_private *const p = d->batch->private_data;
     struct cts_cursor *const cursor = &d->sections[CTS_ACC_COMBOS];
     const size_t count = cts_cursor_left(cursor) / 8;
-    if (cts_cursor_left(cursor) % 8 || count > d->header->record_count)
+    if (cts_cursor_left(cursor) % 8 || count > d->row_count)
         return cts_fail(d->error, CTS_FORMAT, "section of combos has %zu bytes",
                         cts_cursor_left(cursor));
     d->combos = (struct combo *)cts_acc_room_in(&p->combos, count * sizeof *d->combos);
@@ -121,7 +124,7 @@ static enum cts_status read_templates(struct decoder *d)
     struct cts_acc_batch_private *const p = d->batch->private_data;
     struct cts_cursor *const cursor = &d->sections[CTS_ACC_TEMPLATES];
     const size_t count = cts_cursor_left(cursor) / 4;
-    if (cts_cursor_left(cursor) % 4 || count > d->header->record_count)
+    if (cts_cursor_left(cursor) % 4 || count > d->row_count)
         return cts_fail(d->error, CTS_FORMAT, "section of templates has %zu bytes",
                         cts_cursor_left(cursor));
     d->templates =
@@ -134,7 +137,7 @@ static enum cts_status read_templates(struct decoder *d)
         d->templates[i] =
             (struct template_rows){.record_count = record_count, .first_record = (uint32_t)records};
         records += record_count;
-        if (record_count == 0 || records > d->header->record_count)
+        if (record_count == 0 || records > d->row_count)
             return cts_fail(d->error, CTS_FORMAT, "template %zu has %u records", i, record_count);
     }
     d->defined_count = (uint32_t)records;
@@ -160,7 +163,7 @@ static enum cts_status read_columns(struct decoder *d)
     d->list_bits = d->sections[CTS_ACC_LIST_HEADERS].at;
     d->list_shifts = d->list_bits + d->list_count;
     const size_t instances_bytes = size_of(d, CTS_ACC_INSTANCES);
-    if (instances_bytes % 16 || instances_bytes / 16 > d->header->record_count)
+    if (instances_bytes % 16 || instances_bytes / 16 > d->row_count)
         return cts_fail(d->error, CTS_FORMAT, "section of instances has %zu bytes",
                         instances_bytes);
     d->instance_count = (uint32_t)(instances_bytes / 16);
@@ -273,7 +276,8 @@ static enum cts_status decode_definition(struct decoder *d, struct template_rows
         batch->base[row] = combo->base;
         batch->offset_start[row] = 0;
         const uint32_t lanes = cts_lane_count(previous->mask);
-        t->access_count += lanes;
+        t->barrier_count += combo->space == CTS_SPACE_BARRIER;
+        t->access_count += combo->space == CTS_SPACE_BARRIER ? 0 : lanes;
         t->list_count += combo->pattern == CTS_PATTERN_LIST;
         t->value_count += combo->value_words * lanes;
     }
@@ -492,9 +496,9 @@ static enum cts_status decode_instance(struct decoder *d, uint32_t instance,
                         instance, template_index, shift_code, repeat);
     struct template_rows *const t = &d->templates[template_index];
     const uint64_t rows = (uint64_t)t->record_count * repeat;
-    if (rows > d->header->record_count - d->row)
+    if (rows > d->row_count - d->row)
         return cts_fail(d->error, CTS_FORMAT, "instance %u: more records than %u", instance,
-                        d->header->record_count);
+                        d->row_count);
     enum cts_status status = assign_ctas(d, step, repeat, t->record_count);
     if (status) return status;
     if (defines) {
@@ -508,6 +512,7 @@ static enum cts_status decode_instance(struct decoder *d, uint32_t instance,
     if (!status) status = assign_values(d, t, d->row, repeat);
     d->row += (uint32_t)rows;
     d->access_count += (uint64_t)t->access_count * repeat;
+    d->barrier_count += (uint64_t)t->barrier_count * repeat;
     return status;
 }
 
@@ -515,9 +520,9 @@ static enum cts_status decode_instance(struct decoder *d, uint32_t instance,
 static enum cts_status check_end(const struct decoder *d)
 {
     const struct cts_acc_chunk_header *const h = d->header;
-    if (d->row != h->record_count || d->access_count != h->access_count ||
-        d->offset != h->offset_count || d->value != h->value_count ||
-        d->first_cta != h->first_cta || d->last_cta != h->last_cta)
+    if (d->row != d->row_count || d->barrier_count != h->barrier_count ||
+        d->access_count != h->access_count || d->offset != h->offset_count ||
+        d->value != h->value_count || d->first_cta != h->first_cta || d->last_cta != h->last_cta)
         return cts_fail(d->error, CTS_FORMAT,
                         "%u records, %llu accesses, %u offsets, %u values are not the header's",
                         d->row, (unsigned long long)d->access_count, d->offset, d->value);
@@ -533,11 +538,81 @@ static enum cts_status check_end(const struct decoder *d)
     return CTS_OK;
 }
 
+/* ---- barriers ---- */
+
+/* Moves the records [from, to) of all columns to the front, to `at`. */
+static void move_rows(struct cts_acc_batch *batch, size_t at, size_t from, size_t to)
+{
+    const size_t n = to - from;
+    if (at == from || !n) return;
+#define MOVE(column) memmove(batch->column + at, batch->column + from, n * sizeof *batch->column)
+    MOVE(cta);
+    MOVE(site);
+    MOVE(mask);
+    MOVE(warp);
+    MOVE(space);
+    MOVE(pattern);
+    MOVE(row_lanes);
+    MOVE(s0);
+    MOVE(s1);
+    MOVE(base);
+    MOVE(value_words);
+    MOVE(offset_start);
+    MOVE(value_start);
+#undef MOVE
+}
+
+/* One for each argument that lanes of the record have. */
+static enum cts_status add_barriers(struct cts_acc_batch *batch, size_t row, size_t before,
+                                    struct cts_error *error)
+{
+    struct cts_acc_batch_private *const p = batch->private_data;
+    const struct cts_access record = cts_acc_record(batch, row);
+    uint64_t arguments[CTS_WARP_LANES];
+    if (batch->barrier_count + CTS_WARP_LANES > p->barrier_capacity &&
+        cts_array_grow((void **)&batch->barriers, &p->barrier_capacity,
+                       batch->barrier_count + CTS_WARP_LANES, sizeof *batch->barriers, error))
+        return CTS_MEMORY;
+    cts_access_addresses(&record, arguments);
+    for (uint32_t rest = record.mask; rest;) {
+        struct cts_acc_barrier barrier = {.before = (uint32_t)before,
+                                          .cta = record.cta,
+                                          .site = record.site,
+                                          .argument = arguments[__builtin_ctz(rest)],
+                                          .warp = record.warp};
+        for (uint32_t left = rest; left; left &= left - 1)
+            if (arguments[__builtin_ctz(left)] == barrier.argument) barrier.mask |= left & -left;
+        rest &= ~barrier.mask;
+        batch->barriers[batch->barrier_count++] = barrier;
+    }
+    return CTS_OK;
+}
+
+/* Takes the barriers out of the columns, which are then of accesses alone. */
+static enum cts_status part_barriers(struct cts_acc_batch *batch, size_t row_count,
+                                     struct cts_error *error)
+{
+    size_t kept = 0, begin = 0;
+    for (size_t i = 0; i < row_count; i++) {
+        if (batch->space[i] != CTS_SPACE_BARRIER) continue;
+        move_rows(batch, kept, begin, i);
+        kept += i - begin;
+        begin = i + 1;
+        if (add_barriers(batch, i, kept, error)) return CTS_MEMORY;
+    }
+    move_rows(batch, kept, begin, row_count);
+    return CTS_OK;
+}
+
 enum cts_status cts_acc_decode_payload(const struct cts_acc_chunk_header *header,
                                        const uint8_t *raw, struct cts_acc_batch *batch,
                                        struct cts_error *error)
 {
-    struct decoder d = {.header = header, .batch = batch, .error = error, .first_cta = UINT32_MAX};
+    struct decoder d = {.header = header,
+                        .batch = batch,
+                        .error = error,
+                        .row_count = header->record_count + header->barrier_count,
+                        .first_cta = UINT32_MAX};
     enum cts_status status = cts_acc_batch_reserve(batch, header, error);
     if (!status) status = read_sections(&d, raw);
     if (!status) status = read_combos(&d);
@@ -556,5 +631,5 @@ enum cts_status cts_acc_decode_payload(const struct cts_acc_chunk_header *header
     batch->record_count = header->record_count;
     batch->offset_count = header->offset_count;
     batch->value_count = header->value_count;
-    return CTS_OK;
+    return header->barrier_count ? part_barriers(batch, d.row_count, error) : CTS_OK;
 }

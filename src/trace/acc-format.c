@@ -94,6 +94,7 @@ void cts_acc_put_chunk_header(uint8_t bytes[CTS_ACC_CHUNK_HEADER_BYTES],
     cts_put_u32(bytes + 64, header->raw_bytes);
     cts_put_u32(bytes + 68, header->stored_bytes);
     cts_put_u32(bytes + 72, header->stored_crc);
+    cts_put_u32(bytes + 76, header->barrier_count);
     cts_put_u32(bytes + 4, cts_acc_crc32c(0, bytes + 8, CTS_ACC_CHUNK_HEADER_BYTES - 8));
 }
 
@@ -103,9 +104,10 @@ static enum cts_status check_chunk_header(const struct cts_acc_chunk_header *h,
     if (h->size_bytes != (uint64_t)CTS_ACC_CHUNK_HEADER_BYTES + h->stored_bytes)
         return cts_fail(error, CTS_FORMAT, "size %llu is not header and payload of %u",
                         (unsigned long long)h->size_bytes, h->stored_bytes);
-    if (h->record_count == 0 || h->record_count > CTS_ACC_CHUNK_RECORDS_MAX)
-        return cts_fail(error, CTS_LIMIT, "%u records, allowed are 1 to %d", h->record_count,
-                        CTS_ACC_CHUNK_RECORDS_MAX);
+    const uint64_t records = (uint64_t)h->record_count + h->barrier_count;
+    if (records == 0 || records > CTS_ACC_CHUNK_RECORDS_MAX)
+        return cts_fail(error, CTS_LIMIT, "%llu records, allowed are 1 to %d",
+                        (unsigned long long)records, CTS_ACC_CHUNK_RECORDS_MAX);
     if (h->access_count < h->record_count ||
         h->access_count > (uint64_t)h->record_count * CTS_WARP_LANES)
         return cts_fail(error, CTS_FORMAT, "%llu accesses in %u records",
@@ -144,7 +146,7 @@ enum cts_status cts_acc_get_chunk_header(const uint8_t bytes[CTS_ACC_CHUNK_HEADE
     header->raw_bytes = cts_cursor_u32(&c);
     header->stored_bytes = cts_cursor_u32(&c);
     header->stored_crc = cts_cursor_u32(&c);
-    if (cts_cursor_u32(&c) != 0) return cts_fail(error, CTS_FORMAT, "reserved bytes are not 0");
+    header->barrier_count = cts_cursor_u32(&c);
     return check_chunk_header(header, error);
 }
 
@@ -161,6 +163,7 @@ struct cts_acc_chunk cts_acc_chunk_of(const struct cts_acc_chunk_header *header,
         .size_bytes = header->size_bytes,
         .record_count = header->record_count,
         .access_count = header->access_count,
+        .barrier_count = header->barrier_count,
     };
 }
 
@@ -175,7 +178,7 @@ void cts_acc_put_entry(uint8_t bytes[CTS_ACC_ENTRY_BYTES], const struct cts_acc_
     cts_put_u64(bytes + 32, chunk->first_address);
     cts_put_u64(bytes + 40, chunk->last_address);
     cts_put_u64(bytes + 48, chunk->access_count);
-    cts_put_u64(bytes + 56, 0);
+    cts_put_u64(bytes + 56, chunk->barrier_count);
 }
 
 void cts_acc_put_footer(uint8_t *bytes, const struct cts_acc_chunk *chunks, uint64_t chunk_count,

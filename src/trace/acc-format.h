@@ -13,7 +13,7 @@
 #include "trace/acc.h"
 
 enum {
-    CTS_ACC_VERSION = 1,
+    CTS_ACC_VERSION = 2,
     CTS_ACC_MAGIC_BYTES = 8,
     CTS_ACC_HEADER_BYTES = 32,
     CTS_ACC_CHUNK_HEADER_BYTES = 80,
@@ -109,6 +109,7 @@ struct cts_acc_chunk_header {
     uint32_t launch, first_cta, last_cta;
     uint64_t first_address, last_address;
     uint32_t record_count, offset_count, value_count;
+    uint32_t barrier_count; /* records beyond record_count */
     uint64_t access_count;
     uint32_t raw_bytes, stored_bytes, stored_crc;
 };

@@ -120,9 +120,10 @@ static enum cts_status add_entries(struct cts_acc_reader *reader, struct cts_cur
         chunk.first_address = cts_cursor_u64(cursor);
         chunk.last_address = cts_cursor_u64(cursor);
         chunk.access_count = cts_cursor_u64(cursor);
-        const uint64_t reserved = cts_cursor_u64(cursor);
+        const uint64_t barrier_count = cts_cursor_u64(cursor);
+        chunk.barrier_count = (uint32_t)barrier_count;
         if (chunk.offset_bytes != expected || chunk.size_bytes <= CTS_ACC_CHUNK_HEADER_BYTES ||
-            chunk.size_bytes > end_bytes - expected || reserved)
+            chunk.size_bytes > end_bytes - expected || barrier_count > CTS_ACC_CHUNK_RECORDS_MAX)
             return cts_fail(error, CTS_FORMAT, "index entry %zu: %llu bytes at byte %llu", i,
                             (unsigned long long)chunk.size_bytes,
                             (unsigned long long)chunk.offset_bytes);
@@ -486,7 +487,7 @@ enum cts_status cts_acc_read(const struct cts_acc_reader *reader, const struct c
     const struct acc_file *const file = &files_of(reader)[chunk->file];
     struct cts_acc_chunk_header header;
     uint8_t *stored = NULL;
-    batch->record_count = batch->offset_count = batch->value_count = 0;
+    batch->record_count = batch->offset_count = batch->value_count = batch->barrier_count = 0;
     enum cts_status status = read_whole_chunk(file, chunk, &header, batch, &stored, error);
     if (!status) status = cts_acc_decode_chunk(&header, stored, batch, error);
     if (status)

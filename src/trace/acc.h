@@ -24,7 +24,9 @@ struct cts_acc_chunk {
                                              access reaches up to its width further. first > last:
                                              there are none */
     uint64_t offset_bytes, size_bytes;    /* in the file */
-    uint64_t record_count, access_count;  /* accesses: lanes */
+    uint64_t record_count, access_count;  /* of accesses, and their lanes; barriers count in
+                                             neither */
+    uint32_t barrier_count;
 };
 
 /* Opens every rank-N/K.acc below `run_path`. A file without a footer is read up to its last whole
@@ -54,6 +56,14 @@ size_t cts_acc_leave_out(struct cts_acc_reader *reader,
 /* Borrowed from the reader; `file` as in a chunk. */
 const char *cts_acc_file_path(const struct cts_acc_reader *reader, uint32_t file);
 
+/* A barrier or fence, as a warp executed it: a record that is no access. */
+struct cts_acc_barrier {
+    uint32_t before; /* records of the batch that were recorded before it */
+    uint32_t cta, site, mask;
+    uint64_t argument; /* see CTS_BARRIER_MAP in trace/access.h */
+    uint16_t warp;
+};
+
 /* A decoded chunk as columns; element i of each column belongs to record i. Records of one CTA are
  * contiguous (unless the CTA was interrupted by a grid-wide barrier) and in the order in which they
  * were recorded; a CTA of very many records may go on in the next chunk of the same file.
@@ -78,6 +88,8 @@ struct cts_acc_batch {
     size_t offset_count;
     uint64_t *values;
     size_t value_count;
+    struct cts_acc_barrier *barriers; /* in the order in which they were recorded */
+    size_t barrier_count;
     struct cts_acc_batch_private *private_data;
 };
 void cts_acc_batch_release(struct cts_acc_batch *batch);

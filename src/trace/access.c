@@ -7,6 +7,12 @@ static const char *const operation_texts[] = {
 #undef X
 };
 
+static const char *const barrier_texts[] = {
+#define X(name, number, text) [number - CTS_BARRIER_FIRST] = text,
+    CTS_BARRIER_MAP(X)
+#undef X
+};
+
 static const char *const space_texts[] = {
 #define X(name, number, text) [number] = text,
     CTS_SPACE_MAP(X)
@@ -15,6 +21,7 @@ static const char *const space_texts[] = {
 
 const char *cts_operation_text(unsigned operation)
 {
+    if (cts_operation_is_barrier(operation)) return barrier_texts[operation - CTS_BARRIER_FIRST];
     const char *const text =
         operation <= CTS_OPERATION_LAST ? operation_texts[operation] : (const char *)0;
     return text ? text : "?";
@@ -22,6 +29,7 @@ const char *cts_operation_text(unsigned operation)
 
 const char *cts_space_text(unsigned space)
 {
+    if (space == CTS_SPACE_BARRIER) return "barrier";
     const char *const text = space <= CTS_SPACE_LAST ? space_texts[space] : (const char *)0;
     return text ? text : "?";
 }

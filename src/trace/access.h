@@ -43,17 +43,47 @@ enum cts_operation {
         CTS_OPERATION_LAST = 14
 };
 
+/* What a warp does to wait for others or to order its accesses. A site of such an operation is in
+ * space CTS_SPACE_BARRIER and has no width; its records are no accesses. Each has one argument. The
+ * numbers are part of the format. */
+#define CTS_BARRIER_MAP(X)                                                                         \
+    X(CTA_SYNC, 32, "barrier")              /* waits; 1 + number + threads << 8, 0: all of them */ \
+    X(CTA_ARRIVE, 33, "barrier arrive")     /* does not wait; the same */                          \
+    X(WARP_SYNC, 34, "warp barrier")        /* mask of the lanes */                                \
+    X(GRID_SYNC, 35, "grid barrier")        /* 1 */                                                \
+    X(CLUSTER_ARRIVE, 36, "cluster arrive") /* 1 */                                                \
+    X(CLUSTER_WAIT, 37, "cluster wait")     /* 1 */                                                \
+    X(MBARRIER_ARRIVE, 38, "mbarrier arrive") /* 1 + offset of the mbarrier in shared memory */    \
+    X(MBARRIER_WAIT, 39, "mbarrier wait")     /* the same, when it has been waited for */          \
+    X(FENCE, 40, "fence")                     /* enum cts_fence_scope */                           \
+    X(ASYNC_COPY, 41, "asynchronous copy") /* 1: the lane's next store to shared memory is one */  \
+    X(ASYNC_COMMIT, 42, "commit of asynchronous copies") /* 1 */                                   \
+    X(ASYNC_WAIT, 43, "wait for asynchronous copies")    /* 1 + groups that may go on */
+
+enum cts_barrier_operation {
+#define X(name, number, text) CTS_BARRIER_##name = number,
+    CTS_BARRIER_MAP(X)
+#undef X
+        CTS_BARRIER_FIRST = 32,
+    CTS_BARRIER_LAST = 43
+};
+enum cts_fence_scope { CTS_FENCE_CTA = 1, CTS_FENCE_GPU = 2, CTS_FENCE_SYSTEM = 3 };
+
+static inline int cts_operation_is_barrier(unsigned op)
+{
+    return op >= CTS_BARRIER_FIRST && op <= CTS_BARRIER_LAST;
+}
 static inline int cts_operation_is_atomic(enum cts_operation op)
 {
-    return op >= CTS_ATOMIC_ADD;
+    return op >= CTS_ATOMIC_ADD && op <= CTS_OPERATION_LAST;
 }
 static inline int cts_operation_reads(enum cts_operation op)
 {
-    return op != CTS_STORE;
+    return op != CTS_STORE && op <= CTS_OPERATION_LAST;
 }
 static inline int cts_operation_writes(enum cts_operation op)
 {
-    return op != CTS_LOAD;
+    return op != CTS_LOAD && op <= CTS_OPERATION_LAST;
 }
 
 /* Address spaces. The numbers are NVPTX's and part of the format. A site in GENERIC space was
@@ -69,7 +99,8 @@ enum cts_space {
 #define X(name, number, text) CTS_SPACE_##name = number,
     CTS_SPACE_MAP(X)
 #undef X
-        CTS_SPACE_LAST = 5
+        CTS_SPACE_LAST = 5,
+    CTS_SPACE_BARRIER = 6 /* no address space: what barriers are in instead of one */
 };
 
 /* Static text of an operation or space; "?" for a number that is none. */

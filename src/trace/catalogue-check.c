@@ -22,6 +22,11 @@ static enum cts_status check_extent(const char *column, uint64_t address, uint64
 
 static enum cts_status check_site(const struct cts_site *site, struct cts_error *error)
 {
+    if (cts_operation_is_barrier(site->operation)) {
+        if (site->space == CTS_SPACE_BARRIER && !site->width_bytes) return CTS_OK;
+        return cts_fail(error, CTS_FORMAT, "a %s with space %u and width %u",
+                        cts_operation_text(site->operation), site->space, site->width_bytes);
+    }
     if (site->operation < CTS_LOAD || site->operation > CTS_OPERATION_LAST)
         return cts_fail(error, CTS_FORMAT, "column 'operation': %u is no operation",
                         site->operation);

@@ -72,6 +72,7 @@ static void write_sites(struct cts_json *json, const struct cts_catalogue *catal
     cts_json_open_array(json);
     for (size_t i = 0; i < catalogue->site_count; i++) {
         const struct cts_site *const it = &catalogue->sites[i];
+        if (it->space == CTS_SPACE_BARRIER) continue;
         const bool is_global = it->space == CTS_SPACE_GLOBAL || it->space == CTS_SPACE_CONSTANT;
         cts_json_open_object(json);
         cts_json_member_u64(json, "site", i);

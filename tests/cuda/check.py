@@ -140,8 +140,8 @@ def check_table(ptx, notes):
     require(table.unit == "tu-of-test" and table.path == source, "unit and path")
     text = [table.texts[content] for path, content in table.sources if table.texts[path] == source]
     require(text == [open(source).read()], "the source's text")
-    operations = {1: "load", 2: "store", 3: "atomic add", 7: "atomic max"}
-    spaces = {0: "generic", 1: "global", 3: "shared"}
+    operations = {1: "load", 2: "store", 3: "atomic add", 7: "atomic max", 32: "barrier"}
+    spaces = {0: "generic", 1: "global", 3: "shared", 6: "barrier"}
     noted = re.findall(r"site (\d+) (\S+?):(\d+):(\d+) (.+?) (\d+) (\w+)( volatile)? depth=(\d+) "
                        r"loop=\S+ function='(.*?)' type='(.*?)' variable='(.*?)' inlined='(.*?)'",
                        notes)

@@ -202,8 +202,75 @@ static void test_a_newer_version_is_refused(void **state)
     struct cts_acc_batch batch = {0};
     struct cts_error error = {0};
     assert_int_equal(read_all(small.bytes, small.size_bytes, &batch, &error), CTS_VERSION);
-    assert_string_equal(error.text, "access file version 2; this program reads up to 1");
+    assert_string_equal(error.text, "access file version 3; this program reads up to 2");
     release_small_file(&small);
+}
+
+/* Barriers stand between the records of their CTA, count neither as records nor as accesses, and
+ * are one for each argument that lanes have. */
+static void test_barriers_are_parted_from_accesses(void **state)
+{
+    (void)state;
+    struct fixture fixture;
+    fixture_make(&fixture);
+    struct cts_collector *const collector =
+        fixture_collector(&fixture, (struct cts_collector_options){0});
+    struct cts_stream *const stream = fixture_stream(collector);
+    uint64_t all[CTS_WARP_LANES], tiles[CTS_WARP_LANES], addresses[CTS_WARP_LANES];
+    for (unsigned l = 0; l < CTS_WARP_LANES; l++) {
+        all[l] = 1;
+        tiles[l] = l < 16 ? 0xffff : 0xffff0000;
+        addresses[l] = 4096 + 4 * l;
+    }
+    for (uint32_t cta = 0; cta < 100; cta++) {
+        cts_stream_begin_cta(stream, 5, cta);
+        cts_stream_add(stream, 1, CTS_SPACE_GLOBAL, 0, UINT32_MAX, addresses, 0, NULL);
+        cts_stream_add(stream, 7, CTS_SPACE_BARRIER, 0, UINT32_MAX, all, 0, NULL);
+        cts_stream_add(stream, 2, CTS_SPACE_SHARED, 1, 3, addresses, 0, NULL);
+        cts_stream_add(stream, 8, CTS_SPACE_BARRIER, 1, UINT32_MAX, tiles, 0, NULL);
+        cts_stream_end_cta(stream);
+    }
+    const struct cts_stream_counts counts = cts_stream_take_counts(stream);
+    assert_int_equal(counts.records, 200);
+    assert_int_equal(counts.accesses, 3400);
+    char path[128];
+    size_t size_bytes;
+    fixture_path(&fixture, 0, path);
+    assert_int_equal(cts_collector_close(collector, NULL), CTS_OK);
+    uint8_t *const bytes = file_bytes(path, &size_bytes);
+    assert_in_range(size_bytes, 100, 600); /* 200 barriers of 100 CTAs that do the same */
+    struct cts_acc_reader *reader = NULL;
+    struct cts_acc_batch batch = {0};
+    assert_int_equal(cts_acc_open_memory(bytes, size_bytes, &reader, NULL), CTS_OK);
+    size_t chunk_count;
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
+    assert_int_equal(chunk_count, 1);
+    assert_int_equal(chunks->record_count, 200);
+    assert_int_equal(chunks->access_count, 3400);
+    assert_int_equal(chunks->barrier_count, 200);
+    assert_int_equal(cts_acc_read(reader, chunks, &batch, NULL), CTS_OK);
+    assert_int_equal(batch.record_count, 200);
+    assert_int_equal(batch.barrier_count, 300);
+    for (uint32_t i = 0; i < 200; i++) {
+        assert_int_equal(batch.cta[i], i / 2);
+        assert_int_equal(batch.site[i], 1 + i % 2);
+        assert_int_equal(batch.space[i], i % 2 ? CTS_SPACE_SHARED : CTS_SPACE_GLOBAL);
+        assert_int_equal(batch.mask[i], i % 2 ? 3 : UINT32_MAX);
+    }
+    for (uint32_t i = 0; i < 300; i++) {
+        const struct cts_acc_barrier *const b = &batch.barriers[i];
+        const uint32_t tile = i % 3 == 1 ? 0xffff : 0xffff0000;
+        assert_int_equal(b->cta, i / 3);
+        assert_int_equal(b->before, i / 3 * 2 + (i % 3 ? 2 : 1));
+        assert_int_equal(b->site, i % 3 ? 8 : 7);
+        assert_int_equal(b->mask, i % 3 ? tile : UINT32_MAX);
+        assert_int_equal(b->argument, i % 3 ? tile : 1);
+        assert_int_equal(b->warp, i % 3 != 0);
+    }
+    cts_acc_batch_release(&batch);
+    cts_acc_close(reader);
+    free(bytes);
+    fixture_remove(&fixture);
 }
 
 static void write_file(const char *path, const uint8_t *bytes, size_t size_bytes)
@@ -388,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_a_file_cut_anywhere_has_its_whole_chunks),
         cmocka_unit_test(test_no_flipped_bit_goes_unnoticed),
         cmocka_unit_test(test_a_newer_version_is_refused),
+        cmocka_unit_test(test_barriers_are_parted_from_accesses),
         cmocka_unit_test(test_errors_name_file_and_place),
         cmocka_unit_test(test_the_files_of_a_run_are_found_in_order),
         cmocka_unit_test(test_an_empty_run_has_no_chunks),

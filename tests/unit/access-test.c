@@ -20,7 +20,11 @@ static void test_texts(void **state)
     assert_string_equal(cts_space_text(CTS_SPACE_GENERIC), "generic");
     assert_string_equal(cts_space_text(CTS_SPACE_LOCAL), "local");
     assert_string_equal(cts_space_text(2), "?");
-    assert_string_equal(cts_space_text(CTS_SPACE_LAST + 1), "?");
+    assert_string_equal(cts_space_text(CTS_SPACE_BARRIER), "barrier");
+    assert_string_equal(cts_space_text(CTS_SPACE_BARRIER + 1), "?");
+    assert_string_equal(cts_operation_text(CTS_BARRIER_FIRST - 1), "?");
+    assert_string_equal(cts_operation_text(CTS_BARRIER_WARP_SYNC), "warp barrier");
+    assert_string_equal(cts_operation_text(CTS_BARRIER_LAST + 1), "?");
 }
 
 /* Inactive lanes keep what stood there. */

@@ -79,6 +79,10 @@ static void read_site(struct reader *reader, struct cts_cuda_site *site)
     site->type = next_text_or_null(reader);
     site->variable = next_text_or_null(reader);
     site->inlined_at = next_text_or_null(reader);
+    if (cts_operation_is_barrier(site->operation)) {
+        reader->is_damaged |= site->space != CTS_SPACE_BARRIER || site->width_bytes;
+        return;
+    }
     if (site->operation < CTS_LOAD || site->operation > CTS_OPERATION_LAST ||
         site->space > CTS_SPACE_LAST || site->width_bytes == 0 || site->width_bytes > INT32_MAX)
         reader->is_damaged = true;

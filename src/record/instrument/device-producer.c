@@ -95,7 +95,13 @@ static void declare_all(struct producer *producer)
 static bool is_mark(LLVMValueRef instruction)
 {
     LLVMValueRef callee = cts_is_call(instruction) ? cts_called_function(instruction) : NULL;
-    return callee && cts_starts_with(cts_ir_name(callee), "__cts_access");
+    return callee && (cts_starts_with(cts_ir_name(callee), "__cts_access") ||
+                      strcmp(cts_ir_name(callee), CTS_MARK_EVENT) == 0);
+}
+
+static bool is_event(LLVMValueRef mark)
+{
+    return strcmp(cts_ir_name(cts_called_function(mark)), CTS_MARK_EVENT) == 0;
 }
 
 static bool has_marks(LLVMValueRef function)
@@ -289,6 +295,19 @@ static void replace_range(struct producer *producer, LLVMValueRef mark, LLVMValu
     LLVMInstructionEraseFromParent(mark);
 }
 
+/* The argument goes the way of an address. */
+static void replace_event(struct producer *producer, LLVMValueRef mark, LLVMValueRef state)
+{
+    struct cts_ir *const ir = &producer->ir;
+    stand_before(producer, mark);
+    LLVMValueRef argument =
+        LLVMBuildIntToPtr(ir->builder, LLVMGetOperand(mark, 1), ir->pointer, "");
+    LLVMValueRef arguments[] = {state, cts_u32(ir, CTS_CUDA_GLOBAL), cts_u32(ir, site_of(mark)),
+                                argument};
+    LLVMBuildCall2(ir->builder, producer->group_types[0], producer->groups[0], arguments, 4, "");
+    LLVMInstructionEraseFromParent(mark);
+}
+
 /* Whether a record may not be put off behind it. */
 static bool is_boundary(LLVMValueRef instruction)
 {
@@ -317,7 +336,10 @@ static void produce_in_block(struct producer *producer, LLVMBasicBlockRef block,
     CTS_EACH_IN_BLOCK(i, block)
     {
         const bool marks = is_mark(i);
-        if (marks && !is_range(i)) {
+        if (marks && is_event(i)) {
+            close_group(producer, &group, state);
+            replace_event(producer, i, state);
+        } else if (marks && !is_range(i)) {
             add_to_group(producer, &group, i, state);
         } else if (marks || is_boundary(i) || LLVMIsATerminatorInst(i)) {
             close_group(producer, &group, state);

@@ -8,6 +8,7 @@
  *
  * The text is LLVM's: operands are $0, ${1:x}; outputs count first, then inputs; "$$" is a '$'. */
 #include "record/instrument/device-access.h"
+#include "record/instrument/device-events.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -141,6 +142,9 @@ static void find_in_statement(char *text, LLVMValueRef call, const char *constra
     split(text, &statement);
     if (!statement.part_count || !may_touch_memory(statement.parts[0])) return;
     if (has_part(&statement, "param") || has_part(&statement, "const")) return;
+    if (has_part(&statement, "commit_group") || has_part(&statement, "wait_group") ||
+        has_part(&statement, "wait_all"))
+        return;
     static const char *const plain[] = {"ld", "ldu", "st", "atom", "red", NULL};
     bool is_plain = false;
     for (const char *const *word = plain; *word; word++)
@@ -181,6 +185,133 @@ void cts_find_ptx_accesses(LLVMValueRef call, struct cts_memory_accesses *access
     if (text && list)
         for (char *part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest))
             find_in_statement(part, call, list, accesses);
+    free(text);
+    free(list);
+}
+
+/* ---- barriers and fences ---- */
+
+/* Operand `which` of a statement: an input of the asm, or a constant in *constant. False: neither.
+ */
+static bool read_operand(const struct statement *statement, unsigned which, LLVMValueRef call,
+                         const char *constraints, LLVMValueRef *value, uint64_t *constant)
+{
+    const char *at = statement->operands;
+    char *end;
+    for (; which && *at; which--) {
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+    at += strspn(at, " \t\n[");
+    *value = NULL;
+    *constant = 0;
+    if (isdigit((unsigned char)*at)) {
+        *constant = strtoull(at, NULL, 0);
+        return true;
+    }
+    if (*at++ != '$') return false;
+    at += *at == '{';
+    if (!isdigit((unsigned char)*at)) return false;
+    *value = operand_value(call, constraints, (int)strtol(at, &end, 10));
+    return *value != NULL;
+}
+
+static unsigned count_operands(const struct statement *statement)
+{
+    const char *at = statement->operands + strspn(statement->operands, " \t\n");
+    unsigned count = *at != 0;
+    for (; *at; at++) count += *at == ',';
+    return count;
+}
+
+static void find_barrier(const struct statement *statement, LLVMValueRef call,
+                         const char *constraints, struct cts_events *events)
+{
+    const unsigned count = count_operands(statement);
+    struct cts_event event = {.operation = CTS_BARRIER_CTA_SYNC, .constant = 1};
+    uint64_t constant = 0;
+    if (has_part(statement, "cluster")) {
+        const bool waits = has_part(statement, "wait");
+        event.operation = waits ? CTS_BARRIER_CLUSTER_WAIT : CTS_BARRIER_CLUSTER_ARRIVE;
+    } else if (has_part(statement, "warp")) {
+        event.operation = CTS_BARRIER_WARP_SYNC;
+        if (!read_operand(statement, 0, call, constraints, &event.value, &constant)) return;
+        event.constant = constant;
+    } else {
+        const bool reduces = has_part(statement, "red"); /* result, number{, threads}, predicate */
+        const unsigned first = reduces, numbers = reduces ? (count > 2 ? count - 2 : 0) : count;
+        if (has_part(statement, "arrive")) event.operation = CTS_BARRIER_CTA_ARRIVE;
+        if (numbers && !read_operand(statement, first, call, constraints, &event.value, &constant))
+            return;
+        event.constant += constant;
+        if (numbers > 1) {
+            if (!read_operand(statement, first + 1, call, constraints, &event.count, &constant))
+                return;
+            event.constant += constant << 8;
+        }
+    }
+    cts_add_event(events, event);
+}
+
+static enum cts_fence_scope scope_of(const struct statement *statement)
+{
+    if (has_part(statement, "cta") || has_part(statement, "cluster")) return CTS_FENCE_CTA;
+    const bool is_gpu = has_part(statement, "gl") || has_part(statement, "gpu");
+    return is_gpu ? CTS_FENCE_GPU : CTS_FENCE_SYSTEM;
+}
+
+static void find_event(char *text, LLVMValueRef call, const char *constraints,
+                       struct cts_events *events)
+{
+    struct statement statement;
+    text += strspn(text, " \t\n{}");
+    if (*text == '@') {
+        text += strcspn(text, " \t\n");
+        text += strspn(text, " \t\n");
+    }
+    if (!*text) return;
+    split(text, &statement);
+    const char *const name = statement.part_count ? statement.parts[0] : "";
+    struct cts_event event = {.constant = 1};
+    uint64_t constant = 0;
+    if (!strcmp(name, "bar") || !strcmp(name, "barrier")) {
+        find_barrier(&statement, call, constraints, events);
+    } else if (!strcmp(name, "membar") || !strcmp(name, "fence") ||
+               has_part(&statement, "release") || has_part(&statement, "acq_rel")) {
+        event.operation = CTS_BARRIER_FENCE;
+        event.constant = scope_of(&statement);
+        cts_add_event(events, event);
+    } else if (!strcmp(name, "mbarrier") && has_part(&statement, "arrive")) {
+        event.operation = CTS_BARRIER_MBARRIER_ARRIVE;
+        const unsigned address = statement.operands[strspn(statement.operands, " \t")] != '[';
+        if (read_operand(&statement, address, call, constraints, &event.value, &constant))
+            cts_add_event(events, event);
+    } else if (!strcmp(name, "cp") && has_part(&statement, "commit_group")) {
+        event.operation = CTS_BARRIER_ASYNC_COMMIT;
+        cts_add_event(events, event);
+    } else if (!strcmp(name, "cp") && has_part(&statement, "wait_group") &&
+               !has_part(&statement, "bulk")) {
+        event.operation = CTS_BARRIER_ASYNC_WAIT;
+        if (!read_operand(&statement, 0, call, constraints, &event.value, &constant)) return;
+        event.constant += constant;
+        cts_add_event(events, event);
+    } else if (!strcmp(name, "cp") && has_part(&statement, "wait_all")) {
+        event.operation = CTS_BARRIER_ASYNC_WAIT;
+        cts_add_event(events, event);
+    }
+}
+
+void cts_find_ptx_events(LLVMValueRef call, struct cts_events *events)
+{
+    size_t text_length, constraints_length;
+    LLVMValueRef assembly = LLVMGetCalledValue(call);
+    const char *borrowed = LLVMGetInlineAsmAsmString(assembly, &text_length);
+    const char *constraints = LLVMGetInlineAsmConstraintString(assembly, &constraints_length);
+    char *text = strndup(borrowed, text_length), *rest = NULL;
+    char *list = strndup(constraints, constraints_length);
+    if (text && list)
+        for (char *part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest))
+            find_event(part, call, list, events);
     free(text);
     free(list);
 }

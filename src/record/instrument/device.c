@@ -18,6 +18,7 @@
 
 #include "record/abi.h"
 #include "record/instrument/device-access.h"
+#include "record/instrument/device-events.h"
 #include "record/instrument/device-kernels.h"
 #include "record/instrument/device-producer.h"
 #include "record/instrument/device-values.h"
@@ -34,8 +35,8 @@ struct device_pass {
     LLVMTargetDataRef layout;
     LLVMBuilderRef builder;
     LLVMTypeRef i32, i64, pointer;
-    LLVMValueRef access_mark, range_mark;
-    LLVMTypeRef access_mark_type, range_mark_type;
+    LLVMValueRef access_mark, range_mark, event_mark;
+    LLVMTypeRef access_mark_type, range_mark_type, event_mark_type;
     struct cts_value_marker values;
     struct cts_plugin_options options;
     struct cts_debug debug;
@@ -71,6 +72,8 @@ static void declare_marks(struct device_pass *pass)
     LLVMTypeRef value[] = {pass->i32, pass->i64};
     pass->access_mark_type = LLVMFunctionType(nothing, access, 2, 0);
     pass->range_mark_type = LLVMFunctionType(nothing, range, 3, 0);
+    pass->event_mark_type = LLVMFunctionType(nothing, value, 2, 0);
+    pass->event_mark = declare_mark(pass, CTS_MARK_EVENT, pass->event_mark_type);
     pass->access_mark = declare_mark(pass, CTS_MARK_ACCESS, pass->access_mark_type);
     pass->range_mark = declare_mark(pass, CTS_MARK_ACCESS_RANGE, pass->range_mark_type);
     pass->values = (struct cts_value_marker){
@@ -89,7 +92,8 @@ static bool is_mark(const struct device_pass *pass, LLVMValueRef instruction)
 {
     if (!LLVMIsACallInst(instruction)) return false;
     LLVMValueRef callee = LLVMGetCalledValue(instruction);
-    return callee == pass->access_mark || callee == pass->range_mark || callee == pass->values.mark;
+    return callee == pass->access_mark || callee == pass->range_mark ||
+           callee == pass->event_mark || callee == pass->values.mark;
 }
 
 /* The location of an instruction that uses `value`, if one has any; looks at a few only. */
@@ -322,6 +326,32 @@ static void mark_access(struct device_pass *pass, struct function_state *state,
     add_mark(pass, instruction, access, add_site(pass, state, access, space, frame, at));
 }
 
+/* Not left to the filter of sources: without its barriers the rest would race. */
+static void mark_event(struct device_pass *pass, struct function_state *state,
+                       LLVMValueRef instruction, const struct cts_event *event)
+{
+    LLVMMetadataRef frame =
+        cts_debug_user_frame(&pass->debug, LLVMInstructionGetDebugLoc(instruction));
+    char *const inlined_at = cts_debug_inlined_at(&pass->debug, frame);
+    struct cts_note_site site = {
+        .at = frame ? position_of_frame(pass, frame) : position_of_function(pass, state->function),
+        .operation = (enum cts_operation)event->operation,
+        .space = CTS_SPACE_BARRIER,
+        .loop = noted_loop(pass, state, state->loop),
+        .loop_depth = state->loop == CTS_NO_LOOP ? 0 : state->flow.loops[state->loop].depth,
+        .function = state->name,
+        .type_name = "",
+        .variable = "",
+        .inlined_at = inlined_at,
+    };
+    if (site.loop_depth > UINT8_MAX) site.loop_depth = UINT8_MAX;
+    LLVMPositionBuilderBefore(pass->builder, instruction);
+    LLVMValueRef arguments[] = {LLVMConstInt(pass->i32, cts_notes_add_site(&pass->notes, &site), 0),
+                                cts_event_argument(pass->builder, pass->i64, event)};
+    LLVMBuildCall2(pass->builder, pass->event_mark_type, pass->event_mark, arguments, 2, "");
+    free(inlined_at);
+}
+
 static void note_skipped(struct device_pass *pass, struct function_state *state,
                          LLVMValueRef instruction, const char *reason)
 {
@@ -346,6 +376,10 @@ static void mark_instruction(struct device_pass *pass, struct function_state *st
                              LLVMValueRef instruction)
 {
     struct cts_memory_accesses accesses;
+    struct cts_events events;
+    cts_find_events(instruction, &events);
+    for (unsigned i = 0; i < events.count; i++)
+        mark_event(pass, state, instruction, &events.items[i]);
     cts_find_accesses(pass->layout, instruction, &accesses);
     for (unsigned i = 0; i < accesses.count; i++)
         mark_access(pass, state, instruction, &accesses.items[i]);
@@ -526,6 +560,7 @@ int cts_device_pass(LLVMModuleRef module)
 {
     struct device_pass pass = {0};
     if (!cts_plugin_options_read(&pass.options, module)) {
+        cts_drop_event_calls(module);
         cts_plugin_options_release(&pass.options);
         return 0;
     }
@@ -543,10 +578,13 @@ int cts_device_pass(LLVMModuleRef module)
     note_left_out_sources(&pass);
     if (pass.options.for_cpu) unite_managed(&pass);
     cts_notes_finish(&pass.notes, (pass.options.record_values ? CTS_FILE_VALUES : 0) |
-                                      (pass.options.record_locals ? CTS_FILE_LOCALS : 0));
+                                      (pass.options.record_locals ? CTS_FILE_LOCALS : 0) |
+                                      CTS_FILE_BARRIERS | CTS_FILE_FENCES);
+    cts_drop_event_calls(module);
     if (pass.options.drop_marks) {
         drop_marks(pass.access_mark);
         drop_marks(pass.range_mark);
+        drop_marks(pass.event_mark);
         drop_marks(pass.values.mark);
     }
     if (pass.options.library && !pass.options.for_cpu) link_library(module, pass.options.library);
@@ -557,6 +595,7 @@ int cts_device_pass(LLVMModuleRef module)
     }
     remove_unused_mark(pass.access_mark);
     remove_unused_mark(pass.range_mark);
+    remove_unused_mark(pass.event_mark);
     remove_unused_mark(pass.values.mark);
     pass_release(&pass);
     cts_plugin_options_release(&pass.options);

@@ -1,4 +1,5 @@
 /* NVVM intrinsics that plain IR can say: see lower.c. */
+#include "record/instrument/device-events.h"
 #include "record/instrument/lower.h"
 
 #include <stdio.h>
@@ -173,10 +174,20 @@ static LLVMValueRef lower_atomic(const struct cts_ir *ir, LLVMValueRef instructi
 }
 
 /* "cp.async.{ca,cg}.shared.global.{4,8,16}[.s]": done at once; the forms with a source size fill
- * the rest with zeros. Groups and waits for them have nothing to wait for. */
+ * the rest with zeros. Groups and waits for them have nothing to wait for: what is left of them is
+ * for the device pass. */
 static bool lower_async_copy(struct cts_ir *ir, LLVMValueRef instruction, const char *name)
 {
-    if (cts_starts_with(name, "cp.async.commit.group") || cts_starts_with(name, "cp.async.wait.")) {
+    if (cts_starts_with(name, "cp.async.commit.group")) {
+        cts_call(ir, CTS_EVENT_ASYNC_COMMIT, ir->nothing, 0, NULL);
+        LLVMInstructionEraseFromParent(instruction);
+        return true;
+    }
+    if (cts_starts_with(name, "cp.async.wait.")) {
+        LLVMValueRef groups = cts_starts_with(name, "cp.async.wait.group")
+                                  ? LLVMGetOperand(instruction, 0)
+                                  : cts_u32(ir, 0);
+        cts_call(ir, CTS_EVENT_ASYNC_WAIT, ir->nothing, 1, &groups);
         LLVMInstructionEraseFromParent(instruction);
         return true;
     }
@@ -186,10 +197,14 @@ static bool lower_async_copy(struct cts_ir *ir, LLVMValueRef instruction, const 
     LLVMValueRef to = LLVMGetOperand(instruction, 0), from = LLVMGetOperand(instruction, 1);
     LLVMValueRef length = cts_u64(ir, width_bytes);
     if (cts_ends_with(name, ".s")) {
-        LLVMBuildMemSet(ir->builder, to, LLVMConstInt(ir->i8, 0, 0), length, 1);
+        LLVMValueRef zeros =
+            LLVMBuildMemSet(ir->builder, to, LLVMConstInt(ir->i8, 0, 0), length, 1);
+        cts_event_set(ir->context, zeros, CTS_EVENT_ASYNC, 1);
         length = LLVMBuildZExt(ir->builder, LLVMGetOperand(instruction, 2), ir->i64, "");
     }
-    LLVMBuildMemCpy(ir->builder, to, (unsigned)width_bytes, from, (unsigned)width_bytes, length);
+    LLVMValueRef copy = LLVMBuildMemCpy(ir->builder, to, (unsigned)width_bytes, from,
+                                        (unsigned)width_bytes, length);
+    cts_event_set(ir->context, copy, CTS_EVENT_ASYNC, 1);
     LLVMInstructionEraseFromParent(instruction);
     return true;
 }
@@ -277,7 +292,14 @@ bool cts_lower_intrinsic(struct cts_ir *ir, LLVMValueRef instruction, const char
         return true;
     LLVMPositionBuilderBefore(ir->builder, instruction);
     if (cts_starts_with(name, "membar.") || cts_starts_with(name, "fence.")) {
-        LLVMBuildFence(ir->builder, LLVMAtomicOrderingSequentiallyConsistent, 0, "");
+        const bool is_cta = strstr(name, ".cta") || strstr(name, ".cluster");
+        const bool is_gpu = strstr(name, ".gl") != NULL;
+        cts_event_set(ir->context,
+                      LLVMBuildFence(ir->builder, LLVMAtomicOrderingSequentiallyConsistent, 0, ""),
+                      CTS_EVENT_SCOPE,
+                      is_cta   ? CTS_FENCE_CTA
+                      : is_gpu ? CTS_FENCE_GPU
+                               : CTS_FENCE_SYSTEM);
         LLVMInstructionEraseFromParent(instruction);
         return true;
     }

@@ -1,6 +1,7 @@
 /* PTX memory, barriers and warp instructions as IR: see lower-ptx.c. Accesses become ordinary
  * loads, stores and atomics, which the device pass then sees; the rest become calls of nvvm-abi.h.
  */
+#include "record/instrument/device-events.h"
 #include "record/instrument/lower-ptx.h"
 
 #include <stdio.h>
@@ -402,10 +403,17 @@ static bool lower_barrier(struct ptx *ptx, struct ptx_statement *statement)
     return true;
 }
 
+/* Also the fence that an access with .release or .acquire has in it. */
 static bool lower_fence(struct ptx *ptx, struct ptx_statement *statement)
 {
-    (void)statement;
-    LLVMBuildFence(ptx->ir->builder, LLVMAtomicOrderingSequentiallyConsistent, 0, "");
+    const bool is_cta = ptx_has(statement, "cta") || ptx_has(statement, "cluster");
+    const bool is_gpu = ptx_has(statement, "gl") || ptx_has(statement, "gpu");
+    cts_event_set(ptx->ir->context,
+                  LLVMBuildFence(ptx->ir->builder, LLVMAtomicOrderingSequentiallyConsistent, 0, ""),
+                  CTS_EVENT_SCOPE,
+                  is_cta   ? CTS_FENCE_CTA
+                  : is_gpu ? CTS_FENCE_GPU
+                           : CTS_FENCE_SYSTEM);
     return true;
 }
 
@@ -426,10 +434,18 @@ static bool lower_end(struct ptx *ptx, struct ptx_statement *statement)
 /* cp.async.{ca,cg}.shared.global [to], [from], bytes{, source bytes}; groups and waits */
 static bool lower_copy(struct ptx *ptx, struct ptx_statement *statement)
 {
-    const struct cts_ir *const ir = ptx->ir;
-    if (ptx_has(statement, "commit_group") || ptx_has(statement, "wait_group") ||
-        ptx_has(statement, "wait_all"))
+    struct cts_ir *const ir = ptx->ir;
+    if (ptx_has(statement, "commit_group")) {
+        cts_call(ir, CTS_EVENT_ASYNC_COMMIT, ir->nothing, 0, NULL);
         return true;
+    }
+    if (ptx_has(statement, "wait_group") || ptx_has(statement, "wait_all")) {
+        LLVMValueRef groups = ptx_has(statement, "wait_group") && statement->operand_count
+                                  ? read_u32(ptx, &statement->operands[0])
+                                  : cts_u32(ir, 0);
+        cts_call(ir, CTS_EVENT_ASYNC_WAIT, ir->nothing, 1, &groups);
+        return true;
+    }
     const struct ptx_operand *const operands = statement->operands;
     if (!ptx_has(statement, "async") || ptx_has(statement, "bulk") ||
         statement->operand_count < 3 || operands[0].kind != PTX_ADDRESS ||
@@ -442,10 +458,13 @@ static bool lower_copy(struct ptx *ptx, struct ptx_statement *statement)
     LLVMValueRef from = guarded_pointer(ptx, statement, &operands[1], 1);
     LLVMValueRef length = cts_u64(ir, width);
     if (statement->operand_count > 3) {
-        LLVMBuildMemSet(ir->builder, to, LLVMConstInt(ir->i8, 0, 0), length, width);
+        LLVMValueRef zeros =
+            LLVMBuildMemSet(ir->builder, to, LLVMConstInt(ir->i8, 0, 0), length, width);
+        cts_event_set(ir->context, zeros, CTS_EVENT_ASYNC, 1);
         length = LLVMBuildZExt(ir->builder, read_u32(ptx, &operands[3]), ir->i64, "");
     }
-    LLVMBuildMemCpy(ir->builder, to, width, from, width, length);
+    cts_event_set(ir->context, LLVMBuildMemCpy(ir->builder, to, width, from, width, length),
+                  CTS_EVENT_ASYNC, 1);
     return true;
 }
 
@@ -502,7 +521,12 @@ bool ptx_memory_statement(struct ptx *ptx, struct ptx_statement *statement, bool
             return ptx_fail(ptx, "a guard (@p) before an instruction that cannot be skipped");
         if (statement->operand_count < table[i].operands_min)
             return ptx_fail(ptx, "too few operands");
-        return table[i].lower(ptx, statement);
+        const bool is_fence = table[i].lower == lower_fence;
+        const bool is_strong = ptx_has(statement, "acq_rel") && !is_fence;
+        if (is_strong || ptx_has(statement, "release")) (void)lower_fence(ptx, statement);
+        const bool done = table[i].lower(ptx, statement);
+        if (is_strong || ptx_has(statement, "acquire")) (void)lower_fence(ptx, statement);
+        return done;
     }
     return true;
 }

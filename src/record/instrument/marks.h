@@ -15,6 +15,10 @@
  *                     at most CTS_LOG_VALUE_WORDS_MAX; a narrower last word is zero-extended. What
  *                     a load read and a store wrote; an atomic's is the old value, that it read.
  *
+ *   void __cts_event(i32 site, i64 argument)
+ *                     just before a barrier, fence or asynchronous copy (CTS_BARRIER_MAP in
+ *                     trace/access.h); never 0
+ *
  * With values, nothing that has marks stands between a mark and its values: loads, stores and
  * atomics have the mark before and the values after them, copies and memset of constant length have
  * all of it before, a store of a library function or of a range is marked after it. A range has no
@@ -73,6 +77,7 @@
 #define CTS_MARK_ACCESS       "__cts_access"
 #define CTS_MARK_ACCESS_RANGE "__cts_access_range"
 #define CTS_MARK_VALUE        "__cts_value"
+#define CTS_MARK_EVENT        "__cts_event"
 
 /* The passes; each returns whether it changed the module. Errors that the user must see are printed
  * as clang prints its own, with position, and make the compiler fail. */

@@ -39,7 +39,7 @@ static void finish_row(struct row *row, const char *table)
     LLVMAddNamedMetadataOperand(row->notes->module, table, LLVMMetadataAsValue(context, node));
 }
 
-static const char *operation_text(enum cts_operation operation)
+static const char *operation_text(unsigned operation)
 {
     switch (operation) {
 #define X(name, number, text)                                                                      \
@@ -47,14 +47,21 @@ static const char *operation_text(enum cts_operation operation)
         return text;
         CTS_OPERATION_MAP(X)
 #undef X
+#define X(name, number, text)                                                                      \
+    case CTS_BARRIER_##name:                                                                       \
+        return text;
+        CTS_BARRIER_MAP(X)
+#undef X
     default:
         return "?";
     }
 }
 
-static const char *space_text(enum cts_space space)
+static const char *space_text(unsigned space)
 {
     switch (space) {
+    case CTS_SPACE_BARRIER:
+        return "barrier";
 #define X(name, number, text)                                                                      \
     case CTS_SPACE_##name:                                                                         \
         return text;

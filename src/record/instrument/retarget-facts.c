@@ -45,7 +45,7 @@ bool cts_is_mark(LLVMValueRef function)
     if (!function) return false;
     const char *const name = cts_ir_name(function);
     return strcmp(name, CTS_MARK_ACCESS) == 0 || strcmp(name, CTS_MARK_ACCESS_RANGE) == 0 ||
-           strcmp(name, CTS_MARK_VALUE) == 0;
+           strcmp(name, CTS_MARK_VALUE) == 0 || strcmp(name, CTS_MARK_EVENT) == 0;
 }
 
 static LLVMValueRef strip_address(LLVMValueRef address)

@@ -102,13 +102,13 @@ static LLVMValueRef add_saturated(struct log *log, LLVMValueRef base, LLVMValueR
                           arguments, 2, "");
 }
 
-/* The address, then the slot over its upper 16 bits: without constants of 64 bits, and LLVM shares
- * the address with the access itself. */
-static void append_entry(struct log *log, LLVMValueRef site, LLVMValueRef address)
+/* The address (an event's argument), then the slot over its upper 16 bits: without constants of 64
+ * bits, and LLVM shares the address with the access itself. */
+static void append_entry(struct log *log, LLVMValueRef site, LLVMValueRef word)
 {
     enum { SLOT_BYTE = CTS_SLOT_SHIFT / 8 }; /* little-endian, as all hosts of the device are */
     const struct cts_ir *const ir = &log->retarget->ir;
-    append_word(log, cts_generic(ir, address));
+    append_word(log, word);
     const uint64_t offset_bytes = (log->run_words - 1) * 32 * sizeof(uint64_t) + SLOT_BYTE;
     LLVMValueRef index =
         LLVMConstInt(LLVMTypeOf(log->slot_base), LLVMConstIntGetZExtValue(site), 0);
@@ -207,7 +207,9 @@ static void check(struct log *log)
 static void log_access(struct log *log, LLVMValueRef mark)
 {
     if (log->load >= (log->retarget->values ? 1 : SLACK)) check(log);
-    append_entry(log, LLVMGetOperand(mark, 0), LLVMGetOperand(mark, 1));
+    LLVMValueRef word = LLVMGetOperand(mark, 1);
+    if (!is_mark(mark, CTS_MARK_EVENT)) word = cts_generic(&log->retarget->ir, word);
+    append_entry(log, LLVMGetOperand(mark, 0), word);
 }
 
 static void log_range(struct log *log, LLVMValueRef mark)
@@ -237,7 +239,7 @@ static void log_mark(struct log *log, LLVMValueRef mark)
         log_value(log, mark);
     } else if (is_mark(mark, CTS_MARK_ACCESS_RANGE)) {
         log_range(log, mark);
-    } else if (log->retarget->values) {
+    } else if (log->retarget->values && !is_mark(mark, CTS_MARK_EVENT)) {
         log->pending = mark;
         return;
     } else {

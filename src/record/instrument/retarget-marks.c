@@ -56,7 +56,7 @@ bool cts_row_is_possible(struct cts_retarget *retarget, const struct cts_retarge
                 continue;
             }
             mark_count++;
-            if (flow.blocks[b].loop != CTS_NO_LOOP || !is_mark(i, CTS_MARK_ACCESS))
+            if (flow.blocks[b].loop != CTS_NO_LOOP || is_mark(i, CTS_MARK_ACCESS_RANGE))
                 possible = false;
         }
     }
@@ -86,12 +86,13 @@ void cts_marks_to_row(struct cts_retarget *retarget, struct cts_retarget_kernel 
         if (is_mark(i, CTS_MARK_VALUE)) {
             store_in_row(retarget, lanes, lane, CTS_ROW_SLOTS_MAX + value_count++,
                          LLVMGetOperand(i, 1));
-        } else if (is_mark(i, CTS_MARK_ACCESS)) {
+        } else if (is_mark(i, CTS_MARK_ACCESS) || is_mark(i, CTS_MARK_EVENT)) {
             const uint32_t slot = kernel->row_site_count++;
+            LLVMValueRef word = LLVMGetOperand(i, 1);
             kernel->row_sites[slot] = (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
-            LLVMValueRef address = cts_generic(ir, LLVMGetOperand(i, 1));
-            store_in_row(retarget, lanes, lane, slot,
-                         LLVMBuildPtrToInt(ir->builder, address, ir->i64, ""));
+            if (is_mark(i, CTS_MARK_ACCESS))
+                word = LLVMBuildPtrToInt(ir->builder, cts_generic(ir, word), ir->i64, "");
+            store_in_row(retarget, lanes, lane, slot, word);
         } else {
             continue;
         }

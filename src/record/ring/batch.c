@@ -255,19 +255,20 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
         batch->lost++;
         return;
     }
+    const bool is_barrier = site & CTS_RING_BARRIER_SITE;
     const uint16_t i = (uint16_t)batch->count++;
     const uint32_t warp = cts_ring_warp_of(words);
     batch->records[i] = (struct cts_stream_record){
         .base = cts_ring_base_of(words),
-        .site = site,
+        .site = site & ~(uint32_t)CTS_RING_BARRIER_SITE,
         .mask = cts_ring_mask_of(words),
         .s0 = kept_words ? (int32_t)batch->offset_count
                          : cts_ring_stride_of(words[4], words[7] >> 17),
         .s1 = cts_ring_stride_of(words[6], words[7] >> 18),
         .warp = (uint16_t)warp,
-        .kind = cts_stream_kind((enum cts_space)spaces[cts_ring_space_of(words)],
-                                (enum cts_pattern)cts_ring_pattern_of(words),
-                                (uint8_t)cts_ring_row_lanes_of(words)),
+        .kind = cts_stream_kind(
+            is_barrier ? CTS_SPACE_BARRIER : (enum cts_space)spaces[cts_ring_space_of(words)],
+            (enum cts_pattern)cts_ring_pattern_of(words), (uint8_t)cts_ring_row_lanes_of(words)),
     };
     if (words[7] & CTS_RING_HAS_VALUES) {
         const enum cts_space space = cts_stream_space(batch->records[i].kind);
@@ -276,7 +277,7 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
     }
     batch->offset_count += kept_words;
     const struct cts_batch_chain one = {i, i};
-    if (piece->by_warp || cts_ring_is_load(words)) {
+    if (piece->by_warp || (cts_ring_is_load(words) && !is_barrier)) {
         append(batch, &piece->of_warp[warp], !(piece->warps >> warp & 1), one);
         piece->warps |= 1u << warp;
     } else {

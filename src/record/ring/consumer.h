@@ -12,14 +12,16 @@
 #include "trace/write/collector.h"
 #include "record/ring/ring.h"
 
+enum { CTS_RING_BARRIER_SITE = 1 << 30 }; /* beside a site's id */
+
 /* What the records' numbers mean; the recorder's. Called by consumer threads, several at a time. */
 struct cts_ring_names {
     void *state;
     /* The catalogue's id of a launch number. `by_warp`: the order of warps within a CTA does not
      * matter. False: unknown; its records are counted as lost. */
     bool (*launch)(void *state, uint32_t number, uint32_t *launch, bool *by_warp);
-    /* The catalogue's id of the site of a record (pc, space, operation, width). CTS_NONE: unknown.
-     */
+    /* The catalogue's id of the site of a record (pc, space, operation, width), with
+     * CTS_RING_BARRIER_SITE if it is a barrier. CTS_NONE: unknown. */
     uint32_t (*site)(void *state, const struct cts_ring_record *record);
     /* Counts of a launch since they were last told. */
     void (*counts)(void *state, uint32_t number, const struct cts_stream_counts *counts);

@@ -65,9 +65,9 @@ static enum cts_status write_chunk(struct cts_stream *stream, struct cts_error *
 
 static void close_chunk(struct cts_stream *stream)
 {
-    const uint64_t records = stream->builder.record_count;
+    const uint64_t records = stream->builder.record_count - stream->builder.barrier_count;
     const uint64_t accesses = stream->builder.access_count;
-    if (!records) return;
+    if (!stream->builder.record_count) return;
     struct cts_collector *const collector = stream->collector;
     if (stream->is_broken || atomic_load(&collector->is_full) || collector->pid != getpid()) {
         cts_acc_builder_clear(&stream->builder);
@@ -84,10 +84,14 @@ static void close_chunk(struct cts_stream *stream)
 
 static void drop_segment(struct cts_stream *stream, const struct cts_error *error)
 {
-    uint64_t accesses = 0;
-    for (uint32_t i = 0; i < stream->segment.record_count; i++)
-        accesses += cts_lane_count(stream->segment.shapes[i].mask);
-    book(stream, stream->segment.record_count, accesses, false);
+    uint64_t records = 0, accesses = 0;
+    for (uint32_t i = 0; i < stream->segment.record_count; i++) {
+        const struct cts_acc_shape *const shape = &stream->segment.shapes[i];
+        if (cts_acc_kind_space(shape->kind) == CTS_SPACE_BARRIER) continue;
+        records++;
+        accesses += cts_lane_count(shape->mask);
+    }
+    book(stream, records, accesses, false);
     cts_collector_fail(stream->collector, error);
 }
 

@@ -1,5 +1,5 @@
 // What instrumented device code has to look like: see ../check.py. Each kernel says how many groups
-// of accesses it has.
+// of accesses it has; a barrier is a group of its own.
 __device__ int counter;
 __constant__ float weights[16];
 
@@ -10,7 +10,7 @@ __global__ void add(const float *a, const float *b, float *c, int n)
     if (i < n) c[i] = a[i] + b[i];
 }
 
-// groups: 2
+// groups: 3
 __global__ void tile(const float *in, float *out)
 {
     __shared__ float part[256];
@@ -32,7 +32,7 @@ __global__ void five(double *d)
         d[threadIdx.x + 32] + d[threadIdx.x + 64] + d[threadIdx.x + 96] + d[threadIdx.x + 128];
 }
 
-// groups: 2
+// groups: 3
 __global__ void atomics(unsigned *at, int *which)
 {
     atomicAdd(&counter, 1);

@@ -21,4 +21,5 @@ __global__ void k(float *a, int *c, unsigned shared_address, int n)
 //@ count 1 ^skipped
 //@ has 13:5 load 8 global .*variable='a'
 //@ ir getelementptr i8, ptr .*, i64 -16
-//@ count 7 ^site
+//@ has 10:5 fence 0 barrier
+//@ count 8 ^site

@@ -26,6 +26,7 @@ struct cts_instrumented {
     uint32_t first_allocation; /* that stand for them; CTS_NONE: no rows */
     uint32_t device, first_number, site_count;
     uint32_t first_site, first_source; /* in the catalogue; CTS_NONE: no rows yet */
+    bool *is_barrier;                  /* by site; kept when the module is closed */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -91,9 +92,12 @@ static struct cts_instrumented *add_module(const void *bytes, size_t byte_count)
         return NULL;
     }
     module->site_count = module->table.site_count;
+    module->is_barrier = calloc(module->site_count + (size_t)1, sizeof *module->is_barrier);
+    for (uint32_t i = 0; module->is_barrier && i < module->site_count; i++)
+        module->is_barrier[i] = module->table.sites[i].space == CTS_SPACE_BARRIER;
     module->first_site = module->first_source = module->first_allocation = CTS_NONE;
     pthread_mutex_lock(&lock);
-    const bool fits = module->site_count <= SITES_MAX - next_number &&
+    const bool fits = module->site_count <= SITES_MAX - next_number && module->is_barrier &&
                       CTS_ARRAY_RESERVE(&modules, modules.count + 1, NULL) == CTS_OK;
     if (fits) {
         module->first_number = next_number;
@@ -103,6 +107,7 @@ static struct cts_instrumented *add_module(const void *bytes, size_t byte_count)
     pthread_mutex_unlock(&lock);
     if (fits) return module;
     cts_cuda_table_release(&module->table);
+    free(module->is_barrier);
     free(module);
     return NULL;
 }
@@ -123,6 +128,11 @@ struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleDat
 }
 
 /* ---- rows ---- */
+
+uint32_t cts_instrumented_flags(const struct cts_instrumented *module)
+{
+    return module->table.flags & (CTS_FILE_BARRIERS | CTS_FILE_FENCES);
+}
 
 const char *cts_instrumented_path(const struct cts_instrumented *module)
 {
@@ -290,7 +300,8 @@ uint32_t cts_instrumented_site(uint32_t number)
     const struct cts_instrumented *const module = behind ? modules.items[behind - 1] : NULL;
     if (module && number - module->first_number < module->site_count &&
         module->first_site != CTS_NONE)
-        site = module->first_site + (number - module->first_number);
+        site = (module->first_site + (number - module->first_number)) |
+               (module->is_barrier[number - module->first_number] ? CTS_RING_BARRIER_SITE : 0u);
     pthread_mutex_unlock(&lock);
     return site;
 }

@@ -15,6 +15,8 @@ struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleDat
 /* It has been unloaded, and its records are taken. */
 void cts_instrumented_close(struct cts_instrumented *module);
 
+/* enum cts_file_flags: whether barriers and fences are recorded. */
+uint32_t cts_instrumented_flags(const struct cts_instrumented *module);
 const char *cts_instrumented_path(const struct cts_instrumented *module);
 /* What its table says of a kernel, or NULL. */
 const struct cts_cuda_kernel *cts_instrumented_kernel(const struct cts_instrumented *module,

@@ -194,7 +194,8 @@ void cts_module_make_row(struct cts_memory_module *module)
                                            : "cubin",
         .checksum = sum,
         .flags = (cts_memory.local ? CTS_FILE_LOCALS : 0) |
-                 (cts_memory.values && !module->instrumented ? CTS_FILE_VALUES : 0),
+                 (cts_memory.values && !module->instrumented ? CTS_FILE_VALUES : 0) |
+                 (module->instrumented ? cts_instrumented_flags(module->instrumented) : 0),
     };
     cts_catalogue_add_module(cts_memory.catalogue, &row);
     if (module->instrumented) cts_instrumented_add_rows(module->instrumented, row.module);
