@@ -36,7 +36,7 @@ enum region {
     KERNEL_B,
     REGION_COUNT
 };
-static const struct {
+static struct {
     const char *name;
     enum cts_paradigm paradigm;
 } regions[REGION_COUNT] = {
@@ -324,6 +324,20 @@ static void round_messages(struct generator *g)
     ring(g);
 }
 
+/* For tests of tables: names as PyTorch's kernels have them. */
+static void name_kernels_as_pytorch(void)
+{
+#define ELEMENTWISE(functor)                                                                       \
+    "void at::native::vectorized_elementwise_kernel<4, at::native::" functor                       \
+    "<float>, std::array<char*, 3ul> >(int, at::native::" functor "<float>, std::array<char*, "    \
+    "3ul>, at::native::detail::memory::LoadWithCast<2>, "                                          \
+    "at::native::detail::memory::StoreWithCast<1>, OffsetCalculator<2, unsigned int, false>, "     \
+    "TrivialOffsetCalculator<1, unsigned int>)"
+    regions[KERNEL_A].name = ELEMENTWISE("CUDAFunctor_add");
+    regions[KERNEL_B].name = ELEMENTWISE("binary_internal::MulFunctor");
+#undef ELEMENTWISE
+}
+
 static void generate(struct generator *g, const char *mode, uint64_t event_count)
 {
     for (uint32_t r = 0; r < g->rank_count; r++) {
@@ -353,6 +367,7 @@ int main(int argument_count, char **arguments)
         fprintf(stderr, "usage: path-generate drain|across|free|messages EVENTS RANKS DIRECTORY\n");
         return 2;
     }
+    if (getenv("PATH_GENERATE_LONG_NAMES")) name_kernels_as_pytorch();
     const uint64_t event_count = strtoull(arguments[2], NULL, 10);
     struct generator g = {.rank_count = (uint32_t)strtoul(arguments[3], NULL, 10)};
     if (!g.rank_count || g.rank_count > 4096) return 2;

@@ -40,7 +40,8 @@ void cts_help_overview(FILE *file)
           "  ctascope record -o run -- ./app\n"
           "  ctascope comm run\n\n"
           "'ctascope VERB --help' describes a verb, 'ctascope --version' prints the version.\n"
-          "Results go to standard output, messages to standard error.\n",
+          "Results go to standard output, messages to standard error. Tables fit the terminal (or\n"
+          "$COLUMNS): a long row continues on the next line, but not in a pipe or file.\n",
           file);
     print_exit_codes(file);
 }
@@ -167,7 +168,11 @@ void cts_help_man(FILE *file)
     for (size_t i = 0; i < sizeof exit_codes / sizeof *exit_codes; i++)
         fprintf(file, ".TP\n%d\n%s\n", exit_codes[i].code, exit_codes[i].text);
     fputs("Otherwise \\fBrecord\\fR exits with the status of the program.\n"
-          ".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set and not empty, output has no colours.\n",
+          ".SH ENVIRONMENT\n.TP\nNO_COLOR\nIf set and not empty, output has no colours.\n"
+          ".TP\nCOLUMNS\nThe width of tables and sentences, instead of the terminal's. A row that "
+          "does not "
+          "fit continues on the next line. Without it, output to a pipe or file is as wide as it "
+          "gets.\n",
           file);
 }
 

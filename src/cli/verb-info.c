@@ -11,6 +11,7 @@
 #include "common/json.h"
 #include "common/progress.h"
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/gaps.h"
 #include "trace/recording.h"
 
@@ -29,9 +30,7 @@ __attribute__((format(printf, 2, 3))) static void print_line(const char *name, c
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    printf("  %-13s ", name);
-    cts_print_plain(stdout, text);
-    putchar('\n');
+    cts_print_paragraph(stdout, 16, "  %-13s %s", name, text);
 }
 
 static const char *or_unknown(const char *text)

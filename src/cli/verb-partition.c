@@ -293,6 +293,7 @@ static enum cts_status run_analysis(const char *run_path, struct request *reques
                                                     .catalogue = catalogue,
                                                     .partition = &partition,
                                                     .answer = &answer,
+                                                    .full_names = request->full_names,
                                                     .asked_for_one =
                                                         request->first == request->last};
         cts_cli_tell_gaps(&cts_verb_partition, run_path, &catalogue->gaps);

@@ -20,7 +20,7 @@ enum { PROFILE_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };
 struct request {
     struct cts_path_common common;
     enum cts_whatif_sheet sheet;
-    bool has_sheet;
+    bool has_sheet, full_names;
     struct cts_whatif_options options;
     struct cts_whatif_change changes[CHANGES_MAX];
     struct cts_whatif_cost costs[COSTS_MAX];
@@ -131,6 +131,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     request->sheet =
         request->options.change_count ? CTS_WHATIF_SHEET_ACTIVITY : CTS_WHATIF_SHEET_TARGET;
     request->has_sheet = per != NULL;
+    request->full_names = cts_argument_given(arguments, "full-names");
     if (per) request->sheet = cts_whatif_sheet_named(per);
     return 0;
 }
@@ -177,7 +178,8 @@ static enum cts_status render(const struct request *request, const struct cts_wh
     if (request->common.format == CTS_PATH_AS_TABLE && !request->has_sheet &&
         !request->common.choice.sort)
         return cts_whatif_print_summary(report, request->common.choice.limit, stdout, error);
-    const struct cts_sheet sheet = cts_whatif_sheet(report, request->sheet);
+    struct cts_sheet sheet = cts_whatif_sheet(report, request->sheet);
+    sheet.full_names = request->full_names;
     const bool as_csv = request->common.format == CTS_PATH_AS_CSV;
     const enum cts_status status =
         cts_sheet_print(&sheet, &request->common.choice, as_csv, stdout, error);
@@ -197,8 +199,10 @@ static enum cts_status project(const char *path, struct request *request,
     status = cts_whatif_analyze(&source, &request->options, &result, error);
     if (!status && processes->rank != 0) cts_whatif_release(&result);
     if (!status && processes->rank == 0) {
-        const struct cts_whatif_report report = {
-            .path = path, .result = &result, .changed = request->options.change_count > 0};
+        const struct cts_whatif_report report = {.path = path,
+                                                 .result = &result,
+                                                 .changed = request->options.change_count > 0,
+                                                 .full_names = request->full_names};
         status = render(request, &report, error);
         if (request->options.targets && request->common.format == CTS_PATH_AS_TABLE)
             fprintf(stderr, "%llu projections in %.2f s\n",
@@ -248,6 +252,7 @@ static const struct cts_option whatif_options[] = {
     CTS_OPTION_FORMAT("table|json|csv"),
     {.name = "per", .argument = CTS_OPTION_WORDS(CTS_WHATIF_SHEETS), .help = "print one list"},
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    CTS_OPTION_FULL_NAMES,
     CTS_OPTION_SORT,
     {.name = "free-overlap",
      .help = "let kernels of different streams overlap without sharing SMs"},

@@ -373,26 +373,41 @@ static size_t whole(const char *text, size_t at)
     return at;
 }
 
-/* Where the name first differs from those that look the same when both are cut to head and tail;
- * 0: none does. */
-static size_t first_difference(const struct cts_short_names *names, size_t index, size_t head,
-                               size_t tail, size_t width)
+/* The parts of a name that are shown. */
+struct window {
+    size_t begin; /* so many bytes at its start, */
+    size_t from, room;
+    size_t end; /* and at its end */
+};
+
+/* Where the name first differs from another that is longer than `width` and looks the same; 0: none
+ * does. */
+static size_t first_difference(const struct cts_short_names *names, size_t index,
+                               const struct window *shown, size_t width)
 {
     const char *const name = names->short_form[index];
-    const size_t length = strlen(name);
+    const size_t name_length = strlen(name);
     size_t first = 0;
     for (size_t i = 0; i < names->count; i++) {
         const char *const other = names->short_form[i];
-        const size_t other_length = strlen(other);
-        if (i == index || other_length <= width || strncmp(name, other, head) != 0 ||
-            memcmp(name + length - tail, other + other_length - tail, tail) != 0 ||
-            strcmp(name, other) == 0)
+        const size_t length = strlen(other);
+        if (i == index || length <= width || strncmp(name, other, shown->begin) != 0 ||
+            memcmp(name + name_length - shown->end, other + length - shown->end, shown->end) != 0 ||
+            (shown->room && (length <= shown->from ||
+                             strncmp(name + shown->from, other + shown->from, shown->room) != 0)))
             continue;
-        size_t same = head;
+        size_t same = shown->begin;
         while (name[same] && name[same] == other[same]) same++;
-        if (!first || same < first) first = same;
+        if (strcmp(name, other) != 0 && (!first || same < first)) first = same;
     }
     return first;
+}
+
+/* A bit of what is in front of a difference says what it is of. */
+static size_t window_at(const char *name, size_t begin, size_t differs)
+{
+    const size_t from = whole(name, differs > 2 ? differs - 2 : differs);
+    return from < begin ? begin : from;
 }
 
 const char *cts_short_name_fitted(const struct cts_short_names *names, size_t index, char *buffer,
@@ -408,15 +423,23 @@ const char *cts_short_name_fitted(const struct cts_short_names *names, size_t in
     const size_t head = whole(name, width - 2 - tail);
     tail = length - whole(name, length - tail);
     if (head + 2 + tail > width) tail = 0;
-    const size_t differs = first_difference(names, index, head, tail, width);
+    /* A difference in the first half of the tail is easily missed: "r<float>>", "d<float>>". */
+    struct window shown = {.begin = head, .end = tail / 2};
+    const size_t differs = first_difference(names, index, &shown, width);
     if (!differs) {
         snprintf(buffer, size, "%.*s..%s", (int)head, name, name + length - tail);
         return buffer;
     }
     const size_t begin = whole(name, width / 3);
     const size_t room = width - begin - 4; /* "begin..middle.." */
-    size_t from = whole(name, differs > 2 ? differs - 2 : differs);
-    if (from < begin) from = begin;
+    shown = (struct window){begin, window_at(name, begin, differs), room, 0};
+    /* What tells it from the first such name may be what it shares with the next one. */
+    for (size_t next = differs, i = 0; next && i < names->count; i++) {
+        next = first_difference(names, index, &shown, width);
+        if (next && window_at(name, begin, next) > shown.from)
+            shown.from = window_at(name, begin, next);
+    }
+    const size_t from = shown.from;
     if (length - from <= room + 2)
         snprintf(buffer, size, "%.*s..%s", (int)begin, name,
                  name + whole(name, length - (width - begin - 2)));

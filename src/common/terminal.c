@@ -1,7 +1,9 @@
 #include "common/terminal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/utf8.h"
@@ -138,4 +140,21 @@ bool cts_is_terminal(FILE *file)
 {
     const struct guard *const guard = guard_of(file);
     return isatty(guard ? guard->fd : fileno(file));
+}
+
+size_t cts_terminal_columns(FILE *file)
+{
+    enum { COLUMNS_MIN = 20, COLUMNS_MAX = 10000 };
+    if (file != stdout && file != stderr) return 0;
+    const char *const asked = getenv("COLUMNS");
+    char *end = NULL;
+    unsigned long columns = asked ? strtoul(asked, &end, 10) : 0;
+    if (!asked || end == asked || *end || *asked == '-') columns = 0;
+    if (!columns && cts_is_terminal(file)) {
+        const struct guard *const guard = guard_of(file);
+        struct winsize size = {0};
+        if (!ioctl(guard ? guard->fd : fileno(file), TIOCGWINSZ, &size)) columns = size.ws_col;
+    }
+    if (!columns) return 0;
+    return columns < COLUMNS_MIN ? COLUMNS_MIN : columns > COLUMNS_MAX ? COLUMNS_MAX : columns;
 }

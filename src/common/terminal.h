@@ -9,6 +9,7 @@
 #define CTS_COMMON_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* Guards both streams until the process ends. Call once, before anything is printed. */
@@ -21,5 +22,8 @@ void cts_terminal_control(FILE *file, const char *sequence);
 int cts_terminal_errno(FILE *file);
 /* Whether a stream is a terminal, guarded or not. */
 bool cts_is_terminal(FILE *file);
+/* How wide the lines of stdout or stderr may be: $COLUMNS, else the terminal's width, else 0: as
+ * wide as they get, since a program or file takes them. 0 for other streams. */
+size_t cts_terminal_columns(FILE *file);
 
 #endif

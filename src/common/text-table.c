@@ -8,8 +8,9 @@
 #include "common/short-names.h"
 #include "common/terminal.h"
 #include "common/utf8.h"
+#include "common/wrapped-text.h"
 
-enum { GAP_COLUMNS = 2 };
+enum { GAP_COLUMNS = 2, CONTINUATION_COLUMNS = 4 };
 
 void cts_text_table_column(struct cts_text_table *table, const char *title, enum cts_align align)
 {
@@ -17,22 +18,6 @@ void cts_text_table_column(struct cts_text_table *table, const char *title, enum
     table->titles[table->column_count] = title;
     table->aligns[table->column_count] = align;
     table->column_count++;
-}
-
-/* Characters that a terminal would obey become '?'; returns the length then. */
-static size_t make_plain(char *text)
-{
-    char *to = text;
-    for (const char *at = text; *at;) {
-        const size_t size = cts_utf8_length(at);
-        if (size && cts_utf8_is_plain(at))
-            for (size_t i = 0; i < size; i++) *to++ = at[i];
-        else
-            *to++ = '?';
-        at += size ? size : 1;
-    }
-    *to = 0;
-    return (size_t)(to - text);
 }
 
 void cts_text_table_cell(struct cts_text_table *table, const char *format, ...)
@@ -47,20 +32,9 @@ void cts_text_table_cell(struct cts_text_table *table, const char *format, ...)
         cts_fail(&table->failure, CTS_MEMORY, "no memory for a table's cell");
         return;
     }
-    const size_t plain_bytes = make_plain(text) + 1;
+    const size_t plain_bytes = cts_utf8_make_plain(text) + 1;
     if (!cts_buffer_append(&table->cells, text, plain_bytes, &table->failure)) table->cell_count++;
     free(text);
-}
-
-static void print_cell(FILE *file, const char *text, size_t width, enum cts_align align, bool last)
-{
-    const size_t columns = cts_utf8_columns(text);
-    const int padding = columns < width ? (int)(width - columns) : 0;
-    if (align == CTS_RIGHT)
-        fprintf(file, "%*s%s", padding, "", text);
-    else
-        fprintf(file, "%s%*s", text, last ? 0 : padding, "");
-    if (!last) fprintf(file, "%*s", GAP_COLUMNS, "");
 }
 
 static void find_widths(const struct cts_text_table *table, size_t *widths)
@@ -76,7 +50,7 @@ static void find_widths(const struct cts_text_table *table, size_t *widths)
 
 /* ---- names ---- */
 
-enum { NAME_MIN = 16, NAME_MAX_BYTES = 512 };
+enum { NAME_MIN = 16, NAME_BROKEN = 30, NAME_MAX_BYTES = 512 };
 
 /* The different names of a table, sorted, and their short forms. */
 struct names {
@@ -123,8 +97,10 @@ static size_t room_for_names(const struct cts_text_table *table, const struct na
         const size_t length = strlen(all->names.short_form[i]);
         if (length > longest) longest = length;
     }
-    size_t room = others < CTS_TEXT_TABLE_WIDTH ? (CTS_TEXT_TABLE_WIDTH - others) / columns : 0;
-    if (room < NAME_MIN) room = NAME_MIN;
+    const size_t width = table->width ? table->width : CTS_TEXT_TABLE_WIDTH;
+    size_t room = others < width ? (width - others) / columns : 0;
+    /* Where rows are broken anyway, names need not be that short. */
+    if (room < NAME_MIN) room = table->width ? NAME_BROKEN : NAME_MIN;
     return room < longest ? room : longest;
 }
 
@@ -165,25 +141,88 @@ static bool has_names(const struct cts_text_table *table)
 
 /* ---- the table ---- */
 
+/* Where a row's columns stand: on its line, or, in a table that is too wide, on further lines. */
+struct layout {
+    size_t widths[CTS_TEXT_TABLE_COLUMNS_MAX];
+    unsigned lines[CTS_TEXT_TABLE_COLUMNS_MAX]; /* ascending */
+    unsigned line_count;
+};
+
+static size_t start_of(const struct cts_text_table *table, unsigned line)
+{
+    return table->indent + (line ? CONTINUATION_COLUMNS : 0);
+}
+
+static void lay_out(const struct cts_text_table *table, struct layout *layout)
+{
+    unsigned line = 0;
+    find_widths(table, layout->widths);
+    size_t at = start_of(table, 0);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        bool is_first = !i || layout->lines[i - 1] < line;
+        if (table->width && !is_first && at + GAP_COLUMNS + layout->widths[i] > table->width) {
+            at = start_of(table, ++line);
+            is_first = true;
+        }
+        at += (is_first ? 0 : GAP_COLUMNS) + layout->widths[i];
+        layout->lines[i] = line;
+    }
+    layout->line_count = line + 1;
+}
+
+/* A cell whose end is the end of its line may be wider than the table: then it is wrapped. */
+static size_t print_cell(const struct cts_text_table *table, const struct layout *layout,
+                         FILE *file, const char *text, unsigned column, size_t at)
+{
+    const size_t columns = cts_utf8_columns(text), width = layout->widths[column];
+    const bool is_last =
+        column + 1 == table->column_count || layout->lines[column + 1] > layout->lines[column];
+    const int padding = columns < width ? (int)(width - columns) : 0;
+    if (table->aligns[column] == CTS_RIGHT) {
+        fprintf(file, "%*s%s", padding, "", text);
+    } else {
+        cts_print_wrapped(file, text, at, at, table->width);
+        if (!is_last) fprintf(file, "%*s", padding, "");
+    }
+    if (!is_last) fprintf(file, "%*s", GAP_COLUMNS, "");
+    return at + width + GAP_COLUMNS;
+}
+
+/* A row, of which `count` cells are there; lines of empty cells alone are left out. */
+static void print_row(const struct cts_text_table *table, const struct layout *layout, FILE *file,
+                      const char *const *cells, size_t count)
+{
+    const bool is_title = cells == table->titles;
+    for (unsigned line = 0, from = 0; line < layout->line_count; line++) {
+        unsigned to = from;
+        bool is_empty = true;
+        for (; to < count && layout->lines[to] == line; to++) is_empty &= !*cells[to];
+        size_t at = start_of(table, line);
+        if (line && is_empty) {
+            from = to;
+            continue;
+        }
+        fprintf(file, "%*s", (int)at, "");
+        if (is_title && table->title_start) cts_terminal_control(file, table->title_start);
+        for (; from < to; from++) at = print_cell(table, layout, file, cells[from], from, at);
+        if (is_title && table->title_end) cts_terminal_control(file, table->title_end);
+        fputc('\n', file);
+    }
+}
+
 static enum cts_status print_table(const struct cts_text_table *table, FILE *file,
                                    struct cts_error *error)
 {
     const unsigned n = table->column_count;
-    size_t widths[CTS_TEXT_TABLE_COLUMNS_MAX];
-    const char *text;
-    find_widths(table, widths);
-    fprintf(file, "%*s", (int)table->indent, "");
-    if (table->title_start) cts_terminal_control(file, table->title_start);
-    for (unsigned i = 0; i < n; i++)
-        print_cell(file, table->titles[i], widths[i], table->aligns[i], i + 1 == n);
-    if (table->title_end) cts_terminal_control(file, table->title_end);
-    fputc('\n', file);
-    text = (const char *)table->cells.data;
+    const char *cells[CTS_TEXT_TABLE_COLUMNS_MAX];
+    struct layout layout;
+    lay_out(table, &layout);
+    print_row(table, &layout, file, table->titles, n);
+    const char *text = (const char *)table->cells.data;
     for (size_t i = 0; i < table->cell_count; i++, text += strlen(text) + 1) {
-        const bool last = i % n + 1 == n || i + 1 == table->cell_count;
-        if (i % n == 0) fprintf(file, "%*s", (int)table->indent, "");
-        print_cell(file, text, widths[i % n], table->aligns[i % n], last);
-        if (last) fputc('\n', file);
+        cells[i % n] = text;
+        if (i % n + 1 == n || i + 1 == table->cell_count)
+            print_row(table, &layout, file, cells, i % n + 1);
     }
     if (!ferror(file)) return CTS_OK;
     return cts_fail_errno(error, cts_terminal_errno(file), "cannot write the table");
@@ -194,9 +233,10 @@ enum cts_status cts_text_table_print(const struct cts_text_table *table, FILE *f
 {
     if (table->failure.status)
         return cts_fail(error, table->failure.status, "%s", table->failure.text);
-    if (!has_names(table)) return print_table(table, file, error);
-    struct cts_text_table fitted;
-    enum cts_status status = fit_names(table, &fitted, error);
+    struct cts_text_table sized = *table, fitted;
+    sized.width = cts_terminal_columns(file);
+    if (!has_names(table)) return print_table(&sized, file, error);
+    enum cts_status status = fit_names(&sized, &fitted, error);
     if (!status) status = print_table(&fitted, file, error);
     cts_text_table_release(&fitted);
     return status;

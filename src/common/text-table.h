@@ -8,6 +8,10 @@
  *     status = cts_text_table_print(&table, stdout, error);
  *     cts_text_table_release(&table);
  *
+ * A table that is wider than the terminal (cts_terminal_columns()) breaks each row, and its titles,
+ * before the first column that does not fit; what follows stands on the next line, indented
+ * further. Nothing is left out, and where no terminal is, no row is broken.
+ *
  * Cells come row by row; the table copies them. A failure (memory) is kept and comes back from
  * print. Control characters in cells are printed as '?'. */
 #ifndef CTS_COMMON_TEXT_TABLE_H
@@ -21,7 +25,8 @@
 #include "common/error.h"
 
 /* CTS_NAME: left; names of kernels or functions, printed short (short-names.h) and cut in the
- * middle where the table would be wider than CTS_TEXT_TABLE_WIDTH. */
+ * middle where the table would be wider than the terminal, or without one than
+ * CTS_TEXT_TABLE_WIDTH. */
 enum cts_align { CTS_LEFT, CTS_RIGHT, CTS_NAME };
 enum { CTS_TEXT_TABLE_WIDTH = 80 };
 enum { CTS_TEXT_TABLE_COLUMNS_MAX = 32 };
@@ -31,6 +36,7 @@ struct cts_text_table {
     enum cts_align aligns[CTS_TEXT_TABLE_COLUMNS_MAX];
     unsigned column_count;
     unsigned indent;         /* spaces in front of every line */
+    size_t width;            /* print fills it in: columns that there are; 0: any number */
     bool full_names;         /* of CTS_NAME columns: as they are */
     const char *title_start; /* printed around the line of titles: colours; NULL: nothing */
     const char *title_end;

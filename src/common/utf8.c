@@ -47,3 +47,18 @@ size_t cts_utf8_columns(const char *text)
     }
     return columns;
 }
+
+size_t cts_utf8_make_plain(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at;) {
+        const size_t size = cts_utf8_length(at);
+        if (size && cts_utf8_is_plain(at))
+            for (size_t i = 0; i < size; i++) *to++ = at[i];
+        else
+            *to++ = '?';
+        at += size ? size : 1;
+    }
+    *to = 0;
+    return (size_t)(to - text);
+}

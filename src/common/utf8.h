@@ -15,6 +15,9 @@ size_t cts_utf8_length(const char *text);
  * writing. */
 bool cts_utf8_is_plain(const char *text);
 
+/* What is not plain becomes '?', in place; returns the length then. */
+size_t cts_utf8_make_plain(char *text);
+
 /* Columns of a terminal that a text takes, one per character (no wide ones are expected). */
 size_t cts_utf8_columns(const char *text);
 

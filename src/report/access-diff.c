@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/access.h"
 
 /* ---- findings ---- */
@@ -144,22 +145,22 @@ static void print_finding(const struct cts_diff_report *report, const struct cts
     const struct cts_site *const words = &side->catalogue->sites[site->site];
     const char *const kernel = cts_catalogue_kernel_name(side->catalogue, site->kernel);
     const char *const where = place_of(side, finding, place, sizeof place);
-    fprintf(file, "  %s: %s: %s%s%s in %.*s, %s\n", cts_diff_change_text(f->change),
-            cts_finding_text(finding->kind), cts_operation_text(words->operation),
-            words->variable ? " of " : "", words->variable ? words->variable : "",
-            kernel ? cts_kernel_name_length(kernel) : 1, kernel ? kernel : "?",
-            where ? where : "?");
+    cts_print_paragraph(file, 5, "  %s: %s: %s%s%s in %.*s, %s", cts_diff_change_text(f->change),
+                        cts_finding_text(finding->kind), cts_operation_text(words->operation),
+                        words->variable ? " of " : "", words->variable ? words->variable : "",
+                        kernel ? cts_kernel_name_length(kernel) : 1, kernel ? kernel : "?",
+                        where ? where : "?");
     if (f->before && f->after) {
-        fprintf(file, "     before: %s%s.\n",
-                evidence_of(report->before, f->before, text, sizeof text),
-                amount_of(f->before, f->before_amount, amount, sizeof amount));
-        fprintf(file, "     now:    %s%s.\n",
-                evidence_of(report->after, f->after, text, sizeof text),
-                amount_of(f->after, f->after_amount, amount, sizeof amount));
+        cts_print_paragraph(file, 5, "     before: %s%s.",
+                            evidence_of(report->before, f->before, text, sizeof text),
+                            amount_of(f->before, f->before_amount, amount, sizeof amount));
+        cts_print_paragraph(file, 5, "     now:    %s%s.",
+                            evidence_of(report->after, f->after, text, sizeof text),
+                            amount_of(f->after, f->after_amount, amount, sizeof amount));
         return;
     }
-    fprintf(file, "     %s.\n", evidence_of(side, finding, text, sizeof text));
-    if (f->after) fprintf(file, "     Fix: %s.\n", cts_finding_remedy(finding));
+    cts_print_paragraph(file, 5, "     %s.", evidence_of(side, finding, text, sizeof text));
+    if (f->after) cts_print_paragraph(file, 5, "     Fix: %s.", cts_finding_remedy(finding));
 }
 
 static void print_findings(const struct cts_diff_report *report, FILE *file)
@@ -188,7 +189,8 @@ enum cts_status cts_diff_print_summary(const struct cts_diff_report *report, FIL
             diff->counts[CTS_DIFF_SAME]);
     print_findings(report, file);
     const enum cts_status status = cts_sheet_part(&sheet, "Kernels, by cost", &choice, file, error);
-    fprintf(file, "\nMore: --per finding, kernel; --format json or csv\n");
+    fputc('\n', file);
+    cts_print_paragraph(file, 6, "More: --per finding, kernel; --format json or csv");
     return status;
 }
 

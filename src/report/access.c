@@ -8,6 +8,7 @@
 #include "common/array.h"
 #include "common/short-names.h"
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/gaps.h"
 
 /* ---- names ---- */
@@ -203,53 +204,62 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
 {
     const struct cts_access_result *const r = report->result;
     if (r->packed_lanes)
-        fprintf(
-            file,
+        cts_print_paragraph(
+            file, 2,
             "Note: imported trace: its lanes are not threads, so layouts, sectors and conflicts "
-            "are meaningless and there are no findings\n");
+            "are meaningless and there are no findings");
     if (r->unrecorded_launches)
-        fprintf(file, "Note: %s not fully recorded\n",
-                cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
+        cts_print_paragraph(
+            file, 2, "Note: %s not fully recorded",
+            cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
     if (r->unseen_allocations)
-        fprintf(file,
-                "Note: host writes to %s were not recorded: reads there count as initialised\n",
-                cts_counted_text(r->unseen_allocations, "managed, pinned or mapped allocation",
-                                 "managed, pinned or mapped allocations")
-                    .text);
+        cts_print_paragraph(
+            file, 2, "Note: host writes to %s were not recorded: reads there count as initialised",
+            cts_counted_text(r->unseen_allocations, "managed, pinned or mapped allocation",
+                             "managed, pinned or mapped allocations")
+                .text);
     if (r->unwatched_launches && !r->no_allocations && !r->packed_lanes)
-        fprintf(file,
-                "Note: uninitialised reads were not checked in %s: not all of their stores are "
-                "known\n",
-                cts_counted_text(r->unwatched_launches, "launch", "launches").text);
+        cts_print_paragraph(
+            file, 2,
+            "Note: uninitialised reads were not checked in %s: not all of their stores are "
+            "known",
+            cts_counted_text(r->unwatched_launches, "launch", "launches").text);
     if (r->unknown_allocations && !r->no_allocations && !r->packed_lanes)
-        fprintf(file,
-                "Note: launches with unrecorded stores may have written %s: later reads there "
-                "count as initialised\n",
-                cts_counted_text(r->unknown_allocations, "allocation", "allocations").text);
+        cts_print_paragraph(
+            file, 2,
+            "Note: launches with unrecorded stores may have written %s: later reads there "
+            "count as initialised",
+            cts_counted_text(r->unknown_allocations, "allocation", "allocations").text);
     if (r->ordered_bytes)
-        fprintf(file,
-                "Note: several CTAs use %s in turn, with an atomic between (a lock, a flag, or the "
-                "last CTA): no race, provided that the program waits and has fences\n",
-                cts_counted_text(r->ordered_bytes, "byte", "bytes").text);
+        cts_print_paragraph(
+            file, 2,
+            "Note: several CTAs use %s in turn, with an atomic between (a lock, a flag, or the "
+            "last CTA): no race, provided that the program waits and has fences",
+            cts_counted_text(r->ordered_bytes, "byte", "bytes").text);
     if (r->no_allocations && !r->packed_lanes)
-        fprintf(file,
-                "Note: allocations are unknown: accesses outside of allocations and uninitialised "
-                "reads were not checked\n");
+        cts_print_paragraph(
+            file, 2,
+            "Note: allocations are unknown: accesses outside of allocations and uninitialised "
+            "reads were not checked");
     if (r->foreign_bytes)
-        fprintf(file,
-                "Note: %s accessed far from every allocation: memory that kernels allocated "
-                "themselves, or host memory\n",
-                cts_counted_text(r->foreign_bytes, "byte was", "bytes were").text);
+        cts_print_paragraph(
+            file, 2,
+            "Note: %s accessed far from every allocation: memory that kernels allocated "
+            "themselves, or host memory",
+            cts_counted_text(r->foreign_bytes, "byte was", "bytes were").text);
     if (r->lower_bound)
-        fprintf(file, "LOWER BOUND: %s not fully recorded\n",
-                cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
+        cts_print_paragraph(
+            file, 2, "LOWER BOUND: %s not fully recorded",
+            cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
     cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (r->dropped_accesses)
-        fprintf(file, "Note: %s dropped by the recorder\n",
-                cts_counted_text(r->dropped_accesses, "access was", "accesses were").text);
+        cts_print_paragraph(
+            file, 2, "Note: %s dropped by the recorder",
+            cts_counted_text(r->dropped_accesses, "access was", "accesses were").text);
     if (r->incomplete_files)
-        fprintf(file, "Note: %s truncated: the program was killed or is still running\n",
-                cts_counted_text(r->incomplete_files, "access file is", "access files are").text);
+        cts_print_paragraph(
+            file, 2, "Note: %s truncated: the program was killed or is still running",
+            cts_counted_text(r->incomplete_files, "access file is", "access files are").text);
 }
 
 static bool is_chosen(const struct cts_access_report *report, const struct cts_finding *finding)
@@ -273,16 +283,17 @@ static void print_finding(const struct cts_access_report *report, size_t number,
     const char *const place =
         cts_access_place(report->catalogue, site->site, place_text, sizeof place_text);
     cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
-    fprintf(file, "%3zu. %s: %s%s%s in %s, %s\n", number, cts_finding_text(finding->kind),
-            cts_operation_text(words->operation), words->variable ? " of " : "",
-            words->variable ? words->variable : "", kernel ? kernel : "?", place ? place : "?");
-    fprintf(file, "     %s.\n", evidence);
+    cts_print_paragraph(file, 5, "%3zu. %s: %s%s%s in %s, %s", number,
+                        cts_finding_text(finding->kind), cts_operation_text(words->operation),
+                        words->variable ? " of " : "", words->variable ? words->variable : "",
+                        kernel ? kernel : "?", place ? place : "?");
+    cts_print_paragraph(file, 5, "     %s.", evidence);
     if (cts_finding_is_fault(finding->kind))
-        fprintf(file, "     Fix: %s.\n", cts_finding_remedy(finding));
+        cts_print_paragraph(file, 5, "     Fix: %s.", cts_finding_remedy(finding));
     else
-        fprintf(file, "     Could save up to %.1f%% of the kernel's %s. Fix: %s.\n",
-                100 * finding->share, cts_access_system_text(finding->system),
-                cts_finding_remedy(finding));
+        cts_print_paragraph(file, 5, "     Could save up to %.1f%% of the kernel's %s. Fix: %s.",
+                            100 * finding->share, cts_access_system_text(finding->system),
+                            cts_finding_remedy(finding));
 }
 
 /* Some of either sort, so that a program with many faults still shows what is slow. */
@@ -307,15 +318,17 @@ static void print_findings(const struct cts_access_report *report,
                           : cts_short_name_fitted(kernels, i, name, sizeof name),
                       file);
     }
-    if (left) fprintf(file, "     ... and %zu more: --per finding\n", left);
+    if (left) cts_print_paragraph(file, 5, "     ... and %zu more: --per finding", left);
     if (!shown)
-        fprintf(file, "  No finding above 1%% of a kernel's sectors, wavefronts or updates.\n");
+        cts_print_paragraph(file, 5,
+                            "  No finding above 1%% of a kernel's sectors, wavefronts or updates.");
     if (r->small_findings && !report->site)
-        fprintf(file,
-                "  %s below 1%% of a kernel's memory traffic, together %.1f%% of the run's memory "
-                "cost.\n",
-                cts_counted_text(r->small_findings, "finding is", "findings are").text,
-                100 * r->small_share);
+        cts_print_paragraph(
+            file, 5,
+            "  %s below 1%% of a kernel's memory traffic, together %.1f%% of the run's memory "
+            "cost.",
+            cts_counted_text(r->small_findings, "finding is", "findings are").text,
+            100 * r->small_share);
 }
 
 /* The short names of the findings' kernels, by finding. */
@@ -359,7 +372,8 @@ enum cts_status cts_access_print_summary(const struct cts_access_report *report,
     if (status) return status;
     fputc('\n', file);
     cts_access_print_notes(report, file);
-    fprintf(file, "More: --per finding, site, launch, allocation; --format json or csv\n");
+    cts_print_paragraph(file, 6,
+                        "More: --per finding, site, launch, allocation; --format json or csv");
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/gaps.h"
 
 enum { STRIDES_IN_JSON = 1000 };
@@ -16,58 +17,67 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
     if (c->paper_model)
-        fprintf(
-            file,
+        cts_print_paragraph(
+            file, 2,
             "Note: paper model: copies and frees are ignored; data that no kernel wrote counts as "
-            "the host's\n");
+            "the host's");
     if (c->ignore_copies)
-        fprintf(file, "Note: copies are ignored; data that no kernel wrote counts as the host's\n");
+        cts_print_paragraph(
+            file, 2, "Note: copies are ignored; data that no kernel wrote counts as the host's");
     if (!cts_catalogue_knows_host(report->catalogue))
-        fprintf(file,
-                "Note: imported trace: copies and allocations are unknown; data without a known "
-                "writer may be the host's\n");
+        cts_print_paragraph(
+            file, 2,
+            "Note: imported trace: copies and allocations are unknown; data without a known "
+            "writer may be the host's");
     if (c->lower_bound)
-        fprintf(file, "LOWER BOUND: %s not fully recorded, so last writers may be missing\n",
-                cts_counted_text(c->unrecorded_launches, "launch was", "launches were").text);
+        cts_print_paragraph(
+            file, 2, "LOWER BOUND: %s not fully recorded, so last writers may be missing",
+            cts_counted_text(c->unrecorded_launches, "launch was", "launches were").text);
     cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (c->dropped_accesses)
-        fprintf(file, "Note: %s dropped by the recorder\n",
-                cts_counted_text(c->dropped_accesses, "access was", "accesses were").text);
+        cts_print_paragraph(
+            file, 2, "Note: %s dropped by the recorder",
+            cts_counted_text(c->dropped_accesses, "access was", "accesses were").text);
     if (c->incomplete_files)
-        fprintf(file, "Note: %s truncated: the program was killed or is still running\n",
-                cts_counted_text(c->incomplete_files, "access file is", "access files are").text);
+        cts_print_paragraph(
+            file, 2, "Note: %s truncated: the program was killed or is still running",
+            cts_counted_text(c->incomplete_files, "access file is", "access files are").text);
     if (c->skipped_instructions)
-        fprintf(file, "Note: %s could not be instrumented: ctascope dump --table skipped\n",
-                cts_counted_text(c->skipped_instructions, "place", "places").text);
+        cts_print_paragraph(file, 2,
+                            "Note: %s could not be instrumented: ctascope dump --table skipped",
+                            cts_counted_text(c->skipped_instructions, "place", "places").text);
     if (c->unseen_allocations)
-        fprintf(file,
-                "Note: host writes to %s were not recorded: the %s that kernels wrote there are "
-                "left out "
-                "of the fraction\n",
-                cts_counted_text(c->unseen_allocations, "managed, pinned or mapped allocation",
-                                 "managed, pinned or mapped allocations")
-                    .text,
-                cts_bytes_text(c->total.unseen_written_bytes).text);
+        cts_print_paragraph(
+            file, 2,
+            "Note: host writes to %s were not recorded: the %s that kernels wrote there are "
+            "left out "
+            "of the fraction",
+            cts_counted_text(c->unseen_allocations, "managed, pinned or mapped allocation",
+                             "managed, pinned or mapped allocations")
+                .text,
+            cts_bytes_text(c->total.unseen_written_bytes).text);
     if (c->unordered_pairs)
-        fprintf(file,
-                "Note: %s of launches and copies without stream or event ordering, %s between "
-                "them%s\n",
-                cts_counted_text(c->unordered_pairs, "pair", "pairs").text,
-                cts_counted_text(c->unordered_transfers, "transfer", "transfers").text,
-                c->unordered_transfers ? ": possible race" : "");
+        cts_print_paragraph(
+            file, 2,
+            "Note: %s of launches and copies without stream or event ordering, %s between "
+            "them%s",
+            cts_counted_text(c->unordered_pairs, "pair", "pairs").text,
+            cts_counted_text(c->unordered_transfers, "transfer", "transfers").text,
+            c->unordered_transfers ? ": possible race" : "");
     if (c->total.conflict_bytes)
-        fprintf(
-            file,
-            "Note: write conflicts: several CTAs of one launch wrote the same bytes, %s in total\n",
+        cts_print_paragraph(
+            file, 2,
+            "Note: write conflicts: several CTAs of one launch wrote the same bytes, %s in total",
             cts_bytes_text(c->total.conflict_bytes).text);
     if (c->total.own_write_first_bytes)
-        fprintf(file, "Note: the reading CTA had itself stored %s of the received bytes earlier\n",
-                cts_bytes_text(c->total.own_write_first_bytes).text);
+        cts_print_paragraph(
+            file, 2, "Note: the reading CTA had itself stored %s of the received bytes earlier",
+            cts_bytes_text(c->total.own_write_first_bytes).text);
     if (c->carried_bytes)
-        fprintf(
-            file,
+        cts_print_paragraph(
+            file, 2,
             "Note: device-to-device copies carried the writers of %s along; a byte read both in "
-            "the original and in the copy counts twice\n",
+            "the original and in the copy counts twice",
             cts_bytes_text(c->carried_bytes).text);
 }
 
@@ -75,7 +85,7 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 
 static void print_line(FILE *file, const char *name, const char *text)
 {
-    fprintf(file, "  %-14s %s\n", name, text);
+    cts_print_paragraph(file, 17, "  %-14s %s", name, text);
 }
 
 static void print_volume(FILE *file, const char *name, uint64_t unique, uint64_t access_bytes,
@@ -298,8 +308,9 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
         status = print_part(report, CTS_COMM_SHEET_TOP, "Largest transfers", NULL, 5, file, error);
     fputc('\n', file);
     cts_comm_print_notes(report, file);
-    fprintf(file, "More: --per kernel, launch, cta, transfer, superstep, stride, ...; --address A; "
-                  "--format json or csv\n");
+    cts_print_paragraph(file, 6,
+                        "More: --per kernel, launch, cta, transfer, superstep, stride, ...; "
+                        "--address A; --format json or csv");
     return status;
 }
 

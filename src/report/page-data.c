@@ -122,8 +122,12 @@ static enum cts_status write_answer(struct cts_json *json, const struct cts_page
     char *text = NULL;
     FILE *const memory = cts_text_stream_open(&stream);
     if (memory) {
-        cts_partition_print_answer(&report, memory);
+        const enum cts_status status = cts_partition_print_answer(&report, memory, error);
         text = cts_text_stream_close(&stream, NULL);
+        if (status) {
+            free(text);
+            return status;
+        }
     }
     if (!text) return cts_fail(error, CTS_MEMORY, "no memory for the report");
     cts_json_member_string(json, "partition_answer", text);

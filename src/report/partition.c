@@ -4,39 +4,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/short-names.h"
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/gaps.h"
 
 /* ---- the answer ---- */
 
-static const char *kernel_text(const struct cts_partition_report *r, size_t kernel, char *text,
-                               size_t size)
+static const char *kernel_name(const struct cts_partition_report *r, size_t kernel)
 {
-    const char *name = cts_catalogue_kernel_name(r->catalogue, r->partition->kernels[kernel]);
-    if (!name) name = "?";
-    snprintf(text, size, "%.*s", cts_kernel_name_length(name), name);
+    const char *const name = cts_catalogue_kernel_name(r->catalogue, r->partition->kernels[kernel]);
+    return name ? name : "?";
+}
+
+/* " in 'variable'" with how much of the traffic goes there; nothing where that is not known. */
+static const char *where_text(const struct cts_partition_report *r, char *text, size_t text_bytes)
+{
+    const struct cts_partition_answer *const a = r->answer;
+    const uint32_t allocation = r->partition->places[a->place].allocation;
+    *text = 0;
+    if (allocation == CTS_NONE) return text;
+    const char *const variable = r->catalogue->allocations[allocation].variable;
+    snprintf(text, text_bytes, ", %s in '%s'",
+             cts_percent_text(a->place_bytes, a->scale->traffic_bytes).text,
+             variable ? variable : "?");
     return text;
 }
 
-static void print_source(const struct cts_partition_report *r, FILE *file)
+static enum cts_status print_source(const struct cts_partition_report *r, FILE *file,
+                                    struct cts_error *error)
 {
+    enum { NAME_BYTES = 61 };
     const struct cts_partition_answer *const a = r->answer;
     const uint64_t traffic = a->scale->traffic_bytes;
-    char writer[200], reader[200];
-    fprintf(file, "  Traffic: %s written by ", cts_percent_text(a->kernel_bytes, traffic).text);
-    cts_print_plain(file, kernel_text(r, a->kernel, writer, sizeof writer));
-    fprintf(file, ", %s read by ", cts_percent_text(a->reading_kernel_bytes, traffic).text);
-    cts_print_plain(file, kernel_text(r, a->reading_kernel, reader, sizeof reader));
-    const uint32_t allocation = r->partition->places[a->place].allocation;
-    if (allocation != CTS_NONE) {
-        const struct cts_allocation *const row = &r->catalogue->allocations[allocation];
-        fprintf(file, ", %s in '", cts_percent_text(a->place_bytes, traffic).text);
-        cts_print_plain(file, row->variable ? row->variable : "?");
-        fputc('\'', file);
-    }
-    fprintf(file, "\n  Launch %u has the most: %s\n",
-            r->catalogue->launches[r->partition->launches[a->launch].index].launch,
-            cts_bytes_text(a->launch_bytes).text);
+    const char *const list[] = {kernel_name(r, a->kernel), kernel_name(r, a->reading_kernel)};
+    char writer[NAME_BYTES], reader[NAME_BYTES], where[300];
+    struct cts_short_names names;
+    const enum cts_status status = cts_short_names_make(list, 2, &names, error);
+    if (!status)
+        cts_print_paragraph(
+            file, 4, "  Traffic: %s written by %s, %s read by %s%s",
+            cts_percent_text(a->kernel_bytes, traffic).text,
+            r->full_names ? list[0] : cts_short_name_fitted(&names, 0, writer, sizeof writer),
+            cts_percent_text(a->reading_kernel_bytes, traffic).text,
+            r->full_names ? list[1] : cts_short_name_fitted(&names, 1, reader, sizeof reader),
+            where_text(r, where, sizeof where));
+    cts_short_names_release(&names);
+    if (!status)
+        fprintf(file, "  Launch %u has the most: %s\n",
+                r->catalogue->launches[r->partition->launches[a->launch].index].launch,
+                cts_bytes_text(a->launch_bytes).text);
+    return status;
 }
 
 struct speedup_text {
@@ -65,23 +83,25 @@ static void print_launches(const struct cts_partition *p, const struct cts_parti
             p->options.launch_s * 1e6);
 }
 
-void cts_partition_print_answer(const struct cts_partition_report *r, FILE *file)
+enum cts_status cts_partition_print_answer(const struct cts_partition_report *r, FILE *file,
+                                           struct cts_error *error)
 {
     const struct cts_partition_answer *const a = r->answer;
     const struct cts_partition *const p = r->partition;
     const struct cts_partition_scale *const s = a->scale;
     if (a->verdict == CTS_PARTITION_NO_DATA || !s) {
-        fprintf(file, "No gain expected: the run reads and writes no global memory\n");
-        return;
+        cts_print_paragraph(file, 2, "No gain expected: the run reads and writes no global memory");
+        return CTS_OK;
     }
     const char *const mapping = p->mappings[s->mapping];
     const double efficiency = s->time.no_overlap_speedup / s->partition_count;
     if (a->verdict == CTS_PARTITION_NO_GAIN)
-        fprintf(file, "No gain expected: at best %.2fx on %u partitions (mapping %s): %s\n",
-                s->time.no_overlap_speedup, s->partition_count, mapping,
-                p->whole.time.launch_s > p->whole.time.no_overlap_s / 2
-                    ? "launch overhead\n  exceeds memory time"
-                    : "the traffic\n  between partitions takes longer than splitting saves");
+        cts_print_paragraph(
+            file, 2, "No gain expected: at best %.2fx on %u partitions (mapping %s): %s",
+            s->time.no_overlap_speedup, s->partition_count, mapping,
+            p->whole.time.launch_s > p->whole.time.no_overlap_s / 2
+                ? "launch overhead exceeds memory time"
+                : "the traffic between partitions takes longer than splitting saves");
     else
         fprintf(file,
                 "%s: %s on %u partitions (%.0f%% efficiency), mapping %s\n"
@@ -94,32 +114,38 @@ void cts_partition_print_answer(const struct cts_partition_report *r, FILE *file
                                         : " and launch overhead, no computation");
     if (a->verdict != CTS_PARTITION_NO_GAIN) print_launches(p, s, file);
     if (!s->traffic_bytes) {
-        fprintf(file, "  No traffic between partitions\n");
+        cts_print_paragraph(file, 2, "  No traffic between partitions");
     } else {
-        fprintf(
-            file,
-            "  %s of traffic between partitions; other partitions read %s of the written bytes\n",
+        cts_print_paragraph(
+            file, 2,
+            "  %s of traffic between partitions; other partitions read %s of the written bytes",
             cts_bytes_text(s->traffic_bytes).text,
             cts_percent_text(s->shared_bytes, p->total.written_bytes).text);
         if (s->replica_bytes < s->traffic_bytes)
-            fprintf(file, "  %s if each partition keeps fetched bytes until they are rewritten\n",
-                    cts_bytes_text(s->replica_bytes).text);
+            cts_print_paragraph(
+                file, 2, "  %s if each partition keeps fetched bytes until they are rewritten",
+                cts_bytes_text(s->replica_bytes).text);
         if (p->options.l2_bytes)
-            fprintf(file, "  A cache of %s per partition holds at least %s of it\n",
-                    cts_bytes_text(p->options.l2_bytes).text, cts_bytes_text(s->held_bytes).text);
-        print_source(r, file);
+            cts_print_paragraph(file, 2, "  A cache of %s per partition holds at least %s of it",
+                                cts_bytes_text(p->options.l2_bytes).text,
+                                cts_bytes_text(s->held_bytes).text);
+        const enum cts_status status = print_source(r, file, error);
+        if (status) return status;
     }
     if (a->mapping_matters)
-        fprintf(file, "  The mapping matters: with %s it is %s\n", p->mappings[a->worst->mapping],
-                cts_bytes_text(a->worst->traffic_bytes).text);
+        cts_print_paragraph(file, 2, "  The mapping matters: with %s it is %s",
+                            p->mappings[a->worst->mapping],
+                            cts_bytes_text(a->worst->traffic_bytes).text);
     else if (p->mapping_count > 1)
-        fprintf(file, "  The mapping hardly matters\n");
+        cts_print_paragraph(file, 2, "  The mapping hardly matters");
     if (s->touch_remote_read_bytes + s->touch_remote_write_bytes > s->traffic_bytes)
-        fprintf(file,
-                "  First-touch placement costs more: %s of remote reads, %s of remote writes%s\n",
-                cts_bytes_text(s->touch_remote_read_bytes).text,
-                cts_bytes_text(s->touch_remote_write_bytes).text,
-                a->writes_dominate ? "; writes dominate" : "");
+        cts_print_paragraph(
+            file, 2,
+            "  First-touch placement costs more: %s of remote reads, %s of remote writes%s",
+            cts_bytes_text(s->touch_remote_read_bytes).text,
+            cts_bytes_text(s->touch_remote_write_bytes).text,
+            a->writes_dominate ? "; writes dominate" : "");
+    return CTS_OK;
 }
 
 /* ---- notes ---- */
@@ -128,45 +154,52 @@ void cts_partition_print_notes(const struct cts_partition_report *report, FILE *
 {
     const struct cts_partition *const p = report->partition;
     if (p->options.paper_model)
-        fprintf(file,
-                "Note: paper model: no copies, no frees; what no kernel wrote is the host's\n");
+        cts_print_paragraph(
+            file, 2, "Note: paper model: no copies, no frees; what no kernel wrote is the host's");
     if (!cts_catalogue_knows_host(report->catalogue))
-        fprintf(file, "Note: imported trace: copies and allocations are not known; what nobody was "
-                      "seen to write may be the host's\n");
+        cts_print_paragraph(
+            file, 2,
+            "Note: imported trace: copies and allocations are not known; what nobody was "
+            "seen to write may be the host's");
     if (p->lower_bound)
-        fprintf(file, "LOWER BOUND, %s unrecorded: last writers may be missing\n",
-                cts_counted_text(p->unrecorded_launches, "launch", "launches").text);
+        cts_print_paragraph(file, 2, "LOWER BOUND, %s unrecorded: last writers may be missing",
+                            cts_counted_text(p->unrecorded_launches, "launch", "launches").text);
     cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
     if (p->dropped_accesses)
-        fprintf(file, "Note: %s dropped by the recorder\n",
-                cts_counted_text(p->dropped_accesses, "access was", "accesses were").text);
+        cts_print_paragraph(
+            file, 2, "Note: %s dropped by the recorder",
+            cts_counted_text(p->dropped_accesses, "access was", "accesses were").text);
     if (p->incomplete_files)
-        fprintf(file, "Note: %s too early: the program was killed, or still runs\n",
-                cts_counted_text(p->incomplete_files, "access file ends", "access files end").text);
+        cts_print_paragraph(
+            file, 2, "Note: %s too early: the program was killed, or still runs",
+            cts_counted_text(p->incomplete_files, "access file ends", "access files end").text);
     if (p->unseen_allocations)
-        fprintf(file, "Note: host writes not seen in %s\n",
-                cts_counted_text(p->unseen_allocations, "managed, pinned or mapped allocation",
-                                 "managed, pinned or mapped allocations")
-                    .text);
+        cts_print_paragraph(file, 2, "Note: host writes not seen in %s",
+                            cts_counted_text(p->unseen_allocations,
+                                             "managed, pinned or mapped allocation",
+                                             "managed, pinned or mapped allocations")
+                                .text);
     if (p->unordered_pairs)
-        fprintf(file, "Note: %s ordered by their start times alone\n",
-                cts_counted_text(p->unordered_pairs, "pair of launches and copies is",
-                                 "pairs of launches and copies are")
-                    .text);
+        cts_print_paragraph(file, 2, "Note: %s ordered by their start times alone",
+                            cts_counted_text(p->unordered_pairs, "pair of launches and copies is",
+                                             "pairs of launches and copies are")
+                                .text);
     uint64_t without = 0;
     for (size_t i = 0; i < p->launch_count; i++)
         without += p->launches[i].counted && !cts_partition_can_have_traffic(&p->launches[i]);
     if (without)
-        fprintf(file, "Note: distributions over launches leave out %s: no kernel wrote what %s\n",
-                cts_counted_text(without, "launch", "launches").text,
-                without == 1 ? "it reads" : "they read");
+        cts_print_paragraph(
+            file, 2, "Note: distributions over launches leave out %s: no kernel wrote what %s",
+            cts_counted_text(without, "launch", "launches").text,
+            without == 1 ? "it reads" : "they read");
     const struct cts_partition_scale *const s = report->answer->scale;
     if (s && s->idle_slots)
-        fprintf(file, "Note: partitions without a CTA, summed over launches: %s\n",
-                cts_count_text(s->idle_slots).text);
+        cts_print_paragraph(file, 2, "Note: partitions without a CTA, summed over launches: %s",
+                            cts_count_text(s->idle_slots).text);
     if (p->coarsened_ctas > 1)
-        fprintf(file, "Note: the graph for 'best found' has %s neighbouring CTAs per vertex\n",
-                cts_count_text(p->coarsened_ctas).text);
+        cts_print_paragraph(file, 2,
+                            "Note: the graph for 'best found' has %s neighbouring CTAs per vertex",
+                            cts_count_text(p->coarsened_ctas).text);
 }
 
 /* ---- the screenful ---- */
@@ -176,7 +209,8 @@ static enum cts_status print_sheet(const struct cts_partition_report *report,
                                    const struct cts_sheet_rows *rows, FILE *file,
                                    struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_partition_sheet(report, which);
+    struct cts_sheet sheet = cts_partition_sheet(report, which);
+    sheet.full_names = report->full_names;
     const struct cts_sheet_rows all = cts_sheet_all(&sheet);
     fprintf(file, "\n%s\n", heading);
     return cts_sheet_table(&sheet, rows ? rows : &all, file, error);
@@ -204,8 +238,9 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
 {
     const struct cts_partition *const p = report->partition;
     fprintf(file, "Partitions of '%s'\n", report->run_path);
-    cts_partition_print_answer(report, file);
-    enum cts_status status =
+    enum cts_status status = cts_partition_print_answer(report, file, error);
+    if (status) return status;
+    status =
         print_sheet(report, CTS_PARTITION_SHEET_RUN, "Bytes read over the run", NULL, file, error);
     size_t *const rows = calloc(p->scale_count + 1, sizeof *rows);
     if (!rows) return cts_fail(error, CTS_MEMORY, "no memory for a table");
@@ -224,7 +259,8 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
             p->options.link_bytes_per_s / 1e9, p->options.local_bytes_per_s / 1e9,
             p->options.launch_s * 1e6, cts_bytes_text(p->options.page_bytes).text);
     cts_partition_print_notes(report, file);
-    fprintf(file, "More: --per scale, fit, launch, partition, kernel, allocation; --format json\n");
+    cts_print_paragraph(
+        file, 6, "More: --per scale, fit, launch, partition, kernel, allocation; --format json");
     return status;
 }
 

@@ -14,6 +14,7 @@ struct cts_partition_report {
     const struct cts_partition *partition;
     const struct cts_partition_answer *answer; /* its scale is the one that sheets detail */
     bool asked_for_one;                        /* the user named the number of partitions */
+    bool full_names;                           /* of kernels, in tables and sentences */
 };
 
 /* What --per can name. */
@@ -40,7 +41,8 @@ struct cts_sheet cts_partition_sheet(const struct cts_partition_report *report,
                                      enum cts_partition_sheet which);
 
 /* The answer in words, some lines; what there is to decide, and what decides it. */
-void cts_partition_print_answer(const struct cts_partition_report *report, FILE *file);
+CTS_MUST_CHECK enum cts_status cts_partition_print_answer(const struct cts_partition_report *report,
+                                                          FILE *file, struct cts_error *error);
 
 /* The screenful: the answer, the run, scales of the recommended mapping, fits. */
 CTS_MUST_CHECK enum cts_status

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 
 enum { NAME_IN_TABLE = 24, SENTENCES_MAX = 12, SENTENCE_SIZE = 400 };
 
@@ -187,7 +188,7 @@ enum cts_status cts_time_print_summary(const struct cts_time_report *report, siz
     fputs("\nafter:  ", file);
     cts_print_plain(file, report->after_path);
     fputs("\n\n", file);
-    for (unsigned i = 0; i < s.count; i++) fprintf(file, "%s\n", s.text[i]);
+    for (unsigned i = 0; i < s.count; i++) cts_print_paragraph(file, 0, "%s", s.text[i]);
     enum cts_status status = cts_sheet_part(
         &activities, "Activities, by change of their time on the critical path",
         &(struct cts_sheet_choice){.limit = limit, .limit_option = "limit"}, file, error);

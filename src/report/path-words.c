@@ -6,7 +6,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/terminal.h"
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 
 enum { NAME_SIZE = 64, TIME_TEXTS = 8 };
 
@@ -192,21 +194,11 @@ void cts_path_words_make(const struct cts_path_report *report, struct cts_path_w
 
 /* ---- lines ---- */
 
-static void print_wrapped(const char *text, FILE *file)
-{
-    enum { WIDTH = 80 };
-    while (strlen(text) > WIDTH) {
-        size_t end = WIDTH;
-        while (end > 0 && text[end] != ' ') end--;
-        if (end == 0) end = strcspn(text, " ");
-        fprintf(file, "%.*s\n", (int)end, text);
-        text += end;
-        text += *text == ' ';
-    }
-    if (*text) fprintf(file, "%s\n", text);
-}
-
 void cts_path_words_print(const struct cts_path_words *words, FILE *file)
 {
-    for (unsigned i = 0; i < words->count; i++) print_wrapped(words->text[i], file);
+    const size_t columns = cts_terminal_columns(file);
+    for (unsigned i = 0; i < words->count; i++) {
+        cts_print_wrapped(file, words->text[i], 0, 0, columns ? columns : CTS_TEXT_TABLE_WIDTH);
+        fputc('\n', file);
+    }
 }

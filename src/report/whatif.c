@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/gaps.h"
-
-enum { NAME_IN_TABLE = 32 };
 
 enum cts_whatif_sheet cts_whatif_sheet_named(const char *text)
 {
@@ -22,12 +21,6 @@ enum cts_whatif_sheet cts_whatif_sheet_named(const char *text)
     return CTS_WHATIF_SHEET_COUNT;
 }
 
-static const char *shortened(const char *name, struct cts_sheet_row *cells)
-{
-    if (strlen(name) <= NAME_IN_TABLE) return name;
-    return cts_sheet_text(cells, NAME_IN_TABLE + 1, "%.*s..", NAME_IN_TABLE - 2, name);
-}
-
 /* before / after - 1 would be unbounded; this is the part of the time that is gone. */
 static double gain(uint64_t before_ns, uint64_t after_ns)
 {
@@ -37,8 +30,7 @@ static double gain(uint64_t before_ns, uint64_t after_ns)
 /* ---- lists ---- */
 
 #define ACTIVITY_COLUMNS(COLUMN)                                                                   \
-    COLUMN(activity, NULL, TEXT, r->region_names[row->region])                                     \
-    COLUMN(name, "activity", TABLE_TEXT, shortened(r->region_names[row->region], cells))           \
+    COLUMN(activity, "activity", KERNEL, r->region_names[row->region])                             \
     COLUMN(path_before_ns, "on path", TIME, row->before_ns)                                        \
     COLUMN(share_before, "path%", FRACTION,                                                        \
            r->before_ns ? (double)row->before_ns / (double)r->before_ns : NAN)                     \
@@ -121,8 +113,7 @@ static void wait_row(const void *state, size_t index, struct cts_sheet_row *cell
 }
 
 #define TARGET_COLUMNS(COLUMN)                                                                     \
-    COLUMN(activity, NULL, TEXT, r->region_names[target->region])                                  \
-    COLUMN(name, "activity", TABLE_TEXT, shortened(r->region_names[target->region], cells))        \
+    COLUMN(activity, "activity", KERNEL, r->region_names[target->region])                          \
     COLUMN(calls, "calls", COUNT, target->calls)                                                   \
     COLUMN(exclusive_ns, "time", TIME, target->exclusive_ns)                                       \
     COLUMN(path_ns, "on path", TIME, target->path_ns)                                              \
@@ -181,7 +172,8 @@ static enum cts_status print_list(const struct cts_whatif_report *report,
                                   const struct cts_sheet_choice *choice, FILE *file,
                                   struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_whatif_sheet(report, which);
+    struct cts_sheet sheet = cts_whatif_sheet(report, which);
+    sheet.full_names = report->full_names;
     if (!sheet.row_count) return CTS_OK;
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
@@ -203,29 +195,31 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
     const struct cts_whatif *const r = report->result;
     const struct cts_whatif_notes *const n = &r->notes;
     if (n->shared)
-        fprintf(file,
-                "Note: %s share a device; %s queued for SMs; interference %.2f, overtaking %.2f\n",
-                cts_counted_text(n->shared, "kernel", "kernels").text,
-                cts_count_text(n->queued).text, n->interference, n->overtaking);
+        cts_print_paragraph(
+            file, 2,
+            "Note: %s share a device; %s queued for SMs; interference %.2f, overtaking %.2f",
+            cts_counted_text(n->shared, "kernel", "kernels").text, cts_count_text(n->queued).text,
+            n->interference, n->overtaking);
     if (n->share_rejected)
         fputs("Note: the model of shared devices does not reproduce this recording, so kernels "
               "overlap freely\n",
               file);
     if (n->missed)
-        fprintf(file, "Note: without changes, the projection misses the recorded times of %s\n",
-                cts_counted_text(n->missed, "event", "events").text);
+        cts_print_paragraph(file, 2,
+                            "Note: without changes, the projection misses the recorded times of %s",
+                            cts_counted_text(n->missed, "event", "events").text);
     if (n->broken)
-        fprintf(file, "Note: %s ignored since they form cycles: clocks differ\n",
-                cts_counted_text(n->broken, "dependency", "dependencies").text);
+        cts_print_paragraph(file, 2, "Note: %s ignored since they form cycles: clocks differ",
+                            cts_counted_text(n->broken, "dependency", "dependencies").text);
     if (n->target_left)
-        fprintf(file, "Note: %s not projected; each takes at most %s in total\n",
-                cts_counted_text(n->target_left, "activity", "activities").text,
-                cts_time_text(n->target_left_ns).text);
+        cts_print_paragraph(file, 2, "Note: %s not projected; each takes at most %s in total",
+                            cts_counted_text(n->target_left, "activity", "activities").text,
+                            cts_time_text(n->target_left_ns).text);
     cts_print_gaps(&r->timeline->gaps, "Missing: ", file);
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
         if (r->warnings[i])
-            fprintf(file, "Note: %s %s\n", cts_count_text(r->warnings[i]).text,
-                    cts_path_warning_texts[i]);
+            cts_print_paragraph(file, 2, "Note: %s %s", cts_count_text(r->warnings[i]).text,
+                                cts_path_warning_texts[i]);
 }
 
 enum cts_status cts_whatif_print_summary(const struct cts_whatif_report *report, size_t top,

@@ -11,7 +11,8 @@
 struct cts_whatif_report {
     const char *path; /* of the trace */
     const struct cts_whatif *result;
-    bool changed; /* changes were asked for, not only targets */
+    bool changed;    /* changes were asked for, not only targets */
+    bool full_names; /* in tables */
 };
 
 /* What --per can name. */

@@ -108,6 +108,34 @@ static void fitted(void **state)
     cts_short_names_release(&names);
 }
 
+/* One difference tells a name from the second, another from the third; a letter at the end is none
+ * to rely on. */
+static void fitted_by_several(void **state)
+{
+    (void)state;
+    const char *const list[] = {
+        "a_long_name_of_a_kernel<A, 1, and_more_that_is_the_same<float>>",
+        "a_long_name_of_a_kernel<B, 1, and_more_that_is_the_same<float>>",
+        "a_long_name_of_a_kernel<A, 1, and_more_that_is_not_the_same<float>>"};
+    struct cts_short_names names;
+    struct cts_error error;
+    char texts[3][31];
+    assert_int_equal(cts_short_names_make(list, 3, &names, &error), CTS_OK);
+    for (size_t i = 0; i < 3; i++) {
+        (void)cts_short_name_fitted(&names, i, texts[i], sizeof texts[i]);
+        for (size_t k = 0; k < i; k++) assert_string_not_equal(texts[i], texts[k]);
+    }
+    cts_short_names_release(&names);
+    const char *const functors[] = {"vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>",
+                                    "vectorized_elementwise_kernel<4, binary_MulFunctor<float>>"};
+    assert_int_equal(cts_short_names_make(functors, 2, &names, &error), CTS_OK);
+    assert_non_null(
+        strstr(cts_short_name_fitted(&names, 0, texts[0], sizeof texts[0]), "CUDAFunc"));
+    assert_non_null(
+        strstr(cts_short_name_fitted(&names, 1, texts[1], sizeof texts[1]), "binary_M"));
+    cts_short_names_release(&names);
+}
+
 /* Broken brackets, every cut of a long name, all widths: nothing is read or written outside. */
 static void hostile(void **state)
 {
@@ -135,8 +163,9 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_forms), cmocka_unit_test(other_names), cmocka_unit_test(told_apart),
-        cmocka_unit_test(fitted),      cmocka_unit_test(hostile),
+        cmocka_unit_test(short_forms),       cmocka_unit_test(other_names),
+        cmocka_unit_test(told_apart),        cmocka_unit_test(fitted),
+        cmocka_unit_test(fitted_by_several), cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
