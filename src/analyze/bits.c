@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "common/temporary.h"
 
 enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), SLAB_PAGES = 128 };
@@ -116,7 +117,7 @@ void cts_bits_init(struct cts_bits *bits, struct cts_bits_pool *pool, unsigned p
 
 static size_t first_slot(const struct cts_bits_root *root, uint64_t key)
 {
-    return (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (root->slot_count - 1);
+    return (size_t)(cts_hash(key) >> 32) & (root->slot_count - 1);
 }
 
 static struct block *find_block(const struct cts_bits_root *root, uint64_t key)

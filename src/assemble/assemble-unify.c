@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "assemble/assemble-private.h"
+#include "common/hash.h"
 #include "trace/log/region.h"
 
 /* A text that lives as long as the assembler; NULL: no memory. */
@@ -232,7 +233,7 @@ static uint32_t unify_region(struct cts_assembler *a, struct cts_map *known,
 {
     struct cts_timeline *const t = &a->timeline;
     uint64_t hash = cts_region_hash(region);
-    for (;; hash = hash * 0x9e3779b97f4a7c15u + 1) { /* two with one hash: the next one */
+    for (;; hash = cts_hash(hash) + 1) { /* two with one hash: the next one */
         uint64_t *const place = cts_map_at(known, hash, NULL);
         if (!place) return CTS_TIMELINE_NONE;
         if (!*place) {
@@ -350,10 +351,10 @@ static bool has_members(const struct cts_assembler *a, const struct communicator
 static bool unify_group(struct cts_assembler *a, struct communicators *c,
                         struct cts_local_communicator *local)
 {
-    uint64_t hash = 14695981039346656037u;
+    uint64_t hash = CTS_HASH_START;
     for (uint32_t i = 0; i < local->member_count; i++)
-        hash = (hash ^ master_of(a, c, local->members[i])) * 1099511628211u;
-    for (;; hash = hash * 0x9e3779b97f4a7c15u + 1) { /* two with one hash: the next one */
+        hash = cts_hash_unit(hash, master_of(a, c, local->members[i]));
+    for (;; hash = cts_hash(hash) + 1) { /* two with one hash: the next one */
         uint64_t *const place = cts_map_at(&c->groups, hash, NULL);
         if (!place) return false;
         if (!*place) {

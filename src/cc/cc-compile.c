@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "cc/cc-steps.h"
+#include "common/hash.h"
 #include "common/install.h"
 #include "common/text-stream.h"
 
@@ -26,16 +27,10 @@
 
 /* ---- identity ---- */
 
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
-    return (hash ^ 0xFF) * UINT64_C(0x100000001B3);
-}
-
 static uint64_t hash_list(uint64_t hash, const struct cc_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) hash = hash_text(hash, list->items[i]);
-    return hash_text(hash, "");
+    for (size_t i = 0; i < list->count; i++) hash = cts_hash_text(hash, list->items[i]);
+    return cts_hash_text(hash, "");
 }
 
 const char *cc_unit(struct cc_session *session, const struct cc_input *input,
@@ -44,12 +39,12 @@ const char *cc_unit(struct cc_session *session, const struct cc_input *input,
     struct cc_request *const request = session->request;
     char absolute[PATH_MAX];
     const char *const path = realpath(input->path, absolute) ? absolute : input->path;
-    uint64_t hash = hash_text(UINT64_C(0xCBF29CE484222325), path);
-    hash = hash_text(hash, object_name ? object_name : "");
+    uint64_t hash = cts_hash_text(CTS_HASH_START, path);
+    hash = cts_hash_text(hash, object_name);
     hash = hash_list(hash, &request->shared);
     hash = hash_list(hash, &request->host);
     hash = hash_list(hash, &request->device);
-    hash = hash_text(hash, request->optimisation ? request->optimisation : "");
+    hash = cts_hash_text(hash, request->optimisation);
     return cc_text(&request->pool, "tu%016llx", (unsigned long long)hash);
 }
 

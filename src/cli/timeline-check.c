@@ -6,6 +6,7 @@
 
 #include "cli/timeline.h"
 #include "common/array.h"
+#include "common/hash.h"
 #include "common/map.h"
 
 /* One end of a message. */
@@ -80,7 +81,7 @@ static void add_end(struct checking *c, struct ends *ends, const struct cts_time
 /* What was begun less what was completed; threads of a process complete each other's. */
 static void add_request(struct checking *c, uint32_t self, uint64_t request, int64_t amount)
 {
-    const uint64_t key = request ^ (self + 1) * 0x9e3779b97f4a7c15u;
+    const uint64_t key = request ^ cts_hash(self + 1);
     uint64_t *const balance = cts_map_at(&c->requests, key, NULL);
     if (balance)
         *balance += (uint64_t)amount;

@@ -1,8 +1,10 @@
 #include "common/map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/array.h"
+#include "common/hash.h"
 
 void cts_map_release(struct cts_map *map)
 {
@@ -11,10 +13,10 @@ void cts_map_release(struct cts_map *map)
     *map = (struct cts_map){0};
 }
 
-/* Where `key` is or would be. The multiplier is 2^64 / golden ratio: neighbours spread out. */
+/* Where `key` is or would be. */
 static size_t slot_of(const struct cts_map *map, uint64_t key)
 {
-    size_t slot = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (map->capacity - 1);
+    size_t slot = (size_t)(cts_hash(key) >> 32) & (map->capacity - 1);
     while (map->used[slot] && map->entries[slot].key != key)
         slot = (slot + 1) & (map->capacity - 1);
     return slot;
@@ -75,4 +77,25 @@ struct cts_map_entry *cts_map_sorted(const struct cts_map *map, struct cts_error
         if (map->used[i]) sorted[count++] = map->entries[i];
     qsort(sorted, count, sizeof *sorted, by_key);
     return sorted;
+}
+
+void cts_text_map_release(struct cts_text_map *map)
+{
+    cts_map_release(&map->index);
+    free(map->items);
+    *map = (struct cts_text_map){0};
+}
+
+uint64_t *cts_text_map_at(struct cts_text_map *map, const char *text, struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(map, map->count + 1, error)) return NULL;
+    for (uint64_t hash = cts_hash_text(CTS_HASH_START, text);; hash++) {
+        uint64_t *const item = cts_map_at(&map->index, hash, error);
+        if (!item) return NULL;
+        if (!*item) {
+            map->items[map->count++] = (struct cts_text_map_item){.text = text};
+            *item = map->count;
+        }
+        if (strcmp(map->items[*item - 1].text, text) == 0) return &map->items[*item - 1].value;
+    }
 }

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "common/array.h"
+#include "common/hash.h"
 
 #define NONE UINT32_MAX
 
@@ -66,7 +67,7 @@ struct packer {
 static size_t slot_index(const struct packer *p, uint32_t cta)
 {
     const size_t mask = p->slot_capacity - 1;
-    const uint64_t cluster = cta / CLUSTER * UINT64_C(0x9e3779b97f4a7c15);
+    const uint64_t cluster = cts_hash(cta / CLUSTER);
     size_t index = ((size_t)(cluster >> 32) * CLUSTER + cta % CLUSTER) & mask;
     while (p->slots[index].first != NONE && p->slots[index].cta != cta) index = (index + 1) & mask;
     return index;

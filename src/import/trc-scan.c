@@ -33,13 +33,6 @@ static void note(struct scanning *s, enum cts_trc_problem problem, const uint8_t
 
 /* ---- kernels ---- */
 
-static uint64_t hash_of(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *name; name++) hash = (hash ^ (uint8_t)*name) * 0x100000001b3u;
-    return hash;
-}
-
 /* The name as text: what is no UTF-8 and what a terminal would obey becomes '?'. */
 static char *text_of(const char *bytes, size_t byte_count)
 {
@@ -58,22 +51,16 @@ static char *text_of(const char *bytes, size_t byte_count)
 static enum cts_status add_kernel(struct scanning *s, char *name, uint32_t *kernel)
 {
     struct cts_trc_scan *const scan = s->scan;
-    for (uint64_t hash = hash_of(name);; hash++) {
-        uint64_t *const index = cts_map_at(&scan->kernel_of_hash, hash, s->error); /* + 1 */
-        if (!index) break;
-        if (*index && strcmp(scan->kernels.items[*index - 1].name, name) != 0) continue;
-        if (*index) {
-            free(name);
-        } else {
-            if (CTS_ARRAY_RESERVE(&scan->kernels, scan->kernels.count + 1, s->error)) break;
-            scan->kernels.items[scan->kernels.count++].name = name;
-            *index = scan->kernels.count;
-        }
-        *kernel = (uint32_t)(*index - 1);
-        return CTS_OK;
+    const bool is_room = !CTS_ARRAY_RESERVE(&scan->kernels, scan->kernels.count + 1, s->error);
+    uint64_t *const index = is_room ? cts_text_map_at(&scan->kernel_of_name, name, s->error) : NULL;
+    if (!index || *index) free(name);
+    if (!index) return CTS_MEMORY;
+    if (!*index) {
+        scan->kernels.items[scan->kernels.count++].name = name;
+        *index = scan->kernels.count;
     }
-    free(name);
-    return CTS_MEMORY;
+    *kernel = (uint32_t)(*index - 1);
+    return CTS_OK;
 }
 
 static enum cts_status begin_launch(struct scanning *s, const struct cts_trc_walk *walk,
@@ -254,6 +241,6 @@ void cts_trc_scan_release(struct cts_trc_scan *scan)
     free(scan->launches.items);
     free(scan->kernels.items);
     free(scan->sites.items);
-    cts_map_release(&scan->kernel_of_hash);
+    cts_text_map_release(&scan->kernel_of_name);
     cts_map_release(&scan->site_of_key);
 }

@@ -77,7 +77,8 @@ struct cts_trc_scan {
         struct cts_trc_site *items;
         size_t count, capacity;
     } sites;
-    struct cts_map kernel_of_hash, site_of_key;
+    struct cts_text_map kernel_of_name;
+    struct cts_map site_of_key;
 };
 
 enum { CTS_TRC_LAUNCHES_MAX = 1 << 22, CTS_TRC_SITES_MAX = 1 << 24 };

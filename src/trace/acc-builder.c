@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+#include "common/hash.h"
+
 #define NONE UINT32_MAX
 
 static struct cts_acc_template *templates_of(const struct cts_acc_builder *b)
@@ -96,23 +98,19 @@ bool cts_acc_builder_full(const struct cts_acc_builder *b)
 /* Four products side by side; only speed depends on its quality, equality is always checked. */
 static uint64_t hash_of(const void *bytes, size_t byte_count)
 {
-    const uint64_t factor = 0x9e3779b97f4a7c15u;
-    uint64_t lane[4] = {byte_count, ~byte_count, factor, ~factor};
+    uint64_t lane[4] = {byte_count, ~byte_count, CTS_HASH_FACTOR, ~CTS_HASH_FACTOR};
     const uint8_t *at = bytes;
     uint64_t word;
     for (; byte_count >= 32; at += 32, byte_count -= 32) {
         for (int i = 0; i < 4; i++) {
             memcpy(&word, at + 8 * i, 8);
-            lane[i] = (lane[i] ^ word) * factor;
+            lane[i] = cts_hash_add(lane[i], word);
             lane[i] ^= lane[i] >> 32;
         }
     }
-    for (; byte_count; at++, byte_count--) lane[0] = (lane[0] ^ *at) * factor;
+    for (; byte_count; at++, byte_count--) lane[0] = cts_hash_add(lane[0], *at);
     uint64_t hash = 0;
-    for (int i = 0; i < 4; i++) {
-        hash = (hash ^ lane[i]) * factor;
-        hash ^= hash >> 29;
-    }
+    for (int i = 0; i < 4; i++) hash = cts_hash_fold(hash, lane[i]);
     return hash;
 }
 

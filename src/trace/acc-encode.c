@@ -7,6 +7,7 @@
  * combo's previous shift, which is mostly the same. Lists are packed to the bits they need.
  *
  * Sections are first written far enough apart for the worst case, then moved together. */
+#include "common/hash.h"
 #include "trace/acc-builder.h"
 
 #define NONE UINT32_MAX
@@ -44,7 +45,7 @@ struct encoder {
 static uint32_t combo_slot(uint32_t site, uint16_t kind, uint32_t slot_count)
 {
     const uint64_t key = (uint64_t)site << 16 | kind;
-    return (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & (slot_count - 1);
+    return (uint32_t)(cts_hash(key) >> 40) & (slot_count - 1);
 }
 
 static enum cts_status grow_slots(struct cts_acc_builder *b, const struct encoder *e,

@@ -9,29 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "trace/catalogue-sql.h"
 #include "trace/catalogue-tables.h"
 
 enum { COLUMNS_TEXT_BYTES = 600 };
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t mix_bytes(uint64_t hash, const void *bytes, size_t byte_count)
 {
     const uint8_t *at = bytes;
     uint64_t word;
-    hash = mix(hash, byte_count);
+    hash = cts_hash_fold(hash, byte_count);
     for (; byte_count >= sizeof word; at += sizeof word, byte_count -= sizeof word) {
         memcpy(&word, at, sizeof word);
-        hash = mix(hash, word);
+        hash = cts_hash_fold(hash, word);
     }
     word = 0;
     if (byte_count) memcpy(&word, at, byte_count);
-    return mix(hash, word);
+    return cts_hash_fold(hash, word);
 }
 
 static uint64_t hash_row(sqlite3_stmt *statement)
@@ -40,9 +35,9 @@ static uint64_t hash_row(sqlite3_stmt *statement)
     const int count = sqlite3_column_count(statement);
     for (int i = 0; i < count; i++) {
         const int type = sqlite3_column_type(statement, i);
-        hash = mix(hash, (uint64_t)type);
+        hash = cts_hash_fold(hash, (uint64_t)type);
         if (type == SQLITE_INTEGER) {
-            hash = mix(hash, (uint64_t)sqlite3_column_int64(statement, i));
+            hash = cts_hash_fold(hash, (uint64_t)sqlite3_column_int64(statement, i));
         } else if (type != SQLITE_NULL) {
             const void *const bytes = sqlite3_column_blob(statement, i);
             hash = mix_bytes(hash, bytes, bytes ? (size_t)sqlite3_column_bytes(statement, i) : 0);

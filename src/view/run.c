@@ -11,6 +11,7 @@
 
 #include "common/array.h"
 #include "common/clock.h"
+#include "common/hash.h"
 
 enum { LOOK_EVERY_NS = 1000000000, REST_FACTOR = 10 };
 
@@ -217,22 +218,16 @@ static enum cts_status snapshot_open(const struct cts_view_run_options *options,
 
 /* ---- the files ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t mix_file(uint64_t hash, const char *folder, const char *name)
 {
     char *path = NULL;
     struct stat stat_of = {0};
     if (asprintf(&path, "%s/%s", folder, name) < 0) return hash;
     if (stat(path, &stat_of) == 0) {
-        hash = mix(hash, (uint64_t)stat_of.st_size);
-        hash = mix(hash, (uint64_t)stat_of.st_ino);
-        hash = mix(hash, (uint64_t)stat_of.st_mtim.tv_sec * 1000000000 +
-                             (uint64_t)stat_of.st_mtim.tv_nsec);
+        hash = cts_hash_fold(hash, (uint64_t)stat_of.st_size);
+        hash = cts_hash_fold(hash, (uint64_t)stat_of.st_ino);
+        hash = cts_hash_fold(hash, (uint64_t)stat_of.st_mtim.tv_sec * 1000000000 +
+                                       (uint64_t)stat_of.st_mtim.tv_nsec);
     }
     free(path);
     return hash;

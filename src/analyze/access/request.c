@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "common/hash.h"
+
 const char *cts_lane_layout_text(enum cts_lane_layout layout)
 {
     static const char *const texts[] = {
@@ -227,9 +229,7 @@ struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memo
             (uint64_t)access->row_lanes << 44 | (uint64_t)width_bytes << 50 |
             (uint64_t)(access->space == CTS_SPACE_SHARED) << 58 | (uint64_t)loads << 59,
         (uint32_t)access->s0, (uint32_t)access->s1};
-    uint64_t hash = (key[0] ^ key[1] << 17 ^ key[2] << 41) * UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 29;
-    hash *= UINT64_C(0xbf58476d1ce4e5b9);
+    const uint64_t hash = cts_hash(cts_hash_fold(0, key[0] ^ key[1] << 17 ^ key[2] << 41));
     struct cts_cost_slot *const slot = &memory->slots[hash >> (64 - 12)];
     if (slot->used && memcmp(slot->key, key, sizeof key) == 0) return slot->cost;
     slot->cost = cts_request_cost(access, width_bytes, bank_bytes, loads);

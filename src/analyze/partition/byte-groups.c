@@ -3,12 +3,13 @@
 #include <stdlib.h>
 
 #include "analyze/partition/partition-model.h"
+#include "common/hash.h"
 
 static inline size_t slot_of(const struct cts_groups *groups, uint32_t place, uint32_t set,
                              uint32_t third)
 {
-    const uint64_t key = ((uint64_t)place << 32 | set) ^ (uint64_t)third * 0x9e3779b97f4a7c15u;
-    return (size_t)((key * 0xff51afd7ed558ccdu) >> 32) & (groups->slot_count - 1);
+    const uint64_t key = cts_hash_fold(third, (uint64_t)place << 32 | set);
+    return (size_t)(cts_hash(key) >> 32) & (groups->slot_count - 1);
 }
 
 static enum cts_status grow(struct cts_groups *groups, struct cts_error *error)

@@ -43,9 +43,9 @@ static uint32_t unite(struct cts_partition_region *region, uint32_t one, uint32_
         const uint32_t place = take_x ? x[i++] : y[k++];
         if (key.count && all[key.count - 1] == place) continue;
         all[key.count++] = place;
-        const uint64_t mixed = cts_mix(place);
+        const uint64_t mixed = cts_hash_draw(place);
         key.sum1 += mixed;
-        key.sum2 += cts_mix(mixed);
+        key.sum2 += cts_hash_draw(mixed);
     }
     const uint32_t united = cts_place_sets_find(sets, &key, all, 0, &region->error);
     free(all);

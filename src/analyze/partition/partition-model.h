@@ -17,6 +17,7 @@
 #include "analyze/shadow.h"
 #include "analyze/summary/summary.h"
 #include "common/array.h"
+#include "common/hash.h"
 #include "common/map.h"
 
 #define CTS_NO_PLACE UINT32_MAX
@@ -34,14 +35,6 @@ struct cts_set_key {
     uint64_t sum1, sum2;
     uint32_t count;
 };
-
-static inline uint64_t cts_mix(uint64_t z)
-{
-    z += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
 
 struct cts_place_set {
     struct cts_set_key key;

@@ -43,7 +43,8 @@ static uint64_t history_hash(const struct cts_partition_region *region, uint32_t
     for (; history; history = region->history.items[history].older) {
         const struct cts_history *const entry = &region->history.items[history];
         const struct cts_set_key *const key = &region->sets.sets.items[entry->set].key;
-        hash += cts_mix(key->sum1 ^ cts_mix(key->sum2 + distance_of(region, entry->launch)));
+        hash += cts_hash_draw(key->sum1 ^
+                              cts_hash_draw(key->sum2 + distance_of(region, entry->launch)));
     }
     return hash;
 }
@@ -56,9 +57,10 @@ static void add_hash(struct hash *hash, const struct cts_partition_region *regio
         const struct cts_set_key *const key =
             &region->sets.sets.items[region->local_sets[group->set]].key;
         const uint64_t third = kind == 1 ? history_hash(region, group->third) : group->third;
-        const uint64_t what = cts_mix(((uint64_t)group->place << 2 | kind) ^ cts_mix(third));
-        hash->one += cts_mix(what ^ key->sum1 ^ cts_mix(group->bytes));
-        hash->two += cts_mix(cts_mix(what + key->sum2) ^ group->bytes);
+        const uint64_t what =
+            cts_hash_draw(((uint64_t)group->place << 2 | kind) ^ cts_hash_draw(third));
+        hash->one += cts_hash_draw(what ^ key->sum1 ^ cts_hash_draw(group->bytes));
+        hash->two += cts_hash_draw(cts_hash_draw(what + key->sum2) ^ group->bytes);
     }
 }
 

@@ -53,8 +53,8 @@ static enum cts_status find_shapes(struct cts_partition_model *model, struct cts
     for (size_t i = 0; !status && i < count; i++) {
         if (!model->plan.launches[i].counted) continue;
         const struct cts_launch *const row = row_of(model, i);
-        uint64_t key = cts_mix(row->kernel);
-        for (unsigned d = 0; d < 3; d++) key = cts_mix(key ^ row->grid[d]);
+        uint64_t key = cts_hash_draw(row->kernel);
+        for (unsigned d = 0; d < 3; d++) key = cts_hash_draw(key ^ row->grid[d]);
         uint64_t *const at = cts_map_at(&known, key, error);
         if (!at) {
             status = CTS_MEMORY;
@@ -129,8 +129,8 @@ static enum cts_status describe_launches(struct cts_partition_model *model, stru
 
 static uint64_t hash_text(uint64_t hash, const char *text)
 {
-    for (; text && *text; text++) hash = cts_mix(hash ^ (uint8_t)*text);
-    return cts_mix(hash);
+    for (; text && *text; text++) hash = cts_hash_draw(hash ^ (uint8_t)*text);
+    return cts_hash_draw(hash);
 }
 
 /* Allocations of one variable at one line are one place; place 0 is for all others. */
@@ -147,7 +147,7 @@ static enum cts_status find_places(struct cts_partition_model *model, struct cts
     for (size_t i = 0; !status && i < catalogue->allocation_count; i++) {
         const struct cts_allocation *const a = &catalogue->allocations[i];
         uint64_t key = hash_text(hash_text(hash_text(1, a->variable), a->path), a->function);
-        key = cts_mix(key ^ ((uint64_t)a->line << 32 | a->column));
+        key = cts_hash_draw(key ^ ((uint64_t)a->line << 32 | a->column));
         uint64_t *const at = cts_map_at(&known, key, error);
         if (!at) status = CTS_MEMORY;
         if (!status && !*at && result->place_count < CTS_PARTITION_PLACES) {

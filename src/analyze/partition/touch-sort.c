@@ -71,23 +71,23 @@ static inline void come(struct active *a, uint32_t cta)
 {
     struct cts_partition_region *const r = a->region;
     if (r->active_count[cta]++) return;
-    const uint64_t mixed = cts_mix(a->first_place + (uint64_t)cta);
+    const uint64_t mixed = cts_hash_draw(a->first_place + (uint64_t)cta);
     r->active_at[cta] = a->key.count;
     r->active[a->key.count++] = cta;
     a->key.sum1 += mixed;
-    a->key.sum2 += cts_mix(mixed);
+    a->key.sum2 += cts_hash_draw(mixed);
 }
 
 static inline void go(struct active *a, uint32_t cta)
 {
     struct cts_partition_region *const r = a->region;
     if (--r->active_count[cta]) return;
-    const uint64_t mixed = cts_mix(a->first_place + (uint64_t)cta);
+    const uint64_t mixed = cts_hash_draw(a->first_place + (uint64_t)cta);
     const uint32_t last = r->active[--a->key.count];
     r->active[r->active_at[cta]] = last;
     r->active_at[last] = r->active_at[cta];
     a->key.sum1 -= mixed;
-    a->key.sum2 -= cts_mix(mixed);
+    a->key.sum2 -= cts_hash_draw(mixed);
 }
 
 /* Ends of sorted touches, sorted, as touches that start there. */

@@ -9,20 +9,13 @@
 
 #include "analyze/path/api.h"
 #include "analyze/path/load.h"
+#include "common/hash.h"
 
 /* ---- numbers drawn from things ---- */
 
-static uint64_t mix(uint64_t x)
-{
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-    return x ^ x >> 31;
-}
-
 static uint64_t draw(uint64_t kind, uint64_t a, uint64_t b)
 {
-    return mix(mix(mix(kind) ^ a) ^ b);
+    return cts_hash_draw(cts_hash_draw(cts_hash_draw(kind) ^ a) ^ b);
 }
 
 enum { DRAW_MESSAGE = 1, DRAW_MEMBER, DRAW_THREAD, DRAW_WORK };

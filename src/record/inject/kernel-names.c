@@ -5,7 +5,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "id-map.h"
+#include "common/map.h"
 #include "inject.h"
 
 struct kernel {
@@ -42,19 +42,21 @@ static uint32_t make_region(const char *mangled)
 
 uint32_t cts_kernel_region(const char *mangled)
 {
-    static struct cts_id_map kernels; /* address of the name -> struct kernel * */
+    static struct cts_map kernels; /* address of the name -> struct kernel * */
     if (!mangled) mangled = "unnamed kernel";
     const uint64_t key = (uintptr_t)mangled;
-    struct kernel *kernel = (struct kernel *)(uintptr_t)cts_id_map_get(&kernels, key);
+    uint64_t *const place = cts_map_at(&kernels, key, NULL);
+    struct kernel *kernel = place ? (struct kernel *)(uintptr_t)*place : NULL;
     if (kernel && strcmp(kernel->mangled, mangled) == 0) return kernel->region;
     const size_t bytes = strlen(mangled) + 1;
     const uint32_t region = make_region(mangled);
+    if (!place) return region;
     free(kernel);
     kernel = malloc(sizeof *kernel + bytes);
     if (kernel) {
         kernel->region = region;
         memcpy(kernel->mangled, mangled, bytes);
     }
-    (void)cts_id_map_set(&kernels, key, (uintptr_t)kernel);
+    *place = (uintptr_t)kernel;
     return region;
 }

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "id-map.h"
+#include "common/map.h"
 #include "inject.h"
 
 enum { REMEMBERED = 16, DEVICES_MAX = 256 };
@@ -33,8 +33,8 @@ struct stream {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct context *contexts;
 static size_t context_count;
-static struct cts_id_map streams; /* (context id + 1, stream id) -> struct stream * */
-static struct cts_id_map handles; /* live handle -> struct stream * */
+static struct cts_map streams; /* (context id + 1, stream id) -> struct stream * */
+static struct cts_map handles; /* live handle -> struct stream * */
 static _Atomic uint32_t generation = 1;
 
 /* Functions of the driver; NULL where it cannot be found. */
@@ -67,15 +67,29 @@ static uint64_t key_of(uint32_t context_id, uint32_t stream_id)
     return ((uint64_t)context_id + 1) << 32 | stream_id;
 }
 
+static struct stream *known_stream(const struct cts_map *map, uint64_t key)
+{
+    const uint64_t *const place = cts_map_find(map, key);
+    return place ? (struct stream *)(uintptr_t)*place : NULL;
+}
+
+/* False: no memory. NULL forgets what the key named. */
+static bool name_stream(struct cts_map *map, uint64_t key, struct stream *stream)
+{
+    uint64_t *const place = cts_map_at(map, key, NULL);
+    if (place) *place = (uintptr_t)stream;
+    return place != NULL;
+}
+
 static struct stream *stream_of(uint32_t context_id, uint32_t stream_id)
 {
     const uint64_t key = key_of(context_id, stream_id);
-    struct stream *stream = (struct stream *)(uintptr_t)cts_id_map_get(&streams, key);
+    struct stream *stream = known_stream(&streams, key);
     if (stream) return stream;
     stream = calloc(1, sizeof *stream);
     if (!stream) return NULL;
     *stream = (struct stream){.context_id = context_id, .stream_id = stream_id, .ordinal = NONE};
-    if (cts_id_map_set(&streams, key, (uintptr_t)stream)) return stream;
+    if (name_stream(&streams, key, stream)) return stream;
     free(stream);
     return NULL;
 }
@@ -196,7 +210,7 @@ static struct cts_log *find_named(CUcontext context, uint32_t context_id, CUstre
 {
     const uint64_t key = (uintptr_t)handle;
     pthread_mutex_lock(&lock);
-    struct stream *stream = (struct stream *)(uintptr_t)cts_id_map_get(&handles, key);
+    struct stream *stream = known_stream(&handles, key);
     struct cts_log *log = stream ? stream->log : NULL;
     pthread_mutex_unlock(&lock);
     if (log) return log;
@@ -209,7 +223,7 @@ static struct cts_log *find_named(CUcontext context, uint32_t context_id, CUstre
     stream = stream_of(context_id, stream_id);
     if (stream) {
         stream->handle = handle;
-        (void)cts_id_map_set(&handles, key, (uintptr_t)stream);
+        (void)name_stream(&handles, key, stream);
         log = log_of(stream, NONE);
     }
     pthread_mutex_unlock(&lock);
@@ -249,7 +263,7 @@ void cts_stream_created(CUcontext context, CUstream handle)
     if (stream) {
         stream->handle = handle;
         number(stream, device, false);
-        (void)cts_id_map_set(&handles, (uintptr_t)handle, (uintptr_t)stream);
+        (void)name_stream(&handles, (uintptr_t)handle, stream);
     }
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&generation, 1);
@@ -258,8 +272,7 @@ void cts_stream_created(CUcontext context, CUstream handle)
 void cts_stream_flags(CUstream handle, unsigned flags)
 {
     pthread_mutex_lock(&lock);
-    struct stream *const stream =
-        (struct stream *)(uintptr_t)cts_id_map_get(&handles, (uintptr_t)handle);
+    struct stream *const stream = known_stream(&handles, (uintptr_t)handle);
     if (stream) {
         stream->described = true;
         stream->non_blocking = (flags & CU_STREAM_NON_BLOCKING) != 0;
@@ -271,8 +284,8 @@ void cts_stream_destroyed(CUstream handle)
 {
     if (is_default(handle)) return;
     pthread_mutex_lock(&lock);
-    if (cts_id_map_get(&handles, (uintptr_t)handle))
-        (void)cts_id_map_set(&handles, (uintptr_t)handle, 0);
+    if (known_stream(&handles, (uintptr_t)handle))
+        (void)name_stream(&handles, (uintptr_t)handle, NULL);
     pthread_mutex_unlock(&lock);
     atomic_fetch_add(&generation, 1);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/hash.h"
 #include "record/instrument/shim.h"
 
 void cts_ir_init(struct cts_ir *ir, LLVMModuleRef module)
@@ -156,7 +157,7 @@ void cts_copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned parameter_
 /* Open addressing, grown at half full. */
 static size_t map_place(const struct cts_ir_map *map, const void *key)
 {
-    size_t place = ((uintptr_t)key >> 4) * UINT64_C(0x9E3779B97F4A7C15) & (map->capacity - 1);
+    size_t place = cts_hash((uintptr_t)key >> 4) & (map->capacity - 1);
     while (map->keys[place] && map->keys[place] != key) place = (place + 1) & (map->capacity - 1);
     return place;
 }

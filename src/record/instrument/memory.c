@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/hash.h"
+
 static void out_of_memory(void)
 {
     fputs("ctascope: the compiler pass ran out of memory\n", stderr);
@@ -41,8 +43,7 @@ char *cts_plugin_text(const char *format, ...)
 
 static size_t slot_of(const struct cts_pointer_map *map, const void *key)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u;
-    size_t slot = (size_t)(hash >> 20) & (map->capacity - 1);
+    size_t slot = (size_t)(cts_hash((uintptr_t)key) >> 20) & (map->capacity - 1);
     while (map->entries[slot].key && map->entries[slot].key != key)
         slot = (slot + 1) & (map->capacity - 1);
     return slot;

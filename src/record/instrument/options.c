@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "record/instrument/memory.h"
 #include "record/instrument/shim.h"
 
@@ -39,8 +40,7 @@ static void default_unit(LLVMModuleRef module, char *unit, size_t unit_bytes)
 {
     size_t length;
     const char *name = LLVMGetSourceFileName(module, &length);
-    uint64_t hash = 0xCBF29CE484222325u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)name[i]) * 0x100000001B3u;
+    const uint64_t hash = cts_hash_bytes(CTS_HASH_START, name, length);
     snprintf(unit, unit_bytes, "%016llx", (unsigned long long)hash);
 }
 

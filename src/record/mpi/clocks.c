@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/hash.h"
 #include "record/mpi/wrap.h"
 
 enum { QUESTIONS = 10 };
@@ -23,13 +24,11 @@ static MPI_Comm comm;
 static uint64_t boot_number(void)
 {
     char text[64] = {0};
-    uint64_t number = 0;
     const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
     const ssize_t length = read(file, text, sizeof(text) - 1);
     close(file);
-    for (ssize_t i = 0; i < length; i++) number = number * 0x100000001b3U + (uint8_t)text[i];
-    return number;
+    return length > 0 ? cts_hash_bytes(CTS_HASH_START, text, (size_t)length) : 0;
 }
 
 void cts_clocks_begin(void)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "record/mpi/wrap.h"
 
 enum { BUCKETS = 1024 };
@@ -29,7 +30,7 @@ static __thread struct {
 static struct cts_communicator **bucket_of(MPI_Comm comm)
 {
     const uint64_t key = (uint64_t)(uintptr_t)comm;
-    return &buckets[(key * 0x9E3779B97F4A7C15U) >> 54];
+    return &buckets[cts_hash(key) >> 54];
 }
 
 static struct cts_communicator *find_locked(MPI_Comm comm)
@@ -287,7 +288,7 @@ void cts_comm_created(MPI_Comm parent_handle, MPI_Comm comm)
 static uint32_t duplicate_number(struct cts_communicator *parent)
 {
     uint64_t mixed = ((uint64_t)parent->creator << 32 | parent->number_there) + 1;
-    mixed = (mixed ^ ++parent->duplicate_count) * 0x9E3779B97F4A7C15U;
+    mixed = cts_hash_add(mixed, ++parent->duplicate_count);
     return 0x80000000U | (uint32_t)(mixed >> 33);
 }
 

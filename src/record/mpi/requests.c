@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "record/mpi/scratch.h"
 #include "record/mpi/wrap.h"
 
@@ -51,7 +52,7 @@ static uint64_t message_key(MPI_Message message)
 
 static size_t bucket_of(uint64_t key)
 {
-    return (size_t)((key * 0x9E3779B97F4A7C15U) >> (64 - BUCKET_BITS));
+    return (size_t)(cts_hash(key) >> (64 - BUCKET_BITS));
 }
 
 static struct cts_request *take(uint64_t key)
@@ -108,7 +109,7 @@ static void put_back(struct cts_request *request)
 static struct stripe *own_stripe(void)
 {
     static __thread char place;
-    return &stripes[(((uintptr_t)&place >> 12) * 0x9E3779B97F4A7C15U >> 32) % STRIPES];
+    return &stripes[(cts_hash((uintptr_t)&place >> 12) >> 32) % STRIPES];
 }
 
 static struct cts_request *new_request(enum request_kind kind)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "record/mpi/wrap.h"
 
 struct cts_window {
@@ -219,7 +220,7 @@ static uint32_t group_count;
 static uint32_t group_of_members_locked(const uint32_t *members, uint32_t count)
 {
     uint64_t hash = count;
-    for (uint32_t i = 0; i < count; i++) hash = (hash ^ members[i]) * 0x9E3779B97F4A7C15U;
+    for (uint32_t i = 0; i < count; i++) hash = cts_hash_add(hash, members[i]);
     struct known_group **const bucket = &groups[hash >> 56];
     const size_t size = count * sizeof(*members);
     for (const struct known_group *group = *bucket; group; group = group->next)

@@ -25,6 +25,7 @@
 #define READS_BY_16 0
 #endif
 
+#include "common/hash.h"
 #include "trace/access.h"
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, PIECE_BITS = 12, CTA_BITS = 32 };
@@ -177,7 +178,7 @@ static inline struct cts_batch_piece *piece_of(struct cts_batch *batch, const ui
     const uint64_t key = (uint64_t)cts_ring_launch_of(words) << CTA_BITS | cts_ring_cta_of(words);
     /* CTAs that run together are near each other, and so are their places */
     const uint64_t far = key / CTS_BATCH_PLACES;
-    size_t place = (size_t)(key ^ (far * 0x9E3779B97F4A7C15u) >> 40) % CTS_BATCH_PLACES;
+    size_t place = (size_t)(key ^ cts_hash(far) >> 40) % CTS_BATCH_PLACES;
     for (; batch->places[place]; place = (place + 1) % CTS_BATCH_PLACES) {
         struct cts_batch_piece *const piece = batch->pieces + batch->places[place] - 1;
         if (piece->key == key) return piece;
@@ -205,7 +206,7 @@ static inline uint32_t site_of(struct cts_batch *batch, const uint32_t *words)
 {
     const uint64_t key = (uint64_t)1 << 63 | (uint64_t)(words[7] & CTS_RING_KIND_MASK) << 32 |
                          (words[5] & CTS_RING_PLACE_MASK);
-    const size_t at = (size_t)((key * 0x9E3779B97F4A7C15u) >> 40) % CTS_BATCH_SITES;
+    const size_t at = (size_t)(cts_hash(key) >> 40) % CTS_BATCH_SITES;
     struct cts_batch_site *const known = batch->sites + at;
     return known->key == key ? known->site : ask_for_site(batch, words, known);
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "record/wrappers/loader.h"
 #include "record/wrappers/regions.h"
 #include "record/wrappers/symbols.h"
@@ -135,7 +136,7 @@ static uint32_t define_in(struct entry *entry, uintptr_t function)
 
 static struct entry *find_or_insert(uintptr_t function)
 {
-    size_t at = (size_t)((function * 0x9E3779B97F4A7C15U) >> (64 - TABLE_BITS));
+    size_t at = (size_t)(cts_hash(function) >> (64 - TABLE_BITS));
     for (;; at = (at + 1) % TABLE_SIZE) {
         uintptr_t there = atomic_load_explicit(&table[at].function, memory_order_acquire);
         if (there == function) return &table[at];

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "record/wrappers/loader.h"
 #include "record/wrappers/stream-ids.h"
 
@@ -42,12 +43,6 @@ static struct communicator {
     uint32_t split_count;
 } *communicators;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static uint64_t mix(uint64_t hash, const void *bytes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) hash = (hash ^ ((const uint8_t *)bytes)[i]) * 1099511628211U;
-    return hash;
-}
 
 static struct communicator *find_locked(ncclComm_t handle)
 {
@@ -98,8 +93,8 @@ static uint64_t split_number(ncclComm_t parent, int color)
     if (known) count = ++known->split_count;
     uint64_t number = known ? known->number : (uintptr_t)parent;
     pthread_mutex_unlock(&lock);
-    number = mix(number, &count, sizeof(count));
-    return mix(number, &color, sizeof(color));
+    number = cts_hash_bytes(number, &count, sizeof(count));
+    return cts_hash_bytes(number, &color, sizeof(color));
 }
 
 /* ---- calls ---- */
@@ -234,10 +229,10 @@ WRAP(ncclRecv,
 WRAP(ncclGroupStart, (void), (), NO_WORK, NOTHING)
 WRAP(ncclGroupEnd, (void), (), NO_WORK, NOTHING)
 WRAP(ncclCommInitRank, (ncclComm_t * comm, int count, ncclUniqueId id, int rank),
-     (comm, count, id, rank), NO_WORK, learn(*comm, mix(1, &id, sizeof(id))))
+     (comm, count, id, rank), NO_WORK, learn(*comm, cts_hash_bytes(1, &id, sizeof(id))))
 WRAP(ncclCommInitRankConfig,
      (ncclComm_t * comm, int count, ncclUniqueId id, int rank, void *config),
-     (comm, count, id, rank, config), NO_WORK, learn(*comm, mix(1, &id, sizeof(id))))
+     (comm, count, id, rank, config), NO_WORK, learn(*comm, cts_hash_bytes(1, &id, sizeof(id))))
 WRAP(ncclCommInitAll, (ncclComm_t * comms, int count, const int *devices), (comms, count, devices),
      NO_WORK, for (int i = 0; i < count; i++) learn(comms[i], (uintptr_t)comms[0]))
 WRAP(ncclCommSplit, (ncclComm_t comm, int color, int key, ncclComm_t *made, void *config),

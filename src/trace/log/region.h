@@ -16,7 +16,7 @@ static inline uint64_t cts_region_hash(const struct cts_timeline_region *r)
     hash = cts_hash_text(hash, r->canonical_name);
     hash = cts_hash_text(hash, r->file);
     hash ^= (uint64_t)r->begin_line << 32 | (uint32_t)(r->paradigm << 8 | r->role);
-    return hash * 0x9e3779b97f4a7c15u;
+    return cts_hash(hash);
 }
 
 static inline bool cts_region_same_text(const char *a, const char *b)

@@ -9,7 +9,7 @@
  * group has no communicator, and the reference of one is left out. */
 #include <string.h>
 
-#include "common/hash.h"
+#include "common/map.h"
 #include "trace/timeline/write-private.h"
 
 const OTF2_Type cts_attribute_types[CTS_ATTRIBUTE_COUNT] = {
@@ -47,47 +47,24 @@ struct output {
     const struct cts_definitions_to_write *what;
     OTF2_ErrorCode code;
     uint32_t string_count;
-    struct known_string {
-        const char *text;
-        uint32_t reference;
-    } *known; /* open addressing, by text */
-    size_t known_count, known_capacity;
+    struct cts_text_map known;
     void *shape_texts; /* known strings lie in it */
 };
-
-static bool grow_known(struct output *o)
-{
-    const size_t capacity = o->known_capacity ? o->known_capacity * 2 : 1024;
-    struct known_string *const grown = calloc(capacity, sizeof *grown);
-    if (!grown) return false;
-    for (size_t i = 0; i < o->known_capacity; i++) {
-        if (!o->known[i].text) continue;
-        size_t at = cts_hash_text(CTS_HASH_START, o->known[i].text) & (capacity - 1);
-        while (grown[at].text) at = (at + 1) & (capacity - 1);
-        grown[at] = o->known[i];
-    }
-    free(o->known);
-    o->known = grown;
-    o->known_capacity = capacity;
-    return true;
-}
 
 /* `text` must live until the definitions are written. */
 static OTF2_StringRef string(struct output *o, const char *text)
 {
     if (!text) return OTF2_UNDEFINED_STRING;
-    if (o->known_count * 2 >= o->known_capacity && !grow_known(o)) {
+    uint64_t *const known = cts_text_map_at(&o->known, text, NULL); /* its reference + 1 */
+    if (!known) {
         o->code = OTF2_ERROR_MEM_FAULT;
         return OTF2_UNDEFINED_STRING;
     }
-    size_t at = cts_hash_text(CTS_HASH_START, text) & (o->known_capacity - 1);
-    for (; o->known[at].text; at = (at + 1) & (o->known_capacity - 1))
-        if (strcmp(o->known[at].text, text) == 0) return o->known[at].reference;
-    o->known[at] = (struct known_string){text, o->string_count++};
-    o->known_count++;
-    if (!o->code)
-        o->code = OTF2_GlobalDefWriter_WriteString(o->writer, o->known[at].reference, text);
-    return o->known[at].reference;
+    if (*known) return (OTF2_StringRef)(*known - 1);
+    const uint32_t reference = o->string_count++;
+    *known = (uint64_t)reference + 1;
+    if (!o->code) o->code = OTF2_GlobalDefWriter_WriteString(o->writer, reference, text);
+    return reference;
 }
 
 #define WRITE(o, record, ...)                                                                      \
@@ -427,7 +404,7 @@ OTF2_ErrorCode cts_write_definitions(OTF2_GlobalDefWriter *writer,
     write_all_groups(&output);
     write_attributes(&output);
     write_metrics(&output);
-    free(output.known);
+    cts_text_map_release(&output.known);
     free(output.shape_texts);
     return output.code;
 }

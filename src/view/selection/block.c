@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "view/selection/selection.h"
 #include "common/array.h"
 
@@ -87,16 +88,12 @@ static struct block_shape shape_of(const struct cts_catalogue *catalogue,
 
 static uint64_t hash_of(const struct cts_acc_batch *batch, size_t i)
 {
-    uint64_t hash = (uint64_t)batch->site[i] << 32 | batch->mask[i];
-    hash *= UINT64_C(0x9e3779b97f4a7c15);
-    hash ^= hash >> 29;
-    hash += (uint64_t)(uint32_t)batch->s0[i] << 32 | (uint32_t)batch->s1[i];
-    hash *= UINT64_C(0xbf58476d1ce4e5b9);
-    hash ^= hash >> 32;
-    hash +=
+    const uint64_t rest =
         (uint64_t)batch->space[i] << 16 | (uint64_t)batch->pattern[i] << 8 | batch->row_lanes[i];
-    hash *= UINT64_C(0x94d049bb133111eb);
-    return hash ^ hash >> 31;
+    uint64_t hash = cts_hash_fold(0, (uint64_t)batch->site[i] << 32 | batch->mask[i]);
+    hash = cts_hash_fold(hash, (uint64_t)(uint32_t)batch->s0[i] << 32 | (uint32_t)batch->s1[i]);
+    hash = cts_hash_add(hash, rest);
+    return hash ^ hash >> 32;
 }
 
 static bool has_shape(const struct block_shape *shape, const struct cts_acc_batch *batch, size_t i)

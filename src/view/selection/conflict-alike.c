@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "view/selection/conflict.h"
 #include "common/array.h"
 #include "common/map.h"
@@ -114,7 +115,7 @@ static uint64_t hash_of(const uint64_t *words, size_t count)
 {
     uint64_t hash = count;
     for (size_t w = 0; w < count; w++) {
-        hash = (hash ^ words[w]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash = cts_hash_add(hash, words[w]);
         hash ^= hash >> 32;
     }
     return hash;

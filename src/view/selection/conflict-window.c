@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "view/selection/conflict.h"
 #include "view/selection/divide.h"
 #include "common/array.h"
@@ -80,16 +81,9 @@ static inline bool granules_of(const struct conflict_worker *worker, uint32_t ct
 
 /* ---- states ---- */
 
-static inline uint64_t mix(uint64_t value)
-{
-    value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
-    return value ^ value >> 31;
-}
-
 static inline void add_warp(struct state *state, uint64_t warp, unsigned does)
 {
-    state->hash ^= mix((warp << 3 | does) + UINT64_C(0x9e3779b97f4a7c15));
+    state->hash ^= cts_hash_draw(warp << 3 | does);
     state->warps++;
     state->writers += (does & DOES_WRITE) != 0;
     state->plain_writers += (does & DOES_PLAIN) != 0;

@@ -1,3 +1,4 @@
+#include "common/hash.h"
 #include "memory-sums.h"
 
 #include <fcntl.h>
@@ -20,12 +21,12 @@ static const char *kind_text(enum cts_range_kind kind)
 /* FNV-1a over words of 8 bytes. */
 static uint64_t checksum(const char *memory, uint64_t size_bytes)
 {
-    uint64_t hash = 0xCBF29CE484222325u, word;
+    uint64_t hash = CTS_HASH_START, word;
     for (; size_bytes; memory += sizeof word) {
         const uint64_t bytes = size_bytes < sizeof word ? size_bytes : sizeof word;
         word = 0;
         memcpy(&word, memory, bytes);
-        hash = (hash ^ word) * 0x100000001B3u;
+        hash = cts_hash_unit(hash, word);
         hash ^= hash >> 29;
         size_bytes -= bytes;
     }

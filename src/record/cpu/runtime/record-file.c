@@ -1,8 +1,10 @@
 /* Writes what a compiled file says of itself: its module, sources, kernels, sites, variables and
  * what was not instrumented. */
+#include "common/hash.h"
 #include "record-file.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "range.h"
 #include "record.h"
@@ -158,16 +160,15 @@ static void add_skipped(const struct rows *rows)
 /* What identifies the file's device code from run to run: a hash of its id, names and sites. */
 static uint64_t checksum(const struct cts_file_desc *desc)
 {
-    uint64_t hash = 0xCBF29CE484222325u;
+    uint64_t hash = CTS_HASH_START;
     const char *const texts[] = {desc->id, desc->path};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        for (const char *c = texts[i]; c && *c; c++)
-            hash = (hash ^ (unsigned char)*c) * 0x100000001B3u;
+        if (texts[i]) hash = cts_hash_bytes(hash, texts[i], strlen(texts[i]));
     for (uint32_t i = 0; i < desc->site_count; i++) {
         const struct cts_site_desc *const site = &desc->sites[i];
         const uint32_t words[] = {site->line, site->column, site->width_bytes, site->operation};
         for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
-            hash = (hash ^ words[k]) * 0x100000001B3u;
+            hash = cts_hash_unit(hash, words[k]);
     }
     return hash;
 }

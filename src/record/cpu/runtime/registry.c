@@ -5,6 +5,7 @@
  * first used and kept in a hash table from then on.
  *
  * Nothing here starts the runtime: constructors run before main() and may be all that ever runs. */
+#include "common/hash.h"
 #include "registry.h"
 
 #include <pthread.h>
@@ -48,7 +49,7 @@ static _Atomic bool has_new_files;
 
 static struct symbol *_Atomic *bucket_of(const void *host)
 {
-    return &buckets[((uintptr_t)host >> 3) * 0x9E3779B97F4A7C15u >> 54];
+    return &buckets[cts_hash((uintptr_t)host >> 3) >> 54];
 }
 
 static void add_symbol(void **handle, const void *host, const char *name, enum symbol_kind kind)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/hash.h"
 #include "common/search.h"
 #include "record/inject/cubin/elf.h"
 
@@ -299,12 +300,12 @@ static void read_code(const struct cts_elf *elf, struct cts_cubin *cubin)
 /* FNV-1a over words of eight bytes. */
 static uint64_t checksum_of(const uint8_t *bytes, size_t byte_count)
 {
-    uint64_t hash = 0xCBF29CE484222325u ^ byte_count;
+    uint64_t hash = CTS_HASH_START ^ byte_count;
     while (byte_count) {
         uint64_t word = 0;
         const size_t part = byte_count < sizeof word ? byte_count : sizeof word;
         memcpy(&word, bytes, part);
-        hash = (hash ^ word) * 0x100000001B3u;
+        hash = cts_hash_unit(hash, word);
         hash ^= hash >> 29;
         bytes += part;
         byte_count -= part;

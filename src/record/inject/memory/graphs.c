@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "common/hash.h"
 #include "common/map.h"
 #include "memory.h"
 
@@ -16,7 +17,7 @@ static struct cts_map shapes; /* by node: bytes, and the bit above them */
 static uint64_t key_of(const void *function, const uint32_t extents[6])
 {
     uint64_t key = (uintptr_t)function;
-    for (int i = 0; i < 6; i++) key = (key ^ extents[i]) * 0x9E3779B97F4A7C15u;
+    for (int i = 0; i < 6; i++) key = cts_hash_add(key, extents[i]);
     return key | 1; /* nodes are aligned */
 }
 
