@@ -15,23 +15,24 @@ void cts_report_material_release(struct cts_report_material *material)
 }
 
 static enum cts_status analyze(struct cts_report_material *material,
-                               const struct cts_access_source *source, unsigned threads,
-                               struct cts_error *error)
+                               const struct cts_access_source *source,
+                               const struct cts_report_options *of, struct cts_error *error)
 {
     struct cts_progress progress;
     cts_progress_begin(&progress, stderr, "analysing", 0);
-    const struct cts_page_options options = {.threads = threads, .progress = &progress};
-    const struct cts_access_options access = {.threads = threads};
+    const struct cts_page_options options = {.threads = of->threads, .progress = &progress};
+    const struct cts_access_options access = {.threads = of->threads};
     enum cts_status status = cts_page_analyze(&material->recording.catalogue, source, &options,
                                               &material->analyses, error);
-    if (!status)
+    if (!status && !of->only_figures)
         status = cts_access_analyze(&material->recording.catalogue, source, &access,
                                     &material->access, error);
     cts_progress_end(&progress);
     return status;
 }
 
-static enum cts_status look_at_accesses(struct cts_report_material *material, unsigned threads,
+static enum cts_status look_at_accesses(struct cts_report_material *material,
+                                        const struct cts_report_options *options,
                                         struct cts_error *error)
 {
     enum cts_status status;
@@ -42,7 +43,7 @@ static enum cts_status look_at_accesses(struct cts_report_material *material, un
         if (!material->has_accesses && !material->recording.catalogue.launch_count) return CTS_OK;
         status = cts_recording_need_accesses(&material->recording, error);
         if (status || !material->has_accesses) break;
-        status = analyze(material, &source, threads, error);
+        status = analyze(material, &source, options, error);
     } while (cts_cli_again(status, &material->recording));
     return status;
 }
@@ -74,13 +75,15 @@ static enum cts_status gather(struct cts_report_material *material,
 {
     const char *const path = options->path;
     enum cts_status status = CTS_OK;
+    if (options->only_figures && cts_cli_is_archive(path))
+        return cts_fail(error, CTS_FORMAT, "'%s' is a timeline: figures need accesses", path);
     if (cts_cli_is_archive(path)) return look_at_time(material, path, options->threads, error);
     if ((status = cts_recording_open(path, &material->recording, error))) return status;
     material->has_run = true;
-    if (cts_cli_has_timeline(path) &&
+    if (!options->only_figures && cts_cli_has_timeline(path) &&
         (status = look_at_time(material, path, options->threads, error)))
         return status;
-    if (!options->only_time) status = look_at_accesses(material, options->threads, error);
+    if (!options->only_time) status = look_at_accesses(material, options, error);
     return status || !material->has_timeline ? status : look_at_kernels(material, error);
 }
 

@@ -21,9 +21,10 @@ struct cts_report_material {
 };
 
 struct cts_report_options {
-    const char *path; /* a run, or the anchor file of an OTF2 archive */
-    unsigned threads; /* 0: one per processor */
-    bool only_time;   /* not the accesses */
+    const char *path;  /* a run, or the anchor file of an OTF2 archive */
+    unsigned threads;  /* 0: one per processor */
+    bool only_time;    /* not the accesses */
+    bool only_figures; /* only what figures are made from */
 };
 
 /* Reads and analyses; shows progress. To be released also when it fails; not to be moved, since

@@ -1,7 +1,9 @@
 /* One self-contained HTML file with what a run holds. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/recording.h"
 #include "cli/report-material.h"
@@ -9,6 +11,7 @@
 #include "cli/verb.h"
 #include "common/output-file.h"
 #include "common/text-table.h"
+#include "report/figures-runs.h"
 #include "view/embed.h"
 
 static enum cts_status write_file(enum cts_status (*write)(const void *state, FILE *file,
@@ -43,9 +46,81 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
                                   : cts_fail(error, CTS_FORMAT,
                                              "'%s' is a timeline: figures need accesses", run);
     if (!status && directory)
-        status = cts_figures_draw(&material.analyses.figures, directory, error);
+        status = cts_figures_draw(&material.analyses.figures, run, directory, error);
     if (!status) status = write_file(write_report, &material.page, path, error);
     cts_report_material_release(&material);
+    return status;
+}
+
+/* ---- several runs ---- */
+
+struct comparison {
+    const char *directory; /* of figures; NULL: none */
+    unsigned threads;
+    struct cts_runs runs;
+    struct cts_figures figures;
+};
+
+/* The run's own figures go into a folder under its name. */
+static enum cts_status draw_own(const struct comparison *comparison,
+                                const struct cts_figures *figures, const char *run,
+                                struct cts_error *error)
+{
+    const char *const name = cts_runs_name(&comparison->runs, comparison->runs.count - 1);
+    char *directory = NULL, *plain = strdup(name);
+    enum cts_status status = CTS_OK;
+    for (char *at = plain; at && *at; at++)
+        if (*at == '/') *at = '-'; /* the whole path, where another run has its last part */
+    if (!plain || asprintf(&directory, "%s/%s", comparison->directory, plain) < 0)
+        status = cts_fail(error, CTS_MEMORY, "no memory for a path");
+    if (!status && mkdir(comparison->directory, 0777) && errno != EEXIST)
+        status = cts_fail_errno(error, errno, "cannot make '%s'", comparison->directory);
+    if (!status) status = cts_figures_draw(figures, run, directory, error);
+    free(directory);
+    free(plain);
+    return status;
+}
+
+static enum cts_status add_run(const struct cts_verb *verb, struct comparison *comparison,
+                               const char *run, struct cts_error *error)
+{
+    struct cts_report_material material;
+    const struct cts_report_options options = {
+        .path = run, .threads = comparison->threads, .only_figures = true};
+    enum cts_status status = cts_report_material_gather(&material, &options, error);
+    if (!status) cts_cli_tell_gaps(verb, run, &material.recording.catalogue.gaps);
+    if (!status)
+        status = cts_runs_add(&comparison->runs, run, &material.recording.catalogue,
+                              &material.analyses, error);
+    if (!status && comparison->directory)
+        status = draw_own(comparison, &material.analyses.figures, run, error);
+    cts_report_material_release(&material);
+    return status;
+}
+
+static enum cts_status write_comparison(const void *state, FILE *file, struct cts_error *error)
+{
+    const struct comparison *const comparison = state;
+    return cts_runs_write_page(&comparison->runs, &comparison->figures, file, error);
+}
+
+static enum cts_status compare(const struct cts_arguments *arguments, const char *path,
+                               struct cts_error *error)
+{
+    struct comparison comparison = {.directory = cts_argument(arguments, "figures")};
+    uint64_t threads = 0;
+    if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
+        return cts_fail(error, CTS_USAGE, "--threads takes a number");
+    comparison.threads = (unsigned)threads;
+    enum cts_status status = CTS_OK;
+    for (int i = 0; i < arguments->positional_count && !status; i++)
+        status = add_run(arguments->verb, &comparison, arguments->positional[i], error);
+    if (!status) status = cts_figures_of_runs(&comparison.figures, &comparison.runs, error);
+    if (!status && comparison.directory)
+        status = cts_figures_draw(&comparison.figures, NULL, comparison.directory, error);
+    if (!status) status = write_file(write_comparison, &comparison, path, error);
+    cts_figures_release(&comparison.figures);
+    cts_runs_release(&comparison.runs);
     return status;
 }
 
@@ -97,10 +172,14 @@ static int run_report(const struct cts_arguments *arguments)
     const char *path = cts_argument(arguments, "output");
     if (!path) path = "ctascope-report.html";
     struct cts_error error = {0};
+    const bool several = arguments->positional_count > 1;
+    if (several && cts_argument_given(arguments, "accesses"))
+        return cts_usage_error(arguments, "--accesses takes a single run");
     if (cts_argument_given(arguments, "accesses")) return report_accesses(arguments, run, path);
     if (cts_argument_given(arguments, "launch") || cts_argument_given(arguments, "max-page-size"))
         return cts_usage_error(arguments, "--launch and --max-page-size need --accesses");
-    if (report(arguments, run, path, &error)) return cts_report_error(arguments, &error);
+    if (several ? compare(arguments, path, &error) : report(arguments, run, path, &error))
+        return cts_report_error(arguments, &error);
     fprintf(stderr, "ctascope report: wrote '%s'\n", path);
     return CTS_EXIT_OK;
 }
@@ -112,7 +191,7 @@ static const struct cts_option options[] = {
      .short_name = 'o'},
     {.name = "figures",
      .argument = "DIR",
-     .help = "also write every figure into this directory, as SVG and as PNG"},
+     .help = "also write every figure into this directory, as SVG and PNG, and its data as CSV"},
     {.name = "accesses", .help = "write the view of one launch instead, with all its accesses"},
     {.name = "launch",
      .argument = "N",
@@ -126,7 +205,7 @@ static const struct cts_option options[] = {
 
 const struct cts_verb cts_verb_report = {
     .name = "report",
-    .synopsis = "RUN|TRACE [-o FILE.html] [--figures DIR] [--accesses [--launch N]]",
+    .synopsis = "RUN|TRACE... [-o FILE.html] [--figures DIR] [--accesses [--launch N]]",
     .summary = "Writes the analyses of a run as one self-contained HTML page",
     .description =
         "The page needs only a browser: no server, no network. It shows who communicates with "
@@ -134,9 +213,11 @@ const struct cts_verb cts_verb_report = {
         "and how much, what a split over several GPUs would cost, what is wrong with the "
         "accesses,\n"
         "and, for a run recorded with --timeline or an OTF2 archive (traces.otf2), the timeline\n"
-        "with its critical path and wait states.",
+        "with its critical path and wait states. Several runs with accesses give a page that\n"
+        "compares them: volumes, partners, bisection and traffic between partitions of all runs\n"
+        "in one figure each.",
     .options = options,
     .positional_min = 1,
-    .positional_max = 1,
+    .positional_max = -1,
     .run = run_report,
 };

@@ -12,9 +12,12 @@
 #include <sys/stat.h>
 
 #include "common/output-file.h"
+#include "common/utf8.h"
 #include "report/figure.h"
 
 enum { LEFT = 76, RIGHT = 16, TOP = 34, BOTTOM = 52, LEGEND_LINE = 16, PNG_SCALE = 2 };
+enum { SLANT_MAX = 130, SLANT_GAIN = 14 }; /* pixels of a name; what a line of level names took */
+#define SLANT 0.61                         /* rad: 35 degrees */
 
 /* Told apart also by those who do not see red and green (Okabe and Ito). */
 static const double palette[CTS_FIGURE_COLOURS][3] = {
@@ -27,6 +30,7 @@ struct frame {
     const struct cts_figure *figure;
     struct cts_figure_span x, y;
     double left, right, top, bottom;
+    double slant; /* room below for names that stand aslant; 0: they do not */
 };
 
 static void set_colour(cairo_t *cairo, unsigned colour, double alpha)
@@ -117,24 +121,64 @@ static void draw_scale(const struct frame *frame, bool is_x)
     const struct cts_figure_span span = is_x ? frame->x : frame->y;
     double ticks[CTS_TICKS_MAX];
     const size_t count = cts_figure_ticks(axis, span.low, span.high, is_x ? 8 : 6, ticks);
-    for (size_t i = 0; i < count; i++) {
-        char text[40];
-        cts_figure_text(axis->unit, ticks[i], text, sizeof text);
-        draw_tick(frame, is_x, is_x ? x_of(frame, ticks[i]) : y_of(frame, ticks[i]), text);
-    }
+    char texts[CTS_TICKS_MAX][CTS_TICK_TEXT_SIZE];
+    cts_figure_tick_texts(axis->unit, ticks, count, texts);
+    for (size_t i = 0; i < count; i++)
+        draw_tick(frame, is_x, is_x ? x_of(frame, ticks[i]) : y_of(frame, ticks[i]), texts[i]);
 }
 
-/* Names of categories: every n-th where they would touch. */
+static double widest_category(cairo_t *cairo, const struct cts_figure_axis *axis)
+{
+    double widest = 12;
+    for (size_t i = 0; i < axis->category_count; i++)
+        widest = fmax(widest, text_width(cairo, axis->categories[i]) + 8);
+    return widest;
+}
+
+/* How much more room names below the plot take where they would touch and stand aslant; 0: they
+ * do not. */
+static double slant_room(cairo_t *cairo, const struct cts_figure *figure)
+{
+    if (!figure->x.categories) return 0;
+    cairo_set_font_size(cairo, 11);
+    const double widest = widest_category(cairo, &figure->x);
+    const double room = CTS_FIGURE_WIDTH - RIGHT - LEFT;
+    if (widest * (double)figure->x.category_count <= room) return 0;
+    return fmin(widest, SLANT_MAX) * sin(SLANT);
+}
+
+/* The name of a category below its place, aslant; what is too long ends in "..". */
+static void draw_slanted(const struct frame *frame, double place, const char *text)
+{
+    cairo_t *const cairo = frame->cairo;
+    char name[100];
+    snprintf(name, sizeof name, "%s", text);
+    for (size_t length = strlen(name); text_width(cairo, name) > SLANT_MAX - 8 && length > 4;) {
+        do length--;
+        while (length > 4 && ((unsigned char)text[length] & 0xc0) == 0x80); /* within a character */
+        snprintf(name, sizeof name, "%.*s..", (int)length, text);
+    }
+    draw_tick(frame, true, place, "");
+    cairo_save(cairo);
+    cairo_translate(cairo, place + 4, frame->bottom + 12);
+    cairo_rotate(cairo, -SLANT);
+    show_text(cairo, 0, 0, 1, name);
+    cairo_restore(cairo);
+}
+
+/* Names of categories; below the plot aslant, beside it every n-th, where they would touch. */
 static void draw_categories(const struct frame *frame, bool is_x)
 {
     const struct cts_figure_axis *const axis = is_x ? &frame->figure->x : &frame->figure->y;
-    double widest = 12;
-    for (size_t i = 0; is_x && i < axis->category_count; i++)
-        widest = fmax(widest, text_width(frame->cairo, axis->categories[i]) + 8);
     const double room = is_x ? frame->right - frame->left : frame->bottom - frame->top;
+    const double widest = frame->slant ? 12 : is_x ? widest_category(frame->cairo, axis) : 12;
     const size_t step = (size_t)fmax(1, ceil(widest * (double)axis->category_count / room));
     for (size_t i = 0; i < axis->category_count; i += step) {
         const double share = ((double)i + 0.5) / (double)axis->category_count;
+        if (is_x && frame->slant > 0) {
+            draw_slanted(frame, frame->left + share * room, axis->categories[i]);
+            continue;
+        }
         draw_tick(frame, is_x, is_x ? frame->left + share * room : frame->top + share * room,
                   axis->categories[i]);
     }
@@ -177,7 +221,7 @@ static void draw_axes(const struct frame *frame)
     cairo_stroke(cairo);
     cairo_set_font_size(cairo, 12);
     if (figure->x.label)
-        show_text(cairo, (frame->left + frame->right) / 2, frame->bottom + 34, 0.5,
+        show_text(cairo, (frame->left + frame->right) / 2, frame->bottom + 34 + frame->slant, 0.5,
                   figure->x.label);
     if (figure->y.label) show_upward(cairo, 16, (frame->top + frame->bottom) / 2, figure->y.label);
 }
@@ -362,11 +406,14 @@ static void draw_heat_scale(const struct frame *frame, double most)
     }
     set_grey(cairo, 0.3);
     cairo_set_font_size(cairo, 11);
+    char last[40] = "";
     for (int part = 0; part <= 4; part++) {
         char text[40];
         const double share = part / 4.0;
         cts_figure_text(frame->figure->cell_unit, round(expm1(share * log1p(most))), text,
                         sizeof text);
+        if (!strcmp(text, last)) continue; /* few: not each part has a number of its own */
+        memcpy(last, text, sizeof last);
         show_text(cairo, left + WIDTH + 6, frame->bottom - share * (frame->bottom - frame->top) + 4,
                   0, text);
     }
@@ -420,17 +467,34 @@ static void draw_inside(const struct frame *frame)
             draw_points(frame, &figure->series[i]);
 }
 
-static void draw(cairo_t *cairo, const struct cts_figure *figure)
+/* What it shows on the left, whose it is on the right; a long name loses its begin. */
+static void draw_title(cairo_t *cairo, const struct cts_figure *figure, const char *run)
+{
+    char title[200];
+    snprintf(title, sizeof title, "%s%s%s", figure->title, figure->tab ? ": " : "",
+             figure->tab ? figure->tab : "");
+    show_text(cairo, LEFT, 16, 0, title);
+    if (!run) return;
+    const double room = CTS_FIGURE_WIDTH - RIGHT - LEFT - text_width(cairo, title) - 20;
+    char name[200];
+    snprintf(name, sizeof name, "%s", run);
+    while (text_width(cairo, name) > room && cts_utf8_columns(run) > 8) {
+        run += cts_utf8_length(run) ? cts_utf8_length(run) : 1;
+        snprintf(name, sizeof name, "...%s", run);
+    }
+    set_grey(cairo, 0.4);
+    show_text(cairo, CTS_FIGURE_WIDTH - RIGHT, 16, 1, name);
+    set_grey(cairo, 0.1);
+}
+
+static void draw(cairo_t *cairo, const struct cts_figure *figure, const char *run)
 {
     cairo_set_source_rgb(cairo, 1, 1, 1);
     cairo_paint(cairo);
     cairo_select_font_face(cairo, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(cairo, 13);
     set_grey(cairo, 0.1);
-    char title[200];
-    snprintf(title, sizeof title, "%s%s%s", figure->title, figure->tab ? ": " : "",
-             figure->tab ? figure->tab : "");
-    show_text(cairo, LEFT, 16, 0, title);
+    draw_title(cairo, figure, run);
     struct frame frame = {
         .cairo = cairo,
         .figure = figure,
@@ -439,8 +503,9 @@ static void draw(cairo_t *cairo, const struct cts_figure *figure)
         .left = LEFT,
         .right = CTS_FIGURE_WIDTH - RIGHT,
         .top = draw_legend(cairo, figure),
-        .bottom = CTS_FIGURE_HEIGHT - BOTTOM,
+        .slant = slant_room(cairo, figure),
     };
+    frame.bottom = CTS_FIGURE_HEIGHT - BOTTOM - frame.slant + (frame.slant > 0 ? SLANT_GAIN : 0);
     if (!figure->y.log && !(figure->y.low < figure->y.high)) /* the highest mark needs air */
         frame.y.high += 0.05 * (frame.y.high - frame.y.low);
     if (figure->kind == CTS_FIGURE_CELLS) /* square cells */
@@ -458,11 +523,11 @@ static cairo_status_t put_bytes(void *file, const unsigned char *bytes, unsigned
 
 /* Draws on a surface and ends it; `png`: where its pixels go, or NULL. */
 static cairo_status_t draw_on(cairo_surface_t *surface, double scale,
-                              const struct cts_figure *figure, FILE *png)
+                              const struct cts_figure *figure, const char *run, FILE *png)
 {
     cairo_t *const cairo = cairo_create(surface);
     cairo_scale(cairo, scale, scale);
-    draw(cairo, figure);
+    draw(cairo, figure, run);
     cairo_status_t state = cairo_status(cairo);
     cairo_destroy(cairo);
     if (!state && png) state = cairo_surface_write_to_png_stream(surface, put_bytes, png);
@@ -472,7 +537,7 @@ static cairo_status_t draw_on(cairo_surface_t *surface, double scale,
     return state;
 }
 
-static enum cts_status draw_file(const struct cts_figure *figure, const char *stem,
+static enum cts_status draw_file(const struct cts_figure *figure, const char *run, const char *stem,
                                  const char *ending, struct cts_error *error)
 {
     const bool as_png = strcmp(ending, ".png") == 0;
@@ -486,10 +551,10 @@ static enum cts_status draw_file(const struct cts_figure *figure, const char *st
             as_png ? draw_on(cairo_image_surface_create(CAIRO_FORMAT_RGB24,
                                                         PNG_SCALE * CTS_FIGURE_WIDTH,
                                                         PNG_SCALE * CTS_FIGURE_HEIGHT),
-                             PNG_SCALE, figure, output.file)
+                             PNG_SCALE, figure, run, output.file)
                    : draw_on(cairo_svg_surface_create_for_stream(
                                  put_bytes, output.file, CTS_FIGURE_WIDTH, CTS_FIGURE_HEIGHT),
-                             1, figure, NULL);
+                             1, figure, run, NULL);
         if (state)
             status = cts_fail(error, CTS_IO, "cannot write '%s': %s", path,
                               cairo_status_to_string(state));
@@ -499,25 +564,33 @@ static enum cts_status draw_file(const struct cts_figure *figure, const char *st
     return status;
 }
 
-enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *path,
+enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *run, const char *path,
                                 struct cts_error *error)
 {
-    const enum cts_status status = draw_file(figure, path, ".svg", error);
-    return status ? status : draw_file(figure, path, ".png", error);
+    const enum cts_status status = draw_file(figure, run, path, ".svg", error);
+    return status ? status : draw_file(figure, run, path, ".png", error);
 }
 
-enum cts_status cts_figures_draw(const struct cts_figures *figures, const char *directory,
-                                 struct cts_error *error)
+static enum cts_status write_one(const struct cts_figure *figure, const char *run,
+                                 const char *directory, struct cts_error *error)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/%s.csv", directory, figure->name) < 0)
+        return cts_fail(error, CTS_MEMORY, "no memory for a path");
+    enum cts_status status = cts_figure_write_csv(figure, run, path, error);
+    path[strlen(path) - strlen(".csv")] = 0;
+    if (!status) status = cts_figure_draw(figure, run, path, error);
+    free(path);
+    return status;
+}
+
+enum cts_status cts_figures_draw(const struct cts_figures *figures, const char *run,
+                                 const char *directory, struct cts_error *error)
 {
     if (mkdir(directory, 0777) && errno != EEXIST)
         return cts_fail_errno(error, errno, "cannot make '%s'", directory);
-    for (size_t i = 0; i < figures->count; i++) {
-        char *path = NULL;
-        if (asprintf(&path, "%s/%s", directory, figures->items[i].name) < 0)
-            return cts_fail(error, CTS_MEMORY, "no memory for a path");
-        const enum cts_status status = cts_figure_draw(&figures->items[i], path, error);
-        free(path);
-        if (status) return status;
-    }
-    return CTS_OK;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < figures->count && !status; i++)
+        status = write_one(&figures->items[i], run, directory, error);
+    return status;
 }

@@ -263,8 +263,9 @@ size_t cts_figure_ticks(const struct cts_figure_axis *axis, double low, double h
         const double first = ceil(log(low) / log(base) - 1e-9);
         const double last = floor(log(high) / log(base) + 1e-9);
         const double step = fmax(1, ceil((last - first + 1) / (double)most));
+        const bool whole = axis->unit == CTS_UNIT_BYTES || axis->unit == CTS_UNIT_COUNT;
         for (double power = first; power <= last && count < most; power += step)
-            ticks[count++] = pow(base, power);
+            if (!whole || power >= 0) ticks[count++] = pow(base, power);
         return count;
     }
     const double step = round_step(axis->unit, (high - low) / (double)most);
@@ -274,44 +275,68 @@ size_t cts_figure_ticks(const struct cts_figure_axis *axis, double low, double h
     return count;
 }
 
-static const char *scaled(double *value, double base, const char *const *units, size_t count)
+/* A value with so many significant digits, in the largest unit of which it then has one at least:
+ * what would print as 1000 us is 1 ms. */
+static void scaled_text(double value, double base, const char *const *units, size_t unit_count,
+                        int digits, char *text, size_t text_bytes)
 {
     size_t unit = 0;
-    while (fabs(*value) >= base && unit + 1 < count) {
-        *value /= base;
-        unit++;
+    for (;; unit++) {
+        const int whole = fabs(value) >= 1 ? (int)floor(log10(fabs(value))) + 1 : 1;
+        const double place = pow(10, fmax(0, digits - whole));
+        const double rounded = round(fabs(value) * place) / place;
+        if (rounded < base || unit + 1 == unit_count) break;
+        value /= base;
     }
-    return units[unit];
+    if (fabs(value) >= pow(10, digits) - 0.5)
+        snprintf(text, text_bytes, "%.0f%s", value, units[unit]);
+    else
+        snprintf(text, text_bytes, "%.*g%s", digits, value, units[unit]);
+}
+
+static void text_with(enum cts_figure_unit unit, double value, int digits, char *text,
+                      size_t text_bytes)
+{
+    static const char *const bytes[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    static const char *const times[] = {" ns", " us", " ms", " s"};
+    static const char *const counts[] = {"", "k", "M", "G", "T"};
+    static const char *const percent[] = {"%"};
+    switch (unit) {
+    case CTS_UNIT_FRACTION:
+        scaled_text(100 * value, 1000, percent, 1, digits, text, text_bytes);
+        return;
+    case CTS_UNIT_BYTES:
+        scaled_text(value, 1024, bytes, sizeof bytes / sizeof *bytes, digits, text, text_bytes);
+        return;
+    case CTS_UNIT_NS:
+        scaled_text(value, 1000, times, sizeof times / sizeof *times, digits, text, text_bytes);
+        return;
+    case CTS_UNIT_COUNT:
+    case CTS_UNIT_NUMBER:
+        if (fabs(value) < 9999.5) /* a launch's number, not "1.23k" */
+            snprintf(text, text_bytes, "%.*g", digits < 4 ? 4 : digits, value);
+        else
+            scaled_text(value, 1000, counts, sizeof counts / sizeof *counts, digits, text,
+                        text_bytes);
+        return;
+    }
 }
 
 void cts_figure_text(enum cts_figure_unit unit, double value, char *text, size_t text_bytes)
 {
-    static const char *const bytes[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    static const char *const times[] = {"ns", "µs", "ms", "s"};
-    static const char *const counts[] = {"", "k", "M", "G", "T"};
-    const char *suffix = "";
-    switch (unit) {
-    case CTS_UNIT_FRACTION:
-        snprintf(text, text_bytes, "%.3g %%", 100 * value);
-        return;
-    case CTS_UNIT_BYTES:
-        suffix = scaled(&value, 1024, bytes, 6);
-        break;
-    case CTS_UNIT_NS:
-        suffix = scaled(&value, 1000, times, 4);
-        break;
-    case CTS_UNIT_COUNT:
-    case CTS_UNIT_NUMBER:
-        if (fabs(value) < 10000) {
-            snprintf(text, text_bytes, "%.4g", value);
-            return;
+    text_with(unit, value, 3, text, text_bytes);
+}
+
+void cts_figure_tick_texts(enum cts_figure_unit unit, const double *ticks, size_t count,
+                           char texts[][CTS_TICK_TEXT_SIZE])
+{
+    enum { DIGITS = 3, DIGITS_MAX = 15 };
+    for (int digits = DIGITS; digits <= DIGITS_MAX; digits++) {
+        bool alike = false;
+        for (size_t i = 0; i < count; i++) {
+            text_with(unit, ticks[i], digits, texts[i], CTS_TICK_TEXT_SIZE);
+            alike |= i && !strcmp(texts[i], texts[i - 1]);
         }
-        suffix = scaled(&value, 1000, counts, 5);
-        snprintf(text, text_bytes, "%.3g%s", value, suffix);
-        return;
+        if (!alike) return;
     }
-    if (fabs(value) >= 1000)
-        snprintf(text, text_bytes, "%.0f %s", value, suffix);
-    else
-        snprintf(text, text_bytes, "%.3g %s", value, suffix);
 }

@@ -133,18 +133,27 @@ struct cts_figure_span cts_figure_y_span(const struct cts_figure *figure);
 enum { CTS_TICKS_MAX = 32 };
 size_t cts_figure_ticks(const struct cts_figure_axis *axis, double low, double high, size_t most,
                         double ticks[CTS_TICKS_MAX]);
-/* A value as a person reads it: "1.5 KiB", "12 %", "3.2 ms". */
+/* A value as a person reads it: "1.5 KiB", "12%", "3.2 ms". */
 void cts_figure_text(enum cts_figure_unit unit, double value, char *text, size_t text_bytes);
+/* The texts of ascending ticks, with as many digits as tell them apart. */
+enum { CTS_TICK_TEXT_SIZE = 40 };
+void cts_figure_tick_texts(enum cts_figure_unit unit, const double *ticks, size_t count,
+                           char texts[][CTS_TICK_TEXT_SIZE]);
 
 /* As the member "figures" of the open object: see web/src/figure.tsx, which names every field. */
 void cts_figures_json(const struct cts_figures *figures, struct cts_json *json);
 
-/* Draws a figure into two files, PATH.svg and PATH.png (twice the size in pixels). */
+/* Draws a figure into two files, PATH.svg and PATH.png (twice the size in pixels). `run`: whose it
+ * is, which stands in its title; NULL: the figure says so itself. */
 enum { CTS_FIGURE_WIDTH = 640, CTS_FIGURE_HEIGHT = 400 };
-CTS_MUST_CHECK enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *path,
-                                               struct cts_error *error);
-/* Every figure into `directory`, made if absent, under its name. */
-CTS_MUST_CHECK enum cts_status cts_figures_draw(const struct cts_figures *figures,
+CTS_MUST_CHECK enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *run,
+                                               const char *path, struct cts_error *error);
+/* Writes its data; `run` is in the first column. */
+CTS_MUST_CHECK enum cts_status cts_figure_write_csv(const struct cts_figure *figure,
+                                                    const char *run, const char *path,
+                                                    struct cts_error *error);
+/* Every figure into `directory`, made if absent, under its name, and its data as NAME.csv. */
+CTS_MUST_CHECK enum cts_status cts_figures_draw(const struct cts_figures *figures, const char *run,
                                                 const char *directory, struct cts_error *error);
 
 #endif

@@ -157,21 +157,21 @@ static const struct curve curves[] = {
      traffic,
      true},
     {{"partition-traffic-of-written", "partition-scaling", "Traffic by number of partitions",
-      "share of written",
-      "Bytes transferred between partitions during the run, as a share of the bytes that launches "
-      "write.",
+      "per byte written",
+      "Bytes transferred between partitions during the run, divided by the bytes that launches "
+      "write; above 1 if several partitions read a byte.",
       "004 figure 7"},
      "traffic / written bytes",
-     CTS_UNIT_FRACTION,
+     CTS_UNIT_NUMBER,
      of_written,
      false},
     {{"partition-traffic-of-gpu-set", "partition-scaling", "Traffic by number of partitions",
-      "share of the GPU set",
-      "Bytes transferred between partitions during the run, as a share of the kernel-written bytes "
-      "that launches read.",
+      "per byte of the GPU set",
+      "Bytes transferred between partitions during the run, divided by the kernel-written bytes "
+      "that launches read; above 1 if several partitions read a byte.",
       "004 figure 7"},
      "traffic / GPU set",
-     CTS_UNIT_FRACTION,
+     CTS_UNIT_NUMBER,
      of_gpu_set,
      false},
     {{"partition-replicas", "partition-scaling", "Traffic by number of partitions", "with replicas",
@@ -285,9 +285,9 @@ static enum cts_status boxes(struct cts_figures *figures, const struct cts_parti
         .name = of_gpu ? "partition-launches-of-gpu-set" : "partition-launches",
         .group = "partition-launches",
         .title = "Traffic per launch",
-        .tab = of_gpu ? "share of the GPU set" : "bytes",
+        .tab = of_gpu ? "per byte of the GPU set" : "bytes",
         .says = of_gpu
-                    ? "Traffic between partitions of each launch as a share of the "
+                    ? "Traffic between partitions of each launch divided by the "
                       "kernel-written bytes that it reads: quartiles over the launches, whiskers "
                       "to 1.5 interquartile ranges. Launches that read nothing a kernel wrote are "
                       "left out."
@@ -305,7 +305,7 @@ static enum cts_status boxes(struct cts_figures *figures, const struct cts_parti
     figure->x.label = "partitions";
     figure->y =
         (struct cts_figure_axis){.label = of_gpu ? "traffic / GPU set" : "bytes between partitions",
-                                 .unit = of_gpu ? CTS_UNIT_FRACTION : CTS_UNIT_BYTES};
+                                 .unit = of_gpu ? CTS_UNIT_NUMBER : CTS_UNIT_BYTES};
     enum cts_status status = cts_figure_categories(&figure->x, categories, error);
     if (!status) status = cts_figure_room(figure, categories, partition->mapping_count, error);
     for (size_t m = 0; m < partition->mapping_count && !status; m++)

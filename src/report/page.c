@@ -53,13 +53,14 @@ void cts_page_write_around(FILE *file, const char *json, size_t size_bytes, cons
     cts_page_write_template(file, cts_report_page, json, size_bytes, nonce);
 }
 
-enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct cts_error *error)
+enum cts_status cts_page_write_of(cts_page_data_fn write, const void *state, FILE *file,
+                                  struct cts_error *error)
 {
     struct cts_text_stream stream;
     size_t json_bytes = 0;
     FILE *const memory = cts_text_stream_open(&stream);
     if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for the report");
-    enum cts_status status = cts_page_write_data(page, memory, error);
+    enum cts_status status = write(state, memory, error);
     char *const json = cts_text_stream_close(&stream, &json_bytes);
     if (!json && !status) status = cts_fail(error, CTS_MEMORY, "no memory for the report");
     if (status) goto out;
@@ -71,4 +72,14 @@ enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct c
 out:
     free(json);
     return status;
+}
+
+static enum cts_status write_data(const void *state, FILE *file, struct cts_error *error)
+{
+    return cts_page_write_data(state, file, error);
+}
+
+enum cts_status cts_page_write(const struct cts_page *page, FILE *file, struct cts_error *error)
+{
+    return cts_page_write_of(write_data, page, file, error);
 }

@@ -30,6 +30,11 @@ struct cts_page {
 CTS_MUST_CHECK enum cts_status cts_page_write(const struct cts_page *page, FILE *file,
                                               struct cts_error *error);
 
+/* The report's page around the JSON that `write` makes of `state`. */
+typedef enum cts_status (*cts_page_data_fn)(const void *state, FILE *file, struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_page_write_of(cts_page_data_fn write, const void *state,
+                                                 FILE *file, struct cts_error *error);
+
 /* JSON as it may stand in a script element. */
 void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes);
 

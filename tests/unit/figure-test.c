@@ -109,16 +109,87 @@ static void test_texts(void **unused)
         double value;
         const char *text;
     } cases[] = {
-        {CTS_UNIT_BYTES, 0, "0 B"},       {CTS_UNIT_BYTES, 1536, "1.5 KiB"},
-        {CTS_UNIT_BYTES, 1000, "1000 B"}, {CTS_UNIT_FRACTION, 0.125, "12.5 %"},
-        {CTS_UNIT_NS, 1500, "1.5 µs"},    {CTS_UNIT_NS, 12e9, "12 s"},
-        {CTS_UNIT_COUNT, 9999, "9999"},   {CTS_UNIT_COUNT, 1250000, "1.25M"},
+        {CTS_UNIT_BYTES, 0, "0 B"},
+        {CTS_UNIT_BYTES, 1536, "1.5 KiB"},
+        {CTS_UNIT_BYTES, 1000, "1000 B"},
+        {CTS_UNIT_FRACTION, 0.125, "12.5%"},
+        {CTS_UNIT_NS, 1500, "1.5 us"},
+        {CTS_UNIT_NS, 12e9, "12 s"},
+        {CTS_UNIT_COUNT, 9999, "9999"},
+        {CTS_UNIT_COUNT, 1250000, "1.25M"},
         {CTS_UNIT_NUMBER, 0.5, "0.5"},
+        {CTS_UNIT_NS, 999600, "1 ms"},
+        {CTS_UNIT_BYTES, 1048000, "1023 KiB"},
+        {CTS_UNIT_BYTES, 1048200, "1 MiB"},
+        {CTS_UNIT_COUNT, 999600, "1M"},
+        {CTS_UNIT_FRACTION, 39.047, "3905%"},
+        {CTS_UNIT_FRACTION, 1, "100%"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[40];
         cts_figure_text(cases[i].unit, cases[i].value, text, sizeof text);
         assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* Any value reads back as itself, to half a unit of the last digit shown; without an exponent, and
+ * with fewer digits before the point than the next unit would have. */
+static void test_random_texts(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *suffix;
+        double size, below;
+        enum cts_figure_unit unit;
+    } suffixes[] = {
+        {" EiB", 0x1p60, 1e9, CTS_UNIT_BYTES},  {" PiB", 0x1p50, 1024, CTS_UNIT_BYTES},
+        {" TiB", 0x1p40, 1024, CTS_UNIT_BYTES}, {" GiB", 0x1p30, 1024, CTS_UNIT_BYTES},
+        {" MiB", 0x1p20, 1024, CTS_UNIT_BYTES}, {" KiB", 1024, 1024, CTS_UNIT_BYTES},
+        {" B", 1, 1024, CTS_UNIT_BYTES},        {" ns", 1, 1000, CTS_UNIT_NS},
+        {" us", 1e3, 1000, CTS_UNIT_NS},        {" ms", 1e6, 1000, CTS_UNIT_NS},
+        {" s", 1e9, 1e15, CTS_UNIT_NS},         {"%", 0.01, 1e15, CTS_UNIT_FRACTION},
+        {"k", 1e3, 1000, CTS_UNIT_COUNT},       {"M", 1e6, 1000, CTS_UNIT_COUNT},
+        {"G", 1e9, 1000, CTS_UNIT_COUNT},       {"T", 1e12, 1e6, CTS_UNIT_COUNT},
+        {"", 1, 10000, CTS_UNIT_COUNT},
+    };
+    for (unsigned round = 0; round < 40000; round++) {
+        static const enum cts_figure_unit units[] = {CTS_UNIT_BYTES, CTS_UNIT_NS, CTS_UNIT_FRACTION,
+                                                     CTS_UNIT_COUNT};
+        const enum cts_figure_unit unit = units[round % 4];
+        double value = (double)(random_u64() >> (14 + below(50)));
+        if (round % 3 == 0) value = pow(10, below(14)) * (1 - 1 / (double)(1 + below(5000)));
+        if (unit == CTS_UNIT_FRACTION) value = value / 1000;
+        char text[40], *end;
+        cts_figure_text(unit, value, text, sizeof text);
+        assert_null(strchr(text, 'e'));
+        const double mantissa = strtod(text, &end);
+        size_t k = 0;
+        while (suffixes[k].unit != unit || strcmp(suffixes[k].suffix, end) != 0)
+            assert_true(++k < sizeof suffixes / sizeof *suffixes);
+        assert_true(mantissa < suffixes[k].below);
+        assert_true(fabs(mantissa * suffixes[k].size - value) <= 0.0051 * value + 1e-9);
+    }
+}
+
+/* Ticks that differ read differently, however far they are from 0. Those of counts and bytes are
+ * whole. */
+static void test_tick_texts(void **unused)
+{
+    (void)unused;
+    for (unsigned round = 0; round < 4000; round++) {
+        const struct cts_figure_axis axis = {.unit = (enum cts_figure_unit)(round % 5),
+                                             .log = round % 7 == 0};
+        const double low = axis.log ? pow(2, (double)below(10)) / 8 : (double)below(1000000);
+        const double high = axis.log ? low * (2 + below(1000000)) : low + 2 + below(3000);
+        double ticks[CTS_TICKS_MAX];
+        char texts[CTS_TICKS_MAX][CTS_TICK_TEXT_SIZE];
+        const size_t count = cts_figure_ticks(&axis, low, high, 4 + below(5), ticks);
+        cts_figure_tick_texts(axis.unit, ticks, count, texts);
+        for (size_t i = 0; i < count; i++) {
+            if (i) assert_string_not_equal(texts[i], texts[i - 1]);
+            if (axis.unit == CTS_UNIT_COUNT || axis.unit == CTS_UNIT_BYTES)
+                assert_true(ticks[i] == floor(ticks[i]));
+        }
     }
 }
 
@@ -191,7 +262,7 @@ static void test_pictures(void **unused)
     char directory[] = "/tmp/ctascope-figures-XXXXXX";
     assert_non_null(mkdtemp(directory));
     fill(&figures);
-    assert_int_equal(cts_figures_draw(&figures, directory, &error), CTS_OK);
+    assert_int_equal(cts_figures_draw(&figures, "a run", directory, &error), CTS_OK);
     for (size_t i = 0; i < figures.count; i++) {
         char path[100];
         unsigned char head[24];
@@ -209,7 +280,7 @@ static void test_pictures(void **unused)
         unlink(path);
     }
     rmdir(directory);
-    assert_int_equal(cts_figures_draw(&figures, "/proc/none/here", &error), CTS_IO);
+    assert_int_equal(cts_figures_draw(&figures, "a run", "/proc/none/here", &error), CTS_IO);
     assert_non_null(strstr(error.text, "/proc/none/here"));
     cts_figures_release(&figures);
 }
@@ -217,8 +288,10 @@ static void test_pictures(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boxes), cmocka_unit_test(test_ticks),    cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_spans), cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_boxes),      cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_texts),      cmocka_unit_test(test_random_texts),
+        cmocka_unit_test(test_tick_texts), cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_pictures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 // dots. Boxes of several series stand side by side in a category.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Box, Figure } from "./figure";
+import { tickTexts } from "./format";
 import { useTheme } from "./theme";
 
 const LEFT = 84, BOTTOM = 44, TOP = 10, RIGHT = 10, HEIGHT = 320, TICKS = 5;
@@ -20,7 +21,10 @@ export function Boxes({ figure, valueText }: { figure: Figure; valueText: (value
     const [hover, setHover] = useState("");
     const names = figure.x.categories!;
     const low = figure.y.low, high = figure.y.high * 1.05;
-    const plotWidth = width - LEFT - RIGHT, plotHeight = HEIGHT - TOP - BOTTOM;
+    // Long names stand aslant; a few pixels a letter.
+    const longest = Math.max(...names.map((name) => name?.length ?? 0)) * 7, aslant = longest * names.length > width - LEFT - RIGHT;
+    const bottom = BOTTOM + (aslant ? Math.min(90, longest * 0.57) : 0);
+    const plotWidth = width - LEFT - RIGHT, plotHeight = HEIGHT - TOP - bottom;
     const yOf = (value: number) => TOP + plotHeight * (1 - (value - low) / (high - low));
     const unit = plotWidth / names.length, slot = (0.8 * unit) / figure.series.length;
 
@@ -42,18 +46,26 @@ export function Boxes({ figure, valueText }: { figure: Figure; valueText: (value
         context.fillStyle = theme.text;
         const step = tickStep(high - low, figure.y.unit === "bytes");
         context.textAlign = "right";
-        for (let value = Math.ceil(low / step) * step; value <= high; value += step) {
+        const ticks: number[] = [];
+        for (let value = Math.ceil(low / step) * step; value <= high; value += step) ticks.push(value);
+        const texts = tickTexts(ticks, valueText);
+        ticks.forEach((value, i) => {
             context.beginPath();
             context.moveTo(LEFT, yOf(value));
             context.lineTo(width - RIGHT, yOf(value));
             context.stroke();
-            context.fillText(valueText(value), LEFT - 6, yOf(value) + 4);
-        }
+            context.fillText(texts[i]!, LEFT - 6, yOf(value) + 4);
+        });
         context.textAlign = "center";
-        const widest = Math.max(...names.map((name) => context.measureText(name ?? "").width)) + 10;
-        const every = Math.max(1, Math.ceil(widest / unit));
         names.forEach((name, i) => {
-            if (i % every === 0) context.fillText(name ?? "", LEFT + unit * (i + 0.5), HEIGHT - BOTTOM + 16);
+            context.save();
+            context.translate(LEFT + unit * (i + 0.5), HEIGHT - bottom + 16);
+            if (aslant) {
+                context.rotate(-0.61);
+                context.textAlign = "right";
+            }
+            context.fillText(name ?? "", 0, 0);
+            context.restore();
         });
         context.fillText(figure.x.label ?? "", LEFT + plotWidth / 2, HEIGHT - 6);
         context.save();

@@ -51,6 +51,19 @@ export interface Memory {
     figures: Figure[];
 }
 
+// One of several runs that a page compares.
+export interface RunRow {
+    name: string;
+    path: string;
+    program: string;
+    launches: number;
+    ctas: number;
+    read_bytes: number;
+    written_bytes: number;
+    received_bytes: number;
+    communicated_fraction: number | null;
+}
+
 export interface Data extends Partial<Memory> {
     format: number;
     run: {
@@ -64,6 +77,7 @@ export interface Data extends Partial<Memory> {
         ranks: number;
         device: string | null;
     };
+    runs?: RunRow[]; // with `figures` of all of them
     path?: PathData;
     timeline?: TimelineData;
 }

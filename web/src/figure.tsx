@@ -152,7 +152,7 @@ function Drawing({ figure }: { figure: Figure }) {
     return <Plot kind={kind} stacked={figure.kind === "stacks"} x={x} series={series} xLabel={figure.x.label ?? ""} yLabel={figure.y.label ?? ""}
         xLog={figure.x.log} yLog={figure.y.log} yRange={[figure.y.low, figure.kind === "steps" ? figure.y.high : figure.y.high * 1.05]}
         {...(figure.x.categories ? { categories: figure.x.categories.length, categoryLength: Math.max(...figure.x.categories.map((name) => name?.length ?? 0)) } : {})}
-        xBytes={figure.x.unit === "bytes"} yBytes={figure.y.unit === "bytes"}
+        xBytes={figure.x.unit === "bytes"} yBytes={figure.y.unit === "bytes"} xWhole={figure.x.unit === "count"} yWhole={figure.y.unit === "count"}
         xText={(value) => (figure.x.categories ? (Number.isInteger(value) ? figure.x.categories[value] ?? "" : "") : textOf(figure.x.unit, value))}
         yText={(value) => textOf(figure.y.unit, value)} />;
 }

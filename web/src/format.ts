@@ -34,6 +34,7 @@ export function time(ns: number): string {
 }
 
 // Made once: toLocaleString() is several times as slow, and pictures write hundreds of numbers.
+const FULL = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 15 });
 const WHOLE = new Intl.NumberFormat("en-US");
 
 export function count(value: number): string {
@@ -67,4 +68,11 @@ export function shortName(name: string | null): string {
 // A share of the path plus one of the waiting.
 export function rating(value: number): string {
     return fixed(value, 3);
+}
+
+// Ticks that differ read differently: in full where a short text would hide it.
+export function tickTexts(ticks: (number | null)[], text: (value: number) => string): string[] {
+    const shown = ticks.map((value) => (value === null ? "" : text(value)));
+    const alike = shown.some((one, i) => one !== "" && i > 0 && one === shown[i - 1]);
+    return alike ? ticks.map((value) => (value === null ? "" : FULL.format(value))) : shown;
 }

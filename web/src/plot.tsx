@@ -2,6 +2,7 @@
 // or the colour scheme changes.
 import uPlot from "uplot";
 import { useEffect, useRef } from "preact/hooks";
+import { tickTexts } from "./format";
 import { useTheme, type Theme } from "./theme";
 
 export interface Series {
@@ -30,9 +31,12 @@ export interface PlotProps {
     yRange?: [number, number];
     xBytes?: boolean; // ticks at powers of two
     yBytes?: boolean;
+    xWhole?: boolean; // counts: no ticks between whole numbers
+    yWhole?: boolean;
     height?: number;
 }
 
+const WHOLE_STEPS = Array.from({ length: 45 }, (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3));
 const BYTE_STEPS = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 function pathOf(props: PlotProps, index: number): uPlot.Series.PathBuilder {
@@ -96,9 +100,9 @@ export function Plot(props: PlotProps) {
     const theme = useTheme();
     useEffect(() => {
         const element = holder.current!;
-        const axis = (label: string, text: (value: number) => string, inBytes = false): uPlot.Axis => ({
+        const axis = (label: string, text: (value: number) => string, steps: number[] | null): uPlot.Axis => ({
             label,
-            ...(inBytes ? { incrs: BYTE_STEPS } : {}),
+            ...(steps ? { incrs: steps } : {}),
             stroke: theme.text,
             font: theme.font,
             labelFont: theme.font,
@@ -107,7 +111,7 @@ export function Plot(props: PlotProps) {
             grid: { stroke: theme.grid, width: 1 },
             ticks: { stroke: theme.grid, width: 1 },
             values: (_: uPlot, splits: (number | null)[]) =>
-                splits.map((value) => (value === null ? "" : text(value))),
+                tickTexts(splits, text),
         });
         // Long names stand aslant; a few pixels a letter.
         const aslant = (props.categories ?? 0) * (props.categoryLength ?? 0) * 7 > (element.clientWidth || 600) - 120;
@@ -125,14 +129,14 @@ export function Plot(props: PlotProps) {
                           range: (_, low, high) => (props.categories ? [-pad, props.categories - 1 + pad] : [low - pad, high + pad]),
                       },
                 y: props.yLog
-                    ? { distr: 3 }
+                    ? { distr: 3, log: props.yBytes ? 2 : 10, ...(props.yRange ? { range: props.yRange } : {}) }
                     : { range: props.yRange ?? ((_, __, high) => [0, high > 0 ? high * 1.05 : 1]) },
             },
             axes: [{
-                ...axis(props.xLabel, props.xText, props.xBytes),
+                ...axis(props.xLabel, props.xText, props.xBytes ? BYTE_STEPS : props.xWhole ? WHOLE_STEPS : null),
                 ...(props.categories ? { splits: Array.from({ length: props.categories }, (_, i) => i) } : {}),
                 ...(aslant ? { rotate: -35, size: tall } : {}),
-            }, axis(props.yLabel, props.yText, props.yBytes)],
+            }, axis(props.yLabel, props.yText, props.yBytes ? BYTE_STEPS : props.yWhole ? WHOLE_STEPS : null)],
             bands: parts.bands,
             series: [
                 { label: props.xLabel, value: (_, value) => (value === null ? "" : props.xText(value)) },

@@ -6,17 +6,19 @@ import "./style.css";
 import type { Data, Memory } from "./data";
 import { MemorySection } from "./memory";
 import { PathSection } from "./path";
+import { RunsSection } from "./runs";
 
 const everything = JSON.parse(document.getElementById("data")!.textContent!) as Data;
 
 function Page() {
-    const { run, path, timeline, totals } = everything;
+    const { run, runs, path, timeline, totals } = everything;
     return (
         <main>
-            <h1>{(run.program ?? run.path).split("/").pop()}</h1>
+            <h1>{(run.program || run.path).split("/").pop()}</h1>
             <p class="soft">
                 {[run.arguments ?? run.program, run.host && `on ${run.host}`, run.device, run.created, `ctascope ${run.version}`].filter(Boolean).join(" · ")}
             </p>
+            {runs && <RunsSection runs={runs} figures={everything.figures ?? []} />}
             {path && timeline && <PathSection path={path} timeline={timeline} />}
             {totals && <MemorySection data={everything as Memory} />}
         </main>
