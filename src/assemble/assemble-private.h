@@ -91,11 +91,8 @@ struct cts_assembler {
         uint32_t log;             /* index in its logs; NONE: no events */
     } *sources;
     struct cts_timeline_writer *writer;
-    atomic_size_t next_location;
     _Atomic uint64_t event_count, moved_count, overlap_count, unmatched_count, unknown_count,
         damaged_count;
-    atomic_int failed; /* enum cts_status of the first failure */
-    struct cts_error *error;
 };
 
 /* The process of `directory` (rank-N/timeline). */

@@ -52,19 +52,11 @@ static int by_rank(const void *left, const void *right)
     return a->catalogue_rank < b->catalogue_rank ? -1 : a->catalogue_rank > b->catalogue_rank;
 }
 
-static void work(void *state, unsigned index)
+static enum cts_status assemble_location(void *state, unsigned thread, size_t location,
+                                         struct cts_error *error)
 {
-    struct cts_assembler *const a = state;
-    (void)index;
-    while (!atomic_load(&a->failed)) {
-        const size_t location = atomic_fetch_add(&a->next_location, 1);
-        if (location >= a->timeline.location_count) return;
-        struct cts_error error;
-        const enum cts_status status = cts_assemble_location(a, (uint32_t)location, &error);
-        int none = CTS_OK;
-        if (status && atomic_compare_exchange_strong(&a->failed, &none, (int)status) && a->error)
-            *a->error = error;
-    }
+    (void)thread;
+    return cts_assemble_location(state, (uint32_t)location, error);
 }
 
 static enum cts_status write_archive(struct cts_assembler *a, const char *directory,
@@ -73,11 +65,8 @@ static enum cts_status write_archive(struct cts_assembler *a, const char *direct
     const struct cts_timeline_writer_options options = {.directory = directory, .name = "traces"};
     enum cts_status status = cts_timeline_create(&options, &a->timeline, &a->writer, error);
     if (status) return status;
-    a->error = error;
-    threads = cts_thread_count(threads);
-    if (threads > a->timeline.location_count) threads = (unsigned)a->timeline.location_count;
-    cts_parallel(threads, work, a);
-    status = (enum cts_status)atomic_load(&a->failed);
+    status = cts_for_each(a->timeline.location_count, cts_thread_count(threads), assemble_location,
+                          a, error);
     struct cts_error ending;
     const enum cts_status finished = cts_timeline_finish(a->writer, &ending);
     if (!status && finished) {

@@ -70,8 +70,6 @@ bool cts_cli_has_timeline(const char *path)
 struct counting {
     const struct cts_timeline *timeline;
     struct cts_timeline_counts *parts; /* per thread */
-    struct cts_error *failures;        /* per thread, its last; .status CTS_OK: none */
-    atomic_size_t next;
 };
 
 static bool count_event(void *state, uint32_t location, const struct cts_timeline_event *event,
@@ -86,20 +84,16 @@ static bool count_event(void *state, uint32_t location, const struct cts_timelin
     return true;
 }
 
-static void count_locations(void *state, unsigned index)
+static enum cts_status count_location(void *state, unsigned thread, size_t location,
+                                      struct cts_error *error)
 {
     struct counting *const counting = state;
-    struct cts_timeline_counts *const part = &counting->parts[index];
-    size_t location;
-    while ((location = atomic_fetch_add(&counting->next, 1)) < counting->timeline->location_count) {
-        struct cts_error error;
-        if (!cts_timeline_read(counting->timeline, (uint32_t)location, count_event, part, &error))
-            continue;
-        if (error.status == CTS_MEMORY || error.status == CTS_IO)
-            counting->failures[index] = error;
-        else if (!part->damaged_locations++)
-            part->first_damage = error;
-    }
+    struct cts_timeline_counts *const part = &counting->parts[thread];
+    const enum cts_status status =
+        cts_timeline_read(counting->timeline, (uint32_t)location, count_event, part, error);
+    if (!status || status == CTS_MEMORY || status == CTS_IO) return status;
+    if (!part->damaged_locations++) part->first_damage = *error;
+    return CTS_OK;
 }
 
 enum cts_status cts_cli_count_timeline(const struct cts_timeline *timeline,
@@ -108,16 +102,12 @@ enum cts_status cts_cli_count_timeline(const struct cts_timeline *timeline,
     const unsigned threads = cts_thread_count(0);
     *counts = (struct cts_timeline_counts){.first_ns = UINT64_MAX};
     struct counting counting = {.timeline = timeline,
-                                .parts = cts_array_zeroed(threads, sizeof *counting.parts, error),
-                                .failures =
-                                    cts_array_zeroed(threads, sizeof *counting.failures, error)};
-    enum cts_status status = counting.parts && counting.failures ? CTS_OK : CTS_MEMORY;
-    if (status) goto out;
+                                .parts = cts_array_zeroed(threads, sizeof *counting.parts, error)};
+    if (!counting.parts) return CTS_MEMORY;
     for (unsigned i = 0; i < threads; i++) counting.parts[i].first_ns = UINT64_MAX;
-    cts_parallel(threads, count_locations, &counting);
+    const enum cts_status status =
+        cts_for_each(timeline->location_count, threads, count_location, &counting, error);
     for (unsigned i = 0; i < threads; i++) {
-        if (counting.failures[i].status)
-            status = cts_fail(error, counting.failures[i].status, "%s", counting.failures[i].text);
         const struct cts_timeline_counts *const part = &counting.parts[i];
         for (int kind = 0; kind < CTS_EVENT_KIND_COUNT; kind++)
             counts->kinds[kind] += part->kinds[kind];
@@ -129,8 +119,6 @@ enum cts_status cts_cli_count_timeline(const struct cts_timeline *timeline,
         counts->damaged_locations += part->damaged_locations;
     }
     if (!counts->events) counts->first_ns = 0;
-out:
-    free(counting.failures);
     free(counting.parts);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* 2^64 / golden ratio: neighbours spread out, best in the upper bits. */
 #define CTS_HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
@@ -54,6 +55,21 @@ static inline uint64_t cts_hash_bytes(uint64_t hash, const void *bytes, size_t b
 {
     const uint8_t *const at = bytes;
     for (size_t i = 0; i < byte_count; i++) hash = cts_hash_unit(hash, at[i]);
+    return hash;
+}
+
+/* By words of eight bytes, the last one filled up with zeros: faster, and another number. */
+static inline uint64_t cts_hash_words(uint64_t hash, const void *bytes, size_t byte_count)
+{
+    for (const uint8_t *at = bytes; byte_count;) {
+        uint64_t word = 0;
+        const size_t part = byte_count < sizeof word ? byte_count : sizeof word;
+        memcpy(&word, at, part);
+        hash = cts_hash_unit(hash, word);
+        hash ^= hash >> 29;
+        at += part;
+        byte_count -= part;
+    }
     return hash;
 }
 

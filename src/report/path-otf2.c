@@ -70,11 +70,7 @@ struct enriching {
     const struct cts_path *result;
     struct cts_timeline_writer *writer;
     struct stays stays;
-    atomic_uint next;
     atomic_ullong event_count, metric_count, left_out_count;
-    atomic_flag failed;
-    enum cts_status status;
-    struct cts_error error;
 };
 
 /* Intervals that become a metric of 1 and 0; those that touch are one. */
@@ -318,22 +314,13 @@ static enum cts_status write_location(struct enriching *all, uint32_t location,
     return cts_timeline_end_location(all->writer, location, error);
 }
 
-static void write_some(void *state, unsigned index)
+static enum cts_status write_mine(void *state, unsigned thread, size_t location,
+                                  struct cts_error *error)
 {
     struct enriching *const all = state;
-    (void)index;
-    for (;;) {
-        const uint32_t location = atomic_fetch_add(&all->next, 1);
-        if (location >= all->result->location_count) return;
-        if (!is_mine(all->result, location)) continue;
-        struct cts_error error;
-        const enum cts_status status = write_location(all, location, &error);
-        if (status && !atomic_flag_test_and_set(&all->failed)) {
-            all->status = status;
-            all->error = error;
-        }
-        if (status) return;
-    }
+    (void)thread;
+    if (!is_mine(all->result, (uint32_t)location)) return CTS_OK;
+    return write_location(all, (uint32_t)location, error);
 }
 
 /* ---- all ---- */
@@ -350,12 +337,12 @@ static enum cts_status write_all(struct enriching *all, const char *directory, u
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_timeline_create(&options, all->result->timeline, &all->writer, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
-    cts_parallel(cts_thread_count(threads), write_some, all);
+    status = cts_for_each(all->result->location_count, cts_thread_count(threads), write_mine, all,
+                          error);
     struct cts_error late = {0};
     const enum cts_status finished = cts_timeline_finish(all->writer, &late);
-    if (all->status) *error = all->error;
-    if (!all->status && finished) *error = late;
-    return all->status ? all->status : finished;
+    if (!status && finished) *error = late;
+    return status ? status : finished;
 }
 
 enum cts_status cts_path_write_enriched(const struct cts_path_source *source,
@@ -363,7 +350,7 @@ enum cts_status cts_path_write_enriched(const struct cts_path_source *source,
                                         unsigned threads, const struct cts_processes *processes,
                                         struct cts_path_enriched *counts, struct cts_error *error)
 {
-    struct enriching all = {.source = source, .result = result, .failed = ATOMIC_FLAG_INIT};
+    struct enriching all = {.source = source, .result = result};
     enum cts_status status = write_all(&all, directory, threads, processes, error);
     release_stays(&all.stays);
     if (!cts_processes_agree(processes, &status, error)) return status;

@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,28 +241,25 @@ struct damage_search {
     struct cts_recording *recording;
     const struct cts_acc_chunk *chunks;
     size_t chunk_count;
-    atomic_size_t next;
-    bool *is_damaged; /* per chunk */
+    bool *is_damaged;              /* per chunk */
+    struct cts_acc_batch *batches; /* per thread */
     pthread_mutex_t naming;
 };
 
-static void search_damage(void *state, unsigned index)
+static enum cts_status search_damage(void *state, unsigned thread, size_t i,
+                                     struct cts_error *error)
 {
     struct damage_search *const search = state;
-    struct cts_acc_batch batch = {0};
-    size_t i;
-    (void)index;
-    while ((i = atomic_fetch_add(&search->next, 1)) < search->chunk_count) {
-        struct cts_error error;
-        const enum cts_status status =
-            cts_acc_read(search->recording->reader, &search->chunks[i], &batch, &error);
-        if (!status || status == CTS_MEMORY) continue;
-        search->is_damaged[i] = true;
-        pthread_mutex_lock(&search->naming);
-        note_damage(search->recording, &error);
-        pthread_mutex_unlock(&search->naming);
-    }
-    cts_acc_batch_release(&batch);
+    (void)error; /* damage is no failure */
+    struct cts_error damage;
+    const enum cts_status status = cts_acc_read(search->recording->reader, &search->chunks[i],
+                                                &search->batches[thread], &damage);
+    if (!status || status == CTS_MEMORY) return CTS_OK;
+    search->is_damaged[i] = true;
+    pthread_mutex_lock(&search->naming);
+    note_damage(search->recording, &damage);
+    pthread_mutex_unlock(&search->naming);
+    return CTS_OK;
 }
 
 static bool is_marked(void *state, const struct cts_acc_chunk *chunk)
@@ -287,8 +283,16 @@ bool cts_recording_leave_out_damage(struct cts_recording *recording)
     struct cts_error ignored;
     search.chunks = cts_acc_chunks(recording->reader, &search.chunk_count);
     search.is_damaged = cts_array_zeroed(search.chunk_count, sizeof *search.is_damaged, &ignored);
-    if (!search.is_damaged) return false;
-    cts_parallel(cts_thread_count(0), search_damage, &search);
+    const unsigned threads = cts_thread_count(0);
+    search.batches = cts_array_zeroed(threads, sizeof *search.batches, &ignored);
+    if (!search.is_damaged || !search.batches ||
+        cts_for_each(search.chunk_count, threads, search_damage, &search, &ignored)) {
+        free(search.is_damaged);
+        free(search.batches);
+        return false;
+    }
+    for (unsigned i = 0; i < threads; i++) cts_acc_batch_release(&search.batches[i]);
+    free(search.batches);
     bool *const marked = search.is_damaged;
     const bool any = search.chunk_count && memchr(marked, true, search.chunk_count);
     if (any) cts_acc_leave_out(recording->reader, is_marked, &search);

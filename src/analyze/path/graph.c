@@ -10,25 +10,16 @@
 /* ---- threads ---- */
 
 struct each {
-    size_t count;
-    size_t next;
     enum cts_status (*work)(void *state, size_t index, struct cts_error *error);
     void *state;
-    struct cts_error *errors; /* per thread */
-    size_t *failed;           /* per thread: index of the first failure; SIZE_MAX */
 };
 
-static void run_each(void *state, unsigned thread)
+static enum cts_status work_alone(void *state, unsigned thread, size_t item,
+                                  struct cts_error *error)
 {
-    struct each *const each = state;
-    for (;;) {
-        const size_t index = __atomic_fetch_add(&each->next, 1, __ATOMIC_RELAXED);
-        if (index >= each->count) return;
-        if (each->work(each->state, index, &each->errors[thread])) {
-            each->failed[thread] = index;
-            return;
-        }
-    }
+    const struct each *const each = state;
+    (void)thread;
+    return each->work(each->state, item, error);
 }
 
 enum cts_status cts_path_for_each(const struct cts_path_graph *graph, size_t count,
@@ -36,26 +27,8 @@ enum cts_status cts_path_for_each(const struct cts_path_graph *graph, size_t cou
                                                           struct cts_error *error),
                                   void *state, struct cts_error *error)
 {
-    unsigned threads = graph->threads;
-    if (threads > count) threads = count ? (unsigned)count : 1;
-    struct each each = {.count = count, .work = work, .state = state};
-    each.errors = cts_array_zeroed(threads, sizeof *each.errors, error);
-    each.failed = cts_array_zeroed(threads, sizeof *each.failed, error);
-    enum cts_status status = each.errors && each.failed ? CTS_OK : CTS_MEMORY;
-    if (!status) {
-        for (unsigned t = 0; t < threads; t++) each.failed[t] = SIZE_MAX;
-        cts_parallel(threads, run_each, &each);
-        size_t first = SIZE_MAX;
-        for (unsigned t = 0; t < threads; t++)
-            if (each.failed[t] < first) {
-                first = each.failed[t];
-                status = each.errors[t].status;
-                if (error) *error = each.errors[t];
-            }
-    }
-    free(each.errors);
-    free(each.failed);
-    return status;
+    struct each each = {.work = work, .state = state};
+    return cts_for_each(count, graph->threads, work_alone, &each, error);
 }
 
 /* ---- waits ---- */

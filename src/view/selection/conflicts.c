@@ -14,47 +14,29 @@
 /* ---- windows on threads ---- */
 
 struct finder {
-    struct conflict_plan *plan;
-    atomic_size_t next;
-    size_t end;
-    atomic_bool stop;
-    pthread_mutex_t lock;
-    enum cts_status status;
-    struct cts_error error;
+    size_t begin;
+    struct conflict_worker *workers; /* per thread */
 };
 
-static void find_windows(void *state, unsigned index)
+static enum cts_status find_window(void *state, unsigned thread, size_t item,
+                                   struct cts_error *error)
 {
-    struct finder *const finder = state;
-    struct conflict_worker worker = {.plan = finder->plan};
-    struct cts_error error = {0};
-    enum cts_status status = CTS_OK;
-    (void)index;
-    while (!status && !atomic_load(&finder->stop)) {
-        const size_t window = atomic_fetch_add(&finder->next, 1);
-        if (window >= finder->end) break;
-        status = conflict_find(&worker, window, &error);
-    }
-    conflict_worker_release(&worker);
-    if (!status) return;
-    pthread_mutex_lock(&finder->lock);
-    if (!finder->status) finder->error = error;
-    finder->status = status;
-    pthread_mutex_unlock(&finder->lock);
-    atomic_store(&finder->stop, true);
+    const struct finder *const finder = state;
+    return conflict_find(&finder->workers[thread], finder->begin + item, error);
 }
 
 static enum cts_status find_between(struct conflict_plan *plan, size_t begin, size_t end,
                                     struct cts_error *error)
 {
-    struct finder finder = {.plan = plan, .next = begin, .end = end};
-    unsigned threads = plan->scan->selection->options.threads;
-    if (threads > end - begin) threads = (unsigned)(end - begin);
-    pthread_mutex_init(&finder.lock, NULL);
-    cts_parallel(threads, find_windows, &finder);
-    pthread_mutex_destroy(&finder.lock);
-    if (finder.status && error) *error = finder.error;
-    return finder.status;
+    const unsigned threads = plan->scan->selection->options.threads;
+    struct finder finder = {.begin = begin};
+    finder.workers = cts_array_zeroed(threads, sizeof *finder.workers, error);
+    if (!finder.workers) return CTS_MEMORY;
+    for (unsigned i = 0; i < threads; i++) finder.workers[i].plan = plan;
+    const enum cts_status status = cts_for_each(end - begin, threads, find_window, &finder, error);
+    for (unsigned i = 0; i < threads; i++) conflict_worker_release(&finder.workers[i]);
+    free(finder.workers);
+    return status;
 }
 
 /* As many windows at a time as there is room for their entries. */

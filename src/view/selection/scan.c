@@ -93,14 +93,12 @@ enum cts_status scan_begin(struct scan *scan, struct cts_selection *selection,
     if (!status) status = spread_sites(scan, error);
     if (scan->view && scan->threads > scan->view->chunk_count)
         scan->threads = scan->view->chunk_count ? (unsigned)scan->view->chunk_count : 1;
-    pthread_mutex_init(&scan->lock, NULL);
     if (status) scan_end(scan);
     return status;
 }
 
 void scan_end(struct scan *scan)
 {
-    pthread_mutex_destroy(&scan->lock);
     free(scan->ctas);
     free(scan->warps);
     free(scan->site_passes);
@@ -280,51 +278,40 @@ struct worker {
     struct passes passes;
 };
 
-static void worker_free(const struct scan *scan, struct worker *worker)
+static void worker_release(const struct scan *scan, struct worker *worker)
 {
     scan->selection->source->release(&worker->builder.batch);
     block_builder_release(&worker->builder);
     free(worker->passes.items);
-    free(worker);
 }
 
-static void work(void *state, unsigned index)
+struct working {
+    struct scan *scan;
+    struct worker *workers; /* per thread */
+};
+
+static enum cts_status work(void *state, unsigned thread, size_t chunk, struct cts_error *error)
 {
-    struct scan *const scan = state;
-    struct cts_error error = {0};
-    struct worker *const worker = cts_array_zeroed(1, sizeof *worker, &error);
-    enum cts_status status = worker ? CTS_OK : CTS_MEMORY;
-    while (!status && !atomic_load_explicit(&scan->stop, memory_order_relaxed)) {
-        const size_t chunk = atomic_fetch_add(&scan->next, 1);
-        if (chunk >= scan->view->chunk_count) break;
-        if (!scan_may_pass(scan, chunk) || (scan->wants && !scan->wants(scan, chunk))) continue;
-        void *const own = (char *)scan->states + index * scan->state_bytes;
-        if (is_given_up(scan->question))
-            status = cts_fail(&error, CTS_IO, "nobody waits for the answer");
-        else if (scan->add && is_decided(scan, chunk))
-            status = add_cells(scan, chunk, own, &error);
-        else
-            status =
-                visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, own, &error);
-    }
-    if (status) {
-        pthread_mutex_lock(&scan->lock);
-        if (!scan->status) scan->error = error;
-        scan->status = status;
-        pthread_mutex_unlock(&scan->lock);
-        atomic_store(&scan->stop, true);
-    }
-    if (worker) worker_free(scan, worker);
+    const struct working *const working = state;
+    struct scan *const scan = working->scan;
+    struct worker *const worker = &working->workers[thread];
+    void *const own = (char *)scan->states + thread * scan->state_bytes;
+    if (!scan_may_pass(scan, chunk) || (scan->wants && !scan->wants(scan, chunk))) return CTS_OK;
+    if (is_given_up(scan->question)) return cts_fail(error, CTS_IO, "nobody waits for the answer");
+    if (scan->add && is_decided(scan, chunk)) return add_cells(scan, chunk, own, error);
+    return visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, own, error);
 }
 
 enum cts_status scan_run(struct scan *scan, struct cts_error *error)
 {
-    atomic_store(&scan->next, 0);
-    atomic_store(&scan->stop, false);
-    scan->status = CTS_OK;
-    cts_parallel(scan->threads, work, scan);
-    if (scan->status && error) *error = scan->error;
-    return scan->status;
+    struct working working = {.scan = scan};
+    working.workers = cts_array_zeroed(scan->threads, sizeof *working.workers, error);
+    if (!working.workers) return CTS_MEMORY;
+    const enum cts_status status =
+        cts_for_each(scan->view->chunk_count, scan->threads, work, &working, error);
+    for (unsigned i = 0; i < scan->threads; i++) worker_release(scan, &working.workers[i]);
+    free(working.workers);
+    return status;
 }
 
 enum cts_status scan_with(const struct scan *scan, size_t chunk, struct block_builder *builder,
@@ -343,6 +330,7 @@ enum cts_status scan_one(const struct scan *scan, size_t chunk, void *state,
     if (!worker) return CTS_MEMORY;
     const enum cts_status status =
         visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, state, error);
-    worker_free(scan, worker);
+    worker_release(scan, worker);
+    free(worker);
     return status;
 }

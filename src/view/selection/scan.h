@@ -58,12 +58,6 @@ struct scan {
     bool (*is_summed)(const struct scan *scan, const struct tally_class *of);
     bool (*wants)(const struct scan *scan, size_t chunk); /* NULL: all */
     const void *wants_state;
-
-    atomic_size_t next;
-    atomic_bool stop;
-    pthread_mutex_t lock;
-    enum cts_status status;
-    struct cts_error error;
 };
 
 CTS_MUST_CHECK enum cts_status scan_begin(struct scan *scan, struct cts_selection *selection,

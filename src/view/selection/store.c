@@ -170,11 +170,8 @@ struct loader {
     struct cts_selection *selection;
     const struct cts_selection_question *question;
     struct view *view;
-    atomic_size_t next;
-    atomic_bool stop;
-    pthread_mutex_t lock; /* of the view's warp_end and runs */
-    enum cts_status status;
-    struct cts_error error;
+    struct block_builder *builders; /* per thread */
+    pthread_mutex_t lock;           /* of the view's warp_end and runs */
 };
 
 enum { RECENT_PAGES = 64 };
@@ -331,31 +328,12 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
     return status;
 }
 
-static void load_chunks(void *state, unsigned index)
+static enum cts_status load_item(void *state, unsigned thread, size_t k, struct cts_error *error)
 {
     struct loader *const loader = state;
-    struct block_builder *const builder = calloc(1, sizeof *builder);
-    struct cts_error error = {.status = CTS_MEMORY, .text = "no memory to read chunks"};
-    enum cts_status status = builder ? CTS_OK : CTS_MEMORY;
-    (void)index;
-    while (!status && !atomic_load_explicit(&loader->stop, memory_order_relaxed)) {
-        const size_t k = atomic_fetch_add(&loader->next, 1);
-        if (k >= loader->view->chunk_count) break;
-        status = is_given_up(loader->question)
-                     ? cts_fail(&error, CTS_IO, "nobody waits for the answer")
-                     : load_chunk(loader, k, builder, &error);
-    }
-    if (status) {
-        pthread_mutex_lock(&loader->lock);
-        if (!loader->status) loader->error = error;
-        loader->status = status;
-        pthread_mutex_unlock(&loader->lock);
-        atomic_store(&loader->stop, true);
-    }
-    if (!builder) return;
-    loader->selection->source->release(&builder->batch);
-    block_builder_release(builder);
-    free(builder);
+    if (is_given_up(loader->question))
+        return cts_fail(error, CTS_IO, "nobody waits for the answer");
+    return load_chunk(loader, k, &loader->builders[thread], error);
 }
 
 /* ---- a launch for the first time ---- */
@@ -429,17 +407,21 @@ static enum cts_status load(struct cts_selection *selection, struct view *view,
                             const struct cts_selection_question *question, struct cts_error *error)
 {
     struct loader loader = {.selection = selection, .question = question, .view = view};
-    pthread_mutex_init(&loader.lock, NULL);
     unsigned threads = selection->options.threads;
     if (threads > view->chunk_count) threads = (unsigned)view->chunk_count;
+    loader.builders = cts_array_zeroed(threads, sizeof *loader.builders, error);
+    if (!loader.builders) return CTS_MEMORY;
+    pthread_mutex_init(&loader.lock, NULL);
     view->runs.count = view->split.count = 0;
-    cts_parallel(threads, load_chunks, &loader);
+    const enum cts_status status =
+        cts_for_each(view->chunk_count, threads, load_item, &loader, error);
     pthread_mutex_destroy(&loader.lock);
-    if (loader.status) {
-        if (error) *error = loader.error;
-        return loader.status;
+    for (unsigned i = 0; i < threads; i++) {
+        selection->source->release(&loader.builders[i].batch);
+        block_builder_release(&loader.builders[i]);
     }
-    return find_split(view, error);
+    free(loader.builders);
+    return status ? status : find_split(view, error);
 }
 
 static const struct cts_launch *find_launch(const struct cts_catalogue *catalogue, uint32_t launch)

@@ -18,21 +18,6 @@ static const char *kind_text(enum cts_range_kind kind)
     return texts[kind];
 }
 
-/* FNV-1a over words of 8 bytes. */
-static uint64_t checksum(const char *memory, uint64_t size_bytes)
-{
-    uint64_t hash = CTS_HASH_START, word;
-    for (; size_bytes; memory += sizeof word) {
-        const uint64_t bytes = size_bytes < sizeof word ? size_bytes : sizeof word;
-        word = 0;
-        memcpy(&word, memory, bytes);
-        hash = cts_hash_unit(hash, word);
-        hash ^= hash >> 29;
-        size_bytes -= bytes;
-    }
-    return hash;
-}
-
 static int open_file(void)
 {
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -54,7 +39,8 @@ void cts_memory_sum(const char *when, const struct cts_range *range)
     const int length =
         snprintf(line, sizeof line, "%s %s %d %llu %016llx %s\n", when, kind_text(range->kind),
                  range->device, (unsigned long long)range->size_bytes,
-                 (unsigned long long)checksum((const char *)range->address, range->size_bytes),
+                 (unsigned long long)cts_hash_words(CTS_HASH_START, (const char *)range->address,
+                                                    range->size_bytes),
                  *range->variable ? range->variable : "-");
     const int file = open_file();
     const ssize_t ignored = file < 0 ? 0 : write(file, line, (size_t)length);

@@ -297,27 +297,12 @@ static void read_code(const struct cts_elf *elf, struct cts_cubin *cubin)
 
 /* ---- all ---- */
 
-/* FNV-1a over words of eight bytes. */
-static uint64_t checksum_of(const uint8_t *bytes, size_t byte_count)
-{
-    uint64_t hash = CTS_HASH_START ^ byte_count;
-    while (byte_count) {
-        uint64_t word = 0;
-        const size_t part = byte_count < sizeof word ? byte_count : sizeof word;
-        memcpy(&word, bytes, part);
-        hash = cts_hash_unit(hash, word);
-        hash ^= hash >> 29;
-        bytes += part;
-        byte_count -= part;
-    }
-    return hash;
-}
-
 enum cts_status cts_cubin_read(const void *image, size_t image_bytes, struct cts_cubin *cubin,
                                struct cts_error *error)
 {
     struct cts_elf elf = {.image = image, .bytes = image_bytes};
-    *cubin = (struct cts_cubin){.checksum = checksum_of(image, image_bytes)};
+    *cubin = (struct cts_cubin){
+        .checksum = cts_hash_words(CTS_HASH_START ^ image_bytes, image, image_bytes)};
     enum cts_status status = open_elf(&elf, error);
     if (!status) status = add_functions(&elf, cubin, error);
     if (!status) {
