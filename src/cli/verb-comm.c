@@ -231,6 +231,12 @@ static enum cts_status analyze(const struct cts_recording *recording, const stru
 {
     enum cts_status status = cts_recording_need_accesses(recording, error);
     if (status) return status; /* on all processes, which see the same files */
+    if (request->per[CTS_COMM_SHEET_SM] && !recording->catalogue.cta_sm_count)
+        return cts_fail(error, CTS_FORMAT,
+                        "'%s' does not say on which multiprocessor each CTA ran (table cta_sms): "
+                        "imported traces can; the CPU device has worker threads and no "
+                        "multiprocessors, and GPU recordings do not hold it",
+                        recording->path);
     const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_comm_options options = request->options;
     struct cts_progress progress;

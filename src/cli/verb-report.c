@@ -45,6 +45,8 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
         status = material.has_run ? cts_recording_need_accesses(&material.recording, error)
                                   : cts_fail(error, CTS_FORMAT,
                                              "'%s' is a timeline: figures need accesses", run);
+    if (!status && directory && !material.analyses.figures.count)
+        status = cts_fail(error, CTS_FORMAT, "'%s' has no figures: no kernel accessed memory", run);
     if (!status && directory)
         status = cts_figures_draw(&material.analyses.figures, run, directory, error);
     if (!status) status = write_file(write_report, &material.page, path, error);

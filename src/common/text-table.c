@@ -307,6 +307,20 @@ struct cts_counted cts_counted_text(uint64_t count, const char *one, const char 
     return counted;
 }
 
+/* Four significant digits; a large one without an exponent, which people misread. */
+struct cts_scaled cts_real_text(double value)
+{
+    struct cts_scaled scaled;
+    const double size = value < 0 ? -value : value;
+    if (!(size >= 9999.5 && size < 1e18)) {
+        snprintf(scaled.text, sizeof scaled.text, "%.4g", value);
+        return scaled;
+    }
+    const struct cts_scaled whole = cts_count_text((uint64_t)(size + 0.5));
+    snprintf(scaled.text, sizeof scaled.text, "%s%.30s", value < 0 ? "-" : "", whole.text);
+    return scaled;
+}
+
 struct cts_scaled cts_percent_text(uint64_t part, uint64_t whole)
 {
     struct cts_scaled scaled = {"-"};

@@ -59,6 +59,7 @@ struct cts_scaled {
 struct cts_scaled cts_bytes_text(uint64_t bytes);  /* "17 B", "1.50 KiB", "12.3 MiB" */
 struct cts_scaled cts_time_text(uint64_t time_ns); /* "17 ns", "1.50 us", "12.3 ms", "105 s" */
 struct cts_scaled cts_count_text(uint64_t count);  /* "1,234,567" */
+struct cts_scaled cts_real_text(double value);     /* "0.0123", "12.35", "1,235,000" */
 struct cts_scaled cts_percent_text(uint64_t part, uint64_t whole); /* "12.3%"; of 0: "-" */
 
 /* "1 launch", "1,234 launches" */

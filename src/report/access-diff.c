@@ -131,14 +131,14 @@ static const char *amount_of(const struct cts_finding *finding, double amount, c
 {
     *text = 0;
     if (!cts_finding_is_fault(finding->kind))
-        snprintf(text, text_bytes, "; %.4g beyond the ideal", amount);
+        snprintf(text, text_bytes, "; %s beyond the ideal", cts_real_text(amount).text);
     return text;
 }
 
 static void print_finding(const struct cts_diff_report *report, const struct cts_diff_finding *f,
                           FILE *file)
 {
-    char place[CTS_ACCESS_PLACE_BYTES], text[CTS_EVIDENCE_BYTES], amount[40];
+    char place[CTS_ACCESS_PLACE_BYTES], text[CTS_EVIDENCE_BYTES], amount[64];
     const struct cts_diff_side *const side = f->after ? report->after : report->before;
     const struct cts_finding *const finding = f->after ? f->after : f->before;
     const struct cts_access_site *const site = site_of(side, finding);
@@ -181,8 +181,9 @@ enum cts_status cts_diff_print_summary(const struct cts_diff_report *report, FIL
     const struct cts_sheet sheet = cts_diff_sheet(report, CTS_DIFF_SHEET_KERNEL);
     const struct cts_sheet_choice choice = {.limit = 15};
     const double growth = cts_diff_growth(diff, NULL);
-    fprintf(file, "From '%s' to '%s': memory traffic %.4g -> %.4g", report->before_path,
-            report->after_path, cts_access_cost(&diff->before), cts_access_cost(&diff->after));
+    fprintf(file, "From '%s' to '%s': memory traffic %s -> %s", report->before_path,
+            report->after_path, cts_real_text(cts_access_cost(&diff->before)).text,
+            cts_real_text(cts_access_cost(&diff->after)).text);
     if (isfinite(growth)) fprintf(file, " (%+.1f%%)", 100 * growth);
     fprintf(file, "\n\nFindings: %zu new, %zu changed, %zu gone, %zu the same\n",
             diff->counts[CTS_DIFF_NEW], diff->counts[CTS_DIFF_CHANGED], diff->counts[CTS_DIFF_GONE],

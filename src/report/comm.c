@@ -198,8 +198,9 @@ static void print_degrees(const char *name, const struct cts_map_entry *degrees,
         snprintf(text, sizeof text, "%s for each of %s CTAs", cts_count_text(degrees[0].key).text,
                  cts_count_text(all.cta_count).text);
     else if (all.cta_count)
-        snprintf(text, sizeof text, "mean %.4g +- %.4g (%s to %s) over %s CTAs",
-                 cts_comm_degree_mean(&all), cts_comm_degree_deviation(&all),
+        snprintf(text, sizeof text, "mean %s +- %s (%s to %s) over %s CTAs",
+                 cts_real_text(cts_comm_degree_mean(&all)).text,
+                 cts_real_text(cts_comm_degree_deviation(&all)).text,
                  cts_count_text(degrees[0].key).text, cts_count_text(degrees[count - 1].key).text,
                  cts_count_text(all.cta_count).text);
     print_line(file, name, text);

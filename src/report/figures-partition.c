@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/text-table.h"
 #include "report/figures.h"
 
 enum { LAUNCHES_MAX = 4000, BOXES_MAX = 8 };
@@ -223,11 +224,13 @@ static enum cts_status name_fit(struct cts_figure *figure, size_t series, const 
     figure->series[series].line = true;
     figure->series[series].dashed = true;
     if (fit->limited_is_better)
-        return cts_figure_name(figure, series, error, "%s: %.3g - %.3g/(%.3g + p), off %.1f%%",
-                               mapping, fit->limited_a, fit->limited_a, fit->limited_b,
-                               100 * fit->limited_residual);
-    return cts_figure_name(figure, series, error, "%s: %.3g + %.3g p, off %.1f%%", mapping,
-                           fit->linear_a, fit->linear_b, 100 * fit->linear_residual);
+        return cts_figure_name(figure, series, error, "%s: %s - %s/(%s + p), off %.1f%%", mapping,
+                               cts_real_text(fit->limited_a).text,
+                               cts_real_text(fit->limited_a).text,
+                               cts_real_text(fit->limited_b).text, 100 * fit->limited_residual);
+    return cts_figure_name(figure, series, error, "%s: %s %c %s p, off %.1f%%", mapping,
+                           cts_real_text(fit->linear_a).text, fit->linear_b < 0 ? '-' : '+',
+                           cts_real_text(fabs(fit->linear_b)).text, 100 * fit->linear_residual);
 }
 
 static enum cts_status draw_curve(struct cts_figures *figures,

@@ -198,7 +198,7 @@ void cts_partition_print_notes(const struct cts_partition_report *report, FILE *
                             cts_count_text(s->idle_slots).text);
     if (p->coarsened_ctas > 1)
         cts_print_paragraph(file, 2,
-                            "Note: the graph for 'best found' has %s neighbouring CTAs per vertex",
+                            "Note: the graph for 'best-found' has %s neighbouring CTAs per vertex",
                             cts_count_text(p->coarsened_ctas).text);
 }
 
@@ -255,9 +255,11 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
         status = print_sheet(report, CTS_PARTITION_SHEET_FIT,
                              "Traffic against the number of partitions", NULL, file, error);
     fputc('\n', file);
-    fprintf(file, "Times: link %.4g GB/s, local memory %.4g GB/s, %.4g us a launch, pages of %s\n",
-            p->options.link_bytes_per_s / 1e9, p->options.local_bytes_per_s / 1e9,
-            p->options.launch_s * 1e6, cts_bytes_text(p->options.page_bytes).text);
+    fprintf(file, "Times: link %s GB/s, local memory %s GB/s, %s us a launch, pages of %s\n",
+            cts_real_text(p->options.link_bytes_per_s / 1e9).text,
+            cts_real_text(p->options.local_bytes_per_s / 1e9).text,
+            cts_real_text(p->options.launch_s * 1e6).text,
+            cts_bytes_text(p->options.page_bytes).text);
     cts_partition_print_notes(report, file);
     cts_print_paragraph(
         file, 6, "More: --per scale, fit, launch, partition, kernel, allocation; --format json");

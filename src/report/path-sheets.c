@@ -85,9 +85,9 @@ static const char *callers_of(const struct cts_path_report *report,
     COLUMN(activity, NULL, TEXT, report->result->region_names[row->region])                        \
     COLUMN(name, "activity", TABLE_TEXT, name_in_table(report, row->region, cells, NAME_IN_TABLE)) \
     COLUMN(where, "where", TEXT, where_names[row->where])                                          \
-    COLUMN(calls, "calls", COUNT, row->calls)                                                      \
-    COLUMN(inclusive_ns, "inclusive", TIME, row->inclusive_ns)                                     \
-    COLUMN(exclusive_ns, "exclusive", TIME, row->exclusive_ns)                                     \
+    COLUMN(calls, "calls", COUNT_IF, row->calls)                                                   \
+    COLUMN(inclusive_ns, "inclusive", TIME_IF, row->inclusive_ns)                                  \
+    COLUMN(exclusive_ns, "exclusive", TIME_IF, row->exclusive_ns)                                  \
     COLUMN(path_ns, "on path", TIME, row->path_ns)                                                 \
     COLUMN(path_share, "path%", FRACTION, row->path_share)                                         \
     COLUMN(blame_ns, "blame", TIME, row->blame_ns)                                                 \

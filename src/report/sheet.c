@@ -182,6 +182,14 @@ struct cts_sheet_rows cts_sheet_all(const struct cts_sheet *sheet)
 
 /* ---- a table ---- */
 
+static struct cts_scaled real_text(enum cts_cell_kind kind, double value)
+{
+    struct cts_scaled text;
+    if (kind != CTS_CELL_RATING) return cts_real_text(value);
+    snprintf(text.text, sizeof text.text, "%.3f", value);
+    return text;
+}
+
 static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
                      const union cts_cell *cell)
 {
@@ -198,12 +206,24 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
         else
             cts_text_table_cell(table, "%llu", (unsigned long long)cell->number);
         return;
+    case CTS_CELL_COUNT_IF:
+        if (!cell->number) {
+            cts_text_table_cell(table, "-");
+            return;
+        }
+        /* fall through */
     case CTS_CELL_COUNT:
         cts_text_table_cell(table, "%s", cts_count_text(cell->number).text);
         return;
     case CTS_CELL_BYTES:
         cts_text_table_cell(table, "%s", cts_bytes_text(cell->number).text);
         return;
+    case CTS_CELL_TIME_IF:
+        if (!cell->number) {
+            cts_text_table_cell(table, "-");
+            return;
+        }
+        /* fall through */
     case CTS_CELL_TIME:
         cts_text_table_cell(table, "%s", cts_time_text(cell->number).text);
         return;
@@ -218,7 +238,7 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
         if (isnan(cell->real))
             cts_text_table_cell(table, "-");
         else
-            cts_text_table_cell(table, kind == CTS_CELL_RATING ? "%.3f" : "%.4g", cell->real);
+            cts_text_table_cell(table, "%s", real_text(kind, cell->real).text);
         return;
     case CTS_CELL_FLAG:
         cts_text_table_cell(table, "%s", cell->number ? "yes" : "");

@@ -17,8 +17,10 @@ enum cts_cell_kind {
     CTS_CELL_KERNEL,   /* a text; a table has short names, unless the sheet has full_names */
     CTS_CELL_ID,       /* a number that is a name: never grouped or scaled; UINT64_MAX: none */
     CTS_CELL_COUNT,    /* "1,234" in a table */
+    CTS_CELL_COUNT_IF, /* the same, "-" for 0: what is not counted where it says so */
     CTS_CELL_BYTES,    /* "1.50 KiB" in a table */
     CTS_CELL_TIME,     /* ns; "1.50 us" in a table */
+    CTS_CELL_TIME_IF,  /* the same, "-" for 0 */
     CTS_CELL_FRACTION, /* "12.3%" in a table; NaN: nothing to divide by */
     CTS_CELL_REAL,     /* NaN: none, "-" in a table */
     CTS_CELL_RATING,   /* "0.123" in a table; NaN: none */
@@ -94,9 +96,11 @@ struct cts_sheet {
 #define CTS_SHEET_KIND_KERNEL                     CTS_CELL_KERNEL, false
 #define CTS_SHEET_KIND_ID                         CTS_CELL_ID, false
 #define CTS_SHEET_KIND_COUNT                      CTS_CELL_COUNT, false
+#define CTS_SHEET_KIND_COUNT_IF                   CTS_CELL_COUNT_IF, false
 #define CTS_SHEET_KIND_BYTES                      CTS_CELL_BYTES, false
 #define CTS_SHEET_KIND_TABLE_BYTES                CTS_CELL_BYTES, true
 #define CTS_SHEET_KIND_TIME                       CTS_CELL_TIME, false
+#define CTS_SHEET_KIND_TIME_IF                    CTS_CELL_TIME_IF, false
 #define CTS_SHEET_KIND_FRACTION                   CTS_CELL_FRACTION, false
 #define CTS_SHEET_KIND_REAL                       CTS_CELL_REAL, false
 #define CTS_SHEET_KIND_RATING                     CTS_CELL_RATING, false
@@ -109,9 +113,11 @@ struct cts_sheet {
 #define CTS_SHEET_MEMBER_KERNEL      text
 #define CTS_SHEET_MEMBER_ID          number
 #define CTS_SHEET_MEMBER_COUNT       number
+#define CTS_SHEET_MEMBER_COUNT_IF    number
 #define CTS_SHEET_MEMBER_BYTES       number
 #define CTS_SHEET_MEMBER_TABLE_BYTES number
 #define CTS_SHEET_MEMBER_TIME        number
+#define CTS_SHEET_MEMBER_TIME_IF     number
 #define CTS_SHEET_MEMBER_FRACTION    real
 #define CTS_SHEET_MEMBER_REAL        real
 #define CTS_SHEET_MEMBER_RATING      real

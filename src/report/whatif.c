@@ -114,8 +114,8 @@ static void wait_row(const void *state, size_t index, struct cts_sheet_row *cell
 
 #define TARGET_COLUMNS(COLUMN)                                                                     \
     COLUMN(activity, "activity", KERNEL, r->region_names[target->region])                          \
-    COLUMN(calls, "calls", COUNT, target->calls)                                                   \
-    COLUMN(exclusive_ns, "time", TIME, target->exclusive_ns)                                       \
+    COLUMN(calls, "calls", COUNT_IF, target->calls)                                                \
+    COLUMN(exclusive_ns, "time", TIME_IF, target->exclusive_ns)                                    \
     COLUMN(path_ns, "on path", TIME, target->path_ns)                                              \
     COLUMN(half_ns, "2x faster", TIME, target->half_ns)                                            \
     COLUMN(half_gain, "gain", FRACTION, gain(r->before_ns, target->half_ns))                       \

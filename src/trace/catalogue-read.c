@@ -485,13 +485,24 @@ const struct cts_rank *cts_catalogue_find_rank(const struct cts_catalogue *catal
 
 /* ---- the file ---- */
 
+static bool is_anchor_name(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 5 && !strcmp(path + length - 5, ".otf2");
+}
+
 static enum cts_status check_path(const char *run_path, char *path, size_t path_bytes,
                                   struct cts_error *error)
 {
     struct stat info;
     if (stat(run_path, &info)) return cts_fail_errno(error, errno, "cannot read '%s'", run_path);
     if (!S_ISDIR(info.st_mode))
-        return cts_fail(error, CTS_FORMAT, "'%s' is a file, not a run directory", run_path);
+        return cts_fail(error, CTS_FORMAT,
+                        is_anchor_name(run_path)
+                            ? "'%s' is an OTF2 archive, which holds a timeline and no memory "
+                              "accesses: a run directory is needed"
+                            : "'%s' is a file, not a run directory",
+                        run_path);
     switch (cts_directory_content(run_path)) {
     case CTS_CONTENT_DATABASE:
         break;

@@ -361,7 +361,8 @@ static const struct cts_launch *choose_launch(const struct cts_view_snapshot *sn
     }
     if (chosen && most) return chosen;
     if (wanted == CTS_NONE)
-        (void)cts_fail(error, CTS_USAGE, "the run holds no accesses to show");
+        (void)cts_fail(error, CTS_FORMAT, "'%s' holds no accesses to show",
+                       snapshot->recording.path);
     else
         (void)cts_fail(error, CTS_USAGE,
                        chosen ? "launch %u holds no accesses" : "there is no launch %u", wanted);

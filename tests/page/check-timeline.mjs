@@ -66,7 +66,7 @@ for (const colorScheme of ["light", "dark"]) {
     const program = path.activities.filter((a) => !a.startup);
     const [activities] = await cells("Where to look first");
     const known = activities[0].includes("occup.");
-    assert.deepEqual(activities.slice(1), program.slice(0, 200).map((a) => [a.short_name, a.where, count(a.calls), time(a.inclusive_ns), time(a.path_ns), percent(a.path_share),
+    assert.deepEqual(activities.slice(1), program.slice(0, 200).map((a) => [a.short_name, a.where, a.calls ? count(a.calls) : "-", a.inclusive_ns ? time(a.inclusive_ns) : "-", time(a.path_ns), percent(a.path_share),
         time(a.blame_ns), percent(a.blame_share), rating(a.rating), ...(known ? [percent(a.occupancy), percent(a.memory_efficiency)] : [])]));
     assert.ok(known, "the run has its kernels' registers and accesses");
     const [patterns, longest] = await cells("Wait states");

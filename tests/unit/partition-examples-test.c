@@ -304,8 +304,8 @@ static void a_stencil_sends_two_rows_of_halo_for_each_cut(void **state)
     /* four squares: two cuts */
     assert_int_equal(scale(&result, "z-order", 4)->traffic_bytes, (STEPS - 1) * 2 * cut);
     assert_int_equal(scale(&result, "hilbert", 4)->traffic_bytes, (STEPS - 1) * 2 * cut);
-    assert_true(scale(&result, "best found", 4)->traffic_bytes <= (STEPS - 1) * 2 * cut);
-    assert_true(scale(&result, "best found", 3)->traffic_bytes <=
+    assert_true(scale(&result, "best-found", 4)->traffic_bytes <= (STEPS - 1) * 2 * cut);
+    assert_true(scale(&result, "best-found", 3)->traffic_bytes <=
                 scale(&result, "hilbert", 3)->traffic_bytes);
     assert_int_equal(result.launches[1].sums.critical_bytes, SIDE * SIDE * 4);
     assert_int_equal(result.launches[1].sums.critical_base_bytes, SIDE * SIDE * 4);
@@ -407,7 +407,7 @@ static void chained_products_like_rows(void **state)
         assert_int_equal(scale(&result, "lexicographic", p)->traffic_bytes, 0);
         assert_int_equal(scale(&result, "colexicographic", p)->traffic_bytes,
                          (p - 1) * SIDE * SIDE * 4);
-        assert_int_equal(scale(&result, "best found", p)->traffic_bytes, 0);
+        assert_int_equal(scale(&result, "best-found", p)->traffic_bytes, 0);
     }
     /* four squares: each needs the rows' other half */
     assert_int_equal(scale(&result, "z-order", 4)->traffic_bytes, SIDE * SIDE * 4);
@@ -440,7 +440,7 @@ static void a_transpose_keeps_a_share_of_one_in_p(void **state)
     /* quarters on the diagonal stay */
     assert_int_equal(scale(&result, "z-order", 4)->traffic_bytes, SIDE * SIDE * 4 / 2);
     /* a mapping that knows both kernels has none */
-    assert_int_equal(scale(&result, "best found", 2)->traffic_bytes, 0);
+    assert_int_equal(scale(&result, "best-found", 2)->traffic_bytes, 0);
     cts_partition_release(&result);
     free_script(s);
 }

@@ -746,7 +746,7 @@ static void check_program(struct program *program)
     compare_communication(program, &result, options.paper_model);
     for (size_t i = t->scale_count; i < result.scale_count; i++) {
         const struct cts_partition_scale *const best = &result.scales[i];
-        assert_string_equal(result.mappings[best->mapping], "best found");
+        assert_string_equal(result.mappings[best->mapping], "best-found");
         for (size_t k = 0; k < t->scale_count; k++)
             if (result.scales[k].partition_count == best->partition_count &&
                 result.scales[k].cta_imbalance <= 1.1)

@@ -3,11 +3,13 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/text-table.h"
+#include "random.h"
 
 static void columns_are_aligned(void **state)
 {
@@ -46,6 +48,28 @@ static void sizes_have_three_digits(void **state)
     assert_string_equal(cts_bytes_text((1 << 20) - 1).text, "1.00 MiB");
     assert_string_equal(cts_bytes_text((uint64_t)5 << 30).text, "5.00 GiB");
     assert_string_equal(cts_bytes_text(UINT64_MAX).text, "16.0 EiB");
+}
+
+/* Reads back as itself to half a unit of the fourth digit, without an exponent. */
+static void reals_have_no_exponent(void **state)
+{
+    (void)state;
+    assert_string_equal(cts_real_text(59190).text, "59,190");
+    assert_string_equal(cts_real_text(9999.4).text, "9999");
+    assert_string_equal(cts_real_text(9999.6).text, "10,000");
+    assert_string_equal(cts_real_text(-12345.6).text, "-12,346");
+    assert_string_equal(cts_real_text(0.5).text, "0.5");
+    for (unsigned i = 0; i < 20000; i++) {
+        const double value = (double)(random_u64() >> (11 + below(52))) / (i % 2 ? 1 : 1000);
+        char plain[32];
+        size_t length = 0;
+        const struct cts_scaled text = cts_real_text(value);
+        for (const char *at = text.text; *at; at++)
+            if (*at != ',') plain[length++] = *at;
+        plain[length] = 0;
+        if (value >= 1e-4) assert_null(strchr(plain, 'e'));
+        assert_true(fabs(strtod(plain, NULL) - value) <= 0.00051 * value);
+    }
 }
 
 static void times_and_counts_are_scaled(void **state)
@@ -87,6 +111,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_aligned),
         cmocka_unit_test(sizes_have_three_digits),
+        cmocka_unit_test(reals_have_no_exponent),
         cmocka_unit_test(times_and_counts_are_scaled),
         cmocka_unit_test(csv_fields_are_quoted_when_they_must_be),
     };

@@ -85,7 +85,7 @@ function Activities({ path }: { path: PathData }) {
             </p>
             <Table columns={[{ title: "activity", text: true }, { title: "where", text: true }, { title: "calls" }, { title: "inclusive" }, { title: "on path" },
                 { title: "path%" }, { title: "blame" }, { title: "blame%" }, { title: "rating" }, ...(kernels ? [{ title: "occup." }, { title: "mem.eff" }] : [])]}
-                rows={rows.slice(0, ROWS).map((a) => [<code title={a.activity}>{a.short_name}</code>, a.where, count(a.calls), time(a.inclusive_ns), time(a.path_ns),
+                rows={rows.slice(0, ROWS).map((a) => [<code title={a.activity}>{a.short_name}</code>, a.where, a.calls ? count(a.calls) : "-", a.inclusive_ns ? time(a.inclusive_ns) : "-", time(a.path_ns),
                     <Share share={a.path_share} />, time(a.blame_ns), <Share share={a.blame_share} />, rating(a.rating),
                     ...(kernels ? [percent(a.occupancy ?? null), percent(a.memory_efficiency ?? null)] : [])])} left={Math.max(0, rows.length - ROWS)} />
         </section>

@@ -113,7 +113,7 @@ static enum cts_status name_mappings(struct cts_partition_model *model, struct c
     if (!result->mappings) return CTS_MEMORY;
     for (size_t i = 0; i < options->mapping_count; i++)
         result->mappings[result->mapping_count++] = options->mappings[i]->name;
-    if (options->best_found) result->mappings[result->mapping_count++] = "best found";
+    if (options->best_found) result->mappings[result->mapping_count++] = "best-found";
     return CTS_OK;
 }
 

@@ -163,7 +163,7 @@ struct cts_partition_place {
 
 struct cts_partition {
     struct cts_partition_options options; /* defaults filled in; its pointers are not kept */
-    const char **mappings;                /* names; the last is "best found" if it was wanted */
+    const char **mappings;                /* names; the last is "best-found" if it was wanted */
     size_t mapping_count;
     /* soundness */
     uint64_t unrecorded_launches, dropped_accesses, incomplete_files, unseen_allocations;

@@ -69,7 +69,8 @@ static enum cts_status find_anchor(const char *path, struct cts_timeline_private
     struct stat status;
     if (stat(anchor, &status)) {
         if (is_directory(path) && errno == ENOENT)
-            return cts_fail(error, CTS_FORMAT, "'%s' holds no timeline", path);
+            return cts_fail(error, CTS_FORMAT, "'%s' holds no timeline: record it with --timeline",
+                            path);
         return cts_fail_errno(error, errno, "cannot read '%s'", anchor);
     }
     if (!S_ISREG(status.st_mode)) return cts_fail(error, CTS_FORMAT, "'%s' is no file", anchor);
