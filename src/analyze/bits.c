@@ -6,21 +6,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "common/temporary.h"
+#include "common/memory-limit.h"
 
-enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), SLAB_PAGES = 128 };
-enum { FIRST_SLOTS = 64 };
+enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), FIRST_SLOTS = 64 };
+enum { FIRST_PAGES = 64, SLAB_PAGES = 1024, FEW_BYTES = 1 << 20 };
 
 struct cts_bits_slab {
     struct cts_bits_slab *next;
     uint64_t *words;
     size_t size_bytes;
-    bool is_mapped;
 };
 
 union cts_bits_free {
@@ -40,9 +37,9 @@ struct cts_bits_root {
 
 /* ---- the pool ---- */
 
-void cts_bits_pool_init(struct cts_bits_pool *pool, uint64_t memory_bytes)
+void cts_bits_pool_init(struct cts_bits_pool *pool)
 {
-    *pool = (struct cts_bits_pool){.memory_bytes = memory_bytes};
+    *pool = (struct cts_bits_pool){0};
     pthread_mutex_init(&pool->lock, NULL);
 }
 
@@ -50,47 +47,33 @@ void cts_bits_pool_release(struct cts_bits_pool *pool)
 {
     for (struct cts_bits_slab *slab = pool->slabs, *next; slab; slab = next) {
         next = slab->next;
-        if (slab->is_mapped)
-            munmap(slab->words, slab->size_bytes);
-        else
-            free(slab->words);
+        free(slab->words);
         free(slab);
     }
-    if (pool->file) close(pool->file - 1);
     pthread_mutex_destroy(&pool->lock);
     *pool = (struct cts_bits_pool){0};
-}
-
-static uint64_t *map_slab(struct cts_bits_pool *pool, size_t size_bytes, struct cts_error *error)
-{
-    if (!pool->file) pool->file = cts_temporary_file(error) + 1;
-    if (!pool->file) return NULL;
-    uint64_t *const words = cts_temporary_map(pool->file - 1, pool->file_bytes, size_bytes, error);
-    if (words) pool->file_bytes += size_bytes;
-    return words;
 }
 
 static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
                                 struct cts_error *error)
 {
     const size_t page_bytes = (size_t)planes * CTS_BITS_PAGE_WORDS * sizeof(uint64_t);
-    const size_t size_bytes = page_bytes * SLAB_PAGES;
+    const bool is_first = pool->held_bytes < FEW_BYTES;
+    const unsigned page_count = is_first ? FIRST_PAGES : SLAB_PAGES;
+    const size_t size_bytes = page_bytes * page_count;
     struct cts_bits_slab *const slab = cts_array_zeroed(1, sizeof *slab, error);
     if (!slab) return CTS_MEMORY;
     slab->size_bytes = size_bytes;
-    slab->is_mapped = pool->held_bytes + size_bytes > pool->memory_bytes;
-    slab->words = slab->is_mapped ? map_slab(pool, size_bytes, error) : malloc(size_bytes);
+    slab->words = malloc(size_bytes);
     if (!slab->words) {
-        const bool is_mapped = slab->is_mapped; /* the file has said why */
         free(slab);
-        return is_mapped ? CTS_IO
-                         : cts_fail(error, CTS_MEMORY, "no memory for %zu bytes", size_bytes);
+        return cts_fail(error, CTS_MEMORY, "no memory for %zu bytes", size_bytes);
     }
     slab->next = pool->slabs;
     pool->slabs = slab;
     pool->held_bytes += size_bytes;
     if (pool->held_bytes > pool->peak_bytes) pool->peak_bytes = pool->held_bytes;
-    for (unsigned i = 0; i < SLAB_PAGES; i++) {
+    for (unsigned i = 0; i < page_count; i++) {
         union cts_bits_free *const page = (void *)((char *)slab->words + i * page_bytes);
         page->next = pool->free[planes];
         pool->free[planes] = page;
@@ -267,12 +250,15 @@ enum cts_status cts_bits_each(const struct cts_bits *bits,
         if (root->slots[i]) blocks[count++] = root->slots[i];
     qsort(blocks, count, sizeof *blocks, by_key);
     enum cts_status status = CTS_OK;
+    uint8_t step = 0;
     for (size_t i = 0; i < count && !status; i++)
         for (unsigned k = 0; k < BLOCK_PAGES && !status; k++)
-            if (blocks[i]->pages[k])
+            if (blocks[i]->pages[k]) {
+                cts_memory_step(&step);
                 status =
                     act(state, (blocks[i]->key << BLOCK_BITS) + ((uint64_t)k << CTS_BITS_PAGE_BITS),
                         blocks[i]->pages[k], error);
+            }
     free(blocks);
     return status;
 }

@@ -2,8 +2,7 @@
  * first. Made in pages of 4 KiB of addresses as they are touched: 64 words a plane, word w and bit
  * b for byte 64 w + b of the page; the planes of a word lie side by side.
  *
- * Pages come from a pool: from memory up to a limit, then from a temporary file that is mapped, so
- * that the system keeps of it in memory what fits.
+ * Pages come from a pool, and go back to it.
  *
  * Threads: any number may look pages up and make them at once. Words are the callers' to protect:
  * set them with cts_bits_or() when others may. Clearing a set and going through it wants that set
@@ -21,15 +20,12 @@
 enum { CTS_BITS_PAGE_BITS = 12, CTS_BITS_PAGE_WORDS = 64, CTS_BITS_PLANES_MAX = 5 };
 
 struct cts_bits_pool {
-    uint64_t memory_bytes; /* beyond this pages lie in a file */
     uint64_t held_bytes, peak_bytes;
     struct cts_bits_slab *slabs;
     union cts_bits_free *free[CTS_BITS_PLANES_MAX + 1]; /* by planes */
-    int file;                                           /* descriptor + 1; 0: none yet */
-    uint64_t file_bytes;
     pthread_mutex_t lock;
 };
-void cts_bits_pool_init(struct cts_bits_pool *pool, uint64_t memory_bytes);
+void cts_bits_pool_init(struct cts_bits_pool *pool);
 void cts_bits_pool_release(struct cts_bits_pool *pool);
 
 struct cts_bits {

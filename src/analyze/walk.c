@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/memory-limit.h"
 #include "common/parallel.h"
 #include "common/search.h"
 
@@ -594,6 +595,7 @@ static enum cts_status read_chunk(const struct reading *r, const struct cts_acc_
         __atomic_store_n(&walk->is_enough, true, __ATOMIC_RELAXED);
         return CTS_OK;
     }
+    cts_memory_poll();
     enum cts_status status = cts_walk_read_chunk(walk->source, walk->sites, scope->cta_count, chunk,
                                                  &r->thread->batch, r->error);
     if (status) return status;

@@ -9,7 +9,9 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "common/memory-limit.h"
 #include "common/terminal.h"
+#include "common/wrap/memory-wrap.h"
 
 static int unknown_verb(const char *name)
 {
@@ -31,6 +33,28 @@ static bool is_for_programs(const struct cts_arguments *arguments)
     return arguments->verb->raw; /* what compilers print */
 }
 
+/* --memory-limit holds for the process, whatever the verb does; without the option half of the
+ * machine's memory does. An exit code, 0 for fine. */
+static int limit_memory(const struct cts_arguments *arguments)
+{
+    for (size_t i = 0; i < cts_option_count(arguments->verb); i++) {
+        if (strcmp(arguments->verb->options[i].name, "memory-limit") != 0) continue;
+        struct cts_memory_options options = {.limit_bytes = cts_memory_limit_default()};
+        struct cts_error error;
+        options.watches = cts_argument_given(arguments, "memory-limit");
+        if (options.watches && !cts_argument_bytes(arguments, "memory-limit", &options.limit_bytes))
+            return CTS_EXIT_USAGE;
+#ifdef CTS_MEMORY_WRAP
+        options.plain = &cts_memory_plain;
+        if (cts_memory_limit_begin(&options, &error) && options.watches)
+            return cts_report_error(arguments, &error);
+#else
+        (void)error;
+#endif
+    }
+    return 0;
+}
+
 static int run_verb(const struct cts_verb *verb, int argument_count, char **argument_list)
 {
     const char *values[CTS_OPTIONS_MAX];
@@ -47,6 +71,7 @@ static int run_verb(const struct cts_verb *verb, int argument_count, char **argu
         cts_help_verb(stdout, verb);
     else if (!code && is_for_programs(&arguments))
         cts_terminal_pass_stdout();
+    if (!help && !code) code = limit_memory(&arguments);
     if (!help && !code) code = verb->run(&arguments);
     free(positional);
     return code;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/memory-limit.h"
 #include "common/text-table.h"
 
 size_t cts_option_count(const struct cts_verb *verb)
@@ -138,7 +139,14 @@ int cts_report_error(const struct cts_arguments *arguments, const struct cts_err
         [CTS_UNSUPPORTED] = {"unsupported", CTS_EXIT_MACHINE},
     };
     const unsigned status = (unsigned)error->status < CTS_STATUS_COUNT ? error->status : CTS_IO;
-    print_error(arguments, outcomes[status].name, error->text);
+    char text[sizeof error->text + 100];
+    const uint64_t needed = cts_memory_limit_needed();
+    if (status == CTS_MEMORY && needed)
+        snprintf(text, sizeof text, "%s: --memory-limit is too small: at least %lluM", error->text,
+                 (unsigned long long)((needed + (1 << 20) - 1) >> 20));
+    else
+        snprintf(text, sizeof text, "%s", error->text);
+    print_error(arguments, outcomes[status].name, text);
     return outcomes[status].exit_code;
 }
 

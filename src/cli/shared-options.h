@@ -31,8 +31,12 @@
     {.name = "kernel-name",                                                                        \
      .argument = "NAME",                                                                           \
      .help = does " kernels of this name, or that match regex:EXPRESSION"}
-#define CTS_OPTION_MEMORY_LIMIT(what, size)                                                        \
-    {.name = "memory-limit", .argument = "SIZE", .help = what " (default: " size ")"}
+/* main.c gives it effect, for the whole process. */
+#define CTS_OPTION_MEMORY_LIMIT                                                                    \
+    {.name = "memory-limit",                                                                       \
+     .argument = "SIZE",                                                                           \
+     .help = "most memory of the process; the rest goes to TMPDIR (default: half of the "          \
+             "machine's)"}
 #define CTS_OPTION_FULL_NAMES                                                                      \
     {.name = "full-names", .help = "print names with namespaces, template arguments and parameters"}
 #define CTS_OPTION_SOURCE_ROOT                                                                     \

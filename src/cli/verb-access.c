@@ -153,6 +153,7 @@ static const struct cts_option access_options[] = {
     {.name = "bank-bytes", .argument = "4|8", .help = "bytes per shared-memory bank (default: 4)"},
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_KERNEL,
     {0},
 };

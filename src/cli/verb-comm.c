@@ -72,9 +72,6 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
         !read_number(arguments, "launch", &launch) ||
         !read_number(arguments, "max-transfers", &transfers))
         return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "memory-limit") &&
-        !cts_argument_bytes(arguments, "memory-limit", &request->options.set_bytes))
-        return CTS_EXIT_USAGE;
     request->choice.limit = (size_t)limit;
     request->choice.limit_option = "--limit";
     request->choice.sort = cts_argument(arguments, "sort");
@@ -323,7 +320,7 @@ static const struct cts_option comm_options[] = {
     {.name = "max-transfers",
      .argument = "N",
      .help = "list at most N transfers (default: 4,194,304); totals include all"},
-    CTS_OPTION_MEMORY_LIMIT("memory for the byte sets of a launch; the rest goes to TMPDIR", "1G"),
+    CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_MEMORY("set-memory"),
     {0},
 };

@@ -230,6 +230,7 @@ static const struct cts_option diff_options[] = {
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_KERNEL,
     {0},
 };

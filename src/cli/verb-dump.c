@@ -526,6 +526,7 @@ static const struct cts_option dump_options[] = {
      .argument = "N",
      .help = "print at most N rows of a table, records, lanes or events (default: all)"},
     CTS_OPTION_FORMAT("table|json|csv"),
+    CTS_OPTION_MEMORY_LIMIT,
     {0},
 };
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/verb.h"
+#include "common/memory-limit.h"
 #include "common/text-stream.h"
 #include "common/progress.h"
 #include "common/text-table.h"
@@ -42,16 +43,20 @@ static void print_result(const struct cts_import_result *result, const char *run
     }
 }
 
+/* Addresses in memory: 512 MiB unless that is much of the limit. */
+static uint64_t held_back(void)
+{
+    const uint64_t part = cts_memory_limit_bytes() / 4;
+    return part < UINT64_C(512) << 20 ? part : 0;
+}
+
 static int run_import(const struct cts_arguments *arguments)
 {
     const char *const run_path = cts_argument(arguments, "output");
-    uint64_t threads = 0, memory_bytes = 0;
+    uint64_t threads = 0;
     if (!run_path) return cts_usage_error(arguments, "missing -o RUN, the run directory to create");
     if (cts_argument_given(arguments, "threads") &&
         !cts_argument_u64(arguments, "threads", &threads))
-        return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "memory-limit") &&
-        !cts_argument_bytes(arguments, "memory-limit", &memory_bytes))
         return CTS_EXIT_USAGE;
     char *const command = command_text(arguments);
     struct cts_progress progress;
@@ -64,7 +69,7 @@ static int run_import(const struct cts_arguments *arguments)
         .command = command,
         .grid = cts_argument(arguments, "grid"),
         .threads = threads < UINT_MAX ? (unsigned)threads : UINT_MAX,
-        .memory_bytes = memory_bytes,
+        .memory_bytes = held_back(),
         .progress = &progress,
     };
     struct cts_import_result result;
@@ -86,7 +91,7 @@ static const struct cts_option import_options[] = {
      .argument = "GRID",
      .help = "X[xY[xZ]] or KERNEL=X[xY[xZ]], several separated by ';' (default: inferred)"},
     CTS_OPTION_THREADS,
-    CTS_OPTION_MEMORY_LIMIT("memory for buffered addresses", "512M"),
+    CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_MEMORY("memory"),
     {0},
 };

@@ -453,6 +453,7 @@ static const struct cts_option partition_options[] = {
      .help = "list the CTAs that access a byte; needs --store-summaries once"},
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT,
     {0},
 };
 

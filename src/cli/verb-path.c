@@ -259,6 +259,7 @@ static const struct cts_option path_options[] = {
      .argument = "EVENTS",
      .help = "process at least EVENTS events at a time, split at global synchronisations"},
     CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_TOP,
     {0},
 };

@@ -202,6 +202,7 @@ static const struct cts_option options[] = {
      .argument = "SIZE",
      .help = "with --accesses: include only some CTAs if the file would be larger (default: 20M)"},
     CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT,
     {0},
 };
 

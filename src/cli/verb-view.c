@@ -14,6 +14,7 @@
 #include "cli/report-material.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
+#include "common/memory-limit.h"
 #include "common/read-file.h"
 #include "common/temporary.h"
 #include "view/server.h"
@@ -160,9 +161,7 @@ static int run_view(const struct cts_arguments *arguments)
     if (cts_argument_given(arguments, "threads") &&
         !cts_argument_u64(arguments, "threads", &threads))
         return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "memory-limit") &&
-        !cts_argument_bytes(arguments, "memory-limit", &options.memory_bytes))
-        return CTS_EXIT_USAGE;
+    options.memory_bytes = cts_memory_limit_bytes() / 4; /* the rest is for answers */
     if (port > UINT16_MAX) return cts_usage_error(arguments, "--port takes a number below 65536");
     options.port = (uint16_t)port;
     options.threads = (unsigned)(threads < 256 ? threads : 256);
@@ -197,7 +196,7 @@ static int run_view(const struct cts_arguments *arguments)
 static const struct cts_option options[] = {
     {.name = "port", .argument = "N", .help = "port to serve on (default: any free one)"},
     {.name = "no-open", .help = "print the address, but do not open a browser"},
-    CTS_OPTION_MEMORY_LIMIT("memory for decoded accesses", "256M"),
+    CTS_OPTION_MEMORY_LIMIT,
     CTS_OPTION_THREADS,
     CTS_FORMER_MEMORY("memory"),
     {0},

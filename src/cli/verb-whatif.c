@@ -267,6 +267,7 @@ static const struct cts_option whatif_options[] = {
     CTS_OPTION_NULL_STREAM,
     CTS_OPTION_API_TABLE,
     CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_TOP,
     {0},
 };

@@ -57,7 +57,7 @@ static struct MHD_Response *make_response(const char *type, void *bytes, size_t 
                                           const char *policy)
 {
     struct MHD_Response *const response =
-        MHD_create_response_from_buffer(size_bytes, bytes, MHD_RESPMEM_MUST_FREE);
+        MHD_create_response_from_buffer_with_free_callback(size_bytes, bytes, free);
     if (!response) {
         free(bytes);
         return NULL;

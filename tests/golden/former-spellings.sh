@@ -17,7 +17,7 @@ same --top --limit 2 2 path t/traces.otf2
 same --top --limit 2 2 whatif t/traces.otf2 --targets
 same --kernel --kernel-name "^$kernel" "$kernel" access demo.run --per site
 same --kernel --kernel-name "regex:^$kernel" "regex:^$kernel" diff demo.run demo.run --per kernel
-same --set-memory --memory-limit 1M 1M comm demo.run
+same --set-memory --memory-limit 512M 512M comm demo.run
 ctascope view demo.run --memory lots
 ctascope export demo.run -o file
 ctascope import file -o imported --memory 64M && ctascope import file -o imported --force --memory lots

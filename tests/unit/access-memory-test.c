@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "arena.h"
 #include "analyze/access/access.h"
 #include "random.h"
 #include "record-fixture.h"
@@ -690,8 +691,7 @@ static void test_random_programs(void **unused)
         struct program *const p = random_program();
         struct twin *const t = run_twin(p);
         for (unsigned threads = 1; threads <= 3; threads++) {
-            const struct cts_access_options options = {.threads = threads,
-                                                       .memory_bytes = threads == 2 ? 1 : 0};
+            const struct cts_access_options options = {.threads = threads};
             struct cts_access_result result = analyze(p, &options);
             compare_sites(t, &result);
             faults += compare_faults(t, &result);
@@ -876,6 +876,7 @@ static void test_costs_only(void **unused)
 
 int main(void)
 {
+    use_arena_if_asked();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_programs), cmocka_unit_test(test_one_launch),
         cmocka_unit_test(test_what_is_missing), cmocka_unit_test(test_origins),

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
+#include "arena.h"
 #include "analyze/communication/communication.h"
 #include "analyze/communication/query.h"
 #include "count.h"
@@ -1620,7 +1621,6 @@ static void check_program(uint64_t seed)
                                              .top_count = below(12),
                                              .density_bins = 1 + below(5),
                                              .threads = 1 + below(3),
-                                             .set_bytes = chance(10) ? 48 : 0,
                                              .region_bits = chance(80) ? 4 + below(7) : 0};
     struct cts_comm result;
     struct cts_error error = {0};
@@ -1660,6 +1660,7 @@ static int name_the_program(void **state)
 
 int main(void)
 {
+    use_arena_if_asked();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(agrees_with_the_twin_on_random_programs, name_the_program),
     };

@@ -30,11 +30,10 @@ static enum cts_status set_up_worker(struct cts_access_worker *worker,
 static enum cts_status set_up(struct cts_access_model *model, struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = model->catalogue;
-    const uint64_t memory_bytes = model->options.memory_bytes;
     if (catalogue->site_count >= UINT32_C(1) << 29)
         return cts_fail(error, CTS_LIMIT, "%zu sites are more than 2^29", catalogue->site_count);
     if (!model->options.bank_bytes) model->options.bank_bytes = 4;
-    cts_bits_pool_init(&model->pool, memory_bytes ? memory_bytes : UINT64_C(1) << 30);
+    cts_bits_pool_init(&model->pool);
     pthread_mutex_init(&model->faults_lock, NULL);
     cts_bits_init(&model->touched, &model->pool, CTS_PLANE_COUNT);
     cts_bits_init(&model->suspects, &model->pool, CTS_SUSPECT_COUNT);

@@ -187,7 +187,6 @@ struct cts_access_options {
                               wrote are not looked for, since others may have written it */
     unsigned bank_bytes; /* 4 or 8; 0: 4 */
     unsigned threads;    /* 0: one per processor */
-    uint64_t memory_bytes; /* bit sets of a launch beyond this go to a temporary file; 0: 1 GiB */
     struct cts_progress *progress;
 };
 

@@ -357,15 +357,14 @@ CTS_MUST_CHECK enum cts_status cts_comm_own(struct cts_comm_model *model, uint64
 
 /* exchange.c: a process reads the records of its CTAs; what they wrote and read those get to know
  * who follow the regions. */
-static inline const struct cts_set_item *cts_comm_set_of(const struct cts_comm_worker *worker,
-                                                         enum cts_comm_set kind, size_t *count)
+static inline const struct cts_sets *cts_comm_set_of(const struct cts_comm_worker *worker,
+                                                     enum cts_comm_set kind)
 {
     const struct cts_sets *const sets[CTS_COMM_SET_COUNT] = {[CTS_COMM_MARKS] = &worker->marks,
                                                              [CTS_COMM_REREADS] = &worker->rereads,
                                                              [CTS_COMM_STORES] = &worker->stores,
                                                              [CTS_COMM_ATOMICS] = &worker->atomics};
-    *count = sets[kind]->count;
-    return sets[kind]->items;
+    return sets[kind];
 }
 CTS_MUST_CHECK enum cts_status cts_comm_exchange(struct cts_comm_model *model,
                                                  struct cts_error *error);

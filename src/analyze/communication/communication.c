@@ -90,9 +90,7 @@ static enum cts_status set_up_sums(struct cts_comm_worker *worker, struct cts_er
 static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_error *error)
 {
     const size_t launch_count = model->result->launch_count;
-    const uint64_t set_bytes =
-        model->options.set_bytes ? model->options.set_bytes : UINT64_C(1) << 30;
-    cts_bits_pool_init(&model->pool, set_bytes);
+    cts_bits_pool_init(&model->pool);
     model->worker_count = cts_thread_count(model->options.threads);
     if (model->worker_count > CTS_SHADOW_SHARDS) model->worker_count = CTS_SHADOW_SHARDS;
     model->workers = cts_array_zeroed(model->worker_count, sizeof *model->workers, error);
@@ -102,8 +100,6 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
         worker->model = model;
         worker->index = i;
         cts_bits_init(&worker->contended, &model->pool, CTS_CONTENDED_COUNT);
-        worker->marks.memory_bytes = worker->rereads.memory_bytes = worker->stores.memory_bytes =
-            worker->atomics.memory_bytes = (size_t)(set_bytes / model->worker_count / 4);
         if (set_up_sums(worker, error)) return CTS_MEMORY;
         if (cts_comm_density_init(&worker->density, largest_grid(model->result),
                                   model->options.density_bins, error))

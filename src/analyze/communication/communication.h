@@ -233,7 +233,6 @@ struct cts_comm_options {
     size_t top_count;      /* how many of the largest transfers to keep */
     uint32_t density_bins; /* at most so many bins a side of the density map; 0: no map */
     unsigned threads;      /* 0: one per processor */
-    uint64_t set_bytes;    /* sets of a launch beyond this go to a temporary file; 0: 1 GiB */
     unsigned region_bits;  /* processes share the shadow memory by 2^this bytes; 0: what is best */
     const struct cts_processes *processes; /* NULL: alone */
     struct cts_progress *progress;         /* counts accesses; may be NULL */

@@ -91,11 +91,13 @@ static enum cts_status route_all(struct cts_comm_model *model, struct cts_error 
             model->outgoing[p].sets[kind].count = 0;
     for (unsigned i = 0; i < model->worker_count; i++) {
         for (unsigned kind = 0; kind < CTS_COMM_SET_COUNT; kind++) {
-            size_t item_count;
-            const struct cts_set_item *const items =
-                cts_comm_set_of(&model->workers[i], kind, &item_count);
-            const enum cts_status status = route(model, items, item_count, kind, error);
-            if (status) return status;
+            const struct cts_sets *const sets = cts_comm_set_of(&model->workers[i], kind);
+            struct cts_sets_place place = {0};
+            const struct cts_set_item *items;
+            for (size_t item_count; (item_count = cts_sets_next(sets, &place, &items));) {
+                const enum cts_status status = route(model, items, item_count, kind, error);
+                if (status) return status;
+            }
         }
     }
     return CTS_OK;

@@ -257,8 +257,27 @@ static int by_process(const void *left, const void *right)
     return (a->key > b->key) - (a->key < b->key);
 }
 
+/* What goes to other processes, one after the other. */
+struct parcels {
+    struct cts_set_item *items;
+    size_t count, capacity;
+};
+
+static enum cts_status add_parcel(struct parcels *parcels, uint64_t start, uint64_t end,
+                                  uint32_t writer, struct cts_error *error)
+{
+    while (start < end) {
+        const uint64_t left = end - start, most = UINT64_C(1) << 31;
+        const uint32_t length_bytes = (uint32_t)(left < most ? left : most);
+        if (CTS_ARRAY_RESERVE(parcels, parcels->count + 1, error)) return CTS_MEMORY;
+        parcels->items[parcels->count++] = (struct cts_set_item){start, length_bytes, writer};
+        start += length_bytes;
+    }
+    return CTS_OK;
+}
+
 /* What the shadow memory has in a region. */
-static enum cts_status copy_region(struct cts_comm_model *model, uint64_t key, struct cts_sets *to,
+static enum cts_status copy_region(struct cts_comm_model *model, uint64_t key, struct parcels *to,
                                    struct cts_error *error)
 {
     struct cts_shadow_view *const view = &model->workers[0].view;
@@ -269,7 +288,7 @@ static enum cts_status copy_region(struct cts_comm_model *model, uint64_t key, s
     for (uint64_t at = start, end; at < stop; at = end) {
         uint32_t writer;
         end = cts_shadow_run(view, at, stop, &writer);
-        const enum cts_status status = cts_sets_add(to, at, end, writer, error);
+        const enum cts_status status = add_parcel(to, at, end, writer, error);
         if (status) return status;
     }
     return CTS_OK;
@@ -280,7 +299,7 @@ static enum cts_status send_regions(struct cts_comm_model *model, struct request
                                     enum cts_status status, struct cts_error *error)
 {
     const struct cts_processes *const processes = model->options.processes;
-    struct cts_sets out = {.memory_bytes = SIZE_MAX};
+    struct parcels out = {0};
     size_t *const sizes = cts_array_zeroed(processes->count, sizeof *sizes, error);
     if (!sizes) status = CTS_MEMORY;
     if (wanted->count) qsort(wanted->items, wanted->count, sizeof *wanted->items, by_process);
@@ -305,7 +324,7 @@ static enum cts_status send_regions(struct cts_comm_model *model, struct request
     free(received);
     free(offsets);
     free(sizes);
-    cts_sets_release(&out);
+    free(out.items);
     return status;
 }
 

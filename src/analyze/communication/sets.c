@@ -2,65 +2,122 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "common/temporary.h"
+#include "common/array.h"
+#include "common/hash.h"
 
-enum { FIRST_CAPACITY = 1024 };
+enum { SLAB_CHUNKS_FIRST = 8, SLAB_CHUNKS = 256, SLABS_KEPT = 4, PAGE_BYTES = 4096 };
+_Static_assert(sizeof(struct cts_set_chunk) == PAGE_BYTES, "a chunk is a page");
 
-static enum cts_status map_file(struct cts_sets *sets, int file, size_t capacity,
-                                struct cts_error *error)
+static size_t slot_of(const struct cts_sets *sets, uint64_t key)
 {
-    void *const mapped = cts_temporary_map(file, 0, capacity * sizeof *sets->items, error);
-    if (!mapped) return CTS_IO;
-    if (sets->file)
-        munmap(sets->items, sets->capacity * sizeof *sets->items);
-    else {
-        if (sets->count) memcpy(mapped, sets->items, sets->count * sizeof *sets->items);
-        free(sets->items);
+    return (size_t)(cts_hash(key) >> 32) & (sets->slot_count - 1);
+}
+
+static void fill_slots(struct cts_sets *sets)
+{
+    for (size_t i = 0; i < sets->blocks.count; i++) {
+        size_t slot = slot_of(sets, sets->blocks.items[i].key);
+        while (sets->slots[slot]) slot = (slot + 1) & (sets->slot_count - 1);
+        sets->slots[slot] = (uint32_t)i + 1;
     }
-    sets->items = mapped;
-    sets->capacity = capacity;
+}
+
+static enum cts_status grow_slots(struct cts_sets *sets, struct cts_error *error)
+{
+    const size_t slot_count = sets->slot_count ? sets->slot_count * 2 : 32;
+    uint32_t *const slots = cts_array_zeroed(slot_count, sizeof *slots, error);
+    if (!slots) return CTS_MEMORY;
+    free(sets->slots);
+    sets->slots = slots;
+    sets->slot_count = slot_count;
+    fill_slots(sets);
     return CTS_OK;
 }
 
-enum cts_status cts_sets_grow(struct cts_sets *sets, struct cts_error *error)
+/* A few chunks at first: many launches touch few blocks. */
+static enum cts_status add_slab(struct cts_sets *sets, struct cts_error *error)
 {
-    const size_t capacity = sets->capacity ? sets->capacity * 2 : FIRST_CAPACITY;
-    if (capacity > SIZE_MAX / 2 / sizeof *sets->items)
-        return cts_fail(error, CTS_MEMORY, "the sets of a launch are too large");
-    const size_t size_bytes = capacity * sizeof *sets->items;
-    if (!sets->file && size_bytes <= sets->memory_bytes) {
-        struct cts_set_item *const items = realloc(sets->items, size_bytes);
-        if (!items) return cts_fail(error, CTS_MEMORY, "no memory for %zu bytes", size_bytes);
-        sets->items = items;
-        sets->capacity = capacity;
-        return CTS_OK;
+    const size_t count = sets->slabs.count ? SLAB_CHUNKS : SLAB_CHUNKS_FIRST;
+    if (CTS_ARRAY_RESERVE(&sets->slabs, sets->slabs.count + 1, error)) return CTS_MEMORY;
+    struct cts_set_chunk *const slab = aligned_alloc(PAGE_BYTES, count * sizeof *slab);
+    if (!slab) return cts_fail(error, CTS_MEMORY, "no memory for %zu bytes", count * sizeof *slab);
+    sets->slabs.items[sets->slabs.count++] = slab;
+    for (size_t i = count; i-- > 0;) {
+        slab[i].next = sets->spare;
+        sets->spare = &slab[i];
     }
-    const int file = sets->file ? sets->file - 1 : cts_temporary_file(error);
-    if (file < 0) return CTS_IO;
-    const enum cts_status status = map_file(sets, file, capacity, error);
-    if (!status)
-        sets->file = file + 1;
-    else if (!sets->file)
-        close(file);
-    return status;
+    return CTS_OK;
+}
+
+static struct cts_set_chunk *new_chunk(struct cts_sets *sets, struct cts_error *error)
+{
+    if (!sets->spare && add_slab(sets, error)) return NULL;
+    struct cts_set_chunk *const chunk = sets->spare;
+    sets->spare = chunk->next;
+    chunk->next = NULL;
+    chunk->count = 0;
+    return chunk;
+}
+
+static struct cts_set_block *find_block(const struct cts_sets *sets, uint64_t key)
+{
+    if (!sets->slot_count) return NULL;
+    for (size_t slot = slot_of(sets, key); sets->slots[slot];
+         slot = (slot + 1) & (sets->slot_count - 1)) {
+        struct cts_set_block *const block = &sets->blocks.items[sets->slots[slot] - 1];
+        if (block->key == key) return block;
+    }
+    return NULL;
+}
+
+static enum cts_status add_block(struct cts_sets *sets, uint64_t key, struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(&sets->blocks, sets->blocks.count + 1, error)) return CTS_MEMORY;
+    if (sets->blocks.count * 2 >= sets->slot_count && grow_slots(sets, error)) return CTS_MEMORY;
+    struct cts_set_chunk *const chunk = new_chunk(sets, error);
+    if (!chunk) return CTS_MEMORY;
+    size_t slot = slot_of(sets, key);
+    while (sets->slots[slot]) slot = (slot + 1) & (sets->slot_count - 1);
+    sets->block = &sets->blocks.items[sets->blocks.count++];
+    *sets->block = (struct cts_set_block){key, chunk, chunk};
+    sets->slots[slot] = (uint32_t)sets->blocks.count;
+    return CTS_OK;
+}
+
+enum cts_status cts_sets_turn_to(struct cts_sets *sets, uint64_t key, struct cts_error *error)
+{
+    struct cts_set_block *const block = find_block(sets, key);
+    if (!block) return add_block(sets, key, error);
+    sets->block = block;
+    if (block->last->count < CTS_SET_CHUNK_ITEMS) return CTS_OK;
+    struct cts_set_chunk *const chunk = new_chunk(sets, error);
+    if (!chunk) return CTS_MEMORY;
+    block->last->next = chunk;
+    block->last = chunk;
+    return CTS_OK;
 }
 
 void cts_sets_clear(struct cts_sets *sets)
 {
-    sets->count = 0;
-    if (sets->file) cts_sets_release(sets);
+    if (sets->slabs.count > SLABS_KEPT) {
+        cts_sets_release(sets);
+        return;
+    }
+    for (size_t i = 0; i < sets->blocks.count; i++) {
+        sets->blocks.items[i].last->next = sets->spare;
+        sets->spare = sets->blocks.items[i].first;
+    }
+    if (sets->blocks.count) memset(sets->slots, 0, sets->slot_count * sizeof *sets->slots);
+    sets->blocks.count = sets->count = 0;
+    sets->block = NULL;
 }
 
 void cts_sets_release(struct cts_sets *sets)
 {
-    if (sets->file) {
-        munmap(sets->items, sets->capacity * sizeof *sets->items);
-        close(sets->file - 1);
-    } else {
-        free(sets->items);
-    }
-    *sets = (struct cts_sets){.memory_bytes = sets->memory_bytes};
+    for (size_t i = 0; i < sets->slabs.count; i++) free(sets->slabs.items[i]);
+    free(sets->slabs.items);
+    free(sets->blocks.items);
+    free(sets->slots);
+    *sets = (struct cts_sets){0};
 }

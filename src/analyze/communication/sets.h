@@ -1,11 +1,16 @@
-/* The sets of a launch: (bytes, node) in any order, in memory up to a limit and then in a temporary
- * file that is mapped, so that the system keeps of it in memory what fits. */
+/* The sets of a launch: (bytes, node), gathered by the *block* of addresses that they lie in, so
+ * that who works through them has one block of the shadow memory at hand and not all of it. Inside
+ * a block they keep the order in which they came.
+ *
+ *     block -> chunk -> chunk -> ...      a chunk has the size of a page of memory
+ */
 #ifndef CTS_COMMUNICATION_SETS_H
 #define CTS_COMMUNICATION_SETS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/shadow.h"
 #include "common/error.h"
 
 struct cts_set_item {
@@ -14,34 +19,80 @@ struct cts_set_item {
     uint32_t node;
 };
 
-/* Zero-initialise; set memory_bytes. */
-struct cts_sets {
-    struct cts_set_item *items;
-    size_t count, capacity;
-    size_t memory_bytes; /* above this the items move to a file */
-    int file;            /* descriptor + 1; 0: in memory */
+enum { CTS_SET_CHUNK_ITEMS = 255 };
+
+struct cts_set_chunk {
+    struct cts_set_chunk *next;
+    size_t count;
+    struct cts_set_item items[CTS_SET_CHUNK_ITEMS];
 };
 
-CTS_MUST_CHECK enum cts_status cts_sets_grow(struct cts_sets *sets, struct cts_error *error);
+struct cts_set_block {
+    uint64_t key; /* address >> CTS_SHADOW_BLOCK_BITS */
+    struct cts_set_chunk *first, *last;
+};
 
-/* Adds [start, end), start < end. */
+/* Zero-initialise. */
+struct cts_sets {
+    size_t count; /* items */
+    struct {
+        struct cts_set_block *items; /* as they came */
+        size_t count, capacity;
+    } blocks;
+    uint32_t *slots; /* hash of a key -> index in blocks + 1 */
+    size_t slot_count;
+    struct cts_set_block *block; /* the one used last; NULL: none */
+    struct cts_set_chunk *spare;
+    struct {
+        struct cts_set_chunk **items; /* of many chunks each */
+        size_t count, capacity;
+    } slabs;
+};
+
+/* Makes the block of a key the one used last, with room for an item. */
+CTS_MUST_CHECK enum cts_status cts_sets_turn_to(struct cts_sets *sets, uint64_t key,
+                                                struct cts_error *error);
+
+/* Adds [start, end), start < end; what passes the end of a block becomes several items. */
 static inline enum cts_status cts_sets_add(struct cts_sets *sets, uint64_t start, uint64_t end,
                                            uint32_t node, struct cts_error *error)
 {
     while (start < end) {
-        const uint64_t most = UINT32_MAX & ~UINT64_C(4095);
-        const uint64_t length_bytes = end - start < most ? end - start : most;
-        if (sets->count == sets->capacity) {
-            const enum cts_status status = cts_sets_grow(sets, error);
+        const uint64_t key = start >> CTS_SHADOW_BLOCK_BITS;
+        const uint64_t last = start | ((UINT64_C(1) << CTS_SHADOW_BLOCK_BITS) - 1);
+        const uint64_t stop = end - 1 > last ? last + 1 : end;
+        const struct cts_set_block *const block = sets->block;
+        if (!block || block->key != key || block->last->count == CTS_SET_CHUNK_ITEMS) {
+            const enum cts_status status = cts_sets_turn_to(sets, key, error);
             if (status) return status;
         }
-        sets->items[sets->count++] = (struct cts_set_item){start, (uint32_t)length_bytes, node};
-        start += length_bytes;
+        struct cts_set_chunk *const chunk = sets->block->last;
+        chunk->items[chunk->count++] = (struct cts_set_item){start, (uint32_t)(stop - start), node};
+        sets->count++;
+        start = stop;
     }
     return CTS_OK;
 }
 
-/* Forgets the items; keeps the memory (a file's only while it is small). */
+/* Goes through the items, block by block: *items is valid until the set changes. Begin with a
+ * zeroed place; returns how many items there are at this place, 0 after the last. */
+struct cts_sets_place {
+    size_t block;
+    const struct cts_set_chunk *chunk;
+};
+static inline size_t cts_sets_next(const struct cts_sets *sets, struct cts_sets_place *place,
+                                   const struct cts_set_item **items)
+{
+    if (place->chunk) place->chunk = place->chunk->next;
+    while (!place->chunk) {
+        if (place->block == sets->blocks.count) return 0;
+        place->chunk = sets->blocks.items[place->block++].first;
+    }
+    *items = place->chunk->items;
+    return place->chunk->count;
+}
+
+/* Forgets the items; keeps the memory while it is small. */
 void cts_sets_clear(struct cts_sets *sets);
 void cts_sets_release(struct cts_sets *sets);
 
