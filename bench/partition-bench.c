@@ -81,14 +81,12 @@ static void bench_scales(const struct workload *w, const char *directory, unsign
     struct cts_error error;
     struct cts_partition result;
     uint32_t counts[64];
-    size_t mapping_count = 0;
-    while (cts_mappings[mapping_count]) mapping_count++;
     for (uint32_t i = 0; i < 64; i++) counts[i] = i + 1;
     make_run(&run, w, directory, FILES, SIDE);
     const struct cts_partition_options options = {.counts = counts,
                                                   .count_count = 64,
                                                   .mappings = cts_mappings,
-                                                  .mapping_count = mapping_count,
+                                                  .mapping_count = CTS_MAPPING_COUNT,
                                                   .threads = threads};
     const double start = now_seconds();
     if (cts_partition_analyze(&run.catalogue, &run.source, &options, &result, &error)) stop(&error);

@@ -18,7 +18,6 @@
 #include "trace/summaries.h"
 
 #define ROWS_IN_TABLE 40
-enum { MAPPINGS_MAX = 16 };
 
 extern const struct cts_verb cts_verb_partition;
 
@@ -31,7 +30,7 @@ struct request {
     uint64_t first, last;   /* numbers of partitions */
     bool named_counts;      /* by the user */
     const char *assignment; /* the file to write, or NULL */
-    const struct cts_mapping *mappings[MAPPINGS_MAX];
+    const struct cts_mapping *mappings[CTS_MAPPING_COUNT];
     struct cts_partition_options options;
 };
 
@@ -57,15 +56,20 @@ static int parse_form(const struct cts_arguments *arguments, struct request *req
     return 0;
 }
 
+#define X(symbol, name) name ", "
+#define MAPPING_NAMES   CTS_MAPPINGS(X) "best-found"
+
 static int refuse_mapping(const struct cts_arguments *arguments, const char *word)
 {
-    char names[400] = "";
-    for (size_t i = 0; cts_mappings[i]; i++) {
-        const size_t length = strlen(names);
-        snprintf(names + length, sizeof names - length, "%s, ", cts_mappings[i]->name);
-    }
-    return cts_usage_error(arguments, "unknown --mapping value '%s' (one of: %sbest-found)", word,
-                           names);
+    return cts_usage_error(arguments, "unknown --mapping value '%s' (one of: " MAPPING_NAMES ")",
+                           word);
+}
+
+static bool is_named(const struct request *request, const struct cts_mapping *mapping)
+{
+    for (size_t i = 0; i < request->options.mapping_count; i++)
+        if (request->mappings[i] == mapping) return true;
+    return false;
 }
 
 /* --mapping A,B,...; without: all, and for one number of partitions the best found, too. */
@@ -73,7 +77,7 @@ static int parse_mappings(const struct cts_arguments *arguments, struct request 
 {
     struct cts_partition_options *const options = &request->options;
     const char *rest = cts_argument(arguments, "mapping");
-    for (size_t i = 0; !rest && cts_mappings[i]; i++)
+    for (size_t i = 0; !rest && i < CTS_MAPPING_COUNT; i++)
         request->mappings[options->mapping_count++] = cts_mappings[i];
     options->best_found = !rest && request->first == request->last;
     while (rest && *rest) {
@@ -85,10 +89,7 @@ static int parse_mappings(const struct cts_arguments *arguments, struct request 
             options->best_found = true;
         else if (!mapping)
             return refuse_mapping(arguments, word);
-        else if (options->mapping_count == MAPPINGS_MAX)
-            return cts_usage_error(arguments, "--mapping names more than %d mappings",
-                                   MAPPINGS_MAX);
-        else
+        else if (!is_named(request, mapping))
             request->mappings[options->mapping_count++] = mapping;
         rest += length + (rest[length] == ',');
     }
@@ -420,9 +421,7 @@ static const struct cts_option partition_options[] = {
     {.name = "partitions",
      .argument = "RANGE",
      .help = "split over each number of partitions in a range: 4, 2..64"},
-    {.name = "mapping",
-     .argument = "NAMES",
-     .help = "lexicographic, colexicographic, z-order, hilbert, block-cyclic, best-found"},
+    {.name = "mapping", .argument = "NAMES", .help = MAPPING_NAMES},
     {.name = "per", .argument = CTS_OPTION_WORDS(CTS_PARTITION_SHEETS), .help = "print one list:"},
     CTS_OPTION_FORMAT("table|json|csv"),
     CTS_OPTION_SORT,

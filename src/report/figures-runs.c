@@ -2,6 +2,7 @@
  * a run has nothing to show in a figure (no transfers, no second launch), its place stays empty. */
 #include "report/figures-runs.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "report/figures.h"
 
 /* Degrees 0, 1, 2-3, 4-7, ..., 64 and more. Partitions: as paper 004 in its figure 6. */
-enum { DEGREE_BINS = 8, SIZES_MAX = 1000, PARTITIONS = 16, MAPPINGS_MAX = 32 };
+enum { DEGREE_BINS = 8, SIZES_MAX = 1000, PARTITIONS = 16 };
 
 struct cts_run_row {
     char *path, *name, *program;
@@ -33,7 +34,7 @@ struct cts_run_row {
         struct cts_figure_box box; /* traffic of a launch as a share of its GPU set */
         double traffic[CTS_PARTITION_DEFAULT_COUNTS];
         struct cts_partition_fit fit;
-    } mappings[MAPPINGS_MAX];
+    } mappings[CTS_MAPPING_COUNT];
 };
 
 void cts_runs_release(struct cts_runs *runs)
@@ -177,8 +178,8 @@ static enum cts_status keep_partition(struct cts_run_row *row,
     row->count_count = cts_partition_default_counts(catalogue, row->counts);
     for (size_t c = 0; c < row->count_count; c++)
         if (row->counts[c] <= PARTITIONS) row->split = row->counts[c];
-    row->mapping_count =
-        partition->mapping_count < MAPPINGS_MAX ? partition->mapping_count : MAPPINGS_MAX;
+    assert(partition->mapping_count <= CTS_MAPPING_COUNT); /* cts_page_analyze() takes all */
+    row->mapping_count = partition->mapping_count;
     for (size_t m = 0; m < row->mapping_count; m++) keep_mapping(row, partition, m, scratch);
     free(scratch);
     return CTS_OK;
@@ -394,8 +395,8 @@ static const struct by_run by_run[] = {
 static enum cts_status draw_boxes(struct cts_figures *figures, const struct cts_runs *runs,
                                   struct cts_error *error)
 {
-    const char *names[MAPPINGS_MAX];
-    size_t mappings = MAPPINGS_MAX; /* that all runs have */
+    const char *names[CTS_MAPPING_COUNT];
+    size_t mappings = CTS_MAPPING_COUNT; /* that all runs have */
     for (size_t i = 0; i < runs->count; i++)
         if (runs->items[i].mapping_count < mappings) mappings = runs->items[i].mapping_count;
     if (!mappings) return CTS_OK;
@@ -570,7 +571,7 @@ enum cts_status cts_figures_of_runs(struct cts_figures *figures, const struct ct
         status = draw_by_run(figures, runs, &by_run[i], error);
     if (!status) status = draw_sizes(figures, runs, error);
     if (!status) status = draw_boxes(figures, runs, error);
-    for (size_t m = 0; m < MAPPINGS_MAX && !status; m++)
+    for (size_t m = 0; m < CTS_MAPPING_COUNT && !status; m++)
         status = draw_scaling(figures, runs, m, error);
     return status;
 }

@@ -2,24 +2,18 @@
 #include "report/figures.h"
 #include "report/page.h"
 
-enum { DENSITY_BINS = 128, MAPPINGS_MAX = 32 };
+enum { DENSITY_BINS = 128 };
 
 static enum cts_status analyze_partitions(const struct cts_catalogue *catalogue,
                                           const struct cts_access_source *source, unsigned threads,
                                           struct cts_partition *partition, struct cts_error *error)
 {
     uint32_t counts[CTS_PARTITION_DEFAULT_COUNTS];
-    const struct cts_mapping *mappings[MAPPINGS_MAX];
-    size_t mapping_count = 0;
-    while (cts_mappings[mapping_count] && mapping_count < MAPPINGS_MAX) {
-        mappings[mapping_count] = cts_mappings[mapping_count];
-        mapping_count++;
-    }
     const struct cts_partition_options options = {
         .counts = counts,
         .count_count = cts_partition_default_counts(catalogue, counts),
-        .mappings = mappings,
-        .mapping_count = mapping_count,
+        .mappings = cts_mappings,
+        .mapping_count = CTS_MAPPING_COUNT,
         .threads = threads,
     };
     return cts_partition_analyze(catalogue, source, &options, partition, error);

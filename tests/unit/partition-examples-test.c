@@ -146,13 +146,11 @@ static struct cts_partition analyze_with_launches_of(struct script *s, double la
     static const uint32_t counts[] = {2, 3, 4, 5, 6, 7, 8};
     struct cts_partition result;
     struct cts_error error;
-    size_t mapping_count = 0;
-    while (cts_mappings[mapping_count]) mapping_count++;
     const struct cts_access_source source = source_of(s);
     const struct cts_partition_options options = {.counts = counts,
                                                   .count_count = 7,
                                                   .mappings = cts_mappings,
-                                                  .mapping_count = mapping_count,
+                                                  .mapping_count = CTS_MAPPING_COUNT,
                                                   .best_found = true,
                                                   .local_bytes_per_s = launch_s != 0 ? 1e9 : 0,
                                                   .launch_s = launch_s,

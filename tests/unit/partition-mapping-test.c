@@ -187,6 +187,20 @@ static void grids_that_are_too_long_for_a_curve_are_refused(void **state)
     assert_null(cts_mapping_named("zorder"));
 }
 
+static void the_list_names_them_as_they_name_themselves(void **state)
+{
+    static const char *const names[] = {
+#define X(symbol, name) name,
+        CTS_MAPPINGS(X)
+#undef X
+    };
+    (void)state;
+    for (size_t i = 0; i < CTS_MAPPING_COUNT; i++) {
+        assert_string_equal(cts_mappings[i]->name, names[i]);
+        assert_non_null(cts_mappings[i]->summary);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +214,7 @@ int main(void)
         cmocka_unit_test(fixed_mappings_are_even),
         cmocka_unit_test(block_cyclic_deals_blocks),
         cmocka_unit_test(grids_that_are_too_long_for_a_curve_are_refused),
+        cmocka_unit_test(the_list_names_them_as_they_name_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

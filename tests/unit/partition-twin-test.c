@@ -357,12 +357,13 @@ static unsigned partition_of(const uint32_t grid[3], unsigned cta, const char *m
             for (unsigned d = dimensions; d-- > 0;) z = z << 1 | (((at[d] << b) / n[d]) >> bit & 1);
         return (unsigned)(z * p >> (b * dimensions));
     }
-    /* Hilbert: what it must be is in partition-mapping-test.c */
+    /* Hilbert and what this twin has not been taught: what they must be is in
+     * partition-mapping-test.c */
     const struct cts_mapping *const m = cts_mapping_named(mapping);
     const struct cts_mapping_grid g = cts_mapping_grid_of(grid);
     uint64_t positions[CTAS_MAX], length;
     assert_int_equal(cts_mapping_lay_out(m, &g, positions, &length, NULL), CTS_OK);
-    return (unsigned)(positions[cta] * p / length);
+    return cts_mapping_partition(m, positions[cta], length, p, 0);
 }
 
 struct scale_of {
@@ -702,12 +703,8 @@ static void check_program(struct program *program)
 {
     static const uint32_t counts[] = {1, 2, 3, 5, 12, 70};
     enum { COUNTS = 6 };
-    const struct cts_mapping *mappings[8];
-    size_t mapping_count = 0;
-    while (cts_mappings[mapping_count]) {
-        mappings[mapping_count] = cts_mappings[mapping_count];
-        mapping_count++;
-    }
+    const struct cts_mapping *const *const mappings = cts_mappings;
+    const size_t mapping_count = CTS_MAPPING_COUNT;
     const struct cts_partition_options options = {.counts = counts,
                                                   .count_count = COUNTS,
                                                   .mappings = mappings,

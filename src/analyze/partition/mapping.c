@@ -2,27 +2,19 @@
 
 #include <string.h>
 
-#define CTS_MAPPINGS(X)                                                                            \
-    X(lexicographic)                                                                               \
-    X(colexicographic)                                                                             \
-    X(z_order)                                                                                     \
-    X(hilbert)                                                                                     \
-    X(block_cyclic)
-
-#define X(name) extern const struct cts_mapping cts_mapping_##name;
+#define X(symbol, name) extern const struct cts_mapping cts_mapping_##symbol;
 CTS_MAPPINGS(X)
 #undef X
 
-const struct cts_mapping *const cts_mappings[] = {
-#define X(name) &cts_mapping_##name,
+const struct cts_mapping *const cts_mappings[CTS_MAPPING_COUNT] = {
+#define X(symbol, name) &cts_mapping_##symbol,
     CTS_MAPPINGS(X)
 #undef X
-        NULL,
 };
 
 const struct cts_mapping *cts_mapping_named(const char *name)
 {
-    for (size_t i = 0; cts_mappings[i]; i++)
+    for (size_t i = 0; i < CTS_MAPPING_COUNT; i++)
         if (!strcmp(cts_mappings[i]->name, name)) return cts_mappings[i];
     return NULL;
 }

@@ -2,8 +2,8 @@
  *
  * A mapping lays the CTAs of a grid out on a line: CTA c stands at positions[c] of `length`, and
  * floor(positions[c] * p / length) is its partition of p. Dimensions of extent 1 are dropped first;
- * on a grid of one dimension every line is i of n. A mapping is one file and one line in the table
- * of mapping.c. */
+ * on a grid of one dimension every line is i of n. A mapping is one file, mapping-NAME.c, and one
+ * line of CTS_MAPPINGS. */
 #ifndef CTS_PARTITION_MAPPING_H
 #define CTS_PARTITION_MAPPING_H
 
@@ -14,6 +14,21 @@
 
 enum { CTS_PARTITIONS_MAX = 65535 };
 
+/* All of them, in the order in which results list them: X(symbol, name). */
+#define CTS_MAPPINGS(X)                                                                            \
+    X(lexicographic, "lexicographic")                                                              \
+    X(colexicographic, "colexicographic")                                                          \
+    X(z_order, "z-order")                                                                          \
+    X(hilbert, "hilbert")                                                                          \
+    X(block_cyclic, "block-cyclic")
+
+enum {
+#define X(symbol, name) CTS_MAPPING_##symbol,
+    CTS_MAPPINGS(X)
+#undef X
+        CTS_MAPPING_COUNT
+};
+
 /* A grid without its dimensions of extent 1. */
 struct cts_mapping_grid {
     unsigned dimensions; /* 0 to 3 */
@@ -22,7 +37,7 @@ struct cts_mapping_grid {
 };
 
 struct cts_mapping {
-    const char *name;
+    const char *name;    /* as in CTS_MAPPINGS */
     const char *summary; /* one line */
     /* The line of a grid of two or three dimensions. */
     enum cts_status (*lay_out)(const struct cts_mapping_grid *grid, uint64_t *positions,
@@ -31,8 +46,7 @@ struct cts_mapping {
     uint32_t (*partition)(uint64_t position, uint64_t length, uint32_t p, uint64_t block_ctas);
 };
 
-/* The table, ended by NULL, in the order in which results list them. */
-extern const struct cts_mapping *const cts_mappings[];
+extern const struct cts_mapping *const cts_mappings[CTS_MAPPING_COUNT];
 
 const struct cts_mapping *cts_mapping_named(const char *name); /* or NULL */
 

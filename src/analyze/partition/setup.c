@@ -230,18 +230,16 @@ static enum cts_status make_line(struct cts_partition_model *model,
 
 static enum cts_status make_lines(struct cts_partition_model *model, struct cts_error *error)
 {
-    size_t count = 0;
-    while (cts_mappings[count]) count++;
     const bool all = model->options.best_found; /* the seeds are all that there are */
-    model->lines =
-        cts_array_zeroed(count + model->options.mapping_count, sizeof *model->lines, error);
+    model->lines = cts_array_zeroed(CTS_MAPPING_COUNT + model->options.mapping_count,
+                                    sizeof *model->lines, error);
     if (!model->lines) return CTS_MEMORY;
     for (size_t i = 0; i < model->options.mapping_count; i++) {
         const enum cts_status status =
             make_line(model, model->options.mappings[i], &model->lines[model->line_count++], error);
         if (status) return status;
     }
-    for (size_t i = 0; all && i < count; i++) {
+    for (size_t i = 0; all && i < CTS_MAPPING_COUNT; i++) {
         bool known = false;
         for (size_t k = 0; k < model->line_count; k++)
             known |= model->lines[k].mapping == cts_mappings[i];
