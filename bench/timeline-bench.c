@@ -137,7 +137,8 @@ int main(int argc, char **argv)
     setenv("CTASCOPE_SESSION", "bench", 1);
     record(events / 2);
     const double start = now_s();
-    if (cts_timeline_assemble(argv[1], 1, &assembly, &error)) die("assembling", error.text);
+    const struct cts_assembly_options options = {.threads = 1};
+    if (cts_timeline_assemble(argv[1], &options, &assembly, &error)) die("assembling", error.text);
     printf("assemble_ns %.1f\n", (now_s() - start) * 1e9 / (double)assembly.event_count);
     printf("bytes %.2f\n", (double)assembly.archive_bytes / (double)assembly.event_count);
     double ours = 1e9, library = 1e9;

@@ -83,6 +83,8 @@ struct cts_log_process {
 
 struct cts_assembler {
     const char *run_path;
+    const struct cts_process_end *ends; /* what is known of how processes ended */
+    size_t end_count;
     CTS_LIST(struct cts_log_process) processes;
     struct cts_timeline timeline; /* what is written */
     CTS_LIST(char *) texts;       /* that the timeline points to and nobody else owns */
@@ -109,6 +111,13 @@ void cts_activity_shape(const uint64_t *words, struct cts_timeline_shape *shape)
 /* Finds the shapes of kernels: their first launches'. */
 CTS_MUST_CHECK enum cts_status cts_find_shapes(struct cts_assembler *assembler,
                                                struct cts_error *error);
+
+/* Names in the timeline's gaps what recorders failed to record and processes did not live to tell;
+ * gives those that lack nothing their end. */
+CTS_MUST_CHECK enum cts_status cts_assemble_judge(struct cts_assembler *assembler,
+                                                  struct cts_error *error);
+/* Likewise what the events showed, when all are written. */
+void cts_assemble_judge_events(struct cts_assembler *assembler);
 
 /* Local time to rank 0's, by the readings of the clocks. */
 uint64_t cts_correct_time(const struct cts_log_process *process, uint64_t local_ns);

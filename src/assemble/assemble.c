@@ -67,6 +67,7 @@ static enum cts_status write_archive(struct cts_assembler *a, const char *direct
     if (status) return status;
     status = cts_for_each(a->timeline.location_count, cts_thread_count(threads), assemble_location,
                           a, error);
+    cts_assemble_judge_events(a);
     struct cts_error ending;
     const enum cts_status finished = cts_timeline_finish(a->writer, &ending);
     if (!status && finished) {
@@ -251,6 +252,7 @@ static void release(struct cts_assembler *a)
     free(a->timeline.regions);
     free(a->timeline.communicators);
     free(a->timeline.windows);
+    cts_gaps_release(&a->timeline.gaps);
 }
 
 /* The library that writes the archive does not say why it cannot. */
@@ -280,6 +282,7 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     delete_directory(AT_FDCWD, beside, 0);
     status = cts_unify(a, error);
     if (!status) status = cts_find_shapes(a, error);
+    if (!status) status = cts_assemble_judge(a, error);
     if (!status) status = write_archive(a, beside, threads, error);
     if (!status) status = list_logs(a, beside, error);
     if (!status && access(database, F_OK) == 0) status = note(a, error);
@@ -299,15 +302,17 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     return CTS_OK;
 }
 
-enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
+enum cts_status cts_timeline_assemble(const char *run_path,
+                                      const struct cts_assembly_options *options,
                                       struct cts_assembly *assembly, struct cts_error *error)
 {
-    struct cts_assembler assembler = {.run_path = run_path};
+    struct cts_assembler assembler = {
+        .run_path = run_path, .ends = options->ends, .end_count = options->end_count};
     *assembly = (struct cts_assembly){0};
     const int lock = open(run_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock < 0) return cts_fail_errno(error, errno, "cannot read '%s'", run_path);
     flock(lock, LOCK_EX); /* where it cannot lock, two at once are rare */
-    enum cts_status status = assemble(&assembler, threads, assembly, error);
+    enum cts_status status = assemble(&assembler, options->threads, assembly, error);
     if (status) (void)cts_context(error, "cannot make the timeline of '%s'", run_path);
     release(&assembler);
     close(lock);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
+#include "trace/catalogue.h"
 
 struct cts_assembly {
     uint64_t process_count, location_count, event_count;
@@ -23,14 +24,21 @@ struct cts_assembly {
     char warning[500];          /* likewise the first warning, such as what was lost */
 };
 
+struct cts_assembly_options {
+    unsigned threads;                   /* 0: one per processor */
+    const struct cts_process_end *ends; /* how processes ended, as far as it is known */
+    size_t end_count;
+};
+
 /* Whether a run holds logs: that no archive has been made of yet, or that were not removed since.
  */
 bool cts_timeline_has_logs(const char *run_path);
 
 /* Does nothing (location_count 0) for a run without logs. Notes the processes and what recorders
  * had to say in the run's catalogue. Removes the logs when the archive is whole; on any failure
- * they stay, for another try. `threads` 0: one per processor. */
-CTS_MUST_CHECK enum cts_status cts_timeline_assemble(const char *run_path, unsigned threads,
+ * they stay, for another try. The archive says itself what it lacks (trace/timeline.h, gaps). */
+CTS_MUST_CHECK enum cts_status cts_timeline_assemble(const char *run_path,
+                                                     const struct cts_assembly_options *options,
                                                      struct cts_assembly *assembly,
                                                      struct cts_error *error);
 

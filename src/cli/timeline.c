@@ -40,7 +40,8 @@ enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *tim
         struct cts_assembly assembly;
         if (cts_run_is_held(path))
             return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
-        const enum cts_status status = cts_timeline_assemble(path, 0, &assembly, error);
+        const struct cts_assembly_options options = {0};
+        const enum cts_status status = cts_timeline_assemble(path, &options, &assembly, error);
         if (status) return status;
     }
     const enum cts_status status = cts_timeline_open(path, timeline, error);

@@ -400,6 +400,21 @@ static bool decode(const struct cts_arguments *arguments, struct cts_recording *
     return true;
 }
 
+/* What the archive says that it lacks, and its files; what the run knows of them is there already.
+ */
+static void take_gaps(struct cts_recording *recording, const struct cts_timeline *timeline)
+{
+    struct cts_gaps *const gaps = &recording->timeline_gaps;
+    const size_t known = gaps->named_count;
+    for (size_t i = 0; i < timeline->gaps.named_count; i++) {
+        bool is_known = false;
+        for (size_t k = 0; k < known && !is_known; k++)
+            is_known = strcmp(gaps->texts[k], timeline->gaps.texts[i]) == 0;
+        if (!is_known) cts_gaps_add(gaps, "%s", timeline->gaps.texts[i]);
+    }
+    gaps->count += timeline->gaps.count - timeline->gaps.named_count;
+}
+
 static int info_of_run(const struct cts_arguments *arguments, const char *run_path,
                        const struct cts_timeline *timeline)
 {
@@ -410,6 +425,7 @@ static int info_of_run(const struct cts_arguments *arguments, const char *run_pa
     if (status) return cts_report_error(arguments, &error);
     const struct cts_catalogue *const catalogue = &recording.catalogue;
     const bool is_decoded = decode(arguments, &recording);
+    if (timeline) take_gaps(&recording, timeline);
     status = cts_run_summarise(run_path, catalogue, &summary, &error);
     summary.is_decoded = is_decoded;
     summary.has_gaps = cts_gaps_any(&catalogue->gaps) || cts_gaps_any(&recording.timeline_gaps);

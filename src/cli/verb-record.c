@@ -23,6 +23,7 @@
 #include "common/text-table.h"
 #include "trace/id-claim.h"
 #include "trace/run-lock.h"
+#include "trace/failures-keep.h"
 #include "trace/seal.h"
 #include "cli/shared-options.h"
 
@@ -390,8 +391,11 @@ static void explain_launches(const struct outcome *o, struct cts_error *error)
 /* Why a run holds no access, in one line; false when it holds some. */
 static bool explain_nothing(const struct outcome *o, struct cts_error *error)
 {
+    const char *const failure = cts_catalogue_get(o->catalogue, CTS_FAILURE_MEMORY_KEY);
     if (o->summary->records) return false;
-    if (o->catalogue->rank_count)
+    if (failure)
+        cts_fail(error, CTS_IO, "nothing was recorded: %.*s", (int)strcspn(failure, "\n"), failure);
+    else if (o->catalogue->rank_count)
         explain_launches(o, error);
     else if (o->with_timeline)
         cts_fail(error, CTS_UNSUPPORTED,
@@ -514,14 +518,21 @@ static bool all_ranks_came(const char *run_path)
 }
 
 /* Makes the archive when we are the last; false when that fails. */
-static bool judge_timeline(const struct cts_arguments *arguments, const char *run_path, bool last)
+static bool judge_timeline(const struct cts_arguments *arguments, const char *run_path, bool last,
+                           const struct cts_program_result *program)
 {
     struct cts_error error = {0};
     struct cts_assembly assembly;
+    struct cts_gaps failures = {0};
     if (!last || (under_mpi() && !all_ranks_came(run_path))) return true;
-    const enum cts_status failed = cts_timeline_assemble(run_path, 0, &assembly, &error);
+    const struct cts_assembly_options options = {.ends = program->ends,
+                                                 .end_count = program->end_count};
+    const enum cts_status failed = cts_timeline_assemble(run_path, &options, &assembly, &error);
     enum cts_status status = failed;
-    if (!status && !assembly.location_count)
+    cts_failures_list(run_path, CTS_FAILURE_TIMELINE, "", &failures);
+    if (!assembly.location_count && failures.named_count)
+        status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s", failures.texts[0]);
+    else if (!status && !assembly.location_count)
         status =
             cts_fail(&error, CTS_UNSUPPORTED,
                      "no timeline was recorded: no recorder ran in '%s': it made no CUDA, MPI, "
@@ -534,6 +545,7 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
         cts_report_error(arguments, &error);
     else
         print_timeline(&assembly, run_path);
+    cts_gaps_release(&failures);
     return !failed && (assembly.event_count || !*assembly.failure);
 }
 
@@ -551,7 +563,8 @@ static int judge(const struct cts_arguments *arguments, const char *run_path, in
     if (last && (!mpi || all_ranks_came(run_path))) cts_ids_forget(run_path);
     if (folded) cts_report_error(arguments, &error); /* the journals stay, and are read instead */
     bool sound = true;
-    if (wants_timeline(arguments)) sound = judge_timeline(arguments, run_path, last);
+    if (wants_timeline(arguments)) sound = judge_timeline(arguments, run_path, last, program);
+    if (last) cts_failures_keep(run_path);
     if (last && !folded) (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
     if (wants_memory(arguments)) sound = judge_memory(arguments, run_path) && sound;
     if (!mpi && last && !cts_timeline_has_logs(run_path))

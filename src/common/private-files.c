@@ -20,6 +20,7 @@ struct service {
     bool is_taken, stopping;
     unsigned user_count; /* under `life` */
     pthread_t thread;
+    pid_t process;   /* that it belongs to: not every fork() calls who watches forks */
     bool is_private; /* the thread's own, set before it does any work */
 };
 
@@ -117,6 +118,7 @@ static struct service *make_service(void)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->asked, NULL);
     pthread_cond_init(&s->done, NULL);
+    s->process = getpid();
     if (!start_thread(s)) return s;
     free(s);
     return NULL;
@@ -126,53 +128,65 @@ static struct service *make_service(void)
 
 struct caller {
     int cancel_state, errnum;
+    sigset_t signals;
 };
 
-static struct caller enter(void)
+/* No handler of the program's runs until leave(): one that records would wait for what its own
+ * thread holds. */
+static void enter(struct caller *caller)
 {
-    struct caller caller = {.errnum = errno};
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &caller.cancel_state);
-    return caller;
+    sigset_t all;
+    caller->errnum = errno;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &caller->cancel_state);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &caller->signals);
 }
 
-static void leave(struct caller caller)
+static void leave(const struct caller *caller)
 {
     int ignored;
-    pthread_setcancelstate(caller.cancel_state, &ignored);
-    errno = caller.errnum;
+    pthread_sigmask(SIG_SETMASK, &caller->signals, NULL);
+    pthread_setcancelstate(caller->cancel_state, &ignored);
+    errno = caller->errnum;
 }
 
-/* A file that may not grow further must not kill the program: SIGXFSZ is held back, and swallowed;
- * no handler of the program's runs meanwhile. */
-static void work_here(void (*work)(void *argument), void *argument)
+/* A file that may not grow further must not kill the program: SIGXFSZ, which is held back, is
+ * swallowed. */
+static void work_here(void (*work)(void *argument), void *argument, const struct caller *caller)
 {
-    sigset_t all, before, size_signal;
+    sigset_t size_signal;
     const struct timespec now = {0};
-    sigfillset(&all);
     sigemptyset(&size_signal);
     sigaddset(&size_signal, SIGXFSZ);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
     work(argument);
-    if (!sigismember(&before, SIGXFSZ)) (void)!sigtimedwait(&size_signal, NULL, &now);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!sigismember(&caller->signals, SIGXFSZ)) (void)!sigtimedwait(&size_signal, NULL, &now);
+}
+
+/* NULL in a child that fork() has made without us. */
+static struct service *current_service(void)
+{
+    struct service *const s = service;
+    return s && s->process == getpid() ? s : NULL;
 }
 
 void cts_private_files_begin(void)
 {
-    const struct caller caller = enter();
+    struct caller caller;
+    enter(&caller);
     pthread_once(&fork_once, watch_forks);
     pthread_mutex_lock(&life);
-    if (!service) service = make_service();
+    if (!current_service()) service = make_service();
     if (service) service->user_count++;
     pthread_mutex_unlock(&life);
-    leave(caller);
+    leave(&caller);
 }
 
 void cts_private_files_end(void)
 {
-    const struct caller caller = enter();
+    struct caller caller;
+    enter(&caller);
     pthread_mutex_lock(&life);
-    struct service *const s = service;
+    struct service *const s = current_service();
     const bool last = s && --s->user_count == 0;
     if (last) service = NULL;
     pthread_mutex_unlock(&life);
@@ -187,17 +201,18 @@ void cts_private_files_end(void)
         pthread_mutex_destroy(&s->lock);
         free(s);
     }
-    leave(caller);
+    leave(&caller);
 }
 
 void cts_private_files_do(void (*work)(void *argument), void *argument)
 {
-    const struct caller caller = enter();
-    struct service *const s = service;
+    struct caller caller;
+    enter(&caller);
+    struct service *const s = current_service();
     if (s && pthread_equal(s->thread, pthread_self())) {
         work(argument);
     } else if (!s) {
-        work_here(work, argument);
+        work_here(work, argument, &caller);
     } else {
         pthread_mutex_lock(&s->lock);
         while (s->is_taken) pthread_cond_wait(&s->done, &s->lock);
@@ -210,7 +225,7 @@ void cts_private_files_do(void (*work)(void *argument), void *argument)
         pthread_cond_broadcast(&s->done);
         pthread_mutex_unlock(&s->lock);
     }
-    leave(caller);
+    leave(&caller);
 }
 
 bool cts_private_files_are_private(void)

@@ -48,6 +48,13 @@ static inline uint64_t cts_mapped_file_left(const struct cts_mapped_file *file)
     return file->window ? file->window_offset_bytes + file->window_bytes - file->size_bytes : 0;
 }
 
+/* For files whose parts have sizes of their own: `byte_count` bytes from `offset_bytes` (a multiple
+ * of 64 KiB) take the place of the window, all of their pages writable without a fault. After a
+ * failure the window is as it was. Whoever maps so sets `size_bytes` before the file is closed. */
+CTS_MUST_CHECK enum cts_status cts_mapped_file_map(struct cts_mapped_file *file,
+                                                   uint64_t offset_bytes, size_t byte_count,
+                                                   struct cts_error *error);
+
 /* Removes a file that nothing was committed to, and frees. */
 void cts_mapped_file_discard(struct cts_mapped_file *file);
 

@@ -8,6 +8,7 @@
 
 #include "common/array.h"
 #include "common/parallel.h"
+#include "trace/failures-keep.h"
 #include "trace/seal.h"
 
 /* ---- launches ---- */
@@ -176,6 +177,10 @@ static enum cts_status open_accesses(struct cts_recording *recording, struct cts
     status = compare_launches(recording, error);
     if (status) return status;
     name_missing_files(recording);
+    cts_failures_list(recording->path, CTS_FAILURE_MEMORY, CTS_FAILURE_NO_MEMORY, &catalogue->gaps);
+    cts_failures_list(recording->path, CTS_FAILURE_TIMELINE, CTS_FAILURE_NO_TIMELINE,
+                      &recording->timeline_gaps);
+    cts_failures_recall(catalogue, &recording->timeline_gaps);
     name_unfinished_ranks(recording);
     return CTS_OK;
 }

@@ -10,6 +10,10 @@
  *   FAULT_SERVE    set: the process is started once, and forked before main() for each number that
  *                  comes in on its standard input (struct reply is what it answers); the children
  *                  write to FAULT_SERVE.out and FAULT_SERVE.err
+ *   FAULT_PARTS    a file: lines "LIBRARY FIRST LAST KIND" with the addresses of a library's parts;
+ *                  KIND r: a recorder, o or t: something else, c: used by both. Then only the calls
+ * of recorders are counted: those whose innermost part on the stack, c left out, is r FAULT_OTHERS
+ * a file: the places in parts of kind o that called, each once
  *
  * Streams of C are counted as well, since a library's own calls of read() and write() cannot be
  * seen from here. */
@@ -51,6 +55,8 @@ static struct reply {
     char report[60];
 } *shared; /* with the children that are served; NULL: the report is a file */
 static atomic_int full_file = -1; /* of a stream that met a full device, which stays full */
+
+static void read_parts(const char *path);
 
 /* What one child is: a process that has just been started. */
 static void become_case(const char *outputs)
@@ -107,6 +113,7 @@ __attribute__((constructor)) static void start(void)
     wanted.is_short = strcmp(number, "short") == 0;
     wanted.number = (int)strtol(number, NULL, 10);
     wanted.with_stack = getenv("FAULT_TRACE");
+    if (getenv("FAULT_PARTS")) read_parts(getenv("FAULT_PARTS"));
     if (getenv("FAULT_SERVE")) serve(getenv("FAULT_SERVE"));
     atomic_store(&is_ready, wanted.class && wanted.report);
 }
@@ -133,11 +140,88 @@ __attribute__((destructor)) static void end(void)
     if (atomic_load(&is_ready) && !wanted.first) report("calls", atomic_load(&calls));
 }
 
+/* ---- who calls ---- */
+
+enum { PARTS_MAX = 4000, OTHERS_MAX = 4000, LIBRARY_BYTES = 40 };
+
+static struct part {
+    char library[LIBRARY_BYTES], kind;
+    unsigned long first, last;
+} parts[PARTS_MAX];
+static unsigned part_count;
+static int others_file = -1;
+static unsigned long others[OTHERS_MAX];
+static atomic_uint other_count;
+static __thread bool is_looking __attribute__((tls_model("initial-exec")));
+
+static void read_parts(const char *path)
+{
+    FILE *const file = fopen(path, "r");
+    while (file && part_count < PARTS_MAX) {
+        struct part *const part = &parts[part_count];
+        if (fscanf(file, "%39s %lx %lx %c", part->library, &part->first, &part->last,
+                   &part->kind) != 4)
+            break;
+        part_count++;
+    }
+    if (file) fclose(file);
+    const char *const to = getenv("FAULT_OTHERS");
+    if (to) others_file = open(to, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+/* '-': of a library without parts, through which a recorder may have called; 0: of the program. */
+static char kind_of(const char *library, unsigned long place)
+{
+    static const char *const passed[] = {"libc.so",    "libsqlite3", "libzstd",
+                                         "fault-shim", "ld-linux",   "libpthread"};
+    for (unsigned i = 0; i < sizeof passed / sizeof *passed; i++)
+        if (!strncmp(library, passed[i], strlen(passed[i]))) return '-';
+    for (unsigned i = 0; i < part_count; i++)
+        if (place >= parts[i].first && place <= parts[i].last && !strcmp(library, parts[i].library))
+            return parts[i].kind;
+    return 0;
+}
+
+static void note_other(unsigned long place)
+{
+    char line[40];
+    const unsigned count = atomic_load(&other_count);
+    for (unsigned i = 0; i < count; i++)
+        if (others[i] == place) return;
+    if (count == OTHERS_MAX) return;
+    others[atomic_fetch_add(&other_count, 1)] = place;
+    const int length = snprintf(line, sizeof line, "%lx\n", place);
+    syscall(SYS_write, others_file, line, (size_t)length);
+}
+
+static bool is_of_recorder(void)
+{
+    void *stack[STACK_MAX];
+    bool is_common = false;
+    if (is_looking) return false;
+    is_looking = true;
+    const int depth = backtrace(stack, STACK_MAX);
+    char kind = 0;
+    for (int i = 0; i < depth; i++) {
+        Dl_info info;
+        if (!dladdr((char *)stack[i] - 1, &info) || !info.dli_fname) break;
+        const char *const slash = strrchr(info.dli_fname, '/');
+        const unsigned long place = (unsigned long)((char *)stack[i] - 1 - (char *)info.dli_fbase);
+        kind = kind_of(slash ? slash + 1 : info.dli_fname, place);
+        if (kind == 'c') is_common = true;
+        if (kind == 'o' && others_file >= 0) note_other(place);
+        if (kind != 'c' && kind != '-') break;
+    }
+    is_looking = false;
+    return kind == 'r' || (is_common && kind != 'o' && kind != 't');
+}
+
 /* What is to become of this call. Reports no second time: only one call has the number. */
 static int fate(const char *class, const char *call)
 {
     if (!atomic_load_explicit(&is_ready, memory_order_relaxed) || strcmp(class, wanted.class) != 0)
         return PASS;
+    if (part_count && !is_of_recorder()) return PASS;
     if (atomic_fetch_add(&calls, 1) + 1 != wanted.first) return PASS;
     report(call, wanted.first);
     if (wanted.is_short) return SHORT;

@@ -123,7 +123,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     struct cts_assembly assembly;
     struct cts_error error = {0};
-    if (!cts_timeline_assemble(folder(), 1, &assembly, &error))
+    if (!cts_timeline_assemble(folder(), &(struct cts_assembly_options){.threads = 1}, &assembly,
+                               &error))
         read_again(&assembly);
     else if (!*error.text)
         die("refused without a word");

@@ -2,15 +2,17 @@
 """What docs/guarantees.md promises of the recorder, a sentence a class. With `--long` in front of
 unittest's arguments: a thousand kills, and every call that can fail."""
 import errno
+import json
 import os
 import random
+import re
 import signal
 import subprocess
 import time
 
 import support
 
-LONG = os.environ.get("CTS_LONG_TESTS") == "1"
+LONG = "1" in (os.environ.get("CTS_LONG_TESTS"), os.environ.get("CTS_TEST_LONG"))
 FILL = 4 * 64  # accesses of one launch
 FAIL_CALLS = os.path.join(os.path.dirname(os.path.dirname(support.program_directory)),
                           "fail-calls.so")
@@ -70,6 +72,38 @@ class NotOurs(Guarantee):
 
     def test_descriptors_closed_while_recording(self):
         self.check_files("files-after", "ab")
+
+    def timeline(self, run, launches, whole=True):
+        """A run of time: launches that ended, and whether it is said to be all."""
+        path = json.loads(self.ctascope("path", run, "--format", "json").stdout)
+        self.assertIs(path["lower_bound"], not whole)
+        self.assertIs(self.info(run)["totals"]["complete"], whole)
+        text = self.ctascope("dump", run, "--timeline", "--format", "csv").stdout
+        self.assertGreaterEqual(text.count("fill"), 2 * launches)  # ENTER and LEAVE
+
+    def test_the_timeline_recorder_holds_no_descriptors(self):
+        for what in ("files-before", "files-after"):
+            plain = self.run_(self.program, what).stdout
+            done = self.record(what, self.program, what, options=("--timeline",))
+            self.assertEqual(done.stdout, plain)
+            for name in os.listdir("."):
+                if name[0] in "ab" and name[1] == "-":
+                    with open(name, "rb") as file:
+                        self.assertEqual(file.read(), b"mine\n" * 20)
+            self.timeline(what, 20)
+            count("descriptors")
+        plain = self.run_(self.program, "state").stdout
+        self.assertEqual(self.record("state", self.program, "state",
+                                     options=("--timeline",)).stdout, plain)
+        self.timeline("state", 50)
+        for more in ((), ("first",)):
+            run = f"exhausted-{len(more)}"
+            self.record(run, self.program, "exhausted", *more, options=("--timeline",))
+            self.timeline(run, 50)
+        for what, status in (("daemon", 0), ("twice", 0), ("parent-first", 5)):
+            self.record(what, self.program, what, status=status, options=("--timeline",))
+            self.timeline(what, 3)
+        count("descriptors")
 
     def test_the_process_looks_as_without_us(self):
         plain = self.run_(self.program, "state").stdout
@@ -198,6 +232,22 @@ class Ends(Guarantee):
                                      ("_exit", "quick_exit", "exec") else "closed")
                     self.assertEqual(row["launches_complete"], str(launches))
                     count("exits: all kinds")
+
+    def test_all_kinds_of_a_timeline(self):
+        cases = [(how, 0, True) for how in ("return", "exit", "_exit", "quick_exit", "exec")]
+        cases += [(how, 128 + signal.SIGABRT, False) for how in ("abort", "throw")]
+        cases += [(str(int(number)), 128 + number, False)
+                  for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGINT)]
+        for how, status, whole in cases:
+            with self.subTest(end=how):
+                self.record(how, self.program, "end", how, "3", status=status,
+                            options=("--timeline",))
+                NotOurs.timeline(self, how, 3, whole)
+                count("exits: all kinds, timeline")
+        self.record("pending", self.program, "end", "pending", "2", options=("--timeline",))
+        path = json.loads(self.ctascope("path", "pending", "--format", "json").stdout)
+        asked = re.search("ended before the device work of ", json.dumps(path))
+        self.assertIs(path["lower_bound"], asked is not None)
 
     def test_launches_that_nobody_waited_for(self):
         self.record("run", self.program, "end", "pending", "2")

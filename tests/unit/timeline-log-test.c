@@ -83,7 +83,9 @@ static struct cts_assembly assemble(void)
 {
     struct cts_assembly assembly;
     struct cts_error error = {0};
-    if (cts_timeline_assemble(run_path, 2, &assembly, &error)) fail_msg("%s", error.text);
+    if (cts_timeline_assemble(run_path, &(struct cts_assembly_options){.threads = 2}, &assembly,
+                              &error))
+        fail_msg("%s", error.text);
     return assembly;
 }
 
@@ -393,7 +395,8 @@ static void test_damaged_logs(void **unused)
         assert_int_equal(in_child(record_little, 0), 0);
         snprintf(path, sizeof path, "%s/rank-0/timeline/%s", run_path, names[round % 3]);
         for (uint32_t i = 0; i <= below(3); i++) spoil(path);
-        if (cts_timeline_assemble(run_path, 1, &assembly, &error)) {
+        if (cts_timeline_assemble(run_path, &(struct cts_assembly_options){.threads = 1}, &assembly,
+                                  &error)) {
             assert_non_null(strstr(error.text, "definitions.log"));
             continue;
         }

@@ -7,9 +7,10 @@
 static enum cts_status make_tasks(struct cts_partition_model *model, struct cts_error *error)
 {
     const struct cts_partition_options *const options = &model->options;
-    model->task_count = 1 + options->mapping_count * options->count_count;
-    model->tasks = cts_array_zeroed(model->task_count, sizeof *model->tasks, error);
+    const size_t count = 1 + options->mapping_count * options->count_count;
+    model->tasks = cts_array_zeroed(count, sizeof *model->tasks, error);
     if (!model->tasks) return CTS_MEMORY;
+    model->task_count = count;
     model->tasks[0] = (struct cts_partition_task){.p = 1, .mapping = model->lines[0].mapping};
     struct cts_partition_task *task = &model->tasks[1];
     for (size_t m = 0; m < options->mapping_count; m++)

@@ -1,10 +1,7 @@
-/* Segments of a log: allocated on the disk, then mapped, one at a time. A file is open only while
- * that happens: a program with many threads needs its file descriptors. */
-#include <errno.h>
-#include <fcntl.h>
+/* Segments of a log: allocated on the disk, then mapped, one at a time, by the thread that opens
+ * our files (common/private-files.h): a log takes no descriptor of the program's. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,30 +16,15 @@ static bool log_path(const struct cts_log *log, char *path, size_t path_bytes)
     return length > 0 && (size_t)length < path_bytes;
 }
 
-static void unmap(struct cts_log *log)
-{
-    if (log->segment) munmap(log->segment, log->segment_bytes);
-    log->segment = log->at = log->end = NULL;
-}
-
-/* Allocates [offset, its segment's end) and maps it. All pages are made writable at once:
- * populating a shared mapping only reads them, and then the first event on each page takes a fault
- * of some 3 us, inside of the call that it times. 0 or an errno value. */
-static int map_segment(struct cts_log *log, int file, uint64_t offset)
+/* Allocates [offset, its segment's end) and maps it. */
+static enum cts_status map_segment(struct cts_log *log, uint64_t offset, struct cts_error *error)
 {
     const uint64_t bytes = cts_log_segment_end(offset) - offset;
-    const int errnum = posix_fallocate(file, (off_t)offset, (off_t)bytes);
-    if (errnum) return errnum;
-    void *const segment =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, (off_t)offset);
-    if (segment == MAP_FAILED) return errno;
-    (void)madvise(segment, bytes, MADV_POPULATE_WRITE); /* before Linux 5.14: page by page */
-    log->segment = segment;
-    log->segment_offset = offset;
-    log->segment_bytes = bytes;
-    log->at = segment;
+    const enum cts_status status = cts_mapped_file_map(&log->file, offset, bytes, error);
+    if (status) return status;
+    log->at = (uint64_t *)(void *)log->file.window;
     log->end = log->at + bytes / sizeof *log->at;
-    return 0;
+    return CTS_OK;
 }
 
 static bool take_size(uint64_t bytes)
@@ -58,7 +40,7 @@ static bool take_size(uint64_t bytes)
 
 static void write_header(struct cts_log *log)
 {
-    uint8_t *const header = (uint8_t *)log->segment;
+    uint8_t *const header = log->file.window;
     const uint32_t flags = (log->stream.null_stream ? CTS_LOG_NULL_STREAM : 0) |
                            (log->stream.non_blocking ? CTS_LOG_NON_BLOCKING : 0);
     const uint32_t fields[] = {log->kind,
@@ -70,106 +52,66 @@ static void write_header(struct cts_log *log)
                                flags};
     memcpy(header + 8, fields, sizeof fields);
     memcpy(header, CTS_LOG_MAGIC, 8);
-    log->at = log->segment + CTS_LOG_HEADER_BYTES / sizeof *log->at;
-}
-
-/* What the program sees of us must be nothing: no cancellation inside, errno as it was. */
-struct caller {
-    int cancel_state, errnum;
-};
-
-static struct caller enter_slow(void)
-{
-    struct caller caller = {.errnum = errno};
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &caller.cancel_state);
-    return caller;
-}
-
-static void leave_slow(struct caller caller)
-{
-    int ignored;
-    pthread_setcancelstate(caller.cancel_state, &ignored);
-    errno = caller.errnum;
+    log->at += CTS_LOG_HEADER_BYTES / sizeof *log->at;
 }
 
 bool cts_log_create(struct cts_log *log, enum cts_log_kind kind, uint32_t index)
 {
     char path[PATH_MAX];
+    struct cts_error error;
     log->kind = kind;
     log->index = index;
     if (!take_size(CTS_LOG_FIRST_BYTES)) return false;
-    const struct caller caller = enter_slow();
-    int problem = ENAMETOOLONG;
-    if (log_path(log, path, sizeof path)) {
-        const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        problem = file < 0 ? errno : map_segment(log, file, 0);
-        if (file >= 0) close(file);
-        if (!problem) write_header(log);
-        if (problem && file >= 0) unlink(path);
+    enum cts_status status =
+        log_path(log, path, sizeof path)
+            ? cts_mapped_file_create(&log->file, path, 0, false, &error)
+            : cts_fail(&error, CTS_LIMIT, "cannot make '%s': the path is too long", path);
+    if (!status && (status = map_segment(log, 0, &error))) cts_mapped_file_discard(&log->file);
+    if (!status) {
+        write_header(log);
+        return true;
     }
-    if (problem) {
-        char text[100];
-        cts_recorder_fail("cannot make '%s': %s; events from here on are lost", path,
-                          strerror_r(problem, text, sizeof text));
-        log->closed = true;
-    }
-    leave_slow(caller);
-    return !problem;
+    log->closed = true;
+    cts_recorder_fail("%s; events from here on are lost", error.text);
+    return false;
 }
 
 uint64_t *cts_log_next_segment(struct cts_log *log, uint32_t words)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
+    struct cts_error error;
     const bool on = atomic_load(&p->state) == CTS_ON;
     if (!on || log->closed || words > CTS_LOG_RECORD_WORDS_MAX) {
         atomic_fetch_add(&log->lost_count, 1);
         return NULL;
     }
-    char path[PATH_MAX];
-    const uint64_t offset = log->segment_offset + log->segment_bytes;
-    if (!take_size(cts_log_segment_end(offset) - offset)) {
-        atomic_fetch_add(&log->lost_count, 1);
-        return NULL;
-    }
-    const struct caller caller = enter_slow();
-    uint64_t *const before = log->segment;
-    const uint64_t before_bytes = log->segment_bytes;
-    int problem = ENAMETOOLONG;
-    if (log_path(log, path, sizeof path)) {
-        const int file = open(path, O_RDWR | O_CLOEXEC);
-        problem = file < 0 ? errno : map_segment(log, file, offset);
-        if (file >= 0) close(file);
-    }
-    if (problem) {
-        char text[100];
+    const uint64_t offset = log->file.window_offset_bytes + log->file.window_bytes;
+    if (take_size(cts_log_segment_end(offset) - offset)) {
+        if (!map_segment(log, offset, &error)) return log->at;
         /* The segment stays mapped: the definitions' one has room for what is said now. */
-        cts_recorder_fail("cannot write '%s': %s; events from here on are lost", path,
-                          strerror_r(problem, text, sizeof text));
-        atomic_fetch_add(&log->lost_count, 1);
-    } else {
-        munmap(before, before_bytes);
+        cts_recorder_fail("%s; events from here on are lost", error.text);
     }
-    leave_slow(caller);
-    return problem ? NULL : log->at;
+    atomic_fetch_add(&log->lost_count, 1);
+    return NULL;
 }
 
 void cts_log_close(struct cts_log *log)
 {
-    char path[PATH_MAX];
-    if (log->closed || !log->segment) return;
-    const struct caller caller = enter_slow();
+    struct cts_mapped_file *const file = &log->file;
+    if (log->closed || !file->window) return;
+    const uint64_t mapped_bytes = file->window_offset_bytes + file->window_bytes;
     const uint64_t length =
-        log->segment_offset + (uint64_t)((uint8_t *)log->at - (uint8_t *)log->segment);
+        file->window_offset_bytes + (uint64_t)((uint8_t *)log->at - file->window);
+    file->size_bytes = length;
     log->closed = true;
-    unmap(log);
-    if (log_path(log, path, sizeof path) && truncate(path, (off_t)length) == 0)
-        atomic_fetch_sub(&cts_recorder_process.size_bytes,
-                         log->segment_offset + log->segment_bytes - length);
-    leave_slow(caller);
+    log->at = log->end = NULL;
+    if (!cts_mapped_file_close(file, false, NULL))
+        atomic_fetch_sub(&cts_recorder_process.size_bytes, mapped_bytes - length);
 }
 
 void cts_log_forget(struct cts_log *log)
 {
     log->closed = true;
-    unmap(log);
+    log->at = log->end = NULL;
+    (void)cts_mapped_file_close(&log->file, true, NULL);
 }

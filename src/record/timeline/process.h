@@ -4,9 +4,11 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 
 #include "trace/log/log.h"
+#include "trace/mapped-file.h"
 #include "record/timeline/recorder.h"
 
 #define CTS_LIKELY(x) __builtin_expect(!!(x), 1)
@@ -16,8 +18,7 @@
  * them. */
 struct cts_log {
     uint64_t *at, *end;
-    uint64_t *segment; /* what is mapped; NULL: nothing */
-    uint64_t segment_offset, segment_bytes;
+    struct cts_mapped_file file; /* its window is the segment */
     bool busy; /* a record is being written: a signal handler's event is lost, not mixed in */
     bool closed;
     enum cts_log_kind kind;
@@ -28,6 +29,13 @@ struct cts_log {
     bool destroyed;
     struct cts_log *next; /* of all logs of the process */
 };
+
+/* A definition while it is made. */
+struct cts_definition {
+    uint64_t words[CTS_LOG_RECORD_WORDS_MAX];
+    uint32_t count;
+};
+enum { CTS_DEFINITIONS_NESTED = 3 }; /* one, and what is said when it cannot be written */
 
 enum cts_recorder_state { CTS_UNOPENED, CTS_ON, CTS_OFF };
 
@@ -43,8 +51,20 @@ struct cts_recorder_process {
     uint32_t log_count, refused_count; /* logs made; locations that had to do without one */
     struct cts_log *_Atomic logs;
     struct cts_log *forgotten; /* of the process that forked this one: others may hold them */
+    /* Too large for the stack of a thread of the program's. */
+    struct cts_definition making[CTS_DEFINITIONS_NESTED];
+    unsigned making_count;
 };
 extern struct cts_recorder_process cts_recorder_process;
+
+/* The process's lock. No handler of the program's runs in the thread that has it, which would find
+ * everything half done; errno stays as it was. */
+struct cts_recorder_hold {
+    sigset_t signals;
+    int errnum;
+};
+void cts_recorder_hold(struct cts_recorder_hold *hold);
+void cts_recorder_release(const struct cts_recorder_hold *hold);
 
 /* Opens the process's recording when the environment asks for it; the state then. */
 enum cts_recorder_state cts_recorder_open(void);
@@ -73,11 +93,10 @@ static inline void cts_log_commit(struct cts_log *log, uint64_t *at, uint64_t wo
     log->at = at + words;
 }
 
-/* Definitions, under the process's lock. */
-struct cts_definition {
-    uint64_t words[CTS_LOG_RECORD_WORDS_MAX];
-    uint32_t count;
-};
+/* Definitions, under the process's lock: begin one, add to it, write it. The first word is set when
+ * it is written. */
+struct cts_definition *cts_definition_begin(void);
+void cts_definition_word(struct cts_definition *definition, uint64_t word);
 void cts_definition_text(struct cts_definition *definition, const char *text);
 /* Appends the definition; `kept`: forked children get it, too. */
 void cts_definition_write(struct cts_definition *definition, unsigned type, uint32_t high,

@@ -87,15 +87,12 @@ static bool is_on(void)
 static void write_texts(unsigned type, uint32_t high, const char *const *texts, unsigned count,
                         bool kept)
 {
-    struct cts_recorder_process *const p = &cts_recorder_process;
-    const int errnum = errno;
-    struct cts_definition d;
-    d.count = 1;
-    for (unsigned i = 0; i < count; i++) cts_definition_text(&d, texts[i]);
-    pthread_mutex_lock(&p->lock);
-    cts_definition_write(&d, type, high, kept);
-    pthread_mutex_unlock(&p->lock);
-    errno = errnum;
+    struct cts_recorder_hold hold;
+    cts_recorder_hold(&hold);
+    struct cts_definition *const d = cts_definition_begin();
+    for (unsigned i = 0; i < count; i++) cts_definition_text(d, texts[i]);
+    cts_definition_write(d, type, high, kept);
+    cts_recorder_release(&hold);
 }
 
 static void write_text(unsigned type, uint32_t high, const char *text, bool kept)
@@ -106,11 +103,16 @@ static void write_text(unsigned type, uint32_t high, const char *text, bool kept
 static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder_stream *stream)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
+    struct cts_recorder_hold hold;
     struct cts_log *const log = calloc(1, sizeof *log);
-    if (!log) return NULL;
+    if (!log) {
+        cts_recorder_fail("no memory for the log of a %s; events from here on are lost",
+                          kind == CTS_LOG_STREAM ? "stream" : "thread");
+        return NULL;
+    }
     pthread_mutex_init(&log->lock, NULL);
     if (stream) log->stream = *stream;
-    pthread_mutex_lock(&p->lock);
+    cts_recorder_hold(&hold);
     bool made = false;
     const bool on = atomic_load(&p->state) == CTS_ON;
     if (on && p->log_count < LOGS_MAX)
@@ -124,7 +126,7 @@ static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder
         log->next = atomic_load(&p->logs);
         atomic_store(&p->logs, log);
     }
-    pthread_mutex_unlock(&p->lock);
+    cts_recorder_release(&hold);
     if (made) return log;
     free(log);
     return NULL;
@@ -167,8 +169,8 @@ static struct cts_log *stream(const struct cts_recorder_stream *wanted)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
     if (!is_on_now()) return NULL;
-    const int errnum = errno;
-    pthread_mutex_lock(&p->lock);
+    struct cts_recorder_hold hold;
+    cts_recorder_hold(&hold);
     struct cts_log *log = atomic_load(&p->logs);
     uint32_t ordinal = 0;
     for (; log; log = log->next) {
@@ -184,17 +186,17 @@ static struct cts_log *stream(const struct cts_recorder_stream *wanted)
         if (made.ordinal == CTS_TIMELINE_NONE) made.ordinal = ordinal;
         log = new_log(CTS_LOG_STREAM, &made);
     }
-    pthread_mutex_unlock(&p->lock);
-    errno = errnum;
+    cts_recorder_release(&hold);
     return log;
 }
 
 static void stream_destroyed(struct cts_log *log)
 {
     if (!log) return;
-    pthread_mutex_lock(&cts_recorder_process.lock);
+    struct cts_recorder_hold hold;
+    cts_recorder_hold(&hold);
     log->destroyed = true;
-    pthread_mutex_unlock(&cts_recorder_process.lock);
+    cts_recorder_release(&hold);
 }
 
 static void device(uint32_t number, const char *name, const char *kind)
@@ -234,11 +236,19 @@ static inline void end_record(struct cts_log *log)
     log->busy = false;
 }
 
+/* A region that found no memory for its name has no number. */
+static inline uint64_t *room_of_region(struct cts_log *log, uint32_t words, uint32_t of_region)
+{
+    if (CTS_LIKELY(of_region != CTS_TIMELINE_NONE)) return cts_log_room(log, words);
+    atomic_fetch_add_explicit(&log->lost_count, 1, memory_order_relaxed);
+    return NULL;
+}
+
 static inline void enter_or_leave(struct cts_log *log, uint32_t of_region,
                                   enum cts_timeline_event_kind kind)
 {
     if (!begin_record(log)) return;
-    uint64_t *const at = cts_log_room(log, 2);
+    uint64_t *const at = room_of_region(log, 2, of_region);
     if (CTS_LIKELY(at != NULL)) {
         at[1] = cts_clock_ns();
         cts_log_commit(log, at, cts_log_word(CTS_RECORD_EVENT + kind, 2, false, of_region), 2);
@@ -292,10 +302,11 @@ static void event(struct cts_log *log, const struct cts_timeline_event *given,
 
 /* ---- events of a device ---- */
 
-static void write_to_stream(struct cts_log *log, const uint64_t *words, uint32_t count)
+static void write_to_stream(struct cts_log *log, const uint64_t *words, uint32_t count,
+                            uint32_t of_region)
 {
     pthread_mutex_lock(&log->lock);
-    uint64_t *const at = cts_log_room(log, count);
+    uint64_t *const at = room_of_region(log, count, of_region);
     if (at) {
         memcpy(at + 1, words + 1, (count - 1) * sizeof *at);
         cts_log_commit(log, at, words[0], count);
@@ -324,7 +335,7 @@ static void activity(struct cts_log *log, const struct cts_recorder_activity *a)
         count = 9;
     }
     words[0] = cts_log_word(CTS_RECORD_ACTIVITY, count, false, a->region);
-    write_to_stream(log, words, count);
+    write_to_stream(log, words, count, a->region);
 }
 
 static void copy(struct cts_log *log, const struct cts_recorder_copy *c)
@@ -338,24 +349,21 @@ static void copy(struct cts_log *log, const struct cts_recorder_copy *c)
         c->correlation,
         c->source ? c->source->index : CTS_TIMELINE_NONE,
     };
-    write_to_stream(log, words, 6);
+    write_to_stream(log, words, 6, 0);
 }
 
 /* ---- the process ---- */
 
 static void write_two(unsigned type, uint32_t high, uint64_t first, uint64_t second, bool two)
 {
-    struct cts_recorder_process *const p = &cts_recorder_process;
+    struct cts_recorder_hold hold;
     if (!is_on_now()) return;
-    const int errnum = errno;
-    struct cts_definition d;
-    d.words[1] = first;
-    d.words[2] = second;
-    d.count = two ? 3 : 2;
-    pthread_mutex_lock(&p->lock);
-    cts_definition_write(&d, type, high, false);
-    pthread_mutex_unlock(&p->lock);
-    errno = errnum;
+    cts_recorder_hold(&hold);
+    struct cts_definition *const d = cts_definition_begin();
+    cts_definition_word(d, first);
+    if (two) cts_definition_word(d, second);
+    cts_definition_write(d, type, high, false);
+    cts_recorder_release(&hold);
 }
 
 static void mpi(uint32_t rank, uint32_t count)
@@ -368,19 +376,21 @@ static void clock_reading(uint64_t local_ns, int64_t offset_ns)
     write_two(CTS_RECORD_CLOCK, 0, local_ns, (uint64_t)offset_ns, true);
 }
 
+static void write_lost(const char *what, uint64_t count)
+{
+    struct cts_definition *const d = cts_definition_begin();
+    cts_definition_word(d, count);
+    cts_definition_text(d, what);
+    cts_definition_write(d, CTS_RECORD_LOST, 0, false);
+}
+
 static void lost(const char *what, uint64_t count)
 {
-    struct cts_recorder_process *const p = &cts_recorder_process;
+    struct cts_recorder_hold hold;
     if (!is_on_now()) return;
-    const int errnum = errno;
-    struct cts_definition d;
-    d.words[1] = count;
-    d.count = 2;
-    cts_definition_text(&d, what);
-    pthread_mutex_lock(&p->lock);
-    cts_definition_write(&d, CTS_RECORD_LOST, 0, false);
-    pthread_mutex_unlock(&p->lock);
-    errno = errnum;
+    cts_recorder_hold(&hold);
+    write_lost(what, count);
+    cts_recorder_release(&hold);
 }
 
 static void message(const char *severity, const char *text)
@@ -395,34 +405,27 @@ static void message(const char *severity, const char *text)
 static void finish(void)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
-    const int errnum = errno;
-    pthread_mutex_lock(&p->lock);
+    struct cts_recorder_hold hold;
+    cts_recorder_hold(&hold);
     const int before = atomic_load(&p->state);
     uint64_t lost_count = 0;
     for (struct cts_log *log = atomic_load(&p->logs); log; log = log->next)
         lost_count += atomic_load(&log->lost_count);
-    struct cts_definition d;
     if (p->definitions.at && !p->definitions.closed) {
-        if (lost_count) {
-            d.words[1] = lost_count;
-            d.count = 2;
-            cts_definition_text(&d, "events that found no room");
-            cts_definition_write(&d, CTS_RECORD_LOST, 0, false);
-        }
-        d.words[1] = cts_clock_ns();
-        d.count = 2;
-        cts_definition_write(&d, CTS_RECORD_FINISH, 0, false);
+        if (lost_count) write_lost("events that found no room", lost_count);
+        struct cts_definition *const d = cts_definition_begin();
+        cts_definition_word(d, cts_clock_ns());
+        cts_definition_write(d, CTS_RECORD_FINISH, 0, false);
         cts_log_close(&p->definitions);
     }
     if (before != CTS_UNOPENED) atomic_store(&p->state, CTS_OFF);
-    pthread_mutex_unlock(&p->lock);
     if (my_log) {
         struct cts_log *const mine = my_log;
         my_log = NULL;
         my_end = true;
         cts_log_close(mine);
     }
-    errno = errnum;
+    cts_recorder_release(&hold);
 }
 
 __attribute__((destructor)) static void end_of_program(void)

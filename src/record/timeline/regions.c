@@ -4,7 +4,6 @@
  * lock. */
 #include "record/timeline/regions.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,14 +83,13 @@ static struct interned *make_entry(const struct cts_timeline_region *region, uin
 static void define_region(const struct interned *entry)
 {
     const struct cts_timeline_region *const r = &entry->region;
-    struct cts_definition d;
-    d.words[1] = cts_log_pair(r->paradigm, r->role);
-    d.words[2] = cts_log_pair(r->begin_line, r->end_line);
-    d.count = 3;
-    cts_definition_text(&d, r->name);
-    cts_definition_text(&d, r->canonical_name);
-    cts_definition_text(&d, r->file);
-    cts_definition_write(&d, CTS_RECORD_REGION, entry->number, true);
+    struct cts_definition *const d = cts_definition_begin();
+    cts_definition_word(d, cts_log_pair(r->paradigm, r->role));
+    cts_definition_word(d, cts_log_pair(r->begin_line, r->end_line));
+    cts_definition_text(d, r->name);
+    cts_definition_text(d, r->canonical_name);
+    cts_definition_text(d, r->file);
+    cts_definition_write(d, CTS_RECORD_REGION, entry->number, true);
 }
 
 uint32_t cts_recorder_region(const struct cts_timeline_region *region)
@@ -100,8 +98,8 @@ uint32_t cts_recorder_region(const struct cts_timeline_region *region)
     const struct interned *entry =
         find(atomic_load_explicit(&table, memory_order_acquire), hash, region);
     if (CTS_LIKELY(entry != NULL)) return entry->number;
-    const int errnum = errno;
-    pthread_mutex_lock(&cts_recorder_process.lock);
+    struct cts_recorder_hold hold;
+    cts_recorder_hold(&hold);
     entry = find(atomic_load(&table), hash, region);
     struct table *const into = entry ? NULL : grown_table();
     if (into) {
@@ -113,9 +111,10 @@ uint32_t cts_recorder_region(const struct cts_timeline_region *region)
             entry = made;
         }
     }
-    pthread_mutex_unlock(&cts_recorder_process.lock);
-    errno = errnum;
-    return entry ? entry->number : 0;
+    if (!entry)
+        cts_recorder_fail("no memory for the name of a region; events from here on are lost");
+    cts_recorder_release(&hold);
+    return entry ? entry->number : CTS_TIMELINE_NONE;
 }
 
 /* ---- communicators and windows ---- */
@@ -135,7 +134,10 @@ static uint32_t find_communicator(const struct cts_recorder_communicator *wanted
             return i;
     struct known_communicator *const grown =
         reallocarray(communicators, communicator_count + 1, sizeof *grown);
-    if (!grown) return 0;
+    if (!grown) {
+        cts_recorder_fail("no memory for a communicator; events from here on are lost");
+        return CTS_TIMELINE_NONE;
+    }
     communicators = grown;
     grown[communicator_count] = (struct known_communicator){
         .creator = wanted->creator, .number = wanted->number, .group = wanted->group};
@@ -146,55 +148,52 @@ static uint32_t find_communicator(const struct cts_recorder_communicator *wanted
 static void define_members(uint32_t number, const uint32_t *members, uint32_t count)
 {
     enum { AT_ONCE = 2 * (CTS_LOG_RECORD_WORDS_MAX - 2) };
-    struct cts_definition d;
     for (uint32_t first = 0; first < count; first += AT_ONCE) {
         const uint32_t part = count - first < AT_ONCE ? count - first : AT_ONCE;
-        d.words[1] = cts_log_pair(first, part);
+        struct cts_definition *const d = cts_definition_begin();
+        cts_definition_word(d, cts_log_pair(first, part));
         for (uint32_t i = 0; i < part; i += 2)
-            d.words[2 + i / 2] =
-                cts_log_pair(members[first + i], i + 1 < part ? members[first + i + 1] : 0);
-        d.count = 2 + (part + 1) / 2;
-        cts_definition_write(&d, CTS_RECORD_MEMBERS, number, true);
+            cts_definition_word(
+                d, cts_log_pair(members[first + i], i + 1 < part ? members[first + i + 1] : 0));
+        cts_definition_write(d, CTS_RECORD_MEMBERS, number, true);
     }
 }
 
 uint32_t cts_recorder_communicator(const struct cts_recorder_communicator *wanted)
 {
-    const int errnum = errno;
-    pthread_mutex_lock(&cts_recorder_process.lock);
+    struct cts_recorder_hold hold;
+    cts_recorder_hold(&hold);
     const uint32_t before = communicator_count;
     const uint32_t number = find_communicator(wanted);
-    struct known_communicator *const known = communicators ? &communicators[number] : NULL;
+    struct known_communicator *const known =
+        number != CTS_TIMELINE_NONE ? &communicators[number] : NULL;
     const bool more_members = known && wanted->members && !known->has_members;
     const bool more_name = known && wanted->name && !known->has_name;
     if (known && (communicator_count != before || more_members || more_name)) {
-        struct cts_definition d;
-        d.words[1] = cts_log_pair(wanted->creator, wanted->number);
-        d.words[2] = cts_log_pair(wanted->parent_creator, wanted->parent_number);
-        d.words[3] = cts_log_pair(more_members ? wanted->member_count : 0, wanted->group);
-        d.count = 4;
-        cts_definition_text(&d, wanted->name);
-        cts_definition_write(&d, CTS_RECORD_COMMUNICATOR, number, true);
+        struct cts_definition *const d = cts_definition_begin();
+        cts_definition_word(d, cts_log_pair(wanted->creator, wanted->number));
+        cts_definition_word(d, cts_log_pair(wanted->parent_creator, wanted->parent_number));
+        cts_definition_word(d,
+                            cts_log_pair(more_members ? wanted->member_count : 0, wanted->group));
+        cts_definition_text(d, wanted->name);
+        cts_definition_write(d, CTS_RECORD_COMMUNICATOR, number, true);
         if (more_members) define_members(number, wanted->members, wanted->member_count);
         known->has_members |= more_members;
         known->has_name |= more_name;
     }
-    pthread_mutex_unlock(&cts_recorder_process.lock);
-    errno = errnum;
+    cts_recorder_release(&hold);
     return number;
 }
 
 uint32_t cts_recorder_window(uint32_t communicator, const char *name)
 {
-    const int errnum = errno;
-    struct cts_definition d;
-    d.words[1] = communicator;
-    d.count = 2;
-    cts_definition_text(&d, name);
-    pthread_mutex_lock(&cts_recorder_process.lock);
+    struct cts_recorder_hold hold;
+    cts_recorder_hold(&hold);
     const uint32_t number = window_count++;
-    cts_definition_write(&d, CTS_RECORD_WINDOW, number, true);
-    pthread_mutex_unlock(&cts_recorder_process.lock);
-    errno = errnum;
+    struct cts_definition *const d = cts_definition_begin();
+    cts_definition_word(d, communicator);
+    cts_definition_text(d, name);
+    cts_definition_write(d, CTS_RECORD_WINDOW, number, true);
+    cts_recorder_release(&hold);
     return number;
 }

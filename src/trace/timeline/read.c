@@ -276,6 +276,24 @@ static enum cts_status keep_text(struct cts_timeline *timeline, OTF2_ErrorCode c
     return CTS_OK;
 }
 
+/* What whoever wrote the archive says that it lacks. */
+static enum cts_status read_gaps(struct cts_timeline *timeline, struct cts_error *error)
+{
+    struct cts_timeline_private *const p = timeline->private_data;
+    uint32_t count = 0;
+    char **names = NULL;
+    OTF2_ErrorCode code = OTF2_Reader_GetPropertyNames(p->reader, &count, &names);
+    for (uint32_t i = 0; i < count && !code; i++) {
+        char *text = NULL;
+        if (strncmp(names[i], CTS_OTF2_MISSING, strlen(CTS_OTF2_MISSING)) != 0) continue;
+        code = OTF2_Reader_GetProperty(p->reader, names[i], &text);
+        if (!code) cts_gaps_add(&timeline->gaps, "%s", text);
+        free(text);
+    }
+    free(names);
+    return code ? cts_otf2_fail(error, CTS_FORMAT, code, "its properties cannot be read") : CTS_OK;
+}
+
 static enum cts_status open_reader(struct cts_timeline *timeline, struct cts_error *error)
 {
     struct cts_timeline_private *const p = timeline->private_data;
@@ -293,6 +311,7 @@ static enum cts_status open_reader(struct cts_timeline *timeline, struct cts_err
     text = NULL;
     code = OTF2_Reader_GetDescription(p->reader, &text);
     status = keep_text(timeline, code, text, &timeline->description, error);
+    if (!status) status = read_gaps(timeline, error);
     if (!status) status = cts_timeline_read_definitions(timeline, error);
     if (!status) status = open_local_files(timeline, error);
     if (!status) {

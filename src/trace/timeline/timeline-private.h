@@ -65,6 +65,9 @@ enum cts_status cts_otf2_fail(struct cts_error *error, enum cts_status status, O
                               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Pthread locks for an archive that several threads read or write. */
+/* Properties of an archive, each with a line on what it lacks: a prefix, then a number. */
+#define CTS_OTF2_MISSING "CTASCOPE::MISSING_"
+
 OTF2_ErrorCode cts_otf2_lock_reader(OTF2_Reader *reader);
 OTF2_ErrorCode cts_otf2_lock_archive(OTF2_Archive *archive);
 

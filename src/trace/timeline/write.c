@@ -501,6 +501,23 @@ static void agree(const struct cts_timeline_writer *writer, enum cts_status *sta
     (void)cts_processes_agree(writer->processes, status, error);
 }
 
+/* What the archive lacks, where its readers look first. The library takes a line of text. */
+static OTF2_ErrorCode write_gaps(const struct cts_timeline_writer *writer)
+{
+    const struct cts_gaps *const gaps = &writer->definitions->gaps;
+    OTF2_ErrorCode code = OTF2_SUCCESS;
+    if (writer->processes && writer->processes->rank) return code;
+    for (size_t i = 0; i < gaps->named_count && !code; i++) {
+        char name[sizeof CTS_OTF2_MISSING + 20], text[1000];
+        snprintf(name, sizeof name, CTS_OTF2_MISSING "%zu", i);
+        snprintf(text, sizeof text, "%s", gaps->texts[i]);
+        for (char *c = text; *c; c++)
+            if (*c == '\n') *c = ' ';
+        code = OTF2_Archive_SetProperty(writer->archive, name, text, true);
+    }
+    return code;
+}
+
 enum cts_status cts_timeline_finish(struct cts_timeline_writer *writer, struct cts_error *error)
 {
     if (!writer) return CTS_OK;
@@ -510,6 +527,7 @@ enum cts_status cts_timeline_finish(struct cts_timeline_writer *writer, struct c
     if (!status) agree(writer, &status, OTF2_Archive_CloseEvtFiles(writer->archive), error);
     if (!status) agree(writer, &status, write_local_definitions(writer), error);
     if (!status) agree(writer, &status, write_global_definitions(writer), error);
+    if (!status) agree(writer, &status, write_gaps(writer), error);
     const OTF2_ErrorCode closed = OTF2_Archive_Close(writer->archive);
     if (!status && closed)
         status = cts_otf2_fail(error, CTS_IO, closed, "cannot write '%s'", writer->path);

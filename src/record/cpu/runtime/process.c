@@ -9,6 +9,7 @@
  * every call in it fails with cudaErrorInitializationError, unless the parent had made none. */
 #include "runtime.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -24,6 +25,7 @@
 #include "registry.h"
 #include "stream.h"
 #include "timeline.h"
+#include "trace/failures.h"
 
 __thread bool cts_in_callback;
 
@@ -83,16 +85,21 @@ static void in_child_of_fork(void)
     if (atomic_load(&started)) atomic_store(&forked, true);
 }
 
-static void start(void)
+/* A variable of the environment that cannot be understood. */
+static void refuse(const char *reason)
+{
+    cts_say("%s; nothing is recorded", reason);
+    if (environment.run_path) cts_failure_leave(environment.run_path, CTS_FAILURE_MEMORY, reason);
+    environment.run_path = NULL;
+    environment.timeline = false;
+}
+
+static void begin(void)
 {
     pthread_atfork(NULL, NULL, in_child_of_fork);
     struct cts_error error;
     const bool sound = cts_environment_read(&environment, &error) == CTS_OK;
-    if (!sound) {
-        cts_say("%s; nothing is recorded", error.text);
-        environment.run_path = NULL;
-        environment.timeline = false;
-    }
+    if (!sound) refuse(error.text);
     if (!cts_memory_sums_start(environment.memory_sums))
         cts_say("cannot write '%s' (CTASCOPE_MEMORY_SUMS)", environment.memory_sums);
     cts_cpu_timeline_start();
@@ -112,6 +119,13 @@ static void start(void)
     cts_ranges_start();
     cts_record_start();
     atomic_store(&started, true);
+}
+
+static void start(void)
+{
+    const int errnum = errno;
+    begin();
+    errno = errnum;
 }
 
 cudaError_t cts_enter_lenient(void)

@@ -21,6 +21,7 @@
 #include "common/name-filter.h"
 #include "hosts.h"
 #include "record-file.h"
+#include "trace/failures.h"
 #include "trace/write/collector.h"
 #include "stream.h"
 #include "timeline.h"
@@ -81,8 +82,9 @@ static bool is_expression_sound(void)
         cts_name_filter_release(&filter);
         return true;
     }
-    cts_say("CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression: %s; nothing is recorded",
-            name, error.text);
+    (void)cts_context(&error, "CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression", name);
+    cts_say("%s; nothing is recorded", error.text);
+    cts_failure_leave(cts_environment()->run_path, CTS_FAILURE_MEMORY, error.text);
     return false;
 }
 
@@ -96,6 +98,7 @@ void cts_record_start(void)
     struct cts_error error;
     if (cts_collector_open(&options, &collector, &error) != CTS_OK) {
         cts_say("%s; nothing is recorded", error.text);
+        cts_failure_leave(environment->run_path, CTS_FAILURE_MEMORY, error.text);
         return;
     }
     catalogue = cts_collector_catalogue(collector);

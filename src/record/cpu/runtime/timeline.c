@@ -24,6 +24,7 @@
 #include "range.h"
 #include "record.h"
 #include "record/timeline/recorder.h"
+#include "trace/failures.h"
 #include "registry.h"
 #include "stream.h"
 #include "work.h"
@@ -90,6 +91,8 @@ void cts_cpu_timeline_start(void)
     if (cts_environment()->timeline) {
         recorder = load(reason, sizeof reason);
         if (!recorder) cts_say("no timeline is recorded: %s", reason);
+        if (!recorder && cts_environment()->run_path)
+            cts_failure_leave(cts_environment()->run_path, CTS_FAILURE_TIMELINE, reason);
     }
     if (!recorder || !recorder->is_on()) {
         atomic_store(&cts_cpu_timeline_state, CTS_TIMELINE_OFF);
