@@ -21,6 +21,42 @@
 #include "trace/catalogue-note.h"
 #include "trace/rank-claim.h"
 
+/* Deletes a directory of files and of directories of files. */
+static void delete_directory(int parent, const char *name, int depth)
+{
+    const int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
+    struct dirent *entry;
+    while (stream && (entry = readdir(stream))) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (unlinkat(directory, entry->d_name, 0) && depth < 4)
+            delete_directory(directory, entry->d_name, depth + 1);
+    }
+    if (stream) closedir(stream);
+    unlinkat(parent, name, AT_REMOVEDIR);
+}
+
+/* Whether a process was killed between making its directory and writing the first word of its log
+ * of definitions, before which it makes no other. */
+static bool is_stillborn(const char *path)
+{
+    char definitions[PATH_MAX + 20];
+    uint64_t first = 0;
+    snprintf(definitions, sizeof definitions, "%s/definitions.log", path);
+    const int file = open(definitions, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0 && errno != ENOENT) return false;
+    const bool has_word = file >= 0 && (read(file, &first, sizeof first) < 0 || first);
+    if (file >= 0) close(file);
+    if (has_word) return false;
+    DIR *const directory = opendir(path);
+    size_t count = 0;
+    struct dirent *entry;
+    while (directory && (entry = readdir(directory)))
+        count += entry->d_name[0] != '.' && strcmp(entry->d_name, "definitions.log") != 0;
+    if (directory) closedir(directory);
+    return directory && !count;
+}
+
 static enum cts_status find_processes(struct cts_assembler *a, struct cts_error *error)
 {
     DIR *const directory = opendir(a->run_path);
@@ -35,6 +71,11 @@ static enum cts_status find_processes(struct cts_assembler *a, struct cts_error 
         const int length =
             snprintf(path, sizeof path, "%s/%s/timeline", a->run_path, entry->d_name);
         if (length < 0 || (size_t)length >= sizeof path || access(path, R_OK) != 0) continue;
+        if (is_stillborn(path)) {
+            delete_directory(AT_FDCWD, path, 0);
+            cts_gaps_add(&a->timeline.gaps, "rank %lu ended before it had recorded an event", rank);
+            continue;
+        }
         status = CTS_ARRAY_RESERVE(&a->processes, a->processes.count + 1, error);
         if (status) break;
         status =
@@ -78,21 +119,6 @@ static enum cts_status write_archive(struct cts_assembler *a, const char *direct
 }
 
 /* ---- files ---- */
-
-/* Deletes a directory of files and of directories of files. */
-static void delete_directory(int parent, const char *name, int depth)
-{
-    const int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
-    struct dirent *entry;
-    while (stream && (entry = readdir(stream))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (unlinkat(directory, entry->d_name, 0) && depth < 4)
-            delete_directory(directory, entry->d_name, depth + 1);
-    }
-    if (stream) closedir(stream);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
 
 #define LIST_NAME "logs-to-remove"
 
@@ -269,6 +295,8 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     char beside[PATH_MAX], place[PATH_MAX], database[PATH_MAX];
     remove_logs(a->run_path);
     enum cts_status status = find_processes(a, error);
+    if (!status && !a->processes.count && a->timeline.gaps.named_count)
+        snprintf(assembly->failure, sizeof assembly->failure, "%s", a->timeline.gaps.texts[0]);
     if (status || !a->processes.count) return status;
     qsort(a->processes.items, a->processes.count, sizeof *a->processes.items, by_rank);
     if ((size_t)snprintf(beside, sizeof beside, "%s/timeline.new", a->run_path) >= sizeof beside)

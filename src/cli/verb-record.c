@@ -373,6 +373,8 @@ static void explain_launches(const struct outcome *o, struct cts_error *error)
     else if (summary->uninstrumented_launches == launches)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing was recorded: none of the kernels launched is instrumented");
+    else if (!summary->recorded_launches && first_error(o->catalogue))
+        cts_fail(error, CTS_IO, "nothing was recorded: %s", first_error(o->catalogue));
     else if (!summary->recorded_launches)
         cts_fail(error, CTS_USAGE, "nothing was recorded: %s, all left out by filters",
                  launches_text);
@@ -532,6 +534,8 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
     cts_failures_list(run_path, CTS_FAILURE_TIMELINE, "", &failures);
     if (!assembly.location_count && failures.named_count)
         status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s", failures.texts[0]);
+    else if (!status && !assembly.location_count && *assembly.failure)
+        status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s", assembly.failure);
     else if (!status && !assembly.location_count)
         status =
             cts_fail(&error, CTS_UNSUPPORTED,

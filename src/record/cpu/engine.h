@@ -72,6 +72,7 @@ void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_
 
 /* Program-wide slots of the log: what the engine needs to turn an entry into a record. Called by
  * the runtime for each file before its first launch. Returns the first slot or CTS_SLOT_LIMIT. */
+uint32_t cts_engine_slots_left(void);
 uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_site);
 
 /* Before a collector is closed: the workers' streams of it are not used any more. No launch that

@@ -27,18 +27,19 @@ bool cts_slots_is_constant(uint64_t address)
     return false;
 }
 
-static void add_constants(const struct cts_file_desc *file)
+static bool add_constants(const struct cts_file_desc *file)
 {
     for (uint32_t i = 0; i < file->variable_count; i++) {
         const struct cts_variable_desc *const variable = &file->variables[i];
         if (variable->kind != CTS_VARIABLE_CONSTANT || !variable->address) continue;
         struct constant_range *const range = malloc(sizeof *range);
-        if (!range) return; /* a generic access to it counts as global then */
+        if (!range) return false; /* a generic access to it would count as global */
         range->first = (uint64_t)(uintptr_t)variable->address;
         range->size_bytes = variable->size_bytes;
         range->next = constants;
         __atomic_store_n(&constants, range, __ATOMIC_RELEASE);
     }
+    return true;
 }
 
 /* The lowest site in each loop, or in a loop inside it. */
@@ -71,12 +72,19 @@ static void fill_loops(struct cts_slot *slot, const struct cts_file_desc *file, 
             slot->loops[level] = (uint16_t)(first_slot + first_sites[loop]);
 }
 
+uint32_t cts_engine_slots_left(void)
+{
+    pthread_mutex_lock(&lock);
+    const uint32_t left = CTS_SLOT_LIMIT - slot_count;
+    pthread_mutex_unlock(&lock);
+    return left;
+}
+
 uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_site)
 {
     pthread_mutex_lock(&lock);
-    add_constants(file);
     uint32_t first = CTS_SLOT_LIMIT;
-    uint32_t *const first_sites = first_site_of_loops(file);
+    uint32_t *const first_sites = add_constants(file) ? first_site_of_loops(file) : NULL;
     if (first_sites && file->site_count <= CTS_SLOT_LIMIT - slot_count) {
         first = slot_count;
         slot_count += file->site_count;
