@@ -38,7 +38,7 @@
 #include <stdint.h>
 
 enum {
-    CTS_ABI_VERSION = 2,
+    CTS_ABI_VERSION = 3,
     CTS_ROW_SLOTS_MAX = 64,
     CTS_ROW_VALUES_MAX = 128, /* value words of a thread in the lane buffers; kernels with more
                                  have no row_rec */
@@ -70,6 +70,15 @@ struct cts_parameter_desc {
     uint32_t align_bytes;
 };
 
+/* A pointer among a kernel's parameters that accesses assume to be a multiple of align_bytes. A
+ * launch for which it is none runs K.thread_rec, recorded or not: it tests these accesses one by
+ * one, and ends in a fault if one is made. */
+struct cts_alignment_desc {
+    uint32_t parameter;
+    uint32_t offset_bytes; /* 0: the parameter itself; n + 1: what lies n bytes into it, a struct */
+    uint32_t align_bytes;  /* a power of two */
+};
+
 enum cts_kernel_flags {
     CTS_KERNEL_FIBERS = 1,    /* barriers, warp collectives, volatile, spinning, unknown callees */
     CTS_KERNEL_GRID_SYNC = 2, /* uses a grid-wide barrier */
@@ -94,6 +103,8 @@ struct cts_kernel_desc {
     uint32_t max_threads;    /* __launch_bounds__, or 0 */
     uint32_t min_ctas;
     uint32_t file, line; /* index into the file's sources; 0-based line unknown = 0 */
+    const struct cts_alignment_desc *alignments;
+    uint32_t alignment_count, reserved;
 };
 
 /* One static memory instruction. */
@@ -165,8 +176,8 @@ struct cts_file_desc {
     const struct cts_variable_desc *variables;
     const struct cts_skipped_desc *skipped;
     uint32_t kernel_count, site_count, loop_count, source_count, variable_count, skipped_count;
-    uint32_t shared_bytes; /* of the file's static layout */
-    uint32_t reserved;
+    uint32_t shared_bytes;       /* of the file's static layout */
+    uint32_t shared_align_bytes; /* of its most aligned __shared__ variable; 0: unknown */
     uint64_t *slot_base; /* the runtime writes (first program-wide slot << CTS_SLOT_SHIFT) here;
                             instrumented code adds (index << CTS_SLOT_SHIFT) */
 };
@@ -200,6 +211,8 @@ void __cts_log_full(struct cts_context *context);
  * slot index `wide` and single bytes at `wide + 1` for the ends. Index: in the file's sites. */
 void __cts_log_range(struct cts_context *context, const uint64_t *slot_base, uint32_t wide,
                      const void *address, uint64_t size_bytes);
+/* An access at an address that is no multiple of mask + 1: ends the launch with a fault. */
+_Noreturn void __cts_misaligned(const void *address, uint64_t mask);
 void __cts_yield(struct cts_context *context); /* before a volatile access, in a spin loop */
 /* Before an access of shared memory: all threads of the CTA get as far as they can first, those of
  * the warp that wait at a smaller `place` too. */

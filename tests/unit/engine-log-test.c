@@ -144,6 +144,9 @@ static void run_node(const struct program *program, uint32_t index, uint32_t lan
 static uint64_t log_rows[CTS_LOG_ROWS_ALL * CTS_WARP_LANES] __attribute__((aligned(64)));
 
 /* The merge under test: the one that this machine uses, then the one for any machine. */
+/* The stand-in above does not look at it; without one nothing is added. */
+static struct cts_stream *const kept = (struct cts_stream *)1;
+
 static void (*merge_log)(struct cts_log_merge *merge, struct cts_log_state *state) = cts_log_merge;
 
 static uint64_t value_of(uint64_t address)
@@ -157,7 +160,7 @@ static void merge_traces(const struct program *program)
 {
     struct cts_log_state state = {0};
     uint32_t count[CTS_WARP_LANES] = {0}, at[CTS_WARP_LANES] = {0};
-    struct cts_log_merge merge = {.log = log_rows, .row_count = count, .warp = 3};
+    struct cts_log_merge merge = {.stream = kept, .log = log_rows, .row_count = count, .warp = 3};
     bool more = true;
     while (more) {
         more = false;
@@ -410,7 +413,8 @@ static void generic_accesses_are_split_by_space(void **state)
         log_rows[lane] = (uint64_t)structured.first_slot << 48 | (uint64_t)(uintptr_t)address;
         count[lane] = 1;
     }
-    struct cts_log_merge merge = {.log = log_rows,
+    struct cts_log_merge merge = {.stream = kept,
+                                  .log = log_rows,
                                   .row_count = count,
                                   .warp = 3,
                                   .shared_base = (uint64_t)(uintptr_t)window,
@@ -447,7 +451,7 @@ static void entries_without_a_slot_are_counted(void **unused)
         log_rows[lane] = slot << 48 | 4096;
         count[lane] = 1;
     }
-    struct cts_log_merge merge = {.log = log_rows, .row_count = count, .warp = 3};
+    struct cts_log_merge merge = {.stream = kept, .log = log_rows, .row_count = count, .warp = 3};
     merge_log(&merge, &log_state);
     assert_int_equal(merge.invalid_count, 5);
     assert_int_equal(record_count, 1);

@@ -50,6 +50,7 @@ struct cts_launch_request {
 enum cts_fault_kind {
     CTS_FAULT_NONE,
     CTS_FAULT_ADDRESS,
+    CTS_FAULT_MISALIGNED,
     CTS_FAULT_TRAP,
     CTS_FAULT_ASSERT,
     CTS_FAULT_BARRIER,
@@ -60,10 +61,15 @@ enum cts_fault_kind {
 };
 struct cts_launch_result {
     enum cts_fault_kind fault;
-    char text[512]; /* "kernel 'k(int *)': CTA (3,0,0), thread (17,0,0): ..." */
+    char text[768]; /* "kernel 'k(int *)': CTA (3,0,0), thread (17,0,0): ..." */
     uint64_t records, accesses, dropped_accesses;
-    uint64_t fault_address; /* of CTS_FAULT_ADDRESS, where the processor tells it; else 0 */
-    bool is_unrecorded;     /* it was to be recorded, and could not be */
+    uint64_t fault_address; /* of an access, where the processor tells it; else 0 */
+    bool fault_is_shared;   /* it belongs to the CTA's shared window: `text` says where */
+    bool fault_has_thread;  /* fault_thread[] is known */
+    uint32_t fault_cta[3], fault_thread[3];
+    char fault_path[256]; /* of the source, as the file's `sources` have it; empty: unknown */
+    uint32_t fault_line;
+    bool is_unrecorded; /* it was to be recorded, and could not be */
 };
 
 /* Runs a launch to its end; returns when every CTA is done or a fault stopped it. Thread-safe:

@@ -32,7 +32,7 @@ static LLVMTypeRef body_type(const struct cts_ir *ir, struct cts_retarget_kernel
 }
 
 /* Is the argument only read? Then threads need no copy of their own. */
-static bool is_only_read(LLVMValueRef value, unsigned depth)
+bool cts_is_only_read(LLVMValueRef value, unsigned depth)
 {
     if (depth == 0) return false;
     for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
@@ -40,7 +40,7 @@ static bool is_only_read(LLVMValueRef value, unsigned depth)
         if (LLVMIsALoadInst(user) && !LLVMGetVolatile(user)) continue;
         if (LLVMIsACallInst(user) && cts_is_mark(cts_called_function(user))) continue;
         if (!LLVMIsAGetElementPtrInst(user) && !LLVMIsAAddrSpaceCastInst(user)) return false;
-        if (!is_only_read(user, depth - 1)) return false;
+        if (!cts_is_only_read(user, depth - 1)) return false;
     }
     return true;
 }
@@ -55,7 +55,7 @@ static void share_read_only_structs(const struct cts_ir *ir, struct cts_retarget
 {
     for (unsigned i = 0; i < kernel->parameter_count; i++) {
         if (!LLVMGetEnumAttributeAtIndex(body, i + 1, cts_attribute_kind("byval"))) continue;
-        if (!is_only_read(LLVMGetParam(body, i), 32)) continue;
+        if (!cts_is_only_read(LLVMGetParam(body, i), 32)) continue;
         remove_attribute(body, i + 1, "byval");
         LLVMAddAttributeAtIndex(body, i + 1, cts_attribute(ir, "readonly"));
         LLVMAddAttributeAtIndex(body, i + 1, cts_attribute(ir, "noalias"));

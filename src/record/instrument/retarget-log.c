@@ -277,7 +277,8 @@ static enum call classify(const struct cts_retarget *retarget, LLVMValueRef inst
     if (!LLVMIsAFunction(called)) return CALL_LOGS;
     if (LLVMGetIntrinsicID(called)) return CALL_PLAIN;
     const char *const name = cts_ir_name(called);
-    if (strcmp(name, "cts.log_check") == 0 || strcmp(name, "__cts_log_range") == 0)
+    if (strcmp(name, "cts.log_check") == 0 || strcmp(name, "__cts_log_range") == 0 ||
+        cts_is_alignment_test(called))
         return CALL_PLAIN;
     const struct cts_facts *const facts = cts_facts_get(retarget, called);
     if (facts) {

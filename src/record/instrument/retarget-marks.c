@@ -80,6 +80,7 @@ void cts_marks_to_row(struct cts_retarget *retarget, struct cts_retarget_kernel 
     LLVMValueRef lanes = cts_body_parameter(kernel, body, CTS_BODY_LANES);
     LLVMValueRef lane = cts_body_parameter(kernel, body, CTS_BODY_LANE);
     uint32_t value_count = 0;
+    cts_alignment_drop(body);
     CTS_EACH_INSTRUCTION(i, body)
     {
         LLVMPositionBuilderBefore(ir->builder, i);

@@ -52,8 +52,10 @@ static void layout_add(struct cts_retarget *retarget, LLVMValueRef global)
         LLVMABISizeOfType(retarget->ir.layout, LLVMGlobalGetValueType(global));
     *variable = (struct cts_shared_variable){.global = global, .size_bytes = size_bytes};
     variable->is_dynamic = LLVMIsDeclaration(global) || size_bytes == 0;
-    if (variable->is_dynamic) return;
     uint64_t alignment_bytes = LLVMGetAlignment(global);
+    if (alignment_bytes > retarget->shared_align_bytes)
+        retarget->shared_align_bytes = (uint32_t)alignment_bytes;
+    if (variable->is_dynamic) return;
     if (alignment_bytes < SHARED_ALIGNMENT_BYTES) alignment_bytes = SHARED_ALIGNMENT_BYTES;
     variable->offset =
         (retarget->shared_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;

@@ -220,5 +220,8 @@ void cts_versions_make(struct cts_retarget *retarget)
         if (kernel->body[CTS_VERSION_LOG]) record_in(retarget, kernel->body[CTS_VERSION_LOG]);
         if (kernel->body[CTS_VERSION_ROW]) cts_marks_to_row(retarget, kernel);
     }
-    for (size_t i = 0; i < retarget->facts_count; i++) cts_marks_drop(retarget->facts[i]->function);
+    for (size_t i = 0; i < retarget->facts_count; i++) {
+        cts_marks_drop(retarget->facts[i]->function);
+        cts_alignment_drop(retarget->facts[i]->function);
+    }
 }

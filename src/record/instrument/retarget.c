@@ -383,7 +383,11 @@ static void declare_current(struct cts_retarget *retarget)
 
 static void retarget_release(struct cts_retarget *retarget)
 {
-    for (size_t i = 0; i < retarget->kernel_count; i++) free(retarget->kernels[i].name);
+    for (size_t i = 0; i < retarget->kernel_count; i++) {
+        free(retarget->kernels[i].name);
+        free(retarget->kernels[i].alignments);
+    }
+    free(retarget->tests);
     free(retarget->kernels);
     cts_facts_release(retarget);
     cts_map_release(&retarget->kernel_of_body);
@@ -400,6 +404,7 @@ int cts_retarget_pass(LLVMModuleRef module)
     retarget.separate_units = separate && strcmp(separate, "1") == 0;
     retarget.values = (cts_file_flags(retarget.ir.module) & CTS_FILE_VALUES) != 0;
     drop_debug_variables(module);
+    cts_keep_users_lines(module); /* for the text of faults */
     strip_target(&retarget);
     settle_linkage(&retarget);
     cts_arithmetic_settle(&retarget);
@@ -410,8 +415,10 @@ int cts_retarget_pass(LLVMModuleRef module)
         declare_current(&retarget);
         retarget.slot_base = cts_tables_slot_base(&retarget);
         cts_shared_layout(&retarget);
+        cts_alignment_find(&retarget);
         cts_bodies_make(&retarget);
         rewrite_functions(&retarget);
+        cts_alignment_test(&retarget);
         pin_waiting_functions(&retarget);
         cts_versions_make(&retarget);
         cts_entries_make(&retarget);

@@ -61,6 +61,14 @@ struct cts_retarget_kernel {
     uint32_t flags; /* enum cts_kernel_flags */
     uint32_t static_shared_bytes;
     uint32_t max_threads, min_ctas;
+    struct cts_alignment_desc *alignments;
+    size_t alignment_count, alignment_capacity;
+};
+
+struct cts_alignment_test {
+    LLVMValueRef instruction;
+    uint32_t align_bytes;
+    bool of_parameter;
 };
 
 struct cts_shared_variable {
@@ -83,12 +91,22 @@ struct cts_retarget {
     struct cts_shared_variable *shared;
     size_t shared_count, shared_capacity;
     uint64_t shared_bytes;
+    uint32_t shared_align_bytes; /* of the most aligned variable; 0: there is none */
+    struct cts_alignment_test *tests;
+    size_t test_count, test_capacity;
     LLVMValueRef current;   /* the thread-local __cts_current */
     LLVMValueRef slot_base; /* the file's cts_file_desc.slot_base */
 };
 
 /* retarget-arithmetic.c */
 void cts_arithmetic_settle(struct cts_retarget *retarget);
+
+/* retarget-alignment.c */
+void cts_alignment_find(struct cts_retarget *retarget); /* before cts_bodies_make() */
+void cts_alignment_test(struct cts_retarget *retarget); /* before cts_versions_make() */
+bool cts_is_alignment_test(LLVMValueRef function);
+/* Drops the tests that the runtime makes at launch, in a version that needs no others. */
+void cts_alignment_drop(LLVMValueRef function);
 
 /* retarget-facts.c */
 void cts_facts_find(struct cts_retarget *retarget);
@@ -120,6 +138,9 @@ LLVMValueRef cts_shared_program_bytes(struct cts_retarget *retarget);
 LLVMValueRef cts_context_of(struct cts_retarget *retarget, LLVMValueRef function);
 LLVMValueRef cts_context_member(struct cts_retarget *retarget, LLVMValueRef context,
                                 size_t offset_bytes, LLVMTypeRef type);
+
+/* Is the memory behind a pointer only read? */
+bool cts_is_only_read(LLVMValueRef value, unsigned depth);
 
 /* retarget-body.c: bodies, special registers, waits; then the entry points */
 void cts_bodies_make(struct cts_retarget *retarget);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfo.h>
@@ -29,14 +30,18 @@ extern "C" bool cts_is_users_path(const char *path); /* debuginfo.h */
 namespace
 {
 
+bool is_users(const DIFile *file)
+{
+    SmallString<128> path(file->getFilename());
+    sys::fs::make_absolute(file->getDirectory(), path);
+    return cts_is_users_path(path.c_str());
+}
+
 /* The first frame of an inlined instruction that is in a file of the user's, else its own. */
 const DILocation *user_frame(const DILocation *location)
 {
-    for (const DILocation *at = location; at; at = at->getInlinedAt()) {
-        SmallString<128> path(at->getFilename());
-        sys::fs::make_absolute(at->getDirectory(), path);
-        if (cts_is_users_path(path.c_str())) return at;
-    }
+    for (const DILocation *at = location; at; at = at->getInlinedAt())
+        if (at->getFile() && is_users(at->getFile())) return at;
     return location;
 }
 
@@ -77,6 +82,19 @@ LLVMValueRef cts_clone_function(LLVMValueRef function, const char *name)
     copy->setComdat(nullptr);
     copy->setLinkage(GlobalValue::InternalLinkage);
     return wrap(copy);
+}
+
+void cts_keep_users_lines(LLVMModuleRef module)
+{
+    DenseMap<const DILocation *, const DILocation *> frames;
+    for (Function &function : *unwrap(module))
+        for (Instruction &instruction : instructions(function)) {
+            const DILocation *location = instruction.getDebugLoc().get();
+            if (!location || !location->getInlinedAt()) continue;
+            const DILocation *&frame = frames[location];
+            if (!frame) frame = user_frame(location);
+            if (frame != location) instruction.setDebugLoc(DebugLoc(frame));
+        }
 }
 
 LLVMBasicBlockRef cts_split_before(LLVMValueRef instruction)

@@ -45,6 +45,10 @@ struct cts_debug_variable {
 typedef void cts_visit_variable(void *user, const struct cts_debug_variable *variable);
 void cts_each_debug_variable(LLVMValueRef function, cts_visit_variable *visit, void *user);
 
+/* Gives what was inlined from a file that is not the user's the position of the user's line that
+ * it was inlined into. */
+void cts_keep_users_lines(LLVMModuleRef module);
+
 /* Splits the instruction's block before it; the new block begins with it. */
 LLVMBasicBlockRef cts_split_before(LLVMValueRef instruction);
 

@@ -303,6 +303,19 @@ static LLVMValueRef row_site_table(struct tables *tables, const struct cts_retar
     return table_close(tables, &table, "cts.row_sites");
 }
 
+static LLVMValueRef alignment_table(struct tables *tables, const struct cts_retarget_kernel *kernel)
+{
+    const struct cts_ir *const ir = tables->ir;
+    struct table table = {.row_bytes = sizeof(struct cts_alignment_desc)};
+    for (size_t i = 0; i < kernel->alignment_count; i++) {
+        const struct cts_alignment_desc *const row = &kernel->alignments[i];
+        LLVMValueRef members[] = {cts_u32(ir, row->parameter), cts_u32(ir, row->offset_bytes),
+                                  cts_u32(ir, row->align_bytes)};
+        table_add(tables, &table, members, 3);
+    }
+    return table_close(tables, &table, "cts.alignments");
+}
+
 struct kernel_text {
     LLVMValueRef display_name;
     uint32_t source, line;
@@ -354,6 +367,9 @@ static void kernel_rows(struct tables *tables)
             cts_u32(ir, kernel->min_ctas),
             cts_u32(ir, text.source),
             cts_u32(ir, text.line),
+            alignment_table(tables, kernel),
+            cts_u32(ir, (uint32_t)kernel->alignment_count),
+            cts_u32(ir, 0),
         };
         table_add(tables, &tables->kernels, members, sizeof members / sizeof members[0]);
     }
@@ -395,11 +411,13 @@ static LLVMValueRef file_row(struct tables *tables)
 {
     struct cts_ir *const ir = tables->ir;
     const struct cts_retarget *const retarget = tables->retarget;
+    /* Of other units nothing is known here. */
+    const uint32_t shared_align_bytes = retarget->separate_units ? 0 : retarget->shared_align_bytes;
     struct table file = {.row_bytes = sizeof(struct cts_file_desc)};
     const uint32_t counts[] = {(uint32_t)tables->kernels.count,   (uint32_t)tables->sites.count,
                                (uint32_t)tables->loops.count,     (uint32_t)tables->sources.count,
                                (uint32_t)tables->variables.count, (uint32_t)tables->skipped.count,
-                               (uint32_t)retarget->shared_bytes,  0 /* reserved */};
+                               (uint32_t)retarget->shared_bytes,  shared_align_bytes};
     LLVMValueRef members[19] = {
         cts_u32(ir, CTS_ABI_VERSION),
         cts_u32(ir, cts_file_flags(retarget->ir.module) |

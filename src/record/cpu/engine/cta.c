@@ -456,7 +456,8 @@ struct cts_cta *cts_cta_new(struct cts_worker *worker, struct cts_grid *launch, 
 {
     struct cts_cta *const cta = take_cta(worker);
     if (!cta) return NULL;
-    char *const window = cts_window_get(&cta->window, launch->shared_bytes);
+    char *const window =
+        cts_window_get(&cta->window, launch->shared_bytes, launch->shared_align_bytes);
     if (!window) {
         cta->next = worker->free_ctas;
         worker->free_ctas = cta;

@@ -4,6 +4,7 @@
  * the thread goes on: it leaves the fiber and is home, where it finds worker->fault. No lock can be
  * held then, since the engine's own work is not done `in_device`. Any other signal goes to the
  * handler that was there before. */
+#include "record/cpu/engine/lines.h"
 #include "record/cpu/engine/worker.h"
 
 #include <errno.h>
@@ -30,6 +31,7 @@ static void fill_place(struct cts_worker *worker, const struct cts_cta *cta)
 {
     struct cts_fault *const fault = &worker->fault;
     fault->has_thread = cta->fibers || worker->naming;
+    fault->shared_base = (uint64_t)(uintptr_t)cta->context.shared;
     for (int i = 0; i < 3; i++) {
         fault->cta[i] = cta->context.ctaid[i];
         fault->thread[i] = cta->context.tid[i];
@@ -54,6 +56,18 @@ static enum cts_fault_kind kind_of_signal(int number, const struct cts_cta *cta,
             return CTS_FAULT_STACK;
         return CTS_FAULT_ADDRESS;
     }
+}
+
+static const void *code_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (const void *)(uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    return (const void *)(uintptr_t)context->uc_mcontext.pc;
+#else
+    (void)context;
+    return NULL;
+#endif
 }
 
 /* Makes the interrupted thread go on as if it had called cts_fiber_jump(sp). */
@@ -130,6 +144,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     worker->fault.kind = kind_of_signal(number, cta, address);
     worker->fault.address = address;
     worker->fault.has_address = info->si_code != SI_KERNEL;
+    worker->fault.code = code_of(context);
     worker->fault.text[0] = '\0';
     fill_place(worker, cta);
 #ifdef CTS_ENGINE_TSAN
@@ -210,6 +225,20 @@ void cts_raise(struct cts_cta *cta, enum cts_fault_kind kind, const char *format
     cts_fiber_leave(cta->worker->home_sp, &cta->worker->home);
 }
 
+CTS_EXPORT void __cts_misaligned(const void *address, uint64_t mask)
+{
+    struct cts_cta *const cta = cts_cta_current();
+    struct cts_worker *const worker = cta->worker;
+    worker->in_device = false;
+    worker->fault = (struct cts_fault){.kind = CTS_FAULT_MISALIGNED,
+                                       .address = (uint64_t)(uintptr_t)address,
+                                       .has_address = true,
+                                       .align_bytes = (uint32_t)mask + 1,
+                                       .code = (const char *)__builtin_return_address(0) - 1};
+    fill_place(worker, cta);
+    cts_fiber_leave(worker->home_sp, &worker->home);
+}
+
 void cts_fault_set(struct cts_cta *cta, uint32_t lane, enum cts_fault_kind kind, const char *format,
                    ...)
 {
@@ -240,26 +269,166 @@ static const char *fault_text(const struct cts_fault *fault)
         return "integer division by zero or overflow";
     case CTS_FAULT_TRAP:
         return "trap";
+    case CTS_FAULT_MISALIGNED:
+        return "misaligned address";
     default:
         return "invalid address";
     }
 }
 
-void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *fault, char *text,
-                        size_t text_bytes)
+/* ---- Where ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* The user's source that a line table calls `name`; NULL: none. */
+static const struct cts_source_desc *find_source(const struct cts_file_desc *file, const char *name)
+{
+    const char *plain = name;
+    while (strncmp(plain, "./", 2) == 0) plain += 2;
+    for (uint32_t i = 0; i < file->source_count; i++) {
+        const struct cts_source_desc *const source = &file->sources[i];
+        if (!source->text || !*source->text) continue;
+        if (strcmp(source->path, name) == 0) return source;
+        const size_t length = strlen(source->path), plain_length = strlen(plain);
+        if (ends_with(source->path, plain) && length > plain_length &&
+            source->path[length - plain_length - 1] == '/')
+            return source;
+    }
+    const char *const slash = strrchr(name, '/'); /* "../a/k.cu" */
+    return slash ? find_source(file, slash + 1) : NULL;
+}
+
+static bool is_users(const void *user, const char *name)
+{
+    return find_source(user, name) != NULL;
+}
+
+static bool has_line(const struct cts_fault *fault)
+{
+    switch (fault->kind) {
+    case CTS_FAULT_ADDRESS:
+    case CTS_FAULT_MISALIGNED:
+    case CTS_FAULT_TRAP:
+    case CTS_FAULT_STACK:
+    case CTS_FAULT_ARITHMETIC:
+        return fault->code != NULL;
+    default:
+        return false; /* the text says it, or it is no single place */
+    }
+}
+
+static void find_line(const struct cts_grid *launch, const struct cts_fault *fault,
+                      struct cts_launch_result *result)
+{
+    struct cts_line line;
+    const struct cts_file_desc *const file = launch->request->file->desc;
+    if (!has_line(fault) || !cts_line_of(fault->code, is_users, file, &line)) return;
+    const struct cts_source_desc *const source = find_source(file, line.file);
+    snprintf(result->fault_path, sizeof result->fault_path, "%s",
+             source ? source->path : line.file);
+    result->fault_line = line.line;
+}
+
+/* ---- Shared memory ---- */
+
+static const struct cts_variable_desc *nearest_shared(const struct cts_file_desc *file,
+                                                      int64_t offset)
+{
+    const struct cts_variable_desc *best = NULL;
+    for (uint32_t i = 0; i < file->variable_count; i++) {
+        const struct cts_variable_desc *const variable = &file->variables[i];
+        if (variable->kind != CTS_VARIABLE_SHARED) continue;
+        const int64_t begin = (int64_t)variable->shared_offset;
+        const bool is_closer = !best || (offset < 0 ? begin < (int64_t)best->shared_offset
+                                                    : begin > (int64_t)best->shared_offset);
+        if ((offset < 0 || begin <= offset) && is_closer) best = variable;
+    }
+    return best;
+}
+
+/* "shared memory, 16 B behind the CTA's window of 4,096 B: 16 B behind 's'" */
+static void describe_shared(const struct cts_grid *launch, int64_t offset, char *text,
+                            size_t text_bytes)
+{
+    const int64_t window = launch->shared_bytes;
+    const struct cts_variable_desc *const variable =
+        nearest_shared(launch->request->file->desc, offset);
+    const bool is_before = offset < 0;
+    int used = snprintf(text, text_bytes, ": shared memory, %lld B %s the CTA's window of %lld B",
+                        (long long)(is_before ? -offset : offset - window),
+                        is_before ? "before" : "behind", (long long)window);
+    if (!variable || used < 0 || (size_t)used >= text_bytes) return;
+    const int64_t begin = (int64_t)variable->shared_offset,
+                  end = begin + (int64_t)variable->size_bytes;
+    if (launch->request->dynamic_shared_bytes && !is_before) return; /* behind the dynamic part */
+    snprintf(text + used, text_bytes - (size_t)used, ", %lld B %s '%s'",
+             (long long)(is_before ? begin - offset : offset - end),
+             is_before ? "before" : "behind", variable->display_name);
+}
+
+/* Where an address is that misses the CTA's window; false: it cannot be meant. */
+static bool shared_offset(const struct cts_fault *fault, int64_t *offset)
+{
+    /* What an index of 32 bits reaches; see window.c. */
+    const int64_t reach_bytes = (int64_t)1 << 36;
+    *offset = (int64_t)(fault->address - fault->shared_base);
+    return fault->has_address && fault->shared_base && *offset >= -reach_bytes &&
+           *offset < reach_bytes && cts_window_is_apart(fault->shared_base);
+}
+
+/* ---- The whole ---- */
+
+static void describe_address(const struct cts_fault *fault, char *text, size_t text_bytes)
+{
+    const bool is_access = fault->kind == CTS_FAULT_ADDRESS || fault->kind == CTS_FAULT_MISALIGNED;
+    *text = '\0';
+    if (is_access && fault->has_address)
+        snprintf(text, text_bytes, " 0x%llx", (unsigned long long)fault->address);
+    else if (is_access && !fault->text[0])
+        snprintf(text, text_bytes, " (beyond 48 bits)");
+    const size_t used = strlen(text);
+    if (fault->kind == CTS_FAULT_MISALIGNED)
+        snprintf(text + used, text_bytes - used, " of an access that needs a multiple of %u",
+                 fault->align_bytes);
+}
+
+static void describe_place(const struct cts_launch_result *result, char *text, size_t text_bytes)
+{
+    const char *const slash = strrchr(result->fault_path, '/');
+    *text = '\0';
+    if (*result->fault_path)
+        snprintf(text, text_bytes, " at %s:%u", slash ? slash + 1 : result->fault_path,
+                 result->fault_line);
+}
+
+void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *fault,
+                        struct cts_launch_result *result)
 {
     const struct cts_kernel_desc *const kernel = launch->request->kernel;
-    char thread[64] = "one of its threads", address[32] = "";
+    char thread[64] = "one of its threads", address[96], place[300], shared[300] = "";
+    int64_t offset = 0;
     if (fault->has_thread)
         snprintf(thread, sizeof thread, "thread (%u,%u,%u)", fault->thread[0], fault->thread[1],
                  fault->thread[2]);
-    if (fault->kind == CTS_FAULT_ADDRESS && fault->has_address)
-        snprintf(address, sizeof address, " 0x%llx", (unsigned long long)fault->address);
-    else if (fault->kind == CTS_FAULT_ADDRESS)
-        snprintf(address, sizeof address, " (beyond 48 bits)");
-    snprintf(text, text_bytes, "kernel '%s': CTA (%u,%u,%u), %s: %s%s",
+    result->fault_has_thread = fault->has_thread;
+    memcpy(result->fault_cta, fault->cta, sizeof result->fault_cta);
+    memcpy(result->fault_thread, fault->thread, sizeof result->fault_thread);
+    const bool is_access = fault->kind == CTS_FAULT_ADDRESS || fault->kind == CTS_FAULT_MISALIGNED;
+    if (is_access && fault->has_address) result->fault_address = fault->address;
+    result->fault_is_shared = is_access && shared_offset(fault, &offset);
+    find_line(launch, fault, result);
+    describe_address(fault, address, sizeof address);
+    describe_place(result, place, sizeof place);
+    if (result->fault_is_shared && fault->kind == CTS_FAULT_ADDRESS)
+        describe_shared(launch, offset, shared, sizeof shared);
+    snprintf(result->text, sizeof result->text, "kernel '%s': CTA (%u,%u,%u), %s: %s%s%s%s",
              kernel->display_name && *kernel->display_name ? kernel->display_name : kernel->name,
-             fault->cta[0], fault->cta[1], fault->cta[2], thread, fault_text(fault), address);
+             fault->cta[0], fault->cta[1], fault->cta[2], thread, fault_text(fault), address, place,
+             shared);
 }
 
 static const char *const wait_texts[] = {

@@ -160,6 +160,7 @@ static void run_part(struct cts_worker *worker, struct cts_grid *launch)
     cts_worker_current = worker;
     worker->launch = launch;
     worker->fault.kind = CTS_FAULT_NONE;
+    worker->fault.code = NULL;
     place_threads(worker, launch);
     if (open_stream(worker, launch)) {
         if (launch->straight)
@@ -304,6 +305,29 @@ static void plan_rows(struct cts_grid *launch)
     }
 }
 
+static uint32_t shared_align_bytes(const struct cts_file_desc *file)
+{
+    enum { ALLOTTED_BYTES = 128, GPU_START_BYTES = 1024 };
+    const uint32_t known = file->shared_align_bytes;
+    if (!known || known > GPU_START_BYTES) return GPU_START_BYTES;
+    return known < ALLOTTED_BYTES ? ALLOTTED_BYTES : known;
+}
+
+/* Whether the pointers among the parameters are aligned as the kernel's accesses assume. */
+static bool parameters_are_aligned(const struct cts_launch_request *request)
+{
+    const struct cts_kernel_desc *const kernel = request->kernel;
+    for (uint32_t i = 0; i < kernel->alignment_count; i++) {
+        const struct cts_alignment_desc *const alignment = &kernel->alignments[i];
+        const char *const parameter = request->args[alignment->parameter];
+        uint64_t pointer;
+        memcpy(&pointer, parameter + (alignment->offset_bytes ? alignment->offset_bytes - 1 : 0),
+               sizeof pointer);
+        if (pointer & (alignment->align_bytes - 1)) return false;
+    }
+    return true;
+}
+
 /* How the CTAs will run. Returns NULL, or why they cannot. */
 static const char *plan(struct cts_grid *launch)
 {
@@ -316,14 +340,17 @@ static const char *plan(struct cts_grid *launch)
     launch->warp_count = (launch->thread_count + CTS_WARP_LANES - 1) / CTS_WARP_LANES;
     launch->cta_count = (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
     launch->static_shared_bytes = (request->file->desc->shared_bytes + 15u) & ~15u;
+    launch->shared_align_bytes = shared_align_bytes(request->file->desc);
     launch->shared_bytes = launch->static_shared_bytes + request->dynamic_shared_bytes;
     const bool fibers = (kernel->flags & CTS_KERNEL_FIBERS) || !kernel->cta;
     /* A full log changes whose turn it is, and with it the order of atomics. */
     const bool instrumented = request->record || cts_engine_limits.deterministic;
-    launch->rows =
-        instrumented && kernel->row_rec && !fibers && kernel->row_site_count <= CTS_ROW_SLOTS_MAX;
+    launch->tests_alignment = kernel->thread_rec && !parameters_are_aligned(request);
+    launch->rows = instrumented && !launch->tests_alignment && kernel->row_rec && !fibers &&
+                   kernel->row_site_count <= CTS_ROW_SLOTS_MAX;
     launch->log = instrumented && !launch->rows && kernel->thread_rec &&
                   request->file->first_slot != CTS_SLOT_LIMIT;
+    launch->log |= launch->tests_alignment;
     launch->straight = !fibers && !launch->log;
     if (!launch->straight && !kernel->thread) return "the kernel has no version with fibers";
     if (launch->rows) plan_rows(launch);
@@ -357,10 +384,7 @@ static bool run(const struct cts_launch_request *request, struct cts_launch_resu
     result->accesses = launch.accesses;
     result->dropped_accesses = launch.dropped_accesses;
     result->fault = launch.fault.kind;
-    if (result->fault == CTS_FAULT_ADDRESS && launch.fault.has_address)
-        result->fault_address = launch.fault.address;
-    if (result->fault != CTS_FAULT_NONE)
-        cts_fault_describe(&launch, &launch.fault, result->text, sizeof result->text);
+    if (result->fault != CTS_FAULT_NONE) cts_fault_describe(&launch, &launch.fault, result);
     pthread_cond_destroy(&launch.left);
     pthread_cond_destroy(&launch.grid_changed);
     pthread_mutex_destroy(&launch.lock);

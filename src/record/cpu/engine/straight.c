@@ -201,7 +201,8 @@ static bool prepare(struct cts_worker *worker, struct cts_grid *launch)
 {
     if (!worker->straight_stack) worker->straight_stack = cts_stacks_take(&worker->straight_stacks);
     struct cts_cta *const cta = worker->straight_cta;
-    char *const window = cts_window_get(&cta->window, launch->shared_bytes);
+    char *const window =
+        cts_window_get(&cta->window, launch->shared_bytes, launch->shared_align_bytes);
     cta->worker = worker;
     cta->launch = launch;
     cta->fibers = false;

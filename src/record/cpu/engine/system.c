@@ -164,9 +164,11 @@ CTS_EXPORT void __cts_dev_free(void *memory)
 {
     if (!memory) return;
     struct heap_block *const block = (struct heap_block *)memory - 1;
-    if (block->mark != heap_mark)
+    if (block->mark != heap_mark) {
+        CTS_FAULT_HERE(cts_cta_current());
         cts_raise(cts_cta_current(), CTS_FAULT_ADDRESS, "free of %p: %s", memory,
                   block->mark == heap_freed ? "freed before" : "not from the device's malloc");
+    }
     block->mark = heap_freed;
     atomic_fetch_sub(&heap_used, block->size_bytes);
     const bool in_device = leave_device();
@@ -178,11 +180,14 @@ CTS_EXPORT void __cts_dev_free(void *memory)
 
 CTS_EXPORT void __cts_dev_check_divisor(uint32_t is_zero)
 {
-    if (is_zero) cts_raise(cts_cta_current(), CTS_FAULT_ARITHMETIC, "integer division by zero");
+    if (!is_zero) return;
+    CTS_FAULT_HERE(cts_cta_current());
+    cts_raise(cts_cta_current(), CTS_FAULT_ARITHMETIC, "integer division by zero");
 }
 
 CTS_EXPORT void __cts_dev_trap(void)
 {
+    CTS_FAULT_HERE(cts_cta_current());
     cts_raise(cts_cta_current(), CTS_FAULT_TRAP, "trap");
 }
 

@@ -46,7 +46,10 @@ struct cts_fault {
     uint32_t cta[3], thread[3];
     uint64_t address;
     bool has_address;
-    char text[256]; /* what happened, when the address does not say it */
+    uint32_t align_bytes; /* CTS_FAULT_MISALIGNED: what the access needs */
+    const void *code;     /* near the instruction; NULL: unknown */
+    uint64_t shared_base; /* the CTA's window */
+    char text[256];       /* what happened, when the address does not say it */
 };
 
 /* ---- A launch ---- */
@@ -56,10 +59,12 @@ struct cts_grid {
     uint64_t cta_count, chunk_ctas;
     uint32_t thread_count; /* of a CTA */
     uint32_t warp_count;
+    uint32_t shared_align_bytes;
     uint32_t static_shared_bytes, shared_bytes; /* of the window: the file's part, all of it */
     bool straight;                              /* no fibers needed */
     bool rows;                                  /* record through K.row_rec */
     bool log;                                   /* record through K.thread_rec */
+    bool tests_alignment;                       /* some parameter is not as accesses assume */
     bool rows_need_care;                        /* some are local or generic */
     uint32_t row_sites[CTS_ROW_SLOTS_MAX];
     uint8_t row_spaces[CTS_ROW_SLOTS_MAX];
@@ -101,20 +106,25 @@ static inline bool cts_grid_records_cta(const struct cts_grid *launch, uint64_t 
 /* Whether a CTA runs an instrumented version; see plan() in pool.c. */
 static inline bool cts_grid_instruments_cta(const struct cts_grid *launch, uint64_t cta)
 {
-    return cts_engine_limits.deterministic || cts_grid_records_cta(launch, cta);
+    return cts_engine_limits.deterministic || launch->tests_alignment ||
+           cts_grid_records_cta(launch, cta);
 }
 
 /* ---- Shared windows ---- */
 
-/* Memory for a CTA's shared window. It starts at a multiple of 1024; what follows its end (rounded
- * up to 1024) is inaccessible. Zero at first, then what the CTA before left. */
+/* Memory for a CTA's shared window. Its start and its end are multiples of the alignment that is
+ * asked for; what follows its end is inaccessible, and what is before the page of its start. Zero
+ * at first, then what the CTA before left. */
 struct cts_shared_window {
     char *memory;
-    size_t memory_bytes; /* without the guard */
+    size_t memory_bytes; /* without the guards */
+    size_t open_bytes;   /* accessible, at the end */
 };
 /* The window's start for `size_bytes`; NULL: out of memory. */
-char *cts_window_get(struct cts_shared_window *window, size_t size_bytes);
+char *cts_window_get(struct cts_shared_window *window, size_t size_bytes, size_t align_bytes);
 void cts_window_release(struct cts_shared_window *window);
+/* Whether a window lies where nothing but windows does. */
+bool cts_window_is_apart(uint64_t address);
 
 /* ---- A CTA ---- */
 
@@ -278,14 +288,19 @@ bool cts_collective_meet_loose(struct cts_cta *cta, struct cts_warp *warp);
 void cts_faults_install(void);
 void cts_faults_restore(void);
 void cts_faults_attach_thread(void);
+/* The instruction of device code that is about to be the cause of cts_raise(): to be used in what
+ * device code calls. */
+#define CTS_FAULT_HERE(cta)                                                                        \
+    ((cta)->worker->fault.code = (const char *)__builtin_return_address(0) - 1)
 /* Ends the running thread's launch with a fault; the place is filled in. */
 _Noreturn void cts_raise(struct cts_cta *cta, enum cts_fault_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* The same from home, about a thread of a CTA or (UINT32_MAX) none. */
 void cts_fault_set(struct cts_cta *cta, uint32_t lane, enum cts_fault_kind kind, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
-void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *fault, char *text,
-                        size_t text_bytes);
+/* Fills what `result` has of a fault, and its text. */
+void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *fault,
+                        struct cts_launch_result *result);
 void cts_fault_stuck(struct cts_cta *cta);
 
 #endif

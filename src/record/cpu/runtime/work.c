@@ -145,6 +145,8 @@ static cudaError_t error_of(enum cts_fault_kind fault)
         return cudaSuccess;
     case CTS_FAULT_ADDRESS:
         return cudaErrorIllegalAddress;
+    case CTS_FAULT_MISALIGNED:
+        return cudaErrorMisalignedAddress;
     case CTS_FAULT_ASSERT:
         return cudaErrorAssert;
     case CTS_FAULT_STACK:
@@ -170,6 +172,7 @@ static bool is_timed(const struct cts_trace *trace)
 static void add_nearest(struct cts_launch_result *result)
 {
     enum { NULL_BYTES = 1 << 16 };
+    const uint64_t far_bytes = (uint64_t)1 << 36; /* beyond what an index of 32 bits reaches */
     struct cts_range range;
     const uint64_t address = result->fault_address;
     const size_t used = strlen(result->text);
@@ -177,7 +180,14 @@ static void add_nearest(struct cts_launch_result *result)
     if (address < NULL_BYTES || !cts_range_nearest(address, &range)) return;
     const bool is_before = address < range.address;
     const uint64_t end = range.address + range.size_bytes;
-    if (!is_before && address < end) return; /* a read-only one */
+    if (!is_before && address < end) { /* misaligned, or a read-only one */
+        snprintf(result->text + used, sizeof result->text - used, ": byte %llu of %s%s%s (%llu B)",
+                 (unsigned long long)(address - range.address), *range.variable ? "'" : "",
+                 *range.variable ? range.variable : "an allocation", *range.variable ? "'" : "",
+                 (unsigned long long)range.size_bytes);
+        return;
+    }
+    if ((is_before ? range.address - address : address - end) > far_bytes) return;
     if (*range.variable && range.element_bytes)
         snprintf(name, sizeof name, "%s[%lld], ", range.variable,
                  (long long)(address - range.address) / (long long)range.element_bytes);
@@ -210,7 +220,7 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
     if (trace->is_on) cts_record_launch_end(work, stream, trace, start_ns, end_ns, &result);
     if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, end_ns);
     if (result.fault == CTS_FAULT_NONE) return;
-    if (result.fault_address) add_nearest(&result);
+    if (result.fault_address && !result.fault_is_shared) add_nearest(&result);
     if (cts_sticky(stream->device) == cudaSuccess) {
         cts_say("%s", result.text);
         cts_record_message("error", result.text);
