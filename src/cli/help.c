@@ -13,7 +13,7 @@ static const struct {
     {CTS_EXIT_OK, "success"},
     {CTS_EXIT_INPUT, "the input cannot be read or is inconsistent"},
     {CTS_EXIT_USAGE, "invalid command line"},
-    {CTS_EXIT_THRESHOLD, "access, diff: a --fail-on or --fail-above condition is met"},
+    {CTS_EXIT_THRESHOLD, "access, diff, flow: a --fail-on or --fail-above condition is met"},
     {CTS_EXIT_MACHINE, "this machine lacks something that the command needs"},
     {CTS_EXIT_RECORD, "record: ctascope itself failed or recorded nothing"},
 };
@@ -30,7 +30,7 @@ void cts_help_overview(FILE *file)
     fputs("ctascope records every memory access of a CUDA program's kernels and when everything "
           "ran,\n"
           "and shows which data moves where, what is slow, and why.\n\n"
-          "Usage: ctascope VERB [ARGUMENTS]\n\n"
+          "Usage: ctascope VERB [ARGUMENTS], ctascope --version\n\n"
           "Verbs:\n",
           file);
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
@@ -39,9 +39,9 @@ void cts_help_overview(FILE *file)
           "  ctascope cc -O2 app.cu -o app\n"
           "  ctascope record -o run -- ./app\n"
           "  ctascope comm run\n\n"
-          "'ctascope VERB --help' describes a verb, 'ctascope --version' prints the version.\n"
-          "Results go to standard output, messages to standard error. Tables fit the terminal (or\n"
-          "$COLUMNS): a long row continues on the next line, but not in a pipe or file.\n",
+          "'ctascope VERB --help' describes a verb. Results go to standard output, messages to "
+          "standard\n"
+          "error. Tables fit the terminal (or $COLUMNS), except in a pipe or file.\n",
           file);
     print_exit_codes(file);
 }

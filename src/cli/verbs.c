@@ -11,6 +11,7 @@
     X(comm)                                                                                        \
     X(partition)                                                                                   \
     X(access)                                                                                      \
+    X(flow)                                                                                        \
     X(diff)                                                                                        \
     X(path)                                                                                        \
     X(whatif)                                                                                      \

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "analyze/access/access.h"
+#include "analyze/access/unrecorded.h"
 #include "analyze/bits.h"
 #include "analyze/interval.h"
 #include "analyze/places.h"
@@ -276,11 +277,6 @@ void cts_access_cta_release(void *cta_state);
 CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *model,
                                                     const struct cts_step *step,
                                                     struct cts_error *error);
-
-/* Whether a launch may have stored what no record tells, though none is missing: its kernel has
- * instructions that cannot be recorded and are not only loads. */
-bool cts_access_hides_stores(const struct cts_catalogue *catalogue,
-                             const struct cts_launch *launch);
 
 /* ---- faults.c ---- */
 

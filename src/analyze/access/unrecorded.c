@@ -1,9 +1,9 @@
 /* Launches of which no record is missing, but which may store what no record tells: their kernels
  * have instructions whose addresses the recorder does not learn (tensor copies, unknown inline
  * PTX). The catalogue lists them by module as "WHAT in FUNCTION", or by source file. */
-#include <string.h>
+#include "analyze/access/unrecorded.h"
 
-#include "analyze/access/access-model.h"
+#include <string.h>
 
 static bool begins_with(const char *text, const char *beginning)
 {
@@ -48,16 +48,27 @@ static bool is_other_kernel(const struct cts_catalogue *catalogue, const struct 
     return false;
 }
 
-bool cts_access_hides_stores(const struct cts_catalogue *catalogue, const struct cts_launch *launch)
+static bool hides(const struct cts_catalogue *catalogue, const struct cts_launch *launch,
+                  bool stores)
 {
     const struct cts_kernel *const kernel =
         catalogue->skipped_count ? kernel_of(catalogue, launch->kernel) : NULL;
     for (size_t i = 0; kernel && i < catalogue->skipped_count; i++) {
         const struct cts_skipped *const skipped = &catalogue->skipped[i];
         const char *const what = skipped->what ? skipped->what : "";
-        if (skipped->module != kernel->module || only_loads(what)) continue;
+        if (skipped->module != kernel->module || (stores && only_loads(what))) continue;
         const char *const function = function_of(what);
         if (!function || !is_other_kernel(catalogue, kernel, function)) return true;
     }
     return false;
+}
+
+bool cts_access_hides_stores(const struct cts_catalogue *catalogue, const struct cts_launch *launch)
+{
+    return hides(catalogue, launch, true);
+}
+
+bool cts_access_hides_loads(const struct cts_catalogue *catalogue, const struct cts_launch *launch)
+{
+    return hides(catalogue, launch, false);
 }

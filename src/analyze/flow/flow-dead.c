@@ -1,0 +1,126 @@
+/* What is needed: what the host gets, and backwards along true dependences all that it needs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/flow/flow-findings.h"
+#include "common/array.h"
+
+static bool is_copy_to_host(const struct cts_flow_result *flow, const struct cts_flow_node *node)
+{
+    if (node->kind != CTS_FLOW_COPY) return false;
+    const char *const kind = flow->catalogue->copies[node->index].kind;
+    return kind && (!strcmp(kind, "DtoH") || !strcmp(kind, "HtoH"));
+}
+
+static bool is_root(const struct cts_flow_result *flow, uint32_t node)
+{
+    const struct cts_flow_node *const n = &flow->order.nodes[node];
+    const struct cts_flow_use *const use = &flow->walk.uses[node];
+    return is_copy_to_host(flow, n) || n->kind == CTS_FLOW_HOST_LOAD ||
+           n->kind == CTS_FLOW_HOST_STORE || use->host_bytes || use->outside_bytes ||
+           use->hides_stores;
+}
+
+/* Whether anything of what the device computed reaches the host. */
+static bool reaches_host(const struct cts_flow_result *flow)
+{
+    for (size_t i = 0; i < flow->order.node_count; i++) {
+        const struct cts_flow_node *const n = &flow->order.nodes[i];
+        if (n->kind == CTS_FLOW_HOST_LOAD || is_copy_to_host(flow, n)) return true;
+        if (n->kind == CTS_FLOW_LAUNCH && flow->walk.uses[i].host_bytes) return true;
+    }
+    return false;
+}
+
+static bool *find_needed(const struct cts_flow_result *flow, struct cts_error *error)
+{
+    bool *const needed = cts_array_zeroed(flow->order.node_count, sizeof *needed, error);
+    if (!needed) return NULL;
+    for (size_t i = 0; i < flow->order.node_count; i++) needed[i] = is_root(flow, (uint32_t)i);
+    for (size_t e = flow->walk.edge_count; e-- > 0;) { /* by `to`, the last first */
+        const struct cts_flow_edge *const edge = &flow->walk.edges[e];
+        const uint64_t bytes = edge->raw_bytes + edge->commuting_bytes;
+        if (bytes && needed[edge->to]) needed[edge->from] = true;
+    }
+    return needed;
+}
+
+static enum cts_flow_reason reason_of(const struct cts_flow_result *flow,
+                                      const struct cts_flow_facts *facts, uint32_t node,
+                                      bool is_left)
+{
+    if (facts->has_gaps || (facts->is_unfinished && is_left)) return CTS_FLOW_REASON_ROWS;
+    if (cts_flow_is_hidden_after(flow, node, false)) return CTS_FLOW_REASON_HIDDEN;
+    if (flow->catalogue->rank_count > 1) return CTS_FLOW_REASON_PROCESSES;
+    return CTS_FLOW_REASON_CERTAIN;
+}
+
+static uint64_t dead_bytes(const struct cts_flow_use *use)
+{
+    return use->overwritten_bytes + use->freed_bytes + use->left_bytes;
+}
+
+static enum cts_flow_finding_kind kind_of(const struct cts_flow_result *flow, uint32_t node)
+{
+    switch (flow->order.nodes[node].kind) {
+    case CTS_FLOW_MEMSET:
+        return CTS_FLOW_OVERWRITTEN_MEMSET;
+    case CTS_FLOW_COPY:
+        return is_copy_to_host(flow, &flow->order.nodes[node]) ? CTS_FLOW_UNREAD_COPY
+                                                               : CTS_FLOW_OVERSIZED_COPY;
+    default:
+        return CTS_FLOW_DEAD_BYTES;
+    }
+}
+
+/* Bytes of a node that is needed for others. */
+static enum cts_status add_part(struct cts_flow_result *flow, const struct cts_flow_facts *facts,
+                                uint32_t node, struct cts_error *error)
+{
+    const struct cts_flow_use *const use = &flow->walk.uses[node];
+    const enum cts_flow_finding_kind kind = kind_of(flow, node);
+    const bool is_memset = kind == CTS_FLOW_OVERWRITTEN_MEMSET;
+    const uint64_t bytes = is_memset ? use->overwritten_bytes : dead_bytes(use);
+    const bool is_enough = is_memset ? bytes > 0 : bytes && bytes >= use->written_bytes / 8;
+    if (!is_enough) return CTS_OK;
+    const struct cts_flow_finding finding = {
+        .kind = kind,
+        .reason = reason_of(flow, facts, node, !is_memset && use->left_bytes),
+        .node = node,
+        .other = CTS_NONE,
+        .allocation = CTS_NONE,
+        .bytes = bytes};
+    return cts_flow_add(flow, &finding, error);
+}
+
+static enum cts_status add_whole(struct cts_flow_result *flow, const struct cts_flow_facts *facts,
+                                 uint32_t node, bool to_host, struct cts_error *error)
+{
+    struct cts_flow_finding finding = {.kind = CTS_FLOW_DEAD_WORK,
+                                       .reason = reason_of(flow, facts, node, true),
+                                       .node = node,
+                                       .other = CTS_NONE,
+                                       .allocation = CTS_NONE,
+                                       .bytes = flow->walk.uses[node].written_bytes};
+    if (!finding.reason && !to_host) finding.reason = CTS_FLOW_REASON_NO_HOST;
+    return cts_flow_add(flow, &finding, error);
+}
+
+enum cts_status cts_flow_find_dead_work(struct cts_flow_result *flow,
+                                        const struct cts_flow_facts *facts, struct cts_error *error)
+{
+    bool *const needed = find_needed(flow, error);
+    if (!needed) return CTS_MEMORY;
+    const bool to_host = reaches_host(flow);
+    enum cts_status status = CTS_OK;
+    for (uint32_t i = 0; i < flow->order.node_count && !status; i++) {
+        const uint8_t kind = flow->order.nodes[i].kind;
+        if ((kind != CTS_FLOW_LAUNCH && kind != CTS_FLOW_COPY && kind != CTS_FLOW_MEMSET) ||
+            !flow->walk.uses[i].written_bytes)
+            continue;
+        status =
+            needed[i] ? add_part(flow, facts, i, error) : add_whole(flow, facts, i, to_host, error);
+    }
+    free(needed);
+    return status;
+}

@@ -1,0 +1,109 @@
+/* What passes between kernels, copies and the host: the whole analysis. docs/flow.md defines it. */
+#ifndef CTS_FLOW_FLOW_H
+#define CTS_FLOW_FLOW_H
+
+#include "analyze/flow/flow-edges.h"
+
+/* Name, what a person reads, and what makes the change legal or how to try it. */
+#define CTS_FLOW_FINDINGS(X)                                                                       \
+    X(RACE, "race",                                                                                \
+      "order the two: record an event behind the first, wait for it before the "                   \
+      "second")                                                                                    \
+    X(POSSIBLE_RACE, "possible race", "check what orders the two")                                 \
+    X(DEAD_WORK, "dead work", "leave it out: no byte that it writes reaches the host")             \
+    X(DEAD_BYTES, "dead bytes", "write only what is read")                                         \
+    X(OVERWRITTEN_MEMSET, "overwritten memset",                                                    \
+      "leave the memset out where a kernel or copy stores first")                                  \
+    X(AVOIDABLE_COPY, "avoidable copy",                                                            \
+      "let the readers use the source: it does not change "                                        \
+      "before they have read")                                                                     \
+    X(REPEATED_COPY, "repeated copy", "leave it out: the destination holds these bytes already")   \
+    X(ROUND_TRIP, "round trip", "copy on the device: the bytes come back from the host unchanged") \
+    X(OVERSIZED_COPY, "oversized copy", "copy only what is read")                                  \
+    X(UNREAD_COPY, "unread copy", "leave it out: the CPU does not load these bytes")               \
+    X(STALE_READ, "stale read",                                                                    \
+      "write the memory first: it holds what an earlier allocation "                               \
+      "left")                                                                                      \
+    X(UNUSED_ALLOCATION, "unused allocation", "leave it out: nothing touches it")                  \
+    X(LATE_FREE, "late free", "free it after its last use: it is held at the peak of memory")      \
+    X(EARLY_ALLOCATION, "early allocation",                                                        \
+      "allocate it before its first use: it is held at the peak of memory")
+
+enum cts_flow_finding_kind {
+#define X(name, text, advice) CTS_FLOW_##name,
+    CTS_FLOW_FINDINGS(X)
+#undef X
+        CTS_FLOW_FINDING_KINDS
+};
+
+/* Why a finding is only possible. */
+#define CTS_FLOW_REASONS(X)                                                                        \
+    X(CERTAIN, "")                                                                                 \
+    X(ROWS, "rows of the run are missing")                                                         \
+    X(THREADS, "host threads may have synchronised")                                               \
+    X(CALLS, "a call may have waited, as cudaFree does")                                           \
+    X(TOLD, "a kernel or host function may have told the host that it ended")                      \
+    X(FUNCTION, "a host function may have waited")                                                 \
+    X(SIGNAL, "atomics or volatile accesses may order the two")                                    \
+    X(HIDDEN, "some launches are not fully recorded")                                              \
+    X(HOST, "the CPU's accesses are not recorded")                                                 \
+    X(NO_HOST, "nothing goes to the host")                                                         \
+    X(PROCESSES, "another process may read it")
+
+enum cts_flow_reason {
+#define X(name, text) CTS_FLOW_REASON_##name,
+    CTS_FLOW_REASONS(X)
+#undef X
+        CTS_FLOW_REASON_COUNT
+};
+
+/* Findings of one kind about the same kernels or calls, the same allocation's source line and the
+ * same reason are one; node, other and addresses are the first's. */
+struct cts_flow_finding {
+    enum cts_flow_finding_kind kind;
+    enum cts_flow_reason reason;
+    uint32_t node;       /* index; CTS_NONE: about an allocation */
+    uint32_t other;      /* the second node of a pair; CTS_NONE: none */
+    uint32_t allocation; /* index in the catalogue; CTS_NONE: none, or several */
+    uint64_t times;
+    uint64_t bytes;      /* the evidence and the ceiling, summed over all times */
+    uint64_t first, end; /* addresses; 0: not said */
+};
+
+struct cts_flow_options {
+    unsigned threads;
+    uint64_t memory_bytes; /* 0: 1 GiB */
+    struct cts_progress *progress;
+};
+
+struct cts_flow_result {
+    const struct cts_catalogue *catalogue;
+    struct cts_flow_order order; /* CTS_FLOW_SURE */
+    struct cts_flow_walk walk;
+    struct cts_flow_finding *findings; /* by kind, then bytes, largest first */
+    size_t finding_count, finding_capacity;
+    uint64_t ordered_pairs; /* of nodes that conflict */
+    uint64_t race_pairs, possible_pairs;
+    uint64_t unjudged_pairs; /* of a launch that is not fully recorded and what it is not ordered
+                                with */
+    uint64_t hiding_launches;
+    uint64_t allocated_peak_bytes, live_peak_bytes; /* device memory */
+    uint32_t peak_node; /* the allocation at which the first is reached; CTS_NONE: none */
+    bool host_seen;     /* CPU accesses were recorded */
+    bool knows_calls;   /* the run has host threads, graphs, ... of its calls */
+    bool lower_bound;   /* something is missing */
+};
+
+/* Catalogue and source must outlive the result. */
+CTS_MUST_CHECK enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
+                                                const struct cts_access_source *source,
+                                                const struct cts_flow_options *options,
+                                                struct cts_flow_result *flow,
+                                                struct cts_error *error);
+void cts_flow_release(struct cts_flow_result *flow);
+
+const char *cts_flow_finding_text(enum cts_flow_finding_kind kind);
+const char *cts_flow_finding_advice(enum cts_flow_finding_kind kind);
+const char *cts_flow_reason_text(enum cts_flow_reason reason);
+
+#endif

@@ -1,0 +1,237 @@
+/* What passes between kernels, copies and the host: reads a run, analyses it, renders the result.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/flow/flow.h"
+#include "cli/recording.h"
+#include "cli/sarif-options.h"
+#include "cli/shared-options.h"
+#include "cli/verb.h"
+#include "common/progress.h"
+#include "report/flow.h"
+
+#define ROWS_IN_TABLE 20
+
+extern const struct cts_verb cts_verb_flow;
+
+struct request {
+    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT } format;
+    bool per[CTS_FLOW_SHEET_COUNT];
+    enum cts_flow_sheet sheet;
+    unsigned sheet_count;
+    uint32_t between[2];
+    struct cts_sheet_choice choice;
+    struct cts_flow_options options;
+    const char *fail_on;
+    bool full_names;
+};
+
+static void parse_format(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *const format = cts_argument(arguments, "format");
+    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
+    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
+    if (format && !strcmp(format, "dot")) request->format = FORMAT_DOT;
+}
+
+/* --per A,B,... ; an exit code, 0 for fine. */
+static int parse_per(const struct cts_arguments *arguments, struct request *request)
+{
+    static const char *const words[] = {
+#define X(name, word) word,
+        CTS_FLOW_SHEETS(X)
+#undef X
+    };
+    const char *rest = cts_argument(arguments, "per");
+    while (rest && *rest) {
+        const size_t length = strcspn(rest, ",");
+        for (unsigned i = 0; i < CTS_FLOW_SHEET_COUNT; i++) {
+            if (strlen(words[i]) != length || strncmp(words[i], rest, length)) continue;
+            request->per[i] = true;
+            request->sheet = (enum cts_flow_sheet)i;
+            request->sheet_count++;
+        }
+        rest += length + (rest[length] == ',');
+    }
+    if (request->sheet_count > 1 && request->format != FORMAT_JSON)
+        return cts_usage_error(arguments, "a table or CSV prints one list, but --per names %u",
+                               request->sheet_count);
+    return 0;
+}
+
+static bool read_number(const struct cts_arguments *arguments, const char *name, uint64_t *value)
+{
+    return !cts_argument_given(arguments, name) || cts_argument_u64(arguments, name, value);
+}
+
+/* An id at *text, and moves on. */
+static bool read_id(const char **text, uint32_t *id)
+{
+    char *end;
+    if (**text < '0' || **text > '9') return false;
+    const unsigned long long value = strtoull(*text, &end, 10);
+    *text = end;
+    *id = (uint32_t)value;
+    return value < CTS_NONE;
+}
+
+/* --between A,B: ids of launches. */
+static int parse_between(const struct cts_arguments *arguments, struct request *request)
+{
+    const char *text = cts_argument(arguments, "between");
+    request->between[0] = request->between[1] = CTS_NONE;
+    if (!text) return 0;
+    const bool is_good = read_id(&text, &request->between[0]) && *text++ == ',' &&
+                         read_id(&text, &request->between[1]) && !*text;
+    if (!is_good) return cts_usage_error(arguments, "--between takes the ids of two launches, A,B");
+    if (request->sheet_count && !request->per[CTS_FLOW_SHEET_EDGE])
+        return cts_usage_error(arguments, "--between chooses edges: --per edge");
+    if (!request->sheet_count) {
+        request->per[CTS_FLOW_SHEET_EDGE] = true;
+        request->sheet = CTS_FLOW_SHEET_EDGE;
+        request->sheet_count = 1;
+    }
+    return 0;
+}
+
+static int parse(const struct cts_arguments *arguments, struct request *request)
+{
+    uint64_t threads = 0;
+    *request = (struct request){0};
+    parse_format(arguments, request);
+    uint64_t limit = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0;
+    int code = parse_per(arguments, request);
+    if (!code) code = parse_between(arguments, request);
+    if (code) return code;
+    if (!read_number(arguments, "limit", &limit) || !read_number(arguments, "threads", &threads) ||
+        (cts_argument_given(arguments, "memory-limit") &&
+         !cts_argument_bytes(arguments, "memory-limit", &request->options.memory_bytes)))
+        return CTS_EXIT_USAGE;
+    if (request->format == FORMAT_CSV && !request->sheet_count) {
+        request->per[CTS_FLOW_SHEET_FINDING] = true;
+        request->sheet = CTS_FLOW_SHEET_FINDING;
+        request->sheet_count = 1;
+    }
+    request->options.threads = (unsigned)(threads < 256 ? threads : 256);
+    request->choice.limit = (size_t)limit;
+    request->choice.limit_option = "--limit";
+    request->choice.sort = cts_argument(arguments, "sort");
+    request->fail_on = cts_argument(arguments, "fail-on");
+    request->full_names = cts_argument_given(arguments, "full-names");
+    return 0;
+}
+
+static enum cts_status render(const struct request *request, const struct cts_flow_report *report,
+                              struct cts_error *error)
+{
+    static const bool findings_alone[CTS_FLOW_SHEET_COUNT] = {[CTS_FLOW_SHEET_FINDING] = true};
+    if (request->format == FORMAT_DOT) return cts_flow_print_dot(report, stdout, error);
+    if (request->format == FORMAT_JSON)
+        return cts_flow_print_json(report, request->sheet_count ? request->per : findings_alone,
+                                   &request->choice, stdout, error);
+    if (!request->sheet_count) return cts_flow_print_summary(report, stdout, error);
+    const struct cts_sheet sheet = cts_flow_sheet(report, request->sheet);
+    const bool is_csv = request->format == FORMAT_CSV;
+    const enum cts_status status = cts_sheet_print(&sheet, &request->choice, is_csv, stdout, error);
+    if (!status && !is_csv) cts_flow_print_notes(report, stdout);
+    return status;
+}
+
+static enum cts_status analyze(const struct cts_recording *recording, const struct request *request,
+                               struct cts_flow_result *flow, struct cts_error *error)
+{
+    enum cts_status status = cts_recording_need_accesses(recording, error);
+    if (status) return status;
+    const struct cts_access_source source = cts_access_source_of(recording->reader);
+    struct cts_flow_options options = request->options;
+    struct cts_progress progress;
+    uint64_t access_count = 0;
+    for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
+    cts_progress_begin(&progress, stderr, "analysing", access_count);
+    options.progress = &progress;
+    status = cts_flow_analyze(&recording->catalogue, &source, &options, flow, error);
+    cts_progress_end(&progress);
+    return status;
+}
+
+static enum cts_status check_between(const struct request *request, const struct cts_catalogue *c,
+                                     struct cts_error *error)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (request->between[i] != CTS_NONE && !cts_catalogue_launch(c, request->between[i]))
+            return cts_fail(error, CTS_USAGE, "the run has no launch %u", request->between[i]);
+    return CTS_OK;
+}
+
+static uint64_t count_failures(const struct request *request, const struct cts_flow_result *flow)
+{
+    if (!request->fail_on) return 0;
+    if (!strcmp(request->fail_on, "race")) return flow->race_pairs;
+    if (!strcmp(request->fail_on, "possible-race")) return flow->race_pairs + flow->possible_pairs;
+    return flow->finding_count;
+}
+
+static int run_flow(const struct cts_arguments *arguments)
+{
+    struct request request;
+    struct cts_error error;
+    struct cts_recording recording;
+    struct cts_flow_result flow = {0};
+    const int code = parse(arguments, &request);
+    if (code) return code;
+    const char *const run_path = arguments->positional[0];
+    enum cts_status status = cts_recording_open(run_path, &recording, &error);
+    if (status) return cts_report_error(arguments, &error);
+    do {
+        status = analyze(&recording, &request, &flow, &error);
+    } while (cts_cli_again(status, &recording));
+    struct cts_flow_report report = {
+        .run_path = run_path, .flow = &flow, .full_names = request.full_names};
+    if (!status) status = check_between(&request, &recording.catalogue, &error);
+    if (!status) status = cts_flow_choose(&flow, request.between, &report, &error);
+    if (!status) {
+        cts_cli_tell_gaps(&cts_verb_flow, run_path, &recording.catalogue.gaps);
+        status = render(&request, &report, &error);
+    }
+    const uint64_t failures = status ? 0 : count_failures(&request, &flow);
+    free((void *)report.edges);
+    free((void *)report.works);
+    cts_flow_release(&flow);
+    cts_recording_close(&recording);
+    if (status) return cts_report_error(arguments, &error);
+    return cts_fail_on_findings(arguments, request.fail_on, (size_t)failures);
+}
+
+static const struct cts_option flow_options[] = {
+    {.name = "per",
+     .argument = CTS_OPTION_WORDS(CTS_FLOW_SHEETS),
+     .is_list = true,
+     .help = "print one list (JSON: several, separated by commas)"},
+    {.name = "between", .argument = "A,B", .help = "print what passes between two launches (ids)"},
+    {.name = "fail-on",
+     .argument = "race|possible-race|finding",
+     .help = "exit with 3 on a race; on a possible race, too; or on any finding"},
+    CTS_OPTION_FORMAT("table|json|csv|dot"),
+    CTS_OPTION_SORT,
+    CTS_OPTION_LIMIT(ROWS_IN_TABLE),
+    CTS_OPTION_FULL_NAMES,
+    CTS_OPTION_THREADS,
+    CTS_OPTION_MEMORY_LIMIT("memory for the byte sets of a launch; the rest goes to TMPDIR", "1G"),
+    {0},
+};
+
+const struct cts_verb cts_verb_flow = {
+    .name = "flow",
+    .synopsis = "RUN [--per LIST] [--format table|json|csv|dot] [options]",
+    .summary = "Shows what passes between kernels, copies and the host",
+    .description =
+        "Shows which launches, copies and CPU accesses depend on which, in bytes, and what orders\n"
+        "them: races between streams, copies and host threads, work that nobody reads, needless\n"
+        "copies, and how device memory is used. What is not certain is called possible.",
+    .options = flow_options,
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run_flow,
+};

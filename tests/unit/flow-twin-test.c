@@ -1,0 +1,1209 @@
+/* The flow analysis against a brute-force twin on random small programs.
+ *
+ * The twin knows nothing of clocks, runs or states: order is reachability in a graph of calls and
+ * works, memory is a list of writers and readers for each byte. Written from docs/flow.md. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/flow/flow.h"
+#include "count.h"
+#include "random.h"
+#include "record-fixture.h"
+
+enum {
+    SLOTS = 4,
+    SLOT_BYTES = 300,
+    REGION_BYTES = SLOTS * SLOT_BYTES,
+    OPS_MAX = 90,
+    STREAMS_MAX = 4,
+    THREADS_MAX = 3,
+    CTAS = 3,
+    RECORDS_MAX = 4,
+    SITES = 24,
+    EVENTS = 3,
+    GRAPH_NODES = 5,
+    VERTICES = 3 * OPS_MAX,
+    NODES_MAX = 2 * OPS_MAX,
+    LIST_MAX = 2 * NODES_MAX,
+    PROGRAMS = 2000,
+    PROGRAMS_QUICK = 250,
+};
+/* The region lies across the border of a page of runs. */
+static const uint64_t region = UINT64_C(0x7f0000010000) - 650;
+
+/* ---- a program ---- */
+
+struct cta {
+    struct record records[RECORDS_MAX];
+    unsigned record_count;
+};
+
+struct program {
+    struct cts_catalogue catalogue;
+    struct cts_rank ranks[1];
+    struct cts_kernel kernels[2];
+    struct cts_site sites[SITES];
+    struct cts_cuda_stream streams[STREAMS_MAX];
+    struct cts_launch launches[OPS_MAX];
+    struct cta bodies[OPS_MAX][CTAS];
+    struct cts_copy copies[OPS_MAX];
+    struct cts_sync syncs[OPS_MAX];
+    struct cts_allocation allocations[OPS_MAX];
+    struct cts_host_access host_accesses[OPS_MAX];
+    struct cts_host_call calls[OPS_MAX];
+    struct cts_host_function functions[OPS_MAX];
+    struct cts_graph_node graph_nodes[OPS_MAX];
+    struct cts_graph_edge graph_edges[GRAPH_NODES * GRAPH_NODES];
+    struct cts_acc_chunk chunks[OPS_MAX];
+    unsigned chunk_count;
+    unsigned thread_count;
+    size_t tenant[SLOTS]; /* index + 1 of the live allocation */
+    uint64_t op;
+};
+
+static void add_call(struct program *p, uint32_t thread, uint32_t stream, const char *api)
+{
+    p->calls[p->catalogue.call_count++] = (struct cts_host_call){
+        .op = p->op, .thread = thread, .device = below(2), .stream = stream, .api = api};
+}
+
+static uint32_t some_thread(const struct program *p)
+{
+    return below(p->thread_count);
+}
+
+static uint32_t some_stream(const struct program *p)
+{
+    return below((unsigned)p->catalogue.stream_count);
+}
+
+static void make_tables(struct program *p)
+{
+    static const char *const kinds[] = {"legacy default", "blocking", "non-blocking",
+                                        "per-thread default"};
+    p->ranks[0] = (struct cts_rank){.end_ns = 1};
+    for (unsigned i = 0; i < 2; i++)
+        p->kernels[i] = (struct cts_kernel){.kernel = i, .name = "k", .instrumented = true};
+    for (unsigned i = 0; i < SITES; i++) {
+        const unsigned kind = below(100);
+        p->sites[i] = (struct cts_site){
+            .site = i,
+            .operation = (uint8_t)(kind < 45   ? CTS_LOAD
+                                   : kind < 85 ? CTS_STORE
+                                               : CTS_ATOMIC_ADD + below(chance(50) ? 2 : 12)),
+            .space = CTS_SPACE_GLOBAL,
+            .width_bytes = chance(70) ? 4 : 1u << below(4),
+            .is_volatile = chance(8)};
+    }
+    p->thread_count = chance(50) ? 1 : 2 + below(THREADS_MAX - 1);
+    const unsigned streams = 1 + below(STREAMS_MAX);
+    const bool two_devices = chance(20);
+    for (unsigned i = 0; i < streams; i++)
+        p->streams[i] = (struct cts_cuda_stream){.stream = i,
+                                                 .device = two_devices ? below(2) : 0,
+                                                 .kind = kinds[i == 0 ? 0 : 1 + below(3)],
+                                                 .destroyed_op = UINT64_MAX};
+    p->catalogue = (struct cts_catalogue){.ranks = p->ranks,
+                                          .rank_count = 1,
+                                          .kernels = p->kernels,
+                                          .kernel_count = 2,
+                                          .sites = p->sites,
+                                          .site_count = SITES,
+                                          .streams = p->streams,
+                                          .stream_count = streams,
+                                          .launches = p->launches,
+                                          .copies = p->copies,
+                                          .syncs = p->syncs,
+                                          .allocations = p->allocations,
+                                          .host_accesses = p->host_accesses,
+                                          .calls = p->calls,
+                                          .host_functions = p->functions,
+                                          .graph_nodes = p->graph_nodes,
+                                          .graph_edges = p->graph_edges};
+}
+
+static void make_record(const struct program *p, struct record *r)
+{
+    *r = (struct record){.site = below(SITES), .space = CTS_SPACE_GLOBAL};
+    const uint32_t width = p->sites[r->site].width_bytes;
+    for (;;) {
+        r->mask = chance(60) ? UINT32_MAX : (uint32_t)random_u64() | 1;
+        r->pattern = (uint8_t)below(2); /* uniform or affine */
+        r->base = region + below(REGION_BYTES - 8);
+        if (chance(80)) r->base -= r->base % width;
+        r->s0 = chance(70) ? (int32_t)width : (int32_t)below(20) - 10;
+        if (stays_inside(r, width, region, REGION_BYTES)) return;
+    }
+}
+
+static void make_launch(struct program *p, uint32_t stream)
+{
+    const size_t i = p->catalogue.launch_count++;
+    p->launches[i] = (struct cts_launch){.launch = (uint32_t)i,
+                                         .op = p->op,
+                                         .stream = stream,
+                                         .kernel = below(2),
+                                         .grid = {CTAS, 1, 1},
+                                         .block = {32, 1, 1},
+                                         .recorded = chance(96) ? "all" : "sample",
+                                         .end_ns = 1};
+    unsigned records = 0;
+    for (unsigned k = 0; k < CTAS; k++) {
+        p->bodies[i][k].record_count = below(RECORDS_MAX + 1);
+        records += p->bodies[i][k].record_count;
+        for (unsigned r = 0; r < p->bodies[i][k].record_count; r++)
+            make_record(p, &p->bodies[i][k].records[r]);
+    }
+    if (records)
+        p->chunks[p->chunk_count++] = (struct cts_acc_chunk){.launch = (uint32_t)i,
+                                                             .last_cta = CTAS - 1,
+                                                             .first_address = region,
+                                                             .last_address = region + REGION_BYTES,
+                                                             .record_count = records};
+}
+
+static uint64_t some_side(uint64_t width, bool is_host)
+{
+    if (is_host && chance(70)) return 0x5000 + below(300);
+    return region + below((unsigned)(REGION_BYTES - width));
+}
+
+static void make_copy(struct program *p, uint32_t stream, uint32_t thread, bool is_step)
+{
+    static const char *const kinds[] = {"HtoD", "DtoH", "DtoD", "DtoD", "memset", "HtoH", "PtoP"};
+    const size_t i = p->catalogue.copy_count++;
+    const uint64_t width = 1 + below(250);
+    struct cts_copy *const row = &p->copies[i];
+    *row = (struct cts_copy){.copy = (uint32_t)i,
+                             .op = p->op,
+                             .stream = stream,
+                             .kind = kinds[below(7)],
+                             .width_bytes = width,
+                             .height = 1,
+                             .depth = 1,
+                             .asynchronous = chance(50),
+                             .destination_pitch = width,
+                             .source_pitch = width};
+    if (chance(20)) {
+        row->width_bytes = 1 + below(20);
+        row->height = 1 + below(4);
+        row->destination_pitch = row->source_pitch = row->width_bytes + below(10);
+    }
+    const uint64_t span = (row->height - 1) * row->source_pitch + row->width_bytes;
+    row->destination = some_side(span, row->kind[3] == 'H');
+    row->source = some_side(span, row->kind[0] == 'H');
+    if (chance(30) && i && p->copies[i - 1].kind[0] == row->kind[0]) { /* again */
+        const uint64_t op = row->op;
+        *row = p->copies[i - 1];
+        row->op = op;
+        row->copy = (uint32_t)i;
+        row->stream = stream;
+    }
+    if (!is_step) add_call(p, thread, CTS_NONE, chance(50) ? "cudaMemcpy" : "cudaMemcpyAsync");
+}
+
+static void make_sync(struct program *p, uint32_t thread)
+{
+    static const char *const kinds[] = {"event record", "event record", "stream wait",
+                                        "stream wait",  "event sync",   "stream sync",
+                                        "device sync",  "event query",  "stream query"};
+    struct cts_sync *const row = &p->syncs[p->catalogue.sync_count++];
+    *row = (struct cts_sync){.op = p->op,
+                             .kind = kinds[below(9)],
+                             .stream = some_stream(p),
+                             .event = 5 + below(EVENTS),
+                             .result = chance(15) ? 600 : 0};
+    if (!strncmp(row->kind, "event s", 7) || !strncmp(row->kind, "event q", 7) ||
+        !strcmp(row->kind, "device sync"))
+        row->stream = CTS_NONE;
+    add_call(p, thread, CTS_NONE, chance(80) ? "call" : NULL);
+}
+
+static void make_memory(struct program *p, uint32_t thread)
+{
+    static const char *const kinds[] = {"device", "device", "device", "pinned", "managed"};
+    const unsigned slot = below(SLOTS);
+    const bool in_stream = chance(40);
+    add_call(p, thread, in_stream ? some_stream(p) : CTS_NONE, "memory");
+    if (p->tenant[slot]) {
+        p->allocations[p->tenant[slot] - 1].freed_op = p->op;
+        p->tenant[slot] = 0;
+        return;
+    }
+    const size_t i = p->catalogue.allocation_count++;
+    const uint64_t start = chance(50) ? 0 : below(SLOT_BYTES);
+    p->allocations[i] = (struct cts_allocation){
+        .allocation = (uint32_t)i,
+        .op = p->op,
+        .freed_op = UINT64_MAX,
+        .device = p->streams[some_stream(p)].device,
+        .kind = kinds[below(5)],
+        .address = region + slot * SLOT_BYTES + start,
+        .size_bytes = chance(50) ? SLOT_BYTES - start : 1 + below((unsigned)(SLOT_BYTES - start))};
+    p->tenant[slot] = i + 1;
+}
+
+static void make_access(struct program *p, uint32_t thread)
+{
+    struct cts_host_access *const row = &p->host_accesses[p->catalogue.host_access_count++];
+    const uint64_t start = below(REGION_BYTES);
+    *row = (struct cts_host_access){.op = p->op,
+                                    .is_store = chance(50),
+                                    .address = region + start,
+                                    .size_bytes = 1 + below((unsigned)(REGION_BYTES - start))};
+    if (chance(70) && row->size_bytes > 60) row->size_bytes = 60;
+    add_call(p, thread, CTS_NONE, NULL);
+}
+
+/* A host function, whose thread is its stream's: begin, accesses, end come a few ops later. */
+static void make_function(struct program *p, uint32_t stream, uint32_t thread, bool is_step)
+{
+    const uint64_t op = p->op;
+    const uint32_t own = 50 + stream;
+    if (!is_step) add_call(p, thread, CTS_NONE, "cudaLaunchHostFunc");
+    p->op++;
+    const uint64_t begin = p->op;
+    add_call(p, own, CTS_NONE, NULL);
+    for (unsigned i = below(3); i; i--) {
+        p->op++;
+        make_access(p, own);
+    }
+    p->op++;
+    add_call(p, own, CTS_NONE, NULL);
+    p->functions[p->catalogue.host_function_count++] = (struct cts_host_function){
+        .op = op, .stream = stream, .thread = own, .begin_op = begin, .end_op = p->op};
+}
+
+static void make_graph(struct program *p)
+{
+    for (uint32_t n = 1; n < GRAPH_NODES; n++)
+        for (uint32_t after = 0; after < n; after++)
+            if (chance(40))
+                p->graph_edges[p->catalogue.graph_edge_count++] =
+                    (struct cts_graph_edge){0, 1, n, after};
+}
+
+static void launch_graph(struct program *p, uint32_t thread)
+{
+    const uint64_t launch_op = p->op;
+    const uint32_t stream = some_stream(p);
+    add_call(p, thread, CTS_NONE, "cudaGraphLaunch");
+    for (uint32_t n = 0; n < GRAPH_NODES; n++) {
+        if (n && chance(20)) continue; /* does nothing */
+        p->op++;
+        const uint64_t op = p->op;
+        add_call(p, thread, CTS_NONE, "cudaGraphLaunch");
+        const unsigned kind = below(10);
+        if (kind < 6)
+            make_launch(p, stream);
+        else if (kind < 9)
+            make_copy(p, stream, thread, true);
+        else
+            make_function(p, stream, thread, true);
+        p->graph_nodes[p->catalogue.graph_node_count++] =
+            (struct cts_graph_node){.op = op, .graph = 1, .launch_op = launch_op, .node = n};
+    }
+}
+
+static void make_program(struct program *p)
+{
+    memset(p, 0, sizeof *p);
+    make_tables(p);
+    make_graph(p);
+    const bool has_accesses = chance(50), has_graphs = chance(30);
+    for (unsigned i = 0; i < SLOTS; i++, p->op++) make_memory(p, 0);
+    const unsigned count = 5 + below(30);
+    for (unsigned i = 0; i < count && p->op + 16 < OPS_MAX; i++, p->op++) {
+        const uint32_t thread = some_thread(p), stream = some_stream(p);
+        const unsigned kind = below(100);
+        if (kind < 40) {
+            add_call(p, thread, CTS_NONE, "cudaLaunchKernel");
+            make_launch(p, stream);
+        } else if (kind < 55)
+            make_copy(p, stream, thread, false);
+        else if (kind < 75)
+            make_sync(p, thread);
+        else if (kind < 85)
+            make_memory(p, thread);
+        else if (kind < 93 && has_accesses)
+            make_access(p, thread);
+        else if (kind < 96 && has_graphs)
+            launch_graph(p, thread);
+        else
+            make_function(p, stream, thread, false);
+    }
+}
+
+static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
+                                  struct cts_acc_batch *batch, struct cts_error *error)
+{
+    const struct program *const p = state;
+    if (batch_start(batch, chunk, error)) return CTS_MEMORY;
+    for (uint32_t cta = 0; cta < CTAS; cta++)
+        for (unsigned k = 0; k < p->bodies[chunk->launch][cta].record_count; k++) {
+            const struct cts_access record =
+                record_access(&p->bodies[chunk->launch][cta].records[k], chunk->launch, cta);
+            batch_put(batch, &record);
+        }
+    return CTS_OK;
+}
+
+/* ---- the twin: nodes and order ---- */
+
+/* Op k: vertex 3k is its call, 3k + 1 what it asks for, 3k + 2 its return. */
+static unsigned call_of(uint64_t op)
+{
+    return 3 * (unsigned)op;
+}
+static unsigned work_of(uint64_t op)
+{
+    return 3 * (unsigned)op + 1;
+}
+static unsigned return_of(uint64_t op)
+{
+    return 3 * (unsigned)op + 2;
+}
+
+struct twin_node {
+    uint8_t kind;
+    size_t index;
+    uint64_t op;
+    unsigned vertex;
+    bool in_stream, staged, hides;
+};
+
+struct twin {
+    const struct program *p;
+    bool reach[CTS_FLOW_LEVELS][VERTICES][VERTICES];
+    struct twin_node nodes[NODES_MAX];
+    unsigned node_count;
+};
+
+static const struct cts_host_call *call_at(const struct program *p, uint64_t op)
+{
+    for (size_t i = 0; i < p->catalogue.call_count; i++)
+        if (p->calls[i].op == op) return &p->calls[i];
+    return NULL;
+}
+
+static bool is_pinned_at(const struct program *p, uint64_t address, uint64_t op)
+{
+    for (size_t i = 0; i < p->catalogue.allocation_count; i++) {
+        const struct cts_allocation *const a = &p->allocations[i];
+        if (a->op <= op && op < a->freed_op && address >= a->address &&
+            address < a->address + a->size_bytes && strcmp(a->kind, "device") != 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_node(struct twin *t, uint8_t kind, size_t index, uint64_t op, unsigned vertex,
+                     bool in_stream)
+{
+    struct twin_node *const n = &t->nodes[t->node_count++];
+    *n = (struct twin_node){
+        .kind = kind, .index = index, .op = op, .vertex = vertex, .in_stream = in_stream};
+    if (kind == CTS_FLOW_LAUNCH) n->hides = strcmp(t->p->launches[index].recorded, "all") != 0;
+}
+
+/* The node of the work with this op, if there is one; returns whether it is a work. */
+static bool add_work(struct twin *t, uint64_t op, uint32_t *stream, bool is_step)
+{
+    const struct program *const p = t->p;
+    const struct cts_catalogue *const c = &p->catalogue;
+    for (size_t i = 0; i < c->launch_count; i++)
+        if (p->launches[i].op == op) {
+            add_node(t, CTS_FLOW_LAUNCH, i, op, work_of(op), true);
+            *stream = p->launches[i].stream;
+            return true;
+        }
+    for (size_t i = 0; i < c->copy_count; i++)
+        if (p->copies[i].op == op) {
+            const bool is_memset = !strcmp(p->copies[i].kind, "memset");
+            add_node(t, is_memset ? CTS_FLOW_MEMSET : CTS_FLOW_COPY, i, op, work_of(op), true);
+            t->nodes[t->node_count - 1].staged = !is_step && !strcmp(p->copies[i].kind, "HtoD") &&
+                                                 !is_pinned_at(p, p->copies[i].source, op);
+            *stream = p->copies[i].stream;
+            return true;
+        }
+    for (size_t f = 0; f < c->host_function_count; f++) {
+        const struct cts_host_function *const row = &p->functions[f];
+        if (row->op != op) continue;
+        for (int stores = 0; stores < 2; stores++)
+            for (size_t i = 0; i < c->host_access_count; i++)
+                if (p->host_accesses[i].op >= row->begin_op &&
+                    p->host_accesses[i].op <= row->end_op &&
+                    p->host_accesses[i].is_store == (stores == 1))
+                    add_node(t, stores ? CTS_FLOW_HOST_STORE : CTS_FLOW_HOST_LOAD, i, op,
+                             work_of(op), true);
+        *stream = row->stream;
+        return true;
+    }
+    return false;
+}
+
+static bool in_function(const struct program *p, uint64_t op)
+{
+    for (size_t f = 0; f < p->catalogue.host_function_count; f++)
+        if (op >= p->functions[f].begin_op && op <= p->functions[f].end_op) return true;
+    return false;
+}
+
+static bool is_step(const struct program *p, uint64_t op)
+{
+    for (size_t i = 0; i < p->catalogue.graph_node_count; i++)
+        if (p->graph_nodes[i].op == op) return true;
+    return false;
+}
+
+static bool is_graph_launch(const struct program *p, uint64_t op)
+{
+    for (size_t i = 0; i < p->catalogue.graph_node_count; i++)
+        if (p->graph_nodes[i].launch_op == op) return true;
+    return false;
+}
+
+struct building {
+    struct twin *t;
+    bool (*edge)[VERTICES]; /* of the level */
+    unsigned level;
+    int last[STREAMS_MAX];     /* vertex of a stream's last command */
+    int returned[THREADS_MAX]; /* of a thread's last call */
+    int freed[THREADS_MAX];
+    int recorded[EVENTS];
+    int graph_end;
+    int shared; /* return of the last call of any thread */
+    const bool *tells_host;
+};
+
+static void enter_stream(struct building *b, uint32_t stream, unsigned vertex)
+{
+    const struct program *const p = b->t->p;
+    const struct cts_cuda_stream *const own = &p->streams[stream];
+    if (b->last[stream] >= 0) b->edge[b->last[stream]][vertex] = true;
+    for (unsigned s = 0; s < p->catalogue.stream_count; s++) {
+        const struct cts_cuda_stream *const other = &p->streams[s];
+        if (other->device != own->device || b->last[s] < 0) continue;
+        const bool own_waits = own->kind[0] == 'l' && strcmp(other->kind, "non-blocking");
+        const bool other_holds = other->kind[0] == 'l' && strcmp(own->kind, "non-blocking");
+        if (own_waits || other_holds) b->edge[b->last[s]][vertex] = true;
+    }
+    b->last[stream] = (int)vertex;
+}
+
+static bool is_api(const struct program *p, uint64_t op, const char *part)
+{
+    const struct cts_host_call *const call = call_at(p, op);
+    return call && call->api && strstr(call->api, part);
+}
+
+static void return_from_copy(struct building *b, const struct cts_copy *copy)
+{
+    const struct program *const p = b->t->p;
+    const bool is_async = is_api(p, copy->op, "Async");
+    bool waits = !strcmp(copy->kind, "HtoH");
+    if (!strcmp(copy->kind, "HtoD")) waits = !is_async;
+    if (!strcmp(copy->kind, "DtoH"))
+        waits = !is_async ||
+                (b->level >= CTS_FLOW_CALLS && !is_pinned_at(p, copy->destination, copy->op));
+    if (!strcmp(copy->kind, "memset"))
+        waits = !is_async && is_pinned_at(p, copy->destination, copy->op);
+    if (waits) b->edge[work_of(copy->op)][return_of(copy->op)] = true;
+}
+
+static void add_sync(struct building *b, const struct cts_sync *sync)
+{
+    const struct program *const p = b->t->p;
+    const unsigned work = work_of(sync->op), done = return_of(sync->op);
+    int *const event = &b->recorded[sync->event - 5];
+    if (sync->result) return;
+    if (!strcmp(sync->kind, "event record")) {
+        b->edge[call_of(sync->op)][work] = true;
+        enter_stream(b, sync->stream, work);
+        *event = (int)work;
+    } else if (!strcmp(sync->kind, "stream wait")) {
+        b->edge[call_of(sync->op)][work] = true;
+        enter_stream(b, sync->stream, work);
+        if (*event >= 0) b->edge[*event][work] = true;
+    } else if (!strncmp(sync->kind, "event", 5)) {
+        if (*event >= 0) b->edge[*event][done] = true;
+    } else if (!strncmp(sync->kind, "stream", 6)) {
+        if (b->last[sync->stream] >= 0) b->edge[b->last[sync->stream]][done] = true;
+        const struct cts_cuda_stream *const own = &p->streams[sync->stream];
+        for (unsigned s = 0; s < p->catalogue.stream_count; s++)
+            if (b->level >= CTS_FLOW_CALLS && !strcmp(sync->kind, "stream sync") &&
+                own->kind[0] == 'l' && p->streams[s].device == own->device &&
+                strcmp(p->streams[s].kind, "non-blocking") && b->last[s] >= 0)
+                b->edge[b->last[s]][done] = true;
+    } else {
+        const struct cts_host_call *const call = call_at(p, sync->op);
+        bool several = false;
+        for (unsigned s = 1; s < p->catalogue.stream_count; s++)
+            several |= p->streams[s].device != p->streams[0].device;
+        for (unsigned s = 0; s < p->catalogue.stream_count; s++) {
+            const bool covers = call->api ? p->streams[s].device == call->device
+                                          : !several || b->level >= CTS_FLOW_CALLS;
+            if (covers && b->last[s] >= 0) b->edge[b->last[s]][done] = true;
+        }
+    }
+}
+
+static bool overlap(const struct cts_allocation *a, const struct cts_allocation *b)
+{
+    return a->address < b->address + b->size_bytes && b->address < a->address + a->size_bytes;
+}
+
+static void add_memory(struct building *b, uint64_t op, uint32_t thread)
+{
+    const struct program *const p = b->t->p;
+    const struct cts_host_call *const call = call_at(p, op);
+    const unsigned work = work_of(op);
+    for (size_t i = 0; i < p->catalogue.allocation_count; i++) {
+        const struct cts_allocation *const a = &p->allocations[i];
+        if (a->op == op) {
+            add_node(b->t, CTS_FLOW_ALLOCATION, i, op, work, call->stream != CTS_NONE);
+            b->edge[call_of(op)][work] = true;
+            if (call->stream != CTS_NONE)
+                enter_stream(b, call->stream, work);
+            else
+                b->edge[work][return_of(op)] = true;
+            for (size_t k = 0; k < p->catalogue.allocation_count; k++)
+                if (p->allocations[k].freed_op < op && overlap(a, &p->allocations[k]))
+                    b->edge[work_of(p->allocations[k].freed_op)][work] = true;
+        }
+        if (a->freed_op != op) continue;
+        add_node(b->t, CTS_FLOW_FREE, i, op, work, call->stream != CTS_NONE);
+        b->edge[call_of(op)][work] = true;
+        if (call->stream != CTS_NONE) {
+            enter_stream(b, call->stream, work);
+            continue;
+        }
+        for (unsigned s = 0; s < p->catalogue.stream_count; s++)
+            if (p->streams[s].device == a->device && b->last[s] >= 0)
+                b->edge[b->last[s]][work] = true;
+        if (b->freed[thread] >= 0) b->edge[b->freed[thread]][work] = true;
+        b->freed[thread] = (int)work;
+        if (b->level >= CTS_FLOW_CALLS) b->edge[work][return_of(op)] = true;
+    }
+}
+
+static void add_graph(struct building *b, uint64_t launch_op)
+{
+    const struct program *const p = b->t->p;
+    const unsigned begin = work_of(launch_op), end = return_of(launch_op);
+    /* The launch's return vertex is its end; the call's own return is its call vertex. */
+    uint32_t stream = 0;
+    unsigned vertices[GRAPH_NODES];
+    uint64_t ops[GRAPH_NODES] = {0};
+    for (size_t i = 0; i < p->catalogue.graph_node_count; i++)
+        if (p->graph_nodes[i].launch_op == launch_op)
+            ops[p->graph_nodes[i].node] = p->graph_nodes[i].op;
+    const unsigned nodes_before = b->t->node_count;
+    for (unsigned n = 0; n < GRAPH_NODES; n++)
+        if (ops[n]) (void)add_work(b->t, ops[n], &stream, true);
+    assert_true(b->t->node_count >= nodes_before);
+    b->edge[call_of(launch_op)][begin] = true;
+    enter_stream(b, stream, begin);
+    if (b->graph_end >= 0) b->edge[b->graph_end][begin] = true;
+    b->edge[begin][end] = true;
+    /* A node that does nothing hands on what it follows. */
+    bool follows[GRAPH_NODES][GRAPH_NODES] = {{false}};
+    for (size_t i = 0; i < p->catalogue.graph_edge_count; i++)
+        follows[p->graph_edges[i].node][p->graph_edges[i].after] = true;
+    for (unsigned n = 0; n < GRAPH_NODES; n++)
+        for (unsigned a = 0; a < n; a++)
+            for (unsigned k = 0; follows[n][a] && k < a; k++) follows[n][k] |= follows[a][k];
+    for (unsigned n = 0; n < GRAPH_NODES; n++) {
+        if (!ops[n]) continue;
+        vertices[n] = work_of(ops[n]);
+        b->edge[begin][vertices[n]] = b->edge[vertices[n]][end] = true;
+        for (unsigned a = 0; a < n; a++)
+            if (follows[n][a] && ops[a]) b->edge[vertices[a]][vertices[n]] = true;
+    }
+    b->last[stream] = b->graph_end = (int)end;
+}
+
+static void close_graph(bool edge[VERTICES][VERTICES], unsigned count)
+{
+    for (unsigned via = 0; via < count; via++)
+        for (unsigned a = 0; a < count; a++)
+            for (unsigned c = 0; edge[a][via] && c < count; c++) edge[a][c] |= edge[via][c];
+}
+
+static void tell(struct building *b, uint64_t op, unsigned call)
+{
+    const struct program *const p = b->t->p;
+    if (b->level < CTS_FLOW_SIGNALS) return;
+    for (size_t f = 0; f < p->catalogue.host_function_count; f++)
+        if (p->functions[f].end_op <= op && p->functions[f].op < op)
+            b->edge[work_of(p->functions[f].op)][call] = true;
+    for (size_t i = 0; i < p->catalogue.launch_count; i++) {
+        uint64_t from = p->launches[i].op;
+        for (size_t k = 0; k < p->catalogue.graph_node_count; k++)
+            if (p->graph_nodes[k].op == from) from = p->graph_nodes[k].launch_op;
+        if (b->tells_host[i] && from < op) b->edge[work_of(p->launches[i].op)][call] = true;
+    }
+}
+
+static void build(struct twin *t, unsigned level, const bool *tells_host)
+{
+    const struct program *const p = t->p;
+    struct building b = {.t = t,
+                         .edge = t->reach[level],
+                         .level = level,
+                         .tells_host = tells_host,
+                         .graph_end = -1,
+                         .shared = -1};
+    memset(t->reach[level], 0, sizeof t->reach[level]);
+    for (unsigned i = 0; i < STREAMS_MAX; i++) b.last[i] = -1;
+    for (unsigned i = 0; i < THREADS_MAX; i++) b.returned[i] = b.freed[i] = -1;
+    for (unsigned i = 0; i < EVENTS; i++) b.recorded[i] = -1;
+    t->node_count = 0;
+    for (uint64_t op = 0; op <= p->op; op++) {
+        const struct cts_host_call *const call = call_at(p, op);
+        if (!call || in_function(p, op) || is_step(p, op)) continue;
+        const uint32_t thread = call->thread;
+        const bool is_graph = is_graph_launch(p, op);
+        const unsigned done = is_graph ? call_of(op) : return_of(op);
+        if (b.returned[thread] >= 0) b.edge[b.returned[thread]][call_of(op)] = true;
+        if (level >= CTS_FLOW_THREADS && b.shared >= 0) b.edge[b.shared][call_of(op)] = true;
+        tell(&b, op, call_of(op));
+        if (!is_graph) b.edge[call_of(op)][done] = true;
+        uint32_t stream;
+        if (is_graph) {
+            add_graph(&b, op);
+        } else if (add_work(t, op, &stream, false)) {
+            b.edge[call_of(op)][work_of(op)] = true;
+            enter_stream(&b, stream, work_of(op));
+        }
+        for (size_t i = 0; i < p->catalogue.copy_count; i++)
+            if (p->copies[i].op == op && !is_graph) return_from_copy(&b, &p->copies[i]);
+        for (size_t i = 0; i < p->catalogue.sync_count; i++)
+            if (p->syncs[i].op == op) add_sync(&b, &p->syncs[i]);
+        for (size_t i = 0; i < p->catalogue.host_access_count; i++)
+            if (p->host_accesses[i].op == op)
+                add_node(t, p->host_accesses[i].is_store ? CTS_FLOW_HOST_STORE : CTS_FLOW_HOST_LOAD,
+                         i, op, call_of(op), false);
+        add_memory(&b, op, thread);
+        b.returned[thread] = (int)done;
+        b.shared = (int)done;
+    }
+    close_graph(t->reach[level], 3 * (unsigned)p->op + 3);
+}
+
+static bool precedes(const struct twin *t, unsigned level, unsigned u, unsigned v)
+{
+    if (t->nodes[u].vertex == t->nodes[v].vertex) return u < v;
+    return t->reach[level][t->nodes[u].vertex][t->nodes[v].vertex];
+}
+
+/* ---- the twin: memory ---- */
+
+struct touch {
+    unsigned node;
+    uint32_t ways;
+    unsigned last_reader; /* + 1 */
+};
+
+struct byte {
+    unsigned tenant; /* + 1 */
+    struct touch writers[LIST_MAX], readers[LIST_MAX];
+    unsigned writer_count, reader_count;
+};
+
+struct twin_edge {
+    uint64_t raw, possible, war, waw, commuting, end, race;
+};
+
+static struct byte bytes[REGION_BYTES + 2000]; /* behind the region: pageable memory of the host */
+static struct twin_edge edges[NODES_MAX][NODES_MAX][OPS_MAX + 1]; /* from, to, tenant */
+static struct cts_flow_use uses[NODES_MAX];
+static bool tells_host[OPS_MAX];
+static unsigned groups[NODES_MAX];
+static int64_t live[NODES_MAX + 1];
+
+static int index_of(uint64_t address)
+{
+    if (address >= region && address < region + REGION_BYTES) return (int)(address - region);
+    if (address >= 0x5000 && address < 0x5000 + 2000) return REGION_BYTES + (int)(address - 0x5000);
+    fail_msg("an address that nobody makes");
+    return 0;
+}
+
+static void set(uint32_t *ways, uint64_t start, uint64_t size, uint32_t way)
+{
+    for (uint64_t i = 0; i < size; i++) ways[index_of(start + i)] |= way;
+}
+
+static void touch_launch(const struct program *p, size_t launch, uint32_t *ways)
+{
+    static bool stored[CTAS][REGION_BYTES], loaded[CTAS][REGION_BYTES];
+    memset(stored, 0, sizeof stored);
+    memset(loaded, 0, sizeof loaded);
+    for (unsigned cta = 0; cta < CTAS; cta++)
+        for (unsigned k = 0; k < p->bodies[launch][cta].record_count; k++) {
+            const struct record *const r = &p->bodies[launch][cta].records[k];
+            const struct cts_site *const site = &p->sites[r->site];
+            static uint8_t before[REGION_BYTES];
+            memcpy(before, stored[cta], sizeof before);
+            for (unsigned lane = 0; lane < 32; lane++) {
+                if (!(r->mask >> lane & 1)) continue;
+                for (unsigned i = 0; i < site->width_bytes; i++) {
+                    const int at = index_of(lane_address(r, lane, 0) + i);
+                    const bool is_atomic = site->operation >= CTS_ATOMIC_ADD;
+                    const unsigned class =
+                        site->operation <= CTS_ATOMIC_SUB ? 0u : site->operation - 4u;
+                    if (is_atomic || site->is_volatile) ways[at] |= CTS_WAY_SIGNAL;
+                    if (site->operation == CTS_STORE) {
+                        stored[cta][at] = true;
+                        ways[at] |= CTS_WAY_STORE;
+                    } else if (before[at]) {
+                        ways[at] |= CTS_WAY_OWN_READ;
+                    } else if (is_atomic) {
+                        ways[at] |= (uint32_t)CTS_WAY_ATOMIC << class;
+                    } else {
+                        ways[at] |= CTS_WAY_READ;
+                        loaded[cta][at] = true;
+                    }
+                }
+            }
+        }
+    for (unsigned a = 0; a < CTAS; a++)
+        for (unsigned b = 0; b < CTAS; b++)
+            for (unsigned i = 0; i < REGION_BYTES; i++)
+                if (a != b && loaded[a][i] && stored[b][i]) ways[i] |= CTS_WAY_CROSS;
+    for (unsigned i = 0; i < REGION_BYTES; i++)
+        if (ways[i] & CTS_WAY_ANY_ATOMIC && ways[i] & CTS_WAY_STORE) ways[i] |= CTS_WAY_CROSS;
+}
+
+static void touch_node(const struct twin *t, const struct twin_node *n, uint32_t *ways)
+{
+    const struct program *const p = t->p;
+    if (n->kind == CTS_FLOW_LAUNCH) {
+        touch_launch(p, n->index, ways);
+    } else if (n->kind == CTS_FLOW_COPY || n->kind == CTS_FLOW_MEMSET) {
+        const struct cts_copy *const c = &p->copies[n->index];
+        for (uint64_t y = 0; y < c->height; y++) {
+            if (n->kind == CTS_FLOW_COPY)
+                set(ways, c->source + y * c->source_pitch, c->width_bytes, CTS_WAY_READ);
+            set(ways, c->destination + y * c->destination_pitch, c->width_bytes, CTS_WAY_STORE);
+        }
+    } else if (n->kind == CTS_FLOW_HOST_LOAD || n->kind == CTS_FLOW_HOST_STORE) {
+        const struct cts_host_access *const a = &p->host_accesses[n->index];
+        set(ways, a->address, a->size_bytes,
+            n->kind == CTS_FLOW_HOST_LOAD ? CTS_WAY_READ : CTS_WAY_STORE);
+    } else {
+        const struct cts_allocation *const a = &p->allocations[n->index];
+        set(ways, a->address, a->size_bytes, CTS_WAY_END);
+    }
+}
+
+static bool writes(uint32_t ways)
+{
+    return ways & (CTS_WAY_STORE | CTS_WAY_END | CTS_WAY_ANY_ATOMIC);
+}
+
+static bool commutes(uint32_t a, uint32_t b)
+{
+    a &= ~(uint32_t)CTS_WAY_SIGNAL;
+    b &= ~(uint32_t)CTS_WAY_SIGNAL;
+    return a == b && (a & CTS_WAY_ANY_ATOMIC) == a && __builtin_popcount(a) == 1;
+}
+
+static bool is_device(const struct program *p, unsigned tenant)
+{
+    return tenant && !strcmp(p->allocations[tenant - 1].kind, "device");
+}
+
+static bool is_exempt(const struct twin *t, unsigned u, unsigned v, unsigned tenant)
+{
+    const struct twin_node *const a = &t->nodes[u], *const b = &t->nodes[v];
+    const bool a_ends = a->kind >= CTS_FLOW_ALLOCATION, b_ends = b->kind >= CTS_FLOW_ALLOCATION;
+    return b->kind == CTS_FLOW_ALLOCATION || (a_ends && b_ends) ||
+           (a->kind == CTS_FLOW_ALLOCATION && !a->in_stream) || (!tenant && !a_ends && !b_ends);
+}
+
+static unsigned find_group(unsigned node)
+{
+    return groups[node] == node ? node : find_group(groups[node]);
+}
+
+static void relate(struct twin *t, const struct touch *from, unsigned v, uint32_t to,
+                   unsigned tenant)
+{
+    const uint32_t a = from->ways, data = CTS_WAY_STORE | CTS_WAY_ANY_ATOMIC;
+    const uint32_t reads = CTS_WAY_READ | CTS_WAY_ANY_ATOMIC;
+    if (!writes(a) && !writes(to)) return;
+    struct twin_edge *const e = &edges[from->node][v][tenant];
+    const bool ordered = precedes(t, CTS_FLOW_SURE, from->node, v);
+    if (!ordered && a & to & CTS_WAY_SIGNAL) groups[find_group(v)] = find_group(from->node);
+    if (commutes(a, to)) {
+        e->commuting++;
+        return;
+    }
+    if ((a | to) & CTS_WAY_END) {
+        e->end++;
+    } else {
+        e->raw += a & data && to & reads;
+        e->possible += a & data && to & reads && to & CTS_WAY_CROSS;
+        e->waw += a & data && to & data;
+        e->war += a & (reads | CTS_WAY_OWN_READ) && to & data;
+    }
+    e->race += !ordered && !is_exempt(t, from->node, v, tenant);
+}
+
+static void forget(struct twin *t, const struct touch *writer, unsigned tenant, uint64_t *dead)
+{
+    if (writer->ways & CTS_WAY_END || !is_device(t->p, tenant)) return;
+    if (!writer->last_reader) {
+        ++*dead;
+        return;
+    }
+    live[writer->node]++;
+    live[writer->last_reader]--;
+}
+
+static void touch_byte(struct twin *t, struct byte *b, unsigned v, uint32_t ways)
+{
+    const struct twin_node *const n = &t->nodes[v];
+    const uint32_t covers = ways & (CTS_WAY_STORE | CTS_WAY_END);
+    const uint32_t reads = ways & (CTS_WAY_READ | CTS_WAY_ANY_ATOMIC);
+    const unsigned tenant = b->tenant;
+    const struct cts_allocation *const row = tenant ? &t->p->allocations[tenant - 1] : NULL;
+    if (!(ways & CTS_WAY_END)) {
+        uses[v].read_bytes += reads || ways & CTS_WAY_OWN_READ;
+        uses[v].written_bytes += writes(ways);
+        uses[v].outside_bytes += writes(ways) && !tenant;
+        const bool visible = row && strcmp(row->kind, "device") != 0;
+        uses[v].host_bytes += writes(ways) && visible;
+        if (writes(ways) && visible && ways & CTS_WAY_SIGNAL && n->kind == CTS_FLOW_LAUNCH)
+            tells_host[n->index] = true;
+    }
+    bool only_stale = b->writer_count > 0, any_stale = false, was_written = false;
+    struct touch kept[LIST_MAX];
+    unsigned kept_count = 0;
+    for (unsigned i = 0; i < b->writer_count; i++) {
+        struct touch w = b->writers[i];
+        relate(t, &w, v, ways, tenant);
+        const bool data = w.ways & (CTS_WAY_STORE | CTS_WAY_ANY_ATOMIC);
+        only_stale &= !data;
+        any_stale |= (w.ways & CTS_WAY_STALE) != 0;
+        was_written |= data || w.ways & CTS_WAY_STALE;
+        if (reads && !(w.ways & CTS_WAY_END)) w.last_reader = v + 1;
+        if (precedes(t, CTS_FLOW_SURE, w.node, v) && (covers || commutes(w.ways, ways)))
+            forget(t, &w, tenant,
+                   ways & CTS_WAY_END ? &uses[w.node].freed_bytes
+                                      : &uses[w.node].overwritten_bytes);
+        else
+            kept[kept_count++] = w;
+    }
+    uses[v].stale_bytes += only_stale && any_stale && reads && is_device(t->p, tenant);
+    for (unsigned i = 0; writes(ways) && i < b->reader_count; i++)
+        relate(t, &b->readers[i], v, ways, tenant);
+    memcpy(b->writers, kept, sizeof *kept * kept_count);
+    b->writer_count = kept_count;
+    if (covers) {
+        unsigned left = 0;
+        for (unsigned i = 0; i < b->reader_count; i++)
+            if (!precedes(t, CTS_FLOW_SURE, b->readers[i].node, v))
+                b->readers[left++] = b->readers[i];
+        b->reader_count = left;
+    }
+    struct touch own = {v, ways, 0};
+    if (ways & CTS_WAY_END && was_written) own.ways |= CTS_WAY_STALE;
+    if (ways & (CTS_WAY_OWN_READ | CTS_WAY_CROSS | CTS_WAY_ANY_ATOMIC)) own.last_reader = v + 1;
+    if (ways & CTS_WAY_END) b->tenant = n->kind == CTS_FLOW_ALLOCATION ? (unsigned)n->index + 1 : 0;
+    if (writes(ways))
+        b->writers[b->writer_count++] = own;
+    else if (!n->staged)
+        b->readers[b->reader_count++] = own;
+    assert_true(b->writer_count < LIST_MAX && b->reader_count < LIST_MAX);
+}
+
+static void walk(struct twin *t)
+{
+    static uint32_t ways[REGION_BYTES + 2000];
+    memset(bytes, 0, sizeof bytes);
+    memset(edges, 0, sizeof edges);
+    memset(uses, 0, sizeof uses);
+    memset(tells_host, 0, sizeof tells_host);
+    memset(live, 0, sizeof live);
+    for (unsigned v = 0; v < t->node_count; v++) groups[v] = v;
+    for (unsigned v = 0; v < t->node_count; v++) {
+        memset(ways, 0, sizeof ways);
+        touch_node(t, &t->nodes[v], ways);
+        for (unsigned i = 0; i < REGION_BYTES + 2000; i++)
+            if (ways[i]) touch_byte(t, &bytes[i], v, ways[i]);
+    }
+    for (unsigned i = 0; i < REGION_BYTES + 2000; i++)
+        for (unsigned k = 0; k < bytes[i].writer_count; k++)
+            forget(t, &bytes[i].writers[k], bytes[i].tenant,
+                   &uses[bytes[i].writers[k].node].left_bytes);
+}
+
+/* ---- comparing ---- */
+
+static void compare_order(const struct twin *t, unsigned level, const struct cts_flow_order *order)
+{
+    assert_int_equal(order->node_count, t->node_count);
+    for (unsigned u = 0; u < t->node_count; u++) {
+        assert_int_equal(order->nodes[u].kind, t->nodes[u].kind);
+        assert_int_equal(order->nodes[u].index, t->nodes[u].index);
+        assert_int_equal(order->nodes[u].is_staged, t->nodes[u].staged);
+        for (unsigned v = 0; v < t->node_count; v++)
+            if (u != v && cts_flow_precedes(order, u, v) != precedes(t, level, u, v))
+                fail_msg("level %u: node %u (op %llu) before node %u (op %llu): twin says %d",
+                         level, u, (unsigned long long)t->nodes[u].op, v,
+                         (unsigned long long)t->nodes[v].op, precedes(t, level, u, v));
+    }
+}
+
+static void compare_levels(struct twin *t, const struct cts_flow_result *flow)
+{
+    compare_order(t, CTS_FLOW_SURE, &flow->order);
+    for (unsigned level = 1; level < CTS_FLOW_LEVELS; level++) {
+        struct cts_flow_order order;
+        struct cts_error error;
+        const struct cts_flow_order_options options = {(enum cts_flow_level)level, tells_host};
+        assert_int_equal(cts_flow_order_make(&t->p->catalogue, &options, &order, &error), CTS_OK);
+        build(t, level, tells_host);
+        compare_order(t, level, &order);
+        cts_flow_order_release(&order);
+    }
+}
+
+static bool is_hidden_between(const struct twin *t, unsigned u, unsigned v)
+{
+    for (unsigned w = 0; w < t->node_count; w++)
+        if (t->nodes[w].hides && w != u && !precedes(t, CTS_FLOW_SURE, w, u) &&
+            !precedes(t, CTS_FLOW_SURE, v, w))
+            return true;
+    return false;
+}
+
+static bool is_implied(const struct twin *t, unsigned u, unsigned v)
+{
+    static const struct twin_edge none;
+    if (!precedes(t, CTS_FLOW_SURE, u, v)) return false;
+    for (unsigned w = 0; w < t->node_count; w++)
+        for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++)
+            if (memcmp(&edges[w][v][a], &none, sizeof none) && w != u &&
+                precedes(t, CTS_FLOW_SURE, w, v) && precedes(t, CTS_FLOW_SURE, u, w))
+                return true;
+    return false;
+}
+
+static void compare_edges(const struct twin *t, const struct cts_flow_result *flow)
+{
+    static const struct twin_edge none;
+    size_t count = 0;
+    const bool host_seen = t->p->catalogue.host_access_count > 0;
+    for (unsigned u = 0; u < t->node_count; u++)
+        for (unsigned v = 0; v < t->node_count; v++)
+            for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++)
+                count += memcmp(&edges[u][v][a], &none, sizeof none) != 0;
+    assert_int_equal(flow->walk.edge_count, count);
+    for (size_t i = 0; i < flow->walk.edge_count; i++) {
+        const struct cts_flow_edge *const e = &flow->walk.edges[i];
+        const unsigned tenant = e->allocation == CTS_NONE ? 0 : e->allocation + 1;
+        const struct twin_edge *const x = &edges[e->from][e->to][tenant];
+        assert_int_equal(e->raw_bytes, x->raw);
+        assert_int_equal(e->war_bytes, x->war);
+        assert_int_equal(e->waw_bytes, x->waw);
+        assert_int_equal(e->commuting_bytes, x->commuting);
+        assert_int_equal(e->end_bytes, x->end);
+        assert_int_equal(e->race_bytes, x->race);
+        assert_int_equal(e->is_ordered, precedes(t, CTS_FLOW_SURE, e->from, e->to));
+        assert_int_equal(e->is_implied, is_implied(t, e->from, e->to));
+        const bool unseen = !tenant || (!host_seen && !is_device(t->p, tenant));
+        const bool possible = x->raw && (unseen || is_hidden_between(t, e->from, e->to));
+        assert_int_equal(e->possible_raw_bytes, possible ? x->raw : x->possible);
+    }
+}
+
+static void compare_uses(const struct twin *t, const struct cts_flow_result *flow)
+{
+    for (unsigned v = 0; v < t->node_count; v++) {
+        const struct cts_flow_use *const u = &flow->walk.uses[v];
+        assert_int_equal(u->read_bytes, uses[v].read_bytes);
+        assert_int_equal(u->written_bytes, uses[v].written_bytes);
+        assert_int_equal(u->outside_bytes, uses[v].outside_bytes);
+        assert_int_equal(u->host_bytes, uses[v].host_bytes);
+        assert_int_equal(u->overwritten_bytes, uses[v].overwritten_bytes);
+        assert_int_equal(u->freed_bytes, uses[v].freed_bytes);
+        assert_int_equal(u->left_bytes, uses[v].left_bytes);
+        assert_int_equal(u->stale_bytes, uses[v].stale_bytes);
+        assert_int_equal(flow->walk.live_bytes[v], live[v]);
+    }
+    for (size_t i = 0; i < t->p->catalogue.launch_count; i++)
+        assert_int_equal(flow->walk.tells_host[i], tells_host[i]);
+}
+
+/* ---- the twin: findings ---- */
+
+static enum cts_flow_reason race_reason(const struct twin *t, unsigned u, unsigned v)
+{
+    static const enum cts_flow_reason reasons[] = {CTS_FLOW_REASON_CERTAIN, CTS_FLOW_REASON_THREADS,
+                                                   CTS_FLOW_REASON_CALLS, CTS_FLOW_REASON_TOLD};
+    for (unsigned level = 1; level < CTS_FLOW_LEVELS; level++)
+        if (precedes(t, level, u, v) || precedes(t, level, v, u)) return reasons[level];
+    for (size_t f = 0; f < t->p->catalogue.host_function_count; f++) {
+        const struct cts_host_function *const row = &t->p->functions[f];
+        const bool(*const reach)[VERTICES] = t->reach[CTS_FLOW_SURE];
+        if ((reach[work_of(row->op)][t->nodes[v].vertex] && row->end_op > t->nodes[u].op) ||
+            (reach[work_of(row->op)][t->nodes[u].vertex] && row->end_op > t->nodes[v].op))
+            return CTS_FLOW_REASON_FUNCTION;
+    }
+    return find_group(u) == find_group(v) ? CTS_FLOW_REASON_SIGNAL : CTS_FLOW_REASON_CERTAIN;
+}
+
+/* Races by reason: how many, and in how many bytes; findings are sums of them. */
+static void compare_races(const struct twin *t, const struct cts_flow_result *flow)
+{
+    uint64_t times[CTS_FLOW_REASON_COUNT] = {0}, sums[CTS_FLOW_REASON_COUNT] = {0};
+    for (unsigned u = 0; u < t->node_count; u++)
+        for (unsigned v = 0; v < t->node_count; v++)
+            for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++) {
+                if (!edges[u][v][a].race) continue;
+                const enum cts_flow_reason reason = race_reason(t, u, v);
+                times[reason]++;
+                sums[reason] += edges[u][v][a].race;
+            }
+    for (size_t i = 0; i < flow->finding_count; i++) {
+        const struct cts_flow_finding *const f = &flow->findings[i];
+        if (f->kind != CTS_FLOW_RACE && f->kind != CTS_FLOW_POSSIBLE_RACE) continue;
+        assert_int_equal(f->kind == CTS_FLOW_RACE, f->reason == CTS_FLOW_REASON_CERTAIN);
+        times[f->reason] -= f->times;
+        sums[f->reason] -= f->bytes;
+    }
+    for (unsigned i = 0; i < CTS_FLOW_REASON_COUNT; i++) {
+        assert_int_equal(times[i], 0);
+        assert_int_equal(sums[i], 0);
+    }
+}
+
+static bool needs(const struct twin *t, unsigned v, bool *seen)
+{
+    const struct twin_node *const n = &t->nodes[v];
+    const bool to_host = n->kind == CTS_FLOW_COPY && t->p->copies[n->index].kind[3] == 'H';
+    if (to_host || n->kind == CTS_FLOW_HOST_LOAD || n->kind == CTS_FLOW_HOST_STORE ||
+        uses[v].host_bytes || uses[v].outside_bytes || n->hides)
+        return true;
+    seen[v] = true;
+    for (unsigned w = 0; w < t->node_count; w++)
+        for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++)
+            if ((edges[v][w][a].raw || edges[v][w][a].commuting) && !seen[w] && needs(t, w, seen))
+                return true;
+    return false;
+}
+
+static void compare_dead(const struct twin *t, const struct cts_flow_result *flow)
+{
+    uint64_t count = 0, sum = 0;
+    for (unsigned v = 0; v < t->node_count; v++) {
+        bool seen[NODES_MAX] = {false};
+        if (t->nodes[v].kind > CTS_FLOW_MEMSET || !uses[v].written_bytes || needs(t, v, seen))
+            continue;
+        count++;
+        sum += uses[v].written_bytes;
+    }
+    for (size_t i = 0; i < flow->finding_count; i++) {
+        if (flow->findings[i].kind != CTS_FLOW_DEAD_WORK) continue;
+        count -= flow->findings[i].times;
+        sum -= flow->findings[i].bytes;
+    }
+    assert_int_equal(count, 0);
+    assert_int_equal(sum, 0);
+}
+
+static void compare_avoidable(const struct twin *t, const struct cts_flow_result *flow)
+{
+    uint64_t count = 0;
+    for (unsigned v = 0; v < t->node_count; v++) {
+        const struct twin_node *const n = &t->nodes[v];
+        if (n->kind != CTS_FLOW_COPY || strcmp(t->p->copies[n->index].kind, "DtoD") ||
+            uses[v].host_bytes || uses[v].outside_bytes)
+            continue;
+        bool any = false, safe = true;
+        const unsigned all = (unsigned)t->p->catalogue.allocation_count;
+        for (unsigned r = 0; r < t->node_count; r++)
+            for (unsigned a = 0; a <= all; a++) {
+                safe &= !edges[v][r][a].race;
+                if (!edges[v][r][a].raw) continue;
+                any = true;
+                safe &= precedes(t, CTS_FLOW_SURE, v, r) && !edges[v][r][a].waw;
+                for (unsigned x = 0; x < t->node_count; x++) safe &= x == v || !edges[x][r][a].raw;
+                for (unsigned w = 0; w < t->node_count; w++)
+                    for (unsigned k = 0; k <= all; k++) {
+                        const struct twin_edge *const e = &edges[v][w][k];
+                        if (e->war || e->waw || e->end)
+                            safe &= w != r && precedes(t, CTS_FLOW_SURE, r, w);
+                    }
+            }
+        count += any && safe;
+    }
+    for (size_t i = 0; i < flow->finding_count; i++)
+        if (flow->findings[i].kind == CTS_FLOW_AVOIDABLE_COPY) count -= flow->findings[i].times;
+    assert_int_equal(count, 0);
+}
+
+static unsigned seed;
+
+static void same_as_the_twin(void **state)
+{
+    (void)state;
+    struct program *const p = malloc(sizeof *p);
+    struct twin *const t = malloc(sizeof *t);
+    const char *const one = getenv("CTS_TWIN_SEED");
+    const unsigned first = one ? (unsigned)strtoul(one, NULL, 10) : 0;
+    const unsigned count = one ? 1 : cts_test_count(PROGRAMS_QUICK, PROGRAMS);
+    uint64_t races = 0, possible = 0, edge_sum = 0;
+    for (seed = first; seed < first + count; seed++) {
+        random_start(seed);
+        make_program(p);
+        const struct cts_access_source source = {.chunks = p->chunks,
+                                                 .chunk_count = p->chunk_count,
+                                                 .state = p,
+                                                 .read = read_chunk,
+                                                 .release = cts_acc_batch_release};
+        struct cts_flow_result flow;
+        struct cts_error error;
+        const struct cts_flow_options options = {.threads = 1 + seed % 3};
+        if (cts_flow_analyze(&p->catalogue, &source, &options, &flow, &error))
+            fail_msg("seed %u: %s", seed, error.text);
+        t->p = p;
+        build(t, CTS_FLOW_SURE, NULL);
+        walk(t);
+        compare_uses(t, &flow);
+        compare_levels(t, &flow);
+        compare_edges(t, &flow);
+        compare_races(t, &flow);
+        compare_dead(t, &flow);
+        compare_avoidable(t, &flow);
+        races += flow.race_pairs;
+        possible += flow.possible_pairs;
+        edge_sum += flow.walk.edge_count;
+        cts_flow_release(&flow);
+    }
+    print_message("%u programs: %llu edges, %llu races, %llu possible ones\n", count,
+                  (unsigned long long)edge_sum, (unsigned long long)races,
+                  (unsigned long long)possible);
+    assert_true(one || (races > count && possible > count));
+    free(p);
+    free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_as_the_twin)};
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (failed) print_message("CTS_TWIN_SEED=%u\n", seed);
+    return failed;
+}
