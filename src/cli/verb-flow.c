@@ -105,9 +105,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     int code = parse_per(arguments, request);
     if (!code) code = parse_between(arguments, request);
     if (code) return code;
-    if (!read_number(arguments, "limit", &limit) || !read_number(arguments, "threads", &threads) ||
-        (cts_argument_given(arguments, "memory-limit") &&
-         !cts_argument_bytes(arguments, "memory-limit", &request->options.memory_bytes)))
+    if (!read_number(arguments, "limit", &limit) || !read_number(arguments, "threads", &threads))
         return CTS_EXIT_USAGE;
     if (request->format == FORMAT_CSV && !request->sheet_count) {
         request->per[CTS_FLOW_SHEET_FINDING] = true;
@@ -218,7 +216,7 @@ static const struct cts_option flow_options[] = {
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_THREADS,
-    CTS_OPTION_MEMORY_LIMIT("memory for the byte sets of a launch; the rest goes to TMPDIR", "1G"),
+    CTS_OPTION_MEMORY_LIMIT,
     {0},
 };
 

@@ -601,7 +601,6 @@ enum cts_status cts_flow_walk_make(const struct cts_catalogue *catalogue,
     const struct cts_flow_touch_options touch_options = {.catalogue = catalogue,
                                                          .source = options->source,
                                                          .threads = options->threads,
-                                                         .memory_bytes = options->memory_bytes,
                                                          .progress = options->progress};
     enum cts_status status = make_arrays(walk, error);
     if (!status) status = cts_flow_toucher_new(&touch_options, &s.toucher, error);

@@ -61,7 +61,6 @@ struct cts_flow_walk_options {
     const struct cts_access_source *source;
     bool host_seen;   /* CPU accesses were recorded */
     unsigned threads; /* 0: one for each processor */
-    uint64_t memory_bytes;
     struct cts_progress *progress;
 };
 

@@ -18,7 +18,6 @@ _Static_assert(CTS_WAY_READ == 1 << PLANE_READ && CTS_WAY_CROSS == 1 << PLANE_CR
                "ways are planes");
 
 enum { LOCKS = 64, FIRST_SLOTS = 16 };
-#define MEMORY_BYTES (UINT64_C(1) << 30)
 
 /* A CTA's bits of a page of 4 KiB. */
 enum { OWN_READ, OWN_OWN, OWN_STORE, OWN_PLANES };
@@ -362,7 +361,7 @@ enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *option
     *toucher = NULL;
     if (!made) return CTS_MEMORY;
     made->options = *options;
-    cts_bits_pool_init(&made->pool, options->memory_bytes ? options->memory_bytes : MEMORY_BYTES);
+    cts_bits_pool_init(&made->pool);
     cts_bits_init(&made->bits, &made->pool, PLANES);
     for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++) cts_bits_init(&made->atomics[k], &made->pool, 1);
     for (unsigned i = 0; i < LOCKS; i++) pthread_mutex_init(&made->locks[i], NULL);

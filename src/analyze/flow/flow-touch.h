@@ -46,8 +46,7 @@ struct cts_flow_toucher; /* memory and threads, kept from launch to launch */
 struct cts_flow_touch_options {
     const struct cts_catalogue *catalogue; /* borrowed, as the source */
     const struct cts_access_source *source;
-    unsigned threads;      /* 0: one for each processor */
-    uint64_t memory_bytes; /* for the bits of a launch; what is more goes to TMPDIR. 0: 1 GiB */
+    unsigned threads;              /* 0: one for each processor */
     struct cts_progress *progress; /* NULL: none */
 };
 CTS_MUST_CHECK enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *options,

@@ -166,7 +166,6 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
     const struct cts_flow_walk_options walk_options = {.source = source,
                                                        .host_seen = flow->host_seen,
                                                        .threads = options->threads,
-                                                       .memory_bytes = options->memory_bytes,
                                                        .progress = options->progress};
     const struct cts_flow_order_options sure = {.level = CTS_FLOW_SURE};
     enum cts_status status = cts_flow_order_make(catalogue, &sure, &flow->order, error);

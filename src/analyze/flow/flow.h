@@ -72,7 +72,6 @@ struct cts_flow_finding {
 
 struct cts_flow_options {
     unsigned threads;
-    uint64_t memory_bytes; /* 0: 1 GiB */
     struct cts_progress *progress;
 };
 

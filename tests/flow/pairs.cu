@@ -1,0 +1,580 @@
+// Small programs in pairs: with a defect (the second argument is 1) and mended (0). The comment
+// above each says what `ctascope flow` has to find; in the mended one it finds nothing.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+
+enum { N = 4096, BYTES = N * sizeof(float), BLOCK = 256 };
+
+__device__ float scale[N];
+
+__global__ void fill(float *a, int n, float value)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] = value + i;
+}
+__global__ void add(float *a, int n, float value)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] += value;
+}
+__global__ void move(float *to, const float *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = 2 * from[i];
+}
+__global__ void both(float *a, float *b, const float *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        a[i] = from[i];
+        b[i] = -from[i];
+    }
+}
+__global__ void count(int *bins, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) atomicAdd(&bins[i % 64], 1);
+}
+__global__ void use_scale(float *a, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] *= scale[i];
+}
+
+static bool defect;
+static cudaStream_t s, t;
+static cudaEvent_t e, f;
+static float sum;
+
+static float *make(int n = N)
+{
+    float *a;
+    cudaMalloc(&a, n * sizeof(float));
+    return a;
+}
+static float *pin()
+{
+    float *a;
+    cudaMallocHost(&a, BYTES);
+    return a;
+}
+template <typename... Arguments>
+static void run(void (*kernel)(Arguments...), cudaStream_t stream, Arguments... arguments)
+{
+    kernel<<<N / BLOCK, BLOCK, 0, stream>>>(arguments...);
+}
+static void wait_for(cudaStream_t waiting, cudaStream_t other, cudaEvent_t event)
+{
+    cudaEventRecord(event, other);
+    cudaStreamWaitEvent(waiting, event, 0);
+}
+// All work is over; what is in `a` goes to the host.
+static void take(const float *a, int n = N)
+{
+    static float host[N];
+    cudaDeviceSynchronize();
+    cudaMemcpy(host, a, n * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < n; i++) sum += host[i];
+}
+
+// race: the reader's stream does not wait for the writer's
+static void missing_event()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (!defect) wait_for(t, s, e);
+    run(move, t, b, (const float *)a, (int)N);
+    take(b);
+}
+// race: the event is recorded before the kernel that it should follow
+static void early_event()
+{
+    float *a = make(), *b = make();
+    if (defect) cudaEventRecord(e, s);
+    run(fill, s, a, (int)N, 1.f);
+    if (!defect) cudaEventRecord(e, s);
+    cudaStreamWaitEvent(t, e, 0);
+    run(move, t, b, (const float *)a, (int)N);
+    take(b);
+}
+// race: the event is recorded in the waiting stream
+static void wrong_stream()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    cudaEventRecord(e, defect ? t : s);
+    cudaStreamWaitEvent(t, e, 0);
+    run(move, t, b, (const float *)a, (int)N);
+    take(b);
+}
+// race: the host reads before the copy has ended
+static void download()
+{
+    float *a = make(), *h = pin();
+    run(fill, s, a, (int)N, 1.f);
+    cudaMemcpyAsync(h, a, BYTES, cudaMemcpyDeviceToHost, s);
+    if (!defect) cudaStreamSynchronize(s);
+    for (int i = 0; i < N; i++) sum += h[i];
+}
+// race: the host waits for another stream
+static void other_stream()
+{
+    float *a = make(), *h = pin();
+    run(fill, s, a, (int)N, 1.f);
+    cudaMemcpyAsync(h, a, BYTES, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(defect ? t : s);
+    for (int i = 0; i < N; i++) sum += h[i];
+}
+// race: the host writes a pinned buffer that a copy still has to read
+static void upload()
+{
+    float *a = make(), *b = make(), *h = pin();
+    for (int i = 0; i < N; i++) h[i] = i;
+    cudaMemcpyAsync(a, h, BYTES, cudaMemcpyHostToDevice, s);
+    if (!defect) cudaStreamSynchronize(s);
+    for (int i = 0; i < N; i++) h[i] = -i;
+    cudaMemcpyAsync(b, h, BYTES, cudaMemcpyHostToDevice, s);
+    take(a);
+    take(b);
+}
+// race: the legacy default stream does not order non-blocking streams
+static void default_stream()
+{
+    float *a = make(), *b = make();
+    cudaStream_t blocking;
+    cudaStreamCreate(&blocking);
+    run(fill, (cudaStream_t)0, a, (int)N, 1.f);
+    run(move, defect ? t : blocking, b, (const float *)a, (int)N);
+    take(b);
+}
+// race: the halves that two streams fill overlap by one element
+static void halves()
+{
+    float *a = make();
+    run(fill, s, a, N / 2 + (defect ? 1 : 0), 1.f);
+    run(fill, t, a + N / 2, N / 2, 1.f);
+    take(a);
+}
+// race: columns that two streams copy overlap; the rows alternate in memory
+static void columns()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    wait_for(t, s, e);
+    const size_t pitch = 64 * sizeof(float);
+    cudaMemcpy2DAsync(b, pitch, a, pitch, pitch / 2 + (defect ? 4 : 0), N / 64,
+                      cudaMemcpyDeviceToDevice, s);
+    cudaMemcpy2DAsync(b + 32, pitch, a + 32, pitch, pitch / 2, N / 64, cudaMemcpyDeviceToDevice, t);
+    run(add, s, a, (int)N, 0.f);
+    cudaDeviceSynchronize();
+    take(b);
+}
+// race: the producer does not wait until the buffer is consumed
+static void double_buffer()
+{
+    float *buffer[2] = {make(), make()}, *out = make();
+    cudaEvent_t full[2], empty[2];
+    for (int i = 0; i < 2; i++) {
+        cudaEventCreate(&full[i]);
+        cudaEventCreate(&empty[i]);
+    }
+    run(fill, t, out, (int)N, 0.f);
+    for (int i = 0; i < 5; i++) {
+        const int k = i % 2;
+        if (i >= 2 && !defect) cudaStreamWaitEvent(s, empty[k], 0);
+        run(fill, s, buffer[k], (int)N, (float)i);
+        cudaEventRecord(full[k], s);
+        cudaStreamWaitEvent(t, full[k], 0);
+        run(both, t, out, buffer[k] + 0, (const float *)buffer[k], (int)N);
+        cudaEventRecord(empty[k], t);
+        cudaMemcpyAsync(pin(), out, BYTES, cudaMemcpyDeviceToHost, t);
+    }
+    cudaDeviceSynchronize();
+    take(buffer[0]);
+    take(buffer[1]);
+}
+// race: the host reads managed memory before the kernel has ended
+static void managed()
+{
+    float *a;
+    cudaMallocManaged(&a, BYTES);
+    run(fill, s, a, (int)N, 1.f);
+    if (!defect) cudaDeviceSynchronize();
+    for (int i = 0; i < N; i++) sum += a[i];
+}
+// race: a graph lacks an edge
+static void graph()
+{
+    float *a = make(), *b = make();
+    int n = N;
+    float one = 1;
+    void *fill_arguments[] = {&a, &n, &one}, *move_arguments[] = {&b, &a, &n};
+    cudaKernelNodeParams p = {};
+    p.gridDim = dim3(N / BLOCK);
+    p.blockDim = dim3(BLOCK);
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t first, second;
+    cudaGraphCreate(&g, 0);
+    p.func = (void *)fill;
+    p.kernelParams = fill_arguments;
+    cudaGraphAddKernelNode(&first, g, NULL, 0, &p);
+    p.func = (void *)move;
+    p.kernelParams = move_arguments;
+    cudaGraphAddKernelNode(&second, g, &first, defect ? 0 : 1, &p);
+    cudaGraphInstantiate(&exec, g, 0);
+    cudaGraphLaunch(exec, s);
+    take(b);
+    cudaGraphLaunch(exec, s);
+    take(b);
+}
+// race: a captured branch joins too late
+static void capture()
+{
+    float *a = make(), *b = make();
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    wait_for(t, s, e);
+    run(fill, t, a, (int)N, 1.f);
+    cudaEventRecord(f, t);
+    if (!defect) cudaStreamWaitEvent(s, f, 0);
+    run(move, s, b, (const float *)a, (int)N);
+    if (defect) cudaStreamWaitEvent(s, f, 0);
+    cudaStreamEndCapture(s, &g);
+    cudaGraphInstantiate(&exec, g, 0);
+    cudaGraphLaunch(exec, s);
+    take(b);
+}
+// race: a copy between devices does not wait for the kernel that writes its source
+static void peer()
+{
+    float *a = make(), *b;
+    cudaStream_t other;
+    cudaSetDevice(1);
+    cudaMalloc(&b, BYTES);
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    cudaSetDevice(0);
+    run(fill, s, a, (int)N, 1.f);
+    if (!defect) wait_for(other, s, e);
+    cudaMemcpyPeerAsync(b, 1, a, 0, BYTES, other);
+    cudaSetDevice(1);
+    cudaDeviceSynchronize();
+    cudaSetDevice(0);
+    take(b);
+}
+// race: a memset in another stream overlaps what a kernel writes
+static void memset_overlap()
+{
+    float *a = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (!defect) wait_for(t, s, e);
+    cudaMemsetAsync(a + N - 1, 0, sizeof(float), t);
+    take(a);
+}
+// race: a kernel reads counters that another updates; in the mended one both update them
+static void atomics()
+{
+    int *bins;
+    float *b = make();
+    cudaMalloc(&bins, BYTES);
+    cudaMemsetAsync(bins, 0, BYTES, s);
+    wait_for(t, s, e);
+    run(count, s, bins, (int)N);
+    if (defect)
+        run(move, t, b, (const float *)bins, (int)N);
+    else
+        run(count, t, bins, (int)N);
+    take((float *)bins);
+    if (defect) take(b);
+}
+// race: a device-to-device copy reads what a kernel still writes
+static void device_copy()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (!defect) wait_for(t, s, e);
+    cudaMemcpyAsync(b, a, BYTES, cudaMemcpyDeviceToDevice, t);
+    cudaDeviceSynchronize();
+    run(add, t, a, (int)N, 1.f);
+    take(b);
+    take(a);
+}
+// race: a stream overwrites what another still reads
+static void overwrite()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    wait_for(t, s, e);
+    run(move, t, b, (const float *)a, (int)N);
+    if (!defect) wait_for(s, t, f);
+    run(fill, s, a, (int)N, 3.f);
+    take(b);
+    take(a);
+}
+// race: memory goes back to its pool while another stream reads it
+static void pool()
+{
+    float *p, *b = make();
+    cudaMallocAsync(&p, BYTES, s);
+    run(fill, s, p, (int)N, 1.f);
+    wait_for(t, s, e);
+    run(move, t, b, (const float *)p, (int)N);
+    if (!defect) wait_for(s, t, f);
+    cudaFreeAsync(p, s);
+    cudaMallocAsync(&p, BYTES, s);
+    run(fill, s, p, (int)N, 2.f);
+    take(p);
+    take(b);
+}
+// race: a stream uses memory that another allocates in its order
+static void pool_allocation()
+{
+    float *p;
+    cudaMallocAsync(&p, BYTES, s);
+    if (!defect) wait_for(t, s, e);
+    run(fill, t, p, (int)N, 1.f);
+    take(p);
+}
+static void store(void *h)
+{
+    for (int i = 0; i < N; i++) ((float *)h)[i] = i;
+}
+// race: a copy in another stream does not wait for the host function that fills its source
+static void host_function()
+{
+    float *a = make(), *h = pin();
+    cudaLaunchHostFunc(s, store, h);
+    cudaMemcpyAsync(a, h, BYTES, cudaMemcpyHostToDevice, defect ? t : s);
+    take(a);
+}
+// race: a __device__ variable is set while a kernel reads it
+static void symbol()
+{
+    float *a = make(), *h = pin();
+    for (int i = 0; i < N; i++) h[i] = i;
+    cudaMemcpyToSymbolAsync(scale, h, BYTES, 0, cudaMemcpyHostToDevice, s);
+    run(fill, s, a, (int)N, 1.f);
+    run(use_scale, s, a, (int)N);
+    if (!defect) wait_for(t, s, e);
+    cudaMemcpyToSymbolAsync(scale, h, BYTES, 0, cudaMemcpyHostToDevice, t);
+    if (!defect) wait_for(s, t, f);
+    cudaDeviceSynchronize();
+    run(use_scale, s, a, (int)N);
+    take(a);
+}
+// race: the last stage waits for one of two streams only
+static void stages()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, N / 2, 1.f);
+    run(fill, t, a + N / 2, N / 2, 2.f);
+    if (!defect) wait_for(s, t, e);
+    run(move, s, b, (const float *)a, (int)N);
+    take(b);
+}
+
+// dead work: a kernel's result is stored over before anybody reads it
+static void dead_launch()
+{
+    float *a = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (defect)
+        run(fill, s, a, (int)N, 2.f);
+    else
+        run(add, s, a, (int)N, 2.f);
+    take(a);
+}
+// dead work: what a kernel makes of another's result is never read
+static void dead_chain()
+{
+    float *a = make(), *b = make(), *c = make();
+    run(fill, s, a, (int)N, 1.f);
+    run(move, s, b, (const float *)a, (int)N);
+    run(move, s, c, (const float *)b, (int)N);
+    take(defect ? a : c);
+}
+// dead work: a kernel runs after the last download
+static void dead_end()
+{
+    float *a = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (!defect) run(add, s, a, (int)N, 1.f);
+    take(a);
+    if (defect) run(add, s, a, (int)N, 1.f);
+}
+// dead work: what is uploaded is stored over
+static void dead_upload()
+{
+    float *a = make();
+    static float h[N];
+    cudaMemcpyAsync(a, h, BYTES, cudaMemcpyHostToDevice, s);
+    if (defect)
+        run(fill, s, a, (int)N, 1.f);
+    else
+        run(add, s, a, (int)N, 1.f);
+    take(a);
+}
+// dead bytes: one of two arrays that a kernel writes is never read
+static void dead_half()
+{
+    float *a = make(), *b = make(), *c = make();
+    run(fill, s, a, (int)N, 1.f);
+    run(both, s, b, c, (const float *)a, (int)N);
+    take(b);
+    if (!defect) take(c);
+}
+// overwritten memset: a kernel stores over most of a memset
+static void memset_first()
+{
+    float *a = make();
+    cudaMemsetAsync(a, 0, BYTES, s);
+    if (defect)
+        run(fill, s, a, N - 64, 1.f);
+    else
+        run(add, s, a, N - 64, 1.f);
+    take(a);
+}
+// oversized copy: a quarter of what is uploaded is read
+static void oversized()
+{
+    float *a = make(), *b = make();
+    static float h[N];
+    cudaMemcpyAsync(a, h, BYTES, cudaMemcpyHostToDevice, s);
+    run(move, s, b, (const float *)a, defect ? N / 4 : N);
+    take(b, defect ? N / 4 : N);
+}
+// avoidable copy: the source does not change until the copy has been read
+static void avoidable()
+{
+    float *a = make(), *b = make(), *c = make();
+    run(fill, s, a, (int)N, 1.f);
+    cudaMemcpyAsync(b, a, BYTES, cudaMemcpyDeviceToDevice, s);
+    if (!defect) run(add, s, a, (int)N, 1.f);
+    run(move, s, c, (const float *)b, (int)N);
+    take(c);
+    take(a);
+}
+// repeated copy: source and destination are as the first copy left them
+static void repeated()
+{
+    float *a = make(), *b = make(), *c = make();
+    run(fill, s, a, (int)N, 1.f);
+    for (int i = 0; i < 2; i++) {
+        cudaMemcpyAsync(b, a, BYTES, cudaMemcpyDeviceToDevice, s);
+        if (!defect || i) run(add, s, a, (int)N, 1.f);
+        run(move, s, c, (const float *)b, (int)N);
+        take(c);
+    }
+    take(a);
+}
+// repeated copy: the host did not change the pinned buffer
+static void repeated_upload()
+{
+    float *a = make(), *c = make(), *h = pin();
+    for (int i = 0; i < N; i++) h[i] = i;
+    for (int i = 0; i < 2; i++) {
+        cudaMemcpyAsync(a, h, BYTES, cudaMemcpyHostToDevice, s);
+        run(move, s, c, (const float *)a, (int)N);
+        take(c);
+        for (int k = 0; !defect && k < N; k++) h[k] = -k;
+    }
+}
+// round trip: bytes come back from the host unchanged
+static void round_trip()
+{
+    float *a = make(), *b = make(), *h = pin();
+    run(fill, s, a, (int)N, 1.f);
+    cudaMemcpyAsync(h, a, BYTES, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    for (int i = 0; i < N; i++) sum += h[i];
+    for (int i = 0; !defect && i < N; i++) h[i] = sum;
+    cudaMemcpyAsync(b, h, BYTES, cudaMemcpyHostToDevice, s);
+    take(b);
+}
+// unread copy: the host does not look at what it gets
+static void unread()
+{
+    float *a = make(), *h = pin();
+    run(fill, s, a, (int)N, 1.f);
+    cudaMemcpyAsync(h, a, BYTES, cudaMemcpyDeviceToHost, s);
+    cudaStreamSynchronize(s);
+    for (int i = 0; !defect && i < N; i++) sum += h[i];
+    take(a);
+}
+// unused allocation: nothing touches it
+static void unused()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    take(a);
+    if (!defect) {
+        run(fill, s, b, (int)N, 1.f);
+        take(b);
+    }
+}
+// late free: memory that is not used any more is held at the peak
+static void late_free()
+{
+    float *a = make();
+    run(fill, s, a, (int)N, 1.f);
+    take(a);
+    if (!defect) cudaFree(a);
+    float *b = make();
+    run(fill, s, b, (int)N, 1.f);
+    take(b);
+    if (defect) cudaFree(a);
+}
+// stale read: what an earlier allocation left is read
+static void stale()
+{
+    float *p, *b = make();
+    cudaMallocAsync(&p, BYTES, s);
+    run(fill, s, p, (int)N, 1.f);
+    run(move, s, b, (const float *)p, (int)N);
+    cudaFreeAsync(p, s);
+    cudaMallocAsync(&p, BYTES, s);
+    if (!defect) cudaMemsetAsync(p, 0, BYTES, s);
+    run(add, s, p, (int)N, 1.f);
+    take(p);
+    take(b);
+}
+
+static const struct {
+    const char *name;
+    void (*run)();
+} programs[] = {
+#define PROGRAM(name) {#name, name}
+    PROGRAM(missing_event),   PROGRAM(early_event),  PROGRAM(wrong_stream),  PROGRAM(download),
+    PROGRAM(other_stream),    PROGRAM(upload),       PROGRAM(default_stream), PROGRAM(halves),
+    PROGRAM(columns),         PROGRAM(double_buffer), PROGRAM(managed),      PROGRAM(graph),
+    PROGRAM(capture),         PROGRAM(peer),         PROGRAM(memset_overlap), PROGRAM(atomics),
+    PROGRAM(device_copy),     PROGRAM(overwrite),    PROGRAM(pool),          PROGRAM(pool_allocation),
+    PROGRAM(host_function),   PROGRAM(symbol),       PROGRAM(stages),        PROGRAM(dead_launch),
+    PROGRAM(dead_chain),      PROGRAM(dead_end),     PROGRAM(dead_upload),   PROGRAM(dead_half),
+    PROGRAM(memset_first),    PROGRAM(oversized),    PROGRAM(avoidable),     PROGRAM(repeated),
+    PROGRAM(repeated_upload), PROGRAM(round_trip),   PROGRAM(unread),        PROGRAM(unused),
+    PROGRAM(late_free),       PROGRAM(stale),
+};
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) return 2;
+    defect = atoi(argv[2]) != 0;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+    cudaEventCreate(&e);
+    cudaEventCreate(&f);
+    for (auto &program : programs) {
+        if (strcmp(program.name, argv[1])) continue;
+        program.run();
+        cudaDeviceSynchronize();
+        const cudaError_t error = cudaGetLastError();
+        if (error != cudaSuccess) fprintf(stderr, "%s\n", cudaGetErrorString(error));
+        printf("%g\n", sum);
+        return error != cudaSuccess;
+    }
+    return 2;
+}

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Programs with one defect and their mended twins (pairs.cu): `ctascope flow` finds the defect, for
+certain, and nothing in the mended one.
+pairs.py BUILD_DIR [NAME...]"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(HERE, "pairs.cu")
+
+
+def run(*arguments, codes=(0,), **options):
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          errors="replace", **options)
+    if done.returncode not in codes:
+        sys.exit(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def expected():
+    """{name: finding}, from the comments."""
+    with open(SOURCE) as text:
+        return {name: finding for finding, name in
+                re.findall(r"^// ([a-z ]+): .*\nstatic void (\w+)\(\)", text.read(), re.M)}
+
+
+def findings(ctascope, program, name, defect):
+    path = f"{program}.{name}.{defect}.run"
+    run(ctascope, "record", "--host-accesses", "-o", path, "--", program, name, str(defect),
+        env=dict(os.environ, CTASCOPE_DEVICES="2"))
+    data = json.loads(run(ctascope, "flow", path, "--format", "json"))
+    if data["lower_bound"]:
+        sys.exit(f"{name} {defect}: a lower bound")
+    return data["findings"]
+
+
+def check(ctascope, program, name, finding):
+    with_defect = findings(ctascope, program, name, 1)
+    mended = findings(ctascope, program, name, 0)
+    problems = []
+    if not any(f["finding"] == finding and f["certain"] for f in with_defect):
+        problems.append(f"{name}: no certain {finding}: {texts(with_defect)}")
+    if any(f["finding"] == "race" for f in with_defect) != (finding == "race"):
+        problems.append(f"{name}: races: {texts(with_defect)}")
+    if mended:
+        problems.append(f"{name}, mended: {texts(mended)}")
+    return problems
+
+
+def texts(found):
+    return "; ".join(f"{f['finding']} {f['node'] or ''} {f['name'] or ''} {f['other'] or ''} "
+                     f"{f['other_name'] or ''} {f['bytes']} {f['reason'] or ''}" for f in found)
+
+
+def main():
+    ctascope = os.path.join(sys.argv[1], "bin", "ctascope")
+    pairs = expected()
+    names = sys.argv[2:] or sorted(pairs)
+    with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
+        program = os.path.join(where, "pairs")
+        run(ctascope, "cc", "-O2", "--device=cpu", "--host-accesses", SOURCE, "-o", program)
+        found = list(pool.map(lambda name: check(ctascope, program, name, pairs[name]), names))
+    problems = [text for one in found for text in one]
+    print("\n".join(problems))
+    print(f"{len(names)} pairs, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
