@@ -24,6 +24,11 @@ __global__ void move(float *to, const float *from, int n)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] = 2 * from[i];
 }
+__global__ void accumulate(float *to, const float *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] += from[i];
+}
 __global__ void both(float *a, float *b, const float *from, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -167,8 +172,6 @@ static void columns()
     cudaMemcpy2DAsync(b, pitch, a, pitch, pitch / 2 + (defect ? 4 : 0), N / 64,
                       cudaMemcpyDeviceToDevice, s);
     cudaMemcpy2DAsync(b + 32, pitch, a + 32, pitch, pitch / 2, N / 64, cudaMemcpyDeviceToDevice, t);
-    run(add, s, a, (int)N, 0.f);
-    cudaDeviceSynchronize();
     take(b);
 }
 // race: the producer does not wait until the buffer is consumed
@@ -180,20 +183,16 @@ static void double_buffer()
         cudaEventCreate(&full[i]);
         cudaEventCreate(&empty[i]);
     }
-    run(fill, t, out, (int)N, 0.f);
     for (int i = 0; i < 5; i++) {
         const int k = i % 2;
         if (i >= 2 && !defect) cudaStreamWaitEvent(s, empty[k], 0);
         run(fill, s, buffer[k], (int)N, (float)i);
         cudaEventRecord(full[k], s);
         cudaStreamWaitEvent(t, full[k], 0);
-        run(both, t, out, buffer[k] + 0, (const float *)buffer[k], (int)N);
+        run(i ? accumulate : move, t, out, (const float *)buffer[k], (int)N);
         cudaEventRecord(empty[k], t);
-        cudaMemcpyAsync(pin(), out, BYTES, cudaMemcpyDeviceToHost, t);
     }
-    cudaDeviceSynchronize();
-    take(buffer[0]);
-    take(buffer[1]);
+    take(out);
 }
 // race: the host reads managed memory before the kernel has ended
 static void managed()
@@ -278,7 +277,7 @@ static void memset_overlap()
 static void atomics()
 {
     int *bins;
-    float *b = make();
+    float *b = defect ? make() : NULL;
     cudaMalloc(&bins, BYTES);
     cudaMemsetAsync(bins, 0, BYTES, s);
     wait_for(t, s, e);
@@ -342,7 +341,7 @@ static void store(void *h)
 {
     for (int i = 0; i < N; i++) ((float *)h)[i] = i;
 }
-// race: a copy in another stream does not wait for the host function that fills its source
+// possible race: a copy in another stream does not wait for the host function that fills its source
 static void host_function()
 {
     float *a = make(), *h = pin();
@@ -353,13 +352,13 @@ static void host_function()
 // race: a __device__ variable is set while a kernel reads it
 static void symbol()
 {
-    float *a = make(), *h = pin();
-    for (int i = 0; i < N; i++) h[i] = i;
+    float *a = make(), *h = pin(), *other = pin();
+    for (int i = 0; i < N; i++) h[i] = other[i] = i;
     cudaMemcpyToSymbolAsync(scale, h, BYTES, 0, cudaMemcpyHostToDevice, s);
     run(fill, s, a, (int)N, 1.f);
     run(use_scale, s, a, (int)N);
     if (!defect) wait_for(t, s, e);
-    cudaMemcpyToSymbolAsync(scale, h, BYTES, 0, cudaMemcpyHostToDevice, t);
+    cudaMemcpyToSymbolAsync(scale, other, BYTES, 0, cudaMemcpyHostToDevice, t);
     if (!defect) wait_for(s, t, f);
     cudaDeviceSynchronize();
     run(use_scale, s, a, (int)N);
@@ -470,7 +469,7 @@ static void repeated()
     }
     take(a);
 }
-// repeated copy: the host did not change the pinned buffer
+// possible repeated copy: the host did not change the pinned buffer
 static void repeated_upload()
 {
     float *a = make(), *c = make(), *h = pin();
@@ -482,7 +481,7 @@ static void repeated_upload()
         for (int k = 0; !defect && k < N; k++) h[k] = -k;
     }
 }
-// round trip: bytes come back from the host unchanged
+// possible round trip: bytes come back from the host unchanged
 static void round_trip()
 {
     float *a = make(), *b = make(), *h = pin();
@@ -494,10 +493,11 @@ static void round_trip()
     cudaMemcpyAsync(b, h, BYTES, cudaMemcpyHostToDevice, s);
     take(b);
 }
-// unread copy: the host does not look at what it gets
+// possible unread copy: the host does not look at what it gets
 static void unread()
 {
     float *a = make(), *h = pin();
+    h[0] = 0;
     run(fill, s, a, (int)N, 1.f);
     cudaMemcpyAsync(h, a, BYTES, cudaMemcpyDeviceToHost, s);
     cudaStreamSynchronize(s);
@@ -547,16 +547,44 @@ static const struct {
     void (*run)();
 } programs[] = {
 #define PROGRAM(name) {#name, name}
-    PROGRAM(missing_event),   PROGRAM(early_event),  PROGRAM(wrong_stream),  PROGRAM(download),
-    PROGRAM(other_stream),    PROGRAM(upload),       PROGRAM(default_stream), PROGRAM(halves),
-    PROGRAM(columns),         PROGRAM(double_buffer), PROGRAM(managed),      PROGRAM(graph),
-    PROGRAM(capture),         PROGRAM(peer),         PROGRAM(memset_overlap), PROGRAM(atomics),
-    PROGRAM(device_copy),     PROGRAM(overwrite),    PROGRAM(pool),          PROGRAM(pool_allocation),
-    PROGRAM(host_function),   PROGRAM(symbol),       PROGRAM(stages),        PROGRAM(dead_launch),
-    PROGRAM(dead_chain),      PROGRAM(dead_end),     PROGRAM(dead_upload),   PROGRAM(dead_half),
-    PROGRAM(memset_first),    PROGRAM(oversized),    PROGRAM(avoidable),     PROGRAM(repeated),
-    PROGRAM(repeated_upload), PROGRAM(round_trip),   PROGRAM(unread),        PROGRAM(unused),
-    PROGRAM(late_free),       PROGRAM(stale),
+    PROGRAM(missing_event),
+    PROGRAM(early_event),
+    PROGRAM(wrong_stream),
+    PROGRAM(download),
+    PROGRAM(other_stream),
+    PROGRAM(upload),
+    PROGRAM(default_stream),
+    PROGRAM(halves),
+    PROGRAM(columns),
+    PROGRAM(double_buffer),
+    PROGRAM(managed),
+    PROGRAM(graph),
+    PROGRAM(capture),
+    PROGRAM(peer),
+    PROGRAM(memset_overlap),
+    PROGRAM(atomics),
+    PROGRAM(device_copy),
+    PROGRAM(overwrite),
+    PROGRAM(pool),
+    PROGRAM(pool_allocation),
+    PROGRAM(host_function),
+    PROGRAM(symbol),
+    PROGRAM(stages),
+    PROGRAM(dead_launch),
+    PROGRAM(dead_chain),
+    PROGRAM(dead_end),
+    PROGRAM(dead_upload),
+    PROGRAM(dead_half),
+    PROGRAM(memset_first),
+    PROGRAM(oversized),
+    PROGRAM(avoidable),
+    PROGRAM(repeated),
+    PROGRAM(repeated_upload),
+    PROGRAM(round_trip),
+    PROGRAM(unread),
+    PROGRAM(unused),
+    PROGRAM(late_free),
+    PROGRAM(stale),
 };
 
 int main(int argc, char **argv)

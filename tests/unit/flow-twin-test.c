@@ -861,7 +861,9 @@ static void relate(struct twin *t, const struct touch *from, unsigned v, uint32_
 
 static void forget(struct twin *t, const struct touch *writer, unsigned tenant, uint64_t *dead)
 {
-    if (writer->ways & CTS_WAY_END || !is_device(t->p, tenant)) return;
+    if (writer->ways & CTS_WAY_END || !tenant) return;
+    uses[writer->node].unread_bytes += !is_device(t->p, tenant) && !writer->last_reader;
+    if (!is_device(t->p, tenant)) return;
     if (!writer->last_reader) {
         ++*dead;
         return;
@@ -1039,6 +1041,7 @@ static void compare_uses(const struct twin *t, const struct cts_flow_result *flo
         assert_int_equal(u->overwritten_bytes, uses[v].overwritten_bytes);
         assert_int_equal(u->freed_bytes, uses[v].freed_bytes);
         assert_int_equal(u->left_bytes, uses[v].left_bytes);
+        assert_int_equal(u->unread_bytes, uses[v].unread_bytes);
         assert_int_equal(u->stale_bytes, uses[v].stale_bytes);
         assert_int_equal(flow->walk.live_bytes[v], live[v]);
     }

@@ -133,9 +133,14 @@ static enum cts_status judge_repeated(struct copies *c, uint32_t node, struct ct
         if (edge->to < again && (edge->war_bytes || edge->waw_bytes || edge->end_bytes))
             return CTS_OK;
     }
-    return add(c, CTS_FLOW_REPEATED_COPY, reason_of(c, node), again, node, kept, error);
+    const bool is_upload = is_kind(copy_of(c, node), "HtoD");
+    const enum cts_flow_reason reason = reason_of(c, node);
+    return add(c, CTS_FLOW_REPEATED_COPY, !reason && is_upload ? CTS_FLOW_REASON_HOST : reason,
+               again, node, kept, error);
 }
 
+/* What the CPU does to memory is known as far as its code is instrumented, and only in memory that
+ * the device can reach. */
 static enum cts_status judge_round_trip(struct copies *c, uint32_t node, struct cts_error *error)
 {
     const struct cts_flow_node *const nodes = c->flow->order.nodes;
@@ -146,14 +151,23 @@ static enum cts_status judge_round_trip(struct copies *c, uint32_t node, struct 
         if (status || !edge->raw_bytes || nodes[edge->to].kind != CTS_FLOW_COPY ||
             !is_kind(copy_of(c, edge->to), "HtoD"))
             continue;
-        const enum cts_flow_reason reason = c->facts->has_gaps ? CTS_FLOW_REASON_ROWS
-                                            : edge->is_outside || !c->flow->host_seen
-                                                ? CTS_FLOW_REASON_HOST
-                                            : edge->is_raw_possible ? CTS_FLOW_REASON_HIDDEN
-                                                                    : CTS_FLOW_REASON_CERTAIN;
+        if (edge->is_outside || !c->flow->host_seen) continue;
+        const enum cts_flow_reason reason =
+            c->facts->has_gaps ? CTS_FLOW_REASON_ROWS : CTS_FLOW_REASON_HOST;
         status = add(c, CTS_FLOW_ROUND_TRIP, reason, edge->to, node, edge->raw_bytes, error);
     }
     return status;
+}
+
+static enum cts_status judge_unread(struct copies *c, uint32_t node, struct cts_error *error)
+{
+    const struct cts_flow_use *const use = &c->flow->walk.uses[node];
+    if (!is_kind(copy_of(c, node), "DtoH") || !c->flow->host_seen || !use->unread_bytes ||
+        use->unread_bytes < use->written_bytes / 8)
+        return CTS_OK;
+    return add(c, CTS_FLOW_UNREAD_COPY,
+               c->facts->has_gaps ? CTS_FLOW_REASON_ROWS : CTS_FLOW_REASON_HOST, node, CTS_NONE,
+               use->unread_bytes, error);
 }
 
 enum cts_status cts_flow_find_copies(struct cts_flow_result *flow,
@@ -166,6 +180,7 @@ enum cts_status cts_flow_find_copies(struct cts_flow_result *flow,
         status = judge_avoidable(&copies, i, error);
         if (!status) status = judge_repeated(&copies, i, error);
         if (!status) status = judge_round_trip(&copies, i, error);
+        if (!status) status = judge_unread(&copies, i, error);
     }
     return status;
 }

@@ -66,8 +66,7 @@ static enum cts_flow_finding_kind kind_of(const struct cts_flow_result *flow, ui
     case CTS_FLOW_MEMSET:
         return CTS_FLOW_OVERWRITTEN_MEMSET;
     case CTS_FLOW_COPY:
-        return is_copy_to_host(flow, &flow->order.nodes[node]) ? CTS_FLOW_UNREAD_COPY
-                                                               : CTS_FLOW_OVERSIZED_COPY;
+        return CTS_FLOW_OVERSIZED_COPY;
     default:
         return CTS_FLOW_DEAD_BYTES;
     }

@@ -245,8 +245,11 @@ enum writer_end { END_STORE, END_FREE, END_RUN };
 static void end_writer(struct state *s, const struct cts_flow_cell *cell, uint32_t tenant,
                        uint64_t bytes, enum writer_end how)
 {
-    if (cell->ways & CTS_WAY_END || !is_device_memory(s, tenant)) return;
+    const struct cts_allocation *const row = tenant_of(s, tenant);
+    if (cell->ways & CTS_WAY_END || !row) return;
     struct cts_flow_use *const use = &s->walk->uses[cell->node];
+    if (cts_flow_is_host_visible(row) && !cell->last_reader) use->unread_bytes += bytes;
+    if (!is_device_memory(s, tenant)) return;
     if (cell->last_reader) {
         s->walk->live_bytes[cell->node] += (int64_t)bytes;
         s->walk->live_bytes[cell->last_reader] -= (int64_t)bytes; /* behind the reader */

@@ -33,6 +33,7 @@ struct cts_flow_use {
     uint64_t host_bytes;              /* written, where the host can read */
     uint64_t overwritten_bytes;       /* written to device memory, stored over before any read */
     uint64_t freed_bytes, left_bytes; /* freed, left at the end, before any read */
+    uint64_t unread_bytes;            /* written where the host can read, and nobody seen to */
     uint64_t stale_bytes;           /* read, and only an earlier tenant of the address wrote them */
     uint32_t stale_allocation;      /* of some of them */
     bool hides_loads, hides_stores; /* a launch of which not all is recorded */

@@ -46,7 +46,7 @@ enum cts_flow_finding_kind {
     X(FUNCTION, "a host function may have waited")                                                 \
     X(SIGNAL, "atomics or volatile accesses may order the two")                                    \
     X(HIDDEN, "some launches are not fully recorded")                                              \
-    X(HOST, "the CPU's accesses are not recorded")                                                 \
+    X(HOST, "the CPU may access it in code that is not instrumented")                              \
     X(NO_HOST, "nothing goes to the host")                                                         \
     X(PROCESSES, "another process may read it")
 
