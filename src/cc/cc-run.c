@@ -101,6 +101,18 @@ static void add_runtime(struct cc_session *session, struct cc_list *command)
     cc_list_add(command, directory);
 }
 
+/* Libraries of CUDA's names that are ours (src/record/cpu/libraries), whichever toolkit a -L names.
+ */
+static const char *own_library(struct cc_session *session, const char *word)
+{
+    static const char *const names[][2] = {{"-lcublas", "cublas"}, {"-lcublas_static", "cublas"}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!session->request->for_cuda && strcmp(word, names[i][0]) == 0)
+            return cc_text(&session->request->pool, "%s/libctascope_%s.so", cts_library_directory(),
+                           names[i][1]);
+    return word;
+}
+
 /* The sources' objects take the places of their sources among the link's arguments. */
 static int link_program(struct cc_session *session, const struct cc_list *objects_of_input)
 {
@@ -116,7 +128,7 @@ static int link_program(struct cc_session *session, const struct cc_list *object
             cc_list_add_all(&process.command, &objects_of_input[at]);
             at++;
         } else if (!request->for_cuda || !cc_is_toolkit_library(request, word)) {
-            cc_list_add(&process.command, word);
+            cc_list_add(&process.command, own_library(session, word));
         }
     }
     add_runtime(session, &process.command);

@@ -322,6 +322,11 @@ static void print_findings(const struct cts_access_report *report,
     if (!shown)
         cts_print_paragraph(file, 5,
                             "  No finding above 1%% of a kernel's sectors, wavefronts or updates.");
+    if (r->library_kernels)
+        cts_print_paragraph(file, 5,
+                            "  %s ctascope's own, in the place of NVIDIA's library; how they "
+                            "access memory is no finding.",
+                            cts_counted_text(r->library_kernels, "kernel is", "kernels are").text);
     if (r->small_findings && !report->site)
         cts_print_paragraph(
             file, 5,
@@ -419,6 +424,7 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_close_object(&json);
     cts_json_member_u64(&json, "findings_below_1_percent", r->small_findings);
     cts_json_member_double(&json, "findings_below_1_percent_share", r->small_share);
+    cts_json_member_u64(&json, "library_kernels", r->library_kernels);
     cts_sheet_json(&findings, &chosen, &json);
     cts_sheet_json(&sites, &rows, &json);
     if (report->lists_allocations) cts_sheet_json(&allocations, &places, &json);

@@ -195,8 +195,9 @@ struct cts_access_result {
     size_t site_count;
     struct cts_finding *findings; /* by waste, largest first; none with per_launch */
     size_t finding_count;
-    uint64_t small_findings; /* left out: below 1% of their kernel's load of the system; */
-    double small_share;      /*   their waste together, over the cost of the run */
+    uint64_t library_kernels; /* of ctascope's own libraries: what they lose is no finding */
+    uint64_t small_findings;  /* left out: below 1% of their kernel's load of the system; */
+    double small_share;       /*   their waste together, over the cost of the run */
     struct cts_access_allocation *allocations; /* by launch, allocation */
     size_t allocation_count;
     uint64_t record_count, access_count;
@@ -233,5 +234,9 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
                           const struct cts_access_result *result, const struct cts_finding *finding,
                           char *text, size_t text_bytes);
 const char *cts_finding_remedy(const struct cts_finding *finding);
+
+/* Whether the kernel is of a library that stands in for NVIDIA's (cublasSgemm, ...): what it reads
+ * and writes is what the call asks for; its access pattern is ours. */
+bool cts_kernel_is_library(const struct cts_catalogue *catalogue, uint32_t kernel);
 
 #endif

@@ -502,6 +502,15 @@ static void join_kernels(struct search *search, struct cts_access_result *result
     result->small_share = cost > 0 ? small_waste / cost : 0;
 }
 
+bool cts_kernel_is_library(const struct cts_catalogue *catalogue, uint32_t kernel)
+{
+    static const char ours[] = "ctascope::";
+    const char *const name = cts_catalogue_kernel_name(catalogue, kernel);
+    const char *const at =
+        name ? strstr(name, ours) : NULL; /* of a template "void " stands before */
+    return at && (at == name || at[-1] == ' ') && at < name + strcspn(name, "(<");
+}
+
 enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
                                 struct cts_access_result *result, struct cts_error *error)
 {
@@ -521,7 +530,9 @@ enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
             cost += cts_access_cost(counts);
         }
         const size_t first = search.found.count;
-        for (size_t i = search.begin; i < search.end && !status; i++)
+        const bool is_library = cts_kernel_is_library(catalogue, kernel);
+        result->library_kernels += is_library;
+        for (size_t i = search.begin; i < search.end && !status && !is_library; i++)
             status = find_of_site(&search, i);
         settle(&search, first);
         search.begin = search.end;
