@@ -151,7 +151,7 @@ static enum cts_status analyze(const struct cts_recording *recording, const stru
     options.progress = &progress;
     status = cts_flow_analyze(&recording->catalogue, &source, &options, flow, error);
     cts_progress_end(&progress);
-    return status;
+    return status ? cts_context(error, "run '%s'", recording->path) : CTS_OK;
 }
 
 static enum cts_status check_between(const struct request *request, const struct cts_catalogue *c,

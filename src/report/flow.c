@@ -346,9 +346,13 @@ void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
     const struct cts_flow_result *const flow = report->flow;
     if (flow->lower_bound)
         fprintf(file, "LOWER BOUND: something is missing in this run; there may be more.\n");
+    if (!flow->knows_threads)
+        fprintf(file,
+                "Host threads are not in this run: their calls are taken to follow each other.\n");
     if (!flow->knows_calls)
-        fprintf(file, "Host threads, graphs and stream-ordered frees are not in this run: order "
-                      "between host threads is assumed.\n");
+        fprintf(file,
+                "Graphs and stream-ordered frees are not in this run: a graph's nodes are taken to "
+                "follow each other, and frees to wait.\n");
     if (!flow->host_seen && flow->catalogue->allocation_count)
         fprintf(file, "CPU accesses are not recorded (--host-accesses): races with them are not "
                       "looked for.\n");
@@ -395,6 +399,7 @@ static void json_counts(const struct cts_flow_report *report, struct cts_json *j
     cts_json_member_bool(json, "lower_bound", flow->lower_bound);
     cts_json_gaps(json, &flow->catalogue->gaps);
     cts_json_member_bool(json, "host_accesses_recorded", flow->host_seen);
+    cts_json_member_bool(json, "threads_recorded", flow->knows_threads);
     cts_json_member_bool(json, "calls_recorded", flow->knows_calls);
     cts_json_member_u64(json, "ordered_pairs", flow->ordered_pairs);
     cts_json_member_u64(json, "race_pairs", flow->race_pairs);

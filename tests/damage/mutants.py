@@ -36,6 +36,7 @@ VERBS = {
     "info": "info run --format json",
     "comm": "comm run --format json",
     "access": "access run --format json",
+    "flow": "flow run --format json",
     "partition": "partition run --format json",
     "rows": "dump run --format json",
     "records": "dump run --accesses --format json",

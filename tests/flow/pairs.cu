@@ -381,7 +381,7 @@ static void dead_launch()
     float *a = make();
     run(fill, s, a, (int)N, 1.f);
     if (defect)
-        run(fill, s, a, (int)N, 2.f);
+        cudaMemsetAsync(a, 0, BYTES, s);
     else
         run(add, s, a, (int)N, 2.f);
     take(a);
@@ -400,9 +400,18 @@ static void dead_end()
 {
     float *a = make();
     run(fill, s, a, (int)N, 1.f);
-    if (!defect) run(add, s, a, (int)N, 1.f);
+    if (!defect) run(add, s, a, (int)N, 2.f);
     take(a);
     if (defect) run(add, s, a, (int)N, 1.f);
+}
+// possible dead work: only the last of several frames is read
+static void frames()
+{
+    float *a = make();
+    for (int i = 0; i < 3; i++) {
+        run(fill, s, a, (int)N, (float)i);
+        if (!defect || i == 2) take(a);
+    }
 }
 // dead work: what is uploaded is stored over
 static void dead_upload()
@@ -583,6 +592,7 @@ static const struct {
     PROGRAM(round_trip),
     PROGRAM(unread),
     PROGRAM(unused),
+    PROGRAM(frames),
     PROGRAM(late_free),
     PROGRAM(stale),
 };

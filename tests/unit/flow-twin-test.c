@@ -859,7 +859,9 @@ static void relate(struct twin *t, const struct touch *from, unsigned v, uint32_
     e->race += !ordered && !is_exempt(t, from->node, v, tenant);
 }
 
-static void forget(struct twin *t, const struct touch *writer, unsigned tenant, uint64_t *dead)
+/* `storing`: the node that stores over it, + 1. */
+static void forget(struct twin *t, const struct touch *writer, unsigned tenant, uint64_t *dead,
+                   unsigned storing)
 {
     if (writer->ways & CTS_WAY_END || !tenant) return;
     uses[writer->node].unread_bytes += !is_device(t->p, tenant) && !writer->last_reader;
@@ -869,7 +871,7 @@ static void forget(struct twin *t, const struct touch *writer, unsigned tenant, 
         return;
     }
     live[writer->node]++;
-    live[writer->last_reader]--;
+    live[writer->last_reader - (storing == writer->last_reader)]--;
 }
 
 static void touch_byte(struct twin *t, struct byte *b, unsigned v, uint32_t ways)
@@ -901,8 +903,8 @@ static void touch_byte(struct twin *t, struct byte *b, unsigned v, uint32_t ways
         if (reads && !(w.ways & CTS_WAY_END)) w.last_reader = v + 1;
         if (precedes(t, CTS_FLOW_SURE, w.node, v) && (covers || commutes(w.ways, ways)))
             forget(t, &w, tenant,
-                   ways & CTS_WAY_END ? &uses[w.node].freed_bytes
-                                      : &uses[w.node].overwritten_bytes);
+                   ways & CTS_WAY_END ? &uses[w.node].freed_bytes : &uses[w.node].overwritten_bytes,
+                   ways & CTS_WAY_END ? 0 : v + 1);
         else
             kept[kept_count++] = w;
     }
@@ -947,7 +949,7 @@ static void walk(struct twin *t)
     for (unsigned i = 0; i < REGION_BYTES + 2000; i++)
         for (unsigned k = 0; k < bytes[i].writer_count; k++)
             forget(t, &bytes[i].writers[k], bytes[i].tenant,
-                   &uses[bytes[i].writers[k].node].left_bytes);
+                   &uses[bytes[i].writers[k].node].left_bytes, 0);
 }
 
 /* ---- comparing ---- */

@@ -4,6 +4,8 @@
 
 #include "analyze/flow/flow-findings.h"
 #include "common/array.h"
+#include "common/hash.h"
+#include "common/map.h"
 
 static bool is_copy_to_host(const struct cts_flow_result *flow, const struct cts_flow_node *node)
 {
@@ -43,6 +45,41 @@ static bool *find_needed(const struct cts_flow_result *flow, struct cts_error *e
         if (bytes && needed[edge->to]) needed[edge->from] = true;
     }
     return needed;
+}
+
+/* What executes again and again: a kernel; a copy or memset of one size to memory that one line of
+ * source allocated. */
+static uint64_t subject_of(const struct cts_flow_result *flow, uint32_t node)
+{
+    const struct cts_catalogue *const c = flow->catalogue;
+    const struct cts_flow_node *const n = &flow->order.nodes[node];
+    uint64_t hash = cts_hash_fold(CTS_HASH_START, n->kind);
+    if (n->kind == CTS_FLOW_LAUNCH) return cts_hash_fold(hash, c->launches[n->index].kernel);
+    const struct cts_copy *const copy = &c->copies[n->index];
+    hash = cts_hash_fold(hash, copy->width_bytes);
+    hash = cts_hash_fold(hash, copy->height * copy->depth);
+    for (size_t i = 0; i < c->allocation_count; i++) {
+        const struct cts_allocation *const row = &c->allocations[i];
+        if (row->rank != n->rank || row->op > n->op || row->freed_op <= n->op ||
+            copy->destination < row->address || copy->destination - row->address >= row->size_bytes)
+            continue;
+        if (!row->path || !row->line) return cts_hash_fold(hash, row->address);
+        return cts_hash_fold(cts_hash_text(hash, row->path), row->line);
+    }
+    return cts_hash_fold(hash, copy->destination);
+}
+
+/* Marks in *subjects what is needed at least once. */
+static enum cts_status find_needed_subjects(const struct cts_flow_result *flow, const bool *needed,
+                                            struct cts_map *subjects, struct cts_error *error)
+{
+    for (uint32_t i = 0; i < flow->order.node_count; i++) {
+        if (!needed[i] || flow->order.nodes[i].kind > CTS_FLOW_MEMSET) continue;
+        uint64_t *const mark = cts_map_at(subjects, subject_of(flow, i), error);
+        if (!mark) return CTS_MEMORY;
+        *mark = 1;
+    }
+    return CTS_OK;
 }
 
 static enum cts_flow_reason reason_of(const struct cts_flow_result *flow,
@@ -93,7 +130,8 @@ static enum cts_status add_part(struct cts_flow_result *flow, const struct cts_f
 }
 
 static enum cts_status add_whole(struct cts_flow_result *flow, const struct cts_flow_facts *facts,
-                                 uint32_t node, bool to_host, struct cts_error *error)
+                                 uint32_t node, enum cts_flow_reason otherwise,
+                                 struct cts_error *error)
 {
     struct cts_flow_finding finding = {.kind = CTS_FLOW_DEAD_WORK,
                                        .reason = reason_of(flow, facts, node, true),
@@ -101,7 +139,7 @@ static enum cts_status add_whole(struct cts_flow_result *flow, const struct cts_
                                        .other = CTS_NONE,
                                        .allocation = CTS_NONE,
                                        .bytes = flow->walk.uses[node].written_bytes};
-    if (!finding.reason && !to_host) finding.reason = CTS_FLOW_REASON_NO_HOST;
+    if (!finding.reason) finding.reason = otherwise;
     return cts_flow_add(flow, &finding, error);
 }
 
@@ -110,16 +148,26 @@ enum cts_status cts_flow_find_dead_work(struct cts_flow_result *flow,
 {
     bool *const needed = find_needed(flow, error);
     if (!needed) return CTS_MEMORY;
+    struct cts_map subjects = {0};
     const bool to_host = reaches_host(flow);
-    enum cts_status status = CTS_OK;
+    enum cts_status status = find_needed_subjects(flow, needed, &subjects, error);
     for (uint32_t i = 0; i < flow->order.node_count && !status; i++) {
         const uint8_t kind = flow->order.nodes[i].kind;
         if ((kind != CTS_FLOW_LAUNCH && kind != CTS_FLOW_COPY && kind != CTS_FLOW_MEMSET) ||
             !flow->walk.uses[i].written_bytes)
             continue;
-        status =
-            needed[i] ? add_part(flow, facts, i, error) : add_whole(flow, facts, i, to_host, error);
+        if (needed[i]) {
+            status = add_part(flow, facts, i, error);
+            continue;
+        }
+        const bool is_needed_elsewhere = cts_map_find(&subjects, subject_of(flow, i)) != NULL;
+        status = add_whole(flow, facts, i,
+                           !to_host              ? CTS_FLOW_REASON_NO_HOST
+                           : is_needed_elsewhere ? CTS_FLOW_REASON_SOME
+                                                 : CTS_FLOW_REASON_CERTAIN,
+                           error);
     }
+    cts_map_release(&subjects);
     free(needed);
     return status;
 }

@@ -251,8 +251,10 @@ static void end_writer(struct state *s, const struct cts_flow_cell *cell, uint32
     if (cts_flow_is_host_visible(row) && !cell->last_reader) use->unread_bytes += bytes;
     if (!is_device_memory(s, tenant)) return;
     if (cell->last_reader) {
+        /* Up to behind the reader; what the reader itself stores over makes room for the new. */
+        const bool is_in_place = how == END_STORE && cell->last_reader == s->node + 1;
         s->walk->live_bytes[cell->node] += (int64_t)bytes;
-        s->walk->live_bytes[cell->last_reader] -= (int64_t)bytes; /* behind the reader */
+        s->walk->live_bytes[cell->last_reader - is_in_place] -= (int64_t)bytes;
         return;
     }
     *(how == END_STORE  ? &use->overwritten_bytes

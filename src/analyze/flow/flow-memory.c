@@ -10,6 +10,7 @@
 #include "common/map.h"
 
 enum { PAGE_BITS = 16, PAGE_BYTES = 1 << PAGE_BITS };
+#define TOUCH_MAX_BYTES (UINT64_C(1) << 40) /* a terabyte: more is damage */
 
 struct run {
     uint32_t start; /* in the page; up to the next run's, or the page's end */
@@ -350,6 +351,9 @@ void cts_flow_memory_begin(struct cts_flow_memory *memory, cts_flow_next next, v
 enum cts_status cts_flow_memory_touch(struct cts_flow_memory *memory, uint64_t start, uint64_t end,
                                       uint32_t ways, struct cts_error *error)
 {
+    if (end - start > TOUCH_MAX_BYTES)
+        return cts_fail(error, CTS_LIMIT, "%llu bytes at 0x%llx are more than a node can touch",
+                        (unsigned long long)(end - start), (unsigned long long)start);
     while (start < end) {
         const uint64_t number = start >> PAGE_BITS, rest = PAGE_BYTES - start % PAGE_BYTES;
         const uint64_t length = end - start < rest ? end - start : rest;

@@ -162,7 +162,9 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
 {
     *flow = (struct cts_flow_result){.catalogue = catalogue,
                                      .host_seen = is_host_seen(catalogue),
-                                     .knows_calls = catalogue->call_count > 0};
+                                     .knows_threads = catalogue->call_count > 0};
+    for (size_t i = 0; i < catalogue->call_count && !flow->knows_calls; i++)
+        flow->knows_calls = catalogue->calls[i].api != NULL;
     const struct cts_flow_walk_options walk_options = {.source = source,
                                                        .host_seen = flow->host_seen,
                                                        .threads = options->threads,

@@ -47,6 +47,7 @@ enum cts_flow_finding_kind {
     X(SIGNAL, "atomics or volatile accesses may order the two")                                    \
     X(HIDDEN, "some launches are not fully recorded")                                              \
     X(HOST, "the CPU may access it in code that is not instrumented")                              \
+    X(SOME, "other executions of it are needed")                                                   \
     X(NO_HOST, "nothing goes to the host")                                                         \
     X(PROCESSES, "another process may read it")
 
@@ -89,7 +90,8 @@ struct cts_flow_result {
     uint64_t allocated_peak_bytes, live_peak_bytes; /* device memory */
     uint32_t peak_node; /* the allocation at which the first is reached; CTS_NONE: none */
     bool host_seen;     /* CPU accesses were recorded */
-    bool knows_calls;   /* the run has host threads, graphs, ... of its calls */
+    bool knows_threads; /* the run has the host thread of each call */
+    bool knows_calls;   /* and the functions, graphs and stream-ordered frees */
     bool lower_bound;   /* something is missing */
 };
 

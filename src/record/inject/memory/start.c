@@ -49,9 +49,19 @@ uint64_t cts_memory_now_ns(void)
     return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
+/* Callbacks run on the thread that called. Its device and the function's name are not known here.
+ */
 uint64_t cts_memory_op(void)
 {
-    return cts_catalogue_next_op(cts_memory.catalogue);
+    static _Atomic uint32_t threads;
+    static __thread uint32_t thread; /* + 1 */
+    if (!thread) thread = atomic_fetch_add(&threads, 1) + 1;
+    const struct cts_host_call row = {.rank = cts_memory.rank,
+                                      .op = cts_catalogue_next_op(cts_memory.catalogue),
+                                      .thread = thread - 1,
+                                      .stream = CTS_NONE};
+    cts_catalogue_add_call(cts_memory.catalogue, &row);
+    return row.op;
 }
 
 void cts_memory_say(const char *severity, const char *format, ...)
