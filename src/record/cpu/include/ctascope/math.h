@@ -106,7 +106,13 @@ CTS_FLOAT_OVERLOAD_2_(fdivide)
 #undef CTS_FLOAT_OVERLOAD_
 #undef CTS_FLOAT_OVERLOAD_2_
 
-/* The host's, as many as CUDA has there: double, float by suffix, float by overload. */
+/* The host's, as many as CUDA has there: double, float by suffix, float by overload. Some of them the
+ * C library has, too, since C23: sinpi and cospi from glibc 2.41 on, rsqrt from 2.42 on. */
+#define CTS_HOST_OVERLOAD_(name, implementation)                                                   \
+    CTS_HOST_ float name(float x)                                                                  \
+    {                                                                                              \
+        return (float)implementation((double)x);                                                   \
+    }
 #define CTS_HOST_FUNCTION_(name, implementation)                                                   \
     CTS_HOST_ double name(double x)                                                                \
     {                                                                                              \
@@ -116,20 +122,33 @@ CTS_FLOAT_OVERLOAD_2_(fdivide)
     {                                                                                              \
         return (float)implementation((double)x);                                                   \
     }                                                                                              \
-    CTS_HOST_ float name(float x)                                                                  \
-    {                                                                                              \
-        return (float)implementation((double)x);                                                   \
-    }
+    CTS_HOST_OVERLOAD_(name, implementation)
+#if defined __GLIBC_PREREQ && defined __GLIBC_USE
+#define CTS_C23_FROM_(minor) (__GLIBC_PREREQ(2, minor) && __GLIBC_USE(IEC_60559_FUNCS_EXT_C23))
+#else
+#define CTS_C23_FROM_(minor) 0
+#endif
+#if CTS_C23_FROM_(42)
+CTS_HOST_OVERLOAD_(rsqrt, cts_rsqrt)
+#else
 CTS_HOST_FUNCTION_(rsqrt, cts_rsqrt)
+#endif
 CTS_HOST_FUNCTION_(rcbrt, 1.0 / cts_cbrt)
+#if CTS_C23_FROM_(41)
+CTS_HOST_OVERLOAD_(sinpi, cts_sinpi)
+CTS_HOST_OVERLOAD_(cospi, cts_cospi)
+#else
 CTS_HOST_FUNCTION_(sinpi, cts_sinpi)
 CTS_HOST_FUNCTION_(cospi, cts_cospi)
+#endif
+#undef CTS_C23_FROM_
 CTS_HOST_FUNCTION_(erfinv, cts_erfinv)
 CTS_HOST_FUNCTION_(erfcinv, cts_erfcinv)
 CTS_HOST_FUNCTION_(erfcx, cts_erfcx)
 CTS_HOST_FUNCTION_(normcdf, cts_normcdf)
 CTS_HOST_FUNCTION_(normcdfinv, cts_normcdfinv)
 #undef CTS_HOST_FUNCTION_
+#undef CTS_HOST_OVERLOAD_
 CTS_HOST_ void sincospi(double x, double *sine, double *cosine)
 {
     *sine = cts_sinpi(x);
