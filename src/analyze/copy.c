@@ -27,7 +27,7 @@ static void join_rows(struct cts_copy_rows *rows)
     }
 }
 
-/* Where the last byte of a side ends; false when it passes the end of memory. */
+/* Where the last byte of a side ends; false when it extends past the address space. */
 static bool find_end(const struct cts_copy_rows *rows, struct cts_copy_side *side)
 {
     uint64_t planes, lines, sum;
@@ -53,7 +53,7 @@ enum cts_status cts_copy_rows_of(const struct cts_copy *copy, bool with_source,
     if (__builtin_mul_overflow(rows->height, rows->depth, &lines) ||
         __builtin_mul_overflow(lines, rows->width, &bytes) || !find_end(rows, &rows->to) ||
         !find_end(rows, &rows->from))
-        return cts_fail(error, CTS_FORMAT, "copy %u passes the end of memory", copy->copy);
+        return cts_fail(error, CTS_FORMAT, "copy %u extends past the address space", copy->copy);
     rows->overlapping = rows->to.start < rows->from.end && rows->from.start < rows->to.end;
     join_rows(rows);
     if (rows->height > ROWS_MAX || rows->depth > ROWS_MAX / rows->height)

@@ -95,7 +95,7 @@ static enum cts_status judge_end(struct cts_assembler *a, struct cts_log_process
     struct work work = {0};
     enum cts_status status = CTS_OK;
     if (!end) {
-        cts_gaps_add(gaps, "rank %u did not end in an orderly way: its last events may be missing",
+        cts_gaps_add(gaps, "rank %u did not exit normally: its last events may be missing",
                      p->catalogue_rank);
     } else if (end->is_signal) {
         cts_gaps_add(gaps, "rank %u was ended by signal %u: its last events may be missing",
@@ -141,6 +141,6 @@ void cts_assemble_judge_events(struct cts_assembler *a)
         cts_gaps_add(gaps, "%" PRIu64 " of the recorder's logs could be read up to their damage",
                      damaged);
     if (unknown)
-        cts_gaps_add(gaps, "%" PRIu64 " events name what was never defined: they are left out",
+        cts_gaps_add(gaps, "%" PRIu64 " events refer to something undefined and are left out",
                      unknown);
 }

@@ -226,7 +226,7 @@ static enum cts_status add_log(struct cts_log_process *p, const char *name, stru
         log.header = reader.header;
         cts_log_reader_close(&reader);
         if (log.header.kind == CTS_LOG_DEFINITIONS)
-            status = cts_fail(error, CTS_FORMAT, "'%s' is no log of a location", log.path);
+            status = cts_fail(error, CTS_FORMAT, "'%s' is not a log of a location", log.path);
     } else if (status == CTS_FORMAT) {
         free(log.path);
         struct cts_process_message *const message =

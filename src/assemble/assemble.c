@@ -305,7 +305,7 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     snprintf(database, sizeof database, "%s/run.db", a->run_path);
     if (access(place, F_OK) == 0)
         return cts_fail(error, CTS_USAGE,
-                        "'%s' has a timeline already: %zu processes recorded into it later",
+                        "'%s' already has a timeline, but %zu processes recorded into it later",
                         a->run_path, a->processes.count);
     delete_directory(AT_FDCWD, beside, 0);
     status = cts_unify(a, error);
@@ -319,8 +319,8 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     if (status) {
         if (disk_is_full(a->run_path))
             status = cts_fail(error, CTS_IO,
-                              "the disk is full; what was recorded stays in logs, of which "
-                              "'ctascope info' makes it when there is room");
+                              "the disk is full; the recording stays in logs, from which 'ctascope "
+                              "info' makes the timeline when there is space");
         delete_directory(AT_FDCWD, beside, 0);
         return status;
     }

@@ -15,7 +15,7 @@ struct cts_assembly {
     uint64_t process_count, location_count, event_count;
     uint64_t archive_bytes;
     uint64_t lost_count;        /* events that recorders reported as lost */
-    uint64_t cut_process_count; /* that did not end in an orderly way */
+    uint64_t cut_process_count; /* that did not exit normally */
     uint64_t moved_count;       /* events whose time lay before the one before them */
     uint64_t overlap_count;     /* activities cut, since the one before in the stream still ran */
     uint64_t unmatched_count;   /* LEAVEs left out or put in, to match the ENTERs */

@@ -33,7 +33,7 @@ static enum cts_status read_header(struct cts_log_reader *reader, struct cts_err
 {
     const uint8_t *const bytes = (const uint8_t *)reader->segment;
     if (reader->word_count < reader->at || memcmp(bytes, CTS_LOG_MAGIC, 8) != 0)
-        return cts_fail(error, CTS_FORMAT, "'%s' is no log of a timeline", reader->path);
+        return cts_fail(error, CTS_FORMAT, "'%s' is not a log of a timeline", reader->path);
     uint32_t fields[7];
     memcpy(fields, bytes + 8, sizeof fields);
     if (fields[0] < CTS_LOG_DEFINITIONS || fields[0] > CTS_LOG_STREAM)
@@ -96,7 +96,7 @@ const uint64_t *cts_log_next(struct cts_log_reader *reader, uint32_t *count,
     *count = words[0] >> 8 & 0xffff;
     if (*count > reader->word_count - reader->at || !*count || type >= CTS_RECORD_TYPE_COUNT) {
         *status = cts_fail(
-            error, CTS_FORMAT, "'%s': record at byte %llu: type %u with %u words is no record",
+            error, CTS_FORMAT, "'%s': record at byte %llu: type %u with %u words is not a record",
             reader->path, (unsigned long long)(reader->offset + reader->at * sizeof *words), type,
             *count);
         return NULL;

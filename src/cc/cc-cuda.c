@@ -180,7 +180,7 @@ static int pack(struct cc_session *session, const struct cc_input *input, const 
     else if (!request->toolkit.directory && cc_ptx_missing(text, name, sizeof name))
         status = cts_fail(&error, CTS_UNSUPPORTED,
                           "its device code calls '%s', which neither it nor ctascope's device "
-                          "library defines; a CUDA toolkit may (CUDA_HOME)",
+                          "library defines; set CUDA_HOME if a CUDA toolkit defines it",
                           name);
     if (!status) status = cc_fatbin(text, architecture_of(request), &fatbin, &error);
     if (!status) status = write_file(output, &fatbin, &error);

@@ -52,7 +52,7 @@ enum cts_status cc_fatbin(const char *ptx, const char *architecture, struct cts_
     const char *rest =
         strncmp(architecture, "sm_", 3) == 0 ? number(architecture + 3, &capability) : NULL;
     if (!rest || (*rest && strcmp(rest, "a") != 0))
-        return cts_fail(error, CTS_FORMAT, "'%s' names no architecture", architecture);
+        return cts_fail(error, CTS_FORMAT, "'%s' is not an architecture", architecture);
     const size_t length = strlen(ptx), image = (length / 8 + 1) * 8;
     uint8_t header[FILE_HEADER_BYTES + IMAGE_HEADER_BYTES] = {0};
     put(header, 4, 0xBA55ED50);

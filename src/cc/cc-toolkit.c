@@ -52,7 +52,7 @@ enum cts_status cc_find_toolkit(struct cc_request *request, struct cts_error *er
     toolkit->version = version_of(&request->pool, toolkit->directory);
     if (!toolkit->version)
         return cts_fail(error, CTS_UNSUPPORTED,
-                        "'%s' is no CUDA toolkit: '%s/include/cuda.h' names no CUDA_VERSION "
+                        "'%s' is not a CUDA toolkit: '%s/include/cuda.h' names no CUDA_VERSION "
                         "(--toolkit=none uses none)",
                         toolkit->directory, toolkit->directory);
     if (toolkit->version < 12 || toolkit->version > NEWEST_VERSION)

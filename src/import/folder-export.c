@@ -427,7 +427,7 @@ static enum cts_status make_folder(struct exporting *e)
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
     if (rmdir(path) && errno != ENOENT)
-        return cts_fail(e->error, CTS_USAGE, "'%s' is there already", path);
+        return cts_fail(e->error, CTS_USAGE, "'%s' already exists", path);
     if (asprintf(&e->folder, "%.*s.part-%d", (int)length, path, (int)getpid()) < 0) {
         e->folder = NULL;
         return cts_fail(e->error, CTS_MEMORY, "no memory for a path");

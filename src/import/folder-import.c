@@ -146,9 +146,10 @@ static enum cts_status site_of(struct importing *import, const struct cts_folder
     const uint32_t place = (uint32_t)(request->place + 1);
     const uint32_t type = (uint32_t)(request->type_index + 1);
     if (kernel >> 12 || place >> 20 || type >> 16)
-        return cts_fail(
-            import->error, CTS_LIMIT, "'%s': kernel %llu, place %d, type %d: more than a run holds",
-            import->in.path, (unsigned long long)kernel, request->place, request->type_index);
+        return cts_fail(import->error, CTS_LIMIT,
+                        "'%s': kernel %llu, place %d, type %d: more than a run can hold",
+                        import->in.path, (unsigned long long)kernel, request->place,
+                        request->type_index);
     const uint64_t key = kernel << 52 | (uint64_t)place << 32 | (uint64_t)type << 16 |
                          (uint64_t)request->width_bytes << 8 |
                          (uint64_t)operation_of(request) << 4 | request->space;
@@ -507,8 +508,10 @@ static enum cts_status import_folder(const struct cts_import_options *options,
 {
     struct importing import = {.options = options, .result = result, .error = error};
     enum cts_status status =
-        options->grid ? cts_fail(error, CTS_USAGE, "a trace folder knows its grids: no --grid")
-                      : cts_folder_read_all(options, &import.in, error);
+        options->grid
+            ? cts_fail(error, CTS_USAGE,
+                       "--grid does not apply to a trace folder, which contains its grids")
+            : cts_folder_read_all(options, &import.in, error);
     if (!status) status = open_run(&import);
     if (!status) status = write_run(&import);
     if (import.collector) {

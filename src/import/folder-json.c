@@ -96,7 +96,7 @@ static enum cts_status walk_object(struct walker *w, take_member *member, void *
     w->where[0] = '\0';
     if (!take(w, '}')) return bad(w, "',' or '}' expected");
     skip_space(w);
-    return w->at == w->end ? CTS_OK : bad(w, "more behind the end");
+    return w->at == w->end ? CTS_OK : bad(w, "unexpected text after the end");
 }
 
 typedef enum cts_status take_element(struct walker *w, void *to, const json_t *element);
@@ -134,7 +134,7 @@ static enum cts_status integer(const struct walker *w, const json_t *object, con
     const double real = json_number_value(value);
     if (!json_is_number(value) || !(real >= (double)least && real <= (double)most) ||
         real != (double)(int64_t)real)
-        return bad(w, "'%s' is no integer from %lld to %lld", key, (long long)least,
+        return bad(w, "'%s' is not an integer from %lld to %lld", key, (long long)least,
                    (long long)most);
     *number = json_is_integer(value) ? (int64_t)json_integer_value(value) : (int64_t)real;
     return CTS_OK;
@@ -168,7 +168,7 @@ static enum cts_status wide(const struct walker *w, const json_t *object, const 
     if (json_is_string(value) && cts_folder_number(json_string_value(value), number)) return CTS_OK;
     const double real = json_number_value(value);
     if (!json_is_number(value) || !(real >= 0 && real < 0x1p63))
-        return bad(w, "'%s' is no number", key);
+        return bad(w, "'%s' is not a number", key);
     *number = json_is_integer(value) ? (uint64_t)json_integer_value(value) : (uint64_t)real;
     return CTS_OK;
 }
@@ -233,7 +233,7 @@ static enum cts_status take_words(const struct walker *w, struct cts_folder_trac
     memset(to, 0, words * sizeof *to);
     for (size_t i = 0; i < digits; i++) {
         const int digit = hex_digit(text[2 + i]);
-        if (digit < 0) return bad(w, "'values' has a character that is no hexadecimal digit");
+        if (digit < 0) return bad(w, "'values' has a character that is not a hexadecimal digit");
         uint64_t *const word = &to[words - 1 - i / 16];
         *word = *word << 4 | (unsigned)digit;
     }
@@ -339,7 +339,7 @@ static enum cts_status trace_member(struct walker *w, void *to, const char *key)
     if (!strcmp(key, "blockDim")) return take_extents(w, trace->block);
     if (!strcmp(key, "allocations")) return walk_array(w, take_allocation, trace);
     if (!strcmp(key, "warps") || !strcmp(key, "accesses")) {
-        if (trace->requests.count) return bad(w, "accesses twice");
+        if (trace->requests.count) return bad(w, "duplicate accesses");
         trace->is_flat = *key == 'a';
         return walk_array(w, take_request, trace);
     }

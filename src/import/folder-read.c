@@ -66,10 +66,9 @@ static enum cts_status add_trace(struct reading *in, const char *path)
     while (digits && digits > name && digits[-1] >= '0' && digits[-1] <= '9') digits--;
     if (digits) file->number = strtoull(digits, NULL, 10);
     if (ends_with(name, ".capnp"))
-        return cts_fail(in->error, CTS_UNSUPPORTED,
-                        "cannot import '%s': a trace in Cap'n Proto, which is not read; JSON and "
-                        "protobuf are",
-                        path);
+        return cts_fail(
+            in->error, CTS_UNSUPPORTED,
+            "cannot import '%s': a Cap'n Proto trace; only JSON and protobuf are supported", path);
     const enum cts_status status = cts_folder_read_trace(path, &file->trace, in->error);
     if (status) return status;
     file->start_ms = file->trace.start_ms;
@@ -186,7 +185,7 @@ static enum cts_status read_all(struct reading *in)
     struct stat facts;
     if (in->options->path_count > 1)
         return cts_fail(in->error, CTS_USAGE,
-                        "'%s' is a trace folder or of one: one folder makes a run", path);
+                        "'%s' is a trace folder or part of one: import one folder at a time", path);
     if (stat(path, &facts)) return cts_fail_errno(in->error, errno, "cannot open '%s'", path);
     char *const copy = strdup(path), *const other = strdup(path);
     const bool is_folder = S_ISDIR(facts.st_mode);

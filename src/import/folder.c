@@ -99,7 +99,7 @@ enum cts_status cts_folder_parse(const uint8_t *bytes, size_t byte_count,
     if (bytes[at] == '{') return cts_folder_parse_json(bytes, byte_count, trace, error);
     if (byte_count >= 4 && !memcmp(bytes, "\0\0\0", 4)) /* one segment, as its library writes */
         return cts_fail(error, CTS_UNSUPPORTED,
-                        "a trace in Cap'n Proto, which is not read; JSON and protobuf are");
+                        "a Cap'n Proto trace; only JSON and protobuf are supported");
     return cts_folder_parse_protobuf(bytes, byte_count, trace, error);
 }
 
@@ -115,7 +115,7 @@ static enum cts_status check_request(const struct cts_folder_trace *trace, size_
         return cts_fail(error, CTS_FORMAT, "request %zu: kind %u, space %u", index, request->kind,
                         request->space);
     if (!request->width_bytes || request->width_bytes > CTS_FOLDER_WIDTH_MAX)
-        return cts_fail(error, CTS_FORMAT, "request %zu: %u bytes a lane", index,
+        return cts_fail(error, CTS_FORMAT, "request %zu: %u bytes per lane", index,
                         request->width_bytes);
     for (unsigned d = 0; d < 3; d++)
         if (request->cta[d] >= trace->grid[d])
@@ -146,9 +146,9 @@ enum cts_status cts_folder_check(const struct cts_folder_trace *trace, struct ct
                             BLOCK_THREADS_MAX);
     }
     if (trace->warp_size && trace->warp_size != 32)
-        return cts_fail(error, CTS_FORMAT, "warps of %u threads; they have 32", trace->warp_size);
+        return cts_fail(error, CTS_FORMAT, "warps of %u threads instead of 32", trace->warp_size);
     if (!isfinite(trace->start_ms) || !isfinite(trace->end_ms))
-        return cts_fail(error, CTS_FORMAT, "its times are no numbers");
+        return cts_fail(error, CTS_FORMAT, "its times are not numbers");
     for (size_t i = 0; i < trace->requests.count; i++) {
         const enum cts_status status = check_request(trace, i, error);
         if (status) return status;

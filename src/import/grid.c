@@ -28,7 +28,7 @@ static enum cts_status parse_rule(struct cts_grid_rule *rule, char *text, struct
     char *const equals = strrchr(text, '=');
     if (!parse_extents(equals ? equals + 1 : text, rule->extents))
         return cts_fail(error, CTS_USAGE,
-                        "grid '%s': X, XxY or XxYxZ is wanted, perhaps behind KERNEL=", text);
+                        "grid '%s': expected X, XxY or XxYxZ, or KERNEL= and one of these", text);
     if (!equals) return CTS_OK;
     *equals = 0;
     rule->kernel = strdup(text);

@@ -32,7 +32,7 @@ static enum cts_status read_head(const char *path, uint8_t *head, size_t *head_b
     if (fd < 0) return cts_fail_errno(error, errno, "cannot open '%s'", path);
     enum cts_status status = CTS_OK;
     if (fstat(fd, &facts) == 0 && !S_ISREG(facts.st_mode))
-        status = cts_fail(error, CTS_IO, "cannot read '%s': it is no regular file", path);
+        status = cts_fail(error, CTS_IO, "cannot read '%s': it is not a regular file", path);
     const ssize_t count = status ? 0 : read(fd, head, CTS_IMPORTER_HEAD_BYTES);
     if (count < 0) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
     *head_bytes = count < 0 ? 0 : (size_t)count;
@@ -57,7 +57,7 @@ static enum cts_status choose(const char *path, const struct cts_importer **impo
         if (importers[i]->recognises(head, head_bytes)) return CTS_OK;
     }
     if (status) return status;
-    (void)cts_fail(error, CTS_FORMAT, "'%s' is none of what can be imported:", path);
+    (void)cts_fail(error, CTS_FORMAT, "'%s' is in none of the supported formats:", path);
     for (unsigned i = 0; i < IMPORTER_COUNT; i++) {
         const struct cts_error before = *error;
         (void)cts_fail(error, CTS_FORMAT, "%s%s %s", before.text, i ? "," : "", importers[i]->name);

@@ -50,7 +50,7 @@ static enum cts_status map_file(struct cts_trc_file *file, struct cts_error *err
     if (fstat(fd, &facts))
         status = cts_fail_errno(error, errno, "cannot read '%s'", file->path);
     else if (!S_ISREG(facts.st_mode))
-        status = cts_fail(error, CTS_IO, "cannot read '%s': it is no regular file", file->path);
+        status = cts_fail(error, CTS_IO, "cannot read '%s': it is not a regular file", file->path);
     if (!status && facts.st_size > 0) {
         void *const bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes == MAP_FAILED)
@@ -106,11 +106,10 @@ static enum cts_status choose_grid(struct importing *import, size_t index)
     for (unsigned i = 0; i < 3; i++) {
         const uint64_t extent = rule ? rule->extents[i] : launch->extents[i];
         if (extent < launch->extents[i])
-            return cts_fail(import->error, CTS_USAGE,
-                            "'%s': launch %zu of '%s' has CTA %c = %llu, which the grid given "
-                            "does not hold",
-                            path, index, kernel, "xyz"[i],
-                            (unsigned long long)launch -> extents[i] - 1);
+            return cts_fail(
+                import->error, CTS_USAGE,
+                "'%s': launch %zu of '%s' has CTA %c = %llu, which is outside the given grid", path,
+                index, kernel, "xyz"[i], (unsigned long long)launch -> extents[i] - 1);
         if (__builtin_mul_overflow(count, extent, &count) || count > UINT32_MAX)
             return cts_fail(import->error, CTS_LIMIT,
                             "'%s': launch %zu of '%s' has CTA ids up to (%llu, %llu, %llu): a "

@@ -219,7 +219,7 @@ static enum cts_status scan_file(struct cts_trc_scan *scan, uint32_t index,
     file->format = cts_trc_format_of(file->bytes, file->byte_count, &header_bytes);
     if (file->format == CTS_TRC_NONE)
         return cts_fail(error, CTS_FORMAT,
-                        "it begins neither as a .trc of version 2 or 3 nor as a trace of 2017");
+                        "it is neither a .trc of version 2 or 3 nor a trace of 2017");
     struct cts_trc_walk walk = {.format = file->format,
                                 .at = file->bytes + header_bytes,
                                 .end = file->bytes + file->byte_count};

@@ -104,7 +104,7 @@ static inline bool cts_trc_size_fits(uint32_t size_bytes)
 {
     return size_bytes >= 1 && size_bytes <= CTS_TRC_SIZE_MAX_BYTES;
 }
-/* Whether no access of a record passes the end of memory. */
+/* Whether no access of a record extends past the address space. */
 static inline bool cts_trc_address_fits(uint64_t address, uint64_t record_bytes)
 {
     return address <= UINT64_MAX - record_bytes;

@@ -66,12 +66,12 @@ static enum cts_status read_sections(struct decoder *d, const uint8_t *raw)
         const uint32_t size_bytes = cts_cursor_u32(&sizes);
         const uint8_t *const start = cts_cursor_bytes(&rest, size_bytes);
         if (!start)
-            return cts_fail(d->error, CTS_FORMAT, "section %d of %u bytes ends behind the payload",
+            return cts_fail(d->error, CTS_FORMAT, "section %d of %u bytes ends after the payload",
                             i, size_bytes);
         d->sections[i] = cts_cursor_of(start, size_bytes);
     }
     if (cts_cursor_left(&rest))
-        return cts_fail(d->error, CTS_FORMAT, "%zu bytes behind the last section",
+        return cts_fail(d->error, CTS_FORMAT, "%zu bytes after the last section",
                         cts_cursor_left(&rest));
     return CTS_OK;
 }
@@ -168,7 +168,7 @@ static enum cts_status read_columns(struct decoder *d)
                         instances_bytes);
     d->instance_count = (uint32_t)(instances_bytes / 16);
     if (size_of(d, CTS_ACC_SHIFT_LENGTHS) > CTS_ACC_CHUNK_SHIFTS_MAX)
-        return cts_fail(d->error, CTS_LIMIT, "%zu values of shifts, allowed are %d",
+        return cts_fail(d->error, CTS_LIMIT, "%zu values of shifts (at most %d)",
                         size_of(d, CTS_ACC_SHIFT_LENGTHS), CTS_ACC_CHUNK_SHIFTS_MAX);
     if (size_of(d, CTS_ACC_VALUES) != 8 * (size_t)d->header->value_count)
         return cts_fail(d->error, CTS_FORMAT, "section of values has %zu bytes for %u values",
@@ -310,7 +310,7 @@ static enum cts_status decode_lists(struct decoder *d, uint32_t row, uint32_t co
             return cts_fail(d->error, CTS_FORMAT, "list %u: %u offsets of %u bits above %u",
                             d->list, lanes, bits, shift);
         const uint8_t *const from = cts_cursor_bytes(packed, (lanes * bits + 7) / 8);
-        if (!from) return cts_fail(d->error, CTS_FORMAT, "list %u is cut", d->list);
+        if (!from) return cts_fail(d->error, CTS_FORMAT, "list %u is truncated", d->list);
         unpack_list(from, lanes, bits, shift, batch->offsets + d->offset);
         batch->offset_start[i] = d->offset;
         d->offset += lanes;
@@ -367,7 +367,7 @@ static enum cts_status find_shift(struct decoder *d, uint32_t index, uint32_t te
     if (index < d->shift_count) {
         const struct shift *const shift = &((const struct shift *)p->shifts.data)[index];
         if (shift->template_index != template_index)
-            return cts_fail(d->error, CTS_FORMAT, "shift %u is of template %u, not %u", index,
+            return cts_fail(d->error, CTS_FORMAT, "shift %u belongs to template %u, not %u", index,
                             shift->template_index, template_index);
         *values = (const uint64_t *)p->shift_values.data + shift->start;
         return CTS_OK;
@@ -453,7 +453,7 @@ static enum cts_status decode_run(struct decoder *d, uint32_t template_index, ui
     t->last_row = last;
     if (!(shift_code & 1)) return CTS_OK;
     if (repeat != 1)
-        return cts_fail(d->error, CTS_FORMAT, "a run of %u has lists of its own", repeat);
+        return cts_fail(d->error, CTS_FORMAT, "a run of %u records has its own lists", repeat);
     return decode_lists(d, d->row, t->record_count);
 }
 
@@ -466,7 +466,7 @@ static enum cts_status assign_ctas(struct decoder *d, uint32_t step, uint32_t re
     const int64_t low = first < last ? first : last;
     const int64_t high = first < last ? last : first;
     if (low < d->header->first_cta || high > d->header->last_cta)
-        return cts_fail(d->error, CTS_FORMAT, "CTAs %lld to %lld are outside of %u to %u",
+        return cts_fail(d->error, CTS_FORMAT, "CTAs %lld to %lld are outside %u to %u",
                         (long long)low, (long long)high, d->header->first_cta, d->header->last_cta);
     uint32_t *to = d->batch->cta + d->row;
     uint32_t cta = (uint32_t)first;
@@ -524,7 +524,7 @@ static enum cts_status check_end(const struct decoder *d)
         d->access_count != h->access_count || d->offset != h->offset_count ||
         d->value != h->value_count || d->first_cta != h->first_cta || d->last_cta != h->last_cta)
         return cts_fail(d->error, CTS_FORMAT,
-                        "%u records, %llu accesses, %u offsets, %u values are not the header's",
+                        "%u records, %llu accesses, %u offsets, %u values differ from the header",
                         d->row, (unsigned long long)d->access_count, d->offset, d->value);
     static const enum cts_acc_section streams[] = {
         CTS_ACC_MASKS,         CTS_ACC_WARPS,       CTS_ACC_STRIDES,  CTS_ACC_BASES,
@@ -534,7 +534,7 @@ static enum cts_status check_end(const struct decoder *d)
             return cts_fail(d->error, CTS_FORMAT, "%zu bytes left in section %d",
                             size_of(d, streams[i]), streams[i]);
     if (d->templates_defined != d->template_count || d->list != d->list_count)
-        return cts_fail(d->error, CTS_FORMAT, "templates or lists that nothing uses");
+        return cts_fail(d->error, CTS_FORMAT, "unused templates or lists");
     return CTS_OK;
 }
 

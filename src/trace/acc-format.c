@@ -102,11 +102,12 @@ static enum cts_status check_chunk_header(const struct cts_acc_chunk_header *h,
                                           struct cts_error *error)
 {
     if (h->size_bytes != (uint64_t)CTS_ACC_CHUNK_HEADER_BYTES + h->stored_bytes)
-        return cts_fail(error, CTS_FORMAT, "size %llu is not header and payload of %u",
+        return cts_fail(error, CTS_FORMAT,
+                        "size %llu is not that of the header and a payload of %u bytes",
                         (unsigned long long)h->size_bytes, h->stored_bytes);
     const uint64_t records = (uint64_t)h->record_count + h->barrier_count;
     if (records == 0 || records > CTS_ACC_CHUNK_RECORDS_MAX)
-        return cts_fail(error, CTS_LIMIT, "%llu records, allowed are 1 to %d",
+        return cts_fail(error, CTS_LIMIT, "%llu records (1 to %d allowed)",
                         (unsigned long long)records, CTS_ACC_CHUNK_RECORDS_MAX);
     if (h->access_count < h->record_count ||
         h->access_count > (uint64_t)h->record_count * CTS_WARP_LANES)
@@ -119,7 +120,7 @@ static enum cts_status check_chunk_header(const struct cts_acc_chunk_header *h,
         return cts_fail(error, CTS_LIMIT, "%u offsets and %u values: too many", h->offset_count,
                         h->value_count);
     if (h->first_cta > h->last_cta)
-        return cts_fail(error, CTS_FORMAT, "first CTA %u is behind the last, %u", h->first_cta,
+        return cts_fail(error, CTS_FORMAT, "first CTA %u is after the last CTA %u", h->first_cta,
                         h->last_cta);
     return CTS_OK;
 }

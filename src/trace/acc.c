@@ -45,7 +45,7 @@ static enum cts_status read_at(const struct acc_file *file, uint64_t offset, voi
                                size_t byte_count, struct cts_error *error)
 {
     if (offset > file->size_bytes || byte_count > file->size_bytes - offset)
-        return cts_fail(error, CTS_FORMAT, "byte %llu is behind the end",
+        return cts_fail(error, CTS_FORMAT, "byte %llu is after the end",
                         (unsigned long long)offset);
     if (file->memory) {
         memcpy(to, file->memory + offset, byte_count);
@@ -57,7 +57,7 @@ static enum cts_status read_at(const struct acc_file *file, uint64_t offset, voi
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return cts_fail_errno(error, errno, "byte %llu", (unsigned long long)offset);
         if (got == 0)
-            return cts_fail(error, CTS_FORMAT, "cut at byte %llu while it was read",
+            return cts_fail(error, CTS_FORMAT, "truncated at byte %llu while it was being read",
                             (unsigned long long)offset);
         at += got;
         offset += (uint64_t)got;
@@ -180,7 +180,7 @@ static enum cts_status check_cut_footer(const struct acc_file *file, uint64_t at
     if (status) return status;
     if (cts_get_u64(bytes + 8) != chunk_count ||
         file->size_bytes - at >= cts_acc_footer_bytes(chunk_count))
-        return cts_fail(error, CTS_FORMAT, "footer at byte %llu: damaged, or no trailer behind it",
+        return cts_fail(error, CTS_FORMAT, "footer at byte %llu: damaged, or no trailer after it",
                         (unsigned long long)at);
     return CTS_OK;
 }

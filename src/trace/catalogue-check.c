@@ -16,8 +16,9 @@ static enum cts_status check_extent(const char *column, uint64_t address, uint64
                                     struct cts_error *error)
 {
     if (extent_fits(address, size_bytes)) return CTS_OK;
-    return cts_fail(error, CTS_FORMAT, "column '%s': %llu bytes from 0x%llx pass the end of memory",
-                    column, (unsigned long long)size_bytes, (unsigned long long)address);
+    return cts_fail(error, CTS_FORMAT,
+                    "column '%s': %llu bytes from 0x%llx extend past the address space", column,
+                    (unsigned long long)size_bytes, (unsigned long long)address);
 }
 
 static enum cts_status check_site(const struct cts_site *site, struct cts_error *error)
@@ -28,7 +29,7 @@ static enum cts_status check_site(const struct cts_site *site, struct cts_error 
                         cts_operation_text(site->operation), site->space, site->width_bytes);
     }
     if (site->operation < CTS_LOAD || site->operation > CTS_OPERATION_LAST)
-        return cts_fail(error, CTS_FORMAT, "column 'operation': %u is no operation",
+        return cts_fail(error, CTS_FORMAT, "column 'operation': %u is not an operation",
                         site->operation);
     switch (site->space) {
     case CTS_SPACE_GENERIC:
@@ -38,7 +39,8 @@ static enum cts_status check_site(const struct cts_site *site, struct cts_error 
     case CTS_SPACE_LOCAL:
         break;
     default:
-        return cts_fail(error, CTS_FORMAT, "column 'space': %u is no address space", site->space);
+        return cts_fail(error, CTS_FORMAT, "column 'space': %u is not an address space",
+                        site->space);
     }
     if (site->width_bytes < 1 || site->width_bytes > WIDTH_MAX_BYTES)
         return cts_fail(error, CTS_FORMAT, "column 'width_bytes': %u is not in 1..%d",
@@ -79,7 +81,8 @@ static enum cts_status check_copy_side(const struct cts_copy *copy, const char *
         !__builtin_add_overflow(rows, planes, &span) &&
         !__builtin_add_overflow(span, copy->width_bytes, &span) && extent_fits(address, span))
         return CTS_OK;
-    return cts_fail(error, CTS_FORMAT, "column '%s': the copy passes the end of memory", column);
+    return cts_fail(error, CTS_FORMAT, "column '%s': the copy extends past the address space",
+                    column);
 }
 
 static enum cts_status check_copy(const struct cts_copy *copy, struct cts_error *error)

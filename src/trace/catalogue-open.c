@@ -54,7 +54,7 @@ enum cts_status cts_catalogue_check_directory(const char *run_path, struct cts_e
     case CTS_CONTENT_ABSENT:
         return cts_fail_errno(error, errno, "cannot open '%s'", run_path);
     case CTS_CONTENT_OTHER:
-        return cts_fail(error, CTS_USAGE, "'%s' is not empty and no run", run_path);
+        return cts_fail(error, CTS_USAGE, "'%s' is not empty and not a run", run_path);
     case CTS_CONTENT_EMPTY:
     case CTS_CONTENT_DATABASE:
         break;
@@ -86,7 +86,7 @@ static enum cts_status check_membership(sqlite3 *db, const char *run_path, struc
     /* A process of our session may have named it, and begun, since we looked. */
     cts_catalogue_load_key(db, "session", theirs, sizeof theirs);
     if (mine && *mine && strcmp(mine, theirs) == 0) return CTS_OK;
-    return cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
+    return cts_fail(error, CTS_USAGE, "'%s' is not empty: it already holds a run", run_path);
 }
 
 /* The session that `record` wrote down spares the program's process SQLite. */

@@ -141,12 +141,12 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path, const char 
         if (status)
             joined = false; /* somebody else has it now */
         else if (!joined && !ours)
-            status =
-                cts_fail(error, CTS_USAGE,
-                         "'%s' is not empty and no run: its run.db holds something else", run_path);
+            status = cts_fail(error, CTS_USAGE,
+                              "'%s' is not empty and not a run: its run.db holds something else",
+                              run_path);
         else if (!joined && !replace)
             status =
-                cts_fail(error, CTS_USAGE, "'%s' is not empty: it holds a run already", run_path);
+                cts_fail(error, CTS_USAGE, "'%s' is not empty: it already holds a run", run_path);
         else if (!joined)
             status = delete_run(run_path, error);
     }

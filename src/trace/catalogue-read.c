@@ -313,7 +313,7 @@ static enum cts_status check_id(struct row_array *array, uint64_t id, size_t *ga
         !array->count ||
         id > cts_column_number(column, array->rows + (array->count - 1) * table->row_bytes);
     if (!ascends)
-        return cts_fail(error, CTS_FORMAT, "column '%s': %llu is there twice or out of order",
+        return cts_fail(error, CTS_FORMAT, "column '%s': %llu is duplicated or out of order",
                         column->name, (unsigned long long)id);
     return table->order == CTS_ORDER_DENSE ? fill_gap(array, id, gap_count, error) : CTS_OK;
 }
@@ -408,7 +408,7 @@ static enum cts_status check_version(sqlite3 *db, struct cts_error *error)
     struct cts_error reason;
     enum cts_status status = check_schema(db, &run_table, &reason);
     if (status == CTS_FORMAT)
-        return cts_fail(error, status, "a database of something else, not a run: %s", reason.text);
+        return cts_fail(error, status, "a database of another program, not a run: %s", reason.text);
     if (status) return cts_fail(error, status, "%s", reason.text);
     char text[32];
     const bool has_key = cts_catalogue_load_key(db, "format_version", text, sizeof text);
@@ -418,8 +418,8 @@ static enum cts_status check_version(sqlite3 *db, struct cts_error *error)
     char *end;
     const long version = strtol(text, &end, 10);
     if (end == text || *end || version < 1)
-        return cts_fail(error, CTS_FORMAT, "table 'run', key 'format_version': '%s' is no version",
-                        text);
+        return cts_fail(error, CTS_FORMAT,
+                        "table 'run', key 'format_version': '%s' is not a version", text);
     if (version > CTS_CATALOGUE_VERSION)
         return cts_fail(error, CTS_VERSION,
                         "it has format version %ld; this ctascope reads up to version %d", version,
@@ -449,7 +449,7 @@ static enum cts_status index_launches(struct cts_catalogue *catalogue, struct ct
     for (size_t i = 1; i < count; i++) {
         const uint32_t id = catalogue->launches[p->launch_order[i]].launch;
         if (id != catalogue->launches[p->launch_order[i - 1]].launch) continue;
-        cts_fail(error, CTS_FORMAT, "column 'launch': there twice");
+        cts_fail(error, CTS_FORMAT, "column 'launch': duplicate");
         return cts_catalogue_row_context(CTS_TABLE_LAUNCHES, id, error);
     }
     return CTS_OK;

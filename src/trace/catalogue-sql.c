@@ -194,7 +194,7 @@ enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
         status = cts_sql_fail(db, error, "%s", what);
     else if (object_count != 0)
         status = cts_fail(error, CTS_USAGE,
-                          "'%s' is not empty and no run: its run.db holds "
+                          "'%s' is not empty and not a run: its run.db holds "
                           "something else",
                           run_path);
     if (!status) status = cts_sql_run(db, cts_schema_sql, what, error);

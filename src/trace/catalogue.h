@@ -19,7 +19,7 @@ struct cts_rank {
     uint32_t rank;
     int64_t pid;
     const char *host, *program, *arguments, *directory, *recorder;
-    uint64_t start_ns, end_ns, unix_start_ns; /* end 0: did not end in an orderly way */
+    uint64_t start_ns, end_ns, unix_start_ns; /* end 0: did not exit normally */
     uint64_t records, accesses, dropped_records, dropped_accesses;
     const char *failure;
 };
@@ -240,7 +240,7 @@ uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
 
 /* Makes an empty run (directory and run.db) that processes with CTASCOPE_SESSION=`session` may
  * join, and notes `command`. A run of the same session is left as it is. Any other run is replaced
- * when `replace`, else refused; a directory that is not empty and no run is always refused. */
+ * when `replace`, else refused; a directory that is not empty and not a run is always refused. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
                                                      const char *command, bool replace,
                                                      struct cts_error *error);

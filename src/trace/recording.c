@@ -152,7 +152,7 @@ static void name_unfinished_ranks(struct cts_recording *recording)
     for (size_t i = 0; i < catalogue->rank_count; i++)
         if (!catalogue->ranks[i].end_ns)
             cts_gaps_add(&catalogue->gaps,
-                         "rank %u did not end in an orderly way: its last launches may be missing",
+                         "rank %u did not exit normally: its last launches may be missing",
                          catalogue->ranks[i].rank);
 }
 

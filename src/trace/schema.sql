@@ -6,7 +6,7 @@ CREATE TABLE run (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE ranks (
     rank INTEGER PRIMARY KEY, pid INTEGER, host TEXT, program TEXT, arguments TEXT, directory TEXT,
     recorder TEXT,              -- 'cpu', 'cuda', 'inject', 'import', 'timeline'
-    start_ns INTEGER, end_ns INTEGER, -- end NULL: the process did not end in an orderly way
+    start_ns INTEGER, end_ns INTEGER, -- end NULL: the process did not exit normally
     unix_start_ns INTEGER,      -- wall clock at start_ns
     records INTEGER, accesses INTEGER, dropped_records INTEGER, dropped_accesses INTEGER,
     failure TEXT);              -- the first failure while recording

@@ -188,10 +188,11 @@ enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalog
                          "run.db: table '%s' had %" PRIu64 " rows and has %" PRIu64, name,
                          sealed->rows, sum.rows);
         else if (sum.rows != sealed->rows || strcmp(text, sealed->checksum) != 0)
-            cts_gaps_add(&catalogue->gaps,
-                         "run.db: table '%s' is not as it was recorded: its checksum differs; "
-                         "what is made from it may be wrong",
-                         name);
+            cts_gaps_add(
+                &catalogue->gaps,
+                "run.db: table '%s' has changed since it was recorded: its checksum differs; "
+                "results from it may be wrong",
+                name);
     }
     return CTS_OK;
 }

@@ -227,7 +227,8 @@ static void check_file(const char *run_path, const struct cts_run_file *file,
     if (checksum_file(path, &checksum, &size_bytes, &error))
         cts_gaps_add(gaps, "%s", error.text);
     else if (checksum != file->checksum)
-        cts_gaps_add(gaps, "'%s' is not as it was recorded: its checksum differs", file->path);
+        cts_gaps_add(gaps, "'%s' has changed since it was recorded: its checksum differs",
+                     file->path);
 }
 
 void cts_seal_check_files(const char *run_path, const struct cts_catalogue *catalogue,

@@ -16,7 +16,7 @@ static enum cts_status fill_source(const struct cts_view_request *request,
         cts_view_query_number(&request->query, "source", UINT32_MAX, UINT64_MAX, &source, error);
     if (status) return status;
     if (source >= catalogue->source_count || !catalogue->sources[source].text)
-        return cts_fail(error, CTS_USAGE, "the run holds no text of source %llu",
+        return cts_fail(error, CTS_USAGE, "the run does not contain the text of source %llu",
                         (unsigned long long)source);
     const char *const text = catalogue->sources[source].text;
     return cts_buffer_append(answer, text, strlen(text), error);
@@ -84,7 +84,7 @@ enum cts_status cts_view_answer(const char *name, const struct cts_view_request 
     for (size_t i = 0; i < sizeof questions / sizeof *questions && !question; i++)
         if (!strcmp(questions[i].name, name)) question = &questions[i];
     *answer = (struct cts_view_answer){0};
-    if (!question) return cts_fail(error, CTS_LIMIT, "there is no question '%.40s'", name);
+    if (!question) return cts_fail(error, CTS_LIMIT, "unknown question '%.40s'", name);
     if (question->write) return write_json(question->write, request, answer, error);
     struct cts_buffer buffer = {0};
     const enum cts_status status = question->fill(request, &buffer, error);
@@ -160,7 +160,7 @@ static bool is_given_up(const struct cts_view_request *request)
 
 static enum cts_status give_up(struct cts_error *error)
 {
-    return cts_fail(error, CTS_IO, "nobody waits for the answer any more");
+    return cts_fail(error, CTS_IO, "the request was cancelled");
 }
 
 static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,

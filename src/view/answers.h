@@ -80,7 +80,7 @@ CTS_MUST_CHECK enum cts_status cts_view_question_of(const struct cts_view_reques
                                                     struct cts_error *error);
 void cts_view_question_release(struct cts_view_question *question);
 
-/* The run's accesses, whose reading fails with CTS_IO as soon as nobody waits for the answer: an
+/* The run's accesses, whose reading fails with CTS_IO as soon as the request was cancelled: an
  * analysis that is made for a request ends with it. The request must outlive the source. */
 struct cts_access_source cts_view_source(const struct cts_view_request *request);
 /* Locks what is made at first demand; CTS_IO, and nothing is locked: nobody waits any more. */

@@ -388,7 +388,7 @@ static enum cts_status embed(struct cts_view_run *run, struct cts_view_snapshot 
     data_bytes = cts_text_stream_bytes(&stream);
     const uint64_t taken = cts_view_page_bytes() + data_bytes + data_bytes / 16 + 1000;
     if (!status && taken >= bound)
-        status = cts_fail(error, CTS_LIMIT, "the page needs %llu bytes without any access",
+        status = cts_fail(error, CTS_LIMIT, "the page needs %llu bytes even without accesses",
                           (unsigned long long)taken);
     if (!status)
         status =

@@ -36,8 +36,8 @@ enum cts_status cts_view_query_number(const struct cts_view_query *query, const 
     }
     if (!text) return cts_fail(error, CTS_USAGE, "'%s' is missing", key);
     if (!read_number(&at, most, value) || *at)
-        return cts_fail(error, CTS_USAGE, "'%s' is to be a number of at most %llu, not '%.40s'",
-                        key, (unsigned long long)most, text);
+        return cts_fail(error, CTS_USAGE, "'%s' must be a number of at most %llu, not '%.40s'", key,
+                        (unsigned long long)most, text);
     return CTS_OK;
 }
 
@@ -73,7 +73,7 @@ enum cts_status cts_view_query_space(const struct cts_view_query *query, const c
     const char *const text = query->get(query->state, key);
     if (!text) return cts_fail(error, CTS_USAGE, "'%s' is missing", key);
     if (!space_of(text, strlen(text), space))
-        return cts_fail(error, CTS_USAGE, "'%s' is to be global, shared or local, not '%.40s'", key,
+        return cts_fail(error, CTS_USAGE, "'%s' must be global, shared or local, not '%.40s'", key,
                         text);
     return CTS_OK;
 }
@@ -199,7 +199,7 @@ static enum cts_status read_range(const struct cts_view_query *query,
                          (at++, read_number(&at, UINT64_MAX, &f->range_first)) && *at == '-' &&
                          (at++, read_number(&at, UINT64_MAX, &f->range_last)) && !*at;
     if (!is_good)
-        return cts_fail(error, CTS_USAGE, "'range' is to be like global:0-4095, not '%.60s'", text);
+        return cts_fail(error, CTS_USAGE, "'range' must be like global:0-4095, not '%.60s'", text);
     return CTS_OK;
 }
 

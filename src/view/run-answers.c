@@ -140,7 +140,7 @@ static void write_warnings(struct cts_json *json, const struct cts_view_request 
                       "the run has changed and cannot be read now; this is its older state: %s",
                       error.text);
     if (snapshot->is_growing)
-        write_warning(json, "the program did not end in an orderly way, or still runs: "
+        write_warning(json, "the program did not exit normally, or still runs: "
                             "what it has recorded so far is shown");
     cts_json_gap_lines(json, &snapshot->recording.catalogue.gaps);
     if (snapshot->source.incomplete_count)
@@ -340,7 +340,7 @@ enum cts_status cts_view_write_timeline(const struct cts_view_request *request,
         status = cts_view_query_number(&request->query, "bins", BINS_MAX, 512, &bins, error);
     if (status) return status;
     if (to <= from || !bins)
-        return cts_fail(error, CTS_USAGE, "the time from %llu to %llu in %llu bins is none",
+        return cts_fail(error, CTS_USAGE, "invalid time range: %llu to %llu in %llu bins",
                         (unsigned long long)from, (unsigned long long)to, (unsigned long long)bins);
     if (to > end_ns + 1 && from <= end_ns) to = end_ns + 1; /* bins are of what there is */
     const struct window window = {from, to, (uint32_t)bins};

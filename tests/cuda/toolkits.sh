@@ -53,7 +53,7 @@ refused() {
     test "$(wc -l <"$work/out")" = 1 || fail "$*: $(cat "$work/out")"
     has out "$text"
 }
-refused 4 "'$work/empty' is no CUDA toolkit" --toolkit="$work/empty"
+refused 4 "'$work/empty' is not a CUDA toolkit" --toolkit="$work/empty"
 refused 4 "is of CUDA 10" --toolkit="$work/ten"
 refused 2 "is of CUDA 12, not 13" --toolkit="$work/twelve" --cuda-version=13
 refused 2 "--cuda-version is 12 or 13, not '11'" --cuda-version=11

@@ -185,7 +185,7 @@ def no_file(chance, run, path):
         os.mkdir(path)
     else:
         os.symlink("/dev/null", path)
-    return f"{path.removeprefix(run + '/')} is no file"
+    return f"{path.removeprefix(run + '/')} is not a file"
 
 
 def swap(chance, run, path):

@@ -168,7 +168,7 @@ class Outputs(unittest.TestCase):
         os.symlink("file", "to-file")
         for path in ("file", "to-file", "memory"):
             done = self.write(("export", "memory", "--format", "json", "-o"), path, status=2)
-            self.assertIn(f"'{path}' is there already".encode(), done.stderr)
+            self.assertIn(f"'{path}' already exists".encode(), done.stderr)
         with open("file", encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
 

@@ -35,7 +35,7 @@ class Directories(support.RecordTest):
     def test_existing_run(self):
         self.record("run", self.program, "ok")
         before = content("run")
-        self.refused("run", "'run' is not empty: it holds a run already")
+        self.refused("run", "'run' is not empty: it already holds a run")
         self.assertEqual(content("run"), before)
         self.record("run", self.program, "exit-5", options=("--force",), status=5)
         info = self.info("run")
@@ -50,7 +50,7 @@ class Directories(support.RecordTest):
                 file.write(text)
         before = content("thesis")
         for options in ((), ("--force",)):
-            self.refused("thesis", "'thesis' is not empty and no run", options=options)
+            self.refused("thesis", "'thesis' is not empty and not a run", options=options)
         self.assertEqual(content("thesis"), before)
         # somebody else's database of the same name
         os.mkdir("other")
@@ -60,7 +60,7 @@ class Directories(support.RecordTest):
         database.close()
         before = content("other")
         for options in ((), ("--force",)):
-            self.refused("other", "'other' is not empty and no run", options=options)
+            self.refused("other", "'other' is not empty and not a run", options=options)
         self.assertEqual(content("other"), before)
 
     def test_force_does_not_follow_links(self):
@@ -124,7 +124,7 @@ class Directories(support.RecordTest):
         self.assertEqual(self.info("run")["totals"]["accesses"], FILL)
         before = self.ctascope("dump", "run", "--format", "json").stdout
         done = self.run_(self.program, "ok", env=env)
-        self.one_line(done.stderr, "ctascope: 'run' is not empty: it holds a run already; nothing ",
+        self.one_line(done.stderr, "ctascope: 'run' is not empty: it already holds a run; nothing ",
                       "is recorded")
         self.assertEqual(self.ctascope("dump", "run", "--format", "json").stdout, before)
         self.assertEqual(sorted(os.listdir("run")), ["rank-0", "run.db"])
@@ -163,7 +163,7 @@ class Directories(support.RecordTest):
         self.check_ranks("run", range(4))
         other = start(0, "job-2")
         self.assertEqual(other.wait(60), 125)
-        self.one_line(other.stderr.read(), "ctascope record: 'run' is not empty: it holds a run")
+        self.one_line(other.stderr.read(), "ctascope record: 'run' is not empty: it already holds a run")
         processes = [start(rank, "job-3", "--force") for rank in (0, 1)]
         for process in processes:
             self.assertEqual(process.wait(60), 0, process.stderr.read())

@@ -545,7 +545,7 @@ static void a_directory_of_something_else_is_refused(void **state)
     mkdir(place->run, 0777);
     snprintf(path, sizeof path, "%s/thesis.tex", place->run);
     fclose(fopen(path, "w"));
-    snprintf(text, sizeof text, "'%s' is not empty and no run", place->run);
+    snprintf(text, sizeof text, "'%s' is not empty and not a run", place->run);
     assert_refused(place->run, text);
     assert_false(exists(place->run, "run.db"));
     snprintf(text, sizeof text, "cannot make '%s/x/y': No such file or directory",
@@ -566,7 +566,7 @@ static void a_database_of_something_else_is_left_alone(void **state)
     sqlite3_open(place->database, &db);
     sqlite3_exec(db, "CREATE TABLE recipes (name)", NULL, NULL, NULL);
     sqlite3_close(db);
-    snprintf(text, sizeof text, "'%s' is not empty and no run: its run.db holds something else",
+    snprintf(text, sizeof text, "'%s' is not empty and not a run: its run.db holds something else",
              place->run);
     assert_refused(place->run, text);
     struct cts_error error;
@@ -582,7 +582,7 @@ static void a_finished_run_is_refused(void **state)
     struct cts_catalogue_writer *const w = create(place->run);
     cts_catalogue_add_rank(w, &(struct cts_rank){.end_ns = 1});
     close_writer(w);
-    snprintf(text, sizeof text, "'%s' is not empty: it holds a run already", place->run);
+    snprintf(text, sizeof text, "'%s' is not empty: it already holds a run", place->run);
     assert_refused(place->run, text);
     setenv("CTASCOPE_SESSION", "mine", 1);
     assert_refused(place->run, text);
@@ -598,7 +598,7 @@ static void a_prepared_run_is_for_its_session(void **state)
     close_writer(create(place->run)); /* the second program of a script */
     setenv("CTASCOPE_SESSION", "s2", 1);
     char text[300];
-    snprintf(text, sizeof text, "'%s' is not empty: it holds a run already", place->run);
+    snprintf(text, sizeof text, "'%s' is not empty: it already holds a run", place->run);
     assert_refused(place->run, text);
     assert_int_equal(cts_catalogue_prepare(place->run, "s1", "x", true, &error), CTS_OK);
     struct cts_catalogue c = read_run(place->run); /* the same session: nothing was replaced */
@@ -688,10 +688,10 @@ static const struct {
     {"UPDATE run SET value = '2' WHERE key = 'format_version'", CTS_VERSION,
      "it has format version 2; this ctascope reads up to version 1"},
     {"UPDATE run SET value = 'new' WHERE key = 'format_version'", CTS_FORMAT,
-     "table 'run', key 'format_version': 'new' is no version"},
+     "table 'run', key 'format_version': 'new' is not a version"},
     {"DELETE FROM run", CTS_FORMAT, "table 'run', key 'format_version': missing"},
     {"DROP TABLE run", CTS_FORMAT,
-     "a database of something else, not a run: it has no table 'run'"},
+     "a database of another program, not a run: it has no table 'run'"},
     {"DROP TABLE sites", CTS_FORMAT, "it has no table 'sites'"},
     {"ALTER TABLE sites DROP COLUMN type", CTS_FORMAT, "table 'sites' has no column 'type'"},
     {"ALTER TABLE sites RENAME TO s; CREATE VIEW sites AS SELECT * FROM s", CTS_FORMAT,
@@ -726,13 +726,13 @@ static const struct {
     {"UPDATE kernels SET line = 1.5", CTS_FORMAT,
      "table 'kernels', kernel 0: column 'line': not a whole number"},
     {"UPDATE sites SET operation = 15", CTS_FORMAT,
-     "table 'sites', site 0: column 'operation': 15 is no operation"},
+     "table 'sites', site 0: column 'operation': 15 is not an operation"},
     {"UPDATE sites SET operation = 0", CTS_FORMAT,
-     "table 'sites', site 0: column 'operation': 0 is no operation"},
+     "table 'sites', site 0: column 'operation': 0 is not an operation"},
     {"UPDATE sites SET operation = 300", CTS_FORMAT,
      "table 'sites', site 0: column 'operation': 300 is out of range"},
     {"UPDATE sites SET space = 2", CTS_FORMAT,
-     "table 'sites', site 0: column 'space': 2 is no address space"},
+     "table 'sites', site 0: column 'space': 2 is not an address space"},
     {"UPDATE sites SET width_bytes = 0", CTS_FORMAT,
      "table 'sites', site 0: column 'width_bytes': 0 is not in 1..65536"},
     {"UPDATE sites SET width_bytes = NULL", CTS_FORMAT,
@@ -742,8 +742,8 @@ static const struct {
     {"UPDATE sites SET module = 1", CTS_FORMAT,
      "table 'sites', site 0: column 'module': 1 names no row of table 'modules'"},
     {"UPDATE variables SET address = -16, size_bytes = 17", CTS_FORMAT,
-     "table 'variables', variable 0: column 'size_bytes': 17 bytes from 0xfffffffffffffff0 pass "
-     "the end of memory"},
+     "table 'variables', variable 0: column 'size_bytes': 17 bytes from 0xfffffffffffffff0 "
+     "extend past the address space"},
     {"UPDATE skipped SET count = 'many'", CTS_FORMAT,
      "table 'skipped', row 1: column 'count': not a whole number"},
     {"UPDATE streams SET kind = 'river'", CTS_FORMAT,
@@ -780,9 +780,9 @@ static const struct {
     {"UPDATE copies SET kind = 'HtoM'", CTS_FORMAT,
      "table 'copies', copy 0: column 'kind': unknown word 'HtoM'"},
     {"UPDATE copies SET destination_pitch = 9223372036854775807, height = 9", CTS_FORMAT,
-     "table 'copies', copy 0: column 'destination': the copy passes the end of memory"},
+     "table 'copies', copy 0: column 'destination': the copy extends past the address space"},
     {"UPDATE copies SET source_pitch = 9223372036854775807", CTS_FORMAT,
-     "table 'copies', copy 0: column 'source': the copy passes the end of memory"},
+     "table 'copies', copy 0: column 'source': the copy extends past the address space"},
     {"UPDATE copies SET height = 4611686018427387904, destination_pitch = 0, source_pitch = 0",
      CTS_FORMAT,
      "table 'copies', copy 0: column 'width_bytes': 100 x 4611686018427387904 x 2 is more than "
@@ -793,7 +793,7 @@ static const struct {
      "table 'allocations', allocation 0: column 'size_bytes': -1 is out of range"},
     {"UPDATE allocations SET address = -1", CTS_FORMAT,
      "table 'allocations', allocation 0: column 'size_bytes': 4096 bytes from 0xffffffffffffffff "
-     "pass the end of memory"},
+     "extend past the address space"},
     {"UPDATE allocations SET kind = 'heap'", CTS_FORMAT,
      "table 'allocations', allocation 0: column 'kind': unknown word 'heap'"},
     {"UPDATE syncs SET stream = 2", CTS_FORMAT,
@@ -807,8 +807,9 @@ static const struct {
     {"UPDATE host_accesses SET is_store = 7", CTS_FORMAT,
      "table 'host_accesses', row 1: column 'is_store': 7 is out of range"},
     {"UPDATE host_accesses SET address = -8", CTS_FORMAT,
-     "table 'host_accesses', row 1: column 'size_bytes': 16 bytes from 0xfffffffffffffff8 pass the "
-     "end of memory"},
+     "table 'host_accesses', row 1: column 'size_bytes': 16 bytes from 0xfffffffffffffff8 extend "
+     "past the "
+     "address space"},
     {"UPDATE messages SET rank = 5", CTS_FORMAT,
      "table 'messages', row 1: column 'rank': 5 names no row of table 'ranks'"},
     {"UPDATE messages SET text = x'11'", CTS_FORMAT,
@@ -816,10 +817,10 @@ static const struct {
     /* tables without the constraints that ours have */
     {"ALTER TABLE sites RENAME TO s; CREATE TABLE sites AS SELECT * FROM s; INSERT INTO sites "
      "SELECT * FROM s",
-     CTS_FORMAT, "table 'sites', site 0: column 'site': 0 is there twice or out of order"},
+     CTS_FORMAT, "table 'sites', site 0: column 'site': 0 is duplicated or out of order"},
     {"ALTER TABLE launches RENAME TO l; CREATE TABLE launches AS SELECT * FROM l; INSERT INTO "
      "launches SELECT * FROM l",
-     CTS_FORMAT, "table 'launches', launch 0: column 'launch': there twice"},
+     CTS_FORMAT, "table 'launches', launch 0: column 'launch': duplicate"},
 };
 
 static void every_spoilt_field_is_named(void **state)

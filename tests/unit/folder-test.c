@@ -521,9 +521,9 @@ static void damage(void **state)
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "32", "4", "\"0x10\"") "]}",
                  "request 0: thread x = 32 in a block of 32");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "0", "\"0x10\"") "]}",
-                 "0 bytes a lane");
+                 "0 bytes per lane");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "4", "\"16 bytes\"") "]}",
-                 "warps[0]: 'address' is no number");
+                 "warps[0]: 'address' is not a number");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "4", "\"0x10\"") ",{}]}",
                  "warps[1]: an object with x, y and z expected");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "4", "\"0x10\"") "]",
@@ -533,7 +533,7 @@ static void damage(void **state)
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" VALUES("0123456789abcdef") "]}",
                  "'values' is not 1 to 16 times 16 hexadecimal digits");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" VALUES("0x0123456789abcdeg") "]}",
-                 "'values' has a character that is no hexadecimal digit");
+                 "'values' has a character that is not a hexadecimal digit");
     expect_error("k0-0.trace.json", "{\"warps\":[]}", "it does not name its kernel");
     expect_error("k0-0.trace.json", HEAD "\"warpSize\":64}", "warps of 64 threads");
     expect_error("k0-0.trace.json", "", "it is empty");

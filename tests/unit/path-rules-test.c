@@ -987,7 +987,7 @@ static void api_table(void **state)
     const struct cts_path_options wrong = {.api_table = "launch cuA\nlunch cuB\n",
                                            .api_table_name = "my.txt"};
     assert_int_equal(cts_path_analyze(&source, &wrong, &r, &error), CTS_FORMAT);
-    assert_string_equal(error.text, "'my.txt' line 2: 'lunch' is no meaning");
+    assert_string_equal(error.text, "'my.txt' line 2: unknown meaning 'lunch'");
     trace_free(t);
 }
 

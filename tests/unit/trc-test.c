@@ -738,14 +738,14 @@ static void expect_refused(const char *bytes, size_t byte_count, const char *rea
 static void test_what_is_no_trace_is_refused(void **state)
 {
     (void)state;
-    expect_refused("", 0, "none of what can be imported");
+    expect_refused("", 0, "none of the supported formats");
     expect_refused("\x19"
                    "CUDATRAC",
-                   9, "none of what can be imported");
+                   9, "none of the supported formats");
     expect_refused("\x1b"
                    "CUDATRACE",
-                   10, "none of what can be imported");
-    expect_refused("\x18 CUDA", 6, "none of what can be imported");
+                   10, "none of the supported formats");
+    expect_refused("\x18 CUDA", 6, "none of the supported formats");
     expect_refused("\x1a"
                    "CUDATRACE",
                    10, "no launch");

@@ -116,7 +116,7 @@ path = copy("killed")
 with sqlite3.connect(f"{path}/run.db") as catalogue:
     catalogue.execute("UPDATE ranks SET end_ns = NULL")
 with Server(ctascope, path) as one:
-    assert any("orderly" in text for text in one.json("run")["warnings"])
+    assert any("did not exit normally" in text for text in one.json("run")["warnings"])
 
 # A large allocation, and many launches: as many bins as asked for, pages of launches.
 path = copy("many")
@@ -165,7 +165,7 @@ with Server(ctascope, path) as one:
 # An archive that is none, or not there.
 with open(f"{work}/bad.otf2", "w", encoding="ascii") as file:
     file.write("nonsense")
-for name, text in (("bad", "it is no OTF2 archive"), ("nothing", "No such file")):
+for name, text in (("bad", "it is not an OTF2 archive"), ("nothing", "No such file")):
     done = subprocess.run([ctascope, "view", f"{work}/{name}.otf2"], capture_output=True, text=True,
                           timeout=1200)
     assert done.returncode == 1 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done

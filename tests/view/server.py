@@ -108,7 +108,7 @@ def check_questions(server):
                      "timeline?bins=10001", "timeline?bins=0", "timeline?from=9&to=3",
                      "launches?count=1001"):
         expect(server, 400, f"{page}api/{question}")
-    expect(server, 404, f"{page}api/nonsense", text="there is no question 'nonsense'")
+    expect(server, 404, f"{page}api/nonsense", text="unknown question 'nonsense'")
     expect(server, 404, f"{page}api/diff", text="no other run")
     # Longer than any question: refused, whoever refuses it.
     answer = server.raw(f"GET {good}&x={'y' * 400000} HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n"

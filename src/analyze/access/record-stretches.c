@@ -102,7 +102,7 @@ unsigned cts_access_stretches(const struct cts_acc_batch *batch, size_t i, uint3
         break;
     }
     if (list.passes_end) {
-        (void)cts_fail(error, CTS_FORMAT, "an access of site %u passes the end of memory",
+        (void)cts_fail(error, CTS_FORMAT, "an access of site %u extends past the address space",
                        batch->site[i]);
         return 0;
     }

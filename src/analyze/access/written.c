@@ -31,7 +31,7 @@ static enum cts_status fill(struct cts_access_model *model, uint64_t start, uint
     if (size_bytes > UINT64_MAX - start)
         return cts_fail(error, CTS_FORMAT,
                         "an allocation or CPU access of %llu bytes at 0x%llx "
-                        "passes the end of memory",
+                        "extends past the address space",
                         (unsigned long long)size_bytes, (unsigned long long)start);
     return cts_shadow_fill(model->written, start, start + size_bytes, writer, error);
 }

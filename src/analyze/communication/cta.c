@@ -106,7 +106,7 @@ static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t la
     struct reading *const r = state;
     const uint64_t length_bytes = (uint64_t)lane_count * r->site->width_bytes;
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
-        return cts_fail(&r->worker->error, CTS_FORMAT, "an access passes the end of memory");
+        return cts_fail(&r->worker->error, CTS_FORMAT, "an access extends past the address space");
     for (unsigned k = 0; k < 2; k++) {
         struct cts_grain *const grain = r->grains[k];
         if (!grain || cts_grain_fits(grain, start, r->site->width_bytes)) continue;

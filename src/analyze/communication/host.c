@@ -110,7 +110,7 @@ enum cts_status cts_comm_free(struct cts_comm_model *model, const struct cts_all
 {
     if (model->options.paper_model) return CTS_OK;
     if (allocation->size_bytes > UINT64_MAX - allocation->address)
-        return cts_fail(error, CTS_FORMAT, "allocation %u passes the end of memory",
+        return cts_fail(error, CTS_FORMAT, "allocation %u extends past the address space",
                         allocation->allocation);
     return cts_shadow_fill(model->shadow, allocation->address,
                            allocation->address + allocation->size_bytes, CTS_WRITER_NOBODY, error);
@@ -121,7 +121,8 @@ enum cts_status cts_comm_host_access(struct cts_comm_model *model,
 {
     if (model->options.paper_model || model->options.ignore_copies) return CTS_OK;
     if (access->size_bytes > UINT64_MAX - access->address)
-        return cts_fail(error, CTS_FORMAT, "a CPU access after op %llu passes the end of memory",
+        return cts_fail(error, CTS_FORMAT,
+                        "a CPU access after op %llu extends past the address space",
                         (unsigned long long)access->op);
     const uint64_t end = access->address + access->size_bytes;
     if (access->is_store)

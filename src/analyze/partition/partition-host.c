@@ -143,7 +143,7 @@ enum cts_status cts_partition_free(struct cts_partition_model *model,
 {
     if (model->options.paper_model) return CTS_OK;
     if (allocation->size_bytes > UINT64_MAX - allocation->address)
-        return cts_fail(error, CTS_FORMAT, "allocation %u passes the end of memory",
+        return cts_fail(error, CTS_FORMAT, "allocation %u extends past the address space",
                         allocation->allocation);
     const uint64_t end = allocation->address + allocation->size_bytes;
     forget_homes(model, allocation->address, end);
@@ -156,7 +156,8 @@ enum cts_status cts_partition_host_access(struct cts_partition_model *model,
 {
     if (model->options.paper_model) return CTS_OK;
     if (access->size_bytes > UINT64_MAX - access->address)
-        return cts_fail(error, CTS_FORMAT, "a CPU access after op %llu passes the end of memory",
+        return cts_fail(error, CTS_FORMAT,
+                        "a CPU access after op %llu extends past the address space",
                         (unsigned long long)access->op);
     if (!access->is_store) return CTS_OK;
     return fill(model, access->address, access->address + access->size_bytes, CTS_WRITER_HOST,

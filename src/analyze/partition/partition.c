@@ -131,11 +131,12 @@ static enum cts_status check_options(struct cts_partition_model *model, struct c
         return cts_fail(error, CTS_USAGE, "a bandwidth must be above 0");
     if (options->page_bytes & (options->page_bytes - 1) || options->page_bytes < 4096 ||
         options->page_bytes > UINT64_C(1) << CTS_SHADOW_BLOCK_BITS)
-        return cts_fail(error, CTS_USAGE, "a page has 4 KiB to 2 MiB, a power of two");
+        return cts_fail(error, CTS_USAGE,
+                        "the page size must be a power of two from 4 KiB to 2 MiB");
     if (!options->mapping_count) return cts_fail(error, CTS_USAGE, "no mapping is named");
     for (size_t i = 0; i < options->count_count; i++)
         if (!options->counts[i] || options->counts[i] > CTS_PARTITIONS_MAX)
-            return cts_fail(error, CTS_USAGE, "a program is split over 1 to %d partitions, not %u",
+            return cts_fail(error, CTS_USAGE, "the number of partitions must be 1 to %d, not %u",
                             CTS_PARTITIONS_MAX, options->counts[i]);
     return CTS_OK;
 }

@@ -92,7 +92,7 @@ static enum cts_status take_sets(struct cts_partition_region *region, struct cts
     for (size_t i = 0; i < region->local_count; i++)
         member_count += sets->sets.items[region->local_sets[i]].key.count;
     if (member_count > UINT32_MAX)
-        return cts_fail(&region->error, CTS_LIMIT, "the sets of CTAs of a launch are too many");
+        return cts_fail(&region->error, CTS_LIMIT, "a launch has too many different sets of CTAs");
     p->set_begin = cts_array_zeroed(region->local_count + 1, sizeof *p->set_begin, &region->error);
     p->members = cts_array_zeroed(member_count, sizeof *p->members, &region->error);
     if (!p->set_begin || !p->members) return CTS_MEMORY;

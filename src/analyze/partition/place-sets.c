@@ -58,7 +58,7 @@ static uint32_t add_set(struct cts_place_sets *sets, const struct cts_set_key *k
 {
     const size_t first = sets->members.count;
     if (sets->sets.count >= UINT32_MAX - 1 || first + key->count > UINT32_MAX) {
-        (void)cts_fail(error, CTS_LIMIT, "the sets of CTAs that share bytes are too many");
+        (void)cts_fail(error, CTS_LIMIT, "too many different sets of CTAs share bytes");
         return UINT32_MAX;
     }
     if (CTS_ARRAY_RESERVE(&sets->members, first + key->count, error) ||

@@ -31,7 +31,7 @@ static enum cts_status list_kernels(struct cts_partition_model *model, struct ct
         if (i == 0 || result->kernels[i] != result->kernels[i - 1])
             result->kernels[result->kernel_count++] = result->kernels[i];
     if (result->kernel_count > UINT16_MAX)
-        return cts_fail(error, CTS_LIMIT, "%zu kernels are too many", result->kernel_count);
+        return cts_fail(error, CTS_LIMIT, "too many kernels: %zu", result->kernel_count);
     return CTS_OK;
 }
 

@@ -63,8 +63,8 @@ static enum cts_status read_line(struct cts_path_api_table *table, const char *l
         if (words == 1) {
             api = word_in(api_words, CTS_PATH_API_COUNT, word, size);
             if (api < 0)
-                return cts_fail(error, CTS_FORMAT, "'%s' line %zu: '%.*s' is no meaning", text_name,
-                                number, (int)size, word);
+                return cts_fail(error, CTS_FORMAT, "'%s' line %zu: unknown meaning '%.*s'",
+                                text_name, number, (int)size, word);
             continue;
         }
         const int found = word_in(direction_words, CTS_PATH_DIRECTION_COUNT, word, size);

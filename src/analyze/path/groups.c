@@ -157,7 +157,7 @@ static enum cts_status number_pools(struct grouping *g, struct cts_path_member *
         total += orders;
     }
     if (total > 4 * g->count + 1024) { /* orders are counted per location: never so sparse */
-        status = cts_fail(error, CTS_FORMAT, "barriers are numbered past any sense");
+        status = cts_fail(error, CTS_FORMAT, "a barrier has an invalid number");
         goto out;
     }
     slots = cts_array_zeroed(total, sizeof *slots, error);
@@ -248,7 +248,7 @@ enum cts_status cts_path_match_groups(struct cts_path_graph *graph, struct cts_e
     enum cts_status status = CTS_MEMORY;
     struct cts_path_member *sorted = NULL;
     if (g.count > INT32_MAX) {
-        status = cts_fail(error, CTS_LIMIT, "%zu members of collectives are too many", g.count);
+        status = cts_fail(error, CTS_LIMIT, "too many members of collectives: %zu", g.count);
         goto out;
     }
     g.pool_of = cts_array_zeroed(g.count, sizeof *g.pool_of, error);

@@ -89,7 +89,7 @@ static enum cts_status identify(struct cts_path_graph *graph, struct cts_error *
 {
     const struct cts_timeline *const timeline = graph->timeline;
     if (timeline->location_count >= CTS_PATH_LAUNCH)
-        return cts_fail(error, CTS_LIMIT, "%zu locations are too many", timeline->location_count);
+        return cts_fail(error, CTS_LIMIT, "too many locations: %zu", timeline->location_count);
     graph->location_count = (uint32_t)timeline->location_count;
     graph->locations = cts_array_zeroed(graph->location_count, sizeof *graph->locations, error);
     graph->by_process = cts_array_zeroed(graph->location_count, sizeof *graph->by_process, error);

@@ -83,7 +83,7 @@ enum cts_status cts_path_regions(struct cts_path_graph *graph, struct cts_error 
     const struct cts_timeline *const timeline = graph->timeline;
     const struct cts_path_options *const options = graph->options;
     if (timeline->region_count > INT32_MAX - CTS_PATH_PSEUDO_COUNT)
-        return cts_fail(error, CTS_LIMIT, "%zu regions are too many", timeline->region_count);
+        return cts_fail(error, CTS_LIMIT, "too many regions: %zu", timeline->region_count);
     struct cts_path_api_table own = {0}, builtin = {0};
     enum cts_status status = CTS_OK;
     if (options->api_table)

@@ -68,8 +68,7 @@ enum cts_status cts_whatif_apply_change(const struct cts_path_graph *graph,
                                         struct cts_whatif_factors *factors, struct cts_error *error)
 {
     if (!(change->factor >= 0) || change->factor > 1e6)
-        return cts_fail(error, CTS_USAGE,
-                        "a factor is a number from 0 to 1000000, '%s' has another",
+        return cts_fail(error, CTS_USAGE, "the factor of '%s' is not a number from 0 to 1000000",
                         change->activity);
     bool known = false, rank_known = change->rank == CTS_WHATIF_ALL, found = false;
     for (uint32_t p = 0; p < graph->process_count; p++)

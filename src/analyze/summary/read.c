@@ -40,7 +40,7 @@ static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t la
     struct cts_error *const error = r->error;
     (void)multiplicity; /* of sets */
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
-        return cts_fail(error, CTS_FORMAT, "an access passes the end of memory");
+        return cts_fail(error, CTS_FORMAT, "an access extends past the address space");
     if (cts_spans_add(r->spans[0], start, (uint32_t)length_bytes, 0, 0, error)) return CTS_MEMORY;
     return r->spans[1] ? cts_spans_add(r->spans[1], start, (uint32_t)length_bytes, 0, 0, error)
                        : CTS_OK;

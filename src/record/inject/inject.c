@@ -159,7 +159,7 @@ static void read_limit(void)
     if (!*end && buffers > 0 && buffers <= UINT32_MAX)
         cts_activities_limit((size_t)buffers);
     else
-        cts_inject_say("warning", "CTASCOPE_CUPTI_BUFFERS='%s' is no number of buffers", asked);
+        cts_inject_say("warning", "CTASCOPE_CUPTI_BUFFERS='%s' is not a number of buffers", asked);
 }
 
 static bool subscribe(enum cts_calls_choice choice, char *reason, size_t reason_bytes)

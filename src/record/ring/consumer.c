@@ -225,7 +225,7 @@ enum cts_status cts_ring_add_bins(struct cts_ring_consumers *all, const struct c
     pthread_mutex_unlock(&all->lock);
     if (status) return status;
     if (cts_ring_drain(all, CHANGE_TIMEOUT_MS)) return CTS_OK;
-    return cts_fail(error, CTS_IO, "the threads that record do not answer");
+    return cts_fail(error, CTS_IO, "the recording threads do not respond");
 }
 
 void cts_ring_remove_bins(struct cts_ring_consumers *all, const uint32_t *slots)
@@ -278,7 +278,7 @@ static enum cts_status start_thread(struct cts_ring_consumers *all, uint32_t ind
     pthread_sigmask(SIG_SETMASK, &every, &before);
     const int errnum = pthread_create(&consumer->thread, NULL, consume, consumer);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (errnum) return cts_fail(error, CTS_IO, "no thread to record with");
+    if (errnum) return cts_fail(error, CTS_IO, "cannot start a recording thread");
     pthread_setname_np(consumer->thread, "ctascope-ring");
     return CTS_OK;
 }
@@ -289,7 +289,7 @@ enum cts_status cts_ring_start(struct cts_collector *collector, uint32_t count, 
 {
     *out = NULL;
     struct cts_ring_consumers *const all = calloc(1, sizeof *all);
-    if (!all) return cts_fail(error, CTS_MEMORY, "no memory for the threads that record");
+    if (!all) return cts_fail(error, CTS_MEMORY, "no memory for the recording threads");
     all->names = *names;
     all->count = cts_thread_count(count);
     if (all->count > THREADS_MAX) all->count = THREADS_MAX;

@@ -127,7 +127,7 @@ enum cts_result cts_archive_activities(const struct cts_archive *archive, size_t
     struct cts_error failure = {0};
     *count = 0;
     if (location >= archive->timeline.location_count || columns->struct_size < sizeof *columns) {
-        cts_fail(&failure, CTS_USAGE, "no such location, or columns without their size");
+        cts_fail(&failure, CTS_USAGE, "no such location, or struct_size of the columns is not set");
         return cts_api_give(&failure, error, error_bytes);
     }
     struct matching matching = {.columns = columns, .failure = &failure};

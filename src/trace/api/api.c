@@ -299,7 +299,7 @@ int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *rec
 {
     struct cts_access access;
     if (record->struct_size < sizeof *record) {
-        cts_fail(&accesses->failure, CTS_USAGE, "a struct cts_warp_record without its size");
+        cts_fail(&accesses->failure, CTS_USAGE, "struct_size of the cts_warp_record is not set");
         return -1;
     }
     const int more = take_record(accesses, &access);
@@ -358,7 +358,7 @@ int64_t cts_accesses_fill(struct cts_accesses *accesses, const struct cts_access
 {
     size_t filled = 0;
     if (columns->struct_size < sizeof *columns) {
-        cts_fail(&accesses->failure, CTS_USAGE, "a struct cts_access_columns without its size");
+        cts_fail(&accesses->failure, CTS_USAGE, "struct_size of the cts_access_columns is not set");
         return -1;
     }
     while (filled < columns->capacity) {

@@ -73,11 +73,12 @@ static enum cts_status find_anchor(const char *path, struct cts_timeline_private
                             path);
         return cts_fail_errno(error, errno, "cannot read '%s'", anchor);
     }
-    if (!S_ISREG(status.st_mode)) return cts_fail(error, CTS_FORMAT, "'%s' is no file", anchor);
+    if (!S_ISREG(status.st_mode)) return cts_fail(error, CTS_FORMAT, "'%s' is not a file", anchor);
     const size_t name_bytes = (size_t)length;
     if (name_bytes < sizeof suffix || strcmp(anchor + name_bytes - sizeof suffix + 1, suffix) != 0)
         return cts_fail(error, CTS_FORMAT,
-                        "'%s' is no anchor file of an OTF2 archive: these end in .otf2", anchor);
+                        "'%s' is not the anchor file of an OTF2 archive, which ends in .otf2",
+                        anchor);
     private->directory = strndup(anchor, name_bytes - sizeof suffix + 1);
     return private->directory ? CTS_OK : cts_fail(error, CTS_MEMORY, "out of memory");
 }
@@ -110,7 +111,7 @@ static enum cts_status check_anchor_bytes(const struct cts_timeline_private *pri
     struct stat status = {0};
     char path[PATH_MAX];
     if (length < ANCHOR_TEXTS_AT || memcmp(bytes + 2, "OTF2", 4) != 0)
-        return cts_fail(error, CTS_FORMAT, "it is no OTF2 archive");
+        return cts_fail(error, CTS_FORMAT, "it is not an OTF2 archive");
     for (size_t at = 12; at <= 20; at += 8) {
         const uint64_t chunk_bytes = anchor_number(bytes, at, 8);
         if (chunk_bytes < OTF2_CHUNK_SIZE_MIN || chunk_bytes > OTF2_CHUNK_SIZE_MAX)
@@ -128,7 +129,7 @@ static enum cts_status check_anchor_bytes(const struct cts_timeline_private *pri
     size_t at = ANCHOR_TEXTS_AT;
     for (int text = 0; text < 3; text++) {
         const uint8_t *const end = memchr(bytes + at, 0, length - at);
-        if (!end) return cts_fail(error, CTS_FORMAT, "byte %zu: a text does not end", at);
+        if (!end) return cts_fail(error, CTS_FORMAT, "byte %zu: unterminated text", at);
         at = (size_t)(end - bytes) + 1;
     }
     if (length - at < 4 || anchor_number(bytes, at, 4) > (length - at) / 2)

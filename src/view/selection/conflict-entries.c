@@ -223,7 +223,7 @@ static enum cts_status put_block(void *state, const struct scan_block *it, struc
     {
         const uint64_t first = (uint64_t)block->segments[segment].cta * view->warp_end;
         if (first + view->warp_end > CONFLICT_ENTRY_WARPS)
-            return cts_fail(error, CTS_UNSUPPORTED, "more warps than can be told apart");
+            return cts_fail(error, CTS_UNSUPPORTED, "too many warps");
         SCAN_RECORDS(it, segment, i)
         {
             const struct block_shape *const shape = &block->shapes[block->shape[i]];

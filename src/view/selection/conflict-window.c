@@ -252,7 +252,7 @@ static inline enum cts_status make_toucher(const struct view *view, uint32_t cta
         .does = does,
     };
     if (is_odd && place * view->warp_end + warp >= UINT64_C(1) << (ODD_WARP_BITS - 1))
-        return cts_fail(error, CTS_UNSUPPORTED, "more warps than can be told apart");
+        return cts_fail(error, CTS_UNSUPPORTED, "too many warps");
     return CTS_OK;
 }
 
@@ -364,7 +364,7 @@ static enum cts_status pass(struct conflict_worker *worker, struct cts_error *er
                 : scan_may_touch(scan, k, VIEW_GLOBAL, room->first_byte, room->last_byte);
         if (!may_touch || !scan_may_pass(scan, k)) continue;
         if (is_given_up(scan->question))
-            status = cts_fail(error, CTS_IO, "nobody waits for the answer");
+            status = cts_fail(error, CTS_IO, "the request was cancelled");
         else
             status = scan_with(scan, k, &worker->room->builder, visit, worker, error);
     }
@@ -485,8 +485,7 @@ static enum cts_status count_between(struct conflict_worker *worker, size_t low,
     if (room->is_full) {
         const size_t middle = low + (high - low) / 2;
         room->is_full = false;
-        if (middle == low)
-            return cts_fail(error, CTS_UNSUPPORTED, "more warps at one address than can be told");
+        if (middle == low) return cts_fail(error, CTS_UNSUPPORTED, "too many warps at one address");
         status = count_between(worker, low, middle, state, pieces, error);
         return status ? status : count_between(worker, middle, high, state, pieces, error);
     }
@@ -512,7 +511,7 @@ enum cts_status conflict_find(struct conflict_worker *worker, size_t index, stru
 {
     if (make_room(worker, error)) return CTS_MEMORY;
     if (is_given_up(worker->plan->scan->question))
-        return cts_fail(error, CTS_IO, "nobody waits for the answer");
+        return cts_fail(error, CTS_IO, "the request was cancelled");
     worker->warp_end = divisor_of(worker->plan->scan->view->warp_end);
     struct conflict_room *const room = worker->room;
     const struct conflict_window *const window = &worker->plan->windows[index];

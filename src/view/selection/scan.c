@@ -297,7 +297,7 @@ static enum cts_status work(void *state, unsigned thread, size_t chunk, struct c
     struct worker *const worker = &working->workers[thread];
     void *const own = (char *)scan->states + thread * scan->state_bytes;
     if (!scan_may_pass(scan, chunk) || (scan->wants && !scan->wants(scan, chunk))) return CTS_OK;
-    if (is_given_up(scan->question)) return cts_fail(error, CTS_IO, "nobody waits for the answer");
+    if (is_given_up(scan->question)) return cts_fail(error, CTS_IO, "the request was cancelled");
     if (scan->add && is_decided(scan, chunk)) return add_cells(scan, chunk, own, error);
     return visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, own, error);
 }

@@ -70,7 +70,7 @@ struct cts_selection_filter {
 struct cts_selection_question {
     uint32_t launch;
     const struct cts_selection_filter *filter; /* NULL: all */
-    /* Whether nobody waits for the answer any more; asked now and then, by any thread. May be NULL.
+    /* Whether the request was cancelled; asked now and then, by any thread. May be NULL.
      * The question then fails with CTS_IO. */
     bool (*is_given_up)(void *state);
     void *state;

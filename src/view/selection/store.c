@@ -331,8 +331,7 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
 static enum cts_status load_item(void *state, unsigned thread, size_t k, struct cts_error *error)
 {
     struct loader *const loader = state;
-    if (is_given_up(loader->question))
-        return cts_fail(error, CTS_IO, "nobody waits for the answer");
+    if (is_given_up(loader->question)) return cts_fail(error, CTS_IO, "the request was cancelled");
     return load_chunk(loader, k, &loader->builders[thread], error);
 }
 

@@ -126,7 +126,7 @@ enum cts_status cts_selection_touching(struct cts_selection *selection,
 {
     struct scan scan;
     *touches = (struct cts_selection_touches){0};
-    if (first > last) return cts_fail(error, CTS_USAGE, "bytes that end before they start");
+    if (first > last) return cts_fail(error, CTS_USAGE, "the range of bytes ends before it starts");
     enum cts_status status = scan_begin(&scan, selection, question, error);
     if (status) return status;
     struct target *const targets = cts_array_zeroed(scan.threads, sizeof *targets, error);

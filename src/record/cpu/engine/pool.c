@@ -441,7 +441,7 @@ static void start_threads(void)
 
 enum cts_status cts_engine_start(const struct cts_engine_options *options, struct cts_error *error)
 {
-    if (pool.started) return cts_fail(error, CTS_USAGE, "the engine has been started already");
+    if (pool.started) return cts_fail(error, CTS_USAGE, "the engine has already been started");
     const size_t page = cts_page_bytes();
     size_t stack = options->fiber_stack_bytes ? options->fiber_stack_bytes : STACK_BYTES;
     if (stack > (size_t)1 << 30)

@@ -54,7 +54,7 @@ static enum cts_status open_elf(struct cts_elf *elf, struct cts_error *error)
 {
     Elf64_Ehdr header;
     if (elf->bytes < sizeof header || memcmp(elf->image, ELFMAG, SELFMAG) != 0)
-        return cts_fail(error, CTS_FORMAT, "the module is no cubin");
+        return cts_fail(error, CTS_FORMAT, "the module is not a cubin");
     memcpy(&header, elf->image, sizeof header);
     const uint64_t count = header.e_shnum;
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr) ||

@@ -369,8 +369,9 @@ enum cts_status cts_callbacks_start(struct cts_error *error)
     Sanitizer_SubscriberHandle subscriber;
     SanitizerResult result = cts_sanitizer.sanitizerSubscribe(&subscriber, on_callback, NULL);
     if (result == SANITIZER_ERROR_MAX_LIMIT_REACHED)
-        return cts_fail(error, CTS_UNSUPPORTED,
-                        "another tool uses the Sanitizer in this program, and it serves one");
+        return cts_fail(
+            error, CTS_UNSUPPORTED,
+            "another tool already uses the Sanitizer in this program, which supports only one");
     for (size_t i = 0; result == SANITIZER_SUCCESS && i < sizeof domains / sizeof *domains; i++)
         result = cts_sanitizer.sanitizerEnableDomain(1, subscriber, domains[i]);
     for (size_t i = 0; result == SANITIZER_SUCCESS && i < sizeof resources / sizeof *resources; i++)

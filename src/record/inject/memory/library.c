@@ -123,7 +123,7 @@ enum cts_status cts_patches_read(bool values, void **image, struct cts_error *er
     char path[PATH_MAX];
     if (!path_beside(values ? "ctascope_patches_values.fatbin" : "ctascope_patches.fatbin", path,
                      sizeof path))
-        return cts_fail(error, CTS_UNSUPPORTED, "the place of this library is not known");
+        return cts_fail(error, CTS_UNSUPPORTED, "cannot find the path of this library");
     FILE *const file = fopen(path, "rbe");
     if (!file)
         return cts_fail(error, CTS_UNSUPPORTED,

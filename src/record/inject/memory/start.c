@@ -161,7 +161,7 @@ static enum cts_status read_spaces(struct cts_error *error)
             i++;
         if (i == 3)
             return cts_fail(error, CTS_USAGE,
-                            "CTASCOPE_SPACES='%.100s' is no list of global, shared, local",
+                            "CTASCOPE_SPACES='%.100s' is not a list of global, shared, local",
                             cts_memory.environment.spaces);
         *known[i].place = true;
         at += length;
@@ -169,8 +169,7 @@ static enum cts_status read_spaces(struct cts_error *error)
     }
     if (!cts_memory.global)
         return cts_fail(error, CTS_USAGE,
-                        "CTASCOPE_SPACES: global memory is always recorded; "
-                        "name it, too");
+                        "CTASCOPE_SPACES: the list must include global, which is always recorded");
     return CTS_OK;
 }
 
@@ -199,8 +198,8 @@ static enum cts_status check_ring_size(struct cts_error *error)
     if (file) fclose(file);
     if (!free_kib || asked_bytes <= free_kib * 1024 / 2) return CTS_OK;
     return cts_fail(error, CTS_LIMIT,
-                    "a ring of %llu MiB is more than half of the %llu MiB of memory that are free; "
-                    "a smaller --ring-size does",
+                    "a ring of %llu MiB is more than half of the %llu MiB of free memory; choose a "
+                    "smaller --ring-size",
                     (unsigned long long)asked_bytes >> 20, free_kib >> 10);
 }
 

@@ -106,8 +106,8 @@ CTS_FLOAT_OVERLOAD_2_(fdivide)
 #undef CTS_FLOAT_OVERLOAD_
 #undef CTS_FLOAT_OVERLOAD_2_
 
-/* The host's, as many as CUDA has there: double, float by suffix, float by overload. Some of them the
- * C library has, too, since C23: sinpi and cospi from glibc 2.41 on, rsqrt from 2.42 on. */
+/* The host's, as many as CUDA has there: double, float by suffix, float by overload. Some of them
+ * the C library has, too, since C23: sinpi and cospi from glibc 2.41 on, rsqrt from 2.42 on. */
 #define CTS_HOST_OVERLOAD_(name, implementation)                                                   \
     CTS_HOST_ float name(float x)                                                                  \
     {                                                                                              \
