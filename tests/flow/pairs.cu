@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <cuda_runtime.h>
 
 enum { N = 4096, BYTES = N * sizeof(float), BLOCK = 256 };
@@ -375,6 +376,25 @@ static void stages()
     take(b);
 }
 
+// possible race: two host threads fill one array in streams of their own
+static void threads()
+{
+    float *shared = defect ? make() : NULL;
+    std::thread others[2];
+    for (auto &other : others)
+        other = std::thread([shared] {
+            static thread_local float host[N];
+            cudaStream_t own;
+            cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+            float *a = shared ? shared : make();
+            run(fill, own, a, (int)N, 1.f);
+            cudaStreamSynchronize(own);
+            cudaMemcpyAsync(host, a, BYTES, cudaMemcpyDeviceToHost, own);
+            cudaStreamSynchronize(own);
+        });
+    for (auto &other : others) other.join();
+}
+
 // dead work: a kernel's result is stored over before anybody reads it
 static void dead_launch()
 {
@@ -592,6 +612,7 @@ static const struct {
     PROGRAM(round_trip),
     PROGRAM(unread),
     PROGRAM(unused),
+    PROGRAM(threads),
     PROGRAM(frames),
     PROGRAM(late_free),
     PROGRAM(stale),

@@ -728,6 +728,7 @@ static struct cts_flow_use uses[NODES_MAX];
 static bool tells_host[OPS_MAX];
 static unsigned groups[NODES_MAX];
 static int64_t live[NODES_MAX + 1];
+static unsigned last_use[OPS_MAX]; /* by allocation: node + 1 */
 
 static int index_of(uint64_t address)
 {
@@ -885,6 +886,7 @@ static void touch_byte(struct twin *t, struct byte *b, unsigned v, uint32_t ways
         uses[v].read_bytes += reads || ways & CTS_WAY_OWN_READ;
         uses[v].written_bytes += writes(ways);
         uses[v].outside_bytes += writes(ways) && !tenant;
+        if (tenant) last_use[tenant - 1] = v + 1;
         const bool visible = row && strcmp(row->kind, "device") != 0;
         uses[v].host_bytes += writes(ways) && visible;
         if (writes(ways) && visible && ways & CTS_WAY_SIGNAL && n->kind == CTS_FLOW_LAUNCH)
@@ -939,6 +941,7 @@ static void walk(struct twin *t)
     memset(uses, 0, sizeof uses);
     memset(tells_host, 0, sizeof tells_host);
     memset(live, 0, sizeof live);
+    memset(last_use, 0, sizeof last_use);
     for (unsigned v = 0; v < t->node_count; v++) groups[v] = v;
     for (unsigned v = 0; v < t->node_count; v++) {
         memset(ways, 0, sizeof ways);
@@ -1159,6 +1162,99 @@ static void compare_avoidable(const struct twin *t, const struct cts_flow_result
     assert_int_equal(count, 0);
 }
 
+static bool is_copy(const struct twin *t, unsigned v, const char *kind)
+{
+    return t->nodes[v].kind == CTS_FLOW_COPY && !strcmp(t->p->copies[t->nodes[v].index].kind, kind);
+}
+
+/* The copy that does again what copy `v` did, + 1; 0: none. */
+static unsigned repeated_by(const struct twin *t, unsigned v)
+{
+    const unsigned all = (unsigned)t->p->catalogue.allocation_count;
+    const bool host_seen = t->p->catalogue.host_access_count > 0;
+    const struct cts_copy *const a = &t->p->copies[t->nodes[v].index];
+    if (!is_copy(t, v, "DtoD") && !is_copy(t, v, "PtoP") &&
+        !(is_copy(t, v, "HtoD") && host_seen && !t->nodes[v].staged))
+        return 0;
+    for (unsigned r = 0; r < t->node_count; r++)
+        for (unsigned k = 0; k <= all; k++)
+            if (edges[v][r][k].race) return 0;
+    for (unsigned w = v + 1; w < t->node_count; w++) {
+        uint64_t kept = 0;
+        bool touched = false;
+        for (unsigned k = 0; k <= all; k++) {
+            kept += edges[v][w][k].waw;
+            touched |= edges[v][w][k].war || edges[v][w][k].waw || edges[v][w][k].end;
+        }
+        if (!touched) continue;
+        const struct cts_copy *const b = &t->p->copies[t->nodes[w].index];
+        const bool same = t->nodes[w].kind == CTS_FLOW_COPY && !strcmp(a->kind, b->kind) &&
+                          a->destination == b->destination && a->source == b->source &&
+                          a->width_bytes == b->width_bytes && a->height == b->height &&
+                          a->destination_pitch == b->destination_pitch;
+        return same && kept == uses[w].written_bytes ? w + 1 : 0;
+    }
+    return 0;
+}
+
+static unsigned peak_node(const struct twin *t)
+{
+    uint64_t now = 0, most = 0;
+    unsigned peak = 0;
+    for (unsigned v = 0; v < t->node_count; v++) {
+        const struct twin_node *const n = &t->nodes[v];
+        if (n->kind < CTS_FLOW_ALLOCATION || !is_device(t->p, (unsigned)n->index + 1)) continue;
+        const uint64_t size = t->p->allocations[n->index].size_bytes;
+        now = n->kind == CTS_FLOW_FREE ? now - size : now + size;
+        if (now <= most) continue;
+        most = now;
+        peak = v + 1;
+    }
+    return peak;
+}
+
+static void compare_others(const struct twin *t, const struct cts_flow_result *flow)
+{
+    const struct cts_catalogue *const c = &t->p->catalogue;
+    uint64_t times[CTS_FLOW_FINDING_KINDS] = {0};
+    for (unsigned v = 0; v < t->node_count; v++) {
+        const struct cts_flow_use *const u = &uses[v];
+        const uint64_t dead = u->overwritten_bytes + u->freed_bytes + u->left_bytes;
+        bool seen[NODES_MAX] = {false};
+        times[CTS_FLOW_STALE_READ] += u->stale_bytes > 0;
+        times[CTS_FLOW_UNREAD_COPY] += is_copy(t, v, "DtoH") && c->host_access_count &&
+                                       u->unread_bytes && u->unread_bytes >= u->written_bytes / 8;
+        if (t->nodes[v].kind == CTS_FLOW_COPY) {
+            times[CTS_FLOW_REPEATED_COPY] += repeated_by(t, v) > 0;
+            for (unsigned w = 0; w < t->node_count; w++)
+                for (unsigned k = 1; k <= c->allocation_count; k++)
+                    times[CTS_FLOW_ROUND_TRIP] += is_copy(t, v, "DtoH") && is_copy(t, w, "HtoD") &&
+                                                  c->host_access_count && edges[v][w][k].raw;
+        }
+        if (t->nodes[v].kind > CTS_FLOW_MEMSET || !u->written_bytes || !needs(t, v, seen)) continue;
+        const bool much = dead && dead >= u->written_bytes / 8;
+        if (t->nodes[v].kind == CTS_FLOW_MEMSET)
+            times[CTS_FLOW_OVERWRITTEN_MEMSET] += u->overwritten_bytes > 0;
+        else
+            times[t->nodes[v].kind == CTS_FLOW_COPY ? CTS_FLOW_OVERSIZED_COPY
+                                                    : CTS_FLOW_DEAD_BYTES] += much;
+    }
+    const unsigned peak = peak_node(t);
+    for (size_t i = 0; i < c->allocation_count; i++) {
+        const struct cts_allocation *const row = &t->p->allocations[i];
+        if (!is_device(t->p, (unsigned)i + 1)) continue;
+        times[CTS_FLOW_UNUSED_ALLOCATION] += !last_use[i];
+        times[CTS_FLOW_LATE_FREE] += peak && last_use[i] && row->op < t->nodes[peak - 1].op &&
+                                     row->freed_op > t->nodes[peak - 1].op && last_use[i] < peak;
+    }
+    for (size_t i = 0; i < flow->finding_count; i++)
+        times[flow->findings[i].kind] -= flow->findings[i].times;
+    for (unsigned kind = CTS_FLOW_DEAD_BYTES; kind < CTS_FLOW_FINDING_KINDS; kind++)
+        if (kind != CTS_FLOW_AVOIDABLE_COPY && times[kind])
+            fail_msg("%lld more of '%s' by the twin", (long long)times[kind],
+                     cts_flow_finding_text((enum cts_flow_finding_kind)kind));
+}
+
 static unsigned seed;
 
 static void same_as_the_twin(void **state)
@@ -1192,6 +1288,7 @@ static void same_as_the_twin(void **state)
         compare_races(t, &flow);
         compare_dead(t, &flow);
         compare_avoidable(t, &flow);
+        compare_others(t, &flow);
         races += flow.race_pairs;
         possible += flow.possible_pairs;
         edge_sum += flow.walk.edge_count;

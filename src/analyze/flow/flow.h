@@ -25,9 +25,7 @@
       "write the memory first: it holds what an earlier allocation "                               \
       "left")                                                                                      \
     X(UNUSED_ALLOCATION, "unused allocation", "leave it out: nothing touches it")                  \
-    X(LATE_FREE, "late free", "free it after its last use: it is held at the peak of memory")      \
-    X(EARLY_ALLOCATION, "early allocation",                                                        \
-      "allocate it before its first use: it is held at the peak of memory")
+    X(LATE_FREE, "late free", "free it after its last use: it is held at the peak of memory")
 
 enum cts_flow_finding_kind {
 #define X(name, text, advice) CTS_FLOW_##name,
