@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "catalogue-rows.h"
+#include "fuzz/catalogue-touch.h"
 #include "trace/catalogue.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -195,45 +196,6 @@ static void write_changed(const uint8_t *data, size_t size)
     sqlite3_close(db);
 }
 
-static bool known(uint32_t id, size_t count)
-{
-    return id == CTS_NONE || id < count;
-}
-
-/* Not static, so that the reads are not optimised away. */
-extern size_t cts_fuzz_sum;
-size_t cts_fuzz_sum;
-
-static void touch(const char *text)
-{
-    if (text) cts_fuzz_sum += strlen(text);
-}
-
-static void check(const struct cts_catalogue *c)
-{
-    for (size_t i = 0; i < c->site_count; i++) {
-        if (c->sites[i].site != i || !known(c->sites[i].source, c->source_count)) die("a site");
-        touch(c->sites[i].function), touch(c->sites[i].inlined_at), touch(c->sites[i].variable);
-    }
-    for (size_t i = 0; i < c->kernel_count; i++) {
-        if (!known(c->kernels[i].module, c->module_count)) die("a kernel");
-        touch(c->kernels[i].name), touch(c->kernels[i].mangled);
-    }
-    for (size_t i = 0; i < c->launch_count; i++) {
-        const struct cts_launch *const l = &c->launches[i];
-        if (!known(l->kernel, c->kernel_count)) die("a launch");
-        if (!known(l->stream, c->stream_count)) die("a launch's stream");
-        if (!cts_catalogue_launch(c, l->launch)) die("a launch that is not found");
-        touch(cts_catalogue_kernel_name(c, l->kernel));
-    }
-    for (size_t i = 0; i < c->rank_count; i++)
-        touch(c->ranks[i].host), touch(c->ranks[i].program), touch(c->ranks[i].failure);
-    for (size_t i = 0; i < cts_catalogue_key_count(c); i++) {
-        const char *value;
-        touch(cts_catalogue_key(c, i, &value)), touch(value);
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size) return 0;
@@ -245,7 +207,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct cts_catalogue catalogue;
     struct cts_error error = {0};
     if (!cts_catalogue_read(place.folder, &catalogue, &error)) {
-        check(&catalogue);
+        check_catalogue(&catalogue);
         cts_catalogue_release(&catalogue);
     } else if (!*error.text) {
         die("refused without a word");
