@@ -61,7 +61,7 @@ static int run_verb(const struct cts_verb *verb, int argument_count, char **argu
     char **const positional = calloc((size_t)argument_count + 1, sizeof *positional);
     if (!positional) {
         fputs("ctascope: out of memory\n", stderr);
-        return CTS_EXIT_INPUT;
+        return strcmp(verb->name, "record") == 0 ? CTS_EXIT_RECORD : CTS_EXIT_INPUT;
     }
     struct cts_arguments arguments;
     bool help;

@@ -407,7 +407,8 @@ static bool explain_nothing(const struct outcome *o, struct cts_error *error)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing was recorded: no recorder ran in '%s': it made no CUDA call, or was "
                  "neither compiled with 'ctascope cc' nor runs on a GPU that this ctascope can "
-                 "record, or the recorder could not start (then an earlier message says why)",
+                 "record, or cleared its environment, or the recorder could not start (then an "
+                 "earlier message says why)",
                  o->program);
     return true;
 }
@@ -540,7 +541,8 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
         status =
             cts_fail(&error, CTS_UNSUPPORTED,
                      "no timeline was recorded: no recorder ran in '%s': it made no CUDA, MPI, "
-                     "NCCL or NVTX call, or is linked statically",
+                     "NCCL or NVTX call, is linked statically, cleared its environment, or could "
+                     "not write to the run as the user that it became",
                      arguments->positional[0]);
     else if (!status && !assembly.event_count)
         status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s",

@@ -212,6 +212,7 @@ static bool open_process(void)
         cts_failure_leave(run_path, CTS_FAILURE_TIMELINE, opening.error.text);
         return false;
     }
+    p->process = getpid();
     p->max_size_bytes = limit ? strtoull(limit, NULL, 10) : 0;
     p->log_count = p->refused_count = 0;
     atomic_store(&p->size_bytes, 0);

@@ -41,6 +41,7 @@ enum cts_recorder_state { CTS_UNOPENED, CTS_ON, CTS_OFF };
 
 struct cts_recorder_process {
     _Atomic int state; /* enum cts_recorder_state */
+    pid_t process;     /* that opened it; 0: none */
     char directory[PATH_MAX];
     uint64_t max_size_bytes;
     _Atomic uint64_t size_bytes; /* allocated by all logs */

@@ -428,9 +428,10 @@ static void finish(void)
     cts_recorder_release(&hold);
 }
 
+/* A child of a fork() that did not call in_child() has nothing to end. */
 __attribute__((destructor)) static void end_of_program(void)
 {
-    finish();
+    if (cts_recorder_process.process == getpid()) finish();
 }
 
 static const struct cts_recorder recorder = {

@@ -11,11 +11,13 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "memory-sums.h"
@@ -32,6 +34,7 @@ __thread bool cts_in_callback;
 static struct cts_environment environment;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic bool started, forked, engine_failed;
+static pid_t process; /* that has started: not every fork() calls in_child_of_fork() */
 
 /* What descriptor 2 was at first; the program may have closed it, and opened a file of its own. */
 static struct stat first_error_stream;
@@ -55,6 +58,26 @@ __attribute__((constructor)) static void at_load(void)
     remember_error_stream();
 }
 
+/* A pipe that nobody reads, or a file that may not grow, must not end the program: the signal that
+ * a write of ours raises is held back, and swallowed. */
+static void write_quietly(const char *text, size_t byte_count)
+{
+    sigset_t ours, before, pending;
+    const struct timespec now = {0};
+    const int errnum = errno;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGPIPE);
+    sigaddset(&ours, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    sigpending(&pending);
+    const bool was_pending = sigismember(&pending, SIGPIPE) || sigismember(&pending, SIGXFSZ);
+    const bool failed = write(STDERR_FILENO, text, byte_count) < 0;
+    const bool raised = failed && (errno == EPIPE || errno == EFBIG);
+    if (raised && !was_pending) (void)!sigtimedwait(&ours, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = errnum;
+}
+
 void cts_say(const char *format, ...)
 {
     char line[1200] = "ctascope: ";
@@ -65,9 +88,7 @@ void cts_say(const char *format, ...)
     va_end(arguments);
     const size_t length = strlen(line);
     line[length] = '\n';
-    if (!is_error_stream()) return; /* what is said is in the run's messages */
-    const ssize_t ignored = write(STDERR_FILENO, line, length + 1);
-    (void)ignored; /* there is nowhere else to say it */
+    if (is_error_stream()) write_quietly(line, length + 1); /* it is in the run's messages, too */
 }
 
 const struct cts_environment *cts_environment(void)
@@ -88,14 +109,15 @@ static void in_child_of_fork(void)
 /* A variable of the environment that cannot be understood. */
 static void refuse(const char *reason)
 {
-    cts_say("%s; nothing is recorded", reason);
     if (environment.run_path) cts_failure_leave(environment.run_path, CTS_FAILURE_MEMORY, reason);
+    cts_say("%s; nothing is recorded", reason);
     environment.run_path = NULL;
     environment.timeline = false;
 }
 
 static void begin(void)
 {
+    process = getpid();
     pthread_atfork(NULL, NULL, in_child_of_fork);
     struct cts_error error;
     const bool sound = cts_environment_read(&environment, &error) == CTS_OK;
@@ -156,7 +178,7 @@ static void sum_at_end(const struct cts_range *range)
 
 __attribute__((destructor)) static void finish(void)
 {
-    if (!atomic_load(&started) || cts_process_is_forked()) return;
+    if (!atomic_load(&started) || cts_process_is_forked() || getpid() != process) return;
     /* exit() in a callback: the stream waits for us, not we for it */
     const bool idle = !cts_in_callback && cts_streams_drain();
     if (idle && environment.memory_sums) cts_ranges_each(sum_at_end);

@@ -97,8 +97,8 @@ void cts_record_start(void)
                                                   .values = environment->values};
     struct cts_error error;
     if (cts_collector_open(&options, &collector, &error) != CTS_OK) {
-        cts_say("%s; nothing is recorded", error.text);
         cts_failure_leave(environment->run_path, CTS_FAILURE_MEMORY, error.text);
+        cts_say("%s; nothing is recorded", error.text);
         return;
     }
     catalogue = cts_collector_catalogue(collector);

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/private-files.h"
 #include "range.h"
 #include "record.h"
 #include "record/timeline/recorder.h"
@@ -51,7 +52,7 @@ enum {
 static const struct cts_recorder *load(char *reason, size_t reason_bytes)
 {
     Dl_info own;
-    char path[PATH_MAX];
+    static char path[PATH_MAX];
     if (!dladdr(&cts_cpu_timeline_state, &own) || !own.dli_fname) {
         snprintf(reason, reason_bytes, "cannot find the directory of this library");
         return NULL;
@@ -77,6 +78,11 @@ static const struct cts_recorder *load(char *reason, size_t reason_bytes)
     return NULL;
 }
 
+static void load_now(void *reason)
+{
+    recorder = load(reason, PATH_MAX + 200);
+}
+
 /* Before the recorder's own end: what is still queued when the program exits belongs to the
  * timeline. Functions that the program registered before its first call are run after this one and
  * may queue more. */
@@ -87,9 +93,11 @@ static void drain_at_exit(void)
 
 void cts_cpu_timeline_start(void)
 {
-    char reason[PATH_MAX + 200];
+    static char reason[PATH_MAX + 200]; /* the program's thread may have a small stack */
     if (cts_environment()->timeline) {
-        recorder = load(reason, sizeof reason);
+        cts_private_files_begin();
+        cts_private_files_do(load_now, reason);
+        cts_private_files_end();
         if (!recorder) cts_say("no timeline is recorded: %s", reason);
         if (!recorder && cts_environment()->run_path)
             cts_failure_leave(cts_environment()->run_path, CTS_FAILURE_TIMELINE, reason);
