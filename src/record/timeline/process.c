@@ -133,6 +133,7 @@ void cts_recorder_fail(const char *format, ...)
         va_start(arguments, format);
         vsnprintf(text, sizeof text, format, arguments);
         va_end(arguments);
+        if (!*p->failure) memcpy(p->failure, text, sizeof text);
         struct cts_definition *const message = cts_definition_begin();
         cts_definition_text(message, text);
         cts_definition_write(message, CTS_RECORD_MESSAGE, 2, false);
@@ -213,13 +214,14 @@ static bool open_process(void)
         return false;
     }
     p->process = getpid();
+    p->failure[0] = 0;
     p->max_size_bytes = limit ? strtoull(limit, NULL, 10) : 0;
     p->log_count = p->refused_count = 0;
     atomic_store(&p->size_bytes, 0);
     p->definitions = (struct cts_log){0};
     atomic_store(&p->state, CTS_ON);
     if (!cts_log_create(&p->definitions, CTS_LOG_DEFINITIONS, 0)) {
-        cts_failure_leave(run_path, CTS_FAILURE_TIMELINE, "its log of definitions cannot be made");
+        cts_failure_leave(run_path, CTS_FAILURE_TIMELINE, p->failure);
         rmdir(p->directory);
         return false;
     }

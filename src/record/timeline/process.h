@@ -53,6 +53,7 @@ struct cts_recorder_process {
     struct cts_log *_Atomic logs;
     struct cts_log *forgotten; /* of the process that forked this one: others may hold them */
     /* Too large for the stack of a thread of the program's. */
+    char failure[500]; /* the first; empty: none */
     struct cts_definition making[CTS_DEFINITIONS_NESTED];
     unsigned making_count;
 };
