@@ -192,6 +192,38 @@ static void full_device(void **state)
     finish(beside, &r);
 }
 
+/* The code of a kernel is loaded when it is launched first, behind what runs on other streams; that
+ * is no latency, and no later launch waits so, even where it begins right behind another kernel. */
+static void first_launch(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t);
+    const uint32_t one = trace_stream(t, host, 7), two = trace_stream(t, host, 8);
+    trace_launch(t, host, 0, 4, one);
+    trace_launch(t, host, 4, 8, two);
+    trace_call(t, host, 8, 1506, "cuCtxSynchronize");
+    trace_launch(t, host, 1510, 1514, one);
+    trace_launch(t, host, 1514, 1518, two);
+    trace_call(t, host, 1518, 2600, "cuCtxSynchronize");
+    trace_launch(t, host, 2610, 2614, one);
+    trace_launch(t, host, 2614, 2618, two);
+    trace_call(t, host, 2618, 4200, "cuCtxSynchronize");
+    trace_call(t, one, 6, 1006, "long kernel");
+    trace_call(t, two, 1008, 1500, "other kernel"); /* loaded behind the long one */
+    trace_call(t, one, 1516, 2516, "long kernel");
+    trace_call(t, two, 1520, 2012, "other kernel"); /* side by side */
+    trace_call(t, one, 2616, 3616, "long kernel");
+    trace_call(t, two, 3620, 4112, "other kernel"); /* late, nobody knows why */
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_FIRST_LAUNCH, 1, 998); /* from 8 to 1006 */
+    expect_pattern(&r, CTS_PATH_PATTERN_FULL_DEVICE, 0, 0);
+    assert_int_equal(row_named(&r, "long kernel").path_ns, 1000 + 1000);
+    assert_true(row_named(&r, "launch latency").path_ns < 1100); /* 2, 2, and of the late one */
+    finish(t, &r);
+}
+
 /* A blocking copy after the kernel's end: the device waits for no synchronisation, it copies. */
 static void late_blocking_copy(void **state)
 {
@@ -1001,6 +1033,7 @@ int main(void)
         cmocka_unit_test(ties),
         cmocka_unit_test(blocking_copy),
         cmocka_unit_test(full_device),
+        cmocka_unit_test(first_launch),
         cmocka_unit_test(late_blocking_copy),
         cmocka_unit_test(pageable_copy),
         cmocka_unit_test(allocation),

@@ -335,6 +335,53 @@ static void copy_not_recorded(void **state)
     trace_free(trace);
 }
 
+/* Host work, a kernel on each of two streams, a synchronisation, three times, as an H200 does it:
+ * in the first turn the second kernel begins 5 behind the end of the first one, since its code is
+ * loaded; then they run side by side. `eager`: they do from the first turn on. */
+enum { HOST_WORK = 18000, FIRST = 30000, SECOND = 20000, TURNS = 3 };
+static struct trace *two_streams(bool eager)
+{
+    struct trace *const trace = trace_new();
+    const uint32_t host = trace_rank(trace);
+    const uint32_t one = trace_stream(trace, host, 1), two = trace_stream(trace, host, 2);
+    uint64_t now = 0;
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        trace_call(trace, host, now, now + HOST_WORK, "host work");
+        now += HOST_WORK;
+        trace_launch(trace, host, now, now + 10, one);
+        trace_launch(trace, host, now + 10, now + 20, two);
+        const uint64_t first_ns = now + 15 + FIRST;
+        const uint64_t second_ns = turn || eager ? now + 25 : first_ns + 5;
+        trace_call(trace, one, now + 15, first_ns, "first kernel");
+        trace_call(trace, two, second_ns, second_ns + SECOND, "second kernel");
+        const uint64_t done_ns = first_ns > second_ns + SECOND ? first_ns : second_ns + SECOND;
+        trace_call(trace, host, now + 20, done_ns + 5, "cuCtxSynchronize");
+        now = done_ns + 5;
+    }
+    return trace;
+}
+
+static void first_launches(void **state)
+{
+    (void)state;
+    struct trace *trace = two_streams(false);
+    const uint64_t host_ns = TURNS * HOST_WORK;
+    /* turn 1: both, one after the other; then the longer one, each with launch and tail */
+    const uint64_t loaded_ns = 15 + FIRST + 5 + SECOND + 5, later_ns = 15 + FIRST + 5;
+    assert_int_equal(runtime(trace, "first kernel", 1), host_ns + loaded_ns + 2 * later_ns);
+    assert_int_equal(runtime(trace, "first kernel", 0.5),
+                     host_ns + loaded_ns - FIRST / 2 + 2 * (25 + SECOND + 5));
+    assert_int_equal(runtime(trace, "first kernel", 2),
+                     host_ns + loaded_ns + FIRST + 2 * (later_ns + FIRST));
+    assert_int_equal(runtime(trace, "first kernel", 0), host_ns + 3 * (25 + SECOND + 5));
+    assert_int_equal(runtime(trace, "host work", 0), loaded_ns + 2 * later_ns);
+    trace_free(trace);
+    trace = two_streams(true);
+    assert_int_equal(runtime(trace, "first kernel", 0.5), host_ns + 3 * (25 + SECOND + 5));
+    assert_int_equal(runtime(trace, "first kernel", 2), host_ns + 3 * (later_ns + FIRST));
+    trace_free(trace);
+}
+
 /* ---- a shared device ---- */
 
 static void configured(struct trace *trace, uint32_t stream, uint64_t begin_ns, uint64_t end_ns,
@@ -859,6 +906,7 @@ int main(void)
         cmocka_unit_test(blocking_copy),
         cmocka_unit_test(pageable_copies),
         cmocka_unit_test(copy_not_recorded),
+        cmocka_unit_test(first_launches),
         cmocka_unit_test(sharing),
         cmocka_unit_test(mixed_ends),
         cmocka_unit_test(bad_input),

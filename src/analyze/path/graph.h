@@ -166,6 +166,7 @@ struct cts_path_stretch {
     uint64_t begin_ns, end_ns;     /* unless it is the first, the last */
     uint32_t end_location;         /* who came last to the synchronisation at its end */
     struct cts_map *known;         /* [process]: CUDA events recorded before it; added to */
+    struct cts_map *launched;      /* [process]: kernels launched before it; added to */
     const uint64_t *rank_first_ns; /* [process]: its first event */
 };
 

@@ -136,3 +136,16 @@ enum cts_status cts_path_host_wait(struct cts_path_location *at, uint32_t enter,
                                        .pattern = pattern};
     return cts_path_add_wait(at, &wait, edges->items, edges->count, error);
 }
+
+enum cts_status cts_path_turn_wait(const struct cts_path_turn *turn, enum cts_path_pattern pattern,
+                                   struct cts_error *error)
+{
+    const struct cts_path_activity *const activity = &turn->at->activities.items[turn->activity];
+    const struct cts_path_wait wait = {.begin_ns = turn->ready_ns,
+                                       .end_ns = turn->before.source_ns,
+                                       .call = activity->begin,
+                                       .leave = activity->end,
+                                       .pattern = pattern,
+                                       .flags = CTS_PATH_AT_CALL};
+    return cts_path_add_wait(turn->at, &wait, &turn->before, 1, error);
+}

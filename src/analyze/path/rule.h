@@ -8,7 +8,7 @@
  *     threads.c       fork, join    thread_start, thread_join
  *     device.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
  *                                   null_stream, own_copy
- *     device-turns.c  kernels       full_device
+ *     device-turns.c  kernels       full_device, first_launch
  *
  * A call of a host thread that depends on others waits from its enter until the last of them is
  * done, at most until its leave. */
@@ -86,7 +86,8 @@ struct cts_path_poll {
     uint64_t latest_ns;
 };
 
-/* A kernel that was ready at ready_ns, while another stream's ran on a device that runs one. */
+/* A kernel that was ready at ready_ns, while another stream's ran on a device that runs one; or
+ * that was launched for the first time then. */
 struct cts_path_turn {
     struct cts_path_location *at;
     uint32_t activity;
@@ -112,6 +113,7 @@ struct cts_path_rule {
     enum cts_status (*sequel)(const struct cts_path_sequel *sequel, struct cts_error *error);
     enum cts_status (*sync)(const struct cts_path_sync *sync, struct cts_error *error);
     enum cts_status (*turn)(const struct cts_path_turn *turn, struct cts_error *error);
+    enum cts_status (*first)(const struct cts_path_turn *turn, struct cts_error *error);
     enum cts_status (*copied)(const struct cts_path_copied *copied, struct cts_error *error);
     enum cts_status (*poll)(const struct cts_path_poll *poll, struct cts_error *error);
     /* Adds the work that holds the next activity of a stream (device.c: hold). */
@@ -157,6 +159,11 @@ CTS_MUST_CHECK enum cts_status cts_path_await_lower(const struct cts_path_meetin
 CTS_MUST_CHECK enum cts_status cts_path_root_awaits(const struct cts_path_meeting *meeting,
                                                     enum cts_path_pattern pattern,
                                                     struct cts_error *error);
+
+/* A kernel waits for another one. */
+CTS_MUST_CHECK enum cts_status cts_path_turn_wait(const struct cts_path_turn *turn,
+                                                  enum cts_path_pattern pattern,
+                                                  struct cts_error *error);
 
 /* A host's call waits for `edges` until `end_ns`, at most until its leave. */
 CTS_MUST_CHECK enum cts_status cts_path_host_wait(struct cts_path_location *at, uint32_t enter,

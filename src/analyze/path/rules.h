@@ -24,6 +24,8 @@
       "a stream and the null stream take turns")                                                   \
     X(FULL_DEVICE, full_device, "full device", "",                                                 \
       "a kernel waits for another stream's to leave the device")                                   \
+    X(FIRST_LAUNCH, first_launch, "first launch", "",                                              \
+      "a kernel launched for the first time waits for those that run")                             \
     X(LATE_SENDER, late_sender, "late sender", "MPI late sender, 3.2",                             \
       "a receive waits for its send")                                                              \
     X(LATE_RECEIVER, late_receiver, "late receiver", "", "a send waits for its receive")           \

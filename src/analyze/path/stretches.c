@@ -42,7 +42,7 @@ struct cts_path_stretches {
     struct cts_path_cuts *cuts; /* [process], of own ranks */
     CTS_PATH_LIST(struct chosen, chosen);
     struct place *places; /* [location] */
-    struct cts_map *known;
+    struct cts_map *known, *launched;
     uint64_t *rank_first_ns; /* [process] */
     size_t at;               /* of the next stretch */
     bool alone;
@@ -376,6 +376,7 @@ bool cts_path_stretches_next(struct cts_path_stretches *s, struct cts_path_stret
     *stretch = (struct cts_path_stretch){.first = at == 0,
                                          .last = at == s->chosen.count,
                                          .known = s->known,
+                                         .launched = s->launched,
                                          .rank_first_ns = s->rank_first_ns};
     if (at > 0) stretch->begin_ns = s->chosen.items[at - 1].latest_ns;
     if (!stretch->last) {
@@ -400,10 +401,11 @@ enum cts_status cts_path_stretches_open(struct cts_path_graph *graph,
     s->alone = graph->process_count == 1;
     s->cuts = cts_array_zeroed(graph->process_count, sizeof *s->cuts, error);
     s->known = cts_array_zeroed(graph->process_count, sizeof *s->known, error);
+    s->launched = cts_array_zeroed(graph->process_count, sizeof *s->launched, error);
     s->places = cts_array_zeroed(graph->location_count, sizeof *s->places, error);
     s->rank_first_ns = cts_array_zeroed(graph->process_count, sizeof *s->rank_first_ns, error);
     enum cts_status status =
-        s->cuts && s->known && s->places && s->rank_first_ns ? CTS_OK : CTS_MEMORY;
+        s->cuts && s->known && s->launched && s->places && s->rank_first_ns ? CTS_OK : CTS_MEMORY;
     if (!status && !graph->source->next)
         status = cts_fail(error, CTS_USAGE, "this timeline cannot be read in parts");
     if (!status) status = scan_all(s, graph, error);
@@ -428,9 +430,11 @@ void cts_path_stretches_close(struct cts_path_stretches *s)
     for (uint32_t p = 0; p < s->graph->process_count; p++) {
         if (s->cuts) free(s->cuts[p].items);
         if (s->known) cts_map_release(&s->known[p]);
+        if (s->launched) cts_map_release(&s->launched[p]);
     }
     free(s->cuts);
     free(s->known);
+    free(s->launched);
     free(s->rank_first_ns);
     free(s->places);
     free(s->chosen.items);

@@ -165,6 +165,16 @@ static bool place(const struct cts_path_graph *graph, struct cursor *cursor)
     return cursor->node != CTS_PATH_NONE;
 }
 
+/* What lies before the first event of a process here: in a later stretch of the timeline it is time
+ * between two events, outside all regions, unless the process has not begun. */
+static uint32_t region_before(const struct cts_path_graph *graph, uint32_t process,
+                              uint64_t first_ns)
+{
+    const struct cts_path_stretch *const stretch = graph->stretch;
+    const bool begun = stretch && !stretch->first && stretch->rank_first_ns[process] < first_ns;
+    return graph->pseudo + (begun ? CTS_PATH_NO_REGION : CTS_PATH_START);
+}
+
 /* No dependency is left on the location: it goes on where its process began, if that is earlier. */
 static bool begin_of_location(struct walk *walk, struct cursor *cursor)
 {
@@ -184,8 +194,13 @@ static bool begin_of_location(struct walk *walk, struct cursor *cursor)
         walk->jumps++;
         return true;
     }
-    book_region(walk, graph->pseudo + CTS_PATH_START, graph->first_ns, first_ns);
-    keep_segment(walk, cursor->location, graph->first_ns, first_ns, graph->pseudo + CTS_PATH_START);
+    const uint32_t region = region_before(graph, at->process, first_ns);
+    book_region(walk, region, graph->first_ns, first_ns);
+    if (region != graph->pseudo + CTS_PATH_START)
+        note_stay(walk, region,
+                  &(struct cts_path_found){first_ns - graph->first_ns, graph->first_ns,
+                                           cursor->location, CTS_PATH_NONE});
+    keep_segment(walk, cursor->location, graph->first_ns, first_ns, region);
     cursor->time_ns = graph->first_ns;
     return false;
 }

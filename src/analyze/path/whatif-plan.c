@@ -503,6 +503,34 @@ static bool takes_turns(const struct cts_whatif_plan *plan, const struct cts_pat
     return wait->pattern == CTS_PATH_PATTERN_FULL_DEVICE && !plan->options->free_overlap;
 }
 
+static const struct cts_path_config *config_of(const struct cts_path_location *at, uint32_t index)
+{
+    return index < at->configs.count && at->configs.items[index].cta_count
+               ? &at->configs.items[index]
+               : NULL;
+}
+
+/* Whether a first launch found no room: then that is what it waited for, whatever its code. */
+static bool lacks_room(const struct cts_whatif_plan *plan, uint32_t location, uint32_t index,
+                       const struct cts_path_wait *wait)
+{
+    const struct cts_path_graph *const graph = plan->graph;
+    size_t count;
+    const struct cts_path_edge *const edge = cts_path_edges_of(graph, location, wait, &count);
+    if (wait->pattern != CTS_PATH_PATTERN_FIRST_LAUNCH || !count) return false;
+    const struct cts_path_location *const other = &graph->locations[edge->location];
+    const struct cts_path_config *const own = config_of(&graph->locations[location], index);
+    for (uint32_t i = 0; own && i < other->activities.count; i++) {
+        const struct cts_path_config *const config = config_of(other, i);
+        if (other->activities.items[i].end != edge->node || !config) continue;
+        struct cts_whatif_kernel before = {0}, kernel = {0};
+        cts_whatif_want_room(&plan->options->device, config, &before);
+        cts_whatif_want_room(&plan->options->device, own, &kernel);
+        return before.room + kernel.need > CTS_WHATIF_ROOM;
+    }
+    return false;
+}
+
 static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t location,
                                    struct cts_error *error)
 {
@@ -528,7 +556,8 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
         bound_by_previous(at, i, work);
         const uint32_t wait = wait_at[activity->begin] - 1;
         work->takes_turn = wait_at[activity->begin] && takes_turns(plan, &at->waits.items[wait]);
-        if (wait_at[activity->begin] && !work->takes_turn) {
+        if (wait_at[activity->begin] && !work->takes_turn &&
+            !lacks_room(plan, location, i, &at->waits.items[wait])) {
             const uint64_t latest_ns = latest_of(graph, location, &at->waits.items[wait]);
             if (latest_ns <= begin_ns) { /* else it did not wait for that */
                 work->wait = wait;

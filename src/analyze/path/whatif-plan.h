@@ -122,6 +122,9 @@ CTS_MUST_CHECK enum cts_status cts_whatif_shorten_tails(struct cts_whatif_plan *
 /* Which kernels share a device, and how much work each is: fills kernels and devices. */
 CTS_MUST_CHECK enum cts_status cts_whatif_share(struct cts_whatif_plan *plan,
                                                 struct cts_error *error);
+/* The room that a kernel with this grid wants (all its CTAs) and needs (one). */
+void cts_whatif_want_room(const struct cts_whatif_device *device,
+                          const struct cts_path_config *config, struct cts_whatif_kernel *kernel);
 /* Nobody shares anything. */
 void cts_whatif_unshare(struct cts_whatif_plan *plan);
 

@@ -46,8 +46,8 @@ static uint64_t most_ctas(const struct cts_whatif_device *device,
     return ctas ? ctas : 1;
 }
 
-static void want_room(const struct cts_whatif_device *device, const struct cts_path_config *config,
-                      struct cts_whatif_kernel *kernel)
+void cts_whatif_want_room(const struct cts_whatif_device *device,
+                          const struct cts_path_config *config, struct cts_whatif_kernel *kernel)
 {
     const uint64_t places = most_ctas(device, config) * device->sm_count;
     const uint64_t wanted = config->cta_count < places ? config->cta_count : places;
@@ -148,7 +148,7 @@ static enum cts_status add_kernels(struct cts_whatif_plan *plan, uint32_t locati
         if (exclusive)
             kernel->room = kernel->need = CTS_WHATIF_ROOM;
         else
-            want_room(&plan->options->device, &at->configs.items[i], kernel);
+            cts_whatif_want_room(&plan->options->device, &at->configs.items[i], kernel);
         work->on_device = true;
         work->kernel = (uint32_t)plan->kernel_count++;
     }
