@@ -816,7 +816,6 @@ static void synchronise_device(struct state *s, const struct cts_sync *sync,
     const bool is_told = named || (call && call->api);
     const uint32_t device = named ? named->device : is_told ? call->device : 0;
     const bool any = !is_told && !several;
-    if (!is_told && several) s->order->has_several_devices = true;
     for (uint32_t i = 0; i < s->stream_count; i++) {
         const struct stream *const stream = &s->streams[i];
         const bool fits = is_told && stream->is_known && stream->device == device;

@@ -53,7 +53,6 @@ struct cts_flow_order {
     uint32_t *chain_counts; /* by index of the rank in `ranks` */
     uint32_t *ranks;
     size_t rank_count;
-    bool has_several_devices; /* a device synchronisation that may mean any of several */
 };
 
 struct cts_flow_order_options {
