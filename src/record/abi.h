@@ -37,6 +37,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "trace/access.h"
+
 enum {
     CTS_ABI_VERSION = 3,
     CTS_ROW_SLOTS_MAX = 64,
@@ -186,8 +188,8 @@ enum cts_file_flags {
     CTS_FILE_VALUES = 1,
     CTS_FILE_LOCALS = 2,
     CTS_FILE_SEPARATE_UNITS = 4, /* -rdc=true: kernels of other files may run its code */
-    CTS_FILE_BARRIERS = 8,       /* barriers are recorded, */
-    CTS_FILE_FENCES = 16,        /* and fences */
+    CTS_FILE_BARRIERS = CTS_MODULE_BARRIERS,
+    CTS_FILE_FENCES = CTS_MODULE_FENCES,
 };
 
 /* What the host pass knows of an allocation: passed to __cts_allocation_hint() just before the

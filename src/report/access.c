@@ -82,6 +82,7 @@ static uint64_t fault_allocation(const struct cts_catalogue *catalogue,
     COLUMN(evidence, NULL, TEXT, evidence_cell(report, finding, cells))                            \
     COLUMN(remedy, NULL, TEXT, cts_finding_remedy(finding))                                        \
     COLUMN(fault, NULL, FLAG, is_fault)                                                            \
+    COLUMN(race_between, NULL, TEXT, is_race ? cts_race_scope_text(fault->scope) : NULL)           \
     COLUMN(fault_bytes, "bytes", COUNT, fault->bytes)                                              \
     COLUMN(fault_accesses, NULL, COUNT, fault->accesses)                                           \
     COLUMN(fault_launches, NULL, COUNT, fault->launch_count)                                       \
@@ -107,6 +108,7 @@ static void finding_row(const void *state, size_t row, struct cts_sheet_row *cel
     const struct cts_access_fault *const fault = &finding->fault;
     const struct cts_access_example *const example = &fault->example, *const other = &fault->other;
     const bool is_fault = cts_finding_is_fault(finding->kind);
+    const bool is_race = is_fault && finding->kind >= CTS_FINDING_RACE;
     const bool known = is_fault && example->known, other_known = known && other->known;
     CTS_SHEET_FILL(cells, FINDING_COLUMNS);
 }
@@ -200,6 +202,39 @@ struct cts_sheet cts_access_sheet(const struct cts_access_report *report,
 
 /* ---- the screenful ---- */
 
+/* What orders bytes that several CTAs use. */
+static void print_order(const struct cts_access_result *r, FILE *file)
+{
+    const struct {
+        uint64_t bytes;
+        const char *by;
+    } parts[] = {{r->grid_bytes, "barriers of the grid"},
+                 {r->lock_bytes, "locks"},
+                 {r->counter_bytes, "atomic counters (the last CTA, tickets)"},
+                 {r->flag_bytes, "flags"}};
+    char text[300];
+    size_t length = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].bytes && length < sizeof text)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s: %s",
+                                       length ? ", " : "", parts[i].by,
+                                       cts_counted_text(parts[i].bytes, "byte", "bytes").text);
+    if (length)
+        cts_print_paragraph(file, 2,
+                            "Note: several CTAs use the same bytes in turn, ordered by %s: no race"
+                            "%s",
+                            text,
+                            r->fences_unknown ? ", provided that there are fences, which were not "
+                                                "recorded"
+                                              : "");
+    if (r->untold_race_launches)
+        cts_print_paragraph(
+            file, 2,
+            "Note: whether warps of a CTA race cannot be told in %s: barriers were not recorded, "
+            "or there were too many words that order others",
+            cts_counted_text(r->untold_race_launches, "launch", "launches").text);
+}
+
 void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
 {
     const struct cts_access_result *const r = report->result;
@@ -230,12 +265,7 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
             "Note: launches with unrecorded stores may have written %s: later reads there "
             "count as initialised",
             cts_counted_text(r->unknown_allocations, "allocation", "allocations").text);
-    if (r->ordered_bytes)
-        cts_print_paragraph(
-            file, 2,
-            "Note: several CTAs use %s in turn, with an atomic between (a lock, a flag, or the "
-            "last CTA): no race, provided that the program waits and has fences",
-            cts_counted_text(r->ordered_bytes, "byte", "bytes").text);
+    print_order(r, file);
     if (r->no_allocations && !r->packed_lanes)
         cts_print_paragraph(
             file, 2,
@@ -419,6 +449,12 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_member_u64(&json, "unwatched_launches", r->unwatched_launches);
     cts_json_member_u64(&json, "unknown_allocations", r->unknown_allocations);
     cts_json_member_u64(&json, "ordered_bytes", r->ordered_bytes);
+    cts_json_member_u64(&json, "ordered_by_grid_bytes", r->grid_bytes);
+    cts_json_member_u64(&json, "ordered_by_lock_bytes", r->lock_bytes);
+    cts_json_member_u64(&json, "ordered_by_counter_bytes", r->counter_bytes);
+    cts_json_member_u64(&json, "ordered_by_flag_bytes", r->flag_bytes);
+    cts_json_member_bool(&json, "fences_unknown", r->fences_unknown);
+    cts_json_member_u64(&json, "untold_race_launches", r->untold_race_launches);
     cts_json_member_u64(&json, "foreign_bytes", r->foreign_bytes);
     cts_json_member_bool(&json, "no_allocations", r->no_allocations);
     cts_json_close_object(&json);

@@ -21,8 +21,11 @@ static const char *sentence_of(enum cts_finding_kind kind)
     case CTS_FINDING_UNINITIALISED:
         return "A kernel reads bytes that nothing has written.";
     case CTS_FINDING_RACE:
-        return "Several thread blocks of a launch access the same bytes, at least one stores, and "
-               "nothing orders them.";
+        return "Several thread blocks of a launch, or warps of a thread block, access the same "
+               "bytes, at least one stores, and nothing orders them.";
+    case CTS_FINDING_LOCKSTEP:
+        return "Lanes of a warp access the same bytes, at least one stores, and no __syncwarp() "
+               "stands between.";
     case CTS_FINDING_BANK_CONFLICT:
         return "Lanes of a warp need different words of one shared-memory bank, which are "
                "transferred one after the other.";

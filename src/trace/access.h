@@ -67,6 +67,8 @@ enum cts_barrier_operation {
         CTS_BARRIER_FIRST = 32,
     CTS_BARRIER_LAST = 43
 };
+/* Of modules.flags: which of these are recorded. */
+enum cts_module_flags { CTS_MODULE_BARRIERS = 8, CTS_MODULE_FENCES = 16 };
 enum cts_fence_scope { CTS_FENCE_CTA = 1, CTS_FENCE_GPU = 2, CTS_FENCE_SYSTEM = 3 };
 
 static inline int cts_operation_is_barrier(unsigned op)

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include "analyze/access/access.h"
+#include "analyze/access/race.h"
 #include "analyze/access/unrecorded.h"
 #include "analyze/bits.h"
 #include "analyze/interval.h"
@@ -93,15 +94,21 @@ struct cts_access_cta {
     uint32_t shared_words;    /* of them that may be set */
     struct cts_bits seen;     /* faults.c: bytes of which the first access is past */
     uint32_t moment;          /* of the record at hand: they count up; ordering.c */
+    uint32_t fence;           /* moment of its last fence */
+    uint32_t epochs[CTS_RACE_THREADS_MAX / CTS_WARP_LANES]; /* by warp: barriers of the grid */
+    struct cts_access_kept *kept;                           /* cta-races.c */
 };
 
 /* What one CTA did to a suspected byte, or to a word that may be a signal (ordering.c). */
 struct cts_access_use {
     uint64_t address;
+    uint32_t epoch;            /* a byte: barriers of the grid before */
     uint32_t cta, first, last; /* moments of its accesses */
     bool stores;               /* a byte: it is stored */
     bool is_signal, is_atomic; /* a word: some access is an atomic */
-    uint32_t updates, looks;   /* a word: moments of the last update (0: none) and of the first
+    uint8_t operation;         /* a word: the first atomic there is, or else the first one */
+    uint32_t updates, looks;   /* a word: moment of the last fence before an update, or of the last
+                                  update if fences are not recorded (0: none), and of the first
                                   look (UINT32_MAX: none) */
 };
 
@@ -158,12 +165,14 @@ enum cts_access_look {
     CTS_LOOK_SIGNAL, /* of races: which atomics stand before and after */
     CTS_LOOK_NAME,   /* who touches what is suspected */
     CTS_LOOK_OTHER,  /* who else touches the bytes of examples */
+    CTS_LOOK_RACES,  /* what happens inside each CTA */
 };
 
 /* A fault while it is being summed. */
 struct cts_access_fault_row {
     enum cts_finding_kind kind;
     uint32_t kernel, site;
+    uint32_t other_site; /* of a race in a CTA; else CTS_NONE */
     uint8_t space;
     size_t last_launch; /* index + 1 */
     struct cts_access_fault fault;
@@ -171,6 +180,13 @@ struct cts_access_fault_row {
 };
 
 struct cts_access_model;
+
+/* A stretch of global memory that a warp of the CTA at hand touched. */
+struct cts_warp_span {
+    uint64_t start, end;
+    uint16_t warp;
+    bool stores;
+};
 
 struct cts_access_worker {
     struct cts_access_model *model;
@@ -187,6 +203,11 @@ struct cts_access_worker {
     struct cts_intervals parts[4];
     uint64_t *warp_ends;                                   /* by warp */
     struct cts_bits_cached pages[CTS_ACCESS_CACHED_PAGES]; /* of model->touched, by number */
+    struct cts_access_warp_spans {
+        struct cts_warp_span *items;
+        size_t count, capacity;
+    } warp_spans;
+    struct cts_race *race; /* NULL until one is needed */
     uint64_t record_count, access_count;
     enum cts_status status;
     struct cts_error error;
@@ -230,6 +251,15 @@ struct cts_access_model {
         size_t count, capacity;
     } faults;
     struct cts_access_uses uses, signals; /* of the launch at hand */
+    struct cts_bits cta_suspects;         /* bytes that several warps of a CTA touch */
+    bool finds_races, has_shared_stores, has_cta_suspects;
+    bool knows_barriers, knows_fences; /* they are recorded */
+    bool is_untold;                    /* the launch has more to replay than is kept */
+    struct {
+        struct cts_access_alike *items;
+        size_t count, capacity;
+    } alike; /* CTAs of the launch */
+    struct cts_map alike_of;
     pthread_mutex_t faults_lock;
     bool is_shared; /* several threads are at work */
 };
@@ -278,6 +308,28 @@ CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *mod
                                                     const struct cts_step *step,
                                                     struct cts_error *error);
 
+/* ---- cta-races.c: races inside a CTA ---- */
+
+/* What is recorded of the launch at hand. */
+void cts_access_begin_races(struct cts_access_model *model, bool is_wanted);
+/* The CTA's records are complete: which bytes do its warps share? */
+CTS_MUST_CHECK enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
+                                                       const struct cts_access_cta *cta);
+/* After the first look: the launch is read again, if anything is suspected. */
+CTS_MUST_CHECK enum cts_status cts_access_find_cta_races(struct cts_access_model *model,
+                                                         struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_access_take_race_run(struct cts_access_worker *worker,
+                                                        struct cts_access_cta *cta,
+                                                        const struct cts_walk_run *run);
+CTS_MUST_CHECK enum cts_status cts_access_end_race_cta(struct cts_access_worker *worker,
+                                                       struct cts_access_cta *cta);
+void cts_access_kept_free(struct cts_access_kept *kept); /* NULL is fine */
+void cts_access_races_release(struct cts_access_model *model);
+/* suspects.c: a race of a CTA in the rows of faults; the caller holds the lock. */
+CTS_MUST_CHECK enum cts_status cts_access_add_cta_race(struct cts_access_model *model, uint32_t cta,
+                                                       const struct cts_race_pair *pair,
+                                                       struct cts_error *error);
+
 /* ---- faults.c ---- */
 
 CTS_MUST_CHECK enum cts_status cts_access_name_suspects(struct cts_access_model *model,
@@ -292,6 +344,9 @@ size_t cts_access_was_freed(const struct cts_catalogue *catalogue, const struct 
 CTS_MUST_CHECK enum cts_status cts_access_note_use(struct cts_access_model *model,
                                                    const struct cts_access_use *use,
                                                    struct cts_error *error);
+/* A barrier or fence, in the look for signals. */
+void cts_access_note_barrier(const struct cts_access_model *model, struct cts_access_cta *cta,
+                             const struct cts_acc_barrier *barrier);
 /* Takes what an atomic orders from the suspected races; whether any are left. */
 bool cts_access_take_ordered(struct cts_access_model *model);
 /* A read of shared memory that its CTA has not written. */

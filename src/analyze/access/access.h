@@ -103,6 +103,7 @@ double cts_access_cost(const struct cts_access_counts *counts);
     X(OUTSIDE, "access outside allocations")                                                       \
     X(UNINITIALISED, "uninitialised read")                                                         \
     X(RACE, "possible race")                                                                       \
+    X(LOCKSTEP, "race in a warp")                                                                  \
     X(BANK_CONFLICT, "bank conflicts")                                                             \
     X(STRUCT_STRIDE, "array of structs")                                                           \
     X(STRIDED, "strided access")                                                                   \
@@ -124,7 +125,7 @@ const char *cts_finding_text(enum cts_finding_kind kind);
 /* Whether a finding of this kind makes results wrong, and not only slow: it has no share. */
 static inline bool cts_finding_is_fault(enum cts_finding_kind kind)
 {
-    return kind <= CTS_FINDING_RACE;
+    return kind <= CTS_FINDING_LOCKSTEP;
 }
 
 enum { CTS_NULL_PAGE_BYTES = 1 << 16 }; /* what lies below is a null pointer's */
@@ -138,9 +139,22 @@ struct cts_access_example {
     uint64_t address;
 };
 
+/* Who races. */
+enum cts_race_scope {
+    CTS_RACE_OF_CTAS,  /* of one launch */
+    CTS_RACE_OF_WARPS, /* of one CTA */
+    CTS_RACE_OF_LANES, /* of one warp */
+    CTS_RACE_OF_COPY,  /* threads of a CTA, one of them by an asynchronous copy */
+};
+
+/* "CTAs", "warps", "lanes", "a copy". */
+const char *cts_race_scope_text(enum cts_race_scope scope);
+
 /* What a finding that makes results wrong consists of, summed over launches. */
 struct cts_access_fault {
-    uint64_t accesses, bytes; /* thread accesses to such bytes; such bytes, each once a launch */
+    uint64_t accesses, bytes;  /* thread accesses to such bytes; such bytes, each once a launch. Of
+                                  a race inside CTAs: those CTAs; bytes, each once a CTA */
+    enum cts_race_scope scope; /* of a race */
     uint64_t launch_count;
     struct cts_access_example example; /* of the first such launch: the lowest address, then CTA */
     struct cts_access_example other;   /* race: of the lowest other CTA that touches the byte */
@@ -211,9 +225,13 @@ struct cts_access_result {
                                      as initialised */
     uint64_t foreign_bytes;       /* touched far from every allocation: the device's heap, or memory
                                      of the host; distinct in each launch */
-    uint64_t ordered_bytes;       /* that CTAs hand on by an atomic: no race; each once a launch */
-    bool no_allocations;          /* imported: accesses outside of them are not looked for */
-    uint64_t peak_set_bytes;      /* of bit sets and shadow memory */
+    uint64_t ordered_bytes;       /* that CTAs hand on: no race; each once a launch. Of them */
+    uint64_t lock_bytes, counter_bytes, flag_bytes, grid_bytes; /* by what */
+    bool fences_unknown;           /* what orders them may lack fences: they are not recorded */
+    uint64_t untold_race_launches; /* in which races inside CTAs are not told, since barriers were
+                                      not recorded or there is too much to be kept */
+    bool no_allocations;           /* imported: accesses outside of them are not looked for */
+    uint64_t peak_set_bytes;       /* of bit sets and shadow memory */
     bool packed_lanes; /* imported: lanes are no threads, so that nothing of this means anything */
 };
 

@@ -376,6 +376,7 @@ enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct c
     struct cts_intervals *all = &worker->parts[0], *next = &worker->parts[1];
     enum cts_status status = CTS_OK;
     all->count = 0;
+    status = cts_access_note_sharing(worker, cta);
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
         struct cts_pieces *const pieces = &cta->pieces[i];
         struct cts_access_slot *const slot = &worker->slots[i];
@@ -404,4 +405,5 @@ void cts_access_cta_release(void *cta_state)
     for (size_t i = 0; i < cta->piece_slots; i++) free(cta->pieces[i].items);
     free(cta->pieces);
     free(cta->shared_written);
+    cts_access_kept_free(cta->kept);
 }

@@ -105,6 +105,36 @@ static void uninitialised_evidence(const struct cts_catalogue *catalogue,
                  launch_words(fault).text, example.text);
 }
 
+const char *cts_race_scope_text(enum cts_race_scope scope)
+{
+    static const char *const texts[] = {[CTS_RACE_OF_CTAS] = "CTAs",
+                                        [CTS_RACE_OF_WARPS] = "warps",
+                                        [CTS_RACE_OF_LANES] = "lanes",
+                                        [CTS_RACE_OF_COPY] = "a copy"};
+    return texts[scope];
+}
+
+/* Inside CTAs. */
+static void cta_race_evidence(const struct cts_catalogue *catalogue,
+                              const struct cts_access_fault *fault, bool shared, char *text,
+                              size_t text_bytes)
+{
+    static const char *const others[] = {
+        [CTS_RACE_OF_WARPS] = "that another warp of the CTA touches with no barrier between",
+        [CTS_RACE_OF_LANES] = "that another lane of the warp touches with no __syncwarp() between",
+        [CTS_RACE_OF_COPY] = "by an asynchronous copy that has not been waited for when it is "
+                             "touched again"};
+    const struct cts_site *const site = &catalogue->sites[fault->other.site];
+    const struct words where =
+        shared ? (struct words){"shared memory"} : allocation_words(catalogue, fault->allocation);
+    snprintf(text, text_bytes,
+             "stores to %s of %s %s, in %s%s; %s and thread %" PRIu32 " (%s, line %" PRIu32 ")",
+             cts_counted_text(fault->bytes, "byte", "bytes").text, where.text, others[fault->scope],
+             cts_counted_text(fault->accesses, "CTA", "CTAs").text, launch_words(fault).text,
+             example_words(catalogue, &fault->example).text, fault->other.thread,
+             cts_operation_text(site->operation), site->line);
+}
+
 static void race_evidence(const struct cts_catalogue *catalogue,
                           const struct cts_access_fault *fault, char *text, size_t text_bytes)
 {
@@ -123,7 +153,7 @@ static void race_evidence(const struct cts_catalogue *catalogue,
              cts_counted_text(fault->bytes, "byte", "bytes").text,
              allocation_words(catalogue, fault->allocation).text, launch_words(fault).text,
              example_words(catalogue, &fault->example).text, second.text,
-             is_cooperative ? "the launch is cooperative: a barrier of the grid may order them"
+             is_cooperative ? "no barrier of the grid is recorded between them"
                             : "which comes first is not known");
 }
 
@@ -155,6 +185,12 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
                                text_bytes);
         return;
     case CTS_FINDING_RACE:
+    case CTS_FINDING_LOCKSTEP:
+        if (finding->fault.scope != CTS_RACE_OF_CTAS) {
+            cta_race_evidence(catalogue, &finding->fault, site->space == CTS_SPACE_SHARED, text,
+                              text_bytes);
+            return;
+        }
         race_evidence(catalogue, &finding->fault, text, text_bytes);
         return;
     case CTS_FINDING_BANK_CONFLICT:
@@ -232,7 +268,15 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
     case CTS_FINDING_UNINITIALISED:
         return "set the bytes before they are read: a memset or copy, or for shared memory a store "
                "and a barrier";
+    case CTS_FINDING_LOCKSTEP:
+        return "put __syncwarp() between the two: lanes of a warp need not run in lockstep";
     case CTS_FINDING_RACE:
+        if (finding->fault.scope == CTS_RACE_OF_COPY)
+            return "wait for the copy (__pipeline_wait_prior(), cp.async.wait_group) and then at a "
+                   "barrier, before the memory is used";
+        if (finding->fault.scope == CTS_RACE_OF_WARPS)
+            return "put __syncthreads() between the two, and in a loop also between its end and "
+                   "its next round";
         return "give each byte one CTA, use atomics, or split the kernel where one part needs the "
                "other's results";
     case CTS_FINDING_BANK_CONFLICT:

@@ -57,6 +57,7 @@ enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct 
     bool new_race = false;
     for (size_t i = 0; i < model->faults.count; i++)
         new_race |= model->faults.items[i].kind == CTS_FINDING_RACE &&
+                    model->faults.items[i].fault.scope == CTS_RACE_OF_CTAS &&
                     model->faults.items[i].fault.example.launch == model->launch_index;
     if (!status && new_race) {
         model->look = CTS_LOOK_OTHER;

@@ -347,6 +347,20 @@ static int by_waste(const void *a, const void *b)
 
 /* ---- faults ---- */
 
+/* Races are of two places: those of one line with two others are two. */
+static int compare_others(const struct search *search, const struct cts_finding *x,
+                          const struct cts_finding *y)
+{
+    const struct cts_access_fault *const a = &x->fault, *const b = &y->fault;
+    if (a->scope != b->scope) return a->scope < b->scope ? -1 : 1;
+    if (a->scope == CTS_RACE_OF_CTAS || !a->other.known || !b->other.known) return 0;
+    const struct cts_site *const p = &search->catalogue->sites[a->other.site];
+    const struct cts_site *const q = &search->catalogue->sites[b->other.site];
+    if (p->source != q->source) return p->source < q->source ? -1 : 1;
+    if (p->line != q->line) return p->line < q->line ? -1 : 1;
+    return (p->operation > q->operation) - (p->operation < q->operation);
+}
+
 static int by_kernel_cause(const void *a, const void *b, void *state)
 {
     const struct search *const search = state;
@@ -355,8 +369,9 @@ static int by_kernel_cause(const void *a, const void *b, void *state)
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
     if (sites[x->site].kernel != sites[y->site].kernel)
         return sites[x->site].kernel < sites[y->site].kernel ? -1 : 1;
-    const int order = compare_causes(search, x, y);
+    const int order = compare_causes(search, x, y), others = compare_others(search, x, y);
     if (order) return order;
+    if (others) return others;
     return (x->site > y->site) - (x->site < y->site);
 }
 
@@ -366,12 +381,21 @@ static bool is_earlier(const struct cts_access_example *a, const struct cts_acce
     return a->address < b->address;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Faults of sites that are one, as the copies of an unrolled loop are. */
 static void join_faults(struct cts_finding *sum, const struct cts_finding *more)
 {
     struct cts_access_fault *const fault = &sum->fault;
-    const uint64_t accesses = fault->accesses + more->fault.accesses;
-    const uint64_t bytes = fault->bytes + more->fault.bytes;
+    /* Copies of a line race at the same bytes of the same CTAs. */
+    const bool is_in_cta = fault->scope != CTS_RACE_OF_CTAS;
+    const uint64_t accesses = is_in_cta ? larger(fault->accesses, more->fault.accesses)
+                                        : fault->accesses + more->fault.accesses;
+    const uint64_t bytes =
+        is_in_cta ? larger(fault->bytes, more->fault.bytes) : fault->bytes + more->fault.bytes;
     const uint64_t launches = fault->launch_count > more->fault.launch_count
                                   ? fault->launch_count
                                   : more->fault.launch_count;
@@ -433,7 +457,8 @@ enum cts_status cts_access_faults_find(struct cts_access_model *model, struct ct
         const bool joins =
             kept && items[kept - 1].kind == items[i].kind &&
             result->sites[items[kept - 1].site].kernel == result->sites[items[i].site].kernel &&
-            !compare_causes(&search, &items[kept - 1], &items[i]);
+            !compare_causes(&search, &items[kept - 1], &items[i]) &&
+            !compare_others(&search, &items[kept - 1], &items[i]);
         if (joins)
             join_faults(&items[kept - 1], &items[i]);
         else

@@ -261,6 +261,7 @@ static enum cts_status finish(struct cts_access_model *model, bool is_wanted,
     memset(sums, 0, count * sizeof *sums);
     if (!status && !cts_bits_is_empty(&model->suspects))
         status = cts_access_name_suspects(model, error);
+    if (!status) status = cts_access_find_cta_races(model, error);
     cts_bits_clear(&model->touched);
     cts_bits_clear(&model->suspects);
     return status;
@@ -287,6 +288,7 @@ enum cts_status cts_access_run_launch(struct cts_access_model *model, size_t lau
     model->launch_index = launch_index;
     model->owner = model->options.per_launch ? launch_index : model->launch->kernel;
     model->look = is_wanted ? CTS_LOOK_COUNT : CTS_LOOK_WRITES;
+    cts_access_begin_races(model, is_wanted);
     model->watches_shared = !model->options.per_launch && knows_all(model);
     if (chunk_begin == chunk_end) return CTS_OK;
     model->scope = (struct cts_walk_scope){.chunk_begin = chunk_begin,

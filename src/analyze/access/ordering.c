@@ -1,11 +1,14 @@
-/* Which suspected races an atomic orders: locks, flags, and the CTA that finishes last.
+/* Which suspected races are none: barriers of the grid, locks, flags, and the CTA that finishes
+ * last.
  *
- * In what order CTAs ran is not recorded, but the order of each CTA's own records is. One CTA hands
- * a byte on to another if it is done with the byte before it updates some word X, and the other has
- * looked at X before its first access to the byte, where at least one of them takes X by an atomic.
- * A byte counts as ordered if one X does that for all its CTAs: each that stores it updates X
- * afterwards, and each but one looks at X before. Whether the program then waits for the right
- * value, and has fences, is not recorded: a result says what was seen.
+ * In what order CTAs ran is not recorded, but the order of each CTA's own records is. Accesses
+ * between which all CTAs have met at a barrier of the grid do not race: those between two of them
+ * are an *epoch*, and uses of different epochs are not compared. One CTA hands a byte on to another
+ * if it is done with the byte before it fences and updates some word X, and the other has looked at
+ * X before its first access to the byte, where at least one of them takes X by an atomic. A byte
+ * counts as ordered if one X does that for all its CTAs: each that stores it updates X afterwards,
+ * and each but one looks at X before. Whether the program then waits for the right value is not
+ * recorded. Nor are fences in programs that are not instrumented: a result says so.
  *
  * Called with the lock of the faults. */
 #include <stdlib.h>
@@ -35,7 +38,8 @@ enum cts_status cts_access_note_use(struct cts_access_model *model,
     struct cts_access_uses *const uses = use->is_signal ? &model->signals : &model->uses;
     struct cts_access_use *const last = uses->count ? &uses->items[uses->count - 1] : NULL;
     /* The lanes of a request and spins repeat themselves. */
-    if (last && last->address == use->address && last->cta == use->cta && !use->is_signal) {
+    if (last && last->address == use->address && last->cta == use->cta && !use->is_signal &&
+        last->epoch == use->epoch) {
         last->last = use->last;
         last->stores |= use->stores;
         return CTS_OK;
@@ -47,6 +51,7 @@ static int by_address(const void *a, const void *b)
 {
     const struct cts_access_use *const x = a, *const y = b;
     if (x->address != y->address) return x->address < y->address ? -1 : 1;
+    if (x->epoch != y->epoch) return x->epoch < y->epoch ? -1 : 1;
     if (x->cta != y->cta) return x->cta < y->cta ? -1 : 1;
     return (x->first > y->first) - (x->first < y->first);
 }
@@ -60,8 +65,11 @@ static void sort_uses(struct cts_access_uses *uses)
     for (size_t i = 0; i < uses->count; i++) {
         struct cts_access_use *const last = kept ? &uses->items[kept - 1] : NULL;
         const struct cts_access_use *const use = &uses->items[i];
-        if (last && last->address == use->address && last->cta == use->cta) {
+        if (last && last->address == use->address && last->epoch == use->epoch &&
+            last->cta == use->cta) {
+            if (use->is_atomic && !last->is_atomic) last->operation = use->operation;
             if (use->last > last->last) last->last = use->last;
+            if (use->first < last->first) last->first = use->first;
             last->stores |= use->stores;
             last->is_atomic |= use->is_atomic;
             last->updates = last->updates > use->updates ? last->updates : use->updates;
@@ -111,15 +119,64 @@ static bool orders(const struct cts_access_model *model, size_t begin, size_t en
     return is_atomic && first_comers <= 1;
 }
 
-/* Whether some word orders the uses of one byte. */
-static bool is_ordered(const struct cts_access_model *model, const struct cts_access_use *uses,
-                       size_t use_count)
+/* How the bytes are counted that a word orders. */
+static uint64_t *counter_of(struct cts_access_result *result, const struct cts_access_uses *signals,
+                            size_t begin, size_t end)
+{
+    unsigned operation = signals->items[begin].operation;
+    for (size_t i = begin; i < end; i++)
+        if (signals->items[i].is_atomic) operation = signals->items[i].operation;
+    switch (operation) {
+    case CTS_ATOMIC_CAS:
+    case CTS_ATOMIC_EXCH:
+        return &result->lock_bytes;
+    case CTS_ATOMIC_ADD:
+    case CTS_ATOMIC_SUB:
+    case CTS_ATOMIC_INC:
+    case CTS_ATOMIC_DEC:
+        return &result->counter_bytes;
+    default:
+        return &result->flag_bytes;
+    }
+}
+
+/* What orders the uses of one byte in one epoch: where it is counted; NULL: nothing does. */
+static uint64_t *order_of(const struct cts_access_model *model, const struct cts_access_use *uses,
+                          size_t use_count)
 {
     for (size_t begin = 0, end = 0; next_word(&model->signals, &begin, &end);)
         if (signal_of(&model->signals, begin, end, uses->cta) &&
             orders(model, begin, end, uses, use_count))
-            return true;
-    return false;
+            return counter_of(model->result, &model->signals, begin, end);
+    return NULL;
+}
+
+/* The same of all epochs: [begin, end) are the uses of one byte. */
+static uint64_t *order_of_byte(const struct cts_access_model *model, size_t begin, size_t end)
+{
+    const struct cts_access_use *const items = model->uses.items;
+    uint64_t *counter = &model->result->grid_bytes;
+    for (size_t i = begin, stop; i < end && counter; i = stop) {
+        bool stores = false;
+        for (stop = i; stop < end && items[stop].epoch == items[i].epoch; stop++)
+            stores |= items[stop].stores;
+        if (stop - i > 1 && stores) counter = order_of(model, &items[i], stop - i);
+    }
+    return counter;
+}
+
+void cts_access_note_barrier(const struct cts_access_model *model, struct cts_access_cta *cta,
+                             const struct cts_acc_barrier *barrier)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    const unsigned operation = barrier->site < catalogue->site_count
+                                   ? (unsigned)catalogue->sites[barrier->site].operation
+                                   : 0;
+    const uint32_t warp = barrier->warp % (CTS_RACE_THREADS_MAX / CTS_WARP_LANES);
+    cta->moment++;
+    if (operation == CTS_BARRIER_GRID_SYNC) cta->epochs[warp]++;
+    if (operation == CTS_BARRIER_FENCE && barrier->argument >= CTS_FENCE_GPU)
+        cta->fence = cta->moment;
 }
 
 static void clear_byte(struct cts_bits *suspects, uint64_t address)
@@ -145,10 +202,14 @@ bool cts_access_take_ordered(struct cts_access_model *model)
         for (end = i + 1; end < uses->count && uses->items[end].address == address;) end++;
         const uint64_t needed = (end - i) + model->signals.count;
         left -= needed < left ? needed : left;
-        if (left && !uses->is_over && !model->signals.is_over &&
-            is_ordered(model, &uses->items[i], end - i)) {
+        const bool is_known = left && !uses->is_over && !model->signals.is_over;
+        uint64_t *const counter = is_known ? order_of_byte(model, i, end) : NULL;
+        if (counter) {
             clear_byte(&model->suspects, address);
+            ++*counter;
             model->result->ordered_bytes++;
+            model->result->fences_unknown |=
+                !model->knows_fences && counter != &model->result->grid_bytes;
         } else {
             any = true;
         }

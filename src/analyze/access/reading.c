@@ -18,8 +18,23 @@ static enum cts_status open_cta(void *state, unsigned thread, void *cta_state, u
     (void)error;
     if (!cta->seen.pool) cts_bits_init(&cta->seen, &model->pool, 1);
     cta->cta = number;
-    cta->moment = 0;
+    cta->moment = cta->fence = 0;
+    memset(cta->epochs, 0, sizeof cta->epochs);
     return CTS_OK;
+}
+
+static enum cts_status look_again(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                  const struct cts_walk_run *run)
+{
+    const struct cts_acc_barrier *const barriers = run->batch->barriers;
+    enum cts_status status = CTS_OK;
+    size_t b = run->barrier_begin;
+    for (size_t i = run->begin; i <= run->end && !status; i++) {
+        for (; b < run->barrier_end && barriers[b].before <= i; b++)
+            cts_access_note_barrier(worker->model, cta, &barriers[b]);
+        if (i < run->end) status = cts_access_look_again(worker, cta, i);
+    }
+    return status;
 }
 
 static enum cts_status read_run(void *state, unsigned thread, void *cta_state,
@@ -30,9 +45,13 @@ static enum cts_status read_run(void *state, unsigned thread, void *cta_state,
     const bool again = model->look >= CTS_LOOK_ORDER;
     enum cts_status status = CTS_OK;
     worker->batch = run->batch;
-    for (size_t i = run->begin; i < run->end && !status; i++)
-        status = again ? cts_access_look_again(worker, cta_state, i)
-                       : cts_access_add_record(worker, cta_state, i);
+    if (model->look == CTS_LOOK_RACES)
+        status = cts_access_take_race_run(worker, cta_state, run);
+    else if (again)
+        status = look_again(worker, cta_state, run);
+    else
+        for (size_t i = run->begin; i < run->end && !status; i++)
+            status = cts_access_add_record(worker, cta_state, i);
     if (status) *error = worker->error;
     return status;
 }
@@ -42,7 +61,9 @@ static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
 {
     struct cts_access_model *const model = state;
     struct cts_access_worker *const worker = &model->workers[thread];
-    const enum cts_status status = cts_access_settle_cta(worker, cta_state);
+    const enum cts_status status = model->look == CTS_LOOK_RACES
+                                       ? cts_access_end_race_cta(worker, cta_state)
+                                       : cts_access_settle_cta(worker, cta_state);
     if (status) *error = worker->error;
     return status;
 }
@@ -52,6 +73,7 @@ static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
 enum cts_status cts_access_walk_set_up(struct cts_access_model *model, struct cts_error *error)
 {
     static const struct cts_walk_ops ops = {.cta_bytes = sizeof(struct cts_access_cta),
+                                            .takes_barriers = true,
                                             .begin = begin,
                                             .open = open_cta,
                                             .record = read_run,

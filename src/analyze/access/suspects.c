@@ -31,23 +31,35 @@ static unsigned count_hits(const struct cts_bits *bits, unsigned plane,
 
 /* ---- rows of faults; the caller holds the lock ---- */
 
-static struct cts_access_fault_row *fault_row(struct cts_access_model *model,
-                                              enum cts_finding_kind kind, uint32_t site,
-                                              uint8_t space, struct cts_error *error)
+static struct cts_access_fault_row *fault_row_of(struct cts_access_model *model,
+                                                 const struct cts_access_fault_row *wanted,
+                                                 struct cts_error *error)
 {
-    const uint32_t kernel = model->launch->kernel;
     for (size_t i = 0; i < model->faults.count; i++) {
         struct cts_access_fault_row *const row = &model->faults.items[i];
-        if (row->kind == kind && row->kernel == kernel && row->site == site && row->space == space)
+        if (row->kind == wanted->kind && row->kernel == wanted->kernel &&
+            row->site == wanted->site && row->space == wanted->space &&
+            row->other_site == wanted->other_site && row->fault.scope == wanted->fault.scope)
             return row;
     }
     if (CTS_ARRAY_RESERVE(&model->faults, model->faults.count + 1, error)) return NULL;
     struct cts_access_fault_row *const row = &model->faults.items[model->faults.count++];
-    *row =
-        (struct cts_access_fault_row){.kind = kind, .kernel = kernel, .site = site, .space = space};
+    *row = *wanted;
     row->fault.allocation = SIZE_MAX;
     cts_bits_init(&row->bytes, &model->pool, 1);
     return row;
+}
+
+static struct cts_access_fault_row *fault_row(struct cts_access_model *model,
+                                              enum cts_finding_kind kind, uint32_t site,
+                                              uint8_t space, struct cts_error *error)
+{
+    const struct cts_access_fault_row wanted = {.kind = kind,
+                                                .kernel = model->launch->kernel,
+                                                .site = site,
+                                                .other_site = CTS_NONE,
+                                                .space = space};
+    return fault_row_of(model, &wanted, error);
 }
 
 static bool is_before(const struct cts_access_example *a, const struct cts_access_example *b)
@@ -71,6 +83,47 @@ static void note_access(struct cts_access_model *model, struct cts_access_fault_
     if (!fault->example.known ||
         (fault->example.launch == example->launch && is_before(example, &fault->example)))
         fault->example = *example;
+}
+
+static struct cts_access_example end_of(const struct cts_access_model *model, uint32_t cta,
+                                        const struct cts_race_pair *pair,
+                                        const struct cts_race_end *end)
+{
+    return (struct cts_access_example){.known = true,
+                                       .launch = model->launch_index,
+                                       .cta = cta,
+                                       .thread = end->thread,
+                                       .site = end->site,
+                                       .address = pair->address};
+}
+
+enum cts_status cts_access_add_cta_race(struct cts_access_model *model, uint32_t cta,
+                                        const struct cts_race_pair *pair, struct cts_error *error)
+{
+    const struct cts_site *const sites = model->catalogue->sites;
+    const bool first_writes = cts_operation_writes(sites[pair->first.site].operation);
+    const struct cts_race_end *const writer = first_writes ? &pair->first : &pair->second;
+    const struct cts_race_end *const other = first_writes ? &pair->second : &pair->first;
+    const enum cts_race_scope scope = pair->is_asynchronous ? CTS_RACE_OF_COPY
+                                      : pair->is_in_warp    ? CTS_RACE_OF_LANES
+                                                            : CTS_RACE_OF_WARPS;
+    const struct cts_access_fault_row wanted = {
+        .kind = scope == CTS_RACE_OF_LANES ? CTS_FINDING_LOCKSTEP : CTS_FINDING_RACE,
+        .kernel = model->launch->kernel,
+        .site = writer->site,
+        .other_site = other->site,
+        .space = pair->space,
+        .fault = {.scope = scope}};
+    struct cts_access_fault_row *const row = fault_row_of(model, &wanted, error);
+    if (!row) return CTS_MEMORY;
+    const struct cts_access_example example = end_of(model, cta, pair, writer);
+    const bool was_known = row->fault.example.known;
+    const struct cts_access_example before = row->fault.example;
+    note_access(model, row, &example);
+    row->fault.bytes += pair->bytes;
+    if (!was_known || memcmp(&before, &row->fault.example, sizeof before) != 0)
+        row->fault.other = end_of(model, cta, pair, other);
+    return CTS_OK;
 }
 
 /* Counts bytes of [start, end) that are set in a plane and not in `except`, each once. */
@@ -188,7 +241,7 @@ static void find_others(const struct again *again)
     struct cts_access_model *const model = again->worker->model;
     for (size_t i = 0; i < model->faults.count; i++) {
         struct cts_access_fault *const fault = &model->faults.items[i].fault;
-        if (model->faults.items[i].kind != CTS_FINDING_RACE ||
+        if (model->faults.items[i].kind != CTS_FINDING_RACE || fault->scope != CTS_RACE_OF_CTAS ||
             fault->example.launch != model->launch_index || fault->example.cta == again->cta->cta)
             continue;
         for (uint32_t mask = again->mask; mask; mask &= mask - 1) {
@@ -215,12 +268,16 @@ static enum cts_status note_signals(const struct again *again)
                                               .cta = again->cta->cta,
                                               .is_signal = true,
                                               .is_atomic = is_atomic,
-                                              .updates = again->writes ? moment : 0,
+                                              .updates = !again->writes        ? 0
+                                                         : model->knows_fences ? again->cta->fence
+                                                                               : moment,
+                                              .operation = (uint8_t)site->operation,
                                               .looks = again->reads ? moment : UINT32_MAX};
         if (is_atomic || site->is_volatile)
             status = cts_access_note_use(model, &signal, &again->worker->error);
         for (uint64_t at = start; at < start + again->width_bytes && !status; at++) {
             const struct cts_access_use use = {.address = at,
+                                               .epoch = again->cta->epochs[again->warp % 32],
                                                .cta = again->cta->cta,
                                                .first = moment,
                                                .last = moment,

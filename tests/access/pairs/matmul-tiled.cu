@@ -9,11 +9,11 @@ __global__ void multiply(const float *a, const float *b, float *c)
     const int x = threadIdx.x, y = threadIdx.y, row = blockIdx.y * T + y, column = blockIdx.x * T + x;
     float sum = 0;
     for (int k = 0; k < N; k += T) {
-        ta[y][x] = a[row * N + k + x]; // @1? race in a CTA
+        ta[y][x] = a[row * N + k + x]; // @1 race in a warp
 #if DEFECT == 2
         tb[x][y] = b[(k + y) * N + column]; // @2 bank conflicts
 #else
-        tb[y][x] = b[(k + y) * N + column];
+        tb[y][x] = b[(k + y) * N + column]; // @1 possible race
 #endif
         __syncthreads();
         for (int i = 0; i < T; i++)

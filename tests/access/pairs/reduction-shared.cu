@@ -16,7 +16,7 @@ __global__ void reduce(const float *in, float *out)
     }
 #else
     for (int step = BLOCK / 2; step > 0; step /= 2) {
-        if (t < step) part[t] += part[t + step]; // @2? race in a CTA // @0 few active lanes
+        if (t < step) part[t] += part[t + step]; // @2 possible race // @0 few active lanes
         if (DEFECT != 2) __syncthreads();
     }
 #endif

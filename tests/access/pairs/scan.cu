@@ -12,7 +12,7 @@ __global__ void scan_blocks(const int *in, int *out, int *totals)
     __syncthreads();
     for (int step = 1; step < BLOCK; step *= 2) {
 #if DEFECT == 1
-        if (t >= step) buffer[0][t] += buffer[0][t - step]; // @1? race in a CTA
+        if (t >= step) buffer[0][t] += buffer[0][t - step]; // @1 possible race
 #else
         buffer[1 - from][t] = buffer[from][t] + (t >= step ? buffer[from][t - step] : 0);
         from = 1 - from;

@@ -15,7 +15,7 @@ __global__ void sort(int *keys)
             const int mine = s[t], his = s[other];
             const bool least = (t & size) == 0 == (t < other);
             if (DEFECT != 1) __syncthreads();
-            s[t] = least == (mine < his) ? mine : his; // @1? race in a CTA
+            s[t] = least == (mine < his) ? mine : his; // @1 possible race
             if (DEFECT != 1) __syncthreads();
         }
     if (i < N) keys[i] = s[t];

@@ -1,0 +1,521 @@
+/* Races inside the CTAs of a launch.
+ *
+ * A first look (cta-sets.c) knows which bytes of global memory several warps of a CTA touch, one of
+ * them by a store: these are *suspected*. Only where there are any, or where shared memory is
+ * written, the launch is read once more, with its barriers. What a CTA did to shared memory and to
+ * suspected bytes is kept until its records are complete, and replayed then (race.h).
+ *
+ * Most CTAs of a launch do the same in shared memory. One whose requests and barriers are equal to
+ * those of another one before it is not replayed: it has the same races. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/access/access-model.h"
+
+enum {
+    KEPT_MAX = 1 << 20,  /* requests of a CTA; a longer one is replayed as it comes */
+    ALIKE_MAX = 1 << 12, /* different CTAs that are remembered */
+};
+
+/* ---- what several warps touch ---- */
+
+static int by_start(const void *left, const void *right)
+{
+    const struct cts_warp_span *const a = left, *const b = right;
+    if (a->start != b->start) return a->start < b->start ? -1 : 1;
+    return (a->end > b->end) - (a->end < b->end);
+}
+
+static bool is_candidate(const struct cts_access_slot *slot, const struct cts_pieces *pieces)
+{
+    return slot->space == CTS_SPACE_GLOBAL && pieces->count;
+}
+
+/* The hull of all that is stored; false: nothing is, or by one warp that is alone. */
+static bool stored_hull(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
+                        uint64_t *low, uint64_t *high)
+{
+    uint32_t warps = 0;
+    bool any = false;
+    *low = UINT64_MAX;
+    *high = 0;
+    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++) {
+        const struct cts_pieces *const pieces = &cta->pieces[i];
+        if (!is_candidate(&worker->slots[i], pieces)) continue;
+        const bool stores = worker->slots[i].class == CTS_CLASS_STORE;
+        for (size_t k = 0; k < pieces->count; k++) {
+            const struct cts_piece *const piece = &pieces->items[k];
+            const uint64_t end = piece->start + (uint64_t)piece->stride_bytes * (piece->count - 1) +
+                                 piece->length_bytes;
+            warps |= 1u << piece->warp % 32;
+            any |= stores;
+            if (stores && piece->start < *low) *low = piece->start;
+            if (stores && end > *high) *high = end;
+        }
+    }
+    return any && (warps & (warps - 1));
+}
+
+/* The stretches of a piece that lie in the hull. */
+static enum cts_status add_piece(struct cts_access_worker *worker, const struct cts_piece *piece,
+                                 bool stores, uint64_t low, uint64_t high)
+{
+    struct cts_access_warp_spans *const spans = &worker->warp_spans;
+    for (uint32_t k = 0; k < piece->count; k++) {
+        const uint64_t start = piece->start + (uint64_t)piece->stride_bytes * k;
+        const uint64_t end = start + piece->length_bytes;
+        if (end <= low || start >= high) continue;
+        if (CTS_ARRAY_RESERVE(spans, spans->count + 1, &worker->error)) return CTS_MEMORY;
+        spans->items[spans->count++] = (struct cts_warp_span){start, end, piece->warp, stores};
+    }
+    return CTS_OK;
+}
+
+static enum cts_status suspect(struct cts_access_worker *worker, uint64_t start, uint64_t end)
+{
+    struct cts_access_model *const model = worker->model;
+    pthread_mutex_lock(&model->faults_lock);
+    const enum cts_status status =
+        cts_bits_set(&model->cta_suspects, 0, start, end, model->is_shared, &worker->error);
+    model->has_cta_suspects = true;
+    pthread_mutex_unlock(&model->faults_lock);
+    return status;
+}
+
+/* How far the spans so far reach: the one that does furthest, and that of another warp. */
+struct reach {
+    uint64_t end[2];
+    uint16_t warp[2];
+};
+
+static void extend(struct reach *reach, const struct cts_warp_span *span)
+{
+    const bool is_first = span->warp == reach->warp[0];
+    if (is_first || span->end > reach->end[0]) {
+        if (!is_first) {
+            reach->end[1] = reach->end[0];
+            reach->warp[1] = reach->warp[0];
+        }
+        if (span->end > reach->end[0]) reach->end[0] = span->end;
+        reach->warp[0] = span->warp;
+    } else if (span->end > reach->end[1]) {
+        reach->end[1] = span->end;
+        reach->warp[1] = span->warp;
+    }
+}
+
+static uint64_t reach_of_others(const struct reach *reach, uint16_t warp)
+{
+    return reach->warp[0] == warp ? reach->end[1] : reach->end[0];
+}
+
+static enum cts_status sweep(struct cts_access_worker *worker)
+{
+    struct cts_access_warp_spans *const spans = &worker->warp_spans;
+    struct reach stored = {0}, touched = {0};
+    enum cts_status status = CTS_OK;
+    if (spans->count < 2) return CTS_OK;
+    qsort(spans->items, spans->count, sizeof *spans->items, by_start);
+    for (size_t i = 0; i < spans->count && !status; i++) {
+        const struct cts_warp_span *const span = &spans->items[i];
+        uint64_t end = reach_of_others(span->stores ? &touched : &stored, span->warp);
+        if (end > span->end) end = span->end;
+        if (end > span->start) status = suspect(worker, span->start, end);
+        extend(&touched, span);
+        if (span->stores) extend(&stored, span);
+    }
+    return status;
+}
+
+static bool stores_shared(const struct cts_access_worker *worker, const struct cts_access_cta *cta)
+{
+    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++)
+        if (worker->slots[i].space == CTS_SPACE_SHARED &&
+            worker->slots[i].class != CTS_CLASS_READ && cta->pieces[i].count)
+            return true;
+    return false;
+}
+
+enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
+                                        const struct cts_access_cta *cta)
+{
+    struct cts_access_model *const model = worker->model;
+    uint64_t low, high;
+    enum cts_status status = CTS_OK;
+    if (model->look != CTS_LOOK_COUNT || !model->finds_races) return CTS_OK;
+    if (!__atomic_load_n(&model->has_shared_stores, __ATOMIC_RELAXED) && stores_shared(worker, cta))
+        __atomic_store_n(&model->has_shared_stores, true, __ATOMIC_RELAXED);
+    if (!stored_hull(worker, cta, &low, &high)) return CTS_OK;
+    worker->warp_spans.count = 0;
+    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
+        const struct cts_pieces *const pieces = &cta->pieces[i];
+        const struct cts_access_slot *const slot = &worker->slots[i];
+        const bool stores = slot->class != CTS_CLASS_READ;
+        for (size_t k = 0; is_candidate(slot, pieces) && k < pieces->count && !status; k++)
+            status = add_piece(worker, &pieces->items[k], stores, low, high);
+    }
+    return status ? status : sweep(worker);
+}
+
+/* ---- what a CTA did ---- */
+
+/* A request or barrier that is kept. */
+struct kept {
+    uint64_t base; /* a barrier's argument */
+    uint32_t site, mask, list;
+    int32_t s0, s1;
+    uint16_t warp;
+    uint8_t space, pattern, row_lanes;
+    bool is_signal; /* only its order may matter */
+};
+
+struct cts_access_kept {
+    struct kept *items;
+    size_t count, capacity;
+    struct {
+        uint32_t *items;
+        size_t count, capacity;
+    } offsets;
+    struct cts_race *race; /* of a CTA that is too long to be kept */
+    bool is_global, has_fences;
+};
+
+static bool is_suspected(const struct cts_access_worker *worker, size_t record, uint32_t width)
+{
+    struct cts_access_stretch stretches[CTS_WARP_LANES];
+    struct cts_error error;
+    const struct cts_bits *const suspects = &worker->model->cta_suspects;
+    const unsigned count = cts_access_stretches(worker->batch, record, width, stretches, &error);
+    for (unsigned i = 0; i < count; i++)
+        for (uint32_t k = 0; k < stretches[i].count; k++) {
+            const uint64_t start = stretches[i].start + (uint64_t)stretches[i].stride_bytes * k;
+            const uint64_t end = start + stretches[i].length_bytes;
+            if (cts_bits_any(suspects, 0, start, end)) return true;
+        }
+    return false;
+}
+
+static enum cts_status keep(struct cts_access_worker *worker, struct cts_access_kept *kept,
+                            const struct kept *item)
+{
+    if (CTS_ARRAY_RESERVE(kept, kept->count + 1, &worker->error)) return CTS_MEMORY;
+    kept->items[kept->count++] = *item;
+    return CTS_OK;
+}
+
+static enum cts_status keep_access(struct cts_access_worker *worker, struct cts_access_kept *kept,
+                                   size_t i)
+{
+    const struct cts_access_model *const model = worker->model;
+    const struct cts_acc_batch *const batch = worker->batch;
+    const uint8_t space = batch->space[i];
+    const uint32_t number = batch->site[i];
+    if ((space != CTS_SPACE_SHARED && space != CTS_SPACE_GLOBAL) ||
+        number >= model->catalogue->site_count)
+        return CTS_OK;
+    const struct cts_site *const site = &model->catalogue->sites[number];
+    if (!site->width_bytes || site->width_bytes > CTS_WIDTH_MAX) return CTS_OK;
+    const bool orders = site->is_volatile || cts_operation_is_atomic(site->operation);
+    const bool is_wanted = space == CTS_SPACE_SHARED ||
+                           (model->has_cta_suspects && is_suspected(worker, i, site->width_bytes));
+    if (!is_wanted && !orders) return CTS_OK;
+    struct kept item = {.base = batch->base[i],
+                        .site = number,
+                        .mask = batch->mask[i],
+                        .list = UINT32_MAX,
+                        .s0 = batch->s0[i],
+                        .s1 = batch->s1[i],
+                        .warp = batch->warp[i],
+                        .space = space,
+                        .pattern = batch->pattern[i],
+                        .row_lanes = batch->row_lanes[i],
+                        .is_signal = !is_wanted};
+    kept->is_global |= is_wanted && space == CTS_SPACE_GLOBAL;
+    if (item.pattern == CTS_PATTERN_LIST) {
+        const size_t lanes = (size_t)__builtin_popcount(item.mask);
+        item.list = (uint32_t)kept->offsets.count;
+        if (CTS_ARRAY_RESERVE(&kept->offsets, kept->offsets.count + lanes, &worker->error))
+            return CTS_MEMORY;
+        memcpy(kept->offsets.items + kept->offsets.count, batch->offsets + batch->offset_start[i],
+               lanes * sizeof *kept->offsets.items);
+        kept->offsets.count += lanes;
+    }
+    return keep(worker, kept, &item);
+}
+
+static enum cts_status keep_barrier(struct cts_access_worker *worker, struct cts_access_kept *kept,
+                                    const struct cts_acc_barrier *barrier)
+{
+    const struct cts_catalogue *const catalogue = worker->model->catalogue;
+    if (barrier->site >= catalogue->site_count) return CTS_OK;
+    kept->has_fences |= (unsigned)catalogue->sites[barrier->site].operation == CTS_BARRIER_FENCE;
+    const struct kept item = {.base = barrier->argument,
+                              .site = barrier->site,
+                              .mask = barrier->mask,
+                              .list = UINT32_MAX,
+                              .warp = barrier->warp,
+                              .space = CTS_SPACE_BARRIER};
+    return keep(worker, kept, &item);
+}
+
+/* ---- replaying ---- */
+
+static enum cts_status replay_one(struct cts_access_worker *worker,
+                                  const struct cts_access_kept *kept, const struct kept *item,
+                                  struct cts_race *race)
+{
+    const struct cts_site *const site = &worker->model->catalogue->sites[item->site];
+    if (item->space == CTS_SPACE_BARRIER)
+        return cts_race_barrier(race, site->operation, item->warp, item->mask, item->base,
+                                &worker->error);
+    const struct cts_access access = {
+        .mask = item->mask,
+        .pattern = item->pattern,
+        .row_lanes = item->row_lanes,
+        .s0 = item->s0,
+        .s1 = item->s1,
+        .base = item->base,
+        .offsets = item->list == UINT32_MAX ? NULL : kept->offsets.items + item->list};
+    struct cts_race_access request = {.site = item->site,
+                                      .width_bytes = site->width_bytes,
+                                      .mask = item->mask,
+                                      .warp = item->warp,
+                                      .space = item->space,
+                                      .is_store = site->operation == CTS_STORE,
+                                      .is_atomic = cts_operation_is_atomic(site->operation),
+                                      .is_volatile = site->is_volatile};
+    cts_access_addresses(&access, request.addresses);
+    return cts_race_access(race, &request, &worker->error);
+}
+
+/* Without a fence nothing is handed on by words of global memory. */
+static bool counts(const struct cts_access_model *model, const struct cts_access_kept *kept,
+                   const struct kept *item)
+{
+    return !item->is_signal || kept->has_fences || !model->knows_fences;
+}
+
+static enum cts_status replay(struct cts_access_worker *worker, const struct cts_access_kept *kept,
+                              struct cts_race *race)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < kept->count && !status; i++)
+        if (counts(worker->model, kept, &kept->items[i]))
+            status = replay_one(worker, kept, &kept->items[i], race);
+    return status;
+}
+
+static uint32_t threads_of(const struct cts_launch *launch)
+{
+    const uint64_t count = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+    return count < CTS_RACE_THREADS_MAX ? (uint32_t)count : CTS_RACE_THREADS_MAX;
+}
+
+/* Replays what is kept and forgets it. */
+static enum cts_status empty(struct cts_access_worker *worker, struct cts_access_kept *kept)
+{
+    struct cts_access_model *const model = worker->model;
+    if (!kept->race) {
+        kept->race = cts_race_new(&worker->error);
+        if (!kept->race) return CTS_MEMORY;
+        cts_race_begin(kept->race, threads_of(model->launch), model->knows_fences);
+    }
+    const enum cts_status status = replay(worker, kept, kept->race);
+    kept->count = kept->offsets.count = 0;
+    return status;
+}
+
+enum cts_status cts_access_take_race_run(struct cts_access_worker *worker,
+                                         struct cts_access_cta *cta, const struct cts_walk_run *run)
+{
+    const struct cts_acc_barrier *const barriers = run->batch->barriers;
+    size_t b = run->barrier_begin;
+    enum cts_status status = CTS_OK;
+    if (!cta->kept) cta->kept = cts_array_zeroed(1, sizeof *cta->kept, &worker->error);
+    if (!cta->kept) return CTS_MEMORY;
+    for (size_t i = run->begin; i <= run->end && !status; i++) {
+        for (; b < run->barrier_end && barriers[b].before <= i && !status; b++)
+            status = keep_barrier(worker, cta->kept, &barriers[b]);
+        if (i < run->end && !status) status = keep_access(worker, cta->kept, i);
+        if (cta->kept->count >= KEPT_MAX && !status) status = empty(worker, cta->kept);
+    }
+    return status;
+}
+
+/* ---- CTAs that are alike ---- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
+/* Two hashes of all that the replay looks at. */
+static void hash_of(const struct cts_access_model *model, const struct cts_access_kept *kept,
+                    uint64_t hash[2])
+{
+    hash[0] = 1;
+    hash[1] = 2;
+    for (size_t i = 0; i < kept->count; i++) {
+        const struct kept *const k = &kept->items[i];
+        if (!counts(model, kept, k)) continue;
+        const uint64_t words[] = {k->base, (uint64_t)k->site << 32 | k->mask,
+                                  (uint64_t)(uint32_t)k->s0 << 32 | (uint32_t)k->s1,
+                                  (uint64_t)k->warp << 32 | (uint32_t)k->space << 16 |
+                                      (uint32_t)k->pattern << 8 | k->row_lanes};
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+            hash[0] = mix(hash[0], words[w]);
+            hash[1] = mix(hash[1] + words[w], UINT64_C(0xd1b54a32d192ed03));
+        }
+    }
+    for (size_t i = 0; i < kept->offsets.count; i++) {
+        hash[0] = mix(hash[0], kept->offsets.items[i]);
+        hash[1] = mix(hash[1] + kept->offsets.items[i], UINT64_C(0xd1b54a32d192ed03));
+    }
+}
+
+/* A CTA of the launch that is remembered, and its races. */
+struct cts_access_alike {
+    uint64_t hash;
+    struct cts_race_pair *pairs;
+    size_t count;
+};
+
+static enum cts_status note_pairs(struct cts_access_model *model, uint32_t cta,
+                                  const struct cts_race_pair *pairs, size_t count,
+                                  struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = cts_access_add_cta_race(model, cta, &pairs[i], error);
+    return status;
+}
+
+static enum cts_status remember(struct cts_access_model *model, const uint64_t hash[2],
+                                const struct cts_race_pair *pairs, size_t count,
+                                struct cts_error *error)
+{
+    if (model->alike.count >= ALIKE_MAX) return CTS_OK;
+    struct cts_race_pair *const copy = cts_array_zeroed(count, sizeof *copy, error);
+    uint64_t *const place = cts_map_at(&model->alike_of, hash[0], error);
+    if (!copy || !place || CTS_ARRAY_RESERVE(&model->alike, model->alike.count + 1, error)) {
+        free(copy);
+        return CTS_MEMORY;
+    }
+    if (count) memcpy(copy, pairs, count * sizeof *pairs);
+    model->alike.items[model->alike.count++] = (struct cts_access_alike){hash[1], copy, count};
+    *place = model->alike.count;
+    return CTS_OK;
+}
+
+/* Whether a CTA like this one is known; its races are then this one's, too. */
+static bool is_known(struct cts_access_model *model, uint32_t cta, const uint64_t hash[2],
+                     enum cts_status *status, struct cts_error *error)
+{
+    pthread_mutex_lock(&model->faults_lock);
+    const uint64_t *const place = cts_map_find(&model->alike_of, hash[0]);
+    const struct cts_access_alike *const alike =
+        place && *place ? &model->alike.items[*place - 1] : NULL;
+    const bool is_alike = alike && alike->hash == hash[1];
+    if (is_alike) *status = note_pairs(model, cta, alike->pairs, alike->count, error);
+    pthread_mutex_unlock(&model->faults_lock);
+    return is_alike;
+}
+
+enum cts_status cts_access_end_race_cta(struct cts_access_worker *worker,
+                                        struct cts_access_cta *cta)
+{
+    struct cts_access_model *const model = worker->model;
+    struct cts_access_kept *const kept = cta->kept;
+    enum cts_status status = CTS_OK;
+    uint64_t hash[2] = {0, 0};
+    if (!kept || (!kept->count && !kept->race)) return CTS_OK;
+    const bool may_be_alike = !kept->race && !kept->is_global;
+    if (may_be_alike) hash_of(model, kept, hash);
+    if (!may_be_alike || !is_known(model, cta->cta, hash, &status, &worker->error)) {
+        if (!worker->race) worker->race = cts_race_new(&worker->error);
+        struct cts_race *const race = kept->race ? kept->race : worker->race;
+        if (!race) return CTS_MEMORY;
+        if (!kept->race) cts_race_begin(race, threads_of(model->launch), model->knows_fences);
+        status = replay(worker, kept, race);
+        size_t count;
+        const struct cts_race_pair *const pairs = cts_race_pairs(race, &count);
+        pthread_mutex_lock(&model->faults_lock);
+        if (!status) status = note_pairs(model, cta->cta, pairs, count, &worker->error);
+        if (!status && may_be_alike) status = remember(model, hash, pairs, count, &worker->error);
+        model->result->untold_race_launches += cts_race_is_over(race) && !model->is_untold;
+        model->is_untold |= cts_race_is_over(race);
+        pthread_mutex_unlock(&model->faults_lock);
+    }
+    cts_race_free(kept->race);
+    kept->race = NULL;
+    kept->count = kept->offsets.count = 0;
+    kept->is_global = kept->has_fences = false;
+    return status;
+}
+
+void cts_access_kept_free(struct cts_access_kept *kept)
+{
+    if (!kept) return;
+    cts_race_free(kept->race);
+    free(kept->items);
+    free(kept->offsets.items);
+    free(kept);
+}
+
+/* ---- a launch ---- */
+
+static uint32_t module_flags(const struct cts_access_model *model)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    const uint32_t kernel = model->launch->kernel;
+    if (kernel >= catalogue->kernel_count) return 0;
+    const uint32_t module = catalogue->kernels[kernel].module;
+    return module < catalogue->module_count ? catalogue->modules[module].flags : 0;
+}
+
+void cts_access_begin_races(struct cts_access_model *model, bool is_wanted)
+{
+    const uint32_t flags = module_flags(model);
+    model->finds_races = is_wanted && !model->options.per_launch && !model->options.costs_only &&
+                         !model->result->packed_lanes && !model->launch->dropped_accesses;
+    model->knows_barriers = flags & CTS_MODULE_BARRIERS;
+    model->knows_fences = flags & CTS_MODULE_FENCES;
+    model->has_shared_stores = model->has_cta_suspects = model->is_untold = false;
+}
+
+static void forget_alike(struct cts_access_model *model)
+{
+    for (size_t i = 0; i < model->alike.count; i++) free(model->alike.items[i].pairs);
+    model->alike.count = 0;
+    cts_map_release(&model->alike_of);
+}
+
+enum cts_status cts_access_find_cta_races(struct cts_access_model *model, struct cts_error *error)
+{
+    const enum cts_access_look look = model->look;
+    enum cts_status status = CTS_OK;
+    if (!model->finds_races || threads_of(model->launch) <= 1) return CTS_OK;
+    if (!model->has_shared_stores && !model->has_cta_suspects) return CTS_OK;
+    if (!model->knows_barriers) {
+        model->result->untold_race_launches++;
+    } else {
+        model->look = CTS_LOOK_RACES;
+        status = cts_access_read_launch(model, error);
+        model->look = look;
+        forget_alike(model);
+    }
+    cts_bits_clear(&model->cta_suspects);
+    return status;
+}
+
+void cts_access_races_release(struct cts_access_model *model)
+{
+    forget_alike(model);
+    free(model->alike.items);
+    cts_bits_clear(&model->cta_suspects);
+    for (unsigned i = 0; model->workers && i < model->worker_count; i++) {
+        cts_race_free(model->workers[i].race);
+        free(model->workers[i].warp_spans.items);
+    }
+}
