@@ -58,14 +58,15 @@ enum cts_operation {
     X(FENCE, 40, "fence")                     /* enum cts_fence_scope */                           \
     X(ASYNC_COPY, 41, "asynchronous copy") /* 1: the lane's next store to shared memory is one */  \
     X(ASYNC_COMMIT, 42, "commit of asynchronous copies") /* 1 */                                   \
-    X(ASYNC_WAIT, 43, "wait for asynchronous copies")    /* 1 + groups that may go on */
+    X(ASYNC_WAIT, 43, "wait for asynchronous copies")    /* 1 + groups that may go on */           \
+    X(SYNC_OTHER, 44, "other synchronisation")           /* 1: threads may have waited for others */
 
 enum cts_barrier_operation {
 #define X(name, number, text) CTS_BARRIER_##name = number,
     CTS_BARRIER_MAP(X)
 #undef X
         CTS_BARRIER_FIRST = 32,
-    CTS_BARRIER_LAST = 43
+    CTS_BARRIER_LAST = 44
 };
 /* Of modules.flags: which of these are recorded. */
 enum cts_module_flags { CTS_MODULE_BARRIERS = 8, CTS_MODULE_FENCES = 16 };

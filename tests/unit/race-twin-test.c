@@ -131,7 +131,7 @@ static void make(struct program *p)
 
 struct past {
     uint32_t thread, site, serial, clock, width, address;
-    bool stores, is_atomic, is_copy;
+    bool stores, is_atomic, is_strong, is_copy;
     uint32_t group, waited; /* a copy's: the clock of its thread when it had waited; 0: never */
     uint8_t space;
 };
@@ -212,6 +212,7 @@ static void do_access(struct twin *t, unsigned warp, const struct op *op)
                            .address = op->address[l],
                            .stores = op->stores,
                            .is_atomic = op->is_atomic,
+                           .is_strong = op->is_atomic || op->is_volatile,
                            .is_copy = op->kind == COPY,
                            .group = t->commits[thread],
                            .space = op->space};
@@ -220,7 +221,7 @@ static void do_access(struct twin *t, unsigned warp, const struct op *op)
             bool goes_on;
             if (x->serial == now.serial || x->space != now.space) continue;
             if (!(x->stores || x->is_atomic || now.stores || now.is_atomic)) continue;
-            if ((x->is_atomic && now.is_atomic) || is_before(t, x, thread, &goes_on)) continue;
+            if ((x->is_strong && now.is_strong) || is_before(t, x, thread, &goes_on)) continue;
             for (uint32_t b = now.address; b < now.address + now.width; b++)
                 if (b >= x->address && b < x->address + x->width) note(t, x, &now, b, goes_on);
         }

@@ -308,7 +308,7 @@ CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *mod
                                                     const struct cts_step *step,
                                                     struct cts_error *error);
 
-/* ---- cta-races.c: races inside a CTA ---- */
+/* ---- launch-races.c, cta-races.c: races inside a CTA ---- */
 
 /* What is recorded of the launch at hand. */
 void cts_access_begin_races(struct cts_access_model *model, bool is_wanted);
@@ -323,7 +323,8 @@ CTS_MUST_CHECK enum cts_status cts_access_take_race_run(struct cts_access_worker
                                                         const struct cts_walk_run *run);
 CTS_MUST_CHECK enum cts_status cts_access_end_race_cta(struct cts_access_worker *worker,
                                                        struct cts_access_cta *cta);
-void cts_access_kept_free(struct cts_access_kept *kept); /* NULL is fine */
+void cts_access_forget_alike(struct cts_access_model *model); /* the launch is over */
+void cts_access_kept_free(struct cts_access_kept *kept);      /* NULL is fine */
 void cts_access_races_release(struct cts_access_model *model);
 /* suspects.c: a race of a CTA in the rows of faults; the caller holds the lock. */
 CTS_MUST_CHECK enum cts_status cts_access_add_cta_race(struct cts_access_model *model, uint32_t cta,

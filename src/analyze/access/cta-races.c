@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/access/access-model.h"
+#include "common/hash.h"
 
 enum {
     KEPT_MAX = 1 << 20,  /* requests of a CTA; a longer one is replayed as it comes */
@@ -344,12 +345,6 @@ enum cts_status cts_access_take_race_run(struct cts_access_worker *worker,
 
 /* ---- CTAs that are alike ---- */
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
 /* Two hashes of all that the replay looks at. */
 static void hash_of(const struct cts_access_model *model, const struct cts_access_kept *kept,
                     uint64_t hash[2])
@@ -364,13 +359,13 @@ static void hash_of(const struct cts_access_model *model, const struct cts_acces
                                   (uint64_t)k->warp << 32 | (uint32_t)k->space << 16 |
                                       (uint32_t)k->pattern << 8 | k->row_lanes};
         for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
-            hash[0] = mix(hash[0], words[w]);
-            hash[1] = mix(hash[1] + words[w], UINT64_C(0xd1b54a32d192ed03));
+            hash[0] = cts_hash_fold(hash[0], words[w]);
+            hash[1] = cts_hash_mix(hash[1] + words[w]);
         }
     }
     for (size_t i = 0; i < kept->offsets.count; i++) {
-        hash[0] = mix(hash[0], kept->offsets.items[i]);
-        hash[1] = mix(hash[1] + kept->offsets.items[i], UINT64_C(0xd1b54a32d192ed03));
+        hash[0] = cts_hash_fold(hash[0], kept->offsets.items[i]);
+        hash[1] = cts_hash_mix(hash[1] + kept->offsets.items[i]);
     }
 }
 
@@ -440,6 +435,7 @@ enum cts_status cts_access_end_race_cta(struct cts_access_worker *worker,
         status = replay(worker, kept, race);
         size_t count;
         const struct cts_race_pair *const pairs = cts_race_pairs(race, &count);
+        if (cts_race_is_over(race)) count = 0;
         pthread_mutex_lock(&model->faults_lock);
         if (!status) status = note_pairs(model, cta->cta, pairs, count, &worker->error);
         if (!status && may_be_alike) status = remember(model, hash, pairs, count, &worker->error);
@@ -463,55 +459,18 @@ void cts_access_kept_free(struct cts_access_kept *kept)
     free(kept);
 }
 
-/* ---- a launch ---- */
+/* ---- after a launch ---- */
 
-static uint32_t module_flags(const struct cts_access_model *model)
-{
-    const struct cts_catalogue *const catalogue = model->catalogue;
-    const uint32_t kernel = model->launch->kernel;
-    if (kernel >= catalogue->kernel_count) return 0;
-    const uint32_t module = catalogue->kernels[kernel].module;
-    return module < catalogue->module_count ? catalogue->modules[module].flags : 0;
-}
-
-void cts_access_begin_races(struct cts_access_model *model, bool is_wanted)
-{
-    const uint32_t flags = module_flags(model);
-    model->finds_races = is_wanted && !model->options.per_launch && !model->options.costs_only &&
-                         !model->result->packed_lanes && !model->launch->dropped_accesses;
-    model->knows_barriers = flags & CTS_MODULE_BARRIERS;
-    model->knows_fences = flags & CTS_MODULE_FENCES;
-    model->has_shared_stores = model->has_cta_suspects = model->is_untold = false;
-}
-
-static void forget_alike(struct cts_access_model *model)
+void cts_access_forget_alike(struct cts_access_model *model)
 {
     for (size_t i = 0; i < model->alike.count; i++) free(model->alike.items[i].pairs);
     model->alike.count = 0;
     cts_map_release(&model->alike_of);
 }
 
-enum cts_status cts_access_find_cta_races(struct cts_access_model *model, struct cts_error *error)
-{
-    const enum cts_access_look look = model->look;
-    enum cts_status status = CTS_OK;
-    if (!model->finds_races || threads_of(model->launch) <= 1) return CTS_OK;
-    if (!model->has_shared_stores && !model->has_cta_suspects) return CTS_OK;
-    if (!model->knows_barriers) {
-        model->result->untold_race_launches++;
-    } else {
-        model->look = CTS_LOOK_RACES;
-        status = cts_access_read_launch(model, error);
-        model->look = look;
-        forget_alike(model);
-    }
-    cts_bits_clear(&model->cta_suspects);
-    return status;
-}
-
 void cts_access_races_release(struct cts_access_model *model)
 {
-    forget_alike(model);
+    cts_access_forget_alike(model);
     free(model->alike.items);
     cts_bits_clear(&model->cta_suspects);
     for (unsigned i = 0; model->workers && i < model->worker_count; i++) {

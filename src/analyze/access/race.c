@@ -47,7 +47,7 @@ struct node {
     uint32_t before, now; /* lanes: of earlier requests, of the last one */
     uint16_t warp;
     uint8_t bytes; /* of the word, a bit each */
-    bool is_store, is_atomic;
+    bool is_store, is_atomic, is_volatile;
     uint32_t copy; /* asynchronous: index in copies + 1 */
 };
 
@@ -78,7 +78,7 @@ struct meeting {
 
 struct cts_race {
     uint32_t thread_count, phase, serial;
-    bool has_fences, is_over;
+    bool has_fences, is_over; /* is_over: more orders the threads than is known */
     uint32_t clock[CTS_RACE_THREADS_MAX];
     struct clocks *seen;    /* by thread */
     struct clocks **fenced; /* by thread, what it knew at its last fence; NULL */
@@ -330,7 +330,8 @@ static bool may_race(const struct node *node, const struct touch *touch)
 {
     const struct cts_race_access *const access = touch->access;
     if (!(node->bytes & touch->bytes)) return false;
-    if (node->is_atomic && access->is_atomic) return false;
+    if ((node->is_atomic || node->is_volatile) && (access->is_atomic || access->is_volatile))
+        return false;
     return node->is_store || node->is_atomic || access->is_store || access->is_atomic;
 }
 
@@ -434,6 +435,7 @@ static enum cts_status touch_word(struct cts_race *race, const struct touch *tou
                                                          .bytes = touch->bytes,
                                                          .is_store = access->is_store,
                                                          .is_atomic = access->is_atomic,
+                                                         .is_volatile = access->is_volatile,
                                                          .copy = touch->copy};
     word->first = (uint32_t)race->nodes.count++;
     return CTS_OK;
@@ -781,6 +783,9 @@ enum cts_status cts_race_barrier(struct cts_race *race, uint32_t operation, uint
         return arrive(race, &race->barriers[GRID], 0, warp, mask, true, error);
     case CTS_BARRIER_CLUSTER_WAIT:
         return arrive(race, &race->barriers[CLUSTER], 0, warp, mask, true, error);
+    case CTS_BARRIER_SYNC_OTHER:
+        race->is_over = true;
+        return CTS_OK;
     case CTS_BARRIER_WARP_SYNC:
         return meet(race, warp, mask, (uint32_t)argument, error);
     default:

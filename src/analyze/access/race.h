@@ -4,9 +4,9 @@
  * The accesses and barriers of the CTA are replayed in the order in which they were recorded. What
  * orders them (CTS_BARRIER_MAP in trace/access.h): barriers of all or some of its threads,
  * __syncwarp, mbarriers, barriers of the grid, and a store or atomic of a word behind a fence that
- * another thread's volatile load or atomic comes upon later. Atomics do not race with one another,
- * nor do lanes that store one byte in one request. An asynchronous copy goes on until its thread
- * has waited for it.
+ * another thread's volatile load or atomic comes upon later. Atomics and volatile accesses do not
+ * race with one another, nor do lanes that store one byte in one request. An asynchronous copy goes
+ * on until its thread has waited for it.
  *
  * Each thread has a vector clock; see race.c. Not thread-safe: one struct cts_race a thread. */
 #ifndef CTS_ACCESS_RACE_H
@@ -63,7 +63,8 @@ CTS_MUST_CHECK enum cts_status cts_race_barrier(struct cts_race *race, uint32_t 
 
 /* What has been found since cts_race_begin(); borrowed, valid until the next call. */
 const struct cts_race_pair *cts_race_pairs(const struct cts_race *race, size_t *count);
-/* Whether more words are signals than are kept: some races may not have been found. */
+/* Whether threads may have waited for each other in ways that are not known, or more words are
+ * signals than are kept: what was found may be none. */
 bool cts_race_is_over(const struct cts_race *race);
 
 #endif

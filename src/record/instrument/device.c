@@ -377,7 +377,8 @@ static void mark_instruction(struct device_pass *pass, struct function_state *st
 {
     struct cts_memory_accesses accesses;
     struct cts_events events;
-    cts_find_events(instruction, &events);
+    events.count = 0;
+    if (!pass->options.leave_out_barriers) cts_find_events(instruction, &events);
     for (unsigned i = 0; i < events.count; i++)
         mark_event(pass, state, instruction, &events.items[i]);
     cts_find_accesses(pass->layout, instruction, &accesses);
@@ -577,9 +578,11 @@ int cts_device_pass(LLVMModuleRef module)
     cts_note_variables(&pass.notes);
     note_left_out_sources(&pass);
     if (pass.options.for_cpu) unite_managed(&pass);
-    cts_notes_finish(&pass.notes, (pass.options.record_values ? CTS_FILE_VALUES : 0) |
-                                      (pass.options.record_locals ? CTS_FILE_LOCALS : 0) |
-                                      CTS_FILE_BARRIERS | CTS_FILE_FENCES);
+    cts_notes_finish(
+        &pass.notes,
+        (pass.options.record_values ? CTS_FILE_VALUES : 0) |
+            (pass.options.record_locals ? CTS_FILE_LOCALS : 0) |
+            (pass.options.leave_out_barriers ? 0 : CTS_FILE_BARRIERS | CTS_FILE_FENCES));
     cts_drop_event_calls(module);
     if (pass.options.drop_marks) {
         drop_marks(pass.access_mark);

@@ -47,6 +47,7 @@
  *   CTS_SOURCES     regular expression of source files to instrument [all]
  *   CTS_STRICT      1: an integer division by zero is a fault (CPU device)
  *   CTS_LOCALS      1: record local memory too
+ *   CTS_BARRIERS    0: leave out barriers, fences and asynchronous copies (to measure their cost)
  *   CTS_VALUES      1: record values
  *   CTS_HOST_ACCESSES  1: record the host's accesses (host pass)
  *   CTS_RDC         1: device functions and variables may be shared between translation units

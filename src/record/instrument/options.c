@@ -50,6 +50,7 @@ bool cts_plugin_options_read(struct cts_plugin_options *options, LLVMModuleRef m
     *options = (struct cts_plugin_options){
         .for_cpu = device && !strcmp(device, "cpu"),
         .record_locals = is_on("CTS_LOCALS"),
+        .leave_out_barriers = getenv("CTS_BARRIERS") && !strcmp(getenv("CTS_BARRIERS"), "0"),
         .record_values = is_on("CTS_VALUES"),
         .record_host_accesses = is_on("CTS_HOST_ACCESSES"),
         .separate_units = is_on("CTS_RDC"),

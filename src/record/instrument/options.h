@@ -10,6 +10,7 @@
 struct cts_plugin_options {
     bool for_cpu;
     bool record_locals;
+    bool leave_out_barriers;
     bool record_values;
     bool record_host_accesses;
     bool drop_marks;     /* CTS_MARKS=drop */

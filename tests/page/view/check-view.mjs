@@ -66,8 +66,8 @@ const parts = {
         assert.match(await text(first), /d_counts\[0\] 4 B 256 256 atomics 480/);
         await first.locator("button").first().click();
         assert.match(await text(pane(page, "conflicts").locator(".touches li").first()), /atomic add by CTA 0, warp 0, lane 0/);
-        await pane(page, "conflicts").getByRole("radio", { name: "possible races" }).click();
-        assert.match(await text(pane(page, "conflicts")), /No such conflicts/);
+        // What races, the findings say, which know the barriers.
+        assert.equal(await pane(page, "conflicts").getByRole("radio", { name: "possible races" }).count(), 0);
         await close();
 
         // Banks: 32 words of bank 0; padded, a word of each.

@@ -1,5 +1,4 @@
-// Bytes that more than one warp touched, with who did what to them. Recorded accesses have no exact
-// order between warps: whether a conflict can happen is for the reader to judge.
+// Bytes that more than one warp touched, with who did what to them, whatever orders them.
 import { useState } from "preact/hooks";
 import { bytes, count } from "../format";
 import { useAsk } from "./ask";
@@ -10,11 +9,11 @@ import type { Conflict, Space } from "./source";
 import { hex, isFiltered } from "./state";
 
 const SHOWN = 200;
-type Which = "all" | "written" | "races";
+type Which = "all" | "written";
 
-// A tile that warps fill and others read is ordered by a barrier, as a rule: only several writers alarm.
+// Whether any of them race, the findings say: they know the barriers.
 const verdictOf = (c: Conflict): [string, string] =>
-    !c.writers ? ["good", "only read"] : c.atomic ? ["fair", "atomics"] : c.writers === 1 ? ["fair", "written by one, read by others"] : ["poor", "written by several"];
+    !c.writers ? ["good", "only read"] : c.atomic ? ["fair", "atomics"] : c.writers === 1 ? ["fair", "written by one, read by others"] : ["fair", "written by several"];
 
 export function ConflictsView() {
     const model = useModel(), { launch, state } = model, spaces = launch.spaces.map((s) => s.space);
@@ -23,11 +22,11 @@ export function ConflictsView() {
     const space = picked && spaces.includes(picked) ? picked : wanted;
     const answer = useAsk(launch.launch, spaces.length ? `conflicts|${space}|${JSON.stringify(state.filter)}` : null, (signal) => model.source.conflicts(launch.launch, state.filter, space, SHOWN, signal));
     if (!launch.spaces.length) return <Unrecorded />;
-    const all = answer.data?.rows ?? [], rows = all.filter((c) => which === "all" || (which === "written" ? c.writers > 0 : c.writers > 0 && !c.atomic));
+    const all = answer.data?.rows ?? [], rows = all.filter((c) => which === "all" || c.writers > 0);
     return (
         <>
             <Head tools={<>
-                <Choice label="Which conflicts" value={which} options={[["all", "all"], ["written", "written"], ["races", "possible races"]]} onChoose={setWhich} />
+                <Choice label="Which conflicts" value={which} options={[["all", "all"], ["written", "written"]]} onChoose={setWhich} />
                 {spaces.length > 1 && <Choice label="Space of the conflicts" value={space} options={spaces.map((s): [Space, string] => [s, s])} onChoose={setPicked} />}
             </>}>
                 <b>{answer.data ? count(answer.data.total) : "…"}</b> {plural(answer.data?.total ?? 0, "range")} of bytes <span class="soft">touched by more than one warp{space === "shared" ? " of a CTA" : ""}</span>

@@ -85,6 +85,7 @@ extern struct cts_memory {
     uint32_t rank;
     void *patches;
     bool global, shared, local; /* spaces that are recorded */
+    bool barriers;              /* barriers, too */
     bool values;                /* what is loaded and stored, too */
     bool empty;                 /* for measurements: patches that do nothing */
     bool discard;               /* for measurements: records are forgotten */

@@ -195,7 +195,9 @@ void cts_module_make_row(struct cts_memory_module *module)
         .checksum = sum,
         .flags = (cts_memory.local ? CTS_FILE_LOCALS : 0) |
                  (cts_memory.values && !module->instrumented ? CTS_FILE_VALUES : 0) |
-                 (module->instrumented ? cts_instrumented_flags(module->instrumented) : 0),
+                 (module->instrumented  ? cts_instrumented_flags(module->instrumented)
+                  : cts_memory.barriers ? CTS_FILE_BARRIERS
+                                        : 0),
     };
     cts_catalogue_add_module(cts_memory.catalogue, &row);
     if (module->instrumented) cts_instrumented_add_rows(module->instrumented, row.module);
@@ -261,6 +263,27 @@ static const char *with_values(const char *patch)
     return patch;
 }
 
+/* Barriers, if they are wanted and this Sanitizer takes their patches. */
+static void put_barrier_patches(CUmodule module)
+{
+    static const struct {
+        Sanitizer_InstructionId id;
+        const char *patch;
+    } patches[] = {
+        {SANITIZER_INSTRUCTION_BARRIER, "cts_patch_barrier"},
+        {SANITIZER_INSTRUCTION_SYNCWARP, "cts_patch_syncwarp"},
+        {SANITIZER_INSTRUCTION_CUDA_BARRIER, "cts_patch_mbarrier"},
+    };
+    for (size_t i = 0; cts_memory.barriers && i < sizeof patches / sizeof *patches; i++) {
+        const SanitizerResult result =
+            cts_sanitizer.sanitizerPatchInstructions(patches[i].id, module, patches[i].patch);
+        if (result == SANITIZER_SUCCESS) continue;
+        cts_memory.barriers = false;
+        cts_memory_say("warning", "barriers are not recorded: %s: %s", patches[i].patch,
+                       cts_sanitizer_text(result));
+    }
+}
+
 static bool put_patches(CUmodule module)
 {
     static const struct {
@@ -296,6 +319,7 @@ static bool put_patches(CUmodule module)
                                                 "cts_patch_empty");
         return true;
     }
+    put_barrier_patches(module);
     if (cts_memory.local)
         (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, module,
                                             with_values("cts_patch_local"));
@@ -489,6 +513,7 @@ uint32_t cts_module_site(void *unused, const struct cts_ring_record *record)
     if (place) {
         if (!*place) *place = (uint64_t)cts_module_add_site(range, record) + 1;
         site = (uint32_t)(*place - 1);
+        if (record->space == CTS_RING_BARRIER) site |= CTS_RING_BARRIER_SITE;
     }
     pthread_mutex_unlock(&lock);
     return site;

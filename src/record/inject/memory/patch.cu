@@ -545,6 +545,37 @@ PATCH cts_patch_bulk_reduction(void *user, uint64_t pc, uint64_t to, uint32_t, u
     return SANITIZER_PATCH_SUCCESS;
 }
 
+/* ---- barriers: recorded before the lanes wait ---- */
+
+HOT void record_barrier(void *user, uint64_t pc, uint32_t kind, uint64_t argument)
+{
+    call c;
+    if (begin(c, user, pc, kind, CTS_RING_STORE, CTS_RING_BARRIER)) record_warp(c, argument);
+}
+
+/* An arrival without waiting comes here, too, and cannot be told from a wait. Only barriers of a
+ * part of the CTA are arrived at so. */
+PATCH cts_patch_barrier(void *user, uint64_t pc, uint32_t number, uint32_t threads, uint32_t)
+{
+    const uint32_t all = blockDim.x * blockDim.y * blockDim.z;
+    const bool is_of_all = threads == 0 || threads >= all;
+    record_barrier(user, pc, is_of_all ? CTS_RING_CTA_SYNC : CTS_RING_SYNC_OTHER, 1 + number);
+    return SANITIZER_PATCH_SUCCESS;
+}
+
+PATCH cts_patch_syncwarp(void *user, uint64_t pc, uint32_t mask)
+{
+    record_barrier(user, pc, CTS_RING_WARP_SYNC, mask);
+    return SANITIZER_PATCH_SUCCESS;
+}
+
+/* An mbarrier: when a wait for it ends is not told. */
+PATCH cts_patch_mbarrier(void *user, uint64_t pc, void *, uint32_t, uint32_t)
+{
+    record_barrier(user, pc, CTS_RING_SYNC_OTHER, 1);
+    return SANITIZER_PATCH_SUCCESS;
+}
+
 /* For measurements: what a call costs that does nothing. */
 PATCH cts_patch_empty(void *, uint64_t, void *, uint32_t, uint32_t, const void *)
 {

@@ -77,6 +77,10 @@ static void name_function(const struct cts_code_range *range, uint64_t offset_by
 
 static uint8_t operation_of(const struct cts_ring_record *record, const struct cts_sass *sass)
 {
+    if (record->space == CTS_RING_BARRIER)
+        return 1u << record->width_log2 == CTS_RING_CTA_SYNC    ? CTS_BARRIER_CTA_SYNC
+               : 1u << record->width_log2 == CTS_RING_WARP_SYNC ? CTS_BARRIER_WARP_SYNC
+                                                                : CTS_BARRIER_SYNC_OTHER;
     static const uint8_t operations[4] = {CTS_LOAD, CTS_STORE, CTS_ATOMIC_OTHER, CTS_ATOMIC_OTHER};
     const uint8_t operation = operations[record->operation & 3];
     return operation == CTS_ATOMIC_OTHER && sass && sass->kind == CTS_SASS_ATOMIC ? sass->operation
@@ -87,7 +91,7 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
                              const struct cts_ring_record *record)
 {
     static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
-                                      CTS_SPACE_GLOBAL};
+                                      CTS_SPACE_BARRIER};
     struct cts_memory_module *const module = range->module;
     const uint64_t offset_bytes = (uint64_t)(record->pc - range->first) << CTS_RING_PC_SHIFT;
     const bool is_inside = record->pc - range->first < range->count;
@@ -105,7 +109,7 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
         .operation =
             operation_of(record, cts_cubin_mark_at(&module->cubin, function, offset_bytes)),
         .space = spaces[record->space & 3],
-        .width_bytes = 1u << record->width_log2,
+        .width_bytes = record->space == CTS_RING_BARRIER ? 0 : 1u << record->width_log2,
         .source = place.line ? cts_module_source(module, place.file) : CTS_NONE,
         .line = place.line,
         .inlined_at = calls,

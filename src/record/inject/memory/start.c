@@ -271,6 +271,8 @@ static void start(void)
     cts_memory.catalogue = cts_collector_catalogue(cts_memory.collector);
     cts_memory.rank = cts_catalogue_rank(cts_memory.catalogue);
     cts_memory.values = environment->values;
+    const char *const barriers = getenv("CTASCOPE_BARRIERS");
+    cts_memory.barriers = barriers && strcmp(barriers, "1") == 0;
     cts_memory.empty = mode && strcmp(mode, "empty") == 0;
     cts_memory.discard = mode && strcmp(mode, "discard") == 0;
     recorded_pid = getpid();
