@@ -158,7 +158,7 @@ static void build_environment(struct cc_list *list, const struct cc_process *pro
 {
     for (char **at = environ; *at; at++)
         if (strncmp(*at, "CTS_", 4) != 0 || strncmp(*at, "CTS_NOTES", 9) == 0 ||
-            strncmp(*at, "CTS_VERIFY", 10) == 0)
+            strncmp(*at, "CTS_BARRIERS", 12) == 0 || strncmp(*at, "CTS_VERIFY", 10) == 0)
             cc_list_add(list, *at);
     cc_list_add_all(list, &process->settings);
 }

@@ -5,10 +5,11 @@
  * between which all CTAs have met at a barrier of the grid do not race: those between two of them
  * are an *epoch*, and uses of different epochs are not compared. One CTA hands a byte on to another
  * if it is done with the byte before it fences and updates some word X, and the other has looked at
- * X before its first access to the byte, where at least one of them takes X by an atomic. A byte
- * counts as ordered if one X does that for all its CTAs: each that stores it updates X afterwards,
- * and each but one looks at X before. Whether the program then waits for the right value is not
- * recorded. Nor are fences in programs that are not instrumented: a result says so.
+ * X before its first access to the byte. Where fences are not recorded, one of them has to take X
+ * by an atomic. X itself is then no race either, if nobody takes it but by atomics and volatile. A
+ * byte counts as ordered if one X does that for all its CTAs: each that stores it updates X
+ * afterwards, and each but one looks at X before. Whether the program then waits for the right
+ * value is not recorded. Nor are fences in programs that are not instrumented: a result says so.
  *
  * Called with the lock of the faults. */
 #include <stdlib.h>
@@ -42,6 +43,7 @@ enum cts_status cts_access_note_use(struct cts_access_model *model,
         last->epoch == use->epoch) {
         last->last = use->last;
         last->stores |= use->stores;
+        last->is_weak |= use->is_weak;
         return CTS_OK;
     }
     return add_use(uses, use, error);
@@ -71,6 +73,7 @@ static void sort_uses(struct cts_access_uses *uses)
             if (use->last > last->last) last->last = use->last;
             if (use->first < last->first) last->first = use->first;
             last->stores |= use->stores;
+            last->is_weak |= use->is_weak;
             last->is_atomic |= use->is_atomic;
             last->updates = last->updates > use->updates ? last->updates : use->updates;
             last->looks = last->looks < use->looks ? last->looks : use->looks;
@@ -116,7 +119,7 @@ static bool orders(const struct cts_access_model *model, size_t begin, size_t en
         if (!s || (uses[i].stores && s->updates <= uses[i].last)) return false;
         first_comers += s->looks >= uses[i].first;
     }
-    return is_atomic && first_comers <= 1;
+    return (is_atomic || model->knows_fences) && first_comers <= 1;
 }
 
 /* How the bytes are counted that a word orders. */
@@ -141,18 +144,33 @@ static uint64_t *counter_of(struct cts_access_result *result, const struct cts_a
 }
 
 /* What orders the uses of one byte in one epoch: where it is counted; NULL: nothing does. */
-static uint64_t *order_of(const struct cts_access_model *model, const struct cts_access_use *uses,
+static uint64_t *order_of(struct cts_access_model *model, const struct cts_access_use *uses,
                           size_t use_count)
 {
     for (size_t begin = 0, end = 0; next_word(&model->signals, &begin, &end);)
         if (signal_of(&model->signals, begin, end, uses->cta) &&
-            orders(model, begin, end, uses, use_count))
+            orders(model, begin, end, uses, use_count)) {
+            model->signals.items[begin].orders_others = true;
             return counter_of(model->result, &model->signals, begin, end);
+        }
     return NULL;
 }
 
+/* Whether a byte is of a word that orders others, and all its uses are made for that. */
+static bool is_of_flag(const struct cts_access_model *model, size_t begin, size_t end)
+{
+    const struct cts_access_use *const uses = model->uses.items;
+    for (size_t i = begin; i < end; i++)
+        if (uses[i].is_weak) return false;
+    for (size_t first = 0, behind = 0; next_word(&model->signals, &first, &behind);) {
+        const struct cts_access_use *const word = &model->signals.items[first];
+        if (word->orders_others && uses[begin].address - word->address < 4) return true;
+    }
+    return false;
+}
+
 /* The same of all epochs: [begin, end) are the uses of one byte. */
-static uint64_t *order_of_byte(const struct cts_access_model *model, size_t begin, size_t end)
+static uint64_t *order_of_byte(struct cts_access_model *model, size_t begin, size_t end)
 {
     const struct cts_access_use *const items = model->uses.items;
     uint64_t *counter = &model->result->grid_bytes;
@@ -190,11 +208,35 @@ static void clear_byte(struct cts_bits *suspects, uint64_t address)
 /* Words with many signals times bytes with many uses: so many comparisons at most. */
 enum { COMPARISONS_MAX = 1 << 26 };
 
+static void take(struct cts_access_model *model, uint64_t address, uint64_t *counter)
+{
+    clear_byte(&model->suspects, address);
+    ++*counter;
+    model->result->ordered_bytes++;
+    model->result->fences_unknown |= !model->knows_fences && counter != &model->result->grid_bytes;
+}
+
+/* The words themselves that order others; whether any byte is left. */
+static bool take_flags(struct cts_access_model *model, bool is_known)
+{
+    const struct cts_access_uses *const uses = &model->uses;
+    bool any = false;
+    for (size_t i = 0, end; i < uses->count; i = end) {
+        const uint64_t address = uses->items[i].address;
+        for (end = i + 1; end < uses->count && uses->items[end].address == address;) end++;
+        if (!cts_bits_get(&model->suspects, CTS_SUSPECT_RACE, address)) continue;
+        if (is_known && is_of_flag(model, i, end))
+            take(model, address, &model->result->flag_bytes);
+        else
+            any = true;
+    }
+    return any;
+}
+
 bool cts_access_take_ordered(struct cts_access_model *model)
 {
     struct cts_access_uses *const uses = &model->uses;
     uint64_t left = COMPARISONS_MAX;
-    bool any = false;
     sort_uses(uses);
     sort_uses(&model->signals);
     for (size_t i = 0, end; i < uses->count; i = end) {
@@ -204,16 +246,9 @@ bool cts_access_take_ordered(struct cts_access_model *model)
         left -= needed < left ? needed : left;
         const bool is_known = left && !uses->is_over && !model->signals.is_over;
         uint64_t *const counter = is_known ? order_of_byte(model, i, end) : NULL;
-        if (counter) {
-            clear_byte(&model->suspects, address);
-            ++*counter;
-            model->result->ordered_bytes++;
-            model->result->fences_unknown |=
-                !model->knows_fences && counter != &model->result->grid_bytes;
-        } else {
-            any = true;
-        }
+        if (counter) take(model, address, counter);
     }
+    const bool any = take_flags(model, left && !uses->is_over && !model->signals.is_over);
     uses->count = model->signals.count = 0;
     uses->is_over = model->signals.is_over = false;
     return any;

@@ -281,7 +281,8 @@ static enum cts_status note_signals(const struct again *again)
                                                .cta = again->cta->cta,
                                                .first = moment,
                                                .last = moment,
-                                               .stores = again->stores};
+                                               .stores = again->stores,
+                                               .is_weak = !is_atomic && !site->is_volatile};
             if (cts_bits_get(&model->suspects, CTS_SUSPECT_RACE, at))
                 status = cts_access_note_use(model, &use, &again->worker->error);
         }
