@@ -396,6 +396,11 @@ void cts_catalogue_add_launch(struct cts_catalogue_writer *writer, const struct 
     atomic_fetch_add(&header->launches_complete, 1);
 }
 
+void cts_catalogue_update_launch(struct cts_catalogue_writer *writer, const struct cts_launch *row)
+{
+    if (!is_inherited(writer)) add_row(writer, CTS_TABLE_LAUNCHES, row);
+}
+
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
                                const char *text)
 {

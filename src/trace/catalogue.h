@@ -293,6 +293,8 @@ void cts_catalogue_add_skipped(struct cts_catalogue_writer *writer, const struct
 void cts_catalogue_add_stream(struct cts_catalogue_writer *writer,
                               const struct cts_cuda_stream *row);
 void cts_catalogue_add_launch(struct cts_catalogue_writer *writer, const struct cts_launch *row);
+/* More is known of a launch that was added and whose end comes later, or is known already. */
+void cts_catalogue_update_launch(struct cts_catalogue_writer *writer, const struct cts_launch *row);
 void cts_catalogue_add_copy(struct cts_catalogue_writer *writer, const struct cts_copy *row);
 void cts_catalogue_add_allocation(struct cts_catalogue_writer *writer,
                                   const struct cts_allocation *row);

@@ -179,6 +179,13 @@ static void find_layout(const struct cts_access *access, const uint64_t addresse
     }
     if (!constant) {
         const bool rows = access->pattern == CTS_PATTERN_TWO_LEVEL;
+        if (rows && access->s1 == 0) { /* each row the same bytes: as if there were one */
+            const bool dense =
+                access->s0 == (int32_t)width_bytes || access->s0 == -(int32_t)width_bytes;
+            cost->layout = dense ? CTS_LAYOUT_DENSE : CTS_LAYOUT_STRIDED;
+            cost->stride_bytes = access->s0;
+            return;
+        }
         cost->layout = rows ? CTS_LAYOUT_TWO_LEVEL : CTS_LAYOUT_IRREGULAR;
         if (!rows) return;
         cost->row_is_uniform = access->s0 == 0;

@@ -533,7 +533,7 @@ static void hermitian()
 // 16 bits in, 32 between, rounded once at the end; integers exactly.
 static void mixed()
 {
-    const int m = 17, n = 9, k = 33;
+    const int m = 16, n = 8, k = 32; // cuBLAS wants fours of integers
     std::vector<__half> a(m * k), b(k * n), c(m * n, __half(0.0f));
     std::vector<signed char> p(m * k), q(k * n);
     std::vector<int> r(m * n);

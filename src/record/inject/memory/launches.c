@@ -154,7 +154,7 @@ void cts_launch_counts(void *unused, uint32_t number, const struct cts_stream_co
         entry->row.records += counts->records;
         entry->row.accesses += counts->accesses;
         entry->row.dropped_accesses += counts->dropped_accesses;
-        cts_catalogue_add_launch(cts_memory.catalogue, &entry->row);
+        cts_catalogue_update_launch(cts_memory.catalogue, &entry->row);
     }
     pthread_mutex_unlock(&lock);
 }
