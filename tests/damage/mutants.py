@@ -374,7 +374,9 @@ def names_loss(verb, out, err):
     """Whether an answer says that it is one of a part."""
     if any(words in err for words in ("lower bound", "is missing", "cannot read 'run")):
         return True
-    if verb in ("report", "records", "rows"):
+    if verb == "report":  # captions of figures and the page's code have the words as well
+        return b'"lower_bound": true' in out
+    if verb in ("records", "rows"):
         return b"LOWER BOUND" in out or b"lower bound" in out
     try:
         answer = json.loads(out)
