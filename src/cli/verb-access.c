@@ -96,6 +96,8 @@ static int judge(const struct cts_arguments *arguments, const struct request *re
                  const struct cts_access_result *result)
 {
     size_t failures = 0;
+    if (request->fail_on && strcmp(request->fail_on, "race") && !request->by_site)
+        failures += result->faulted_launches;
     for (size_t i = 0; request->fail_on && i < result->finding_count; i++) {
         const struct cts_finding *const finding = &result->findings[i];
         if (request->by_site && result->sites[finding->site].site != request->site) continue;

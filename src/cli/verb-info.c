@@ -12,6 +12,7 @@
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
+#include "report/faults.h"
 #include "report/gaps.h"
 #include "trace/recording.h"
 
@@ -184,6 +185,26 @@ static enum cts_status print_kernels(const struct cts_catalogue *catalogue,
     return status;
 }
 
+static void print_constants(const struct cts_catalogue *catalogue)
+{
+    if (cts_catalogue_lacks_constants(catalogue))
+        print_line("constant memory:", "not recorded (unmodified GPU programs)");
+}
+
+static void print_faults(const struct cts_catalogue *catalogue)
+{
+    char place[40];
+    if (catalogue->fault_count) printf("\nFaults\n");
+    for (size_t i = 0; i < catalogue->fault_count && i < MESSAGES_MAX; i++) {
+        const struct cts_launch_fault *const fault = &catalogue->faults[i];
+        snprintf(place, sizeof place, "launch %u:", fault->launch);
+        print_line(place, "%s", or_unknown(fault->text));
+    }
+    if (catalogue->fault_count > MESSAGES_MAX)
+        printf("  ... and %zu more: ctascope dump --table faults\n",
+               catalogue->fault_count - MESSAGES_MAX);
+}
+
 static void print_messages(const struct cts_catalogue *catalogue)
 {
     char place[4200];
@@ -219,7 +240,9 @@ static enum cts_status render_table(const struct cts_recording *recording,
     print_origin(catalogue);
     print_totals(catalogue, summary);
     print_gaps(recording, summary);
+    print_constants(catalogue);
     const enum cts_status status = print_kernels(catalogue, summary, full_names, error);
+    if (!status) print_faults(catalogue);
     if (!status) print_messages(catalogue);
     return status;
 }
@@ -368,6 +391,9 @@ static enum cts_status render_json(const struct cts_recording *recording,
         json_totals(&json, catalogue, summary);
         json_kernels(&json, catalogue, summary);
         json_messages(&json, catalogue);
+        cts_json_faults(&json, catalogue);
+        cts_json_member_bool(&json, "constant_memory_recorded",
+                             !cts_catalogue_lacks_constants(catalogue));
         cts_json_key(&json, "missing");
         cts_json_open_array(&json);
         cts_json_gap_lines(&json, &catalogue->gaps);

@@ -9,6 +9,7 @@
 #include "common/short-names.h"
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
+#include "report/faults.h"
 #include "report/gaps.h"
 
 /* ---- names ---- */
@@ -326,6 +327,24 @@ static void print_finding(const struct cts_access_report *report, size_t number,
                             cts_finding_remedy(finding));
 }
 
+/* What happened in launches of which nothing else is concluded: before all findings. */
+static size_t print_faults(const struct cts_access_report *report, FILE *file)
+{
+    enum { SHOWN = 5 };
+    const struct cts_catalogue *const catalogue = report->catalogue;
+    if (!report->result->faulted_launches) return 0;
+    for (size_t i = 0; i < catalogue->fault_count && i < SHOWN; i++)
+        fprintf(file,
+                "%3zu. fault: %s.\n     The launch (%u) ended there: nothing else is concluded "
+                "of it. Fix: correct the access or the condition.\n",
+                i + 1, catalogue->faults[i].text ? catalogue->faults[i].text : "?",
+                catalogue->faults[i].launch);
+    if (catalogue->fault_count > SHOWN)
+        fprintf(file, "     ... and %zu more: ctascope dump --table faults\n",
+                catalogue->fault_count - SHOWN);
+    return catalogue->fault_count < SHOWN ? catalogue->fault_count : SHOWN;
+}
+
 /* Some of either sort, so that a program with many faults still shows what is slow. */
 static void print_findings(const struct cts_access_report *report,
                            const struct cts_short_names *kernels, FILE *file)
@@ -333,6 +352,7 @@ static void print_findings(const struct cts_access_report *report,
     enum { FAULTS_SHOWN = 5, SHOWN = 8, NAME_BYTES = 40 };
     const struct cts_access_result *const r = report->result;
     char name[NAME_BYTES];
+    const size_t first = print_faults(report, file);
     size_t faults = 0, shown = 0, left = 0;
     for (size_t i = 0; i < r->finding_count; i++) {
         const bool is_fault = cts_finding_is_fault(r->findings[i].kind);
@@ -342,7 +362,7 @@ static void print_findings(const struct cts_access_report *report,
             continue;
         }
         faults += is_fault;
-        print_finding(report, ++shown, &r->findings[i],
+        print_finding(report, first + ++shown, &r->findings[i],
                       report->full_names || !kernel_of(report, &r->findings[i])
                           ? kernel_of(report, &r->findings[i])
                           : cts_short_name_fitted(kernels, i, name, sizeof name),
@@ -351,7 +371,8 @@ static void print_findings(const struct cts_access_report *report,
     if (left) cts_print_paragraph(file, 5, "     ... and %zu more: --per finding", left);
     if (!shown)
         cts_print_paragraph(file, 5,
-                            "  No finding above 1%% of a kernel's sectors, wavefronts or updates.");
+                            "  No %sfinding above 1%% of a kernel's sectors, wavefronts or updates.",
+                            first ? "other " : "");
     if (r->library_kernels)
         cts_print_paragraph(file, 5,
                             "  %s ctascope's own, in the place of NVIDIA's library; how they "
@@ -448,6 +469,7 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_member_u64(&json, "unseen_allocations", r->unseen_allocations);
     cts_json_member_u64(&json, "unwatched_launches", r->unwatched_launches);
     cts_json_member_u64(&json, "unknown_allocations", r->unknown_allocations);
+    cts_json_member_u64(&json, "faulted_launches", r->faulted_launches);
     cts_json_member_u64(&json, "ordered_bytes", r->ordered_bytes);
     cts_json_member_u64(&json, "ordered_by_grid_bytes", r->grid_bytes);
     cts_json_member_u64(&json, "ordered_by_lock_bytes", r->lock_bytes);
@@ -461,6 +483,7 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_member_u64(&json, "findings_below_1_percent", r->small_findings);
     cts_json_member_double(&json, "findings_below_1_percent_share", r->small_share);
     cts_json_member_u64(&json, "library_kernels", r->library_kernels);
+    cts_json_faults(&json, report->catalogue);
     cts_sheet_json(&findings, &chosen, &json);
     cts_sheet_json(&sites, &rows, &json);
     if (report->lists_allocations) cts_sheet_json(&allocations, &places, &json);

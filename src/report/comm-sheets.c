@@ -183,7 +183,7 @@ static void sm_row(const void *state, size_t row, struct cts_sheet_row *cells)
     CTS_SHEET_FILL(cells, SM_COLUMNS);
 }
 
-struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_comm_sheet which)
+static struct cts_sheet sheet_of(const struct cts_comm_report *report, enum cts_comm_sheet which)
 {
     const struct cts_comm *const c = report->comm;
     switch (which) {
@@ -230,4 +230,12 @@ void cts_comm_launch_columns(enum cts_comm_sheet which, const char **first, cons
         *first = "writer_launch";
         *second = "reader_launch";
     }
+}
+
+/* Constant memory of unmodified GPU programs is not recorded: no number says how much it was. */
+struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_comm_sheet which)
+{
+    struct cts_sheet sheet = sheet_of(report, which);
+    if (cts_catalogue_lacks_constants(report->catalogue)) sheet.unknown = "constant_";
+    return sheet;
 }

@@ -42,6 +42,9 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
         cts_print_paragraph(
             file, 2, "Note: %s truncated: the program was killed or is still running",
             cts_counted_text(c->incomplete_files, "access file is", "access files are").text);
+    if (cts_catalogue_lacks_constants(report->catalogue))
+        cts_print_paragraph(file, 2,
+                            "Note: constant memory is not recorded in unmodified GPU programs");
     if (c->skipped_instructions)
         cts_print_paragraph(file, 2,
                             "Note: %s could not be instrumented: ctascope dump --table skipped",

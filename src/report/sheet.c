@@ -246,6 +246,11 @@ static void add_cell(struct cts_text_table *table, enum cts_cell_kind kind,
     }
 }
 
+static bool is_unknown(const struct cts_sheet *sheet, const struct cts_column *column)
+{
+    return sheet->unknown && !strncmp(column->key, sheet->unknown, strlen(sheet->unknown));
+}
+
 enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
                                 FILE *file, struct cts_error *error)
 {
@@ -266,7 +271,9 @@ enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_
         struct cts_sheet_row cells;
         fill_row(sheet, nth(rows, i), &cells);
         for (size_t k = 0; k < sheet->column_count; k++)
-            if (is_shown(sheet, &sheet->columns[k]))
+            if (is_shown(sheet, &sheet->columns[k]) && is_unknown(sheet, &sheet->columns[k]))
+                cts_text_table_cell(&table, "-");
+            else if (is_shown(sheet, &sheet->columns[k]))
                 add_cell(&table, sheet->columns[k].kind, &cells.cells[k]);
     }
     const enum cts_status status = cts_text_table_print(&table, file, error);
@@ -305,7 +312,8 @@ enum cts_status cts_sheet_csv(const struct cts_sheet *sheet, const struct cts_sh
         for (size_t k = 0; k < sheet->column_count; k++) {
             if (sheet->columns[k].table_only) continue;
             fputs(comma, file);
-            write_csv_cell(file, sheet->columns[k].kind, &cells.cells[k]);
+            if (!is_unknown(sheet, &sheet->columns[k]))
+                write_csv_cell(file, sheet->columns[k].kind, &cells.cells[k]);
             comma = ",";
         }
         fputc('\n', file);
@@ -317,9 +325,14 @@ enum cts_status cts_sheet_csv(const struct cts_sheet *sheet, const struct cts_sh
 
 /* ---- JSON ---- */
 
-static void write_json_cell(struct cts_json *json, const struct cts_column *column,
-                            const union cts_cell *cell)
+static void write_json_cell(struct cts_json *json, const struct cts_sheet *sheet,
+                            const struct cts_column *column, const union cts_cell *cell)
 {
+    if (is_unknown(sheet, column)) {
+        cts_json_key(json, column->key);
+        cts_json_null(json);
+        return;
+    }
     if (is_text(column->kind))
         cts_json_member_string(json, column->key, cell->text);
     else if (column->kind == CTS_CELL_FLAG)
@@ -338,7 +351,7 @@ void cts_sheet_json_row(const struct cts_sheet *sheet, size_t row, struct cts_js
     fill_row(sheet, row, &cells);
     for (size_t k = 0; k < sheet->column_count; k++)
         if (!sheet->columns[k].table_only)
-            write_json_cell(json, &sheet->columns[k], &cells.cells[k]);
+            write_json_cell(json, sheet, &sheet->columns[k], &cells.cells[k]);
 }
 
 enum cts_status cts_sheet_print(const struct cts_sheet *sheet,

@@ -53,7 +53,9 @@ struct cts_sheet {
     const char *name; /* of the list in JSON */
     const struct cts_column *columns;
     size_t column_count, row_count;
-    bool full_names;   /* in a table: kernels with namespaces, arguments and parameters */
+    bool full_names;     /* in a table: kernels with namespaces, arguments and parameters */
+    const char *unknown; /* NULL, or numbers whose keys begin so were not recorded: null in JSON,
+                            nothing in CSV, - in a table */
     const char *shown; /* NULL, or a table has only these columns: their keys, one space between */
     /* Fills one cell per column; texts live as long as `cells`. */
     void (*row)(const void *state, size_t row, struct cts_sheet_row *cells);

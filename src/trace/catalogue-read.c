@@ -471,6 +471,23 @@ const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalo
     return row->launch == launch ? row : NULL;
 }
 
+bool cts_catalogue_lacks_constants(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->rank_count; i++) {
+        const char *const recorder = catalogue->ranks[i].recorder;
+        if (recorder && !strcmp(recorder, "inject")) return true;
+    }
+    return false;
+}
+
+const struct cts_launch_fault *cts_catalogue_fault_of(const struct cts_catalogue *catalogue,
+                                                      uint32_t launch)
+{
+    for (size_t i = 0; i < catalogue->fault_count; i++)
+        if (catalogue->faults[i].launch == launch) return &catalogue->faults[i];
+    return NULL;
+}
+
 const char *cts_catalogue_kernel_name(const struct cts_catalogue *catalogue, uint32_t kernel)
 {
     return kernel < catalogue->kernel_count ? catalogue->kernels[kernel].name : NULL;

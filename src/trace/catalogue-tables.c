@@ -45,6 +45,9 @@ static const char *const sync_kinds[] = {"event record", "stream wait", "event s
                                          "stream sync",  "device sync", "event query",
                                          "stream query", NULL};
 
+static const char *const fault_kinds[] = {"address", "misaligned", "trap",       "assert",
+                                          "barrier", "stack",      "arithmetic", "deadlock",
+                                          "memory",  "unknown",    NULL};
 static const char *const endings[] = {"closed", "exit", "signal", "unknown", NULL};
 
 #define ROW cts_rank
@@ -283,6 +286,24 @@ static const struct cts_table_column ending_columns[] = {
     NUMBER(launches_asked), NUMBER(launches_complete), NUMBER(rows_lost),
 };
 #undef ROW
+#define ROW cts_launch_fault
+static const struct cts_table_column fault_columns[] = {
+    OF(rank, RANKS),
+    NUMBER(launch),
+    COLUMN("kind", kind, IS_NULL, NUMBER, NONE, fault_kinds),
+    COLUMN("cta_x", cta[0], IS_ALL_ONES, NUMBER, NONE, NULL),
+    COLUMN("cta_y", cta[1], IS_ALL_ONES, NUMBER, NONE, NULL),
+    COLUMN("cta_z", cta[2], IS_ALL_ONES, NUMBER, NONE, NULL),
+    COLUMN("thread_x", thread[0], IS_ALL_ONES, NUMBER, NONE, NULL),
+    COLUMN("thread_y", thread[1], IS_ALL_ONES, NUMBER, NONE, NULL),
+    COLUMN("thread_z", thread[2], IS_ALL_ONES, NUMBER, NONE, NULL),
+    MAYBE(address, IS_ZERO, ADDRESS),
+    TEXT(path),
+    NUMBER(line),
+    MAYBE(allocation, IS_ALL_ONES, NUMBER),
+    TEXT(text),
+};
+#undef ROW
 #define ROW cts_access_file_row
 static const struct cts_table_column access_file_columns[] = {
     OF(rank, RANKS), NUMBER(file),     NUMBER(chunks),
@@ -326,7 +347,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
         .optional =                                                                                \
             (CTS_TABLE_##ID >= CTS_TABLE_CALLS && CTS_TABLE_##ID <= CTS_TABLE_GRAPH_EDGES) ||      \
             CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||         \
-            CTS_TABLE_##ID == CTS_TABLE_ENDINGS || CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||     \
+            CTS_TABLE_##ID == CTS_TABLE_ENDINGS || CTS_TABLE_##ID == CTS_TABLE_FAULTS ||           \
+            CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||                                            \
             CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,            \
         .row_bytes = sizeof(struct ROW),                                                           \
         .rows_offset = offsetof(struct cts_catalogue, ROWS),                                       \
@@ -357,6 +379,7 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
     T(CTA_SMS, cta_sms, cts_cta_sm, cta_sms, cta_sm_count, cta_sm_columns, WRITTEN),
     T(CLUSTERS, clusters, cts_cluster, clusters, cluster_count, cluster_columns, WRITTEN),
     T(ENDINGS, endings, cts_ending, endings, ending_count, ending_columns, WRITTEN),
+    T(FAULTS, faults, cts_launch_fault, faults, fault_count, fault_columns, WRITTEN),
     T(ACCESS_FILES, access_files, cts_access_file_row, access_files, access_file_count,
       access_file_columns, WRITTEN),
     T(MESSAGES, messages, cts_message, messages, message_count, message_columns, WRITTEN),

@@ -180,6 +180,18 @@ struct cts_process_end {
     uint32_t status; /* of the exit, or the signal */
 };
 /* What the process of a rank wrote into rank-N/K.acc. */
+/* A launch that ended in an error of the device. */
+struct cts_launch_fault {
+    uint32_t rank, launch;
+    const char *kind;           /* as in schema.sql */
+    uint32_t cta[3], thread[3]; /* CTS_NONE: not known */
+    uint64_t address;           /* 0: none, or not known */
+    const char *path;           /* of the instruction's source; NULL: not known */
+    uint32_t line;
+    uint32_t allocation; /* that has the address or is nearest to it; CTS_NONE: none */
+    const char *text;    /* one line: kernel, place, what happened */
+};
+
 struct cts_access_file_row {
     uint32_t rank, file;
     uint64_t chunks, records, accesses;
@@ -289,6 +301,8 @@ void cts_catalogue_add_kernel(struct cts_catalogue_writer *writer, const struct 
 void cts_catalogue_add_site(struct cts_catalogue_writer *writer, const struct cts_site *row);
 void cts_catalogue_add_variable(struct cts_catalogue_writer *writer,
                                 const struct cts_variable *row);
+void cts_catalogue_add_fault(struct cts_catalogue_writer *writer,
+                             const struct cts_launch_fault *row);
 void cts_catalogue_add_skipped(struct cts_catalogue_writer *writer, const struct cts_skipped *row);
 void cts_catalogue_add_stream(struct cts_catalogue_writer *writer,
                               const struct cts_cuda_stream *row);
@@ -372,6 +386,8 @@ struct cts_catalogue {
     size_t cluster_count;
     struct cts_ending *endings; /* none in runs of earlier versions */
     size_t ending_count;
+    struct cts_launch_fault *faults; /* likewise */
+    size_t fault_count;
     struct cts_access_file_row *access_files; /* likewise */
     size_t access_file_count;
     struct cts_message *messages;
@@ -390,6 +406,14 @@ struct cts_catalogue {
 CTS_MUST_CHECK enum cts_status
 cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error);
 void cts_catalogue_release(struct cts_catalogue *catalogue);
+
+/* Whether the recorder of a process does not see loads of constant memory: that of unmodified GPU
+ * programs, since the Sanitizer has no callback for them. */
+bool cts_catalogue_lacks_constants(const struct cts_catalogue *catalogue);
+
+/* The error in which a launch (by id) ended; NULL: none. */
+const struct cts_launch_fault *cts_catalogue_fault_of(const struct cts_catalogue *catalogue,
+                                                      uint32_t launch);
 /* The same, but nothing except the keys, the files and the checksums of the seal. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_read_seal(const char *run_path,
                                                        struct cts_catalogue *catalogue,

@@ -97,6 +97,16 @@ CREATE TABLE endings (           -- how a process ended, and what is known to be
     how TEXT,                   -- 'closed', 'exit', 'signal', 'unknown'
     status INTEGER,             -- exit status or signal; NULL: not known
     launches_asked INTEGER, launches_complete INTEGER, rows_lost INTEGER);
+CREATE TABLE faults (            -- launches that ended in an error of the device
+    rank INTEGER, launch INTEGER,
+    kind TEXT,                  -- 'address', 'misaligned', 'trap', 'assert', 'barrier', 'stack',
+                                -- 'arithmetic', 'deadlock', 'memory', 'unknown'
+    cta_x INTEGER, cta_y INTEGER, cta_z INTEGER, -- NULL: not known, as of the thread
+    thread_x INTEGER, thread_y INTEGER, thread_z INTEGER,
+    address INTEGER,            -- NULL: none, or not known
+    path TEXT, line INTEGER,    -- of the instruction
+    allocation INTEGER,         -- that has the address, or is nearest
+    text TEXT);
 CREATE TABLE access_files (      -- what was written into rank-N/K.acc
     rank INTEGER, file INTEGER, chunks INTEGER, records INTEGER, accesses INTEGER,
     size_bytes INTEGER, UNIQUE (rank, file));

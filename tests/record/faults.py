@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """What a GPU ends with an error the CPU device ends with the same error, recorded or not: the
 message names kernel, CTA, thread, address, line and what is near."""
+import contextlib
+import json
+import os
 import re
+import sqlite3
 
 import support
 
@@ -14,15 +18,17 @@ MISALIGNED = {0: ("plain", 4), 1: ("vec", 16), 2: ("bytes", 8), 3: ("members", 1
 class Faults(support.RecordTest):
     def both(self, program, *arguments):
         """What the program prints on stdout and the fault that is said, recorded and unrecorded;
-        they must be the same but for which thread was first, and where the process has its
-        stacks and constants."""
+        they must be the same but for where the process has its stacks and constants. One worker:
+        else any CTA may be the first."""
         said = []
+        env = support.environment(CTASCOPE_WORKERS=1)
         for record in (False, True):
-            done = self.record("run", program, *arguments, options=("--force",), status=None) \
-                if record else self.run_(program, *arguments, status=None)
+            done = self.record("run", program, *arguments, options=("--force",), env=env,
+                               status=None) if record \
+                else self.run_(program, *arguments, env=env, status=None)
             lines = [line for line in done.stderr.splitlines() if line.startswith("ctascope: ")]
             said.append((done.stdout.strip(), lines[0] if lines else ""))
-        plain = [(out, re.sub(r"CTA \([0-9,]*\), thread \([0-9,]*\)|0x[0-9a-f]*", "", line))
+        plain = [(out, re.sub(r"0x[0-9a-f]*", "", line))
                  for out, line in said]
         self.assertEqual(plain[0], plain[1])
         return said[0]
@@ -101,6 +107,71 @@ class Faults(support.RecordTest):
             if kind == "trap":
                 line = self.line_of("outcomes.cu", "__trap()")
             self.assertIn(f" at outcomes.cu:{line}", done.stderr)
+
+
+class Findings(support.RecordTest):
+    """A launch that faulted is a finding, the first, and nothing else is concluded of it."""
+
+    def recorded(self, *arguments):
+        program = support.compiled("freed.cu", "-O2")
+        self.record("run", program, *arguments, options=("--force",), status=None)
+        return json.loads(self.ctascope("access", "run", "--format", "json").stdout)
+
+    def test_only_launch_read_freed_memory(self):
+        answer = self.recorded("f")
+        fault, = answer["faults"]
+        self.assertEqual(fault["kind"], "address")
+        self.assertEqual(len(fault["cta"]), 3)
+        self.assertEqual(len(fault["thread"]), 3)
+        with open(f"{support.HERE}/programs/freed.cu", encoding="utf-8") as file:
+            line = next(i for i, text in enumerate(file, 1) if "out[i] = in[i]" in text)
+        self.assertEqual((os.path.basename(fault["path"]), fault["line"]), ("freed.cu", line))
+        self.assertEqual((answer["findings"], answer["accesses"]), ([], 0))
+        self.assertEqual(answer["soundness"]["faulted_launches"], 1)
+        text = self.ctascope("access", "run").stdout
+        self.assertIn("  1. fault: kernel 'add(float const*, float*, int)': CTA ", text)
+        self.assertIn(f"invalid address 0x{fault['address']:x} at freed.cu:{line}", text)
+        self.assertIn("No other finding", text)
+        self.ctascope("access", "run", "--fail-on", "fault", status=3)
+        row, = self.table("run", "faults")
+        self.assertEqual(row["text"], fault["text"])
+        info = self.ctascope("info", "run").stdout
+        self.assertIn("Faults\n", info)
+        self.assertIn(fault["text"], info)
+        self.assertEqual(json.loads(self.ctascope("info", "run", "--format", "json").stdout)
+                         ["faults"], [fault])
+
+    def test_the_sound_launch_before_is_analysed(self):
+        both, sound = self.recorded(), self.recorded("s")
+        self.assertEqual(len(both["faults"]), 1)
+        self.assertEqual(both["faults"][0]["launch"], 1)
+        self.assertEqual(both["accesses"], sound["accesses"])
+        self.assertEqual(both["sites"], sound["sites"])
+
+    def test_no_fault(self):
+        self.assertEqual(self.recorded("s")["faults"], [])
+        self.assertNotIn("fault", self.ctascope("access", "run").stdout)
+        self.assertNotIn("Faults", self.ctascope("info", "run").stdout)
+        self.ctascope("access", "run", "--fail-on", "fault")
+
+
+class Constants(support.RecordTest):
+    def test_not_recorded_is_no_number(self):
+        """What the recorder of unmodified GPU programs does not see is null, not 0."""
+        self.record("run", support.compiled("freed.cu", "-O2"), "s")
+        self.assertEqual(self.comm("run")["totals"]["constant_load_accesses"], 0)
+        self.assertTrue(self.info("run")["constant_memory_recorded"])
+        with contextlib.closing(sqlite3.connect("run/run.db")) as db:
+            db.execute("UPDATE ranks SET recorder = 'inject'")
+            db.commit()
+        totals = self.comm("run")["totals"]
+        for name, value in totals.items():
+            if name.startswith("constant_"):
+                self.assertIsNone(value, name)
+        self.assertGreater(totals["global_load_accesses"], 0)
+        self.assertFalse(self.info("run")["constant_memory_recorded"])
+        self.assertIn("constant memory is not recorded", self.ctascope("comm", "run").stdout)
+        self.assertIn("not recorded", self.ctascope("info", "run").stdout)
 
 
 if __name__ == "__main__":

@@ -91,6 +91,14 @@ static void tear_down(struct cts_access_model *model)
     pthread_mutex_destroy(&model->faults_lock);
 }
 
+/* Whether a launch ended in an error of the device: what it did is no sample of anything. */
+static bool is_faulted(const struct cts_access_model *model, size_t launch)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    return catalogue->fault_count &&
+           cts_catalogue_fault_of(catalogue, catalogue->launches[launch].launch);
+}
+
 static void note_soundness(struct cts_access_model *model)
 {
     const struct cts_catalogue *const catalogue = model->catalogue;
@@ -107,6 +115,7 @@ static void note_soundness(struct cts_access_model *model)
         result->dropped_accesses += catalogue->ranks[i].dropped_accesses;
     for (size_t i = 0; i < catalogue->launch_count; i++) {
         if (model->options.wanted && !model->options.wanted[i]) continue;
+        result->faulted_launches += is_faulted(model, i);
         result->unrecorded_launches +=
             cts_summary_is_incomplete(catalogue, &catalogue->launches[i]);
     }
@@ -130,6 +139,7 @@ static enum cts_status run_wanted(struct cts_access_model *model, struct cts_err
     enum cts_status status = CTS_OK;
     for (size_t i = 0; i < model->catalogue->launch_count && !status; i++) {
         if (model->options.wanted && !model->options.wanted[i]) continue;
+        if (is_faulted(model, i)) continue;
         const uint32_t launch = model->catalogue->launches[i].launch;
         const size_t low = cts_acc_first_chunk(chunks, chunk_count, launch);
         size_t high;
@@ -171,8 +181,10 @@ static enum cts_status run_planned(struct cts_access_model *model,
 {
     const struct cts_launch *const row = &model->catalogue->launches[launch->index];
     const bool *const wanted = model->options.wanted;
-    const bool is_wanted = !wanted || wanted[launch->index];
-    const bool hides_stores = launch->incomplete || cts_access_hides_stores(model->catalogue, row);
+    const bool faulted = is_faulted(model, launch->index);
+    const bool is_wanted = !faulted && (!wanted || wanted[launch->index]);
+    const bool hides_stores =
+        faulted || launch->incomplete || cts_access_hides_stores(model->catalogue, row);
     model->is_blind = model->result->no_allocations || hides_stores;
     model->result->unwatched_launches += is_wanted && model->is_blind;
     const enum cts_status status = cts_access_run_launch(model, launch->index, launch->chunk_begin,

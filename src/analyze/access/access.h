@@ -223,6 +223,8 @@ struct cts_access_result {
                                      since not all of their stores are known */
     uint64_t unknown_allocations; /* into which such a launch may have stored: reads after it count
                                      as initialised */
+    uint64_t faulted_launches;    /* that ended in an error of the device (the catalogue's table
+                                     `faults`): nothing is concluded of them */
     uint64_t foreign_bytes;       /* touched far from every allocation: the device's heap, or memory
                                      of the host; distinct in each launch */
     uint64_t ordered_bytes;       /* that CTAs hand on: no race; each once a launch. Of them */

@@ -72,6 +72,9 @@ struct cts_launch_result {
     bool is_unrecorded; /* it was to be recorded, and could not be */
 };
 
+/* "address", ...: as the catalogue's table `faults` has it; NULL: no fault. */
+const char *cts_fault_kind_text(enum cts_fault_kind kind);
+
 /* Runs a launch to its end; returns when every CTA is done or a fault stopped it. Thread-safe:
  * launches of several streams share the workers. */
 void cts_engine_run(const struct cts_launch_request *request, struct cts_launch_result *result);

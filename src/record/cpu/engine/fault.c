@@ -258,6 +258,22 @@ void cts_fault_set(struct cts_cta *cta, uint32_t lane, enum cts_fault_kind kind,
 
 /* ---- Text ---- */
 
+const char *cts_fault_kind_text(enum cts_fault_kind kind)
+{
+    static const char *const texts[] = {
+        [CTS_FAULT_ADDRESS] = "address",
+        [CTS_FAULT_MISALIGNED] = "misaligned",
+        [CTS_FAULT_TRAP] = "trap",
+        [CTS_FAULT_ASSERT] = "assert",
+        [CTS_FAULT_BARRIER] = "barrier",
+        [CTS_FAULT_STACK] = "stack",
+        [CTS_FAULT_ARITHMETIC] = "arithmetic",
+        [CTS_FAULT_DEADLOCK] = "deadlock",
+        [CTS_FAULT_MEMORY] = "memory",
+    };
+    return texts[kind];
+}
+
 static const char *fault_text(const struct cts_fault *fault)
 {
     if (fault->text[0]) return fault->text;

@@ -455,6 +455,24 @@ void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st
     atomic_fetch_sub(&pending_launches, 1);
 }
 
+void cts_record_fault(const struct cts_trace *trace, const struct cts_launch_result *result,
+                      uint32_t allocation)
+{
+    if (!trace->is_on || !cts_record_is_on()) return;
+    struct cts_launch_fault row = {.rank = rank,
+                                   .launch = trace->id,
+                                   .kind = cts_fault_kind_text(result->fault),
+                                   .thread = {CTS_NONE, CTS_NONE, CTS_NONE},
+                                   .address = result->fault_address,
+                                   .path = text_or_null(result->fault_path),
+                                   .line = result->fault_line,
+                                   .allocation = allocation,
+                                   .text = result->text};
+    memcpy(row.cta, result->fault_cta, sizeof row.cta);
+    if (result->fault_has_thread) memcpy(row.thread, result->fault_thread, sizeof row.thread);
+    cts_catalogue_add_fault(catalogue, &row);
+}
+
 void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *stream,
                          const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns)
 {

@@ -74,6 +74,9 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
 void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st *stream,
                            const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns,
                            const struct cts_launch_result *result);
+/* A launch ended in a fault; `allocation`: that has the address, or is nearest; or CTS_NONE. */
+void cts_record_fault(const struct cts_trace *trace, const struct cts_launch_result *result,
+                      uint32_t allocation);
 void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *stream,
                          const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns);
 struct cts_collector *cts_record_collector(void);

@@ -168,8 +168,9 @@ static bool is_timed(const struct cts_trace *trace)
     return trace->is_on || trace->log;
 }
 
-/* Adds what the program has nearest to the address of a fault, as far as that can be meant. */
-static void add_nearest(struct cts_launch_result *result)
+/* Adds what the program has nearest to the address of a fault, as far as that can be meant, and
+ * returns its id in the catalogue. */
+static uint32_t add_nearest(struct cts_launch_result *result)
 {
     enum { NULL_BYTES = 1 << 16 };
     const uint64_t far_bytes = (uint64_t)1 << 36; /* beyond what an index of 32 bits reaches */
@@ -177,7 +178,7 @@ static void add_nearest(struct cts_launch_result *result)
     const uint64_t address = result->fault_address;
     const size_t used = strlen(result->text);
     char name[80] = "";
-    if (address < NULL_BYTES || !cts_range_nearest(address, &range)) return;
+    if (address < NULL_BYTES || !cts_range_nearest(address, &range)) return CTS_NONE;
     const bool is_before = address < range.address;
     const uint64_t end = range.address + range.size_bytes;
     if (!is_before && address < end) { /* misaligned, or a read-only one */
@@ -185,9 +186,9 @@ static void add_nearest(struct cts_launch_result *result)
                  (unsigned long long)(address - range.address), *range.variable ? "'" : "",
                  *range.variable ? range.variable : "an allocation", *range.variable ? "'" : "",
                  (unsigned long long)range.size_bytes);
-        return;
+        return range.allocation;
     }
-    if ((is_before ? range.address - address : address - end) > far_bytes) return;
+    if ((is_before ? range.address - address : address - end) > far_bytes) return CTS_NONE;
     if (*range.variable && range.element_bytes)
         snprintf(name, sizeof name, "%s[%lld], ", range.variable,
                  (long long)(address - range.address) / (long long)range.element_bytes);
@@ -195,6 +196,7 @@ static void add_nearest(struct cts_launch_result *result)
              (unsigned long long)(is_before ? range.address - address : address - end),
              is_before ? "before" : "behind the end of", *range.variable ? "'" : "an allocation",
              range.variable, *range.variable ? "'" : "", (unsigned long long)range.size_bytes);
+    return range.allocation;
 }
 
 static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct cts_trace *trace)
@@ -220,7 +222,9 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
     if (trace->is_on) cts_record_launch_end(work, stream, trace, start_ns, end_ns, &result);
     if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, end_ns);
     if (result.fault == CTS_FAULT_NONE) return;
-    if (result.fault_address && !result.fault_is_shared) add_nearest(&result);
+    uint32_t allocation = CTS_NONE;
+    if (result.fault_address && !result.fault_is_shared) allocation = add_nearest(&result);
+    cts_record_fault(trace, &result, allocation);
     if (cts_sticky(stream->device) == cudaSuccess) {
         cts_say("%s", result.text);
         cts_record_message("error", result.text);
