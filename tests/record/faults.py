@@ -12,7 +12,7 @@ import support
 # case -> (line, what the pointer must be a multiple of); see programs/misaligned.cu
 MISALIGNED = {0: ("plain", 4), 1: ("vec", 16), 2: ("bytes", 8), 3: ("members", 16),
               4: ("table", 4), 5: ("add", 4), 6: ("cas", 8), 7: ("shared", 4), 8: ("local", 4),
-              9: ("constant", 4), 10: ("call", 4), 12: ("walk", 4)}
+              9: ("constant", 4), 10: ("call", 4), 12: ("walk", 4), 13: ("copy", 16)}
 
 
 class Faults(support.RecordTest):

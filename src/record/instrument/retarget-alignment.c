@@ -212,17 +212,39 @@ static enum origin origin_of(struct search *search, LLVMValueRef pointer)
 
 /* ---- the analysis ---- */
 
-static LLVMValueRef address_of(LLVMValueRef instruction)
+/* The alignment that one side of a copy or fill of constant length needs: no single access of it is
+ * larger than 16 bytes, or than the whole. */
+static uint64_t align_of_copy(LLVMValueRef call, unsigned operand)
+{
+    enum { LARGEST_BYTES = 16, LENGTH = 2 };
+    LLVMValueRef callee = cts_called_function(call);
+    if (!cts_is_intrinsic(callee, "llvm.memcpy") && !cts_is_intrinsic(callee, "llvm.memmove") &&
+        !(cts_is_intrinsic(callee, "llvm.memset") && operand == 0))
+        return 0;
+    LLVMValueRef length = LLVMGetOperand(call, LENGTH);
+    LLVMAttributeRef align =
+        LLVMGetCallSiteEnumAttribute(call, operand + 1, cts_attribute_kind("align"));
+    if (!align || !LLVMIsAConstantInt(length)) return 0;
+    uint64_t align_bytes = LLVMGetEnumAttributeValue(align);
+    if (align_bytes > LARGEST_BYTES) align_bytes = LARGEST_BYTES;
+    while (align_bytes > LLVMConstIntGetZExtValue(length)) align_bytes /= 2;
+    return align_bytes;
+}
+
+/* The alignment that an instruction needs of its operand, an address; 0 or 1: none. */
+static uint64_t align_needed(LLVMValueRef instruction, unsigned operand)
 {
     switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMStore:
-        return LLVMGetOperand(instruction, 1);
+        return operand == 1 ? LLVMGetAlignment(instruction) : 0;
     case LLVMLoad:
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
-        return LLVMGetOperand(instruction, 0);
+        return operand == 0 ? LLVMGetAlignment(instruction) : 0;
+    case LLVMCall:
+        return align_of_copy(instruction, operand);
     default:
-        return NULL;
+        return 0;
     }
 }
 
@@ -243,29 +265,29 @@ static void add_requirement(struct cts_retarget_kernel *kernel,
     kernel->alignments[kernel->alignment_count++] = *requirement;
 }
 
-static void add_test(struct cts_retarget *retarget, LLVMValueRef instruction, uint64_t align_bytes,
-                     bool of_parameter)
+static void add_test(struct cts_retarget *retarget, struct cts_alignment_test test)
 {
     retarget->tests = cts_ir_grow(retarget->tests, &retarget->test_capacity,
                                   retarget->test_count + 1, sizeof *retarget->tests);
-    retarget->tests[retarget->test_count++] =
-        (struct cts_alignment_test){instruction, (uint32_t)align_bytes, of_parameter};
+    retarget->tests[retarget->test_count++] = test;
 }
 
-static void look_at(struct search *search, LLVMValueRef instruction)
+static void look_at(struct search *search, LLVMValueRef instruction, unsigned operand)
 {
-    LLVMValueRef address = address_of(instruction);
-    if (!address) return;
-    search->align_bytes = LLVMGetAlignment(instruction);
+    search->align_bytes = align_needed(instruction, operand);
     if (search->align_bytes <= 1) return;
     search->found_count = 0;
-    const enum origin origin = origin_of(search, address);
+    const enum origin origin = origin_of(search, LLVMGetOperand(instruction, operand));
     cts_map_release(&search->seen);
     search->seen = (struct cts_ir_map){0};
     if (origin == SHOWN) return;
     for (unsigned i = 0; i < search->found_count && origin == OF_PARAMETER; i++)
         add_requirement(search->kernel, &search->found[i]);
-    add_test(search->retarget, instruction, search->align_bytes, origin == OF_PARAMETER);
+    add_test(search->retarget,
+             (struct cts_alignment_test){.instruction = instruction,
+                                         .operand = operand,
+                                         .align_bytes = (uint32_t)search->align_bytes,
+                                         .of_parameter = origin == OF_PARAMETER});
 }
 
 static struct cts_retarget_kernel *kernel_with_log(struct cts_retarget *retarget,
@@ -285,7 +307,8 @@ void cts_alignment_find(struct cts_retarget *retarget)
         struct search search = {.retarget = retarget,
                                 .function = retarget->facts[i]->function,
                                 .kernel = kernel_with_log(retarget, retarget->facts[i])};
-        CTS_EACH_INSTRUCTION(k, search.function) look_at(&search, k);
+        CTS_EACH_INSTRUCTION(k, search.function)
+        for (unsigned operand = 0; operand < 2; operand++) look_at(&search, k, operand);
     }
 }
 
@@ -335,8 +358,9 @@ void cts_alignment_test(struct cts_retarget *retarget)
         const struct cts_alignment_test *const test = &retarget->tests[i];
         LLVMValueRef function = functions[test->of_parameter];
         LLVMPositionBuilderBefore(ir->builder, test->instruction);
-        LLVMValueRef arguments[] = {cts_generic(ir, address_of(test->instruction)),
-                                    cts_u64(ir, test->align_bytes - 1)};
+        LLVMValueRef arguments[] = {
+            cts_generic(ir, LLVMGetOperand(test->instruction, test->operand)),
+            cts_u64(ir, test->align_bytes - 1)};
         LLVMBuildCall2(ir->builder, LLVMGlobalGetValueType(function), function, arguments, 2, "");
     }
 }

@@ -67,6 +67,7 @@ struct cts_retarget_kernel {
 
 struct cts_alignment_test {
     LLVMValueRef instruction;
+    unsigned operand; /* the address */
     uint32_t align_bytes;
     bool of_parameter;
 };

@@ -77,6 +77,10 @@ __global__ void walk(float *p, int n)
 {
     for (float *q = p + threadIdx.x; q < p + n; q += blockDim.x) *q += 1;
 }
+__global__ void copy(const char *from, float4 *to, int off)
+{
+    to[threadIdx.x] = *(const float4 *)(from + off + 16 * threadIdx.x);
+}
 int main(int c, char **v)
 {
     char *g;
@@ -122,6 +126,9 @@ int main(int c, char **v)
         break;
     case 11:
         only_some<<<4, 32>>>((float *)(g + 1), g + 4096);
+        break;
+    case 13:
+        copy<<<1, 64>>>(g, (float4 *)(g + 8192), o);
         break;
     case 12:
         walk<<<1, 32>>>((float *)(g + o), 500);

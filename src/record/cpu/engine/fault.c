@@ -279,8 +279,8 @@ static const char *fault_text(const struct cts_fault *fault)
     if (fault->text[0]) return fault->text;
     switch (fault->kind) {
     case CTS_FAULT_STACK:
-        return "stack overflow (deep recursion or large local arrays); CTASCOPE_STACK sets the "
-               "bytes a thread has";
+        return "stack overflow (deep recursion or large local arrays; CTASCOPE_STACK sets the "
+               "bytes of a thread)";
     case CTS_FAULT_ARITHMETIC:
         return "integer division by zero or overflow";
     case CTS_FAULT_TRAP:
