@@ -370,9 +370,9 @@ static void print_findings(const struct cts_access_report *report,
     }
     if (left) cts_print_paragraph(file, 5, "     ... and %zu more: --per finding", left);
     if (!shown)
-        cts_print_paragraph(file, 5,
-                            "  No %sfinding above 1%% of a kernel's sectors, wavefronts or updates.",
-                            first ? "other " : "");
+        cts_print_paragraph(
+            file, 5, "  No %sfinding above 1%% of a kernel's sectors, wavefronts or updates.",
+            first ? "other " : "");
     if (r->library_kernels)
         cts_print_paragraph(file, 5,
                             "  %s ctascope's own, in the place of NVIDIA's library; how they "

@@ -348,8 +348,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
             (CTS_TABLE_##ID >= CTS_TABLE_CALLS && CTS_TABLE_##ID <= CTS_TABLE_GRAPH_EDGES) ||      \
             CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||         \
             CTS_TABLE_##ID == CTS_TABLE_ENDINGS || CTS_TABLE_##ID == CTS_TABLE_FAULTS ||           \
-            CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||                                            \
-            CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,            \
+            CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES || CTS_TABLE_##ID == CTS_TABLE_FILES ||       \
+            CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,                                                 \
         .row_bytes = sizeof(struct ROW),                                                           \
         .rows_offset = offsetof(struct cts_catalogue, ROWS),                                       \
         .count_offset = offsetof(struct cts_catalogue, COUNT)}
