@@ -1,7 +1,9 @@
-// Makes the pictures of docs/view.md from examples:
+// Makes the pictures of docs/view.md and of README.md from examples:
 //     node pictures.mjs CTASCOPE EXAMPLES WORK_DIRECTORY DOCS_PICTURES
+import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { launchBrowser, record, serve, settle, visit } from "./harness.mjs";
 
 const [ctascope, examples, work, pictures] = process.argv.slice(2);
@@ -51,5 +53,19 @@ await take("view-addresses.png", `${structs.address}#launch=0&view=warps&second=
     await settle(page);
 });
 structs.end();
+// The report: of memory, and of time.
+async function takeReport(name, example, args, options, height) {
+    const run = record(ctascope, examples, work, example, args), file = join(work, `${example}.html`);
+    if (options.length) execFileSync(ctascope, ["record", "--force", ...options, "-o", run, "--", join(work, example), ...args], { stdio: "ignore" });
+    execFileSync(ctascope, ["report", run, "-o", file], { stdio: "ignore" });
+    const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: "light" });
+    await page.goto(pathToFileURL(file).href);
+    await page.waitForLoadState("networkidle");
+    await settle(page, 500);
+    await page.screenshot({ path: join(pictures, name) });
+    await page.close();
+}
+await takeReport("report.png", "bfs", [], [], 1900);
+await takeReport("timeline.png", "pipeline", ["4194304"], ["--timeline"], 1000);
 await browser.close();
 process.exit(0);
