@@ -61,6 +61,6 @@ bash -c "source '$prefix/share/bash-completion/completions/ctascope' && complete
 # Removed again: what is not ours stays.
 touch "$prefix/lib/theirs"
 "$prefix/lib/ctascope/uninstall"
-left=$(cd "$prefix" && find . -type f -o -type l)
-[ "$left" = ./lib/theirs ] || fail "left behind: $left"
+left=$(cd "$prefix" && find . -mindepth 1 | sort | tr '\n' ' ')
+[ "$left" = "./lib ./lib/theirs " ] || fail "left behind: $left"
 echo "install: the tree is complete, movable and removable"

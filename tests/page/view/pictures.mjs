@@ -2,7 +2,7 @@
 //     node pictures.mjs CTASCOPE EXAMPLES WORK_DIRECTORY DOCS_PICTURES
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launchBrowser, record, serve, settle, visit } from "./harness.mjs";
 
@@ -56,7 +56,8 @@ structs.end();
 // The report: of memory, and of time.
 async function takeReport(name, example, args, options, height) {
     const run = record(ctascope, examples, work, example, args), file = join(work, `${example}.html`);
-    if (options.length) execFileSync(ctascope, ["record", "--force", ...options, "-o", run, "--", join(work, example), ...args], { stdio: "ignore" });
+    // Again, as a user types it: the page shows the command line.
+    execFileSync(resolve(ctascope), ["record", "--force", ...options, "-o", resolve(run), "--", `./${example}`, ...args], { stdio: "ignore", cwd: work });
     execFileSync(ctascope, ["report", run, "-o", file], { stdio: "ignore" });
     const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: "light" });
     await page.goto(pathToFileURL(file).href);
