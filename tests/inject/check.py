@@ -34,7 +34,7 @@ CASES = {
     "dropped": ("many", {"CTASCOPE_CUPTI_BUFFERS": "1", "FAKE_KEEP": "1"}, "LOST", True),
     "bounded": ("many", {"CTASCOPE_CUPTI_BUFFERS": "2", "CTASCOPE_CUDA_CALLS": "driver"}, None, True),
     "bad-buffers": ("plain", {"CTASCOPE_CUPTI_BUFFERS": "0"},
-                    "CTASCOPE_CUPTI_BUFFERS='0' is no number of buffers", True),
+                    "CTASCOPE_CUPTI_BUFFERS='0' is not a number of buffers", True),
     "without-records": ("without-records", {}, "12 launches but no kernel was recorded", True),
     "second-subscriber": ("plain", {"FAKE_SUBSCRIBE": "39"}, "another tool .* already uses CUPTI",
                           False),

@@ -546,9 +546,9 @@ static void bad_input(void **state)
     change = (struct cts_whatif_change){"kernel", 7, 0.5};
     expect_error(&options, "the trace has no rank 7");
     change = (struct cts_whatif_change){"kernel", CTS_WHATIF_ALL, -1};
-    expect_error(&options, "a factor is a number from 0 to 1000000, 'kernel' has another");
+    expect_error(&options, "the factor of 'kernel' is not a number from 0 to 1000000");
     change.factor = strtod("nan", NULL);
-    expect_error(&options, "a factor is a number from 0 to 1000000, 'kernel' has another");
+    expect_error(&options, "the factor of 'kernel' is not a number from 0 to 1000000");
     expect_error(&(struct cts_whatif_options){0},
                  "nothing to change: give an activity and its factor");
 }
