@@ -186,6 +186,7 @@ class Units(support.RecordTest):
             (a, self.line_of(a, "d_wide[i] -= 1"), "load", "global", "double", "d_wide"),
             (a, self.line_of(a, "d_wide[i] -= 1"), "store", "global", "double", "d_wide"),
             (b, self.line_of(b, "tile[i] = i"), "store", "shared", "float", "tile"),
+            (b, self.line_of(b, "__syncthreads();"), "barrier", "barrier", "", ""),
             (b, self.line_of(b, "grid[i] = tile"), "load", "shared", "float", "tile"),
             (b, self.line_of(b, "grid[i] = tile"), "store", "global", "float", "grid"),
             (b, self.line_of(b, "field.values[i] = i"), "store", "global", "int", "field.values"),

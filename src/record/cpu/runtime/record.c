@@ -96,8 +96,11 @@ void cts_record_start(void)
                                                   .max_size_bytes = environment->max_size_bytes,
                                                   .values = environment->values};
     struct cts_error error;
-    if (cts_collector_open(&options, &collector, &error) != CTS_OK) {
-        cts_failure_leave(environment->run_path, CTS_FAILURE_MEMORY, error.text);
+    const enum cts_status status = cts_collector_open(&options, &collector, &error);
+    if (status) {
+        /* of a run that is another program's, nothing is touched */
+        if (status != CTS_USAGE)
+            cts_failure_leave(environment->run_path, CTS_FAILURE_MEMORY, error.text);
         cts_say("%s; nothing is recorded", error.text);
         return;
     }
