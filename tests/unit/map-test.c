@@ -62,7 +62,8 @@ static void texts_agree_with_an_array(void **state)
     (void)state;
     for (unsigned i = 0; i < KEYS; i++)
         for (int copy = 0; copy < 2; copy++)
-            snprintf(texts[copy][i], sizeof texts[copy][i], i ? "name %u" : "", i / 2 * 16 + i % 2);
+            if (i) /* the first is empty */
+                snprintf(texts[copy][i], sizeof texts[copy][i], "name %u", i / 2 * 16 + i % 2);
     for (int step = 0; step < STEPS; step++) {
         const unsigned i = (unsigned)(drawn(&random) >> 33) % KEYS;
         uint64_t *const place = cts_text_map_at(&map, texts[step % 2][i], NULL);
