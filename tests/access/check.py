@@ -100,7 +100,7 @@ def check_faults(data, at):
     equal("faults", sorted(found), sorted([
         ("uninitialised read", at["unset"]), ("access outside allocations", at["past"]),
         ("uninitialised read", at["shared-unset"]), ("possible race", at["in-place"]),
-        ("possible race", at["flag"])]))
+        ("possible race", at["flag"]), ("race in a warp", at["in-place"])]))
     unset = found["uninitialised read", at["unset"]]
     equal("bytes not set", (unset["fault_bytes"], unset["fault_accesses"]), (400, 100))
     equal("the first", (unset["cta"], unset["thread"]), (900 // 128, 900 % 128))

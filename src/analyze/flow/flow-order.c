@@ -301,7 +301,7 @@ static enum cts_status collect_threads(struct state *s)
 {
     const struct cts_catalogue *const c = s->catalogue;
     const size_t first = CTS_SEARCH(c->call_count, i, c->calls[i].rank < s->rank);
-    s->calls = c->calls + first;
+    s->calls = c->call_count ? c->calls + first : NULL;
     while (first + s->call_count < c->call_count && s->calls[s->call_count].rank == s->rank)
         s->call_count++;
     s->threads = cts_array_zeroed(s->call_count + 1, sizeof *s->threads, s->error);

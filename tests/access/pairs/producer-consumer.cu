@@ -1,5 +1,5 @@
 // Two warps fill buffers that two others sum, with named barriers: 'full' and 'empty'. 1: the
-// consumers do not wait for 'full'. 2: they say 'empty' before they have read.
+// consumers read before they wait for 'full'. 2: they say 'empty' before they have read.
 #include "pair.h"
 enum { ROUNDS = 6, HALF = 64, CTAS = 32 };
 
@@ -21,12 +21,10 @@ __global__ void pipeline(const int *in, int *out)
         int sum = 0;
         for (int round = 0; round < ROUNDS; round++) {
             const int b = round & 1;
-            if (DEFECT == 1)
-                arrive(1 + b);
-            else
-                await(1 + b);
+            if (DEFECT == 1) sum += buffer[b][HALF - 1 - t];
+            await(1 + b);
             if (round + 2 < ROUNDS && DEFECT == 2) arrive(3 + b);
-            sum += buffer[b][HALF - 1 - t];
+            if (DEFECT != 1) sum += buffer[b][HALF - 1 - t];
             if (round + 2 < ROUNDS && DEFECT != 2) arrive(3 + b);
         }
         out[blockIdx.x * HALF + t] = sum;

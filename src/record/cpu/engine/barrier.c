@@ -28,7 +28,7 @@ static void complete(struct cts_cta *cta, struct cts_barrier *barrier)
         warp->blocked &= ~barrier->waiting[i];
         warp->woken |= barrier->waiting[i];
         cta->woken_count += (uint32_t)__builtin_popcount(barrier->waiting[i]);
-        barrier->waiting[i] = 0;
+        barrier->waiting[i] = barrier->counted[i] = 0;
     }
     barrier->result_arrived = barrier->arrived;
     barrier->result_true_count = barrier->true_count;
@@ -40,9 +40,12 @@ static void complete(struct cts_cta *cta, struct cts_barrier *barrier)
 
 void cts_barriers_lane_ended(struct cts_cta *cta, uint32_t warp_index)
 {
+    const uint32_t bit = 1u << cta->lane % CTS_WARP_LANES;
     for (uint32_t left = cta->barriers; left; left &= left - 1) {
         struct cts_barrier *const barrier = &cta->barrier[__builtin_ctz(left)];
-        if (barrier->expected && (barrier->warps >> warp_index & 1)) barrier->credit++;
+        const bool is_counted = barrier->counted[warp_index] & bit; /* by bar.arrive */
+        if (barrier->expected && (barrier->warps >> warp_index & 1) && !is_counted)
+            barrier->credit++;
         if (cta->live_count && is_complete(cta, barrier)) complete(cta, barrier);
     }
 }
@@ -64,6 +67,7 @@ static inline struct cts_barrier *arrive(struct cts_cta *cta, uint32_t id, uint3
     cta->barriers |= 1u << id;
     barrier->expected = threads;
     barrier->arrived++;
+    barrier->counted[warp_index] |= bit;
     barrier->true_count += predicate;
     if (!(barrier->warps >> warp_index & 1)) {
         barrier->warps |= 1u << warp_index;

@@ -150,6 +150,7 @@ struct cts_barrier {
     uint32_t true_count; /* predicates */
     uint32_t result_arrived, result_true_count;
     uint32_t waiting[CTS_CTA_WARPS_MAX];
+    uint32_t counted[CTS_CTA_WARPS_MAX]; /* lanes in `arrived`, which may have gone on and ended */
 };
 
 /* What a waiting lane waits for, for collectives and the text of a deadlock. */
