@@ -127,9 +127,9 @@ static bool may_touch_memory(const char *name)
     return false;
 }
 
-static void find_in_statement(char *text, LLVMValueRef call, const char *constraints,
-                              struct cts_memory_accesses *accesses)
+static void find_in_statement(char *text, LLVMValueRef call, const char *constraints, void *context)
 {
+    struct cts_memory_accesses *const accesses = context;
     struct statement statement;
     long offset = 0;
     text += strspn(text, " \t\n{}");
@@ -174,7 +174,11 @@ static void find_in_statement(char *text, LLVMValueRef call, const char *constra
     };
 }
 
-void cts_find_ptx_accesses(LLVMValueRef call, struct cts_memory_accesses *accesses)
+/* Calls `find` for each statement of inline assembly, with its constraints. */
+static void each_statement(LLVMValueRef call,
+                           void (*find)(char *statement, LLVMValueRef call, const char *constraints,
+                                        void *context),
+                           void *context)
 {
     size_t text_length, constraints_length;
     LLVMValueRef assembly = LLVMGetCalledValue(call);
@@ -184,9 +188,14 @@ void cts_find_ptx_accesses(LLVMValueRef call, struct cts_memory_accesses *access
     char *list = strndup(constraints, constraints_length);
     if (text && list)
         for (char *part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest))
-            find_in_statement(part, call, list, accesses);
+            find(part, call, list, context);
     free(text);
     free(list);
+}
+
+void cts_find_ptx_accesses(LLVMValueRef call, struct cts_memory_accesses *accesses)
+{
+    each_statement(call, find_in_statement, accesses);
 }
 
 /* ---- barriers and fences ---- */
@@ -260,9 +269,9 @@ static enum cts_fence_scope scope_of(const struct statement *statement)
     return is_gpu ? CTS_FENCE_GPU : CTS_FENCE_SYSTEM;
 }
 
-static void find_event(char *text, LLVMValueRef call, const char *constraints,
-                       struct cts_events *events)
+static void find_event(char *text, LLVMValueRef call, const char *constraints, void *context)
 {
+    struct cts_events *const events = context;
     struct statement statement;
     text += strspn(text, " \t\n{}");
     if (*text == '@') {
@@ -303,15 +312,5 @@ static void find_event(char *text, LLVMValueRef call, const char *constraints,
 
 void cts_find_ptx_events(LLVMValueRef call, struct cts_events *events)
 {
-    size_t text_length, constraints_length;
-    LLVMValueRef assembly = LLVMGetCalledValue(call);
-    const char *borrowed = LLVMGetInlineAsmAsmString(assembly, &text_length);
-    const char *constraints = LLVMGetInlineAsmConstraintString(assembly, &constraints_length);
-    char *text = strndup(borrowed, text_length), *rest = NULL;
-    char *list = strndup(constraints, constraints_length);
-    if (text && list)
-        for (char *part = strtok_r(text, ";", &rest); part; part = strtok_r(NULL, ";", &rest))
-            find_event(part, call, list, events);
-    free(text);
-    free(list);
+    each_statement(call, find_event, events);
 }
