@@ -243,6 +243,8 @@ static enum step go(struct walk *walk, struct cursor *cursor, const struct cts_p
     keep_segment(walk, cursor->location, from_ns, cursor->time_ns, CTS_PATH_NONE);
     const uint32_t left = cursor->location;
     book_region(walk, latency, next.time_ns, from_ns);
+    note_stay(walk, latency,
+              &(struct cts_path_found){from_ns - next.time_ns, next.time_ns, left, CTS_PATH_NONE});
     keep_segment(walk, left, next.time_ns, from_ns, latency);
     if (next.time_ns < cursor->time_ns) {
         walk->still = 0;
