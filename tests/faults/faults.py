@@ -343,7 +343,7 @@ def print_table(rows):
     print(f"{'all':<36}{tried:>7}{passed:>8}")
 
 
-def main():
+def read_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("shim")
@@ -351,7 +351,11 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--trace", type=int, default=0)
-    chosen = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    chosen = read_arguments()
     wanted = (chosen.only.split(",") + ["", "", ""])[:3]
     trial = Trial(os.path.abspath(chosen.build), os.path.abspath(chosen.shim),
                   os.path.abspath(chosen.folder))

@@ -9,7 +9,6 @@ FAULT_PARTS), of a program that checks all of its results (inside.cu). What the 
 calls is left alone: it may fail as a driver does. That the list of parts is whole is checked: the
 rest of the device calls from the same places, recorded or not.
 """
-import argparse
 import concurrent.futures
 import errno
 import json
@@ -23,7 +22,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, ".."))
 sys.dont_write_bytecode = True
 from count import test_count  # noqa: E402
-from faults import kind_name, print_table  # noqa: E402
+from faults import kind_name, print_table, read_arguments  # noqa: E402
 
 LIMIT_S = 300  # ends what hangs
 STATUS = 7  # of inside.cu
@@ -233,14 +232,7 @@ def sweep_all(trial, sweeps, pool):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("build")
-    parser.add_argument("shim")
-    parser.add_argument("folder")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--trace", type=int, default=0)
-    chosen = parser.parse_args()
+    chosen = read_arguments()
     wanted = (chosen.only.split(",") + ["", "", ""])[:3]
     trial = Trial(os.path.abspath(chosen.build), os.path.abspath(chosen.shim),
                   os.path.abspath(chosen.folder))
