@@ -47,23 +47,36 @@ class EventPipeline(traces.TimelineTest):
 
 
 class Polling(traces.TimelineTest):
+    ROUNDS = 4
+
+    def rounds(self, trace):
+        """Round by round: its kernel, and what the host asked after the launch and before the next."""
+        launches = self.only(trace.calls("cudaLaunchKernel"), self.ROUNDS)
+        kernels = {k.enter["CTASCOPE_CORRELATION"]: k for k in trace.kernels("work")}
+        queries = trace.calls("cuda(Event|Stream)Query")
+        self.assertLess(launches[0].end, queries[0].start)
+        ends = [launch.start for launch in launches[1:]] + [queries[-1].end]
+        return [(kernels[launch.enter["CTASCOPE_CORRELATION"]],
+                 [query for query in queries if launch.end <= query.start and query.end <= end])
+                for launch, end in zip(launches, ends)]
+
     def test_queries(self):
-        done = self.record_timeline("run", traces.example("polling"), "10", "4")
+        """The host asks in vain until one query succeeds, whatever time passes between: a kernel's end
+        and the answer that says so are two moments."""
+        done = self.record_timeline("run", traces.example("polling"), "10", str(self.ROUNDS))
         in_vain = [int(word) for word in done.stdout.split() if word.isdigit()]
         trace = self.trace("run")
-        rounds = self.only(trace.kernels("work"), 4)
-        for name, expected, kernels in (("cudaEventQuery", in_vain[0], rounds[0::2]),
-                                        ("cudaStreamQuery", in_vain[1], rounds[1::2])):
-            queries = trace.calls(name)
-            results = [query.leave["CUDA_DRV_API_RESULT"] for query in queries]
-            self.assertEqual((results.count(NOT_READY), results.count(0)), (expected, 2))
-            self.assertEqual(len(results), expected + 2)
-            for query, result in zip(queries, results):
-                if result == 0:
-                    ended = max(k.end for k in kernels if k.start < query.end)
-                    self.assertLessEqual(ended, query.end)
-                else:
-                    self.assertTrue(any(query.start < k.end for k in kernels))
+        results = {"cudaEventQuery": [], "cudaStreamQuery": []}
+        for number, (kernel, queries) in enumerate(self.rounds(trace)):
+            name = self.only({query.name for query in queries})
+            self.assertEqual(name, ("cudaEventQuery", "cudaStreamQuery")[number % 2])
+            answers = [query.leave["CUDA_DRV_API_RESULT"] for query in queries]
+            self.assertEqual(answers, [NOT_READY] * (len(answers) - 1) + [0])
+            self.assertLessEqual(kernel.end, queries[-1].end)
+            results[name] += answers
+        self.assertEqual([answers.count(NOT_READY) for answers in results.values()], in_vain)
+        self.assertEqual({name: len(trace.calls(name)) for name in results},
+                         {name: len(answers) for name, answers in results.items()})
         self.assertEqual(len({q.leave["CUDA_EVENT_REF"] for q in trace.calls("cudaEventQuery")}),
                          1)
         self.assertTrue(all("CUDA_EVENT_REF" not in q.leave and "CUDA_STREAM_REF" in q.leave
