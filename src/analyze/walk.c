@@ -679,11 +679,6 @@ enum cts_status cts_walk_new(const struct cts_walk_options *options, struct cts_
     return CTS_MEMORY;
 }
 
-unsigned cts_walk_threads(const struct cts_walk *walk)
-{
-    return walk->thread_count;
-}
-
 void cts_walk_free(struct cts_walk *walk)
 {
     if (!walk) return;

@@ -141,8 +141,6 @@ struct cts_walk; /* memory that is kept from launch to launch */
 CTS_MUST_CHECK enum cts_status cts_walk_new(const struct cts_walk_options *options,
                                             struct cts_walk **walk, struct cts_error *error);
 void cts_walk_free(struct cts_walk *walk); /* NULL is fine */
-/* How many threads there are at most: `thread` is always below. */
-unsigned cts_walk_threads(const struct cts_walk *walk);
 
 /* Walks the records in `scope`. With `takes_parts` and one thread, chunks come in the order of
  * source->chunks; else in no order that matters. CTS_FORMAT: damage, see above; CTS_IO, CTS_MEMORY;

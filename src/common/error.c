@@ -4,17 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const status_texts[] = {
-#define X(name, text) [CTS_##name] = text,
-    CTS_STATUS_MAP(X)
-#undef X
-};
-
-const char *cts_status_text(enum cts_status status)
-{
-    return (unsigned)status < CTS_STATUS_COUNT ? status_texts[status] : "unknown status";
-}
-
 enum cts_status cts_fail(struct cts_error *error, enum cts_status status, const char *format, ...)
 {
     if (!error) return status;

@@ -37,9 +37,6 @@ struct cts_error {
     char text[1000]; /* NUL-terminated, one line, lower case, no full stop; cut when too long */
 };
 
-/* One sentence for a status; static storage. */
-const char *cts_status_text(enum cts_status status);
-
 /* Describes a failure (replacing whatever `error` held) and returns `status`, so that a caller can
  * write `return cts_fail(error, CTS_FORMAT, "...")`. `error` may be NULL. */
 enum cts_status cts_fail(struct cts_error *error, enum cts_status status, const char *format, ...)

@@ -8,7 +8,7 @@
 
 #include "common/array.h"
 
-uint32_t cts_folder_cta(const struct cts_folder_trace *trace, const uint32_t cta[3])
+static uint32_t cts_folder_cta(const struct cts_folder_trace *trace, const uint32_t cta[3])
 {
     return cta[0] + trace->grid[0] * (cta[1] + trace->grid[1] * cta[2]);
 }

@@ -26,6 +26,4 @@ struct cts_folder_order {
 /* Calls take() for each record: by CTA, then time, then place in the file, then warp. */
 CTS_MUST_CHECK enum cts_status cts_folder_in_order(const struct cts_folder_order *order);
 
-uint32_t cts_folder_cta(const struct cts_folder_trace *trace, const uint32_t cta[3]);
-
 #endif

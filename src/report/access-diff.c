@@ -197,9 +197,9 @@ enum cts_status cts_diff_print_summary(const struct cts_diff_report *report, FIL
 
 /* ---- JSON ---- */
 
-enum cts_status cts_diff_json_members(const struct cts_diff_report *report,
-                                      const struct cts_sheet_choice *choice, struct cts_json *json,
-                                      struct cts_error *error)
+static enum cts_status cts_diff_json_members(const struct cts_diff_report *report,
+                                             const struct cts_sheet_choice *choice,
+                                             struct cts_json *json, struct cts_error *error)
 {
     const struct cts_access_diff *const diff = report->diff;
     const struct cts_sheet findings = cts_diff_sheet(report, CTS_DIFF_SHEET_FINDING);

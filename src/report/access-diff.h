@@ -24,9 +24,5 @@ CTS_MUST_CHECK enum cts_status cts_diff_print_summary(const struct cts_diff_repo
 CTS_MUST_CHECK enum cts_status cts_diff_print_json(const struct cts_diff_report *report,
                                                    const struct cts_sheet_choice *choice,
                                                    FILE *file, struct cts_error *error);
-CTS_MUST_CHECK enum cts_status cts_diff_json_members(const struct cts_diff_report *report,
-                                                     const struct cts_sheet_choice *choice,
-                                                     struct cts_json *json,
-                                                     struct cts_error *error);
 
 #endif

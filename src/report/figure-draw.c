@@ -564,8 +564,8 @@ static enum cts_status draw_file(const struct cts_figure *figure, const char *ru
     return status;
 }
 
-enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *run, const char *path,
-                                struct cts_error *error)
+static enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *run,
+                                       const char *path, struct cts_error *error)
 {
     const enum cts_status status = draw_file(figure, run, path, ".svg", error);
     return status ? status : draw_file(figure, run, path, ".png", error);

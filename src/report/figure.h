@@ -146,8 +146,6 @@ void cts_figures_json(const struct cts_figures *figures, struct cts_json *json);
 /* Draws a figure into two files, PATH.svg and PATH.png (twice the size in pixels). `run`: whose it
  * is, which stands in its title; NULL: the figure says so itself. */
 enum { CTS_FIGURE_WIDTH = 640, CTS_FIGURE_HEIGHT = 400 };
-CTS_MUST_CHECK enum cts_status cts_figure_draw(const struct cts_figure *figure, const char *run,
-                                               const char *path, struct cts_error *error);
 /* Writes its data; `run` is in the first column. */
 CTS_MUST_CHECK enum cts_status cts_figure_write_csv(const struct cts_figure *figure,
                                                     const char *run, const char *path,

@@ -11,7 +11,8 @@
 #include "common/text-stream.h"
 #include "report-page.html.h"
 
-void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
+/* JSON as it may stand in a script element. */
+static void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes)
 {
     size_t start = 0;
     for (size_t i = 0; i < size_bytes; i++) {

@@ -35,9 +35,6 @@ typedef enum cts_status (*cts_page_data_fn)(const void *state, FILE *file, struc
 CTS_MUST_CHECK enum cts_status cts_page_write_of(cts_page_data_fn write, const void *state,
                                                  FILE *file, struct cts_error *error);
 
-/* JSON as it may stand in a script element. */
-void cts_page_write_escaped(FILE *file, const char *json, size_t size_bytes);
-
 /* Writes a page of web/ with this JSON in it; `nonce` lets its script run where a policy asks for
  * one, "" where none does. Whether the file could be written is for the caller to see. */
 void cts_page_write_template(FILE *file, const char *page, const char *json, size_t size_bytes,

@@ -55,7 +55,7 @@ static const char *sentence_of(enum cts_finding_kind kind)
     return NULL;
 }
 
-struct cts_sarif_rule cts_sarif_rule(enum cts_finding_kind kind)
+static struct cts_sarif_rule cts_sarif_rule(enum cts_finding_kind kind)
 {
     struct cts_sarif_rule rule = {.sentence = sentence_of(kind), .level = "note"};
     snprintf(rule.id, sizeof rule.id, "%s", cts_finding_text(kind));

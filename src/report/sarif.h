@@ -29,6 +29,5 @@ struct cts_sarif_rule {
     const char *sentence;
     const char *level; /* "error", "warning" or "note" */
 };
-struct cts_sarif_rule cts_sarif_rule(enum cts_finding_kind kind);
 
 #endif

@@ -176,8 +176,10 @@ static enum cts_status store_common_keys(sqlite3 *db, struct cts_error *error)
     return status;
 }
 
-enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
-                                             struct cts_error *error)
+/* In a new database: the schema and the keys that every run has. In one of ours: nothing. Any other
+ * is refused. */
+static enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
+                                                    struct cts_error *error)
 {
     char what[512];
     snprintf(what, sizeof what, "cannot set up '%s/run.db'", run_path);

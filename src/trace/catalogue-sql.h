@@ -33,11 +33,6 @@ int cts_catalogue_read_flags(const char *path);
  * No statement may be left. */
 void cts_catalogue_close_database(sqlite3 *db);
 
-/* In a new database: the schema and the keys that every run has. In one of ours: nothing. Any other
- * is refused. */
-CTS_MUST_CHECK enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
-                                                            struct cts_error *error);
-
 /* "format_version" of a database that has a table `run`; -1: it has no such key or table. */
 int64_t cts_catalogue_format_version(sqlite3 *db);
 

@@ -244,19 +244,10 @@ CTS_MUST_CHECK enum cts_status cts_access_analyze(const struct cts_catalogue *ca
                                                   struct cts_error *error);
 void cts_access_release(struct cts_access_result *result);
 
-/* findings.c: fills result->findings from result->sites, after those that are there already. */
-CTS_MUST_CHECK enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
-                                               struct cts_access_result *result,
-                                               struct cts_error *error);
-
 /* A finding's evidence and remedy, one sentence each. */
 void cts_finding_evidence(const struct cts_catalogue *catalogue,
                           const struct cts_access_result *result, const struct cts_finding *finding,
                           char *text, size_t text_bytes);
 const char *cts_finding_remedy(const struct cts_finding *finding);
-
-/* Whether the kernel is of a library that stands in for NVIDIA's (cublasSgemm, ...): what it reads
- * and writes is what the call asks for; its access pattern is ours. */
-bool cts_kernel_is_library(const struct cts_catalogue *catalogue, uint32_t kernel);
 
 #endif

@@ -55,7 +55,8 @@ static const char *line_text(const char *text, uint32_t line, size_t *length)
     return *length ? text : NULL;
 }
 
-double cts_finding_amount(const struct cts_finding *finding)
+/* What findings of one kind are compared by: waste; of faults: bytes. */
+static double cts_finding_amount(const struct cts_finding *finding)
 {
     return cts_finding_is_fault(finding->kind) ? (double)finding->fault.bytes : finding->waste;
 }

@@ -29,9 +29,6 @@ enum cts_diff_change {
 };
 const char *cts_diff_change_text(enum cts_diff_change change);
 
-/* What findings of one kind are compared by: waste; of faults: bytes. */
-double cts_finding_amount(const struct cts_finding *finding);
-
 struct cts_diff_finding {
     enum cts_diff_change change;
     const struct cts_finding *before, *after; /* NULL: there is none */

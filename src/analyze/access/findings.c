@@ -429,6 +429,9 @@ static size_t site_of(const struct cts_access_result *result,
     return SIZE_MAX;
 }
 
+static enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
+                                       struct cts_access_result *result, struct cts_error *error);
+
 enum cts_status cts_access_faults_find(struct cts_access_model *model, struct cts_error *error)
 {
     struct cts_access_result *const result = model->result;
@@ -527,7 +530,9 @@ static void join_kernels(struct search *search, struct cts_access_result *result
     result->small_share = cost > 0 ? small_waste / cost : 0;
 }
 
-bool cts_kernel_is_library(const struct cts_catalogue *catalogue, uint32_t kernel)
+/* Whether the kernel is of a library that stands in for NVIDIA's (cublasSgemm, ...): what it reads
+ * and writes is what the call asks for; its access pattern is ours. */
+static bool is_library_kernel(const struct cts_catalogue *catalogue, uint32_t kernel)
 {
     static const char ours[] = "ctascope::";
     const char *const name = cts_catalogue_kernel_name(catalogue, kernel);
@@ -536,8 +541,8 @@ bool cts_kernel_is_library(const struct cts_catalogue *catalogue, uint32_t kerne
     return at && (at == name || at[-1] == ' ') && at < name + strcspn(name, "(<");
 }
 
-enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
-                                struct cts_access_result *result, struct cts_error *error)
+static enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
+                                       struct cts_access_result *result, struct cts_error *error)
 {
     struct search search = {.catalogue = catalogue, .result = result, .error = error};
     enum cts_status status = CTS_OK;
@@ -555,7 +560,7 @@ enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
             cost += cts_access_cost(counts);
         }
         const size_t first = search.found.count;
-        const bool is_library = cts_kernel_is_library(catalogue, kernel);
+        const bool is_library = is_library_kernel(catalogue, kernel);
         result->library_kernels += is_library;
         for (size_t i = search.begin; i < search.end && !status && !is_library; i++)
             status = find_of_site(&search, i);

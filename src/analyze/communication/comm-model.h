@@ -310,7 +310,6 @@ void cts_comm_pairs_end_cta(struct cts_comm_worker *worker);
 CTS_MUST_CHECK enum cts_status cts_comm_pairs_gather(struct cts_comm_model *model,
                                                      struct cts_error *error);
 void cts_comm_pair_combine(struct cts_comm_pair *sum, const struct cts_comm_pair *more);
-void cts_comm_pair_judge(struct cts_comm_pair *pair);
 CTS_MUST_CHECK enum cts_status cts_comm_pairs_conclude(struct cts_comm_model *model,
                                                        struct cts_error *error);
 size_t cts_comm_kernel_index(const struct cts_comm *result, uint32_t kernel);

@@ -190,7 +190,7 @@ static bool is_one_offset(const struct cts_comm_pair *pair)
 }
 
 /* The rule of docs/communication.md, first match. */
-void cts_comm_pair_judge(struct cts_comm_pair *pair)
+static void cts_comm_pair_judge(struct cts_comm_pair *pair)
 {
     const bool one_sender = pair->largest_in_degree == 1;
     const bool one_receiver = pair->largest_out_degree == 1;

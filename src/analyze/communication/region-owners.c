@@ -13,8 +13,12 @@
 
 /* ---- the table ---- */
 
-enum cts_status cts_comm_region_make(struct cts_comm_regions *regions, uint64_t key, unsigned owner,
-                                     size_t *index, struct cts_error *error)
+static void cts_comm_region_follow(struct cts_comm_regions *regions, size_t index,
+                                   unsigned process);
+
+/* The region of `key`, made with this owner (who follows it) where there is none. */
+static enum cts_status cts_comm_region_make(struct cts_comm_regions *regions, uint64_t key,
+                                            unsigned owner, size_t *index, struct cts_error *error)
 {
     uint64_t *const known = cts_map_at(&regions->known, key, error);
     if (!known) return CTS_MEMORY;
@@ -36,7 +40,7 @@ enum cts_status cts_comm_region_make(struct cts_comm_regions *regions, uint64_t 
     return CTS_OK;
 }
 
-void cts_comm_region_follow(struct cts_comm_regions *regions, size_t index, unsigned process)
+static void cts_comm_region_follow(struct cts_comm_regions *regions, size_t index, unsigned process)
 {
     uint64_t *const word = &regions->followers[index * regions->words + process / 64];
     struct cts_comm_region *const region = &regions->items[index];

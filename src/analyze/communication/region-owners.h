@@ -64,11 +64,6 @@ static inline bool cts_comm_region_has(const struct cts_comm_regions *regions,
     return regions->followers[index * regions->words + process / 64] >> (process % 64) & 1;
 }
 
-/* The region of `key`, made with this owner (who follows it) where there is none. */
-CTS_MUST_CHECK enum cts_status cts_comm_region_make(struct cts_comm_regions *regions, uint64_t key,
-                                                    unsigned owner, size_t *index,
-                                                    struct cts_error *error);
-void cts_comm_region_follow(struct cts_comm_regions *regions, size_t index, unsigned process);
 /* A new address space. */
 void cts_comm_regions_clear(struct cts_comm_regions *regions);
 void cts_comm_regions_release(struct cts_comm_regions *regions);

@@ -16,7 +16,7 @@ const char *cts_stride_kind_text(enum cts_stride_kind kind)
     return (unsigned)kind < CTS_STRIDE_KIND_COUNT ? texts[kind] : "?";
 }
 
-int64_t cts_stride_of_bin(uint32_t bin, uint64_t *width)
+static int64_t cts_stride_of_bin(uint32_t bin, uint64_t *width)
 {
     *width = 1;
     if (bin < 2 * CTS_STRIDE_EXACT) return (int64_t)bin - CTS_STRIDE_EXACT;

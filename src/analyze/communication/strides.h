@@ -61,7 +61,6 @@ static inline uint32_t cts_stride_bin(int64_t stride)
     return 2u * CTS_STRIDE_EXACT +
            ((stride < 0) * CTS_STRIDE_SIZES + exponent - 16) * CTS_STRIDE_STEPS + step;
 }
-int64_t cts_stride_of_bin(uint32_t bin, uint64_t *width);
 
 CTS_MUST_CHECK enum cts_status cts_strides_prepare(struct cts_strides *strides,
                                                    struct cts_error *error);

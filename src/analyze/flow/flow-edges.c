@@ -35,7 +35,8 @@ static const struct cts_flow_node *node_at(const struct state *s, uint32_t node)
     return &s->walk->order->nodes[node];
 }
 
-bool cts_flow_is_host_visible(const struct cts_allocation *allocation)
+/* Whether the host can touch an allocation. */
+static bool host_can_touch(const struct cts_allocation *allocation)
 {
     const char *const kind = allocation->kind ? allocation->kind : "";
     return !strcmp(kind, "managed") || !strcmp(kind, "pinned") || !strcmp(kind, "mapped");
@@ -248,7 +249,7 @@ static void end_writer(struct state *s, const struct cts_flow_cell *cell, uint32
     const struct cts_allocation *const row = tenant_of(s, tenant);
     if (cell->ways & CTS_WAY_END || !row) return;
     struct cts_flow_use *const use = &s->walk->uses[cell->node];
-    if (cts_flow_is_host_visible(row) && !cell->last_reader) use->unread_bytes += bytes;
+    if (host_can_touch(row) && !cell->last_reader) use->unread_bytes += bytes;
     if (!is_device_memory(s, tenant)) return;
     if (cell->last_reader) {
         /* Up to behind the reader; what the reader itself stores over makes room for the new. */
@@ -308,7 +309,7 @@ static void note_use(struct state *s, const struct cts_flow_state *state,
         a->touched_bytes += met->bytes;
     }
     if (!cts_ways_write(met->ways)) return;
-    const bool is_host_visible = tenant && cts_flow_is_host_visible(tenant);
+    const bool is_host_visible = tenant && host_can_touch(tenant);
     use->written_bytes += met->bytes;
     if (!tenant) use->outside_bytes += met->bytes;
     if (is_host_visible) use->host_bytes += met->bytes;
@@ -534,7 +535,7 @@ static void mark_possible(struct cts_flow_walk *walk, const struct cts_flow_walk
         if (!edge->raw_bytes) continue;
         const struct cts_allocation *const row =
             edge->allocation != CTS_NONE ? &walk->catalogue->allocations[edge->allocation] : NULL;
-        bool possible = too_many || !row || (!options->host_seen && cts_flow_is_host_visible(row));
+        bool possible = too_many || !row || (!options->host_seen && host_can_touch(row));
         for (size_t i = 0; i < hiding_count && !possible; i++)
             possible = hiding[i] != edge->from &&
                        order->nodes[hiding[i]].rank == order->nodes[edge->to].rank &&

@@ -73,7 +73,4 @@ CTS_MUST_CHECK enum cts_status cts_flow_walk_make(const struct cts_catalogue *ca
                                                   struct cts_error *error);
 void cts_flow_walk_release(struct cts_flow_walk *walk);
 
-/* Whether the host can touch an allocation (managed, pinned, mapped). */
-bool cts_flow_is_host_visible(const struct cts_allocation *allocation);
-
 #endif

@@ -181,15 +181,6 @@ void cts_flow_memory_free(struct cts_flow_memory *memory)
     free(memory);
 }
 
-uint64_t cts_flow_memory_size_bytes(const struct cts_flow_memory *memory)
-{
-    uint64_t bytes = (memory->cells.capacity + memory->states.capacity) * sizeof(struct four) +
-                     memory->pages.capacity * sizeof(struct page);
-    for (size_t i = 0; i < memory->pages.count; i++)
-        bytes += memory->pages.items[i].capacity * sizeof(struct run);
-    return bytes;
-}
-
 /* ---- what a node meets ---- */
 
 static size_t met_slot(const struct cts_flow_memory *memory, uint32_t state, uint32_t ways)

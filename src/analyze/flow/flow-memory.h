@@ -65,6 +65,4 @@ CTS_MUST_CHECK enum cts_status cts_flow_memory_each(
     enum cts_status (*act)(void *context, uint32_t state, uint64_t bytes, struct cts_error *error),
     void *context, struct cts_error *error);
 
-uint64_t cts_flow_memory_size_bytes(const struct cts_flow_memory *memory);
-
 #endif

@@ -320,9 +320,6 @@ uint32_t cts_region_local_set(struct cts_partition_region *region, uint32_t set)
 /* A rank ends (or the run): its address space is forgotten. */
 enum cts_status cts_region_end_rank(struct cts_partition_region *region);
 
-/* touch-sort.c: sorts touches by address (LSD radix). */
-enum cts_status cts_touches_sort(struct cts_touches *touches, struct cts_touches *scratch,
-                                 struct cts_error *error);
 /* Calls `act` for runs of bytes that the same CTAs touch, ascending; `set` is their id. */
 enum cts_status cts_region_sweep(struct cts_partition_region *region, struct cts_touches *touches,
                                  uint32_t first_place,

@@ -35,8 +35,9 @@ static void sort_by_digit(const struct cts_touch *from, struct cts_touch *to, si
         to[places[(from[i].start >> shift) & (DIGITS - 1)]++] = from[i];
 }
 
-enum cts_status cts_touches_sort(struct cts_touches *touches, struct cts_touches *scratch,
-                                 struct cts_error *error)
+/* touch-sort.c: sorts touches by address (LSD radix). */
+static enum cts_status cts_touches_sort(struct cts_touches *touches, struct cts_touches *scratch,
+                                        struct cts_error *error)
 {
     uint64_t differing = 0;
     bool descending = false;

@@ -6,11 +6,6 @@ const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT] = {
     CTS_PATH_PATTERN_MAP(X)
 #undef X
 };
-const char *const cts_path_pattern_papers[CTS_PATH_PATTERN_COUNT] = {
-#define X(name, symbol, text, paper, help) [CTS_PATH_PATTERN_##name] = paper,
-    CTS_PATH_PATTERN_MAP(X)
-#undef X
-};
 const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT] = {
 #define X(name, symbol, text, paper, help) [CTS_PATH_PATTERN_##name] = help,
     CTS_PATH_PATTERN_MAP(X)

@@ -58,7 +58,6 @@ enum cts_path_pattern {
     CTS_PATH_WAITS_END = CTS_PATH_PATTERN_OWN_COPY
 };
 extern const char *const cts_path_pattern_names[CTS_PATH_PATTERN_COUNT];
-extern const char *const cts_path_pattern_papers[CTS_PATH_PATTERN_COUNT]; /* "": not in the paper */
 extern const char *const cts_path_pattern_texts[CTS_PATH_PATTERN_COUNT];
 
 #endif

@@ -91,6 +91,8 @@ static void append(struct cts_memory_object *place, const char *separator, const
     snprintf(place->name + used, sizeof place->name - used, "%s%.*s", separator, (int)length, name);
 }
 
+static bool cts_place_follow(const struct cts_namer *namer, struct cts_memory_object *place);
+
 static bool take_variable(const struct cts_namer *namer, const struct cts_debug_variable *seen,
                           struct cts_memory_object *place)
 {
@@ -498,7 +500,8 @@ bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_memory_objec
     return cts_type_is_pointer(place->type);
 }
 
-bool cts_place_follow(const struct cts_namer *namer, struct cts_memory_object *place)
+/* From a pointer object to what it points to; false when the object is no pointer. */
+static bool cts_place_follow(const struct cts_namer *namer, struct cts_memory_object *place)
 {
     if (!cts_place_to_pointer(namer, place)) return false;
     bool is_reference = cts_type_tag(place->type) != CTS_TAG_POINTER;

@@ -46,9 +46,6 @@ void cts_place_descend(const struct cts_namer *namer, struct cts_memory_object *
 /* Goes down to the pointer object at the place; false when there is none. */
 bool cts_place_to_pointer(const struct cts_namer *namer, struct cts_memory_object *place);
 
-/* From a pointer object to what it points to; false when the object is no pointer. */
-bool cts_place_follow(const struct cts_namer *namer, struct cts_memory_object *place);
-
 /* The DIGlobalVariable of a global, or NULL. */
 LLVMMetadataRef cts_global_variable_info(LLVMValueRef global);
 

@@ -190,11 +190,6 @@ void cts_error_at(LLVMModuleRef module, LLVMValueRef instruction, const char *me
     diagnose(module, instruction, message, DS_Error);
 }
 
-void cts_warning_at(LLVMModuleRef module, LLVMValueRef instruction, const char *message)
-{
-    diagnose(module, instruction, message, DS_Warning);
-}
-
 unsigned cts_metadata_operand_count(LLVMMetadataRef node)
 {
     auto *tuple = dyn_cast_or_null<MDNode>(unwrap(node));
@@ -213,12 +208,6 @@ const char *cts_metadata_text(LLVMMetadataRef string, size_t *size_bytes)
     auto *text = dyn_cast_or_null<MDString>(unwrap(string));
     *size_bytes = text ? text->getLength() : 0;
     return text ? text->getString().data() : nullptr;
-}
-
-long long cts_metadata_integer(LLVMMetadataRef node, long long otherwise)
-{
-    auto *constant = mdconst::dyn_extract_or_null<ConstantInt>(unwrap(node));
-    return constant && constant->getBitWidth() <= 64 ? constant->getSExtValue() : otherwise;
 }
 
 /* False when the record says nothing that a name could be told by: a value that needs more than

@@ -23,15 +23,12 @@ char *cts_demangle(const char *symbol);
 /* Fails the compilation, or warns, in clang's own form with the instruction's position; without an
  * instruction, a message without one. The compiler goes on until the pass manager returns. */
 void cts_error_at(LLVMModuleRef module, LLVMValueRef instruction, const char *message);
-void cts_warning_at(LLVMModuleRef module, LLVMValueRef instruction, const char *message);
 
 /* Operand `index` of a metadata node; NULL when there is none. */
 LLVMMetadataRef cts_metadata_operand(LLVMMetadataRef node, unsigned index);
 unsigned cts_metadata_operand_count(LLVMMetadataRef node);
 /* The text of a metadata string, or NULL and 0 for anything else; borrowed, not terminated. */
 const char *cts_metadata_text(LLVMMetadataRef string, size_t *size_bytes);
-/* The integer of a constant in metadata; `otherwise` when it is none. */
-long long cts_metadata_integer(LLVMMetadataRef node, long long otherwise);
 
 /* Calls `visit` for each place in the function where debug information says that a value is a
  * source variable's content, from `offset_bytes` of it on, or its address. `position` is the

@@ -39,11 +39,11 @@ struct record_0_1 {
     const uint64_t *values;
 };
 
-/* Declares NAME_0_1(), which programs of 0.1 know as cts_NAME. */
+/* Declares cts_NAME_0_1(), which programs of 0.1 know as cts_NAME. */
 #define FROZEN(type, name, ...)                                                                    \
-    CTS_API type name##_0_1(__VA_ARGS__);                                                          \
-    __asm__(".symver " #name "_0_1, cts_" #name "@CTASCOPE_0.1");                                  \
-    type name##_0_1(__VA_ARGS__)
+    CTS_API type cts_##name##_0_1(__VA_ARGS__);                                                    \
+    __asm__(".symver cts_" #name "_0_1, cts_" #name "@CTASCOPE_0.1");                              \
+    type cts_##name##_0_1(__VA_ARGS__)
 
 FROZEN(enum cts_result, run_kernel, const struct cts_run *run, size_t kernel,
        struct kernel_0_1 *old)

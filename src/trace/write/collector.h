@@ -66,10 +66,6 @@ void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space spa
                     uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
                     const uint64_t *values);
 
-/* Appends one warp record whose pattern is known: `access` without launch, CTA, offsets and values,
- * of any pattern but a list, as cts_stream_add() would have recognised it. */
-void cts_stream_add_pattern(struct cts_stream *stream, const struct cts_access *access);
-
 /* The same for many records of a CTA: those of `records` that `order` names, in its order. `kind`
  * is what cts_stream_kind() says. */
 struct cts_stream_record {

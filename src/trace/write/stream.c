@@ -241,23 +241,6 @@ void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space spa
     stream->zip->one(&stream->segment, &row, mask, addresses);
 }
 
-void cts_stream_add_pattern(struct cts_stream *stream, const struct cts_access *access)
-{
-    struct cts_acc_segment *const segment = &stream->segment;
-    if (!access->mask) return;
-    if (cts_segment_is_full(segment)) close_segment(stream);
-    const uint32_t i = segment->record_count++;
-    segment->shapes[i] = (struct cts_acc_shape){
-        .site = access->site,
-        .mask = access->mask,
-        .s0 = access->s0,
-        .s1 = access->s1,
-        .warp = access->warp,
-        .kind = cts_acc_kind(access->space, access->pattern, access->row_lanes, 0),
-    };
-    segment->bases[i] = access->base;
-}
-
 void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_record *records,
                             const uint16_t *order, uint32_t count)
 {

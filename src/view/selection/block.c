@@ -10,7 +10,7 @@
 #include "view/selection/selection.h"
 #include "common/array.h"
 
-void block_builder_release(struct block_builder *builder)
+void cts_block_builder_release(struct block_builder *builder)
 {
     free(builder->slots);
     free(builder->shape);
@@ -22,7 +22,7 @@ void block_builder_release(struct block_builder *builder)
     builder->segments.items = NULL;
 }
 
-void block_free(struct block *block)
+void cts_block_free(struct block *block)
 {
     if (!block) return;
     free(block->shapes);
@@ -235,8 +235,9 @@ static void count_costs(struct block *block, struct block_builder *builder, unsi
     }
 }
 
-enum cts_status block_build(struct block_builder *builder, const struct cts_catalogue *catalogue,
-                            unsigned bank_bytes, struct block **out, struct cts_error *error)
+enum cts_status cts_block_build(struct block_builder *builder,
+                                const struct cts_catalogue *catalogue, unsigned bank_bytes,
+                                struct block **out, struct cts_error *error)
 {
     *out = NULL;
     if (sort_out(builder, catalogue, error)) return CTS_MEMORY;
@@ -247,7 +248,7 @@ enum cts_status block_build(struct block_builder *builder, const struct cts_cata
     block->segment_count = (uint32_t)builder->segments.count;
     block->size_bytes = sizeof *block;
     if (!copy_columns(block, builder)) {
-        block_free(block);
+        cts_block_free(block);
         return cts_fail(error, CTS_MEMORY, "no memory for %zu records",
                         builder->batch.record_count);
     }

@@ -82,14 +82,14 @@ struct block_builder {
         size_t count, capacity;
     } segments;
 };
-void block_builder_release(struct block_builder *builder);
+void cts_block_builder_release(struct block_builder *builder);
 
 /* The batch that stands in the builder as a block. */
-CTS_MUST_CHECK enum cts_status block_build(struct block_builder *builder,
-                                           const struct cts_catalogue *catalogue,
-                                           unsigned bank_bytes, struct block **block,
-                                           struct cts_error *error);
-void block_free(struct block *block);
+CTS_MUST_CHECK enum cts_status cts_block_build(struct block_builder *builder,
+                                               const struct cts_catalogue *catalogue,
+                                               unsigned bank_bytes, struct block **block,
+                                               struct cts_error *error);
+void cts_block_free(struct block *block);
 
 /* Record i as an access; cta is 0. */
 static inline struct cts_access block_access(const struct block *block, size_t i)

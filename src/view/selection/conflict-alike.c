@@ -187,7 +187,7 @@ static enum cts_status visit(void *state, const struct scan_block *it, struct ct
     {
         const uint32_t cta = it->block->segments[segment].cta;
         if (atomic_load_explicit(part->is_over, memory_order_relaxed)) return CTS_OK;
-        if (view_split_place(it->scan->view, cta) != UINT32_MAX) continue;
+        if (cts_view_split_place(it->scan->view, cta) != UINT32_MAX) continue;
         status = take_records(part, it, segment, error);
         if (!status && !part->records.count) continue;
         if (!status) status = make_key(part, it->block, error);
@@ -251,8 +251,8 @@ static enum cts_status join(struct part *parts, unsigned count, struct conflict_
     return CTS_OK;
 }
 
-enum cts_status conflict_alike_find(struct conflict_alike *alike, struct conflict_plan *plan,
-                                    struct cts_error *error)
+enum cts_status cts_conflict_alike_find(struct conflict_alike *alike, struct conflict_plan *plan,
+                                        struct cts_error *error)
 {
     struct scan *const scan = plan->scan;
     atomic_bool is_over = false;
@@ -268,7 +268,7 @@ enum cts_status conflict_alike_find(struct conflict_alike *alike, struct conflic
     scan->visit = visit;
     scan->wants = wants;
     scan->wants_state = parts;
-    enum cts_status status = scan_run(scan, error);
+    enum cts_status status = cts_selection_scan_run(scan, error);
     scan->wants = NULL;
     if (!status && !atomic_load(&is_over)) status = join(parts, scan->threads, alike, error);
     for (unsigned t = 0; t < scan->threads; t++) {
@@ -283,7 +283,7 @@ enum cts_status conflict_alike_find(struct conflict_alike *alike, struct conflic
     return status;
 }
 
-void conflict_alike_release(struct conflict_alike *alike)
+void cts_conflict_alike_release(struct conflict_alike *alike)
 {
     free(alike->spans);
     free(alike->examples);

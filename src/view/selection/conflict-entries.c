@@ -249,8 +249,9 @@ static bool wants(const struct scan *scan, size_t chunk)
 
 /* ---- all ---- */
 
-enum cts_status conflict_entries_make(struct conflict_entries *entries, struct conflict_plan *plan,
-                                      size_t begin, struct cts_error *error)
+enum cts_status cts_conflict_entries_make(struct conflict_entries *entries,
+                                          struct conflict_plan *plan, size_t begin,
+                                          struct cts_error *error)
 {
     struct scan *const scan = plan->scan;
     const size_t end = plan->window_count;
@@ -272,12 +273,12 @@ enum cts_status conflict_entries_make(struct conflict_entries *entries, struct c
     scan->visit = put_block;
     scan->wants = wants;
     scan->wants_state = plan;
-    const enum cts_status status = scan_run(scan, error);
+    const enum cts_status status = cts_selection_scan_run(scan, error);
     scan->wants = NULL;
     return status;
 }
 
-void conflict_entries_release(struct conflict_entries *entries)
+void cts_conflict_entries_release(struct conflict_entries *entries)
 {
     for (unsigned t = 0; t < entries->part_count; t++) {
         struct conflict_part *const part = &entries->parts[t];
@@ -292,11 +293,11 @@ void conflict_entries_release(struct conflict_entries *entries)
     *entries = (struct conflict_entries){0};
 }
 
-enum cts_status conflict_entries_visit(const struct conflict_entries *entries, size_t window,
-                                       enum cts_status (*visit)(void *state, const uint64_t *items,
-                                                                size_t count,
-                                                                struct cts_error *error),
-                                       void *state, struct cts_error *error)
+enum cts_status
+cts_conflict_entries_visit(const struct conflict_entries *entries, size_t window,
+                           enum cts_status (*visit)(void *state, const uint64_t *items,
+                                                    size_t count, struct cts_error *error),
+                           void *state, struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
     for (unsigned t = 0; t < entries->part_count && !status; t++) {

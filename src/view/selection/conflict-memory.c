@@ -9,7 +9,7 @@
 
 enum { REMEMBERED_MAX = 1000 };
 
-bool conflict_is_unfiltered(const struct cts_selection_filter *filter)
+bool cts_conflict_is_unfiltered(const struct cts_selection_filter *filter)
 {
     return !filter || (!filter->cta_count && !filter->warp_count && !filter->site_count &&
                        !filter->line_count && !filter->kinds && !filter->space &&
@@ -22,7 +22,7 @@ static bool is_all_of(const struct cts_selection_filter *filter, uint8_t space)
     if (!filter) return true;
     struct cts_selection_filter rest = *filter;
     if (rest.space && view_space(rest.space) == view_space(space)) rest.space = 0;
-    return conflict_is_unfiltered(&rest);
+    return cts_conflict_is_unfiltered(&rest);
 }
 
 /* The first `count` of them. */
@@ -52,7 +52,7 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
                                         struct cts_error *error)
 {
     if (!is_all_of(question->filter, space) || count > REMEMBERED_MAX)
-        return conflict_answer(selection, question, space, count, conflicts, error);
+        return cts_conflict_answer(selection, question, space, count, conflicts, error);
     struct conflict_memory *const memory = &selection->conflicts[view_space(space)];
     enum cts_status status = CTS_OK;
     *conflicts = (struct cts_selection_conflicts){0};
@@ -61,7 +61,8 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
         cts_selection_conflicts_release(&memory->answer);
         struct cts_selection_question all = *question;
         all.filter = NULL;
-        status = conflict_answer(selection, &all, space, REMEMBERED_MAX, &memory->answer, error);
+        status =
+            cts_conflict_answer(selection, &all, space, REMEMBERED_MAX, &memory->answer, error);
         memory->is_there = !status;
         memory->launch = question->launch;
     }

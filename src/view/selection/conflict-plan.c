@@ -13,7 +13,7 @@ enum { SHARED_MAX_BYTES = 16 << 20 };
 
 static bool is_wanted(const struct scan *scan, size_t chunk)
 {
-    return scan_may_pass(scan, chunk);
+    return cts_selection_scan_may_pass(scan, chunk);
 }
 
 /* The greatest power of two that all addresses, widths and ends are multiples of, at most 16. */
@@ -214,16 +214,16 @@ static enum cts_status cut_shared(struct conflict_plan *plan, struct windows *wi
         return cts_fail(error, CTS_UNSUPPORTED, "shared memory of %zu parts", plan->per_cta);
     struct conflict_alike alike;
     struct spans spans = {0};
-    enum cts_status status = conflict_alike_find(&alike, plan, error);
+    enum cts_status status = cts_conflict_alike_find(&alike, plan, error);
     if (!status)
         status = alike.is_there ? cut_examples(plan, &alike, windows, &spans, error)
                                 : cut_all(plan, windows, &spans, error);
-    conflict_alike_release(&alike);
+    cts_conflict_alike_release(&alike);
     plan->spans = spans.items;
     plan->span_count = spans.count;
     return status;
 }
-enum cts_status conflict_plan_cut(struct conflict_plan *plan, struct cts_error *error)
+enum cts_status cts_conflict_plan_cut(struct conflict_plan *plan, struct cts_error *error)
 {
     struct windows windows = {0};
     plan->shift = find_shift(plan);
@@ -234,7 +234,7 @@ enum cts_status conflict_plan_cut(struct conflict_plan *plan, struct cts_error *
     return status;
 }
 
-void conflict_plan_release(struct conflict_plan *plan)
+void cts_conflict_plan_release(struct conflict_plan *plan)
 {
     free(plan->pages.items);
     free(plan->pages.places);

@@ -262,7 +262,7 @@ static enum cts_status touch_segment(struct conflict_worker *worker, const struc
     const struct view *const view = it->scan->view;
     const struct block *const block = it->block;
     const uint32_t cta = block->segments[segment].cta;
-    const uint32_t split = view_split_place(view, cta);
+    const uint32_t split = cts_view_split_place(view, cta);
     enum cts_status status = CTS_OK;
     SCAN_RECORDS(it, segment, i)
     {
@@ -333,7 +333,7 @@ static enum cts_status visit_entries(void *state, const uint64_t *items, size_t 
         struct toucher toucher;
         status =
             make_toucher(view, (uint32_t)cta,
-                         view->split.count ? view_split_place(view, (uint32_t)cta) : UINT32_MAX,
+                         view->split.count ? cts_view_split_place(view, (uint32_t)cta) : UINT32_MAX,
                          (uint16_t)warp, who & ((1 << CONFLICT_DOES_BITS) - 1), &toucher, error);
         for (; from < to && !status; from++) status = touch(room, from, &toucher, error);
     }
@@ -346,8 +346,8 @@ static enum cts_status pass(struct conflict_worker *worker, struct cts_error *er
     const struct conflict_plan *const plan = worker->plan;
     struct conflict_room *const room = worker->room;
     if (plan->entries)
-        return conflict_entries_visit(plan->entries, (size_t)(room->window - plan->windows),
-                                      visit_entries, worker, error);
+        return cts_conflict_entries_visit(plan->entries, (size_t)(room->window - plan->windows),
+                                          visit_entries, worker, error);
     struct scan *const scan = plan->scan;
     const struct conflict_window *const window = room->window;
     room->first_byte = window->first + ((uint64_t)room->low << plan->shift);
@@ -361,12 +361,13 @@ static enum cts_status pass(struct conflict_worker *worker, struct cts_error *er
             plan->view == VIEW_SHARED
                 ? chunk->first_cta <= window->last_cta && chunk->last_cta >= window->first_cta &&
                       scan->view->summaries[k].spaces[VIEW_SHARED].access_count
-                : scan_may_touch(scan, k, VIEW_GLOBAL, room->first_byte, room->last_byte);
-        if (!may_touch || !scan_may_pass(scan, k)) continue;
+                : cts_selection_scan_may_touch(scan, k, VIEW_GLOBAL, room->first_byte,
+                                               room->last_byte);
+        if (!may_touch || !cts_selection_scan_may_pass(scan, k)) continue;
         if (is_given_up(scan->question))
             status = cts_fail(error, CTS_IO, "the request was cancelled");
         else
-            status = scan_with(scan, k, &worker->room->builder, visit, worker, error);
+            status = cts_selection_scan_with(scan, k, &worker->room->builder, visit, worker, error);
     }
     return status;
 }
@@ -507,7 +508,8 @@ static enum cts_status make_room(struct conflict_worker *worker, struct cts_erro
     return room->first && room->several && room->states ? CTS_OK : CTS_MEMORY;
 }
 
-enum cts_status conflict_find(struct conflict_worker *worker, size_t index, struct cts_error *error)
+enum cts_status cts_conflict_find(struct conflict_worker *worker, size_t index,
+                                  struct cts_error *error)
 {
     if (make_room(worker, error)) return CTS_MEMORY;
     if (is_given_up(worker->plan->scan->question))
@@ -539,12 +541,12 @@ enum cts_status conflict_find(struct conflict_worker *worker, size_t index, stru
     return status;
 }
 
-void conflict_worker_release(struct conflict_worker *worker)
+void cts_conflict_worker_release(struct conflict_worker *worker)
 {
     struct conflict_room *const room = worker->room;
     if (!room) return;
     worker->plan->scan->selection->source->release(&room->builder.batch);
-    block_builder_release(&room->builder);
+    cts_block_builder_release(&room->builder);
     free(room->first);
     free(room->several);
     free(room->states);

@@ -71,9 +71,9 @@ struct conflict_plan {
 
 /* Windows, spans, pages, and what else of the plan they follow from: where there is anything to
  * look at. Released also after a failure. */
-CTS_MUST_CHECK enum cts_status conflict_plan_cut(struct conflict_plan *plan,
-                                                 struct cts_error *error);
-void conflict_plan_release(struct conflict_plan *plan);
+CTS_MUST_CHECK enum cts_status cts_conflict_plan_cut(struct conflict_plan *plan,
+                                                     struct cts_error *error);
+void cts_conflict_plan_release(struct conflict_plan *plan);
 
 /* ---- CTAs that do the same in shared memory ---- */
 
@@ -90,10 +90,10 @@ struct conflict_alike {
     size_t group_count;
 };
 /* Those that come in one piece and pass. Released also after a failure. */
-CTS_MUST_CHECK enum cts_status conflict_alike_find(struct conflict_alike *alike,
-                                                   struct conflict_plan *plan,
-                                                   struct cts_error *error);
-void conflict_alike_release(struct conflict_alike *alike);
+CTS_MUST_CHECK enum cts_status cts_conflict_alike_find(struct conflict_alike *alike,
+                                                       struct conflict_plan *plan,
+                                                       struct cts_error *error);
+void cts_conflict_alike_release(struct conflict_alike *alike);
 
 /* ---- the lanes of global memory, sorted into windows ---- */
 
@@ -143,16 +143,16 @@ struct conflict_entries {
 };
 /* Entries of as many windows as fit, from `begin` on; at least one, or it is too large. Released
  * also after a failure. */
-CTS_MUST_CHECK enum cts_status conflict_entries_make(struct conflict_entries *entries,
-                                                     struct conflict_plan *plan, size_t begin,
-                                                     struct cts_error *error);
-void conflict_entries_release(struct conflict_entries *entries);
+CTS_MUST_CHECK enum cts_status cts_conflict_entries_make(struct conflict_entries *entries,
+                                                         struct conflict_plan *plan, size_t begin,
+                                                         struct cts_error *error);
+void cts_conflict_entries_release(struct conflict_entries *entries);
 /* Those of a window, those of one CTA that comes in one piece one behind the other. */
 CTS_MUST_CHECK enum cts_status
-conflict_entries_visit(const struct conflict_entries *entries, size_t window,
-                       enum cts_status (*visit)(void *state, const uint64_t *items, size_t count,
-                                                struct cts_error *error),
-                       void *state, struct cts_error *error);
+cts_conflict_entries_visit(const struct conflict_entries *entries, size_t window,
+                           enum cts_status (*visit)(void *state, const uint64_t *items,
+                                                    size_t count, struct cts_error *error),
+                           void *state, struct cts_error *error);
 
 /* ---- the warps of a window ---- */
 
@@ -163,16 +163,16 @@ struct conflict_worker {
     struct conflict_room *room;
 };
 enum { CONFLICT_WINDOW_GRANULES = 1 << 22 };
-CTS_MUST_CHECK enum cts_status conflict_find(struct conflict_worker *worker, size_t window,
-                                             struct cts_error *error);
-void conflict_worker_release(struct conflict_worker *worker);
+CTS_MUST_CHECK enum cts_status cts_conflict_find(struct conflict_worker *worker, size_t window,
+                                                 struct cts_error *error);
+void cts_conflict_worker_release(struct conflict_worker *worker);
 
-bool conflict_is_unfiltered(const struct cts_selection_filter *filter);
+bool cts_conflict_is_unfiltered(const struct cts_selection_filter *filter);
 /* The question of cts_selection_conflicts(), answered from the records. */
-CTS_MUST_CHECK enum cts_status conflict_answer(struct cts_selection *selection,
-                                               const struct cts_selection_question *question,
-                                               uint8_t space, size_t count,
-                                               struct cts_selection_conflicts *conflicts,
-                                               struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_conflict_answer(struct cts_selection *selection,
+                                                   const struct cts_selection_question *question,
+                                                   uint8_t space, size_t count,
+                                                   struct cts_selection_conflicts *conflicts,
+                                                   struct cts_error *error);
 
 #endif

@@ -22,7 +22,7 @@ static enum cts_status find_window(void *state, unsigned thread, size_t item,
                                    struct cts_error *error)
 {
     const struct finder *const finder = state;
-    return conflict_find(&finder->workers[thread], finder->begin + item, error);
+    return cts_conflict_find(&finder->workers[thread], finder->begin + item, error);
 }
 
 static enum cts_status find_between(struct conflict_plan *plan, size_t begin, size_t end,
@@ -34,7 +34,7 @@ static enum cts_status find_between(struct conflict_plan *plan, size_t begin, si
     if (!finder.workers) return CTS_MEMORY;
     for (unsigned i = 0; i < threads; i++) finder.workers[i].plan = plan;
     const enum cts_status status = cts_for_each(end - begin, threads, find_window, &finder, error);
-    for (unsigned i = 0; i < threads; i++) conflict_worker_release(&finder.workers[i]);
+    for (unsigned i = 0; i < threads; i++) cts_conflict_worker_release(&finder.workers[i]);
     free(finder.workers);
     return status;
 }
@@ -46,12 +46,12 @@ static enum cts_status find_all(struct conflict_plan *plan, struct cts_error *er
     if (plan->view == VIEW_SHARED) return find_between(plan, 0, plan->window_count, error);
     for (size_t begin = 0, end; begin < plan->window_count && !status; begin = end) {
         struct conflict_entries entries;
-        status = conflict_entries_make(&entries, plan, begin, error);
+        status = cts_conflict_entries_make(&entries, plan, begin, error);
         end = entries.is_too_large ? begin + 1 : atomic_load(&entries.end);
         if (!entries.is_too_large) plan->entries = &entries;
         if (!status) status = find_between(plan, begin, end, error);
         plan->entries = NULL;
-        conflict_entries_release(&entries);
+        cts_conflict_entries_release(&entries);
     }
     return status;
 }
@@ -284,8 +284,8 @@ static bool wants_touches(const struct scan *scan, size_t chunk)
     const struct cts_acc_chunk *const index = &scan->view->chunks[chunk];
     const struct target *const targets = toucher->targets;
     if (toucher->plan->view == VIEW_GLOBAL)
-        return scan_may_touch(scan, chunk, VIEW_GLOBAL, targets[0].first,
-                              targets[toucher->target_count - 1].last);
+        return cts_selection_scan_may_touch(scan, chunk, VIEW_GLOBAL, targets[0].first,
+                                            targets[toucher->target_count - 1].last);
     const size_t t = first_target(toucher, index->first_cta, 0);
     return t < toucher->target_count && targets[t].cta <= index->last_cta;
 }
@@ -331,7 +331,7 @@ static enum cts_status look_up_all(struct conflict_plan *plan, struct toucher *t
     scan->visit = look_up;
     scan->wants = wants_touches;
     scan->wants_state = touchers;
-    enum cts_status status = scan_run(scan, error);
+    enum cts_status status = cts_selection_scan_run(scan, error);
     scan->wants = NULL;
     for (size_t c = 0; c < conflicts->count && !status; c++)
         status = join_touches(touchers, scan->threads, c, &conflicts->items[c], error);
@@ -370,7 +370,7 @@ static enum cts_status add_touches(struct conflict_plan *plan,
 static enum cts_status find(struct conflict_plan *plan, struct cts_selection_conflicts *conflicts,
                             struct cts_error *error)
 {
-    enum cts_status status = conflict_plan_cut(plan, error);
+    enum cts_status status = cts_conflict_plan_cut(plan, error);
     if (!status) {
         plan->pieces = cts_array_zeroed(plan->window_count, sizeof *plan->pieces, error);
         status = plan->pieces ? find_all(plan, error) : CTS_MEMORY;
@@ -381,18 +381,18 @@ static enum cts_status find(struct conflict_plan *plan, struct cts_selection_con
         for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++)
             free(plan->pieces[w].kinds[kind].items);
     free(plan->pieces);
-    conflict_plan_release(plan);
+    cts_conflict_plan_release(plan);
     return status ? status : add_touches(plan, conflicts, error);
 }
 
-enum cts_status conflict_answer(struct cts_selection *selection,
-                                const struct cts_selection_question *question, uint8_t space,
-                                size_t count, struct cts_selection_conflicts *conflicts,
-                                struct cts_error *error)
+enum cts_status cts_conflict_answer(struct cts_selection *selection,
+                                    const struct cts_selection_question *question, uint8_t space,
+                                    size_t count, struct cts_selection_conflicts *conflicts,
+                                    struct cts_error *error)
 {
     struct scan scan;
     *conflicts = (struct cts_selection_conflicts){0};
-    enum cts_status status = scan_begin(&scan, selection, question, error);
+    enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     struct conflict_plan plan = {
         .scan = &scan, .view = view_space(space), .clip_last = UINT64_MAX, .limit = count};
@@ -403,11 +403,11 @@ enum cts_status conflict_answer(struct cts_selection *selection,
         plan.clip_last = scan.filter.range_last;
     }
     plan.is_whole = !is_clipped;
-    plan.is_everything = conflict_is_unfiltered(question->filter);
+    plan.is_everything = cts_conflict_is_unfiltered(question->filter);
     const bool is_none = plan.view == VIEW_LOCAL || plan.clip_first > plan.clip_last ||
                          (scan.filter.range_space && !is_clipped);
     if (!is_none) status = find(&plan, conflicts, error);
-    scan_end(&scan);
+    cts_selection_scan_end(&scan);
     if (status) cts_selection_conflicts_release(conflicts);
     return status;
 }

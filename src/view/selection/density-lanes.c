@@ -214,8 +214,8 @@ static inline void add_record(const struct density_grid *grid, struct lane_count
     add_lanes(grid, counts, block, shape, i);
 }
 
-enum cts_status density_lanes_add(struct density_lanes *lanes, const struct scan_block *it,
-                                  struct cts_error *error)
+enum cts_status cts_density_lanes_add(struct density_lanes *lanes, const struct scan_block *it,
+                                      struct cts_error *error)
 {
     const struct density_grid *const grid = lanes->grid;
     const struct block *const block = it->block;
@@ -234,7 +234,7 @@ enum cts_status density_lanes_add(struct density_lanes *lanes, const struct scan
     return CTS_OK;
 }
 
-void density_lanes_put(struct density_lanes *lanes, uint64_t *reads, uint64_t *writes)
+void cts_density_lanes_put(struct density_lanes *lanes, uint64_t *reads, uint64_t *writes)
 {
     const size_t cell_count = lanes->grid->cell_count;
     for (unsigned kind = 0; kind < 3; kind++) {
@@ -255,7 +255,7 @@ void density_lanes_put(struct density_lanes *lanes, uint64_t *reads, uint64_t *w
     }
 }
 
-void density_lanes_release(struct density_lanes *lanes)
+void cts_density_lanes_release(struct density_lanes *lanes)
 {
     for (unsigned kind = 0; kind < 3; kind++) {
         counts_free(lanes->kinds[kind]);

@@ -101,7 +101,7 @@ static void add_record(const struct density_warps *all, struct counter *counter,
     }
 }
 
-void density_warps_add(struct density_warps *all, unsigned thread, const struct scan_block *it)
+void cts_density_warps_add(struct density_warps *all, unsigned thread, const struct scan_block *it)
 {
     struct counter *const counter = &all->counters[thread];
     const struct density_grid *const grid = all->grid;
@@ -110,7 +110,7 @@ void density_warps_add(struct density_warps *all, unsigned thread, const struct 
     SCAN_SEGMENTS(it, segment)
     {
         const uint32_t cta = block->segments[segment].cta;
-        const uint32_t split = view_split_place(view, cta);
+        const uint32_t split = cts_view_split_place(view, cta);
         const bool all_odd = split != UINT32_MAX || view->warp_end > WARP_BITS;
         counter->serial++;
         SCAN_RECORDS(it, segment, i)
@@ -150,9 +150,9 @@ static enum cts_status make_table(struct density_warps *all, struct cts_error *e
     return all->odd ? CTS_OK : CTS_MEMORY;
 }
 
-enum cts_status density_warps_make(const struct density_grid *grid, const struct view *view,
-                                   unsigned threads, struct density_warps **out,
-                                   struct cts_error *error)
+enum cts_status cts_density_warps_make(const struct density_grid *grid, const struct view *view,
+                                       unsigned threads, struct density_warps **out,
+                                       struct cts_error *error)
 {
     struct density_warps *const all = calloc(1, sizeof *all + threads * sizeof *all->counters);
     *out = all;
@@ -185,14 +185,14 @@ static uint64_t odd_count(const struct density_warps *all, size_t cell)
     return count;
 }
 
-uint32_t density_warps_of(const struct density_warps *all, size_t cell)
+uint32_t cts_density_warps_of(const struct density_warps *all, size_t cell)
 {
     uint64_t warps = odd_count(all, cell);
     for (unsigned t = 0; t < all->threads; t++) warps += all->counters[t].cells[cell].warps;
     return warps < CTS_SELECTION_WARPS_MAX ? (uint32_t)warps : CTS_SELECTION_WARPS_MAX;
 }
 
-void density_warps_free(struct density_warps *all)
+void cts_density_warps_free(struct density_warps *all)
 {
     if (!all) return;
     for (unsigned t = 0; t < all->threads; t++) free(all->counters[t].cells);

@@ -15,14 +15,14 @@ static enum cts_status count_block(void *state, const struct scan_block *it,
                                    struct cts_error *error)
 {
     struct counter *const counter = state;
-    if (counter->warps) density_warps_add(counter->warps, counter->thread, it);
-    return density_lanes_add(&counter->lanes, it, error);
+    if (counter->warps) cts_density_warps_add(counter->warps, counter->thread, it);
+    return cts_density_lanes_add(&counter->lanes, it, error);
 }
 
 static bool wants(const struct scan *scan, size_t chunk)
 {
     const struct density_grid *const grid = scan->wants_state;
-    return scan_may_touch(scan, chunk, grid->view, grid->first, grid->last);
+    return cts_selection_scan_may_touch(scan, chunk, grid->view, grid->first, grid->last);
 }
 
 static struct density_grid grid_of(const struct cts_selection_window *window)
@@ -46,11 +46,11 @@ static enum cts_status add_up(const struct density_grid *grid, struct counter *c
     density->writes = cts_array_zeroed(count, sizeof *density->writes, error);
     if (!density->reads || !density->writes) return CTS_MEMORY;
     for (unsigned t = 0; t < threads; t++)
-        density_lanes_put(&counters[t].lanes, density->reads, density->writes);
+        cts_density_lanes_put(&counters[t].lanes, density->reads, density->writes);
     if (!warps) return CTS_OK;
     density->warps = cts_array_zeroed(count, sizeof *density->warps, error);
     if (!density->warps) return CTS_MEMORY;
-    for (size_t c = 0; c < count; c++) density->warps[c] = density_warps_of(warps, c);
+    for (size_t c = 0; c < count; c++) density->warps[c] = cts_density_warps_of(warps, c);
     return CTS_OK;
 }
 
@@ -66,14 +66,14 @@ enum cts_status cts_selection_density(struct cts_selection *selection,
     if (window->first > window->last || !window->cells || window->cells > CTS_SELECTION_CELLS_MAX)
         return cts_fail(error, CTS_USAGE, "%u cells between 0x%llx and 0x%llx", window->cells,
                         (unsigned long long)window->first, (unsigned long long)window->last);
-    enum cts_status status = scan_begin(&scan, selection, question, error);
+    enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     const struct density_grid grid = grid_of(window);
     const unsigned threads = scan.threads;
     struct counter *const counters = cts_array_zeroed(threads, sizeof *counters, error);
     if (!counters) status = CTS_MEMORY;
     if (!status && window->with_warps)
-        status = density_warps_make(&grid, scan.view, threads, &warps, error);
+        status = cts_density_warps_make(&grid, scan.view, threads, &warps, error);
     for (unsigned t = 0; t < threads && !status; t++)
         counters[t] = (struct counter){.lanes = {.grid = &grid}, .warps = warps, .thread = t};
     scan.states = counters;
@@ -81,12 +81,13 @@ enum cts_status cts_selection_density(struct cts_selection *selection,
     scan.visit = count_block;
     scan.wants = wants;
     scan.wants_state = &grid;
-    if (!status) status = scan_run(&scan, error);
+    if (!status) status = cts_selection_scan_run(&scan, error);
     if (!status) status = add_up(&grid, counters, threads, warps, density, error);
-    for (unsigned t = 0; t < threads && counters; t++) density_lanes_release(&counters[t].lanes);
+    for (unsigned t = 0; t < threads && counters; t++)
+        cts_density_lanes_release(&counters[t].lanes);
     free(counters);
-    density_warps_free(warps);
-    scan_end(&scan);
+    cts_density_warps_free(warps);
+    cts_selection_scan_end(&scan);
     if (status) cts_selection_density_release(density);
     return status;
 }

@@ -27,24 +27,25 @@ struct density_lanes {
     const struct density_grid *grid;
     struct lane_counts *kinds[3]; /* by what a lane does, less one: reads, writes, both; or NULL */
 };
-CTS_MUST_CHECK enum cts_status density_lanes_add(struct density_lanes *lanes,
-                                                 const struct scan_block *it,
-                                                 struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_density_lanes_add(struct density_lanes *lanes,
+                                                     const struct scan_block *it,
+                                                     struct cts_error *error);
 /* Adds what was counted to reads and writes, by cell; once. */
-void density_lanes_put(struct density_lanes *lanes, uint64_t *reads, uint64_t *writes);
-void density_lanes_release(struct density_lanes *lanes);
+void cts_density_lanes_put(struct density_lanes *lanes, uint64_t *reads, uint64_t *writes);
+void cts_density_lanes_release(struct density_lanes *lanes);
 
 /* ---- how many warps do ---- */
 
 struct density_warps;
 /* For so many threads. */
-CTS_MUST_CHECK enum cts_status density_warps_make(const struct density_grid *grid,
-                                                  const struct view *view, unsigned threads,
-                                                  struct density_warps **warps,
-                                                  struct cts_error *error);
-void density_warps_add(struct density_warps *warps, unsigned thread, const struct scan_block *it);
+CTS_MUST_CHECK enum cts_status cts_density_warps_make(const struct density_grid *grid,
+                                                      const struct view *view, unsigned threads,
+                                                      struct density_warps **warps,
+                                                      struct cts_error *error);
+void cts_density_warps_add(struct density_warps *warps, unsigned thread,
+                           const struct scan_block *it);
 /* At most CTS_SELECTION_WARPS_MAX. */
-uint32_t density_warps_of(const struct density_warps *warps, size_t cell);
-void density_warps_free(struct density_warps *warps);
+uint32_t cts_density_warps_of(const struct density_warps *warps, size_t cell);
+void cts_density_warps_free(struct density_warps *warps);
 
 #endif

@@ -410,7 +410,7 @@ enum cts_status cts_selection_groups(struct cts_selection *selection,
 {
     struct scan scan;
     *groups = (struct cts_selection_groups){0};
-    enum cts_status status = scan_begin(&scan, selection, question, error);
+    enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     const unsigned threads = scan.threads;
     struct grouping *const states = cts_array_zeroed(threads, sizeof *states, error);
@@ -421,7 +421,7 @@ enum cts_status cts_selection_groups(struct cts_selection *selection,
     scan.visit = visit;
     if (by != CTS_SELECTION_BY_CTA) scan.add = add_cell;
     if (by == CTS_SELECTION_BY_ALLOCATION) scan.is_summed = is_summed;
-    if (!status) status = scan_run(&scan, error);
+    if (!status) status = cts_selection_scan_run(&scan, error);
     for (unsigned t = 1; t < threads && !status; t++) {
         struct rows *const sum = &states[0].rows;
         const struct rows *const more = &states[t].rows;
@@ -437,7 +437,7 @@ enum cts_status cts_selection_groups(struct cts_selection *selection,
         free(states[t].place_of);
     }
     free(states);
-    scan_end(&scan);
+    cts_selection_scan_end(&scan);
     return status;
 }
 

@@ -183,7 +183,7 @@ static enum cts_status count_all(struct scan *scan, struct totals *totals, struc
     scan->visit = count_block;
     scan->add = add_cell;
     if (!has_touched) scan->is_summed = is_summed;
-    return scan_run(scan, error);
+    return cts_selection_scan_run(scan, error);
 }
 
 enum cts_status cts_selection_launch(struct cts_selection *selection,
@@ -194,7 +194,7 @@ enum cts_status cts_selection_launch(struct cts_selection *selection,
         .launch = question->launch, .is_given_up = question->is_given_up, .state = question->state};
     struct scan scan;
     *launch = (struct cts_selection_launch){0};
-    enum cts_status status = scan_begin(&scan, selection, &all, error);
+    enum cts_status status = cts_selection_scan_begin(&scan, selection, &all, error);
     if (status) return status;
     struct totals *const totals = cts_array_zeroed(scan.threads, sizeof *totals, error);
     status = totals ? count_all(&scan, totals, error) : CTS_MEMORY;
@@ -206,7 +206,7 @@ enum cts_status cts_selection_launch(struct cts_selection *selection,
         free(totals[t].touched);
     }
     free(totals);
-    scan_end(&scan);
+    cts_selection_scan_end(&scan);
     if (status) cts_selection_launch_release(launch);
     return status;
 }

@@ -123,7 +123,8 @@ static bool wants(const struct scan *scan, size_t chunk)
     const struct raster *const raster = scan->wants_state;
     return scan->view->first_index[chunk] <= raster->asked->last_record &&
            scan->view->first_index[chunk + 1] > raster->asked->first_record &&
-           scan_may_touch(scan, chunk, raster->view, raster->asked->first, raster->asked->last);
+           cts_selection_scan_may_touch(scan, chunk, raster->view, raster->asked->first,
+                                        raster->asked->last);
 }
 
 static enum cts_status check(const struct cts_selection_raster *asked, struct cts_error *error)
@@ -144,7 +145,7 @@ enum cts_status cts_selection_order(struct cts_selection *selection,
     struct scan scan;
     *order = (struct cts_selection_order){0};
     enum cts_status status = check(asked, error);
-    if (!status) status = scan_begin(&scan, selection, question, error);
+    if (!status) status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     const uint64_t bytes = asked->last - asked->first; /* less one, both */
     const uint64_t records = asked->last_record - asked->first_record;
@@ -166,10 +167,11 @@ enum cts_status cts_selection_order(struct cts_selection *selection,
     scan.visit = count_block;
     scan.wants = wants;
     scan.wants_state = &raster;
-    status = order->reads && order->writes && raster.cells ? scan_run(&scan, error) : CTS_MEMORY;
+    status = order->reads && order->writes && raster.cells ? cts_selection_scan_run(&scan, error)
+                                                           : CTS_MEMORY;
     if (!status) turn(&raster, order);
     free(raster.cells);
-    scan_end(&scan);
+    cts_selection_scan_end(&scan);
     if (status) cts_selection_order_release(order);
     return status;
 }

@@ -43,7 +43,7 @@ static enum cts_status count_passing(struct scan *scan, uint64_t **out, struct c
     scan->state_bytes = 0; /* all threads have the same */
     scan->visit = count_block;
     scan->add = add_cell;
-    const enum cts_status status = scan_run(scan, error);
+    const enum cts_status status = cts_selection_scan_run(scan, error);
     if (status)
         free(counts);
     else
@@ -188,7 +188,7 @@ static enum cts_status take_page(struct scan *scan, const uint64_t *counts, uint
             continue;
         }
         struct page page = {.records = records, .skip = from, .room = count};
-        status = scan_one(scan, k, &page, error);
+        status = cts_selection_scan_one(scan, k, &page, error);
         from = 0;
     }
     return status ? status : find_values(scan, records, error);
@@ -202,12 +202,12 @@ enum cts_status cts_selection_records(struct cts_selection *selection,
     struct scan scan;
     uint64_t *counts = NULL;
     *records = (struct cts_selection_records){0};
-    enum cts_status status = scan_begin(&scan, selection, question, error);
+    enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     status = count_passing(&scan, &counts, error);
     if (!status) status = take_page(&scan, counts, from, count, records, error);
     free(counts);
-    scan_end(&scan);
+    cts_selection_scan_end(&scan);
     if (status) cts_selection_records_release(records);
     return status;
 }
@@ -242,7 +242,7 @@ enum cts_status cts_selection_position(struct cts_selection *selection,
     struct scan scan;
     uint64_t *counts = NULL;
     *position = -1;
-    enum cts_status status = scan_begin(&scan, selection, question, error);
+    enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     const struct view *const view = scan.view;
     if (index >= view->first_index[view->chunk_count]) goto out;
@@ -252,10 +252,10 @@ enum cts_status cts_selection_position(struct cts_selection *selection,
     size_t chunk = 0;
     for (; index >= view->first_index[chunk + 1]; chunk++) finding.before += counts[chunk];
     scan.visit = find_position;
-    if (counts[chunk]) status = scan_one(&scan, chunk, &finding, error);
+    if (counts[chunk]) status = cts_selection_scan_one(&scan, chunk, &finding, error);
     if (!status && finding.passes) *position = (int64_t)finding.before;
 out:
     free(counts);
-    scan_end(&scan);
+    cts_selection_scan_end(&scan);
     return status;
 }

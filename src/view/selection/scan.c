@@ -79,32 +79,33 @@ static enum cts_status spread_sites(struct scan *scan, struct cts_error *error)
     return CTS_OK;
 }
 
-enum cts_status scan_begin(struct scan *scan, struct cts_selection *selection,
-                           const struct cts_selection_question *question, struct cts_error *error)
+enum cts_status cts_selection_scan_begin(struct scan *scan, struct cts_selection *selection,
+                                         const struct cts_selection_question *question,
+                                         struct cts_error *error)
 {
     memset(scan, 0, sizeof *scan);
     scan->selection = selection;
     scan->question = question;
     if (question->filter) scan->filter = *question->filter;
     scan->threads = selection->options.threads;
-    enum cts_status status = view_of(selection, question, &scan->view, error);
+    enum cts_status status = cts_view_of(selection, question, &scan->view, error);
     if (!status) status = sort_ctas(scan, error);
     if (!status) status = spread_warps(scan, error);
     if (!status) status = spread_sites(scan, error);
     if (scan->view && scan->threads > scan->view->chunk_count)
         scan->threads = scan->view->chunk_count ? (unsigned)scan->view->chunk_count : 1;
-    if (status) scan_end(scan);
+    if (status) cts_selection_scan_end(scan);
     return status;
 }
 
-void scan_end(struct scan *scan)
+void cts_selection_scan_end(struct scan *scan)
 {
     free(scan->ctas);
     free(scan->warps);
     free(scan->site_passes);
 }
 
-bool scan_passes_cta(const struct scan *scan, uint32_t cta)
+bool cts_selection_scan_passes_cta(const struct scan *scan, uint32_t cta)
 {
     size_t low = 0, high = scan->filter.cta_count;
     if (!high) return true;
@@ -134,18 +135,19 @@ static bool has_all_ctas(const struct scan *scan, uint32_t first, uint32_t last)
     return !scan->filter.cta_count;
 }
 
-bool scan_may_pass(const struct scan *scan, size_t chunk)
+bool cts_selection_scan_may_pass(const struct scan *scan, size_t chunk)
 {
     const struct cts_selection_filter *const filter = &scan->filter;
     const struct chunk_summary *const summary = &scan->view->summaries[chunk];
     if (summary->is_damaged || !may_pass_ctas(scan, &scan->view->chunks[chunk])) return false;
     if (filter->space && !summary->spaces[view_space(filter->space)].access_count) return false;
-    return !filter->range_space || scan_may_touch(scan, chunk, view_space(filter->range_space),
-                                                  filter->range_first, filter->range_last);
+    return !filter->range_space ||
+           cts_selection_scan_may_touch(scan, chunk, view_space(filter->range_space),
+                                        filter->range_first, filter->range_last);
 }
 
-bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space, uint64_t first,
-                    uint64_t last)
+bool cts_selection_scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space,
+                                  uint64_t first, uint64_t last)
 {
     const struct chunk_summary *const summary = &scan->view->summaries[chunk];
     if (!summary->spaces[view_space].access_count || summary->spaces[view_space].first > last ||
@@ -157,8 +159,8 @@ bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space, 
 }
 
 /* Whether any lane of a record touches a byte of first..last. */
-bool scan_touches(const struct block *block, const struct block_shape *shape, size_t i,
-                  uint64_t first, uint64_t last)
+bool cts_selection_scan_touches(const struct block *block, const struct block_shape *shape,
+                                size_t i, uint64_t first, uint64_t last)
 {
     if (shape->pattern == CTS_PATTERN_LIST) return block_list_touches(block, shape, i, first, last);
     const struct block_hull hull = block_hull(block, shape, i);
@@ -217,7 +219,8 @@ static enum cts_status visit(const struct scan *scan, size_t chunk, struct block
                              struct cts_error *error)
 {
     struct block *block;
-    enum cts_status status = block_take(scan->selection, scan->view, chunk, builder, &block, error);
+    enum cts_status status =
+        cts_block_take(scan->selection, scan->view, chunk, builder, &block, error);
     if (status || !block) return status;
     status = CTS_ARRAY_RESERVE(passes, block->shape_count + 1, error);
     bool any = false;
@@ -233,7 +236,7 @@ static enum cts_status visit(const struct scan *scan, size_t chunk, struct block
         .passes = passes->items,
     };
     if (!status && any) status = function(state, &it, error);
-    block_give_back(scan->selection, scan->view, chunk, block);
+    cts_block_give_back(scan->selection, scan->view, chunk, block);
     return status;
 }
 
@@ -281,7 +284,7 @@ struct worker {
 static void worker_release(const struct scan *scan, struct worker *worker)
 {
     scan->selection->source->release(&worker->builder.batch);
-    block_builder_release(&worker->builder);
+    cts_block_builder_release(&worker->builder);
     free(worker->passes.items);
 }
 
@@ -296,13 +299,14 @@ static enum cts_status work(void *state, unsigned thread, size_t chunk, struct c
     struct scan *const scan = working->scan;
     struct worker *const worker = &working->workers[thread];
     void *const own = (char *)scan->states + thread * scan->state_bytes;
-    if (!scan_may_pass(scan, chunk) || (scan->wants && !scan->wants(scan, chunk))) return CTS_OK;
+    if (!cts_selection_scan_may_pass(scan, chunk) || (scan->wants && !scan->wants(scan, chunk)))
+        return CTS_OK;
     if (is_given_up(scan->question)) return cts_fail(error, CTS_IO, "the request was cancelled");
     if (scan->add && is_decided(scan, chunk)) return add_cells(scan, chunk, own, error);
     return visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, own, error);
 }
 
-enum cts_status scan_run(struct scan *scan, struct cts_error *error)
+enum cts_status cts_selection_scan_run(struct scan *scan, struct cts_error *error)
 {
     struct working working = {.scan = scan};
     working.workers = cts_array_zeroed(scan->threads, sizeof *working.workers, error);
@@ -314,8 +318,9 @@ enum cts_status scan_run(struct scan *scan, struct cts_error *error)
     return status;
 }
 
-enum cts_status scan_with(const struct scan *scan, size_t chunk, struct block_builder *builder,
-                          scan_visit *function, void *state, struct cts_error *error)
+enum cts_status cts_selection_scan_with(const struct scan *scan, size_t chunk,
+                                        struct block_builder *builder, scan_visit *function,
+                                        void *state, struct cts_error *error)
 {
     struct passes passes = {0};
     const enum cts_status status = visit(scan, chunk, builder, &passes, function, state, error);
@@ -323,8 +328,8 @@ enum cts_status scan_with(const struct scan *scan, size_t chunk, struct block_bu
     return status;
 }
 
-enum cts_status scan_one(const struct scan *scan, size_t chunk, void *state,
-                         struct cts_error *error)
+enum cts_status cts_selection_scan_one(const struct scan *scan, size_t chunk, void *state,
+                                       struct cts_error *error)
 {
     struct worker *const worker = cts_array_zeroed(1, sizeof *worker, error);
     if (!worker) return CTS_MEMORY;

@@ -1,10 +1,10 @@
 /* Going through the records of a launch that pass a filter, on all threads; private to selection/.
  *
  *     struct scan scan;
- *     scan_begin(&scan, selection, question, error)       the filter is looked at
+ *     cts_selection_scan_begin(&scan, selection, question, error)       the filter is looked at
  *     scan.visit = ...; scan.state = ...                   one state per thread
- *     scan_run(&scan, error)                              visit() for each block
- *     scan_end(&scan)
+ *     cts_selection_scan_run(&scan, error)                              visit() for each block
+ *     cts_selection_scan_end(&scan)
  *
  * visit() goes through its block with SCAN_RECORDS. Where what passes is known without looking at
  * the records, add(), if the caller sets it, gets the sums instead. */
@@ -60,34 +60,36 @@ struct scan {
     const void *wants_state;
 };
 
-CTS_MUST_CHECK enum cts_status scan_begin(struct scan *scan, struct cts_selection *selection,
-                                          const struct cts_selection_question *question,
-                                          struct cts_error *error);
-CTS_MUST_CHECK enum cts_status scan_run(struct scan *scan, struct cts_error *error);
-void scan_end(struct scan *scan);
+CTS_MUST_CHECK enum cts_status
+cts_selection_scan_begin(struct scan *scan, struct cts_selection *selection,
+                         const struct cts_selection_question *question, struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_selection_scan_run(struct scan *scan, struct cts_error *error);
+void cts_selection_scan_end(struct scan *scan);
 
-/* One block alone, on the caller's thread: visit(state, ...) as scan_run() does it. */
-CTS_MUST_CHECK enum cts_status scan_one(const struct scan *scan, size_t chunk, void *state,
-                                        struct cts_error *error);
+/* One block alone, on the caller's thread: visit(state, ...) as cts_selection_scan_run() does it.
+ */
+CTS_MUST_CHECK enum cts_status cts_selection_scan_one(const struct scan *scan, size_t chunk,
+                                                      void *state, struct cts_error *error);
 
 /* The same with the caller's builder and function, and without regard to what scan->wants says. */
 typedef enum cts_status scan_visit(void *state, const struct scan_block *block,
                                    struct cts_error *error);
-CTS_MUST_CHECK enum cts_status scan_with(const struct scan *scan, size_t chunk,
-                                         struct block_builder *builder, scan_visit *visit,
-                                         void *state, struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_selection_scan_with(const struct scan *scan, size_t chunk,
+                                                       struct block_builder *builder,
+                                                       scan_visit *visit, void *state,
+                                                       struct cts_error *error);
 
 /* Whether a chunk may hold records that pass, by its summary. */
-bool scan_may_pass(const struct scan *scan, size_t chunk);
+bool cts_selection_scan_may_pass(const struct scan *scan, size_t chunk);
 /* Whether it may hold lanes that touch a byte of first..last of a space. */
-bool scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space, uint64_t first,
-                    uint64_t last);
+bool cts_selection_scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space,
+                                  uint64_t first, uint64_t last);
 
 /* ---- for visit() ---- */
 
-bool scan_passes_cta(const struct scan *scan, uint32_t cta);
-bool scan_touches(const struct block *block, const struct block_shape *shape, size_t i,
-                  uint64_t first, uint64_t last);
+bool cts_selection_scan_passes_cta(const struct scan *scan, uint32_t cta);
+bool cts_selection_scan_touches(const struct block *block, const struct block_shape *shape,
+                                size_t i, uint64_t first, uint64_t last);
 
 static inline bool scan_passes_warp(const struct scan *scan, unsigned lanes, uint32_t warp)
 {
@@ -105,14 +107,15 @@ static inline bool scan_passes(const struct scan_block *it, size_t i)
     if (passes & PASSES_BY_WARP && !scan_passes_warp(scan, shape->lanes, it->block->warp[i]))
         return false;
     return !(passes & PASSES_BY_RANGE) ||
-           scan_touches(it->block, shape, i, scan->filter.range_first, scan->filter.range_last);
+           cts_selection_scan_touches(it->block, shape, i, scan->filter.range_first,
+                                      scan->filter.range_last);
 }
 
 /* The segments that pass, one after the other: `segment` counts from 0. */
 static inline bool scan_segment(const struct scan_block *it, size_t *segment)
 {
     while (*segment < it->block->segment_count &&
-           !scan_passes_cta(it->scan, it->block->segments[*segment].cta))
+           !cts_selection_scan_passes_cta(it->scan, it->block->segments[*segment].cta))
         ++*segment;
     return *segment < it->block->segment_count;
 }

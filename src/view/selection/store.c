@@ -35,10 +35,10 @@ enum cts_status cts_selection_open(const struct cts_catalogue *catalogue,
 
 static void view_free(struct view *view)
 {
-    for (size_t k = 0; view->blocks && k < view->chunk_count; k++) block_free(view->blocks[k]);
+    for (size_t k = 0; view->blocks && k < view->chunk_count; k++) cts_block_free(view->blocks[k]);
     for (size_t k = 0; view->summaries && k < view->chunk_count; k++) {
         free(view->summaries[k].pages);
-        tally_release(&view->summaries[k].tally);
+        cts_tally_release(&view->summaries[k].tally);
     }
     free(view->first_index);
     free(view->summaries);
@@ -101,7 +101,7 @@ static bool make_room(struct cts_selection *selection, const struct view *except
         if (!block || block->users) continue;
         selection->kept_bytes -= block->size_bytes;
         oldest->blocks[k] = NULL;
-        block_free(block);
+        cts_block_free(block);
     }
     return oldest != NULL;
 }
@@ -130,9 +130,9 @@ static void note_damage(struct cts_selection *selection, const struct cts_error 
     pthread_mutex_unlock(&selection->lock);
 }
 
-enum cts_status block_take(struct cts_selection *selection, struct view *view, size_t k,
-                           struct block_builder *builder, struct block **out,
-                           struct cts_error *error)
+enum cts_status cts_block_take(struct cts_selection *selection, struct view *view, size_t k,
+                               struct block_builder *builder, struct block **out,
+                               struct cts_error *error)
 {
     *out = NULL;
     if (view->summaries[k].is_damaged) return CTS_OK;
@@ -145,23 +145,23 @@ enum cts_status block_take(struct cts_selection *selection, struct view *view, s
     enum cts_status status = cts_walk_read_chunk(selection->source, NULL, view->cta_count,
                                                  &view->chunks[k], &builder->batch, error);
     if (!status)
-        status = block_build(builder, selection->catalogue, selection->options.bank_bytes, &block,
-                             error);
+        status = cts_block_build(builder, selection->catalogue, selection->options.bank_bytes,
+                                 &block, error);
     if (status) return status;
     keep(selection, view, k, block);
     *out = block;
     return CTS_OK;
 }
 
-void block_give_back(struct cts_selection *selection, struct view *view, size_t k,
-                     struct block *block)
+void cts_block_give_back(struct cts_selection *selection, struct view *view, size_t k,
+                         struct block *block)
 {
     if (!block) return;
     pthread_mutex_lock(&selection->lock);
     const bool is_kept = view->blocks[k] == block;
     if (is_kept) block->users--;
     pthread_mutex_unlock(&selection->lock);
-    if (!is_kept) block_free(block);
+    if (!is_kept) cts_block_free(block);
 }
 
 /* ---- a chunk for the first time ---- */
@@ -216,7 +216,7 @@ static void forget(struct cts_selection *selection, struct chunk_summary *summar
     selection->tally_bytes -= summary->tally.size_bytes;
     pthread_mutex_unlock(&selection->lock);
     free(summary->pages);
-    tally_release(&summary->tally);
+    cts_tally_release(&summary->tally);
     *summary = (struct chunk_summary){0};
 }
 
@@ -251,13 +251,13 @@ static void add_shape(struct chunk_summary *summary, const struct block_shape *s
 static void add_tally(struct cts_selection *selection, struct chunk_summary *summary,
                       const struct block *block)
 {
-    tally_make(&summary->tally, block);
+    cts_tally_make(&summary->tally, block);
     pthread_mutex_lock(&selection->lock);
     const bool fits = selection->tally_bytes + summary->tally.size_bytes <=
                       selection->options.memory_bytes / TALLY_PART;
     if (fits) selection->tally_bytes += summary->tally.size_bytes;
     pthread_mutex_unlock(&selection->lock);
-    if (!fits) tally_release(&summary->tally);
+    if (!fits) cts_tally_release(&summary->tally);
 }
 
 static enum cts_status summarise(struct cts_selection *selection, const struct block *block,
@@ -312,7 +312,7 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
     struct cts_selection *const selection = loader->selection;
     struct view *const view = loader->view;
     struct block *block;
-    enum cts_status status = block_take(selection, view, k, builder, &block, error);
+    enum cts_status status = cts_block_take(selection, view, k, builder, &block, error);
     if (status == CTS_MEMORY) return status;
     if (status) {
         cts_context(error, "launch %u", view->launch);
@@ -324,7 +324,7 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
     }
     status = summarise(selection, block, &view->summaries[k], error);
     if (!status) status = add_runs(loader, block, error);
-    block_give_back(selection, view, k, block);
+    cts_block_give_back(selection, view, k, block);
     return status;
 }
 
@@ -417,7 +417,7 @@ static enum cts_status load(struct cts_selection *selection, struct view *view,
     pthread_mutex_destroy(&loader.lock);
     for (unsigned i = 0; i < threads; i++) {
         selection->source->release(&loader.builders[i].batch);
-        block_builder_release(&loader.builders[i]);
+        cts_block_builder_release(&loader.builders[i]);
     }
     free(loader.builders);
     return status ? status : find_split(view, error);
@@ -466,9 +466,9 @@ static enum cts_status make_view(struct cts_selection *selection, uint32_t launc
     return CTS_OK;
 }
 
-enum cts_status view_of(struct cts_selection *selection,
-                        const struct cts_selection_question *question, struct view **out,
-                        struct cts_error *error)
+enum cts_status cts_view_of(struct cts_selection *selection,
+                            const struct cts_selection_question *question, struct view **out,
+                            struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
     pthread_mutex_lock(&selection->lock);
@@ -490,7 +490,7 @@ enum cts_status view_of(struct cts_selection *selection,
     return status;
 }
 
-uint32_t view_split_place(const struct view *view, uint32_t cta)
+uint32_t cts_view_split_place(const struct view *view, uint32_t cta)
 {
     size_t low = 0, high = view->split.count;
     while (low < high) {

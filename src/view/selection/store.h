@@ -89,17 +89,17 @@ struct cts_selection {
 };
 
 /* The view of a launch, loaded: its summaries are known. CTS_USAGE: there is no such launch. */
-CTS_MUST_CHECK enum cts_status view_of(struct cts_selection *selection,
-                                       const struct cts_selection_question *question,
-                                       struct view **view, struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_view_of(struct cts_selection *selection,
+                                           const struct cts_selection_question *question,
+                                           struct view **view, struct cts_error *error);
 
 /* Block `k` of a view, kept or built for the caller, who gives it back. NULL in *block: the chunk
  * is damaged. One builder per thread. */
-CTS_MUST_CHECK enum cts_status block_take(struct cts_selection *selection, struct view *view,
-                                          size_t k, struct block_builder *builder,
-                                          struct block **block, struct cts_error *error);
-void block_give_back(struct cts_selection *selection, struct view *view, size_t k,
-                     struct block *block);
+CTS_MUST_CHECK enum cts_status cts_block_take(struct cts_selection *selection, struct view *view,
+                                              size_t k, struct block_builder *builder,
+                                              struct block **block, struct cts_error *error);
+void cts_block_give_back(struct cts_selection *selection, struct view *view, size_t k,
+                         struct block *block);
 
 /* Lanes of a warp that exist. */
 static inline unsigned view_live_lanes(const struct view *view, uint32_t warp)
@@ -113,6 +113,6 @@ static inline bool is_given_up(const struct cts_selection_question *question)
 }
 
 /* The place of a CTA among those that come in pieces; UINT32_MAX: it comes in one. */
-uint32_t view_split_place(const struct view *view, uint32_t cta);
+uint32_t cts_view_split_place(const struct view *view, uint32_t cta);
 
 #endif

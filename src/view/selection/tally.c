@@ -57,7 +57,7 @@ static void add_records(struct tally *tally, const struct block *block, const ui
     }
 }
 
-void tally_make(struct tally *tally, const struct block *block)
+void cts_tally_make(struct tally *tally, const struct block *block)
 {
     struct classes classes = {0};
     struct cts_map map = {0};
@@ -88,7 +88,7 @@ void tally_make(struct tally *tally, const struct block *block)
     cts_map_release(&map);
 }
 
-void tally_release(struct tally *tally)
+void cts_tally_release(struct tally *tally)
 {
     free(tally->classes);
     free(tally->cells);

@@ -27,7 +27,7 @@ struct tally {
 };
 
 /* Records of sites that are not known are left out. No memory: there is none. */
-void tally_make(struct tally *tally, const struct block *block);
-void tally_release(struct tally *tally);
+void cts_tally_make(struct tally *tally, const struct block *block);
+void cts_tally_release(struct tally *tally);
 
 #endif

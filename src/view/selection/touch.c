@@ -88,7 +88,7 @@ static enum cts_status find_in_block(void *state, const struct scan_block *it,
 static bool wants(const struct scan *scan, size_t chunk)
 {
     const struct target *const target = scan->wants_state;
-    return scan_may_touch(scan, chunk, target->view, target->first, target->last);
+    return cts_selection_scan_may_touch(scan, chunk, target->view, target->first, target->last);
 }
 
 static int by_index(const void *a, const void *b)
@@ -127,7 +127,7 @@ enum cts_status cts_selection_touching(struct cts_selection *selection,
     struct scan scan;
     *touches = (struct cts_selection_touches){0};
     if (first > last) return cts_fail(error, CTS_USAGE, "the range of bytes ends before it starts");
-    enum cts_status status = scan_begin(&scan, selection, question, error);
+    enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     struct target *const targets = cts_array_zeroed(scan.threads, sizeof *targets, error);
     for (unsigned t = 0; t < scan.threads && targets; t++)
@@ -138,11 +138,11 @@ enum cts_status cts_selection_touching(struct cts_selection *selection,
     scan.visit = find_in_block;
     scan.wants = wants;
     scan.wants_state = targets;
-    status = targets ? scan_run(&scan, error) : CTS_MEMORY;
+    status = targets ? cts_selection_scan_run(&scan, error) : CTS_MEMORY;
     if (!status) status = join(targets, scan.threads, count, touches, error);
     for (unsigned t = 0; t < scan.threads && targets; t++) free(targets[t].found.items);
     free(targets);
-    scan_end(&scan);
+    cts_selection_scan_end(&scan);
     if (status) cts_selection_touches_release(touches);
     return status;
 }

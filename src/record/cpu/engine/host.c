@@ -44,7 +44,7 @@ static void check_grid(struct cts_grid *launch)
     pthread_cond_broadcast(&launch->grid_changed);
 }
 
-void cts_grid_arrive(struct cts_cta *cta)
+static void cts_grid_arrive(struct cts_cta *cta)
 {
     struct cts_grid *const launch = cta->launch;
     pthread_mutex_lock(&launch->lock);

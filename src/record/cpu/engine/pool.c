@@ -151,6 +151,8 @@ static void close_part(struct cts_worker *worker, struct cts_grid *launch)
     worker->invalid_count = 0;
 }
 
+static void cts_grid_set_fault(struct cts_grid *launch, const struct cts_fault *fault);
+
 static void run_part(struct cts_worker *worker, struct cts_grid *launch)
 {
     struct cts_worker *const outer = cts_worker_current;
@@ -187,7 +189,7 @@ uint64_t cts_grid_take(struct cts_grid *launch, uint64_t most, uint64_t *first)
     return launch->cta_count - *first < count ? launch->cta_count - *first : count;
 }
 
-void cts_grid_set_fault(struct cts_grid *launch, const struct cts_fault *fault)
+static void cts_grid_set_fault(struct cts_grid *launch, const struct cts_fault *fault)
 {
     pthread_mutex_lock(&launch->lock);
     if (launch->fault.kind == CTS_FAULT_NONE) launch->fault = *fault;

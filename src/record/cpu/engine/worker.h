@@ -89,7 +89,6 @@ struct cts_grid {
 
 /* The next run of CTAs: first .. first + result - 1; 0 when none is left. */
 uint64_t cts_grid_take(struct cts_grid *launch, uint64_t most, uint64_t *first);
-void cts_grid_set_fault(struct cts_grid *launch, const struct cts_fault *fault);
 void cts_grid_cta_position(const struct cts_grid *launch, uint64_t cta, uint32_t position[3]);
 
 static inline bool cts_grid_stopped(const struct cts_grid *launch)
@@ -257,7 +256,6 @@ void cts_straight_run(struct cts_worker *worker, struct cts_grid *launch);
 
 /* ---- host.c: the CTAs with fibers that a worker has alive at a time ---- */
 void cts_host_run(struct cts_worker *worker, struct cts_grid *launch);
-void cts_grid_arrive(struct cts_cta *cta);
 
 /* ---- cta.c ---- */
 enum cts_cta_outcome {

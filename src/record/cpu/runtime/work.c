@@ -115,7 +115,8 @@ static void fill_row(char *row, uint64_t width_bytes, uint32_t value, uint32_t e
         memcpy(row + i, &value, element_bytes);
 }
 
-void cts_geometry_fill(const struct cts_geometry *geometry, uint32_t value, uint32_t element_bytes)
+static void cts_geometry_fill(const struct cts_geometry *geometry, uint32_t value,
+                              uint32_t element_bytes)
 {
     for (uint64_t z = 0; z < geometry->depth; z++)
         for (uint64_t y = 0; y < geometry->height; y++)

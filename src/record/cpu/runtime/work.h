@@ -94,7 +94,6 @@ cudaError_t cts_work_launch(const struct cts_launch_shape *shape, void **args,
                             struct cts_work *work);
 
 void cts_geometry_copy(const struct cts_geometry *geometry);
-void cts_geometry_fill(const struct cts_geometry *geometry, uint32_t value, uint32_t element_bytes);
 
 struct CUstream_st;
 struct cts_trace;

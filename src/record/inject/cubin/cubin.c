@@ -29,7 +29,8 @@ struct cts_cursor cts_elf_content(const struct cts_elf *elf, const Elf64_Shdr *s
     return cts_cursor_of(elf->image + section->sh_offset, section->sh_size);
 }
 
-const char *cts_elf_text(const struct cts_elf *elf, const Elf64_Shdr *strings, uint64_t offset)
+static const char *cts_elf_text(const struct cts_elf *elf, const Elf64_Shdr *strings,
+                                uint64_t offset)
 {
     const struct cts_cursor all = cts_elf_content(elf, strings);
     const size_t bytes = cts_cursor_left(&all);

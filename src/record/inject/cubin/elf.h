@@ -19,7 +19,6 @@ struct cts_elf {
 /* Empty where the section has no bytes in the image. */
 struct cts_cursor cts_elf_content(const struct cts_elf *elf, const Elf64_Shdr *section);
 /* "" where there is none. */
-const char *cts_elf_text(const struct cts_elf *elf, const Elf64_Shdr *strings, uint64_t offset);
 bool cts_elf_symbol(const struct cts_elf *elf, uint64_t index, Elf64_Sym *symbol);
 /* NULL: none of that name. */
 const Elf64_Shdr *cts_elf_section(const struct cts_elf *elf, const char *name);
