@@ -26,17 +26,24 @@ const launch = JSON.parse(new TextDecoder().decode(opened.bytes));
 let seed = 1;
 const random = (limit) => (seed = (seed * 48271) % 2147483647) % Math.max(1, Math.floor(limit));
 const place = () => {
-    const it = launch.allocations[random(launch.allocations.length)], size = 2 ** (8 + random(20));
+    const it = launch.allocations[random(launch.allocations.length)],
+        size = 2 ** (8 + random(20));
     const first = it.address + random(Math.max(1, it.size - size));
     return { first, last: first + size - 1 };
 };
 const filters = [
     () => ({}),
     () => ({ sites: random(launch.sites.length) }),
-    () => { const first = random(launch.ctaCount); return { ctas: `${first}-${first + random(launch.ctaCount / 2)}` }; },
+    () => {
+        const first = random(launch.ctaCount);
+        return { ctas: `${first}-${first + random(launch.ctaCount / 2)}` };
+    },
     () => ({ warps: `${random(launch.warpsPerCta)}` }),
     () => ({ kinds: "store" }),
-    () => { const { first, last } = place(); return { range: `global:${first}-${last}` }; },
+    () => {
+        const { first, last } = place();
+        return { range: `global:${first}-${last}` };
+    },
 ];
 const kinds = {
     records: () => ({ from: random(1e5), count: 200 }),
@@ -45,10 +52,23 @@ const kinds = {
     "groups by cta": () => ({ by: "cta", count: 200 }),
     "groups by allocation": () => ({ by: "allocation", count: 200 }),
     density: () => ({ space: "global", ...place(), cells: 1024 }),
-    "density of all": () => { const it = launch.allocations[random(launch.allocations.length)]; return { space: "global", first: it.address, last: it.address + it.size - 1, cells: 2048 }; },
+    "density of all": () => {
+        const it = launch.allocations[random(launch.allocations.length)];
+        return { space: "global", first: it.address, last: it.address + it.size - 1, cells: 2048 };
+    },
     "density of shared memory": () => ({ space: "shared", first: 0, last: 1023, cells: 256 }),
-    touching: () => { const { first } = place(); return { space: "global", first, last: first + 31, count: 200 }; },
-    order: () => ({ space: "global", ...place(), fromRecord: 0, toRecord: launch.records - 1, columns: 800, rows: 300 }),
+    touching: () => {
+        const { first } = place();
+        return { space: "global", first, last: first + 31, count: 200 };
+    },
+    order: () => ({
+        space: "global",
+        ...place(),
+        fromRecord: 0,
+        toRecord: launch.records - 1,
+        columns: 800,
+        rows: 300,
+    }),
     "conflicts (shared)": () => ({ space: "shared", count: 100 }),
     "conflicts (global)": () => ({ space: "global", count: 100 }),
 };
@@ -58,7 +78,8 @@ for (const space of ["shared", "global"]) {
     console.log(`conflicts of all (${space}), once: ${once} ${once}`);
 }
 for (const [name, query] of Object.entries(kinds)) {
-    const times = [], count = name.startsWith("conflicts") ? Math.min(18, Number(questions)) : Number(questions);
+    const times = [],
+        count = name.startsWith("conflicts") ? Math.min(18, Number(questions)) : Number(questions);
     for (let i = 0; i < count; i++)
         times.push((await ask(name.split(" ")[0], { launch: 0, ...filters[i % filters.length](), ...query() })).ms);
     times.sort((a, b) => a - b);

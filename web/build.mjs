@@ -35,5 +35,8 @@ const script = text(".js").replaceAll("</script", "<\\/script");
 const style = text(".css").replaceAll("</style", "<\\/style");
 const template = await readFile(join(here, "src", pages[name].template), "utf8");
 const hash = `sha256-${createHash("sha256").update(script).digest("base64")}`;
-const page = template.replace("/*HASH*/", () => hash).replace("/*STYLE*/", () => style).replace("/*SCRIPT*/", () => script);
+const page = template
+    .replace("/*HASH*/", () => hash)
+    .replace("/*STYLE*/", () => style)
+    .replace("/*SCRIPT*/", () => script);
 await writeFile(output, page);

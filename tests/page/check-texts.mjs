@@ -6,7 +6,10 @@ import assert from "node:assert/strict";
 import { here, load } from "./view/harness.mjs";
 
 const format = await load(join(here, "../../../web/src/format.ts"));
-const lines = execFileSync(process.argv[2], { maxBuffer: 1 << 28 }).toString().trim().split("\n");
+const lines = execFileSync(process.argv[2], { maxBuffer: 1 << 28 })
+    .toString()
+    .trim()
+    .split("\n");
 assert.ok(lines.length > 10000);
 for (const line of lines) {
     const [, kind, value, text] = /^(\S+) (\S+) (.*)$/.exec(line);

@@ -13,7 +13,9 @@ const here = dirname(fileURLToPath(import.meta.url));
 const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
 const [ctascope, examples, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
-const binary = join(work, "pipeline"), run = join(work, "pipeline.run"), report = join(work, "report.html");
+const binary = join(work, "pipeline"),
+    run = join(work, "pipeline.run"),
+    report = join(work, "report.html");
 rmSync(run, { recursive: true, force: true });
 execFileSync(ctascope, ["cc", "-O2", join(examples, "pipeline.cu"), "-o", binary], { stdio: "inherit" });
 execFileSync(ctascope, ["record", "--timeline", "--memory", "-o", run, "--", binary], { stdio: "inherit" });
@@ -31,7 +33,9 @@ const settled = async (page) => {
     for (let before = ""; ;) {
         await page.waitForTimeout(300); // the address follows a moment later
         await drawn(page);
-        const now = await page.evaluate(() => `${location.hash} ${document.querySelector(".timeline canvas").dataset.drawn}`);
+        const now = await page.evaluate(
+            () => `${location.hash} ${document.querySelector(".timeline canvas").dataset.drawn}`,
+        );
         if (now === before) return;
         before = now;
     }
@@ -39,8 +43,15 @@ const settled = async (page) => {
 const browser = await chromium.launch({
     timeout: 1200000,
     executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"],
+    args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ],
 });
 for (const colorScheme of ["light", "dark"]) {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
@@ -48,7 +59,10 @@ for (const colorScheme of ["light", "dark"]) {
     const trouble = [];
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
-    page.on("request", (request) => /^(file|data|blob):/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
+    page.on(
+        "request",
+        (request) => /^(file|data|blob):/.test(request.url()) || trouble.push(`asked for ${request.url()}`),
+    );
     await page.goto(pathToFileURL(report).href);
     const canvas = page.locator(".timeline canvas");
     await canvas.waitFor();
@@ -59,46 +73,106 @@ for (const colorScheme of ["light", "dark"]) {
     assert.ok(titles.includes("Kernels") && titles.includes("Transfer sizes"));
 
     // Lists, sentences and notes are those of `path`, cell by cell.
-    const cells = (title) => page.locator(".card", { has: page.getByRole("heading", { name: title, exact: true }) }).locator("table").evaluateAll((tables) =>
-        tables.map((table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))));
+    const cells = (title) =>
+        page
+            .locator(".card", { has: page.getByRole("heading", { name: title, exact: true }) })
+            .locator("table")
+            .evaluateAll((tables) =>
+                tables.map((table) => [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent))),
+            );
     const { count, percent, rating, time } = format;
     const card = page.locator(".card", { hasText: "Where to look first" });
     const program = path.activities.filter((a) => !a.startup);
     const [activities] = await cells("Where to look first");
     const known = activities[0].includes("occup.");
-    assert.deepEqual(activities.slice(1), program.slice(0, 200).map((a) => [a.short_name, a.where, a.calls ? count(a.calls) : "-", a.inclusive_ns ? time(a.inclusive_ns) : "-", time(a.path_ns), percent(a.path_share),
-        time(a.blame_ns), percent(a.blame_share), rating(a.rating), ...(known ? [percent(a.occupancy), percent(a.memory_efficiency)] : [])]));
+    assert.deepEqual(
+        activities.slice(1),
+        program
+            .slice(0, 200)
+            .map((a) => [
+                a.short_name,
+                a.where,
+                a.calls ? count(a.calls) : "-",
+                a.inclusive_ns ? time(a.inclusive_ns) : "-",
+                time(a.path_ns),
+                percent(a.path_share),
+                time(a.blame_ns),
+                percent(a.blame_share),
+                rating(a.rating),
+                ...(known ? [percent(a.occupancy), percent(a.memory_efficiency)] : []),
+            ]),
+    );
     assert.ok(known, "the run has its kernels' registers and accesses");
     const [patterns, longest] = await cells("Wait states");
-    assert.deepEqual(patterns.slice(1), path.patterns.filter((p) => p.count).sort((a, b) => b.time_ns - a.time_ns)
-        .map((p) => [p.pattern, count(p.count), time(p.time_ns), percent(p.share), time(p.longest_ns), p.meaning]));
-    assert.deepEqual(longest.slice(1), path.longest_waits.map((i) => [i.pattern, time(i.duration_ns), time(i.begin_ns), i.location, i.waits_for ?? "-", i.blamed ?? "-", i.blamed_short_name ?? "-"]));
+    assert.deepEqual(
+        patterns.slice(1),
+        path.patterns
+            .filter((p) => p.count)
+            .sort((a, b) => b.time_ns - a.time_ns)
+            .map((p) => [p.pattern, count(p.count), time(p.time_ns), percent(p.share), time(p.longest_ns), p.meaning]),
+    );
+    assert.deepEqual(
+        longest.slice(1),
+        path.longest_waits.map((i) => [
+            i.pattern,
+            time(i.duration_ns),
+            time(i.begin_ns),
+            i.location,
+            i.waits_for ?? "-",
+            i.blamed ?? "-",
+            i.blamed_short_name ?? "-",
+        ]),
+    );
     const [devices] = await cells("Devices");
-    assert.deepEqual(devices.slice(1), path.devices.map((d) => [`rank ${d.rank}: device ${d.device}`, count(d.activities), time(d.startup_ns), time(d.span_ns), percent(d.idle_share), time(d.copy_ns), time(d.copy_missed_ns)]));
+    assert.deepEqual(
+        devices.slice(1),
+        path.devices.map((d) => [
+            `rank ${d.rank}: device ${d.device}`,
+            count(d.activities),
+            time(d.startup_ns),
+            time(d.span_ns),
+            percent(d.idle_share),
+            time(d.copy_ns),
+            time(d.copy_missed_ns),
+        ]),
+    );
     const body = await page.locator("body").textContent();
     assert.ok(body.includes(path.summary.join(" ")));
     for (const { text, count: many } of path.warnings) assert.ok(body.includes(`${count(many)} ${text}`), text);
     // So does the terminal: the same titles, and rows with the same texts.
-    const list = terminal.slice(terminal.findIndex((line) => line.startsWith("  Longest waits")) + 1).map((line) => line.trim().split(/ {2,}/));
-    assert.deepEqual(list[0], longest[0].filter((title) => title !== "waits for"));
+    const list = terminal
+        .slice(terminal.findIndex((line) => line.startsWith("  Longest waits")) + 1)
+        .map((line) => line.trim().split(/ {2,}/));
+    assert.deepEqual(
+        list[0],
+        longest[0].filter((title) => title !== "waits for"),
+    );
     for (const [i, row] of longest.slice(1).entries()) assert.deepEqual(list[i + 1].slice(0, 3), row.slice(0, 3));
     for (const [name, where, calls, inclusive, , share, , blame, rated] of activities.slice(1, 5))
-        assert.ok(terminal.some((line) => [name.slice(0, 10), where, calls, inclusive].every((text) => line.includes(text)) || [name.slice(0, 10), calls, share, blame, rated].every((text) => line.includes(text))), name);
+        assert.ok(
+            terminal.some(
+                (line) =>
+                    [name.slice(0, 10), where, calls, inclusive].every((text) => line.includes(text)) ||
+                    [name.slice(0, 10), calls, share, blame, rated].every((text) => line.includes(text)),
+            ),
+            name,
+        );
     assert.ok(terminal.join(" ").includes(path.summary[0]), "sentences");
     await card.getByRole("tab", { name: "blame" }).click();
     const blamed = [...program].sort((a, b) => b.blame_ns - a.blame_ns)[0];
     assert.equal(await card.locator("tbody td:first-child").first().textContent(), blamed.short_name);
 
     // A lane per location, with every colour that its activities have: pixels differ from bare ones.
-    const picture = () => canvas.evaluate((element) => {
-        const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
-        const colours = new Map();
-        for (let i = 0; i < data.length; i += 4) {
-            const colour = data[i] | (data[i + 1] << 8) | (data[i + 2] << 16) | (data[i + 3] << 24);
-            colours.set(colour, (colours.get(colour) ?? 0) + 1);
-        }
-        return { marks: data.length / 4 - Math.max(...colours.values()), text: [...data.slice(0, 400000)].join() };
-    });
+    const picture = () =>
+        canvas.evaluate((element) => {
+            const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+            const colours = new Map();
+            for (let i = 0; i < data.length; i += 4) {
+                const colour = data[i] | (data[i + 1] << 8) | (data[i + 2] << 16) | (data[i + 3] << 24);
+                colours.set(colour, (colours.get(colour) ?? 0) + 1);
+            }
+            return { marks: data.length / 4 - Math.max(...colours.values()), text: [...data.slice(0, 400000)].join() };
+        });
     await drawn(page); // chunks are unpacked beside the drawing
     const whole = await picture();
     assert.ok(whole.marks > 5000, "an empty timeline");
@@ -147,12 +221,16 @@ close.setDefaultTimeout(1200000);
 await close.goto(`${pathToFileURL(report).href}#t=${half}-${half + 1000}`);
 await close.locator(".timeline canvas").waitFor();
 await close.waitForTimeout(400);
-const area = await close.locator(".timeline canvas").boundingBox(), seen = [];
+const area = await close.locator(".timeline canvas").boundingBox(),
+    seen = [];
 for (let y = 24; y < area.height; y += 4) {
     await close.mouse.move(area.x + 700, area.y + y);
     await close.waitForTimeout(20);
     if (await close.locator(".tip").count()) seen.push(await close.locator(".tip").textContent());
 }
-assert.ok(seen.some((text) => /, from \d+\.\d{6,} m?s to \d+\.\d{6,} m?s/.test(text)), seen.join("; "));
+assert.ok(
+    seen.some((text) => /, from \d+\.\d{6,} m?s to \d+\.\d{6,} m?s/.test(text)),
+    seen.join("; "),
+);
 await browser.close();
 console.log("the timeline, the path and the waits are those of the analysis");

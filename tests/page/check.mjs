@@ -21,20 +21,28 @@ const results = JSON.parse(execFileSync(ctascope, ["comm", run, "--format", "jso
 const browser = await chromium.launch({
     timeout: 1200000,
     executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"],
+    args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+    ],
 });
 
 // Painted pixels of a canvas that differ from its most frequent colour.
-const marks = (canvas) => canvas.evaluate((element) => {
-    const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
-    const counts = new Map();
-    for (let i = 0; i < data.length; i += 4) {
-        const colour = `${data[i]},${data[i + 1]},${data[i + 2]},${data[i + 3]}`;
-        counts.set(colour, (counts.get(colour) ?? 0) + 1);
-    }
-    return data.length / 4 - Math.max(...counts.values());
-});
+const marks = (canvas) =>
+    canvas.evaluate((element) => {
+        const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+        const counts = new Map();
+        for (let i = 0; i < data.length; i += 4) {
+            const colour = `${data[i]},${data[i + 1]},${data[i + 2]},${data[i + 3]}`;
+            counts.set(colour, (counts.get(colour) ?? 0) + 1);
+        }
+        return data.length / 4 - Math.max(...counts.values());
+    });
 
 const backgrounds = [];
 for (const colorScheme of ["light", "dark"]) {
@@ -43,16 +51,39 @@ for (const colorScheme of ["light", "dark"]) {
     const trouble = [];
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
-    page.on("request", (request) => request.url().startsWith("file:") || request.url().startsWith("data:") || trouble.push(`asked for ${request.url()}`));
+    page.on(
+        "request",
+        (request) =>
+            request.url().startsWith("file:") ||
+            request.url().startsWith("data:") ||
+            trouble.push(`asked for ${request.url()}`),
+    );
     await page.goto(pathToFileURL(report).href);
     await page.waitForSelector(".heatmap canvas");
 
     const titles = await page.locator("h2").allTextContents();
     assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
-    assert.deepEqual(titles, ["Kernels", "Kernel to kernel", "Access findings", "Transfer sizes", "Partners of a CTA", "Volume by launch",
-        "Partners by launch", "CTA to CTA", "Communication by variable", "Communication by line", "Launches between write and read", "Bisection",
-        "Strides of communicating accesses", "Origin of the data read", "Critical volume by launch", "Traffic per launch",
-        "Traffic by number of partitions", "Estimated speed-up of the memory traffic", "Balance of work"]);
+    assert.deepEqual(titles, [
+        "Kernels",
+        "Kernel to kernel",
+        "Access findings",
+        "Transfer sizes",
+        "Partners of a CTA",
+        "Volume by launch",
+        "Partners by launch",
+        "CTA to CTA",
+        "Communication by variable",
+        "Communication by line",
+        "Launches between write and read",
+        "Bisection",
+        "Strides of communicating accesses",
+        "Origin of the data read",
+        "Critical volume by launch",
+        "Traffic per launch",
+        "Traffic by number of partitions",
+        "Estimated speed-up of the memory traffic",
+        "Balance of work",
+    ]);
 
     // Tiles and tables show the analysis' own numbers.
     const tiles = await page.locator(".tile b").allTextContents();
@@ -61,22 +92,32 @@ for (const colorScheme of ["light", "dark"]) {
     const share = results.totals.ratio_communicated_bytes / results.totals.ratio_written_bytes;
     assert.equal(tiles[3], `${(100 * share).toFixed(1)}%`);
     for (const summary of await page.locator("summary").all()) await summary.click();
-    const sizes = await page.locator(".card", { hasText: "Transfer sizes" }).locator("details tbody tr").evaluateAll((rows) =>
-        rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent)));
+    const sizes = await page
+        .locator(".card", { hasText: "Transfer sizes" })
+        .locator("details tbody tr")
+        .evaluateAll((rows) => rows.map((row) => [...row.cells].slice(0, 2).map((cell) => cell.textContent)));
     const transfers = results.transfer_sizes.reduce((sum, entry) => sum + entry.transfers, 0);
     let sum = 0;
-    assert.deepEqual(sizes.slice(1, -1).map((row) => row[1]),
-        results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)}%`));
+    assert.deepEqual(
+        sizes.slice(1, -1).map((row) => row[1]),
+        results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)}%`),
+    );
 
-    const findings = await page.locator(".card", { hasText: "Access findings" }).locator("tbody tr").evaluateAll((rows) =>
-        rows.map((row) => [row.cells[0].textContent, row.cells[4].textContent]));
-    assert.deepEqual(findings, access.findings.slice(0, 100).map((finding) => [finding.finding, finding.evidence]));
+    const findings = await page
+        .locator(".card", { hasText: "Access findings" })
+        .locator("tbody tr")
+        .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[4].textContent]));
+    assert.deepEqual(
+        findings,
+        access.findings.slice(0, 100).map((finding) => [finding.finding, finding.evidence]),
+    );
 
     // Every plot has marks, axes and a legend; the page needs no horizontal scrolling.
     const plots = await page.locator(".uplot").count();
     assert.equal(plots, 14);
     assert.ok((await marks(page.locator(".boxes canvas"))) > 500, "no boxes");
-    for (const canvas of await page.locator(".uplot canvas").all()) assert.ok((await marks(canvas)) > 500, "an empty plot");
+    for (const canvas of await page.locator(".uplot canvas").all())
+        assert.ok((await marks(canvas)) > 500, "an empty plot");
     const legends = await page.locator(".u-legend").allTextContents();
     assert.ok(legends[0].includes("in transfers up to this size") && legends[1].includes("incoming"));
     // Fits stand beside the points, and the papers' figures are named.
@@ -93,7 +134,10 @@ for (const colorScheme of ["light", "dark"]) {
     const expected = results.launch_pairs.length ? /writing CTA 0\S* → reading CTA 0\S*: (?!0 B)/ : /./;
     assert.match(told, expected);
     // Dragging a rectangle zooms, and the way back is there; the other tab shows the other measure.
-    const labels = () => map.evaluate((element) => element.getContext("2d").getImageData(0, 0, element.width, element.height).data.join());
+    const labels = () =>
+        map.evaluate((element) =>
+            element.getContext("2d").getImageData(0, 0, element.width, element.height).data.join(),
+        );
     const whole = await labels();
     const box = await map.boundingBox();
     await page.mouse.move(box.x + 95, box.y + 12);
@@ -127,18 +171,24 @@ const elsewhere = `http://127.0.0.1:${server.address().port}`;
 const refused = await browser.newPage();
 await refused.goto(pathToFileURL(report).href);
 await refused.waitForSelector(".heatmap canvas");
-assert.deepEqual(await refused.evaluate(async (to) => {
-    const directives = new Set();
-    document.addEventListener("securitypolicyviolation", (event) => directives.add(event.effectiveDirective));
-    const add = (name, values) => document.body.append(Object.assign(document.createElement(name), values));
-    add("script", { textContent: "window.intruder = 1" });
-    add("script", { src: `${to}/script` });
-    add("img", { src: `${to}/image` });
-    add("iframe", { src: `${to}/frame` });
-    const failed = await fetch(`${to}/fetch`).then(() => false, () => true);
-    while (directives.size < 4) await new Promise((resolve) => setTimeout(resolve, 10));
-    return { intruder: window.intruder ?? 0, failed, directives: [...directives].sort() };
-}, elsewhere), { intruder: 0, failed: true, directives: ["connect-src", "frame-src", "img-src", "script-src-elem"] });
+assert.deepEqual(
+    await refused.evaluate(async (to) => {
+        const directives = new Set();
+        document.addEventListener("securitypolicyviolation", (event) => directives.add(event.effectiveDirective));
+        const add = (name, values) => document.body.append(Object.assign(document.createElement(name), values));
+        add("script", { textContent: "window.intruder = 1" });
+        add("script", { src: `${to}/script` });
+        add("img", { src: `${to}/image` });
+        add("iframe", { src: `${to}/frame` });
+        const failed = await fetch(`${to}/fetch`).then(
+            () => false,
+            () => true,
+        );
+        while (directives.size < 4) await new Promise((resolve) => setTimeout(resolve, 10));
+        return { intruder: window.intruder ?? 0, failed, directives: [...directives].sort() };
+    }, elsewhere),
+    { intruder: 0, failed: true, directives: ["connect-src", "frame-src", "img-src", "script-src-elem"] },
+);
 assert.deepEqual(reached, []);
 server.close();
 await browser.close();

@@ -8,13 +8,20 @@ import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 
-const here = dirname(fileURLToPath(import.meta.url)), web = join(here, "../../web");
+const here = dirname(fileURLToPath(import.meta.url)),
+    web = join(here, "../../web");
 const { build } = createRequire(join(web, "package.json"))("esbuild");
 const [ctascope, run, generate, programs, work] = process.argv.slice(2);
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 for (const name of ["server", "embedded"])
-    await build({ entryPoints: [join(web, `src/view/${name}.ts`)], bundle: true, format: "esm", outfile: join(work, `${name}.mjs`), target: "es2022" });
+    await build({
+        entryPoints: [join(web, `src/view/${name}.ts`)],
+        bundle: true,
+        format: "esm",
+        outfile: join(work, `${name}.mjs`),
+        target: "es2022",
+    });
 const { ServerSource } = await import(pathToFileURL(join(work, "server.mjs")));
 const { EmbeddedSource } = await import(pathToFileURL(join(work, "embedded.mjs")));
 
@@ -44,15 +51,26 @@ async function serve(path) {
     return { source: new ServerSource(url), stop: () => server.kill("SIGINT") };
 }
 
-const everything = () => ({ ctas: [], warps: [], sites: [], lines: [], kinds: [], space: null, range: null, partial: false });
+const everything = () => ({
+    ctas: [],
+    warps: [],
+    sites: [],
+    lines: [],
+    kinds: [],
+    space: null,
+    range: null,
+    partial: false,
+});
 
 function randomPlace(launch) {
-    const { space, first, last } = pick(launch.spaces), at = first + random(last - first + 1);
+    const { space, first, last } = pick(launch.spaces),
+        at = first + random(last - first + 1);
     return { space, first: at, last: at + pick([0, 31, 500, last - first + 1]) };
 }
 
 function randomFilter(run, launch, held) {
-    const filter = everything(), site = run.sites[pick(launch.sites).site];
+    const filter = everything(),
+        site = run.sites[pick(launch.sites).site];
     if (random(3) === 0) filter.sites = [site.site, pick(launch.sites).site];
     if (random(4) === 0) filter.lines = [{ source: site.source, line: site.line }];
     if (random(4) === 0) filter.kinds = [site.kind];
@@ -62,7 +80,10 @@ function randomFilter(run, launch, held) {
     if (random(3) === 0) filter.range = randomPlace(launch);
     if (!held && random(3) === 0) {
         const first = random(launch.ctaCount);
-        filter.ctas = [[first, first + random(5)], [first + 7, first + 7]];
+        filter.ctas = [
+            [first, first + random(5)],
+            [first + 7, first + 7],
+        ];
     }
     if (held) Object.assign(filter, held);
     return filter;
@@ -70,7 +91,9 @@ function randomFilter(run, launch, held) {
 
 // Both answers to every question, under random filters; `held`: the filter of what the page holds.
 async function compare(page, server, held, rounds) {
-    const embedded = new EmbeddedSource(page.data), run = await server.run(), id = page.data.launch.launch;
+    const embedded = new EmbeddedSource(page.data),
+        run = await server.run(),
+        id = page.data.launch.launch;
     const launch = await server.launch(id);
     const same = async (question) => assert.deepStrictEqual(await question(embedded), await question(server));
     assert.deepStrictEqual(await embedded.launch(id), launch);
@@ -80,15 +103,20 @@ async function compare(page, server, held, rounds) {
         await same((it) => it.lines(source, id));
     }
     for (let round = 0; round < rounds; round++) {
-        const filter = randomFilter(run, launch, held), { space, first, last } = randomPlace(launch);
-        const from = random(200), count = pick([0, 3, 1000]), index = random(launch.records);
+        const filter = randomFilter(run, launch, held),
+            { space, first, last } = randomPlace(launch);
+        const from = random(200),
+            count = pick([0, 3, 1000]),
+            index = random(launch.records);
         await same((it) => it.records(id, filter, from, count));
         await same((it) => it.position(id, filter, index));
         for (const by of ["line", "warp", "cta", "site", "allocation", "operation"])
             await same((it) => it.groups(id, filter, by, pick([1, 1000]) && 1000));
         await same((it) => it.density(id, filter, space, first, last, 1 + (round % 50)));
         await same((it) => it.touching(id, filter, space, first, last, 40));
-        await same((it) => it.order(id, filter, space, first, last, from, from + 900, 1 + (round % 30), 1 + (round % 20)));
+        await same((it) =>
+            it.order(id, filter, space, first, last, from, from + 900, 1 + (round % 30), 1 + (round % 20)),
+        );
         for (const where of ["global", "shared", "local"]) await same((it) => it.conflicts(id, filter, where, 60));
     }
     await assert.rejects(embedded.launch(id + 1000), /this page contains only launch \d+, not launch \d+/);
@@ -99,11 +127,13 @@ async function compare(page, server, held, rounds) {
 }
 
 // All of a small launch, with and without shared memory.
-const small = join(work, "small.run"), large = join(work, "large.run");
+const small = join(work, "small.run"),
+    large = join(work, "large.run");
 execFileSync(generate, [small, "9000"]);
 execFileSync(generate, [large, "600000"]);
 for (const path of [run, small]) {
-    const page = pageOf(path), server = await serve(path);
+    const page = pageOf(path),
+        server = await serve(path);
     assert.equal(page.data.sampled, null);
     await compare(page, server.source, null, 12);
     server.stop();
@@ -111,18 +141,32 @@ for (const path of [run, small]) {
 
 // A run with values, of two units of which one was compiled without: values are what the server says.
 const objects = ["a", "b"].map((unit) => {
-    const object = join(work, `${unit}.o`), flags = unit === "a" ? ["--values"] : [];
-    execFileSync(ctascope, ["cc", "-O2", "-rdc=true", "-c", ...flags, join(programs, `values-unit-${unit}.cu`), "-o", object]);
+    const object = join(work, `${unit}.o`),
+        flags = unit === "a" ? ["--values"] : [];
+    execFileSync(ctascope, [
+        "cc",
+        "-O2",
+        "-rdc=true",
+        "-c",
+        ...flags,
+        join(programs, `values-unit-${unit}.cu`),
+        "-o",
+        object,
+    ]);
     return object;
 });
-const program = join(work, "units"), valued = join(work, "units.run");
+const program = join(work, "units"),
+    valued = join(work, "units.run");
 execFileSync(ctascope, ["cc", "-rdc=true", ...objects, "-o", program]);
 execFileSync(ctascope, ["record", "--values", "-o", valued, "--", program], { stdio: "ignore" });
 {
-    const server = await serve(valued), { total, rows } = await server.source.launches("", 0, 100);
-    let withValues = 0, without = 0;
+    const server = await serve(valued),
+        { total, rows } = await server.source.launches("", 0, 100);
+    let withValues = 0,
+        without = 0;
     for (const { launch } of rows) {
-        const page = pageOf(valued, "--launch", `${launch}`), source = new EmbeddedSource(page.data);
+        const page = pageOf(valued, "--launch", `${launch}`),
+            source = new EmbeddedSource(page.data);
         await compare(page, server.source, null, 6);
         const { hasValues, values } = await source.records(launch, everything(), 0, 1000);
         withValues += hasValues.filter((has, i) => has && values.subarray(32 * 4 * i).some(Boolean)).length;
@@ -133,10 +177,12 @@ execFileSync(ctascope, ["record", "--values", "-o", valued, "--", program], { st
 }
 
 // Some CTAs of a large one, within the size, and the page says so.
-const whole = pageOf(large), part = pageOf(large, "--max-page-size", `${whole.bytes - 150000}`);
+const whole = pageOf(large),
+    part = pageOf(large, "--max-page-size", `${whole.bytes - 150000}`);
 assert.ok(part.bytes <= whole.bytes - 150000);
 assert.match(part.told, /page.html' \([\d.]+ [KM]iB\): launch 0 with \d+ records of \d+ of its 391 CTAs/);
-const embedded = new EmbeddedSource(part.data), info = await embedded.run();
+const embedded = new EmbeddedSource(part.data),
+    info = await embedded.run();
 assert.match(info.sampled, /of 391 CTAs/);
 const held = await embedded.groups(0, everything(), "cta", 1000);
 assert.ok(held.total > 1 && held.total < 391);
@@ -147,8 +193,12 @@ server.stop();
 
 // One CTA is too much: some of its warps, evenly spread. Its two warps' worth, and less than one.
 {
-    const text = join(work, "one.cu"), program = join(work, "one"), path = join(work, "one.run");
-    writeFileSync(text, `__global__ void wander(const unsigned *next, unsigned *out) {
+    const text = join(work, "one.cu"),
+        program = join(work, "one"),
+        path = join(work, "one.run");
+    writeFileSync(
+        text,
+        `__global__ void wander(const unsigned *next, unsigned *out) {
         unsigned at = blockIdx.x * 256 + threadIdx.x;
         for (int i = 0; i < 300; i++) at = next[at];
         out[blockIdx.x * 256 + threadIdx.x] = at;
@@ -162,27 +212,49 @@ server.stop();
         cudaMemcpy(device, next, 4 * count, cudaMemcpyHostToDevice);
         wander<<<2, 256>>>(device, out);
         return cudaDeviceSynchronize() != cudaSuccess;
-    }`);
+    }`,
+    );
     execFileSync(ctascope, ["cc", "-O2", text, "-o", program], { stdio: "ignore" });
     execFileSync(ctascope, ["record", "-o", path, "--", program], { stdio: "ignore" });
-    const all = pageOf(path), bound = Math.floor(all.bytes - 0.7 * (4 / 3) * Buffer.from(all.data.records, "base64").length);
-    const some = pageOf(path, "--max-page-size", `${bound}`), told = /launch 0 with (\d+) records of (\d) of the 8 warps of one of its 2 CTAs/.exec(some.told);
-    assert.ok(told && some.bytes <= bound && Number(told[1]) === 301 * Number(told[2]) && Number(told[2]) >= 1, some.told);
-    assert.equal((await new EmbeddedSource(some.data).run()).sampled, `of 2 CTAs, one is in this page, and of its 8 warps ${told[2]}, with all their accesses`);
-    const source = new EmbeddedSource(some.data), [ctas, warps] = [await source.groups(0, everything(), "cta", 9), await source.groups(0, everything(), "warp", 9)];
+    const all = pageOf(path),
+        bound = Math.floor(all.bytes - 0.7 * (4 / 3) * Buffer.from(all.data.records, "base64").length);
+    const some = pageOf(path, "--max-page-size", `${bound}`),
+        told = /launch 0 with (\d+) records of (\d) of the 8 warps of one of its 2 CTAs/.exec(some.told);
+    assert.ok(
+        told && some.bytes <= bound && Number(told[1]) === 301 * Number(told[2]) && Number(told[2]) >= 1,
+        some.told,
+    );
+    assert.equal(
+        (await new EmbeddedSource(some.data).run()).sampled,
+        `of 2 CTAs, one is in this page, and of its 8 warps ${told[2]}, with all their accesses`,
+    );
+    const source = new EmbeddedSource(some.data),
+        [ctas, warps] = [
+            await source.groups(0, everything(), "cta", 9),
+            await source.groups(0, everything(), "warp", 9),
+        ];
     assert.deepEqual([ctas.total, warps.total], [1, Number(told[2])]);
     const server = await serve(path);
     await compare(some, server.source, { ctas: ranges(ctas), warps: ranges(warps) }, 3);
     server.stop();
-    const least = all.bytes - (4 / 3) * Buffer.from(all.data.records, "base64").length + 4000, refused = spawnSync(ctascope, ["report", path, "--accesses", "-o", join(work, "no.html"), "--max-page-size", `${Math.floor(least)}`], { encoding: "utf8" });
+    const least = all.bytes - (4 / 3) * Buffer.from(all.data.records, "base64").length + 4000,
+        refused = spawnSync(
+            ctascope,
+            ["report", path, "--accesses", "-o", join(work, "no.html"), "--max-page-size", `${Math.floor(least)}`],
+            { encoding: "utf8" },
+        );
     assert.equal(refused.status, 1, refused.stderr);
     assert.match(refused.stderr, /one warp of launch 0 needs \d+ bytes more than the page may have/);
 }
 
 for (const [options, text] of [
-    [["--launch", "77"], "there is no launch 77"], [["--max-page-size", "1000"], "needs"],
-    [["--max-page-size", "0.2K"], "needs"]]) {
-    const told = spawnSync(ctascope, ["report", small, "--accesses", "-o", join(work, "no.html"), ...options], { encoding: "utf8" });
+    [["--launch", "77"], "there is no launch 77"],
+    [["--max-page-size", "1000"], "needs"],
+    [["--max-page-size", "0.2K"], "needs"],
+]) {
+    const told = spawnSync(ctascope, ["report", small, "--accesses", "-o", join(work, "no.html"), ...options], {
+        encoding: "utf8",
+    });
     assert.equal(told.status, 1 + (options[0] === "--launch" ? 1 : 0), told.stderr);
     assert.ok(told.stderr.includes(text), told.stderr);
 }

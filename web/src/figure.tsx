@@ -66,16 +66,20 @@ const TABLE_ROWS = 1000;
 export function textOf(unit: Unit, value: number | null | undefined, exact = false): string {
     if (value === null || value === undefined) return "–";
     switch (unit) {
-        case "bytes": return bytes(value);
-        case "fraction": return percent(value);
-        case "ns": return time(value);
-        default: return exact ? count(value) : short(Math.round(value * 1000) / 1000);
+        case "bytes":
+            return bytes(value);
+        case "fraction":
+            return percent(value);
+        case "ns":
+            return time(value);
+        default:
+            return exact ? count(value) : short(Math.round(value * 1000) / 1000);
     }
 }
 
 function xText(figure: Figure, index: number): string {
     const names = figure.x.categories;
-    return names ? names[index] ?? "" : textOf(figure.x.unit, figure.x_values![index], true);
+    return names ? (names[index] ?? "") : textOf(figure.x.unit, figure.x_values![index], true);
 }
 
 function SeriesTable({ figure }: { figure: Figure }) {
@@ -97,14 +101,47 @@ function SeriesTable({ figure }: { figure: Figure }) {
 
 function BoxTable({ figure }: { figure: Figure }) {
     const text = (value: number) => textOf(figure.y.unit, value, true);
-    const rows = figure.x.categories!.flatMap((name, i) => figure.series.flatMap((series) => {
-        const box = series.boxes![i];
-        return box ? [[name, series.name, count(box.count), text(box.smallest), text(box.low), text(box.first), text(box.median),
-            text(box.third), text(box.high), text(box.largest), text(box.mean)]] : [];
-    }));
-    return <Table columns={[{ title: figure.x.label ?? "", text: true }, { title: "", text: true }, { title: "values" }, { title: "least" },
-        { title: "whisker" }, { title: "1st quartile" }, { title: "median" }, { title: "3rd quartile" }, { title: "whisker" },
-        { title: "greatest" }, { title: "mean" }]} rows={rows.slice(0, TABLE_ROWS)} left={Math.max(0, rows.length - TABLE_ROWS)} />;
+    const rows = figure.x.categories!.flatMap((name, i) =>
+        figure.series.flatMap((series) => {
+            const box = series.boxes![i];
+            return box
+                ? [
+                      [
+                          name,
+                          series.name,
+                          count(box.count),
+                          text(box.smallest),
+                          text(box.low),
+                          text(box.first),
+                          text(box.median),
+                          text(box.third),
+                          text(box.high),
+                          text(box.largest),
+                          text(box.mean),
+                      ],
+                  ]
+                : [];
+        }),
+    );
+    return (
+        <Table
+            columns={[
+                { title: figure.x.label ?? "", text: true },
+                { title: "", text: true },
+                { title: "values" },
+                { title: "least" },
+                { title: "whisker" },
+                { title: "1st quartile" },
+                { title: "median" },
+                { title: "3rd quartile" },
+                { title: "whisker" },
+                { title: "greatest" },
+                { title: "mean" },
+            ]}
+            rows={rows.slice(0, TABLE_ROWS)}
+            left={Math.max(0, rows.length - TABLE_ROWS)}
+        />
+    );
 }
 
 function binText(figure: Figure, bin: number): string {
@@ -114,47 +151,107 @@ function binText(figure: Figure, bin: number): string {
 
 function cellsOf(figure: Figure): Cell[] {
     const flat = figure.cells!;
-    return Array.from({ length: flat.length / 3 }, (_, i) => ({ x: flat[3 * i]!, y: flat[3 * i + 1]!, value: flat[3 * i + 2]! }));
+    return Array.from({ length: flat.length / 3 }, (_, i) => ({
+        x: flat[3 * i],
+        y: flat[3 * i + 1],
+        value: flat[3 * i + 2],
+    }));
 }
 
 function CellTable({ figure, cells }: { figure: Figure; cells: Cell[] }) {
     const largest = useMemo(() => [...cells].sort((a, b) => b.value - a.value), [cells]);
-    return <Table columns={[{ title: figure.x.label ?? "" }, { title: figure.y.label ?? "" }, { title: figure.tab ?? "value" }]}
-        rows={largest.slice(0, TABLE_ROWS).map((cell) => [binText(figure, cell.x), binText(figure, cell.y), textOf(figure.cell_unit!, cell.value, true)])}
-        left={Math.max(0, largest.length - TABLE_ROWS)} />;
+    return (
+        <Table
+            columns={[
+                { title: figure.x.label ?? "" },
+                { title: figure.y.label ?? "" },
+                { title: figure.tab ?? "value" },
+            ]}
+            rows={largest
+                .slice(0, TABLE_ROWS)
+                .map((cell) => [
+                    binText(figure, cell.x),
+                    binText(figure, cell.y),
+                    textOf(figure.cell_unit!, cell.value, true),
+                ])}
+            left={Math.max(0, largest.length - TABLE_ROWS)}
+        />
+    );
 }
 
 // What uPlot draws: a stack is drawn from its top down, each part over the sum of those below it.
 function seriesOf(figure: Figure): Series[] {
     const plain = figure.series.map((series): Series => ({
-        label: series.name ?? "", values: series.values!, colour: series.colour, points: figure.kind === "points" && !series.line,
-        dashed: series.dashed, ...(series.deviations ? { deviations: series.deviations } : {}),
+        label: series.name ?? "",
+        values: series.values!,
+        colour: series.colour,
+        points: figure.kind === "points" && !series.line,
+        dashed: series.dashed,
+        ...(series.deviations ? { deviations: series.deviations } : {}),
     }));
     if (figure.kind !== "stacks") return plain;
-    const sums = plain[0]!.values.map(() => 0);
-    return plain.map((series) => ({
-        ...series,
-        shown: series.values,
-        values: series.values.map((value, i) => (sums[i]! += value ?? 0)),
-    })).reverse();
+    const sums = plain[0].values.map(() => 0);
+    return plain
+        .map((series) => ({
+            ...series,
+            shown: series.values,
+            values: series.values.map((value, i) => (sums[i] += value ?? 0)),
+        }))
+        .reverse();
 }
 
 function Drawing({ figure }: { figure: Figure }) {
-    const series = useMemo(() => (figure.kind === "cells" || figure.kind === "boxes" ? [] : seriesOf(figure)), [figure]);
+    const series = useMemo(
+        () => (figure.kind === "cells" || figure.kind === "boxes" ? [] : seriesOf(figure)),
+        [figure],
+    );
     const cells = useMemo(() => (figure.kind === "cells" ? cellsOf(figure) : []), [figure]);
     const x = useMemo(() => figure.x_values ?? figure.x.categories?.map((_, i) => i) ?? [], [figure]);
     if (figure.kind === "cells")
-        return <Heatmap columns={figure.columns!} rows={figure.rows!} cells={cells} xLabel={figure.x.label ?? ""} yLabel={figure.y.label ?? ""}
-            binText={(bin) => binText(figure, bin)} valueText={(value) => textOf(figure.cell_unit!, value, true)} />;
-    if (figure.kind === "boxes")
-        return <Boxes figure={figure} valueText={(value) => textOf(figure.y.unit, value)} />;
+        return (
+            <Heatmap
+                columns={figure.columns!}
+                rows={figure.rows!}
+                cells={cells}
+                xLabel={figure.x.label ?? ""}
+                yLabel={figure.y.label ?? ""}
+                binText={(bin) => binText(figure, bin)}
+                valueText={(value) => textOf(figure.cell_unit!, value, true)}
+            />
+        );
+    if (figure.kind === "boxes") return <Boxes figure={figure} valueText={(value) => textOf(figure.y.unit, value)} />;
     const kind = figure.kind === "stacks" ? "bars" : figure.kind === "points" ? "lines" : figure.kind;
-    return <Plot kind={kind} stacked={figure.kind === "stacks"} x={x} series={series} xLabel={figure.x.label ?? ""} yLabel={figure.y.label ?? ""}
-        xLog={figure.x.log} yLog={figure.y.log} yRange={[figure.y.low, figure.kind === "steps" ? figure.y.high : figure.y.high * 1.05]}
-        {...(figure.x.categories ? { categories: figure.x.categories.length, categoryLength: Math.max(...figure.x.categories.map((name) => name?.length ?? 0)) } : {})}
-        xBytes={figure.x.unit === "bytes"} yBytes={figure.y.unit === "bytes"} xWhole={figure.x.unit === "count"} yWhole={figure.y.unit === "count"}
-        xText={(value) => (figure.x.categories ? (Number.isInteger(value) ? figure.x.categories[value] ?? "" : "") : textOf(figure.x.unit, value))}
-        yText={(value) => textOf(figure.y.unit, value)} />;
+    return (
+        <Plot
+            kind={kind}
+            stacked={figure.kind === "stacks"}
+            x={x}
+            series={series}
+            xLabel={figure.x.label ?? ""}
+            yLabel={figure.y.label ?? ""}
+            xLog={figure.x.log}
+            yLog={figure.y.log}
+            yRange={[figure.y.low, figure.kind === "steps" ? figure.y.high : figure.y.high * 1.05]}
+            {...(figure.x.categories
+                ? {
+                      categories: figure.x.categories.length,
+                      categoryLength: Math.max(...figure.x.categories.map((name) => name?.length ?? 0)),
+                  }
+                : {})}
+            xBytes={figure.x.unit === "bytes"}
+            yBytes={figure.y.unit === "bytes"}
+            xWhole={figure.x.unit === "count"}
+            yWhole={figure.y.unit === "count"}
+            xText={(value) =>
+                figure.x.categories
+                    ? Number.isInteger(value)
+                        ? (figure.x.categories[value] ?? "")
+                        : ""
+                    : textOf(figure.x.unit, value)
+            }
+            yText={(value) => textOf(figure.y.unit, value)}
+        />
+    );
 }
 
 function Numbers({ figure }: { figure: Figure }) {
@@ -166,22 +263,27 @@ function Numbers({ figure }: { figure: Figure }) {
 export function FigureCard({ figures }: { figures: Figure[] }) {
     const [chosen, choose] = useState(0);
     const [open, setOpen] = useState(false);
-    const figure = figures[Math.min(chosen, figures.length - 1)]!;
+    const figure = figures[Math.min(chosen, figures.length - 1)];
     // Opening the numbers leaves the drawing, and how it is zoomed, alone.
     const drawing = useMemo(() => <Drawing key={figure.name} figure={figure} />, [figure]);
     return (
         <section class="card" id={figure.group} data-figure={figure.name}>
             <h2>{figure.title}</h2>
-            <p class="soft">{figure.says}{figure.source && <span class="source"> After paper {figure.source}.</span>}</p>
+            <p class="soft">
+                {figure.says}
+                {figure.source && <span class="source"> After paper {figure.source}.</span>}
+            </p>
             {figures.length > 1 && (
                 <p class="tabs" role="tablist">
                     {figures.map((other, i) => (
-                        <button role="tab" aria-selected={i === chosen} onClick={() => choose(i)}>{other.tab ?? other.name}</button>
+                        <button role="tab" aria-selected={i === chosen} onClick={() => choose(i)}>
+                            {other.tab ?? other.name}
+                        </button>
                     ))}
                 </p>
             )}
             {drawing}
-            <details onToggle={(event) => setOpen((event.currentTarget as HTMLDetailsElement).open)}>
+            <details onToggle={(event) => setOpen(event.currentTarget.open)}>
                 <summary>Data</summary>
                 {open && <Numbers figure={figure} />}
             </details>
@@ -193,5 +295,11 @@ export function FigureCard({ figures }: { figures: Figure[] }) {
 export function FigureCards({ figures }: { figures: Figure[] }) {
     const groups = new Map<string, Figure[]>();
     for (const figure of figures) groups.set(figure.group, [...(groups.get(figure.group) ?? []), figure]);
-    return <>{[...groups.values()].map((group) => <FigureCard figures={group} />)}</>;
+    return (
+        <>
+            {[...groups.values()].map((group) => (
+                <FigureCard figures={group} />
+            ))}
+        </>
+    );
 }

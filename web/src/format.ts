@@ -38,13 +38,26 @@ const FULL = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 15 });
 const WHOLE = new Intl.NumberFormat("en-US");
 
 export function count(value: number): string {
-    return Number.isInteger(value) ? WHOLE.format(value) : Math.abs(value) < 999.5 ? threeDigits(value) : WHOLE.format(Math.round(value));
+    return Number.isInteger(value)
+        ? WHOLE.format(value)
+        : Math.abs(value) < 999.5
+          ? threeDigits(value)
+          : WHOLE.format(Math.round(value));
+}
+
+// "1 process", "2 processes"
+export function counted(value: number, one: string, several: string): string {
+    return `${count(value)} ${value === 1 ? one : several}`;
 }
 
 // Counts on an axis: 1.2k, 3M.
 export function short(value: number): string {
     const brief = (v: number) => threeDigits(v).replace(/\.0+$/, "");
-    for (const [scale, unit] of [[1e9, "G"], [1e6, "M"], [1e3, "k"]] as const)
+    for (const [scale, unit] of [
+        [1e9, "G"],
+        [1e6, "M"],
+        [1e3, "k"],
+    ] as const)
         if (Math.abs(value) >= scale * (scale > 1e3 ? 0.9995 : 1)) return `${brief(value / scale)}${unit}`;
     return Number.isInteger(value) ? String(value) : brief(value);
 }

@@ -4,7 +4,8 @@ export interface Chunk {
     start: number;
     end: number;
     count: number;
-    bins: number[]; // kind + 1 (0: nothing), ns of the bin that lie in an interval, how many bins, ...; few intervals have none
+    // kind + 1 (0: nothing), ns of the bin that lie in an interval, how many bins, ...; few intervals have none
+    bins: number[];
     data: string;
 }
 
@@ -28,14 +29,20 @@ async function inflate(text: string): Promise<Uint8Array> {
 
 export function decode(bytes: Uint8Array, count: number): Intervals {
     const out: Intervals = {
-        count, start: new Float64Array(count), end: new Float64Array(count), kind: new Uint32Array(count),
-        place: new Uint32Array(count), link: new Float64Array(count),
+        count,
+        start: new Float64Array(count),
+        end: new Float64Array(count),
+        kind: new Uint32Array(count),
+        place: new Uint32Array(count),
+        link: new Float64Array(count),
     };
-    let at = 0, before = 0;
+    let at = 0,
+        before = 0;
     const next = (): number => {
-        let value = 0, scale = 1;
+        let value = 0,
+            scale = 1;
         for (;;) {
-            const byte = bytes[at++]!;
+            const byte = bytes[at++];
             value += (byte & 0x7f) * scale;
             if (byte < 0x80) return value;
             scale *= 128;
@@ -84,10 +91,14 @@ export function intervalsOf(chunk: Chunk, then: () => void): Intervals | null {
 // The overview: each run of bins that are alike, with the share of its time that lies in intervals.
 // Bins hold whole nanoseconds: bin b those t with floor((t - start) * BINS / span) = b.
 export function overviewOf(chunk: Chunk, each: (from: number, to: number, kind: number, full: number) => void) {
-    const span = chunk.end - chunk.start || 1, startOf = (bin: number) => chunk.start + Math.ceil((bin * span) / BINS);
+    const span = chunk.end - chunk.start || 1,
+        startOf = (bin: number) => chunk.start + Math.ceil((bin * span) / BINS);
     for (let i = 0, bin = 0; i < chunk.bins.length; i += 3) {
-        const kind = chunk.bins[i]!, covered = chunk.bins[i + 1]!, many = chunk.bins[i + 2]!;
-        const from = startOf(bin), to = startOf(bin + many);
+        const kind = chunk.bins[i],
+            covered = chunk.bins[i + 1],
+            many = chunk.bins[i + 2];
+        const from = startOf(bin),
+            to = startOf(bin + many);
         if (kind && to > from) each(from, to, kind - 1, Math.min(1, (covered * many) / (to - from)));
         bin += many;
     }
@@ -95,13 +106,14 @@ export function overviewOf(chunk: Chunk, each: (from: number, to: number, kind: 
 
 // The chunks that lie in [from, to], which are in order of time.
 export function chunksIn(chunks: Chunk[], from: number, to: number): Chunk[] {
-    let low = 0, high = chunks.length;
+    let low = 0,
+        high = chunks.length;
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (chunks[middle]!.end < from) low = middle + 1;
+        if (chunks[middle].end < from) low = middle + 1;
         else high = middle;
     }
     let end = low;
-    while (end < chunks.length && chunks[end]!.start <= to) end++;
+    while (end < chunks.length && chunks[end].start <= to) end++;
     return chunks.slice(low, end);
 }

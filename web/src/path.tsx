@@ -1,6 +1,6 @@
 // What the time waits on: the critical path, waits and blame, over the timeline.
 import { useState } from "preact/hooks";
-import { count, percent, rating, time } from "./format";
+import { count, counted, percent, rating, time } from "./format";
 import { Table } from "./table";
 import { Timeline, type TimelineData } from "./timeline";
 
@@ -55,7 +55,14 @@ export interface PathData {
     path_jumps: number;
     wait_ns: number;
     activities: Activity[];
-    patterns: { pattern: string; count: number; time_ns: number; share: number | null; longest_ns: number; meaning: string }[];
+    patterns: {
+        pattern: string;
+        count: number;
+        time_ns: number;
+        share: number | null;
+        longest_ns: number;
+        meaning: string;
+    }[];
     longest_waits: Wait[]; // those of the terminal's list
     devices: Device[];
     summary: string[]; // as `ctascope path` prints it
@@ -68,7 +75,11 @@ const ROWS = 200;
 
 // A bar behind a share, so that a column can be read at a glance.
 function Share({ share }: { share: number | null }) {
-    return <span class="share" style={{ "--share": `${100 * (share ?? 0)}%` }}>{percent(share)}</span>;
+    return (
+        <span class="share" style={{ "--share": `${100 * (share ?? 0)}%` }}>
+            {percent(share)}
+        </span>
+    );
 }
 
 function Activities({ path }: { path: PathData }) {
@@ -78,16 +89,53 @@ function Activities({ path }: { path: PathData }) {
     return (
         <section class="card">
             <h2>Where to look first</h2>
-            <p class="soft">Activities ranked by rating: their share of the critical path plus their share of the blame for all waiting time, 0 to 2. Start-up and shutdown are left out.</p>
-            <p class="tabs" role="tablist">
-                {([["rating", "rating"], ["path_ns", "critical path"], ["blame_ns", "blame"], ["inclusive_ns", "inclusive"]] as const).map(([name, text]) =>
-                    <button role="tab" aria-selected={key === name} onClick={() => sort(name)}>{text}</button>)}
+            <p class="soft">
+                Activities ranked by rating: their share of the critical path plus their share of the blame for all
+                waiting time, 0 to 2. Start-up and shutdown are left out.
             </p>
-            <Table columns={[{ title: "activity", text: true }, { title: "where", text: true }, { title: "calls" }, { title: "inclusive" }, { title: "on path" },
-                { title: "path%" }, { title: "blame" }, { title: "blame%" }, { title: "rating" }, ...(kernels ? [{ title: "occup." }, { title: "mem.eff" }] : [])]}
-                rows={rows.slice(0, ROWS).map((a) => [<code title={a.activity}>{a.short_name}</code>, a.where, a.calls ? count(a.calls) : "-", a.inclusive_ns ? time(a.inclusive_ns) : "-", time(a.path_ns),
-                    <Share share={a.path_share} />, time(a.blame_ns), <Share share={a.blame_share} />, rating(a.rating),
-                    ...(kernels ? [percent(a.occupancy ?? null), percent(a.memory_efficiency ?? null)] : [])])} left={Math.max(0, rows.length - ROWS)} />
+            <p class="tabs" role="tablist">
+                {(
+                    [
+                        ["rating", "rating"],
+                        ["path_ns", "critical path"],
+                        ["blame_ns", "blame"],
+                        ["inclusive_ns", "inclusive"],
+                    ] as const
+                ).map(([name, text]) => (
+                    <button role="tab" aria-selected={key === name} onClick={() => sort(name)}>
+                        {text}
+                    </button>
+                ))}
+            </p>
+            <Table
+                columns={[
+                    { title: "activity", text: true },
+                    { title: "where", text: true },
+                    { title: "calls" },
+                    { title: "inclusive" },
+                    { title: "on path" },
+                    { title: "path%" },
+                    { title: "blame" },
+                    { title: "blame%" },
+                    { title: "rating" },
+                    ...(kernels ? [{ title: "occup." }, { title: "mem.eff" }] : []),
+                ]}
+                rows={rows
+                    .slice(0, ROWS)
+                    .map((a) => [
+                        <code title={a.activity}>{a.short_name}</code>,
+                        a.where,
+                        a.calls ? count(a.calls) : "-",
+                        a.inclusive_ns ? time(a.inclusive_ns) : "-",
+                        time(a.path_ns),
+                        <Share share={a.path_share} />,
+                        time(a.blame_ns),
+                        <Share share={a.blame_share} />,
+                        rating(a.rating),
+                        ...(kernels ? [percent(a.occupancy ?? null), percent(a.memory_efficiency ?? null)] : []),
+                    ])}
+                left={Math.max(0, rows.length - ROWS)}
+            />
         </section>
     );
 }
@@ -99,12 +147,52 @@ function Waits({ path }: { path: PathData }) {
         <section class="card">
             <h2>Wait states</h2>
             <p class="soft">Waiting time by pattern, with the longest wait of each.</p>
-            <Table columns={[{ title: "pattern", text: true }, { title: "waits" }, { title: "time" }, { title: "share" }, { title: "longest" }, { title: "what it is", text: true }]}
-                rows={patterns.map((p) => [p.pattern, count(p.count), time(p.time_ns), <Share share={p.share} />, time(p.longest_ns), <span class="wrap">{p.meaning}</span>])} />
+            <Table
+                columns={[
+                    { title: "pattern", text: true },
+                    { title: "waits" },
+                    { title: "time" },
+                    { title: "share" },
+                    { title: "longest" },
+                    { title: "what it is", text: true },
+                ]}
+                rows={patterns.map((p) => [
+                    p.pattern,
+                    count(p.count),
+                    time(p.time_ns),
+                    <Share share={p.share} />,
+                    time(p.longest_ns),
+                    <span class="wrap">{p.meaning}</span>,
+                ])}
+            />
             <h3>Longest waits, including the longest of each pattern above 1% of waiting time</h3>
-            <Table columns={[{ title: "pattern", text: true }, { title: "waited" }, { title: "from" }, { title: "where", text: true }, { title: "waits for", text: true }, { title: "to blame", text: true }, { title: "which ran", text: true }]}
-                rows={path.longest_waits.map((i) => [i.pattern, time(i.duration_ns), <a href={`#t=${Math.max(0, Math.round(i.begin_ns - i.duration_ns / 2))}-${Math.min(path.path_ns, Math.round(i.begin_ns + 1.5 * i.duration_ns))}`}>{time(i.begin_ns)}</a>,
-                    i.location, i.waits_for ?? "-", i.blamed ?? "-", <code title={i.blamed_activity ?? ""}>{i.blamed_short_name ?? "-"}</code>])} />
+            <Table
+                columns={[
+                    { title: "pattern", text: true },
+                    { title: "waited" },
+                    { title: "from" },
+                    { title: "where", text: true },
+                    { title: "waits for", text: true },
+                    { title: "to blame", text: true },
+                    { title: "which ran", text: true },
+                ]}
+                rows={path.longest_waits.map((i) => [
+                    i.pattern,
+                    time(i.duration_ns),
+                    <a
+                        href={
+                            `#t=${Math.max(0, Math.round(i.begin_ns - i.duration_ns / 2))}-` +
+                            `${Math.min(path.path_ns, Math.round(i.begin_ns + 1.5 * i.duration_ns))}`
+                        }
+                    >
+                        {time(i.begin_ns)}
+                    </a>,
+                    i.location,
+                    i.waits_for ?? "-",
+                    i.blamed ?? "-",
+                    <code title={i.blamed_activity ?? ""}>{i.blamed_short_name ?? "-"}</code>,
+                ])}
+            />
         </section>
     );
 }
@@ -115,9 +203,26 @@ function Devices({ path }: { path: PathData }) {
         <section class="card">
             <h2>Devices</h2>
             <p class="soft">Missed: copies that a kernel of another stream could have hidden, at most.</p>
-            <Table columns={[{ title: "device", text: true }, { title: "activities" }, { title: "start-up" }, { title: "in use for" }, { title: "idle" }, { title: "copies" }, { title: "missed" }]}
-                rows={path.devices.map((d) => [`rank ${d.rank}: ${d.device === null ? "its device" : `device ${d.device}`}`, count(d.activities), time(d.startup_ns), time(d.span_ns),
-                    percent(d.idle_share), time(d.copy_ns), time(d.copy_missed_ns)])} />
+            <Table
+                columns={[
+                    { title: "device", text: true },
+                    { title: "activities" },
+                    { title: "start-up" },
+                    { title: "in use for" },
+                    { title: "idle" },
+                    { title: "copies" },
+                    { title: "missed" },
+                ]}
+                rows={path.devices.map((d) => [
+                    `rank ${d.rank}: ${d.device === null ? "its device" : `device ${d.device}`}`,
+                    count(d.activities),
+                    time(d.startup_ns),
+                    time(d.span_ns),
+                    percent(d.idle_share),
+                    time(d.copy_ns),
+                    time(d.copy_missed_ns),
+                ])}
+            />
         </section>
     );
 }
@@ -131,12 +236,20 @@ export function PathSection({ path, timeline }: { path: PathData; timeline: Time
     return (
         <>
             <p>{path.summary.join(" ")}</p>
-            {notes.length > 0 && <div class="warning"><ul>{notes.map((note) => <li>{note}</li>)}</ul></div>}
+            {notes.length > 0 && (
+                <div class="warning">
+                    <ul>
+                        {notes.map((note) => (
+                            <li>{note}</li>
+                        ))}
+                    </ul>
+                </div>
+            )}
             <section class="card">
                 <h2>Timeline</h2>
                 <p class="soft">
-                    {count(path.processes)} {path.processes === 1 ? "process" : "processes"}, {count(path.locations)} threads and streams, {count(path.events)} events. Activities of each, the
-                    critical path above them, waits below.
+                    {counted(path.processes, "process", "processes")}, {count(path.locations)} threads and streams,{" "}
+                    {count(path.events)} events. Activities of each, the critical path above them, waits below.
                 </p>
                 <Timeline data={timeline} />
             </section>

@@ -36,24 +36,27 @@ export interface PlotProps {
     height?: number;
 }
 
-const WHOLE_STEPS = Array.from({ length: 45 }, (_, i) => [1, 2, 5][i % 3]! * 10 ** Math.floor(i / 3));
+const WHOLE_STEPS = Array.from({ length: 45 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3));
 const BYTE_STEPS = Array.from({ length: 50 }, (_, i) => 2 ** i);
 
 function pathOf(props: PlotProps, index: number): uPlot.Series.PathBuilder {
-    const paths = uPlot.paths, count = props.series.length;
+    const paths = uPlot.paths,
+        count = props.series.length;
     if (props.kind === "steps") return paths.stepped!({ align: 1 });
     if (props.kind === "lines") return paths.linear!();
     if (props.stacked || count === 1) return paths.bars!({ size: [0.8, 60] });
     // Bars of several series stand beside each other; a width of a place each.
     const width = 0.8 / count;
     return (plot, series, from, to) => {
-        const xs = plot.data[0]!, ys = plot.data[series]!, fill = new Path2D();
+        const xs = plot.data[0],
+            ys = plot.data[series],
+            fill = new Path2D();
         const unit = Math.abs(plot.valToPos(1, "x", true) - plot.valToPos(0, "x", true));
-        const zero = plot.valToPos(plot.scales["y"]!.min!, "y", true);
+        const zero = plot.valToPos(plot.scales["y"].min!, "y", true);
         for (let i = from; i <= to; i++) {
             const value = ys[i];
             if (value === null || value === undefined) continue;
-            const left = plot.valToPos(xs[i]!, "x", true) + unit * (width * (index - count / 2));
+            const left = plot.valToPos(xs[i], "x", true) + unit * (width * (index - count / 2));
             const top = plot.valToPos(value, "y", true);
             fill.rect(left, top, Math.max(1, unit * width - 1), zero - top);
         }
@@ -62,9 +65,14 @@ function pathOf(props: PlotProps, index: number): uPlot.Series.PathBuilder {
 }
 
 // The series of uPlot: those of the plot, and two hidden ones around each that has a band.
-function seriesOf(props: PlotProps, theme: Theme): { series: uPlot.Series[]; values: (number | null)[][]; bands: uPlot.Band[] } {
-    const series: uPlot.Series[] = [], values: (number | null)[][] = [], bands: uPlot.Band[] = [];
-    const colour = (s: Series) => theme.palette[s.colour % theme.palette.length]!;
+function seriesOf(
+    props: PlotProps,
+    theme: Theme,
+): { series: uPlot.Series[]; values: (number | null)[][]; bands: uPlot.Band[] } {
+    const series: uPlot.Series[] = [],
+        values: (number | null)[][] = [],
+        bands: uPlot.Band[] = [];
+    const colour = (s: Series) => theme.palette[s.colour % theme.palette.length];
     props.series.forEach((s, index) => {
         series.push({
             label: s.label,
@@ -72,7 +80,11 @@ function seriesOf(props: PlotProps, theme: Theme): { series: uPlot.Series[]; val
             fill: props.kind === "bars" ? colour(s) : undefined,
             width: props.kind === "bars" || s.points ? 0 : 2,
             dash: s.dashed ? [6, 4] : undefined,
-            points: { show: !!s.points || (props.x.length <= 60 && props.kind === "lines" && !s.dashed), size: 6, fill: colour(s) },
+            points: {
+                show: !!s.points || (props.x.length <= 60 && props.kind === "lines" && !s.dashed),
+                size: 6,
+                fill: colour(s),
+            },
             paths: s.points ? () => null : pathOf(props, index),
             value: (_, value, __, i) => {
                 const own = s.shown && i !== null && i !== undefined ? s.shown[i]! : value;
@@ -85,7 +97,8 @@ function seriesOf(props: PlotProps, theme: Theme): { series: uPlot.Series[]; val
     });
     for (const s of props.series) {
         if (!s.deviations) continue;
-        const side = (sign: number) => s.values.map((value, i) => (value === null ? null : Math.max(0, value + sign * (s.deviations![i] ?? 0))));
+        const side = (sign: number) =>
+            s.values.map((value, i) => (value === null ? null : Math.max(0, value + sign * (s.deviations![i] ?? 0))));
         bands.push({ series: [series.length + 1, series.length + 2], fill: `${colour(s)}30` });
         for (const sign of [1, -1]) {
             series.push({ label: "", stroke: "transparent", width: 0, points: { show: false }, class: "band" });
@@ -110,8 +123,7 @@ export function Plot(props: PlotProps) {
             size: label === props.yLabel ? 72 : 40,
             grid: { stroke: theme.grid, width: 1 },
             ticks: { stroke: theme.grid, width: 1 },
-            values: (_: uPlot, splits: (number | null)[]) =>
-                tickTexts(splits, text),
+            values: (_: uPlot, splits: (number | null)[]) => tickTexts(splits, text),
         });
         // Long names stand aslant; a few pixels a letter.
         const aslant = (props.categories ?? 0) * (props.categoryLength ?? 0) * 7 > (element.clientWidth || 600) - 120;
@@ -126,17 +138,21 @@ export function Plot(props: PlotProps) {
                     ? { time: false, distr: 3, log: props.xBytes ? 2 : 10 }
                     : {
                           time: false,
-                          range: (_, low, high) => (props.categories ? [-pad, props.categories - 1 + pad] : [low - pad, high + pad]),
+                          range: (_, low, high) =>
+                              props.categories ? [-pad, props.categories - 1 + pad] : [low - pad, high + pad],
                       },
                 y: props.yLog
                     ? { distr: 3, log: props.yBytes ? 2 : 10, ...(props.yRange ? { range: props.yRange } : {}) }
                     : { range: props.yRange ?? ((_, __, high) => [0, high > 0 ? high * 1.05 : 1]) },
             },
-            axes: [{
-                ...axis(props.xLabel, props.xText, props.xBytes ? BYTE_STEPS : props.xWhole ? WHOLE_STEPS : null),
-                ...(props.categories ? { splits: Array.from({ length: props.categories }, (_, i) => i) } : {}),
-                ...(aslant ? { rotate: -35, size: tall } : {}),
-            }, axis(props.yLabel, props.yText, props.yBytes ? BYTE_STEPS : props.yWhole ? WHOLE_STEPS : null)],
+            axes: [
+                {
+                    ...axis(props.xLabel, props.xText, props.xBytes ? BYTE_STEPS : props.xWhole ? WHOLE_STEPS : null),
+                    ...(props.categories ? { splits: Array.from({ length: props.categories }, (_, i) => i) } : {}),
+                    ...(aslant ? { rotate: -35, size: tall } : {}),
+                },
+                axis(props.yLabel, props.yText, props.yBytes ? BYTE_STEPS : props.yWhole ? WHOLE_STEPS : null),
+            ],
             bands: parts.bands,
             series: [
                 { label: props.xLabel, value: (_, value) => (value === null ? "" : props.xText(value)) },

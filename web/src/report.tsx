@@ -8,7 +8,7 @@ import { MemorySection } from "./memory";
 import { PathSection } from "./path";
 import { RunsSection } from "./runs";
 
-const everything = JSON.parse(document.getElementById("data")!.textContent!) as Data;
+const everything = JSON.parse(document.getElementById("data")!.textContent) as Data;
 
 function Page() {
     const { run, runs, path, timeline, totals } = everything;
@@ -16,7 +16,15 @@ function Page() {
         <main>
             <h1>{(run.program || run.path).split("/").pop()}</h1>
             <p class="soft">
-                {[run.arguments ?? run.program, run.host && `on ${run.host}`, run.device, run.created, `ctascope ${run.version}`].filter(Boolean).join(" · ")}
+                {[
+                    run.arguments ?? run.program,
+                    run.host && `on ${run.host}`,
+                    run.device,
+                    run.created,
+                    `ctascope ${run.version}`,
+                ]
+                    .filter(Boolean)
+                    .join(" · ")}
             </p>
             {runs && <RunsSection runs={runs} figures={everything.figures ?? []} />}
             {path && timeline && <PathSection path={path} timeline={timeline} />}

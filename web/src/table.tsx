@@ -13,11 +13,19 @@ export function Table({ columns, rows, left }: { columns: Column[]; rows: Compon
             <div class="scroll">
                 <table>
                     <thead>
-                        <tr>{columns.map((c) => <th class={c.text ? "text" : ""}>{c.title}</th>)}</tr>
+                        <tr>
+                            {columns.map((c) => (
+                                <th class={c.text ? "text" : ""}>{c.title}</th>
+                            ))}
+                        </tr>
                     </thead>
                     <tbody>
                         {rows.map((row) => (
-                            <tr>{row.map((cell, i) => <td class={columns[i]!.text ? "text" : ""}>{cell}</td>)}</tr>
+                            <tr>
+                                {row.map((cell, i) => (
+                                    <td class={columns[i].text ? "text" : ""}>{cell}</td>
+                                ))}
+                            </tr>
                         ))}
                     </tbody>
                 </table>

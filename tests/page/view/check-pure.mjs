@@ -6,7 +6,9 @@ import { join } from "node:path";
 import { here, load } from "./harness.mjs";
 
 const source = (name) => load(join(here, "../../../web/src/view", name));
-const [requests, url, values, layout, state] = await Promise.all(["requests.ts", "url.ts", "values.ts", "grid-layout.ts", "state.ts"].map(source));
+const [requests, url, values, layout, state] = await Promise.all(
+    ["requests.ts", "url.ts", "values.ts", "grid-layout.ts", "state.ts"].map(source),
+);
 
 // A generator that gives the same numbers every time.
 let seed = 12345;
@@ -21,9 +23,16 @@ const FULL = 0xffffffff;
 // The twin: per phase, a set of words for each bank.
 function banksTwin(addresses, mask, width, bankBytes, loads) {
     const active = (lane) => Math.floor(mask / 2 ** lane) % 2 === 1;
-    const paired = (step) => row((l) => l).every((a) => row((l) => l).every((b) => (a ^ b) !== step || !active(a) || !active(b) || addresses[a] === addresses[b]));
-    const lanes = (width <= 4 ? 32 : width <= 8 ? 16 : 8) * (width > 4 && loads && bankBytes === 4 && (paired(1) || paired(2)) ? 2 : 1);
-    let wavefronts = 0, ideal = 0, ways = 0;
+    const paired = (step) =>
+        row((l) => l).every((a) =>
+            row((l) => l).every((b) => (a ^ b) !== step || !active(a) || !active(b) || addresses[a] === addresses[b]),
+        );
+    const lanes =
+        (width <= 4 ? 32 : width <= 8 ? 16 : 8) *
+        (width > 4 && loads && bankBytes === 4 && (paired(1) || paired(2)) ? 2 : 1);
+    let wavefronts = 0,
+        ideal = 0,
+        ways = 0;
     for (let first = 0; first < 32; first += lanes) {
         const banks = Array.from({ length: 32 }, () => new Set());
         for (let lane = first; lane < first + lanes; lane++) {
@@ -33,7 +42,8 @@ function banksTwin(addresses, mask, width, bankBytes, loads) {
                 banks[word % 32].add(word);
             }
         }
-        const worst = Math.max(...banks.map((bank) => bank.size)), words = banks.reduce((n, bank) => n + bank.size, 0);
+        const worst = Math.max(...banks.map((bank) => bank.size)),
+            words = banks.reduce((n, bank) => n + bank.size, 0);
         wavefronts += worst;
         ideal += Math.ceil(words / 32);
         ways = Math.max(ways, worst);
@@ -41,64 +51,189 @@ function banksTwin(addresses, mask, width, bankBytes, loads) {
     return { wavefronts, ideal, ways };
 }
 const row = (f) => Array.from({ length: 32 }, (_, lane) => f(lane));
-const CASES = [ // what, addresses, mask, width, bank bytes, wavefronts, ideal, ways
-    ["side by side", row((l) => 4 * l), FULL, 4, 4, 1, 1, 1], ["one address", row(() => 64), FULL, 4, 4, 1, 1, 1],
-    ["a column of a 32-wide tile", row((l) => 128 * l), FULL, 4, 4, 32, 1, 32], ["a column of a 33-wide tile", row((l) => 132 * l), FULL, 4, 4, 1, 1, 1],
-    ["stride 2", row((l) => 8 * l), FULL, 4, 4, 2, 1, 2], ["stride 2 of doubles", row((l) => 16 * l), FULL, 8, 4, 4, 2, 2], ["doubles side by side", row((l) => 8 * l), FULL, 8, 4, 2, 2, 1],
-    ["vectors of four", row((l) => 16 * l), FULL, 16, 4, 4, 4, 1], ["one vector for all", row(() => 64), FULL, 16, 4, 2, 2, 1], ["a double for two lanes", row((l) => 8 * (l >> 1)), FULL, 8, 4, 1, 1, 1], ["half of a column", row((l) => 128 * l), 0xffff, 4, 4, 16, 1, 16], ["8-byte banks, stride 2", row((l) => 8 * l), FULL, 4, 8, 1, 1, 1],
-    ["bytes side by side", row((l) => l), FULL, 1, 4, 1, 1, 1], ["nobody", row(() => 0), 0, 4, 4, 0, 0, 0], ["two words of one bank", row((l) => 128 * (l % 2)), FULL, 4, 4, 2, 1, 2],
+const CASES = [
+    // what, addresses, mask, width, bank bytes, wavefronts, ideal, ways
+    ["side by side", row((l) => 4 * l), FULL, 4, 4, 1, 1, 1],
+    ["one address", row(() => 64), FULL, 4, 4, 1, 1, 1],
+    ["a column of a 32-wide tile", row((l) => 128 * l), FULL, 4, 4, 32, 1, 32],
+    ["a column of a 33-wide tile", row((l) => 132 * l), FULL, 4, 4, 1, 1, 1],
+    ["stride 2", row((l) => 8 * l), FULL, 4, 4, 2, 1, 2],
+    ["stride 2 of doubles", row((l) => 16 * l), FULL, 8, 4, 4, 2, 2],
+    ["doubles side by side", row((l) => 8 * l), FULL, 8, 4, 2, 2, 1],
+    ["vectors of four", row((l) => 16 * l), FULL, 16, 4, 4, 4, 1],
+    ["one vector for all", row(() => 64), FULL, 16, 4, 2, 2, 1],
+    ["a double for two lanes", row((l) => 8 * (l >> 1)), FULL, 8, 4, 1, 1, 1],
+    ["half of a column", row((l) => 128 * l), 0xffff, 4, 4, 16, 1, 16],
+    ["8-byte banks, stride 2", row((l) => 8 * l), FULL, 4, 8, 1, 1, 1],
+    ["bytes side by side", row((l) => l), FULL, 1, 4, 1, 1, 1],
+    ["nobody", row(() => 0), 0, 4, 4, 0, 0, 0],
+    ["two words of one bank", row((l) => 128 * (l % 2)), FULL, 4, 4, 2, 1, 2],
 ];
 for (const [what, addresses, mask, width, bank, wavefronts, ideal, ways] of CASES) {
     const cost = requests.bankCost(addresses, mask, width, bank, true);
     assert.deepEqual([cost.wavefronts, cost.ideal, cost.ways], [wavefronts, ideal, ways], what);
 }
 for (let round = 0; round < 3000; round++) {
-    const width = [1, 2, 4, 8, 16][random(5)], bank = random(2) ? 4 : 8, mask = random(2 ** 16) + 65536 * random(2 ** 16), spread = [64, 512, 8192][random(3)];
-    const addresses = row(() => random(spread) * (random(3) ? width : 1)), pairs = [0, 1, 2][random(3)], loads = random(2) === 1;
+    const width = [1, 2, 4, 8, 16][random(5)],
+        bank = random(2) ? 4 : 8,
+        mask = random(2 ** 16) + 65536 * random(2 ** 16),
+        spread = [64, 512, 8192][random(3)];
+    const addresses = row(() => random(spread) * (random(3) ? width : 1)),
+        pairs = [0, 1, 2][random(3)],
+        loads = random(2) === 1;
     if (pairs) for (let lane = 0; lane < 32; lane++) addresses[lane] = addresses[lane & ~pairs];
     const cost = requests.bankCost(addresses, mask, width, bank, loads);
-    assert.deepEqual({ wavefronts: cost.wavefronts, ideal: cost.ideal, ways: cost.ways }, banksTwin(addresses, mask, width, bank, loads), JSON.stringify({ addresses, mask, width, bank }));
+    assert.deepEqual(
+        { wavefronts: cost.wavefronts, ideal: cost.ideal, ways: cost.ways },
+        banksTwin(addresses, mask, width, bank, loads),
+        JSON.stringify({ addresses, mask, width, bank }),
+    );
     // A lane stands at every word that it touches, and nowhere else.
     for (const phase of cost.phases)
         for (const word of phase.words)
-            for (const lane of word.lanes) assert.ok(addresses[lane] < (word.word + 1) * bank && addresses[lane] + width > word.word * bank);
-    const bytes = new Set(), sectors = new Set(), lines = new Set();
+            for (const lane of word.lanes)
+                assert.ok(addresses[lane] < (word.word + 1) * bank && addresses[lane] + width > word.word * bank);
+    const bytes = new Set(),
+        sectors = new Set(),
+        lines = new Set();
     for (const lane of requests.lanesOf(mask))
         for (let b = 0; b < width; b++) {
             bytes.add(addresses[lane] + b);
             sectors.add(Math.floor((addresses[lane] + b) / 32));
             lines.add(Math.floor((addresses[lane] + b) / 128));
         }
-    assert.deepEqual(requests.sectorCost(addresses, mask, width), { sectors: sectors.size, lines: lines.size, ideal: Math.ceil(bytes.size / 32), distinctBytes: bytes.size });
+    assert.deepEqual(requests.sectorCost(addresses, mask, width), {
+        sectors: sectors.size,
+        lines: lines.size,
+        ideal: Math.ceil(bytes.size / 32),
+        distinctBytes: bytes.size,
+    });
 }
 const far = 2 ** 47 + 4096; // device addresses are beyond 32 bits
-assert.equal(requests.sectorCost(row((l) => far + 1024 * l), FULL, 4).sectors, 32);
-assert.equal(requests.layoutText(row((l) => far + 1024 * l), FULL, 4), "strided: 1,024 B from lane to lane");
-assert.match(requests.layoutText(row((l) => 4 * l), FULL, 4), /^dense/);
-assert.match(requests.layoutText(row(() => 4), FULL, 4), /^uniform/);
-assert.match(requests.layoutText(row((l) => (l * l) % 7), FULL, 1), /^irregular/);
-assert.equal(requests.layoutText(row((l) => 4 * l), 4, 4), "a single lane");
+assert.equal(
+    requests.sectorCost(
+        row((l) => far + 1024 * l),
+        FULL,
+        4,
+    ).sectors,
+    32,
+);
+assert.equal(
+    requests.layoutText(
+        row((l) => far + 1024 * l),
+        FULL,
+        4,
+    ),
+    "strided: 1,024 B from lane to lane",
+);
+assert.match(
+    requests.layoutText(
+        row((l) => 4 * l),
+        FULL,
+        4,
+    ),
+    /^dense/,
+);
+assert.match(
+    requests.layoutText(
+        row(() => 4),
+        FULL,
+        4,
+    ),
+    /^uniform/,
+);
+assert.match(
+    requests.layoutText(
+        row((l) => (l * l) % 7),
+        FULL,
+        1,
+    ),
+    /^irregular/,
+);
+assert.equal(
+    requests.layoutText(
+        row((l) => 4 * l),
+        4,
+        4,
+    ),
+    "a single lane",
+);
 
 // ---- the URL ----
 
 const some = (list) => list[random(list.length)];
 for (let round = 0; round < 500; round++) {
-    const maybe = (make) => (random(2) ? make() : null), range = () => { const first = random(2 ** 30) * 4096; return { space: some(["global", "shared", "local"]), first, last: first + random(5000) }; };
-    const ranges = () => Array.from({ length: random(3) }, () => { const a = random(1000); return [a, a + random(5)]; });
+    const maybe = (make) => (random(2) ? make() : null),
+        range = () => {
+            const first = random(2 ** 30) * 4096;
+            return { space: some(["global", "shared", "local"]), first, last: first + random(5000) };
+        };
+    const ranges = () =>
+        Array.from({ length: random(3) }, () => {
+            const a = random(1000);
+            return [a, a + random(5)];
+        });
     const given = {
-        ...state.initialState(), launch: maybe(() => random(1e6)), view: some(state.VIEWS), second: maybe(() => some(state.VIEWS)), record: maybe(() => random(1e9)), lane: maybe(() => random(32)), bytes: maybe(range),
-        filter: { ctas: ranges(), warps: ranges(), sites: Array.from({ length: random(3) }, () => random(99)), lines: Array.from({ length: random(3) }, () => ({ source: random(9), line: random(999) })),
-            kinds: state.KINDS.filter(() => random(2)), space: maybe(() => some(state.SPACES)), range: maybe(range), partial: !!random(2) },
-        pins: Array.from({ length: random(4) }, () => ({ ...(random(3) ? { index: random(1e6), lane: maybe(() => random(32)), bytes: null } : { index: null, lane: null, bytes: range() }), name: some(["", "", "left edge", "a, b~c: 50%25 &=#", "ťěžký"]) })), source: maybe(() => random(9)), line: maybe(() => random(999)), group: some(state.GROUPS), window: maybe(range),
-        shapes: random(2) ? { [random(99)]: { kind: some(["array", "matrix", "structs"]), pitch: random(4096) } } : {}, order: maybe(() => ({ from: 5, to: 5 + random(99), first: 4096, last: 4096 + random(99) })),
-        compare: maybe(() => ({ other: !!random(2), launch: random(9), index: random(999) })), time: maybe(() => [random(99), 100 + random(99)]), split: 15 + random(70), stacked: !!random(2), wholeRun: !!random(2),
+        ...state.initialState(),
+        launch: maybe(() => random(1e6)),
+        view: some(state.VIEWS),
+        second: maybe(() => some(state.VIEWS)),
+        record: maybe(() => random(1e9)),
+        lane: maybe(() => random(32)),
+        bytes: maybe(range),
+        filter: {
+            ctas: ranges(),
+            warps: ranges(),
+            sites: Array.from({ length: random(3) }, () => random(99)),
+            lines: Array.from({ length: random(3) }, () => ({ source: random(9), line: random(999) })),
+            kinds: state.KINDS.filter(() => random(2)),
+            space: maybe(() => some(state.SPACES)),
+            range: maybe(range),
+            partial: !!random(2),
+        },
+        pins: Array.from({ length: random(4) }, () => ({
+            ...(random(3)
+                ? { index: random(1e6), lane: maybe(() => random(32)), bytes: null }
+                : { index: null, lane: null, bytes: range() }),
+            name: some(["", "", "left edge", "a, b~c: 50%25 &=#", "ťěžký"]),
+        })),
+        source: maybe(() => random(9)),
+        line: maybe(() => random(999)),
+        group: some(state.GROUPS),
+        window: maybe(range),
+        shapes: random(2) ? { [random(99)]: { kind: some(["array", "matrix", "structs"]), pitch: random(4096) } } : {},
+        order: maybe(() => ({ from: 5, to: 5 + random(99), first: 4096, last: 4096 + random(99) })),
+        compare: maybe(() => ({ other: !!random(2), launch: random(9), index: random(999) })),
+        time: maybe(() => [random(99), 100 + random(99)]),
+        split: 15 + random(70),
+        stacked: !!random(2),
+        wholeRun: !!random(2),
     };
     const { state: read, problems } = url.decode(url.encode(given));
     assert.deepEqual(problems, []);
     assert.deepEqual(read, given);
 }
 assert.equal(url.encode(state.initialState()), "#view=warps");
-for (const wrong of ["cta=3-1", "cta=x", "launch=-1", "view=nothing", "range=global:5-9", "bytes=heap:0x1-0x2", "lane=32", "pins=1.40", "pins=heap:0x1-0x2", "pins=4~%E0%A4", "order=1-2", "compare=maybe:1:2", "__proto__=1", "constructor=1", "shapes=1:cube:3", "t=9-1", "%E0%A4%A", "scope=all"]) {
+for (const wrong of [
+    "cta=3-1",
+    "cta=x",
+    "launch=-1",
+    "view=nothing",
+    "range=global:5-9",
+    "bytes=heap:0x1-0x2",
+    "lane=32",
+    "pins=1.40",
+    "pins=heap:0x1-0x2",
+    "pins=4~%E0%A4",
+    "order=1-2",
+    "compare=maybe:1:2",
+    "__proto__=1",
+    "constructor=1",
+    "shapes=1:cube:3",
+    "t=9-1",
+    "%E0%A4%A",
+    "scope=all",
+]) {
     const { state: read, problems } = url.decode(`#launch=2&${wrong}`);
     assert.equal(problems.length, 1, wrong);
     assert.equal(read.launch, wrong.startsWith("launch") ? 2 : 2, wrong);
@@ -107,50 +242,130 @@ for (const wrong of ["cta=3-1", "cta=x", "launch=-1", "view=nothing", "range=glo
 
 // ---- values ----
 
-const bytesOf = (size, write) => { const view = new DataView(new ArrayBuffer(size)); write(view); return new Uint8Array(view.buffer); };
+const bytesOf = (size, write) => {
+    const view = new DataView(new ArrayBuffer(size));
+    write(view);
+    return new Uint8Array(view.buffer);
+};
 const text = (type, size, write) => values.valueText(bytesOf(size, write), type);
-assert.equal(text("float", 4, (v) => v.setFloat32(0, 0.1, true)), "0.1");
-assert.equal(text("const double", 8, (v) => v.setFloat64(0, -2.5, true)), "-2.5");
-assert.equal(text("int", 4, (v) => v.setInt32(0, -7, true)), "-7");
-assert.equal(text("unsigned int", 4, (v) => v.setUint32(0, 4294967295, true)), "4294967295");
-assert.equal(text("unsigned char", 1, (v) => v.setUint8(0, 200)), "200");
-assert.equal(text("long long", 8, (v) => v.setBigInt64(0, -(2n ** 60n), true)), String(-(2n ** 60n)));
-assert.equal(text("bool", 1, (v) => v.setUint8(0, 1)), "true");
-assert.equal(text("__half", 2, (v) => v.setUint16(0, 0x3e00, true)), "1.5");
-assert.equal(text("__half", 2, (v) => v.setUint16(0, 0x0001, true)), "5.96e-8");
-assert.equal(text("__half2", 4, (v) => { v.setUint16(0, 0x3e00, true); v.setUint16(2, 0xc000, true); }), "(1.5, -2)");
-assert.equal(text("__nv_bfloat162", 4, (v) => { v.setUint16(0, 0x3fc0, true); v.setUint16(2, 0xc000, true); }), "(1.5, -2)");
-assert.equal(text("float *", 8, (v) => v.setBigUint64(0, 0x7f00deadn, true)), "0x7f00dead");
-assert.equal(text("float4", 16, (v) => [1, 2, 3, 4].forEach((x, i) => v.setFloat32(4 * i, x, true))), "(1, 2, 3, 4)");
-assert.equal(text("float", 8, (v) => [1, 2].forEach((x, i) => v.setFloat32(4 * i, x, true))), "(1, 2)"); // a vector load of floats
-assert.equal(text("Particle", 8, (v) => v.setUint8(0, 0xab)), "0x00000000000000ab");
-assert.equal(text(null, 2, (v) => v.setUint16(0, 0x1234, true)), "0x1234");
-assert.equal(text("double", 4, (v) => v.setUint32(0, 1, true)), "0x00000001"); // half of one: not a double
+assert.equal(
+    text("float", 4, (v) => v.setFloat32(0, 0.1, true)),
+    "0.1",
+);
+assert.equal(
+    text("const double", 8, (v) => v.setFloat64(0, -2.5, true)),
+    "-2.5",
+);
+assert.equal(
+    text("int", 4, (v) => v.setInt32(0, -7, true)),
+    "-7",
+);
+assert.equal(
+    text("unsigned int", 4, (v) => v.setUint32(0, 4294967295, true)),
+    "4294967295",
+);
+assert.equal(
+    text("unsigned char", 1, (v) => v.setUint8(0, 200)),
+    "200",
+);
+assert.equal(
+    text("long long", 8, (v) => v.setBigInt64(0, -(2n ** 60n), true)),
+    String(-(2n ** 60n)),
+);
+assert.equal(
+    text("bool", 1, (v) => v.setUint8(0, 1)),
+    "true",
+);
+assert.equal(
+    text("__half", 2, (v) => v.setUint16(0, 0x3e00, true)),
+    "1.5",
+);
+assert.equal(
+    text("__half", 2, (v) => v.setUint16(0, 0x0001, true)),
+    "5.96e-8",
+);
+assert.equal(
+    text("__half2", 4, (v) => {
+        v.setUint16(0, 0x3e00, true);
+        v.setUint16(2, 0xc000, true);
+    }),
+    "(1.5, -2)",
+);
+assert.equal(
+    text("__nv_bfloat162", 4, (v) => {
+        v.setUint16(0, 0x3fc0, true);
+        v.setUint16(2, 0xc000, true);
+    }),
+    "(1.5, -2)",
+);
+assert.equal(
+    text("float *", 8, (v) => v.setBigUint64(0, 0x7f00deadn, true)),
+    "0x7f00dead",
+);
+assert.equal(
+    text("float4", 16, (v) => [1, 2, 3, 4].forEach((x, i) => v.setFloat32(4 * i, x, true))),
+    "(1, 2, 3, 4)",
+);
+assert.equal(
+    text("float", 8, (v) => [1, 2].forEach((x, i) => v.setFloat32(4 * i, x, true))),
+    "(1, 2)",
+); // a vector load of floats
+assert.equal(
+    text("Particle", 8, (v) => v.setUint8(0, 0xab)),
+    "0x00000000000000ab",
+);
+assert.equal(
+    text(null, 2, (v) => v.setUint16(0, 0x1234, true)),
+    "0x1234",
+);
+assert.equal(
+    text("double", 4, (v) => v.setUint32(0, 1, true)),
+    "0x00000001",
+); // half of one: not a double
 
 // ---- memory on a picture ----
 
 for (let round = 0; round < 400; round++) {
-    const kind = some(["array", "matrix", "structs"]), element = some([1, 2, 4, 8]), first = random(1000) * 64, size = element * (1 + random(some([50, 5000, 200000])));
-    const pitch = kind === "array" ? 0 : kind === "matrix" ? element * (1 + random(300)) : 4 * (1 + random(20)), width = 100 + random(1500), height = 60 + random(1200);
+    const kind = some(["array", "matrix", "structs"]),
+        element = some([1, 2, 4, 8]),
+        first = random(1000) * 64,
+        size = element * (1 + random(some([50, 5000, 200000])));
+    const pitch = kind === "array" ? 0 : kind === "matrix" ? element * (1 + random(300)) : 4 * (1 + random(20)),
+        width = 100 + random(1500),
+        height = 60 + random(1200);
     const grid = layout.gridOf(first, first + size - 1, { kind, pitch }, element, width, height);
-    const tall = Math.ceil(grid.rows / grid.merge), told = JSON.stringify({ kind, element, size, pitch, width, height, grid });
+    const tall = Math.ceil(grid.rows / grid.merge),
+        told = JSON.stringify({ kind, element, size, pitch, width, height, grid });
     assert.ok(grid.columns * grid.cellWidth <= width + 1 && tall * grid.cellHeight <= height + 1, told);
-    assert.ok(grid.slices.every((s) => s.cells <= 65536) && grid.slices.length <= 8 && grid.columns * grid.cellBytes >= grid.pitch && grid.rows * grid.pitch >= grid.last - first + 1, told);
+    assert.ok(
+        grid.slices.every((s) => s.cells <= 65536) &&
+            grid.slices.length <= 8 &&
+            grid.columns * grid.cellBytes >= grid.pitch &&
+            grid.rows * grid.pitch >= grid.last - first + 1,
+        told,
+    );
     // A byte's cell has the byte, if rows are not merged.
     for (let i = 0; i < 20; i++) {
-        const byte = first + random(grid.last - first + 1), cell = layout.cellOf(grid, byte), has = layout.bytesOf(grid, cell);
+        const byte = first + random(grid.last - first + 1),
+            cell = layout.cellOf(grid, byte),
+            has = layout.bytesOf(grid, cell);
         assert.ok(has && (grid.merge > 1 || (byte >= has[0] && byte <= has[1])), told);
     }
     // The slices cover it without a gap, in cells of a power of two that no cell of the picture cuts.
     let next = first;
     for (const slice of grid.slices) {
         const bytes = (slice.last - slice.first + 1) / slice.cells;
-        assert.ok(slice.first === next && Number.isInteger(Math.log2(bytes)) && grid.cellBytes % bytes === 0 || grid.slices.length === 1, told);
+        assert.ok(
+            (slice.first === next && Number.isInteger(Math.log2(bytes)) && grid.cellBytes % bytes === 0) ||
+                grid.slices.length === 1,
+            told,
+        );
         next = slice.last + 1;
     }
     assert.ok(next > grid.last, told);
     // Whatever the answer's cells, nothing gets lost.
-    const counts = Array.from({ length: Math.ceil((grid.last - first + 1) / grid.cellBytes) }, () => random(3)), sum = (list) => list.reduce((a, b) => a + b, 0);
+    const counts = Array.from({ length: Math.ceil((grid.last - first + 1) / grid.cellBytes) }, () => random(3)),
+        sum = (list) => list.reduce((a, b) => a + b, 0);
     assert.equal(sum([...layout.gather(grid, first, grid.cellBytes, counts)]), sum(counts), told);
 }
 const matrix = layout.gridOf(0, 256 * 1024 - 1, { kind: "matrix", pitch: 1024 }, 4, 600, 600);
@@ -158,7 +373,8 @@ assert.deepEqual([matrix.columns, matrix.rows, matrix.cellBytes, matrix.merge], 
 const struct = layout.gridOf(0, 24 * 20 - 1, { kind: "structs", pitch: 24 }, 4, 600, 600);
 assert.deepEqual([struct.columns, struct.rows, struct.cellBytes, struct.merge], [6, 20, 4, 1]);
 // 40 GiB: as few cells as of anything else, and rows that are too many end earlier.
-const huge = 40 * 2 ** 30, wide = layout.gridOf(far, far + huge - 1, { kind: "array", pitch: 0 }, 4, 800, 400);
+const huge = 40 * 2 ** 30,
+    wide = layout.gridOf(far, far + huge - 1, { kind: "array", pitch: 0 }, 4, 800, 400);
 assert.ok(wide.slices.length === 1 && wide.slices[0].cells <= 65536 && wide.rows * wide.pitch >= huge);
 assert.ok(layout.cellOf(wide, far + huge - 1).row < wide.rows);
 const long = layout.gridOf(far, far + huge - 1, { kind: "structs", pitch: 24 }, 4, 800, 400);

@@ -5,7 +5,16 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { here, launchBrowser, load, record as recordWith, serve as serveWith, settle, stateOf, visit as visitWith } from "./harness.mjs";
+import {
+    here,
+    launchBrowser,
+    load,
+    record as recordWith,
+    serve as serveWith,
+    settle,
+    stateOf,
+    visit as visitWith,
+} from "./harness.mjs";
 
 const [part, ctascope, examples, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
@@ -22,14 +31,26 @@ const ask = async (address, question) => {
 
 // What the server says of every record is what the page's arithmetic says.
 async function agree(address, launch, count) {
-    const run = await (await ask(address, "run")).json(), { bankBytes } = await (await ask(address, `launch?launch=${launch}`)).json();
+    const run = await (await ask(address, "run")).json(),
+        { bankBytes } = await (await ask(address, `launch?launch=${launch}`)).json();
     const sites = new Map(run.sites.map((site) => [site.site, site]));
-    const { columns } = decodeColumns(await (await ask(address, `records?launch=${launch}&from=0&count=${count}`)).arrayBuffer());
+    const { columns } = decodeColumns(
+        await (await ask(address, `records?launch=${launch}&from=0&count=${count}`)).arrayBuffer(),
+    );
     const [, , , site, space, mask, addresses, sectors, idealSectors, wavefronts, idealWavefronts] = columns;
     for (let i = 0; i < mask.length; i++) {
-        const at = addresses.subarray(32 * i, 32 * i + 32), { width, operation } = sites.get(site[i]);
-        const shared = space[i] === 3, banks = shared ? bankCost(at, mask[i], width, bankBytes, operation === "load") : { wavefronts: 0, ideal: 0 }, cost = shared ? { sectors: 0, ideal: 0 } : sectorCost(at, mask[i], width);
-        assert.deepEqual([sectors[i], idealSectors[i], wavefronts[i], idealWavefronts[i]], [cost.sectors, cost.ideal, banks.wavefronts, banks.ideal], `record ${i} of launch ${launch}`);
+        const at = addresses.subarray(32 * i, 32 * i + 32),
+            { width, operation } = sites.get(site[i]);
+        const shared = space[i] === 3,
+            banks = shared
+                ? bankCost(at, mask[i], width, bankBytes, operation === "load")
+                : { wavefronts: 0, ideal: 0 },
+            cost = shared ? { sectors: 0, ideal: 0 } : sectorCost(at, mask[i], width);
+        assert.deepEqual(
+            [sectors[i], idealSectors[i], wavefronts[i], idealWavefronts[i]],
+            [cost.sectors, cost.ideal, banks.wavefronts, banks.ideal],
+            `record ${i} of launch ${launch}`,
+        );
     }
     return mask.length;
 }
@@ -41,10 +62,14 @@ const visit = (address) => visitWith(browser, address);
 
 const parts = {
     async transpose() {
-        const run = record("transpose", ["256"], ["--values"]), { address, end } = await serve(run, run);
+        const run = record("transpose", ["256"], ["--values"]),
+            { address, end } = await serve(run, run);
         const valueOfLane2 = "2 2, 0 d_out[512] 2"; // the host filled the matrix with its indices
         // Naive, with 32-way conflicts, padded: 8 * 8 CTAs of 8 warps, 4 rows each.
-        assert.deepEqual([await agree(address, 0, 16384), await agree(address, 1, 16384), await agree(address, 2, 16384)], [4096, 8192, 8192]);
+        assert.deepEqual(
+            [await agree(address, 0, 16384), await agree(address, 1, 16384), await agree(address, 2, 16384)],
+            [4096, 8192, 8192],
+        );
         let { page, close } = await visit(`${address}#launch=0&op=store&second=none`);
         assert.match(await text(page.locator(".matched")), /^2,048 of 4,096/);
         await page.keyboard.press("ArrowDown");
@@ -57,10 +82,36 @@ const parts = {
         ({ page, close } = await visit(`${address}#launch=1&cta=3&op=load&space=shared&second=none`));
         const saved = page.waitForEvent("download");
         await page.getByRole("button", { name: "Save as CSV" }).click();
-        const path = join(work, "saved.csv"), exported = join(work, "exported.csv");
+        const path = join(work, "saved.csv"),
+            exported = join(work, "exported.csv");
         await (await saved).saveAs(path);
-        execFileSync(ctascope, ["export", run, "-o", exported, "--format", "csv", "--launch", "1", "--cta", "3", "--operation", "load", "--space", "shared"], { stdio: "ignore" });
-        const [told, wanted] = [path, exported].map((name) => readFileSync(name, "utf8").trim().split("\n").map((line) => line.replace(/^(1,"[^"]*"),\d+,/, "$1,").replace(/,0x0*(?=[\da-f])/g, ",0x")).sort());
+        execFileSync(
+            ctascope,
+            [
+                "export",
+                run,
+                "-o",
+                exported,
+                "--format",
+                "csv",
+                "--launch",
+                "1",
+                "--cta",
+                "3",
+                "--operation",
+                "load",
+                "--space",
+                "shared",
+            ],
+            { stdio: "ignore" },
+        );
+        const [told, wanted] = [path, exported].map((name) =>
+            readFileSync(name, "utf8")
+                .trim()
+                .split("\n")
+                .map((line) => line.replace(/^(1,"[^"]*"),\d+,/, "$1,").replace(/,0x0*(?=[\da-f])/g, ",0x"))
+                .sort(),
+        );
         assert.equal(told.length, 32 * 32 + 1);
         assert.deepEqual(told, wanted);
         await close();
@@ -74,18 +125,27 @@ const parts = {
         await settle(page);
         await page.locator(".picking .actions button", { hasText: "load" }).click();
         await settle(page);
-        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), ["32-way conflict 32 wavefronts, ideal: 1", "no conflict 1 wavefront, ideal: 1"]);
+        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), [
+            "32-way conflict 32 wavefronts, ideal: 1",
+            "no conflict 1 wavefront, ideal: 1",
+        ]);
         const { compare } = await stateOf(page);
         assert.match(compare, /^this:2:\d+$/);
         // The same of another run.
-        await page.goto(`${address}#launch=1&view=banks&record=${(await stateOf(page)).record}&compare=${compare.replace("this", "other")}&second=none`);
+        await page.goto(
+            `${address}#launch=1&view=banks&record=${(await stateOf(page)).record}&compare=` +
+                `${compare.replace("this", "other")}&second=none`,
+        );
         await page.reload();
         await settle(page);
         assert.match((await pane(page, "banks").locator(".verdict").allTextContents())[1], /^no conflict/);
         // Findings and their instance, the source, the diff, the communication, the order.
         await page.keyboard.press("1");
         await settle(page);
-        assert.match(await text(page.locator(".finding").first()), /bank conflicts load of tile transpose.cu:31 in transpose_tiled<32>/);
+        assert.match(
+            await text(page.locator(".finding").first()),
+            /bank conflicts load of tile transpose.cu:31 in transpose_tiled<32>/,
+        );
         await page.getByRole("button", { name: "Show an example" }).first().click();
         await settle(page);
         assert.match((await pane(page, "banks").locator(".verdict").allTextContents())[0], /^32-way conflict/);
@@ -94,20 +154,31 @@ const parts = {
         assert.match(await text(page.locator(".codeline[data-line='31']")), /bank conflicts 31 if/);
         await page.getByRole("tab", { name: "Diff" }).click();
         await settle(page);
-        assert.match(await text(pane(page, "diff")), /Both runs have the same findings.* transpose_naive same in both runs/);
+        assert.match(
+            await text(pane(page, "diff")),
+            /Both runs have the same findings.* transpose_naive same in both runs/,
+        );
         await page.getByRole("tab", { name: "Communication" }).click();
         await page.waitForSelector(".communication .tile");
         assert.equal(await page.locator(".communication .tile b").first().innerText(), "3");
         assert.match(await text(page.locator(".communication")), /Split over several GPUs/);
-        assert.ok(await page.locator(".communication figure, .communication canvas, .communication svg").count() > 2, "no plots");
+        assert.ok(
+            (await page.locator(".communication figure, .communication canvas, .communication svg").count()) > 2,
+            "no plots",
+        );
         await page.getByRole("tab", { name: "Order" }).click();
         await settle(page);
-        assert.match(await pane(page, "order").locator("canvas").getAttribute("aria-label"), /: [\d,]{3,} of [\d,]+ dots$/);
+        assert.match(
+            await pane(page, "order").locator("canvas").getAttribute("aria-label"),
+            /: [\d,]{3,} of [\d,]+ dots$/,
+        );
         await close();
         end();
         // A launch in a file of its own shows the same, with nobody to ask.
         const file = join(work, "launch.html");
-        execFileSync(ctascope, ["report", run, "--accesses", "--launch", "1", "-o", file], { stdio: ["ignore", "ignore", "pipe"] });
+        execFileSync(ctascope, ["report", run, "--accesses", "--launch", "1", "-o", file], {
+            stdio: ["ignore", "ignore", "pipe"],
+        });
         ({ page, close } = await visit(`${pathToFileURL(file)}#launch=1&view=banks&record=64&second=warps`));
         assert.match(await text(pane(page, "warps").locator(".head")), /^8,192 requests/);
         assert.match(await text(pane(page, "banks").locator(".verdict")), /^32-way conflict 32 wavefronts, ideal: 1/);
@@ -115,19 +186,26 @@ const parts = {
         assert.equal(await page.getByRole("tab", { name: "Communication" }).count(), 0);
         await page.keyboard.press("4");
         await settle(page);
-        assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /^tile: .* 1,024 cells touched$/);
+        assert.match(
+            await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"),
+            /^tile: .* 1,024 cells touched$/,
+        );
         await close();
     },
 
     // Of time alone, the report's page of it is served; of time and accesses, it is beside the view.
     async time() {
         record("pipeline", []);
-        const pathOf = (name) => join(work, `${name}.run`), options = { time: ["--timeline"], both: ["--timeline", "--memory"] };
+        const pathOf = (name) => join(work, `${name}.run`),
+            options = { time: ["--timeline"], both: ["--timeline", "--memory"] };
         for (const [name, more] of Object.entries(options)) {
             rmSync(pathOf(name), { recursive: true, force: true });
-            execFileSync(ctascope, ["record", ...more, "-o", pathOf(name), "--", join(work, "pipeline")], { stdio: ["ignore", "ignore", "pipe"] });
+            execFileSync(ctascope, ["record", ...more, "-o", pathOf(name), "--", join(work, "pipeline")], {
+                stdio: ["ignore", "ignore", "pipe"],
+            });
         }
-        const archive = join(pathOf("time"), "timeline", "traces.otf2"), trouble = [];
+        const archive = join(pathOf("time"), "timeline", "traces.otf2"),
+            trouble = [];
         const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
         await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
         context.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
@@ -139,25 +217,43 @@ const parts = {
             return told;
         };
         const tell = { archive: null, time: null };
-        for (const [name, path] of [["archive", archive], ["time", pathOf("time")]]) {
-            const { address, end } = await serve(path), page = await context.newPage();
+        for (const [name, path] of [
+            ["archive", archive],
+            ["time", pathOf("time")],
+        ]) {
+            const { address, end } = await serve(path),
+                page = await context.newPage();
             await page.goto(address);
             tell[name] = (await shown(page)).replace(/^.*?(?=The run takes)/, "");
             // There is nothing to ask, and who lacks the token gets nothing.
-            for (const [question, status] of [["api/run", 404], ["time", 200], ["other/api/run", 404], ["../", 403]])
+            for (const [question, status] of [
+                ["api/run", 404],
+                ["time", 200],
+                ["other/api/run", 404],
+                ["../", 403],
+            ])
                 assert.equal((await fetch(`${address}${question}`)).status, status, `${name} ${question}`);
-            const answers = await Promise.all([fetch(address), fetch(address)]), nonces = answers.map((answer) => /'nonce-(\w{32})'/.exec(answer.headers.get("content-security-policy"))[1]);
+            const answers = await Promise.all([fetch(address), fetch(address)]),
+                nonces = answers.map(
+                    (answer) => /'nonce-(\w{32})'/.exec(answer.headers.get("content-security-policy"))[1],
+                );
             const [first] = await Promise.all(answers.map((answer) => answer.text()));
-            assert.ok(nonces[0] !== nonces[1] && first.includes(`<script nonce="${nonces[0]}">`) && !first.includes("@@"));
+            assert.ok(
+                nonces[0] !== nonces[1] && first.includes(`<script nonce="${nonces[0]}">`) && !first.includes("@@"),
+            );
             await page.close();
             end();
         }
         assert.equal(tell.archive, tell.time); // the same events
         // Both: the view, and a tab for the time, made when it is asked for.
-        const { address, end } = await serve(pathOf("both")), page = await context.newPage();
+        const { address, end } = await serve(pathOf("both")),
+            page = await context.newPage();
         await page.goto(address);
         await page.waitForSelector(".view .status");
-        const [tab] = await Promise.all([context.waitForEvent("page"), page.getByRole("link", { name: "Time" }).click()]);
+        const [tab] = await Promise.all([
+            context.waitForEvent("page"),
+            page.getByRole("link", { name: "Time" }).click(),
+        ]);
         await shown(tab);
         assert.equal(new URL(tab.url()).pathname, `${new URL(address).pathname}time`);
         end();
@@ -170,7 +266,10 @@ const parts = {
         plain.end();
         await context.close();
         assert.deepEqual(trouble, []);
-        for (const [runs, status, why] of [[[archive, pathOf("both")], 2, /holds time alone, and no accesses to compare/], [[pathOf("both"), archive], 1, /is an OTF2 archive, which holds no accesses/]]) {
+        for (const [runs, status, why] of [
+            [[archive, pathOf("both")], 2, /holds time alone, and no accesses to compare/],
+            [[pathOf("both"), archive], 1, /is an OTF2 archive, which holds no accesses/],
+        ]) {
             const refused = spawnSync(ctascope, ["view", ...runs, "--no-open"], { encoding: "utf8", timeout: 1200000 });
             assert.equal(refused.status, status, refused.stderr);
             assert.match(refused.stderr, why);
@@ -179,17 +278,23 @@ const parts = {
 
     // A run that grows while it is viewed: accesses that come, files that change under the page.
     async growing() {
-        const run = record("structs", ["4096"]), grown = join(work, "grown.run"), later = join(work, "later");
+        const run = record("structs", ["4096"]),
+            grown = join(work, "grown.run"),
+            later = join(work, "later");
         for (const path of [grown, later]) rmSync(path, { recursive: true, force: true });
         cpSync(run, grown, { recursive: true });
         renameSync(join(grown, "rank-0"), later);
         mkdirSync(join(grown, "rank-0"));
-        const { address, end } = await serve(grown), context = await browser.newContext();
+        const { address, end } = await serve(grown),
+            context = await browser.newContext();
         await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
         const page = await context.newPage();
         await page.goto(address);
         await page.waitForSelector(".whole h1");
-        assert.match(await text(page.locator(".whole")), /No memory accesses in this run .*grown.run' has no memory accesses of a kernel\. To record some: ctascope record -- PROGRAM/);
+        assert.match(
+            await text(page.locator(".whole")),
+            /No memory accesses in this run .*grown.run' has no memory accesses of a kernel\. To record some: ctascope record -- PROGRAM/,
+        );
         for (const name of readdirSync(later)) renameSync(join(later, name), join(grown, "rank-0", name));
         await page.waitForTimeout(1500); // the server looks once a second
         await page.getByRole("button", { name: "Try again" }).click();
@@ -225,10 +330,17 @@ const parts = {
         const damaged = await serve(bad);
         for (const view of ["warps", "addresses", "banks", "sectors", "conflicts", "order"]) {
             const { page: torn, close } = await visit(`${damaged.address}#launch=0&view=${view}&second=none`);
-            assert.match(await text(pane(torn, view)), /The accesses of this launch cannot be read\. The file is damaged/, view);
+            assert.match(
+                await text(pane(torn, view)),
+                /The accesses of this launch cannot be read\. The file is damaged/,
+                view,
+            );
             assert.match(await text(torn.locator(".matched")), /^256 requests, 256 of them unreadable/);
             await torn.locator(".warned").click();
-            assert.match(await text(torn.locator(".popup.warnings")), /left out; the first: .*\.acc.* 256 of the 256 requests of this launch cannot be read/);
+            assert.match(
+                await text(torn.locator(".popup.warnings")),
+                /left out; the first: .*\.acc.* 256 of the 256 requests of this launch cannot be read/,
+            );
             await close();
         }
         damaged.end();
@@ -236,20 +348,28 @@ const parts = {
         // A sample of the CTAs is not all of them.
         const part = join(work, "part.run");
         rmSync(part, { recursive: true, force: true });
-        execFileSync(ctascope, ["record", "--cta-sample", "4", "-o", part, "--", join(work, "structs"), "4096"], { stdio: ["ignore", "ignore", "pipe"] });
-        const sampled = await serve(part), { page: few, close: leave } = await visit(`${sampled.address}#launch=0`);
+        execFileSync(ctascope, ["record", "--cta-sample", "4", "-o", part, "--", join(work, "structs"), "4096"], {
+            stdio: ["ignore", "ignore", "pipe"],
+        });
+        const sampled = await serve(part),
+            { page: few, close: leave } = await visit(`${sampled.address}#launch=0`);
         assert.equal(await text(few.locator(".matched")), "64 requests, from a sample of the CTAs");
         await leave();
         sampled.end();
 
         // Imported without metadata: it has the folder's name, not ctascope's, and says why there is no source.
-        const folder = join(work, "traces"), bare = join(work, "bare.run");
+        const folder = join(work, "traces"),
+            bare = join(work, "bare.run");
         for (const path of [folder, bare]) rmSync(path, { recursive: true, force: true });
         execFileSync(ctascope, ["export", run, "-o", folder, "--format", "json"], { stdio: "ignore" });
         for (const name of readdirSync(folder)) if (name.endsWith(".metadata.json")) rmSync(join(folder, name));
         execFileSync(ctascope, ["import", folder, "-o", bare], { stdio: "ignore" });
-        const imported = await serve(bare), { page: plain, close: done } = await visit(`${imported.address}#view=source&second=warps`);
-        assert.match(await text(pane(plain, "source")), /no source locations\. The imported files do not contain any\. In a trace folder they come from KERNEL\.metadata\.json/);
+        const imported = await serve(bare),
+            { page: plain, close: done } = await visit(`${imported.address}#view=source&second=warps`);
+        assert.match(
+            await text(pane(plain, "source")),
+            /no source locations\. The imported files do not contain any\. In a trace folder they come from KERNEL\.metadata\.json/,
+        );
         assert.match(await text(pane(plain, "warps").locator(".head")), /^256 requests/);
         assert.equal(await text(plain.locator("h1")), "bare.run");
         await done();
@@ -259,10 +379,23 @@ const parts = {
         const many = join(work, "many.run");
         rmSync(many, { recursive: true, force: true });
         cpSync(run, many, { recursive: true });
-        execFileSync("sqlite3", [join(many, "run.db"), "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO launches " +
-            "SELECT 1000 + i, rank, 100000 + i, device, stream, 100 + i, kernel, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, cooperative, recorded, call_ns, start_ns, end_ns, 0, 0, 0 FROM launches, n WHERE launch = 1"]);
-        const { address: others, end: stop } = await serve(many), { page: list, close } = await visit(`${others}#launch=1`);
-        for (const [key, launch] of [["]", "1001"], ["]", "1002"], ["[", "1001"], ["[", "1"], ["[", "0"], ["[", "0"]]) {
+        execFileSync("sqlite3", [
+            join(many, "run.db"),
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO launches " +
+                "SELECT 1000 + i, rank, 100000 + i, device, stream, 100 + i, kernel, grid_x, grid_y, " +
+                "grid_z, block_x, block_y, block_z, dynamic_shared_bytes, cooperative, recorded, " +
+                "call_ns, start_ns, end_ns, 0, 0, 0 FROM launches, n WHERE launch = 1",
+        ]);
+        const { address: others, end: stop } = await serve(many),
+            { page: list, close } = await visit(`${others}#launch=1`);
+        for (const [key, launch] of [
+            ["]", "1001"],
+            ["]", "1002"],
+            ["[", "1001"],
+            ["[", "1"],
+            ["[", "0"],
+            ["[", "0"],
+        ]) {
             await list.keyboard.press(key);
             await settle(list);
             assert.equal((await stateOf(list)).launch, launch);
@@ -283,23 +416,43 @@ const parts = {
         let { address, end } = await serve(record("structs", ["4096"]));
         let { page, close } = await visit(`${address}#launch=0&record=0&view=addresses&second=warps`);
         assert.equal(await page.getByLabel("Bytes of a struct").inputValue(), "24");
-        assert.match(await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"), /: 6 columns by /);
-        assert.match(await text(page.locator(".selected")), /strided: 24 B from lane to lane 24 sectors, ideal: 8 256 of 768 B used/);
+        assert.match(
+            await pane(page, "addresses").locator("canvas").last().getAttribute("aria-label"),
+            /: 6 columns by /,
+        );
+        assert.match(
+            await text(page.locator(".selected")),
+            /strided: 24 B from lane to lane 24 sectors, ideal: 8 256 of 768 B used/,
+        );
         await page.getByRole("button", { name: "Sectors", exact: true }).click();
         await settle(page);
-        assert.match(await text(pane(page, "sectors").locator(".verdict")), /^24 sectors ideal: 8 .* 256 of 768 B transferred are used \(33.3%\)/);
+        assert.match(
+            await text(pane(page, "sectors").locator(".verdict")),
+            /^24 sectors ideal: 8 .* 256 of 768 B transferred are used \(33.3%\)/,
+        );
         await close();
-        assert.ok(await agree(address, 0, 4096) > 0);
+        assert.ok((await agree(address, 0, 4096)) > 0);
         end();
 
         // Two fields on one line: a request has the finding of its own field, of a struct of which five bytes are used.
-        writeFileSync(join(work, "fields.cu"), "struct P { float x; double y; char z; };\n__global__ void store(P *p) { p[threadIdx.x].x = 1; p[threadIdx.x].z = 2; }\n" +
-            "int main() { P *p; cudaMalloc(&p, 32 * sizeof *p); store<<<1, 32>>>(p); return cudaDeviceSynchronize() != cudaSuccess; }\n");
+        writeFileSync(
+            join(work, "fields.cu"),
+            "struct P { float x; double y; char z; };\n__global__ void store(P *p) { p[threadIdx.x].x = " +
+                "1; p[threadIdx.x].z = 2; }\n" +
+                "int main() { P *p; cudaMalloc(&p, 32 * sizeof *p); store<<<1, 32>>>(p); return " +
+                "cudaDeviceSynchronize() != cudaSuccess; }\n",
+        );
         ({ address, end } = await serve(recordWith(ctascope, work, work, "fields", [])));
-        for (const [index, field] of [[0, 4], [1, 1]]) {
+        for (const [index, field] of [
+            [0, 4],
+            [1, 1],
+        ]) {
             ({ page, close } = await visit(`${address}#launch=0&record=${index}&second=none`));
             await page.waitForSelector(".note");
-            assert.deepEqual(await page.locator(".note p:first-of-type").allInnerTexts(), [`neighbouring lanes are 24 bytes apart and use ${field} of them (the kernel uses 5); 24.00 sectors per request where ${field}.00 would do`]);
+            assert.deepEqual(await page.locator(".note p:first-of-type").allInnerTexts(), [
+                `neighbouring lanes are 24 bytes apart and use ${field} of them (the kernel uses 5); ` +
+                    `24.00 sectors per request where ${field}.00 would do`,
+            ]);
             await close();
         }
         end();
@@ -308,13 +461,17 @@ const parts = {
         ({ address, end } = await serve(record("histogram", ["1", "8"])));
         ({ page, close } = await visit(`${address}#launch=0&view=conflicts&op=atomic&space=shared&second=none`));
         await settle(page);
-        assert.ok((await pane(page, "conflicts").locator("tbody .tone").allTextContents()).every((kind) => kind === "atomics"));
+        assert.ok(
+            (await pane(page, "conflicts").locator("tbody .tone").allTextContents()).every(
+                (kind) => kind === "atomics",
+            ),
+        );
         await page.locator(".conflicts tbody button").first().click();
         await page.locator(".conflicts .touches button").first().click();
         await settle(page);
         assert.match(await text(page.locator(".selected")), /atomic add 4 B shared/);
         await close();
-        assert.ok(await agree(address, 0, 16384) > 0);
+        assert.ok((await agree(address, 0, 16384)) > 0);
         end();
 
         // Reduction: the first way's conflicts double from step to step, doubles in two phases of 16 lanes.
@@ -323,19 +480,35 @@ const parts = {
         await settle(page);
         assert.match(await text(pane(page, "banks")), /2 phases of 16 lanes/);
         // Step by step: lane k of 64 / step reads the double at 2 * step * k.
-        const row = (lanes, step) => bankCost(Array.from({ length: 32 }, (_, k) => 16 * step * k), 2 ** lanes - 1, 8, 4, true);
+        const row = (lanes, step) =>
+            bankCost(
+                Array.from({ length: 32 }, (_, k) => 16 * step * k),
+                2 ** lanes - 1,
+                8,
+                4,
+                true,
+            );
         const steps = [1, 2, 4, 8, 16, 32, 64].map((step) => row(Math.min(32, 64 / step), step));
-        assert.deepEqual(steps.map((cost) => cost.wavefronts), [4, 8, 8, 8, 4, 2, 1]);
+        assert.deepEqual(
+            steps.map((cost) => cost.wavefronts),
+            [4, 8, 8, 8, 4, 2, 1],
+        );
         await page.goto(`${address}#launch=0&view=banks&second=none&cta=0&warp=0&op=store&line=0:33`);
         await page.reload();
         await settle(page);
-        assert.deepEqual(await page.locator(".executions button").evaluateAll((list) => list.map((button) => button.ariaLabel)),
-            steps.map((cost, i) => `Execution ${i + 1}: ${cost.wavefronts} wavefront${cost.wavefronts === 1 ? "" : "s"}, ideal: ${cost.ideal}`));
+        assert.deepEqual(
+            await page.locator(".executions button").evaluateAll((list) => list.map((button) => button.ariaLabel)),
+            steps.map(
+                (cost, i) =>
+                    `Execution ${i + 1}: ${cost.wavefronts} wavefront${cost.wavefronts === 1 ? "" : "s"}` +
+                    `, ideal: ${cost.ideal}`,
+            ),
+        );
         await page.locator(".executions button").nth(3).click();
         await settle(page);
         assert.match(await text(pane(page, "banks").locator(".verdict")), /^8-way conflict 8 wavefronts, ideal: 1/);
         await close();
-        assert.ok(await agree(address, 0, 16384) > 0);
+        assert.ok((await agree(address, 0, 16384)) > 0);
         end();
 
         // Stencil: the line's bytes are those of its requests, and rows follow each other in the order.
@@ -343,10 +516,15 @@ const parts = {
         ({ page, close } = await visit(`${address}#launch=0&view=source&second=order`));
         await settle(page);
         const { rows } = await (await ask(address, "lines?source=0&launch=0")).json();
-        const shown = await page.locator(".codeline.hot").evaluateAll((lines) => lines.map((line) => Number(line.dataset.line)));
-        assert.deepEqual(shown, rows.map((row) => row.line).sort((a, b) => a - b));
+        const shown = await page
+            .locator(".codeline.hot")
+            .evaluateAll((lines) => lines.map((line) => Number(line.dataset.line)));
+        assert.deepEqual(
+            shown,
+            rows.map((row) => row.line).sort((a, b) => a - b),
+        );
         await close();
-        assert.ok(await agree(address, 0, 16384) > 0);
+        assert.ok((await agree(address, 0, 16384)) > 0);
         end();
     },
 };

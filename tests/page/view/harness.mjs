@@ -16,8 +16,18 @@ export const { chromium } = require("playwright-core");
 
 export async function bundle(entry, format = "iife") {
     const made = await esbuild.build({
-        entryPoints: [entry], bundle: true, write: false, outdir: "out", format, target: ["es2020"], jsx: "automatic", jsxImportSource: "preact",
-        loader: { ".css": "css" }, nodePaths: [join(web, "node_modules")], platform: format === "esm" ? "neutral" : "browser", logLevel: "warning",
+        entryPoints: [entry],
+        bundle: true,
+        write: false,
+        outdir: "out",
+        format,
+        target: ["es2020"],
+        jsx: "automatic",
+        jsxImportSource: "preact",
+        loader: { ".css": "css" },
+        nodePaths: [join(web, "node_modules")],
+        platform: format === "esm" ? "neutral" : "browser",
+        logLevel: "warning",
     });
     const text = (ending) => made.outputFiles.find((file) => file.path.endsWith(ending))?.text ?? "";
     return { script: text(".js"), style: text(".css") };
@@ -32,8 +42,11 @@ export async function load(entry) {
 // Serves the demo page; ends with the process.
 export async function serveDemo() {
     const { script, style } = await bundle(join(here, "demo-page.ts"));
-    const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>demo</title><link rel="icon" href="data:,">
-<style>${style}</style></head><body><div id="page"></div><script>${script.replaceAll("</script", "<\\/script")}</script></body></html>`;
+    const page = `<!doctype html><html lang="en"><head>
+<meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<title>demo</title><link rel="icon" href="data:,">
+<style>${style}</style></head><body><div id="page"></div>
+<script>${script.replaceAll("</script", "<\\/script")}</script></body></html>`;
     const server = createServer((_, response) => {
         response.setHeader("content-type", "text/html; charset=utf-8");
         response.end(page);
@@ -45,11 +58,20 @@ export async function serveDemo() {
 
 // No check asks how fast a page is: only what hangs is ended.
 const HANGS_MS = 1200000;
-export const launchBrowser = () => chromium.launch({
-    timeout: HANGS_MS,
-    executablePath: "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+export const launchBrowser = () =>
+    chromium.launch({
+        timeout: HANGS_MS,
+        executablePath: "/usr/bin/chromium",
+        args: [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+        ],
+    });
 
 // A page whose errors are collected; `close` asserts that there were none.
 export async function open(browser, address, options = {}) {
@@ -59,11 +81,21 @@ export async function open(browser, address, options = {}) {
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
     // What a key or the mouse did is drawn before anything is asked.
-    for (const [device, name] of [[page.keyboard, "press"], [page.keyboard, "type"], [page.mouse, "click"], [page.mouse, "wheel"]]) {
+    for (const [device, name] of [
+        [page.keyboard, "press"],
+        [page.keyboard, "type"],
+        [page.mouse, "click"],
+        [page.mouse, "wheel"],
+    ]) {
         const act = device[name].bind(device);
         device[name] = async (...values) => (await act(...values), drawn(page));
     }
-    page.on("request", (request) => /^(http:\/\/127\.0\.0\.1|file:|data:|blob:)/.test(request.url()) || trouble.push(`asked for ${request.url()}`));
+    page.on(
+        "request",
+        (request) =>
+            /^(http:\/\/127\.0\.0\.1|file:|data:|blob:)/.test(request.url()) ||
+            trouble.push(`asked for ${request.url()}`),
+    );
     await page.goto(address);
     await page.waitForSelector(".view .status");
     await settle(page);
@@ -71,7 +103,10 @@ export async function open(browser, address, options = {}) {
 }
 
 // Waits until the page has drawn what it had been told: whatever waits for a frame or a timer of 0 ms is done.
-const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))));
+const drawn = (page) =>
+    page.evaluate(
+        () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))),
+    );
 
 // Waits until nothing is on its way and canvases are drawn.
 export async function settle(page, quiet = 120) {
@@ -79,39 +114,72 @@ export async function settle(page, quiet = 120) {
     for (let i = 0; i < 10000; i++) {
         await page.waitForTimeout(quiet / 2);
         await drawn(page);
-        const now = await page.evaluate(() => document.querySelectorAll(".working, .busy.on, body[aria-busy=true]").length + "|" + [...document.querySelectorAll("canvas")].map((c) => c.dataset.drawn).join());
+        const now = await page.evaluate(
+            () =>
+                document.querySelectorAll(".working, .busy.on, body[aria-busy=true]").length +
+                "|" +
+                [...document.querySelectorAll("canvas")].map((c) => c.dataset.drawn).join(),
+        );
         if (now === before && now.startsWith("0|")) return;
         before = now;
     }
 }
 
 // The colour of a canvas at a place in CSS pixels, as "r,g,b".
-export const colourAt = (canvas, x, y) => canvas.evaluate((element, at) => {
-    const ratio = element.width / element.clientWidth;
-    return [...element.getContext("2d").getImageData(Math.round(at.x * ratio), Math.round(at.y * ratio), 1, 1).data].slice(0, 3).join();
-}, { x, y });
+export const colourAt = (canvas, x, y) =>
+    canvas.evaluate(
+        (element, at) => {
+            const ratio = element.width / element.clientWidth;
+            return [
+                ...element.getContext("2d").getImageData(Math.round(at.x * ratio), Math.round(at.y * ratio), 1, 1).data,
+            ]
+                .slice(0, 3)
+                .join();
+        },
+        { x, y },
+    );
 
 // How many pixels of a canvas, or of a part of it, have the colour.
-export const pixelsOf = (canvas, colour, part = null) => canvas.evaluate((element, { colour, part }) => {
-    const ratio = element.width / element.clientWidth;
-    const [x, y, w, h] = part ? part.map((v) => Math.round(v * ratio)) : [0, 0, element.width, element.height];
-    const { data } = element.getContext("2d").getImageData(x, y, w, h);
-    let count = 0;
-    for (let i = 0; i < data.length; i += 4) if (`${data[i]},${data[i + 1]},${data[i + 2]}` === colour) count++;
-    return count;
-}, { colour, part });
+export const pixelsOf = (canvas, colour, part = null) =>
+    canvas.evaluate(
+        (element, { colour, part }) => {
+            const ratio = element.width / element.clientWidth;
+            const [x, y, w, h] = part ? part.map((v) => Math.round(v * ratio)) : [0, 0, element.width, element.height];
+            const { data } = element.getContext("2d").getImageData(x, y, w, h);
+            let count = 0;
+            for (let i = 0; i < data.length; i += 4) if (`${data[i]},${data[i + 1]},${data[i + 2]}` === colour) count++;
+            return count;
+        },
+        { colour, part },
+    );
 
 // The state in the URL, which follows a moment later.
 // It is waited for by a timer of the page's own, behind those that it has set, so that a slow machine is only slower.
 const later = () => new Promise((done) => setTimeout(done, 250));
-export const stateOf = (page) => page.evaluate(later).then(() => page.evaluate(() => Object.fromEntries(location.hash.slice(1).split("&").filter(Boolean).map((field) => field.split("=").map(decodeURIComponent)))));
+export const stateOf = (page) =>
+    page.evaluate(later).then(() =>
+        page.evaluate(() =>
+            Object.fromEntries(
+                location.hash
+                    .slice(1)
+                    .split("&")
+                    .filter(Boolean)
+                    .map((field) => field.split("=").map(decodeURIComponent)),
+            ),
+        ),
+    );
 
 // An example compiled and recorded; the run directory.
 export function record(ctascope, examples, work, name, args, options = []) {
-    const program = join(work, name), run = join(work, `${name}.run`);
-    execFileSync(ctascope, ["cc", "-O2", "-g", ...options, join(examples, `${name}.cu`), "-o", program], { stdio: ["ignore", "ignore", "inherit"] });
+    const program = join(work, name),
+        run = join(work, `${name}.run`);
+    execFileSync(ctascope, ["cc", "-O2", "-g", ...options, join(examples, `${name}.cu`), "-o", program], {
+        stdio: ["ignore", "ignore", "inherit"],
+    });
     rmSync(run, { recursive: true, force: true });
-    execFileSync(ctascope, ["record", ...options, "-o", run, "--", program, ...args], { stdio: ["ignore", "ignore", "pipe"] });
+    execFileSync(ctascope, ["record", ...options, "-o", run, "--", program, ...args], {
+        stdio: ["ignore", "ignore", "pipe"],
+    });
     return run;
 }
 

@@ -8,7 +8,8 @@ import { launchBrowser, record, serve, settle, visit } from "./harness.mjs";
 
 const [ctascope, examples, work, pictures] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
-const browser = await launchBrowser(), size = { width: 1440, height: 810 };
+const browser = await launchBrowser(),
+    size = { width: 1440, height: 810 };
 
 async function take(name, address, prepare = async () => undefined, viewport = size) {
     const { page, close } = await visit(browser, address, { viewport });
@@ -19,45 +20,66 @@ async function take(name, address, prepare = async () => undefined, viewport = s
     await close();
 }
 const hoverWarps = async (page, lane, row) => {
-    const canvas = page.locator(".pane[data-view=warps] canvas"), box = await canvas.boundingBox();
-    const wide = box.width > 620, lanes = wide ? 396 : 290, cost = wide ? 92 : 70, cell = Math.max(4, Math.min(22, Math.floor(((box.width - lanes - cost - 8) / 32) * 2) / 2));
+    const canvas = page.locator(".pane[data-view=warps] canvas"),
+        box = await canvas.boundingBox();
+    const wide = box.width > 620,
+        lanes = wide ? 396 : 290,
+        cost = wide ? 92 : 70,
+        cell = Math.max(4, Math.min(22, Math.floor(((box.width - lanes - cost - 8) / 32) * 2) / 2));
     await page.mouse.move(box.x + lanes + (lane + 0.5) * cell, box.y + 22 + 20 * row + 10);
 };
 
 const transpose = await serve(ctascope, record(ctascope, examples, work, "transpose", ["512"]));
 await take("view-overview.png", `${transpose.address}#launch=0&view=source&second=warps&record=1&split=58&at=15`);
-await take("view-banks.png", `${transpose.address}#launch=1&view=banks&space=shared&op=load&second=none`, async (page) => {
-    // The first load from the tile, and the same of the padded one.
-    await page.keyboard.press("ArrowDown");
-    await page.getByRole("button", { name: "Compare with…" }).click();
-    await page.getByLabel("Launch to compare with").selectOption("2");
-    await settle(page);
-    await page.locator(".picking .actions button", { hasText: "load" }).click();
-});
+await take(
+    "view-banks.png",
+    `${transpose.address}#launch=1&view=banks&space=shared&op=load&second=none`,
+    async (page) => {
+        // The first load from the tile, and the same of the padded one.
+        await page.keyboard.press("ArrowDown");
+        await page.getByRole("button", { name: "Compare with…" }).click();
+        await page.getByLabel("Launch to compare with").selectOption("2");
+        await settle(page);
+        await page.locator(".picking .actions button", { hasText: "load" }).click();
+    },
+);
 transpose.end();
 
 const reduction = await serve(ctascope, record(ctascope, examples, work, "reduction", ["65536"]));
-await take("view-warps.png", `${reduction.address}#launch=0&view=warps&cta=0&space=shared&second=banks&banks=stacks&split=55`, async (page) => {
-    await page.keyboard.press("ArrowDown");
-    for (let i = 0; i < 14; i++) {
+await take(
+    "view-warps.png",
+    `${reduction.address}#launch=0&view=warps&cta=0&space=shared&second=banks&banks=stacks&split=55`,
+    async (page) => {
         await page.keyboard.press("ArrowDown");
-        await settle(page, 60);
-    }
-    await hoverWarps(page, 4, 6);
-});
+        for (let i = 0; i < 14; i++) {
+            await page.keyboard.press("ArrowDown");
+            await settle(page, 60);
+        }
+        await hoverWarps(page, 4, 6);
+    },
+);
 reduction.end();
 
 const structs = await serve(ctascope, record(ctascope, examples, work, "structs", ["4096"]));
-await take("view-addresses.png", `${structs.address}#launch=0&view=warps&second=addresses&record=0&pins=0.0,0.1,0.2,1.0,1.1&split=34`, async (page) => {
-    await page.getByRole("button", { name: "Zoom to selection" }).click();
-    await settle(page);
-});
+await take(
+    "view-addresses.png",
+    `${structs.address}#launch=0&view=warps&second=addresses&record=0&pins=0.0,0.1,0.2,1.0,1.1&split=34`,
+    async (page) => {
+        await page.getByRole("button", { name: "Zoom to selection" }).click();
+        await settle(page);
+    },
+);
 structs.end();
 // The report: of memory, and of time.
 async function takeReport(name, example, args, options, height) {
-    const run = record(ctascope, examples, work, example, args), file = join(work, `${example}.html`);
+    const run = record(ctascope, examples, work, example, args),
+        file = join(work, `${example}.html`);
     // Again, as a user types it: the page shows the command line.
-    execFileSync(resolve(ctascope), ["record", "--force", ...options, "-o", resolve(run), "--", `./${example}`, ...args], { stdio: "ignore", cwd: work });
+    execFileSync(
+        resolve(ctascope),
+        ["record", "--force", ...options, "-o", resolve(run), "--", `./${example}`, ...args],
+        { stdio: "ignore", cwd: work },
+    );
     execFileSync(ctascope, ["report", run, "-o", file], { stdio: "ignore" });
     const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: "light" });
     await page.goto(pathToFileURL(file).href);

@@ -46,17 +46,20 @@ function useUrlState(say: (notice: string) => void): [State, (change: Partial<St
         };
     }, []);
     const set = (change: Partial<State>) => {
-        const before = store.get(), next = { ...before, ...change };
+        const before = store.get(),
+            next = { ...before, ...change };
         store.set(next);
         // What a person would want to go back to is a step of the history; the rest replaces it.
-        const step = (change.launch !== undefined && before.launch !== null && change.launch !== before.launch) || (change.view !== undefined && change.view !== before.view);
+        const step =
+            (change.launch !== undefined && before.launch !== null && change.launch !== before.launch) ||
+            (change.view !== undefined && change.view !== before.view);
         const write = () => {
             shown.current = encode(store.get()) || "#";
             history.replaceState(null, "", shown.current);
         };
         clearTimeout(timer.current);
         if (step) history.pushState(null, "", (shown.current = encode(next) || "#"));
-        else timer.current = setTimeout(write, 120) as unknown as number;
+        else timer.current = setTimeout(write, 120);
     };
     return [state, set];
 }
@@ -66,7 +69,11 @@ function Whole({ title, text, action }: { title: string; text: string; action?: 
         <div class="whole">
             <h1>{title}</h1>
             <p>{text}</p>
-            {action && <button class="primary" onClick={action}>Try again</button>}
+            {action && (
+                <button class="primary" onClick={action}>
+                    Try again
+                </button>
+            )}
         </div>
     );
 }
@@ -74,16 +81,39 @@ function Whole({ title, text, action }: { title: string; text: string; action?: 
 export function App({ source }: { source: Source }) {
     const run = useAsk("run", "run", () => source.run());
     if (run.error) return <Whole title="The run cannot be read" text={run.error} action={run.retry} />;
-    if (!run.data) return <div class="whole"><p class="soft working">Opening the run</p></div>;
+    if (!run.data)
+        return (
+            <div class="whole">
+                <p class="soft working">Opening the run</p>
+            </div>
+        );
     if (!run.data.recordedLaunchCount)
-        return <Whole title="No memory accesses in this run" text={`'${run.data.path}' has no memory accesses of a kernel. To record some: ctascope record -- PROGRAM, ` +
-            "with a program that was compiled with 'ctascope cc' or runs on an NVIDIA GPU. If the run is still being recorded, try again."} action={run.retry} />;
+        return (
+            <Whole
+                title="No memory accesses in this run"
+                text={
+                    `'${run.data.path}' has no memory accesses of a kernel. To record some: ctascope ` +
+                    "record -- PROGRAM, " +
+                    "with a program that was compiled with 'ctascope cc' or runs on an NVIDIA GPU. If " +
+                    "the run is still being recorded, try again."
+                }
+                action={run.retry}
+            />
+        );
     return <RunPage source={source} run={run.data} />;
 }
 
 // The selected and pinned records, each fetched once.
-function useRecordsOf(source: Source, launch: number | null, indices: number[], gone: (index: number) => void): Map<number, One> {
-    const [have, setHave] = useState<{ launch: number | null; records: Map<number, One> }>({ launch: null, records: new Map() });
+function useRecordsOf(
+    source: Source,
+    launch: number | null,
+    indices: number[],
+    gone: (index: number) => void,
+): Map<number, One> {
+    const [have, setHave] = useState<{ launch: number | null; records: Map<number, One> }>({
+        launch: null,
+        records: new Map(),
+    });
     const records = have.launch === launch ? have.records : new Map<number, One>();
     const key = indices.join(",");
     useEffect(() => {
@@ -91,11 +121,17 @@ function useRecordsOf(source: Source, launch: number | null, indices: number[], 
         if (launch === null) return;
         for (const index of new Set(indices)) {
             if (records.has(index)) continue;
-            fetchOne(source, launch, index, control.signal).then((one) => {
-                if (control.signal.aborted) return;
-                if (!one) return gone(index);
-                setHave((old) => ({ launch, records: new Map(old.launch === launch ? old.records : []).set(index, one) }));
-            }, () => control.signal.aborted || gone(index));
+            fetchOne(source, launch, index, control.signal).then(
+                (one) => {
+                    if (control.signal.aborted) return;
+                    if (!one) return gone(index);
+                    setHave((old) => ({
+                        launch,
+                        records: new Map(old.launch === launch ? old.records : []).set(index, one),
+                    }));
+                },
+                () => control.signal.aborted || gone(index),
+            );
         }
         return () => control.abort();
     }, [launch, key]);
@@ -113,17 +149,40 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     const sites = useMemo(() => siteIndex(run), [run]);
 
     useEffect(() => {
-        if (state.launch === null) firstLaunch(source, run).then((launch) => launch !== null && set({ launch }), (error) => say(messageOf(error)));
+        if (state.launch === null)
+            firstLaunch(source, run).then(
+                (launch) => launch !== null && set({ launch }),
+                (error) => say(messageOf(error)),
+            );
     }, [state.launch]);
-    const launch = useAsk("launch", state.launch === null ? null : `${state.launch}`, (signal) => source.launch(state.launch!, signal));
+    const launch = useAsk("launch", state.launch === null ? null : `${state.launch}`, (signal) =>
+        source.launch(state.launch!, signal),
+    );
     const current = launch.data && launch.data.launch === state.launch ? launch.data : null;
     // The first page of what the filter lets through, which several parts want, is on its way with the launch.
-    const head = useAsk(state.launch, state.launch === null ? null : `head|${JSON.stringify(state.filter)}`, (signal) => source.records(state.launch!, state.filter, 0, PAGE, signal));
+    const head = useAsk(state.launch, state.launch === null ? null : `head|${JSON.stringify(state.filter)}`, (signal) =>
+        source.records(state.launch!, state.filter, 0, PAGE, signal),
+    );
     const page = head.waiting ? null : head.data;
     useEffect(() => {
         if (!launch.error || state.launch === null) return;
         say(`Launch ${state.launch} cannot be shown: ${launch.error}`);
-        firstLaunch(source, run).then((first) => first !== null && first !== state.launch && set({ launch: first, record: null, lane: null, pins: [], bytes: null, window: null, order: null, compare: null }), () => undefined);
+        firstLaunch(source, run).then(
+            (first) =>
+                first !== null &&
+                first !== state.launch &&
+                set({
+                    launch: first,
+                    record: null,
+                    lane: null,
+                    pins: [],
+                    bytes: null,
+                    window: null,
+                    order: null,
+                    compare: null,
+                }),
+            () => undefined,
+        );
     }, [launch.error]);
     // A link may name what this run does not have.
     useEffect(() => {
@@ -135,8 +194,11 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     }, [current]);
 
     // They are asked for when something shows them: they take a look at every access.
-    const noted = state.record !== null || [state.view, state.second].some((view) => view === "findings" || view === "source");
-    const findings = useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) => source.findings(state.wholeRun ? null : current!.launch, signal));
+    const noted =
+        state.record !== null || [state.view, state.second].some((view) => view === "findings" || view === "source");
+    const findings = useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) =>
+        source.findings(state.wholeRun ? null : current!.launch, signal),
+    );
     const indices = [...(state.record === null ? [] : [state.record]), ...state.pins.flatMap((pin) => pin.index ?? [])];
     const records = useRecordsOf(source, current ? current.launch : null, indices, (index) => {
         say(`Record ${index} does not exist in launch ${current?.launch}; the selection was cleared.`);
@@ -149,10 +211,28 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     const model = useMemo<Model | null>(() => {
         if (!current) return null;
         return {
-            source, run, sites, launch: current, state, set, say, hover,
-            openLaunch: (id, change) => set({ launch: id, record: null, lane: null, pins: [], bytes: null, window: null, order: null, compare: null, ...change }),
-            selected: state.record === null ? null : records.get(state.record) ?? null,
-            pinned: state.pins.map((pin) => (pin.index === null ? null : records.get(pin.index) ?? null)),
+            source,
+            run,
+            sites,
+            launch: current,
+            state,
+            set,
+            say,
+            hover,
+            openLaunch: (id, change) =>
+                set({
+                    launch: id,
+                    record: null,
+                    lane: null,
+                    pins: [],
+                    bytes: null,
+                    window: null,
+                    order: null,
+                    compare: null,
+                    ...change,
+                }),
+            selected: state.record === null ? null : (records.get(state.record) ?? null),
+            pinned: state.pins.map((pin) => (pin.index === null ? null : (records.get(pin.index) ?? null))),
             head: { total: page ? page.total : null, page, error: head.error, retry: head.retry },
             findings: findings.data,
         };
@@ -162,8 +242,13 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     useKeys(shown, overlay, setOverlay);
 
     if (!shown) {
-        return launch.error ? <Whole title="The launch cannot be read" text={launch.error} action={launch.retry} /> :
-            <div class="whole"><p class="soft working">Opening a launch</p></div>;
+        return launch.error ? (
+            <Whole title="The launch cannot be read" text={launch.error} action={launch.retry} />
+        ) : (
+            <div class="whole">
+                <p class="soft working">Opening a launch</p>
+            </div>
+        );
     }
     return (
         <ModelContext.Provider value={shown}>
@@ -173,13 +258,21 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
                 {changed && (
                     <div class="notices changed" role="alert">
                         <span>The run has changed since this page was opened; some of this may be out of date.</span>
-                        <button class="again" onClick={() => location.reload()}>Reload the run</button>
+                        <button class="again" onClick={() => location.reload()}>
+                            Reload the run
+                        </button>
                     </div>
                 )}
                 {notices.length > 0 && (
                     <div class="notices" role="alert">
-                        <ul>{notices.map((notice) => <li>{notice}</li>)}</ul>
-                        <button onClick={() => setNotices([])} aria-label="Dismiss the notices">×</button>
+                        <ul>
+                            {notices.map((notice) => (
+                                <li>{notice}</li>
+                            ))}
+                        </ul>
+                        <button onClick={() => setNotices([])} aria-label="Dismiss the notices">
+                            ×
+                        </button>
                     </div>
                 )}
                 <div class="body">

@@ -40,9 +40,17 @@ export async function counted<T>(promise: Promise<T>): Promise<T> {
 export const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 // `key` null: nothing to ask. Otherwise it names the question, `scope` what its answer is about.
-export function useAsk<T>(scope: string | number | null, key: string | null, ask: (signal: AbortSignal) => Promise<T>): Answer<T> {
-    const [answer, setAnswer] = useState<{ scope: unknown; key: string | null; data: T | null; error: string | null }>(
-        { scope: null, key: null, data: null, error: null });
+export function useAsk<T>(
+    scope: string | number | null,
+    key: string | null,
+    ask: (signal: AbortSignal) => Promise<T>,
+): Answer<T> {
+    const [answer, setAnswer] = useState<{ scope: unknown; key: string | null; data: T | null; error: string | null }>({
+        scope: null,
+        key: null,
+        data: null,
+        error: null,
+    });
     const [round, setRound] = useState(0);
     const latest = useRef(ask);
     latest.current = ask;
@@ -52,7 +60,8 @@ export function useAsk<T>(scope: string | number | null, key: string | null, ask
         const control = new AbortController();
         counted(latest.current(control.signal)).then(
             (data) => control.signal.aborted || setAnswer({ scope, key: name, data, error: null }),
-            (error) => control.signal.aborted || setAnswer({ scope, key: name, data: null, error: messageOf(error) }));
+            (error) => control.signal.aborted || setAnswer({ scope, key: name, data: null, error: messageOf(error) }),
+        );
         return () => control.abort();
     }, [name, round]);
     const usable = name !== null && answer.scope === scope;

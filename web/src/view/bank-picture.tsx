@@ -11,7 +11,11 @@ import type { Site } from "./source";
 import type { Theme } from "../theme";
 import type { Store } from "./store";
 
-const LEFT = 38, TOP = 18, GAP = 8, LOW = 13, HIGH = 19;
+const LEFT = 38,
+    TOP = 18,
+    GAP = 8,
+    LOW = 13,
+    HIGH = 19;
 
 // Rows are higher where the screen has room for two phases of them.
 const rowHeight = () => (innerHeight > 1000 * unitOf() ? HIGH : LOW);
@@ -19,20 +23,42 @@ const rowHeight = () => (innerHeight > 1000 * unitOf() ? HIGH : LOW);
 // Two words are red already; 32 are the full alarm.
 function wayColour(theme: Theme, ways: number, plain: string): string {
     if (ways <= 1) return plain;
-    return cssOf(mix(rgbOf(theme.palette[4]!), rgbOf(theme.alarm), Math.min(1, Math.log2(ways) / 5)));
+    return cssOf(mix(rgbOf(theme.palette[4]), rgbOf(theme.alarm), Math.min(1, Math.log2(ways) / 5)));
 }
 
-export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letters, onLane }: {
-    one: One; site: Site | undefined; bankBytes: number; stacked: boolean; lane: number | null;
-    hover: Store<Hover | null>; letters: Map<number, string>; onLane: (lane: number | null, sticky: boolean) => void;
+export function BankPicture({
+    one,
+    site,
+    bankBytes,
+    stacked,
+    lane,
+    hover,
+    letters,
+    onLane,
+}: {
+    one: One;
+    site: Site | undefined;
+    bankBytes: number;
+    stacked: boolean;
+    lane: number | null;
+    hover: Store<Hover | null>;
+    letters: Map<number, string>;
+    onLane: (lane: number | null, sticky: boolean) => void;
 }) {
-    const width = site?.width ?? 4, cost = bankCost(one.addresses, one.mask, width, bankBytes, site?.operation === "load");
-    const tallRow = rowHeight(), rowsOf = (phase: Phase) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
+    const width = site?.width ?? 4,
+        cost = bankCost(one.addresses, one.mask, width, bankBytes, site?.operation === "load");
+    const tallRow = rowHeight(),
+        rowsOf = (phase: Phase) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
     const tall = cost.phases.reduce((sum, phase) => sum + rowsOf(phase) * tallRow + GAP, TOP + (stacked ? 0 : 18));
-    const geometry = (wide: number, unit: number) => ({ left: LEFT * unit, cell: Math.max(6 * unit, Math.min(26 * unit, Math.floor((wide - (LEFT + 6) * unit) / BANKS))) });
+    const geometry = (wide: number, unit: number) => ({
+        left: LEFT * unit,
+        cell: Math.max(6 * unit, Math.min(26 * unit, Math.floor((wide - (LEFT + 6) * unit) / BANKS))),
+    });
 
     const draw = ({ context, width: wide, unit, theme, small }: Brush) => {
-        const { left, cell } = geometry(wide, unit), row = tallRow * unit, plain = kindColour(theme, site?.kind ?? "load");
+        const { left, cell } = geometry(wide, unit),
+            row = tallRow * unit,
+            plain = kindColour(theme, site?.kind ?? "load");
         const pointed = hover.get()?.record?.index === one.index ? hover.get()!.lane : null;
         const mark = (x: number, y: number, lanes: number[]) => {
             if (!lanes.some((l) => l === lane || l === pointed)) return;
@@ -43,14 +69,24 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
         const box = (x: number, y: number, colour: string, text: string, letter: string | undefined) => {
             context.fillStyle = colour;
             context.fillRect(x, y, cell - unit, row - unit);
-            if (letter) return drawLetter(context, theme, letter, x + cell / 2 - unit / 2, y + row / 2, cell - unit, row - unit);
+            if (letter)
+                return drawLetter(
+                    context,
+                    theme,
+                    letter,
+                    x + cell / 2 - unit / 2,
+                    y + row / 2,
+                    cell - unit,
+                    row - unit,
+                );
             context.fillStyle = inkOn(colour);
             if (context.measureText(text).width < cell) context.fillText(text, x + cell / 2 - unit / 2, y + row / 2);
         };
         context.font = small;
         context.textAlign = "center";
         context.fillStyle = theme.text;
-        for (let bank = 0; bank < BANKS; bank += cell < 14 * unit ? 4 : 1) context.fillText(String(bank), left + bank * cell + cell / 2 - unit / 2, (TOP / 2) * unit);
+        for (let bank = 0; bank < BANKS; bank += cell < 14 * unit ? 4 : 1)
+            context.fillText(String(bank), left + bank * cell + cell / 2 - unit / 2, (TOP / 2) * unit);
         context.textAlign = "left";
         context.fillText("bank", 4 * unit, (TOP / 2) * unit);
         context.textAlign = "center";
@@ -64,10 +100,18 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
                 }
             const filled = new Array<number>(BANKS).fill(0);
             for (const word of phase.words) {
-                const ways = phase.perBank[word.bank]!, colour = wayColour(theme, ways, plain), x = left + word.bank * cell;
+                const ways = phase.perBank[word.bank],
+                    colour = wayColour(theme, ways, plain),
+                    x = left + word.bank * cell;
                 if (stacked) {
-                    const at = y + filled[word.bank]!++ * row;
-                    box(x, at, colour, word.lanes.length > 1 ? `${word.lanes[0]}+` : String(word.lanes[0]), word.lanes.map((l) => letters.get(l)).find(Boolean));
+                    const at = y + filled[word.bank]++ * row;
+                    box(
+                        x,
+                        at,
+                        colour,
+                        word.lanes.length > 1 ? `${word.lanes[0]}+` : String(word.lanes[0]),
+                        word.lanes.map((l) => letters.get(l)).find(Boolean),
+                    );
                     mark(x, at, word.lanes);
                 } else
                     for (const l of word.lanes) {
@@ -81,7 +125,8 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
                 for (let l = 0; l < phase.lanes; l++) {
                     context.fillStyle = theme.text;
                     context.globalAlpha = isActive(one.mask, phase.first + l) ? 1 : 0.4;
-                    if (l % 2 === 0 || row > 15 * unit) context.fillText(String(phase.first + l), left - 6 * unit, y + l * row + row / 2);
+                    if (l % 2 === 0 || row > 15 * unit)
+                        context.fillText(String(phase.first + l), left - 6 * unit, y + l * row + row / 2);
                 }
                 context.globalAlpha = 1;
                 context.textAlign = "center";
@@ -100,18 +145,21 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
             context.fillText("ways", left - 6 * unit, y + 4 * unit);
             context.textAlign = "center";
             for (let bank = 0; bank < BANKS; bank++) {
-                const ways = Math.max(0, ...cost.phases.map((phase) => phase.perBank[bank]!));
+                const ways = Math.max(0, ...cost.phases.map((phase) => phase.perBank[bank]));
                 context.fillStyle = ways > 1 ? wayColour(theme, ways, plain) : theme.text;
-                if (ways && cell >= 9 * unit) context.fillText(String(ways), left + bank * cell + cell / 2, y + 4 * unit);
+                if (ways && cell >= 9 * unit)
+                    context.fillText(String(ways), left + bank * cell + cell / 2, y + 4 * unit);
             }
         }
     };
     const laneAt = (x: number, y: number, wide: number): number | null => {
-        const unit = unitOf(), { left, cell } = geometry(wide, unit);
+        const unit = unitOf(),
+            { left, cell } = geometry(wide, unit);
         const bank = Math.floor((x - left) / cell);
         let top = TOP * unit;
         for (const phase of cost.phases) {
-            const rows = rowsOf(phase), r = Math.floor((y - top) / (tallRow * unit));
+            const rows = rowsOf(phase),
+                r = Math.floor((y - top) / (tallRow * unit));
             if (r >= 0 && r < rows) {
                 if (!stacked) return isActive(one.mask, phase.first + r) ? phase.first + r : null;
                 return phase.words.filter((word) => word.bank === bank)[r]?.lanes[0] ?? null;
@@ -120,11 +168,21 @@ export function BankPicture({ one, site, bankBytes, stacked, lane, hover, letter
         }
         return null;
     };
-    const label = `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ${cost.wavefronts} wavefronts, ideal: ${cost.ideal}`;
+    const label =
+        `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ${cost.wavefronts} ` +
+        `wavefronts, ideal: ${cost.ideal}`;
     const unit = unitOf();
     return (
-        <Canvas label={`Lanes and banks: ${label}`} draw={draw} redraw={(paint) => hover.watch(paint)} height={tall * unit} cursor="pointer" class="banks"
-            onMove={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), false)} onLeave={() => onLane(null, false)}
-            onClick={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), true)} />
+        <Canvas
+            label={`Lanes and banks: ${label}`}
+            draw={draw}
+            redraw={(paint) => hover.watch(paint)}
+            height={tall * unit}
+            cursor="pointer"
+            class="banks"
+            onMove={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), false)}
+            onLeave={() => onLane(null, false)}
+            onClick={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), true)}
+        />
     );
 }

@@ -17,7 +17,8 @@ export interface Brush {
 export interface CanvasProps {
     label: string; // what it shows, in a sentence
     draw: (brush: Brush) => void;
-    redraw?: ((draw: () => void) => () => void) | undefined; // calls `draw` when what it shows changed; returns the end of that
+    // Calls `draw` when what it shows changed; returns the end of that.
+    redraw?: ((draw: () => void) => () => void) | undefined;
     height?: number | undefined; // else as its place
     onMove?: (x: number, y: number, event: MouseEvent) => void;
     onLeave?: () => void;
@@ -45,12 +46,16 @@ export function Canvas(props: CanvasProps) {
         const element = canvas.current;
         if (!element) return;
         const { props: now, theme: colours } = latest.current;
-        const width = element.clientWidth, height = element.clientHeight, ratio = devicePixelRatio || 1;
-        const wide = Math.round(width * ratio), tall = Math.round(height * ratio);
+        const width = element.clientWidth,
+            height = element.clientHeight,
+            ratio = devicePixelRatio || 1;
+        const wide = Math.round(width * ratio),
+            tall = Math.round(height * ratio);
         if (element.width !== wide) element.width = wide;
         if (element.height !== tall) element.height = tall;
         if (!width || !height) return;
-        const context = element.getContext("2d")!, unit = unitOf();
+        const context = element.getContext("2d")!,
+            unit = unitOf();
         context.setTransform(ratio, 0, 0, ratio, 0, 0);
         context.clearRect(0, 0, width, height);
         context.globalAlpha = 1;
@@ -58,10 +63,20 @@ export function Canvas(props: CanvasProps) {
         context.textAlign = "left";
         context.textBaseline = "middle";
         const style = getComputedStyle(document.documentElement);
-        const family = style.getPropertyValue("--font"), mono = style.getPropertyValue("--mono");
+        const family = style.getPropertyValue("--font"),
+            mono = style.getPropertyValue("--mono");
         const font = `${12 * unit}px ${family}`;
         context.font = font;
-        now.draw({ context, width, height, unit, theme: colours, font, small: `${10.5 * unit}px ${family}`, mono: `${11 * unit}px ${mono}` });
+        now.draw({
+            context,
+            width,
+            height,
+            unit,
+            theme: colours,
+            font,
+            small: `${10.5 * unit}px ${family}`,
+            mono: `${11 * unit}px ${mono}`,
+        });
         element.dataset["drawn"] = String(Number(element.dataset["drawn"] ?? 0) + 1);
     };
     const schedule = () => {
@@ -96,22 +111,42 @@ export function Canvas(props: CanvasProps) {
             element.removeEventListener("pointercancel", up);
             const now = latest.current.props;
             now.onUp?.(end.offsetX, end.offsetY, end);
-            if (Math.hypot(end.clientX - start.x, end.clientY - start.y) < 4) now.onClick?.(end.offsetX, end.offsetY, end);
+            if (Math.hypot(end.clientX - start.x, end.clientY - start.y) < 4)
+                now.onClick?.(end.offsetX, end.offsetY, end);
         };
         element.addEventListener("pointerup", up);
         element.addEventListener("pointercancel", up);
     };
     return (
-        <canvas ref={canvas} class={props.class} role="img" aria-label={props.label} tabIndex={props.onKey ? 0 : -1}
-            style={{ cursor: props.cursor ?? "default", ...(props.height === undefined ? {} : { height: `${props.height}px` }) }}
-            onPointerDown={down} onPointerMove={(event) => props.onMove?.(event.offsetX, event.offsetY, event)}
-            onPointerLeave={() => props.onLeave?.()} onDblClick={(event) => props.onDouble?.(event.offsetX, event.offsetY)}
-            onKeyDown={(event) => props.onKey?.(event) && (event.preventDefault(), event.stopPropagation())} />
+        <canvas
+            ref={canvas}
+            class={props.class}
+            role="img"
+            aria-label={props.label}
+            tabIndex={props.onKey ? 0 : -1}
+            style={{
+                cursor: props.cursor ?? "default",
+                ...(props.height === undefined ? {} : { height: `${props.height}px` }),
+            }}
+            onPointerDown={down}
+            onPointerMove={(event) => props.onMove?.(event.offsetX, event.offsetY, event)}
+            onPointerLeave={() => props.onLeave?.()}
+            onDblClick={(event) => props.onDouble?.(event.offsetX, event.offsetY)}
+            onKeyDown={(event) => props.onKey?.(event) && (event.preventDefault(), event.stopPropagation())}
+        />
     );
 }
 
 // A pin's letter, in a box around (x, y).
-export function drawLetter(context: CanvasRenderingContext2D, theme: Theme, letter: string, x: number, y: number, wide: number, tall: number): void {
+export function drawLetter(
+    context: CanvasRenderingContext2D,
+    theme: Theme,
+    letter: string,
+    x: number,
+    y: number,
+    wide: number,
+    tall: number,
+): void {
     context.fillStyle = theme.background;
     context.fillRect(x - wide / 2 + 1, y - tall / 2 + 1, wide - 2, tall - 2);
     context.fillStyle = theme.emphasis;
@@ -122,7 +157,8 @@ export function drawLetter(context: CanvasRenderingContext2D, theme: Theme, lett
 // Text that ends in an ellipsis where it does not fit.
 export function fitText(context: CanvasRenderingContext2D, text: string, width: number): string {
     if (context.measureText(text).width <= width) return text;
-    let low = 0, high = text.length;
+    let low = 0,
+        high = text.length;
     while (low < high) {
         const middle = (low + high + 1) >> 1;
         if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;

@@ -7,14 +7,30 @@ import { Empty, Failed, Head } from "./parts";
 
 export function CommunicationView() {
     const model = useModel();
-    const answer = useAsk("run", model.run.hasCommunication ? "communication" : null, (signal) => model.source.communication(signal));
-    if (!model.run.hasCommunication) return <Empty title="This page contains only one launch."><code>ctascope report RUN</code> writes a page with the communication of all launches.</Empty>;
+    const answer = useAsk("run", model.run.hasCommunication ? "communication" : null, (signal) =>
+        model.source.communication(signal),
+    );
+    if (!model.run.hasCommunication)
+        return (
+            <Empty title="This page contains only one launch.">
+                <code>ctascope report RUN</code> writes a page with the communication of all launches.
+            </Empty>
+        );
     return (
         <>
-            <Head><b>Communication</b> <span class="soft">whole run: data that one launch writes and another reads, and the cost of a split over several GPUs</span></Head>
+            <Head>
+                <b>Communication</b>{" "}
+                <span class="soft">
+                    whole run: data that one launch writes and another reads, and the cost of a split over several GPUs
+                </span>
+            </Head>
             <div class="communication scrolled">
                 {answer.error && <Failed answer={answer} />}
-                {answer.data ? <MemorySection data={answer.data} /> : !answer.error && <p class="soft working pad">Matching readers with writers</p>}
+                {answer.data ? (
+                    <MemorySection data={answer.data} />
+                ) : (
+                    !answer.error && <p class="soft working pad">Matching readers with writers</p>
+                )}
             </div>
         </>
     );

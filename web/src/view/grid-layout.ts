@@ -22,15 +22,19 @@ export interface Slice {
     cells: number;
 }
 
-const SLICE_CELLS = 1 << 16, SLICES = 8;
-const LARGEST = 26, SMALLEST = 2; // pixels of a cell
+const SLICE_CELLS = 1 << 16,
+    SLICES = 8;
+const LARGEST = 26,
+    SMALLEST = 2; // pixels of a cell
 
 // Rows of whole warps of cells, so that they begin at round numbers; cells as large as fit.
 function arrayGrid(first: number, last: number, element: number, width: number, height: number, unit: number): Grid {
     for (let cellBytes = element; ; cellBytes *= 2) {
-        const cells = Math.ceil((last - first + 1) / cellBytes), side = Math.min(LARGEST * unit, Math.sqrt((width * height) / cells));
+        const cells = Math.ceil((last - first + 1) / cellBytes),
+            side = Math.min(LARGEST * unit, Math.sqrt((width * height) / cells));
         if (cells > SLICE_CELLS) continue;
-        const about = width / side, step = about >= 32 ? 32 : about >= 16 ? 16 : 8;
+        const about = width / side,
+            step = about >= 32 ? 32 : about >= 16 ? 16 : 8;
         let best = { columns: step, size: 0 };
         for (const columns of [Math.floor(about / step) * step, Math.ceil(about / step) * step]) {
             if (columns < step) continue;
@@ -38,8 +42,20 @@ function arrayGrid(first: number, last: number, element: number, width: number, 
             if (size > best.size) best = { columns, size };
         }
         if (best.size < SMALLEST * unit && cells > 64) continue;
-        const size = best.size >= 5 ? Math.floor(best.size) : best.size, { columns } = best;
-        return { first, last, pitch: columns * cellBytes, cellBytes, columns, rows: Math.ceil(cells / columns), merge: 1, cellWidth: size, cellHeight: size, slices: [{ first, last: first + cells * cellBytes - 1, cells }] };
+        const size = best.size >= 5 ? Math.floor(best.size) : best.size,
+            { columns } = best;
+        return {
+            first,
+            last,
+            pitch: columns * cellBytes,
+            cellBytes,
+            columns,
+            rows: Math.ceil(cells / columns),
+            merge: 1,
+            cellWidth: size,
+            cellHeight: size,
+            slices: [{ first, last: first + cells * cellBytes - 1, cells }],
+        };
     }
 }
 
@@ -60,29 +76,54 @@ function slicesOf(first: number, last: number, bytes: number): Slice[] {
 }
 
 // A range that would take too many questions ends earlier: see `last`.
-export function gridOf(first: number, end: number, shape: Shape, element: number, width: number, height: number, unit = 1): Grid {
+export function gridOf(
+    first: number,
+    end: number,
+    shape: Shape,
+    element: number,
+    width: number,
+    height: number,
+    unit = 1,
+): Grid {
     const pitch = shape.pitch;
     if (shape.kind === "array" || pitch < 1) return arrayGrid(first, end, element, width, height, unit);
-    const structs = shape.kind === "structs", divides = (bytes: number) => pitch % bytes === 0;
+    const structs = shape.kind === "structs",
+        divides = (bytes: number) => pitch % bytes === 0;
     let cellBytes = structs ? (divides(4) ? 4 : 1) : divides(element) ? element : 1;
     const rowsOf = (last: number) => Math.ceil((last - first + 1) / pitch);
     // Cells wide enough to see, and few enough to ask for.
-    const tooFine = () => pitch / cellBytes > width / (structs ? 6 * unit : 1) || (!structs && (end - first + 1) / gauge(cellBytes) > SLICE_CELLS);
+    const tooFine = () =>
+        pitch / cellBytes > width / (structs ? 6 * unit : 1) ||
+        (!structs && (end - first + 1) / gauge(cellBytes) > SLICE_CELLS);
     while (tooFine() && cellBytes < pitch) {
         const next = [2, 3, 5, 7].map((factor) => cellBytes * factor).find(divides);
         if (!next) break;
         cellBytes = next;
     }
-    const bytes = gauge(cellBytes), columns = Math.ceil(pitch / cellBytes);
+    const bytes = gauge(cellBytes),
+        columns = Math.ceil(pitch / cellBytes);
     const most = Math.floor((SLICES * SLICE_CELLS * bytes) / pitch);
-    const last = Math.min(end, first + Math.max(1, most) * pitch - 1), rows = rowsOf(last);
-    let cellWidth = Math.min((structs ? 72 : LARGEST) * unit, width / columns), cellHeight = Math.min(LARGEST * unit, height / rows);
+    const last = Math.min(end, first + Math.max(1, most) * pitch - 1),
+        rows = rowsOf(last);
+    let cellWidth = Math.min((structs ? 72 : LARGEST) * unit, width / columns),
+        cellHeight = Math.min(LARGEST * unit, height / rows);
     if (!structs) cellWidth = cellHeight = Math.min(cellWidth, Math.max(cellHeight, 1));
     if (cellWidth >= 4) cellWidth = Math.floor(cellWidth);
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
     const merge = Math.max(1, Math.ceil((rows * Math.max(1, cellHeight)) / height));
     if (merge > 1) cellHeight = height / Math.ceil(rows / merge);
-    return { first, last, pitch, cellBytes, columns, rows, merge, cellWidth, cellHeight: Math.max(cellHeight, 1e-3), slices: slicesOf(first, last, bytes) };
+    return {
+        first,
+        last,
+        pitch,
+        cellBytes,
+        columns,
+        rows,
+        merge,
+        cellWidth,
+        cellHeight: Math.max(cellHeight, 1e-3),
+        slices: slicesOf(first, last, bytes),
+    };
 }
 
 export interface Cell {
@@ -91,7 +132,8 @@ export interface Cell {
 }
 
 export function cellOf(grid: Grid, byte: number): Cell {
-    const offset = byte - grid.first, row = Math.floor(offset / grid.pitch);
+    const offset = byte - grid.first,
+        row = Math.floor(offset / grid.pitch);
     return { column: Math.floor((offset - row * grid.pitch) / grid.cellBytes), row: Math.floor(row / grid.merge) };
 }
 
@@ -107,9 +149,15 @@ export function bytesOf(grid: Grid, cell: Cell): [number, number] | null {
 export const emptySums = (grid: Grid) => new Float64Array(Math.ceil(grid.rows / grid.merge) * grid.columns);
 
 // Adds cells of an answer to the cells of the picture that show them.
-export function gather(grid: Grid, first: number, cellBytes: number, values: ArrayLike<number>, out: Float64Array = emptySums(grid)): Float64Array {
+export function gather(
+    grid: Grid,
+    first: number,
+    cellBytes: number,
+    values: ArrayLike<number>,
+    out: Float64Array = emptySums(grid),
+): Float64Array {
     if (grid.merge === 1 && first === grid.first && cellBytes === grid.cellBytes && grid.pitch % cellBytes === 0) {
-        for (let i = 0; i < Math.min(out.length, values.length); i++) out[i]! += values[i]!;
+        for (let i = 0; i < Math.min(out.length, values.length); i++) out[i] += values[i];
         return out;
     }
     if (cellBytes <= grid.cellBytes) {
@@ -118,21 +166,29 @@ export function gather(grid: Grid, first: number, cellBytes: number, values: Arr
             const byte = first + i * cellBytes;
             if (byte < grid.first || byte > grid.last) continue;
             const { column, row } = cellOf(grid, byte);
-            out[row * grid.columns + column]! += values[i]!;
+            out[row * grid.columns + column] += values[i];
         }
         return out;
     }
     // Coarser answers: each cell of the picture shows the one that it lies in.
     for (let i = 0; i < out.length; i++) {
         const bytes = bytesOf(grid, { column: i % grid.columns, row: Math.floor(i / grid.columns) });
-        if (bytes && bytes[0] >= first) out[i]! += values[Math.floor((bytes[0] - first) / cellBytes)] ?? 0;
+        if (bytes && bytes[0] >= first) out[i] += values[Math.floor((bytes[0] - first) / cellBytes)] ?? 0;
     }
     return out;
 }
 
 // Zoomed by a factor around a byte, inside the region, in whole rows.
-export function zoomed(first: number, last: number, around: number, factor: number, region: { first: number; last: number }, quantum: number): [number, number] {
-    const whole = region.last - region.first + 1, size = last - first + 1;
+export function zoomed(
+    first: number,
+    last: number,
+    around: number,
+    factor: number,
+    region: { first: number; last: number },
+    quantum: number,
+): [number, number] {
+    const whole = region.last - region.first + 1,
+        size = last - first + 1;
     const least = Math.min(whole, quantum * 16);
     const next = Math.min(whole, Math.max(least, Math.ceil((size * factor) / quantum) * quantum));
     const share = (around - first) / size;

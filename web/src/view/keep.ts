@@ -16,13 +16,21 @@ export async function firstLaunch(source: Source, run: RunInfo): Promise<number 
     return rows[0]?.launch ?? null;
 }
 
-export function repair(state: State, run: RunInfo, launch: LaunchInfo): { change: Partial<State> | null; problems: string[] } {
-    const change: Partial<State> = {}, problems: string[] = [];
+export function repair(
+    state: State,
+    run: RunInfo,
+    launch: LaunchInfo,
+): { change: Partial<State> | null; problems: string[] } {
+    const change: Partial<State> = {},
+        problems: string[] = [];
     const gone = (what: string) => problems.push(`${what} does not exist in launch ${launch.launch}; it was ignored.`);
-    const sites = new Set(run.sites.map((site) => site.site)), sources = new Set(run.sources.map((source) => source.source));
+    const sites = new Set(run.sites.map((site) => site.site)),
+        sources = new Set(run.sources.map((source) => source.source));
     const filter = { ...state.filter };
     const keepSites = filter.sites.filter((site) => sites.has(site) || (gone(`Site ${site} of the filter`), false));
-    const keepLines = filter.lines.filter((line) => sources.has(line.source) || (gone(`Line ${line.line} of source ${line.source}`), false));
+    const keepLines = filter.lines.filter(
+        (line) => sources.has(line.source) || (gone(`Line ${line.line} of source ${line.source}`), false),
+    );
     if (keepSites.length !== filter.sites.length || keepLines.length !== filter.lines.length)
         change.filter = { ...filter, sites: keepSites, lines: keepLines };
     if (state.record !== null && state.record >= launch.records && !run.sampled) {
@@ -30,7 +38,11 @@ export function repair(state: State, run: RunInfo, launch: LaunchInfo): { change
         change.record = null;
         change.lane = null;
     }
-    const pins = run.sampled ? state.pins : state.pins.filter((pin) => pin.index === null || pin.index < launch.records || (gone(`Pinned record ${pin.index}`), false));
+    const pins = run.sampled
+        ? state.pins
+        : state.pins.filter(
+              (pin) => pin.index === null || pin.index < launch.records || (gone(`Pinned record ${pin.index}`), false),
+          );
     if (pins.length !== state.pins.length) change.pins = pins;
     if (state.source !== null && !sources.has(state.source)) {
         gone(`Source ${state.source}`);

@@ -34,7 +34,8 @@ export interface Model {
     hover: Store<Hover | null>;
     selected: One | null;
     pinned: (One | null)[]; // as state.pins; null: bytes, or on its way
-    head: { total: number | null; page: Records | null; error: string | null; retry: () => void }; // the first page that the filter lets through
+    // The first page that the filter lets through.
+    head: { total: number | null; page: Records | null; error: string | null; retry: () => void };
     findings: FindingRow[] | null; // of the launch or of the run, as the state says
 }
 
@@ -43,9 +44,10 @@ export const useModel = (): Model => useContext(ModelContext)!;
 
 export const kindOf = (model: Model, site: number): OperationKind => model.sites.get(site)?.kind ?? "load";
 export const widthOf = (model: Model, site: number): number => model.sites.get(site)?.width ?? 1;
-export const kindColour = (theme: Theme, kind: OperationKind): string => theme.palette[{ load: 0, store: 1, atomic: 3 }[kind]]!;
-export const readColour = (theme: Theme) => theme.palette[0]!;
-export const writeColour = (theme: Theme) => theme.palette[1]!;
+export const kindColour = (theme: Theme, kind: OperationKind): string =>
+    theme.palette[{ load: 0, store: 1, atomic: 3 }[kind]];
+export const readColour = (theme: Theme) => theme.palette[0];
+export const writeColour = (theme: Theme) => theme.palette[1];
 
 export function operationText(model: Model, one: One): string {
     const site = model.sites.get(one.site);
@@ -55,12 +57,17 @@ export function operationText(model: Model, one: One): string {
 export function laneText(model: Model, one: One, lane: number): string {
     const width = widthOf(model, one.site);
     if (!isActive(one.mask, lane)) return `lane ${lane}: not active`;
-    return `lane ${lane}: ${operationText(model, one)} at ${addressText(model.launch, one.space, one.addresses[lane]!)} ` +
-        `(0x${one.addresses[lane]!.toString(16)}–0x${(one.addresses[lane]! + width - 1).toString(16)})`;
+    return (
+        `lane ${lane}: ${operationText(model, one)} at ${addressText(model.launch, one.space, one.addresses[lane])} ` +
+        `(0x${one.addresses[lane].toString(16)}–0x${(one.addresses[lane] + width - 1).toString(16)})`
+    );
 }
 
 export function recordText(model: Model, one: One): string {
-    return `record ${one.index}: ${operationText(model, one)}, ${one.space}, CTA ${one.cta}, warp ${one.warp}, ${placeText(model.run, model.sites.get(one.site))}`;
+    return (
+        `record ${one.index}: ${operationText(model, one)}, ${one.space}, CTA ${one.cta}, warp ${one.warp}, ` +
+        `${placeText(model.run, model.sites.get(one.site))}`
+    );
 }
 
 // Marked byte ranges of a space: of what the pointer is at, the selected record, the pins.
@@ -73,16 +80,19 @@ export interface Mark {
 }
 
 export function lanesMarks(model: Model, one: One, lane: number | null, label: string, kind: Mark["kind"]): Mark[] {
-    const width = widthOf(model, one.site), marks: Mark[] = [];
+    const width = widthOf(model, one.site),
+        marks: Mark[] = [];
     for (let i = 0; i < 32; i++)
         if (isActive(one.mask, i) && (lane === null || lane === i))
-            marks.push({ first: one.addresses[i]!, last: one.addresses[i]! + width - 1, label, kind, lane: i });
+            marks.push({ first: one.addresses[i], last: one.addresses[i] + width - 1, label, kind, lane: i });
     return marks;
 }
 
 // The bytes of a pin, with their space; none while its record is on its way.
 export function pinMarks(model: Model, i: number): (Mark & { space: Space })[] {
-    const pin = model.state.pins[i]!, one = model.pinned[i], label = pinLetter(i);
+    const pin = model.state.pins[i],
+        one = model.pinned[i],
+        label = pinLetter(i);
     if (pin.bytes) return [{ ...pin.bytes, label, kind: "pin", lane: null }];
     return one ? lanesMarks(model, one, pin.lane, label, "pin").map((mark) => ({ ...mark, space: one.space })) : [];
 }
@@ -98,10 +108,12 @@ export function lettersOn(model: Model, one: One): Map<number, string> {
 
 // Shared memory is each CTA's own: marks say offsets in its window.
 export function marksOf(model: Model, space: Space): Mark[] {
-    const { state, selected, pinned } = model, marks: Mark[] = [];
+    const { state, selected, pinned } = model,
+        marks: Mark[] = [];
     if (selected?.space === space) marks.push(...lanesMarks(model, selected, null, "", "selected"));
     pinned.forEach((_, i) => marks.push(...pinMarks(model, i).filter((mark) => mark.space === space)));
-    if (state.bytes?.space === space) marks.push({ first: state.bytes.first, last: state.bytes.last, label: "", kind: "bytes", lane: null });
+    if (state.bytes?.space === space)
+        marks.push({ first: state.bytes.first, last: state.bytes.last, label: "", kind: "bytes", lane: null });
     const hover = model.hover.get();
     if (hover?.record?.space === space) marks.push(...lanesMarks(model, hover.record, hover.lane, "", "hover"));
     return marks;

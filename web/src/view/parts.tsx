@@ -19,23 +19,36 @@ export function Empty({ title, children }: { title: string; children?: Component
 // Of a launch without accesses: not recorded, or lost.
 export function Unrecorded() {
     const { unreadable } = useModel().launch;
-    if (unreadable) return <Empty title="The accesses of this launch cannot be read.">The file is damaged: the warnings (⚠, above) name the file and the position.</Empty>;
+    if (unreadable)
+        return (
+            <Empty title="The accesses of this launch cannot be read.">
+                The file is damaged: the warnings (⚠, above) name the file and the position.
+            </Empty>
+        );
     return <Empty title="No accesses were recorded for this launch." />;
 }
 
 // What a filter that lets nothing through looks like.
 export function NothingLeft({ what }: { what: string }) {
     const model = useModel();
-    if (!isFiltered(model.state.filter)) return model.launch.spaces.length ? <Empty title={`This launch has no ${what}.`} /> : <Unrecorded />;
+    if (!isFiltered(model.state.filter))
+        return model.launch.spaces.length ? <Empty title={`This launch has no ${what}.`} /> : <Unrecorded />;
     return (
         <Empty title={`No ${what} match the filter.`}>
-            <button class="primary" onClick={() => model.set({ filter: NO_FILTER })}>Clear the filter</button>
+            <button class="primary" onClick={() => model.set({ filter: NO_FILTER })}>
+                Clear the filter
+            </button>
         </Empty>
     );
 }
 
 export function Failed({ answer }: { answer: Pick<Answer<unknown>, "error" | "retry"> }) {
-    return <Empty title="The data could not be read."><p>{answer.error}</p><button onClick={answer.retry}>Try again</button></Empty>;
+    return (
+        <Empty title="The data could not be read.">
+            <p>{answer.error}</p>
+            <button onClick={answer.retry}>Try again</button>
+        </Empty>
+    );
 }
 
 // The head of a view: what it is about on the left, its controls on the right.
@@ -48,13 +61,28 @@ export function Head({ children, tools }: { children?: ComponentChildren; tools?
     );
 }
 
-export function Choice<T extends string>({ label, value, options, onChoose }: {
-    label: string; value: T; options: [T, string][]; onChoose: (value: T) => void;
+export function Choice<T extends string>({
+    label,
+    value,
+    options,
+    onChoose,
+}: {
+    label: string;
+    value: T;
+    options: [T, string][];
+    onChoose: (value: T) => void;
 }) {
     return (
         <div class="choice" role="radiogroup" aria-label={label}>
             {options.map(([key, text]) => (
-                <button role="radio" aria-checked={key === value} class={key === value ? "on" : ""} onClick={() => onChoose(key)}>{text}</button>
+                <button
+                    role="radio"
+                    aria-checked={key === value}
+                    class={key === value ? "on" : ""}
+                    onClick={() => onChoose(key)}
+                >
+                    {text}
+                </button>
             ))}
         </div>
     );
@@ -62,12 +90,23 @@ export function Choice<T extends string>({ label, value, options, onChoose }: {
 
 // A part of a whole as a thin bar behind its text.
 export function Share({ value, children, tone }: { value: number; children: ComponentChildren; tone?: string }) {
-    return <span class={`bar ${tone ?? ""}`} style={{ "--part": `${Math.max(0, Math.min(1, value)) * 100}%` }}>{children}</span>;
+    return (
+        <span class={`bar ${tone ?? ""}`} style={{ "--part": `${Math.max(0, Math.min(1, value)) * 100}%` }}>
+            {children}
+        </span>
+    );
 }
 
 // How well the traffic was used, and how alarming that is.
-export function efficiency(row: { sectors: number; idealSectors: number; wavefronts: number; idealWavefronts: number }): number | null {
-    const moved = row.sectors + row.wavefronts, ideal = row.idealSectors + row.idealWavefronts;
+export function efficiency(row: {
+    sectors: number;
+    idealSectors: number;
+    wavefronts: number;
+    idealWavefronts: number;
+}): number | null {
+    const moved = row.sectors + row.wavefronts,
+        ideal = row.idealSectors + row.idealWavefronts;
     return moved ? Math.min(1, ideal / moved) : null;
 }
-export const toneOf = (share: number | null) => (share === null ? "" : share >= 0.8 ? "good" : share >= 0.4 ? "fair" : "poor");
+export const toneOf = (share: number | null) =>
+    share === null ? "" : share >= 0.8 ? "good" : share >= 0.4 ? "fair" : "poor";

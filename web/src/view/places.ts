@@ -17,7 +17,8 @@ export function pointText(linear: number, extent: Extent): string {
     const dimensions = extent[2] > 1 ? 3 : extent[1] > 1 ? 2 : 1;
     return dimensions === 1 ? `${linear}` : `(${point.slice(0, dimensions).join(", ")})`;
 }
-export const extentText = (extent: Extent) => (extent[2] > 1 ? extent : extent[1] > 1 ? extent.slice(0, 2) : extent.slice(0, 1)).join("×");
+export const extentText = (extent: Extent) =>
+    (extent[2] > 1 ? extent : extent[1] > 1 ? extent.slice(0, 2) : extent.slice(0, 1)).join("×");
 
 // Lanes of a warp that have a thread.
 export function liveLanes(launch: LaunchRow, warp: number): number {
@@ -27,10 +28,11 @@ export function liveLanes(launch: LaunchRow, warp: number): number {
 
 // That holds the byte, by bisection: allocations are sorted by address.
 export function allocationAt(launch: LaunchInfo, address: number): Allocation | null {
-    let low = 0, high = launch.allocations.length;
+    let low = 0,
+        high = launch.allocations.length;
     while (low < high) {
         const middle = (low + high) >> 1;
-        if (launch.allocations[middle]!.address <= address) low = middle + 1;
+        if (launch.allocations[middle].address <= address) low = middle + 1;
         else high = middle;
     }
     const found = launch.allocations[low - 1];
@@ -40,16 +42,23 @@ export function allocationAt(launch: LaunchInfo, address: number): Allocation | 
 // Of shared memory the variable that holds the byte of a CTA's window.
 export function ownerOf(launch: LaunchInfo, space: Space, address: number): Allocation | null {
     if (space === "global") return allocationAt(launch, address);
-    return (space === "shared" && launch.shared.find((a) => address >= a.address && address < a.address + a.size)) || null;
+    return (
+        (space === "shared" && launch.shared.find((a) => address >= a.address && address < a.address + a.size)) || null
+    );
 }
 
-export const allocationName = (allocation: Allocation) => allocation.variable ?? allocation.declaration ?? `${allocation.kind} at ${hex(allocation.address)}`;
+export const allocationName = (allocation: Allocation) =>
+    allocation.variable ?? allocation.declaration ?? `${allocation.kind} at ${hex(allocation.address)}`;
 
 // 'in[1043]', 'in + 4172 B', 'tile[33]', 'shared + 128 B' or the bare address.
 export function addressText(launch: LaunchInfo, space: Space, address: number): string {
     const allocation = ownerOf(launch, space, address);
-    if (!allocation) return space === "global" ? `${hex(address)}, outside every allocation` : `${space} + ${address.toLocaleString("en-US")} B`;
-    const offset = address - allocation.address, element = allocation.elementBytes;
+    if (!allocation)
+        return space === "global"
+            ? `${hex(address)}, outside every allocation`
+            : `${space} + ${address.toLocaleString("en-US")} B`;
+    const offset = address - allocation.address,
+        element = allocation.elementBytes;
     if (!element) return `${allocationName(allocation)} + ${offset.toLocaleString("en-US")} B`;
     const rest = offset % element;
     return `${allocationName(allocation)}[${Math.floor(offset / element)}]${rest ? ` + ${rest} B` : ""}`;

@@ -23,13 +23,22 @@ export interface One {
 export function recordAt(records: Records, i: number): One {
     const bytes = records.valueBytes * 32;
     return {
-        index: records.index[i]!, cta: records.cta[i]!, warp: records.warp[i]!, site: records.site[i]!,
-        space: SPACE_CODES[records.space[i]!] ?? "global", mask: records.mask[i]!,
+        index: records.index[i],
+        cta: records.cta[i],
+        warp: records.warp[i],
+        site: records.site[i],
+        space: SPACE_CODES[records.space[i]] ?? "global",
+        mask: records.mask[i],
         addresses: records.addresses.subarray(32 * i, 32 * i + 32),
-        values: records.values && bytes && (records.hasValues?.[i] ?? 1) ? records.values.subarray(bytes * i, bytes * i + bytes) : null,
+        values:
+            records.values && bytes && (records.hasValues?.[i] ?? 1)
+                ? records.values.subarray(bytes * i, bytes * i + bytes)
+                : null,
         valueBytes: records.valueBytes,
-        sectors: records.sectors[i]!, idealSectors: records.idealSectors[i]!,
-        wavefronts: records.wavefronts[i]!, idealWavefronts: records.idealWavefronts[i]!,
+        sectors: records.sectors[i],
+        idealSectors: records.idealSectors[i],
+        wavefronts: records.wavefronts[i],
+        idealWavefronts: records.idealWavefronts[i],
     };
 }
 
@@ -41,7 +50,12 @@ export function valueOf(one: One, lane: number, width: number): Uint8Array | nul
 }
 
 // Unfiltered, a record stands at its index, unless a page holds a part of the launch.
-export async function fetchOne(source: Source, launch: number, index: number, signal?: AbortSignal): Promise<One | null> {
+export async function fetchOne(
+    source: Source,
+    launch: number,
+    index: number,
+    signal?: AbortSignal,
+): Promise<One | null> {
     let records = await source.records(launch, NO_FILTER, index, 1, signal);
     if (records.index[0] !== index) {
         const at = await source.position(launch, NO_FILTER, index, signal);
@@ -63,7 +77,12 @@ export class RecordPages {
     private asked = new Map<number, AbortController>();
     private closed = false;
 
-    constructor(private source: Source, readonly launch: number, readonly filter: Filter, private arrived: () => void) {}
+    constructor(
+        private source: Source,
+        readonly launch: number,
+        readonly filter: Filter,
+        private arrived: () => void,
+    ) {}
 
     // The first page, which somebody else has asked for.
     begin(records: Records): void {
@@ -74,7 +93,8 @@ export class RecordPages {
     // Of the rows [from, to), those at hand; asks for the others.
     want(from: number, to: number): void {
         if (this.closed) return;
-        const first = Math.floor(from / PAGE), last = Math.floor(Math.max(from, to - 1) / PAGE);
+        const first = Math.floor(from / PAGE),
+            last = Math.floor(Math.max(from, to - 1) / PAGE);
         for (const [page, control] of this.asked)
             if (page < first || page > last) {
                 control.abort();
@@ -91,26 +111,30 @@ export class RecordPages {
     private ask(page: number): void {
         const control = new AbortController();
         this.asked.set(page, control);
-        counted(this.source.records(this.launch, this.filter, page * PAGE, PAGE, control.signal)).then((records) => {
-            if (control.signal.aborted) return;
-            this.asked.delete(page);
-            this.total = records.total;
-            this.pages.set(page, records);
-            for (const old of this.pages.keys()) {
-                if (this.pages.size <= KEPT_PAGES) break;
-                this.pages.delete(old);
-            }
-            this.error = null;
-            this.arrived();
-        }, (error) => {
-            if (control.signal.aborted) return;
-            this.asked.delete(page);
-            this.error = messageOf(error);
-            this.arrived();
-        });
+        counted(this.source.records(this.launch, this.filter, page * PAGE, PAGE, control.signal)).then(
+            (records) => {
+                if (control.signal.aborted) return;
+                this.asked.delete(page);
+                this.total = records.total;
+                this.pages.set(page, records);
+                for (const old of this.pages.keys()) {
+                    if (this.pages.size <= KEPT_PAGES) break;
+                    this.pages.delete(old);
+                }
+                this.error = null;
+                this.arrived();
+            },
+            (error) => {
+                if (control.signal.aborted) return;
+                this.asked.delete(page);
+                this.error = messageOf(error);
+                this.arrived();
+            },
+        );
     }
     at(row: number): One | null {
-        const page = this.pages.get(Math.floor(row / PAGE)), i = row % PAGE;
+        const page = this.pages.get(Math.floor(row / PAGE)),
+            i = row % PAGE;
         return page && i < page.index.length ? recordAt(page, i) : null;
     }
     close(): void {

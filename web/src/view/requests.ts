@@ -6,7 +6,10 @@
 // and a phase takes as many *wavefronts* as its busiest bank has distinct words. Lanes on the same
 // word do not conflict. Loads whose lanes have one address in pairs go in phases twice as large.
 
-export const LANES = 32, BANKS = 32, SECTOR_BYTES = 32, LINE_BYTES = 128;
+export const LANES = 32,
+    BANKS = 32,
+    SECTOR_BYTES = 32,
+    LINE_BYTES = 128;
 
 export interface Word {
     word: number; // address / bank width
@@ -36,37 +39,56 @@ export function lanesOf(mask: number): number[] {
 
 function inPairs(addresses: ArrayLike<number>, mask: number, step: number): boolean {
     for (let lane = 0; lane < LANES; lane++)
-        if (isActive(mask, lane) && isActive(mask, lane | step) && addresses[lane] !== addresses[lane | step]) return false;
+        if (isActive(mask, lane) && isActive(mask, lane | step) && addresses[lane] !== addresses[lane | step])
+            return false;
     return true;
 }
 
-function phaseLanes(addresses: ArrayLike<number>, mask: number, width: number, bankBytes: number, loads: boolean): number {
+function phaseLanes(
+    addresses: ArrayLike<number>,
+    mask: number,
+    width: number,
+    bankBytes: number,
+    loads: boolean,
+): number {
     if (width <= 4) return 32;
     const lanes = width <= 8 ? 16 : 8;
     return loads && bankBytes === 4 && (inPairs(addresses, mask, 1) || inPairs(addresses, mask, 2)) ? 2 * lanes : lanes;
 }
 
 // `addresses` has 32 elements; those of inactive lanes do not matter. loads: neither a store nor an atomic.
-export function bankCost(addresses: ArrayLike<number>, mask: number, width: number, bankBytes: number, loads: boolean): BankCost {
-    const phases: Phase[] = [], step = phaseLanes(addresses, mask, width, bankBytes, loads);
+export function bankCost(
+    addresses: ArrayLike<number>,
+    mask: number,
+    width: number,
+    bankBytes: number,
+    loads: boolean,
+): BankCost {
+    const phases: Phase[] = [],
+        step = phaseLanes(addresses, mask, width, bankBytes, loads);
     for (let first = 0; first < LANES; first += step) {
-        const words = new Map<number, Word>(), perBank = new Array<number>(BANKS).fill(0);
+        const words = new Map<number, Word>(),
+            perBank = new Array<number>(BANKS).fill(0);
         for (let lane = first; lane < first + step; lane++) {
             if (!isActive(mask, lane)) continue;
-            const last = Math.floor((addresses[lane]! + width - 1) / bankBytes);
-            for (let word = Math.floor(addresses[lane]! / bankBytes); word <= last; word++) {
+            const last = Math.floor((addresses[lane] + width - 1) / bankBytes);
+            for (let word = Math.floor(addresses[lane] / bankBytes); word <= last; word++) {
                 const have = words.get(word);
                 if (have) have.lanes.push(lane);
                 else {
                     words.set(word, { word, bank: word % BANKS, lanes: [lane] });
-                    perBank[word % BANKS]!++;
+                    perBank[word % BANKS]++;
                 }
             }
         }
         if (!words.size) continue;
         phases.push({
-            first, lanes: step, words: [...words.values()].sort((a, b) => a.word - b.word), perBank,
-            ways: Math.max(...perBank), ideal: Math.ceil(words.size / BANKS),
+            first,
+            lanes: step,
+            words: [...words.values()].sort((a, b) => a.word - b.word),
+            perBank,
+            ways: Math.max(...perBank),
+            ideal: Math.ceil(words.size / BANKS),
         });
     }
     return {
@@ -86,8 +108,8 @@ export interface Unit {
 export function unitsOf(addresses: ArrayLike<number>, mask: number, width: number, unitBytes: number): Unit[] {
     const units = new Map<number, Unit>();
     for (const lane of lanesOf(mask)) {
-        const last = Math.floor((addresses[lane]! + width - 1) / unitBytes);
-        for (let unit = Math.floor(addresses[lane]! / unitBytes); unit <= last; unit++) {
+        const last = Math.floor((addresses[lane] + width - 1) / unitBytes);
+        for (let unit = Math.floor(addresses[lane] / unitBytes); unit <= last; unit++) {
             const have = units.get(unit);
             if (have) have.lanes.push(lane);
             else units.set(unit, { unit, lanes: [lane] });
@@ -118,10 +140,10 @@ export function layoutText(addresses: ArrayLike<number>, mask: number, width: nu
     const lanes = lanesOf(mask);
     if (!lanes.length) return "no lane active";
     if (lanes.length === 1) return "a single lane";
-    const stride = (addresses[lanes[1]!]! - addresses[lanes[0]!]!) / (lanes[1]! - lanes[0]!);
-    const constant = lanes.every((lane) => addresses[lane]! - addresses[lanes[0]!]! === stride * (lane - lanes[0]!));
+    const stride = (addresses[lanes[1]] - addresses[lanes[0]]) / (lanes[1] - lanes[0]);
+    const constant = lanes.every((lane) => addresses[lane] - addresses[lanes[0]] === stride * (lane - lanes[0]));
     if (!constant) {
-        const same = new Set(lanes.map((lane) => addresses[lane]!)).size;
+        const same = new Set(lanes.map((lane) => addresses[lane])).size;
         return same < lanes.length ? `irregular, ${same} distinct addresses` : "irregular";
     }
     if (stride === 0) return "uniform: every lane at one address";

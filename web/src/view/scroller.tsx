@@ -10,17 +10,27 @@ export interface Rows {
     shown: number; // whole rows that fit
 }
 
-export function Scroller({ total, rowHeight, head, goTo, children }: {
+export function Scroller({
+    total,
+    rowHeight,
+    head,
+    goTo,
+    children,
+}: {
     total: number;
     rowHeight: number;
     head: number; // height above the rows
     goTo: { row: number; round: number } | null; // to bring into sight
     children: (rows: Rows) => ComponentChildren;
 }) {
-    const bar = useRef<HTMLDivElement>(null), place = useRef<HTMLDivElement>(null);
-    const [top, setTop] = useState(0), [height, setHeight] = useState(0);
-    const inside = Math.max(0, height - head), shown = Math.max(1, Math.floor(inside / rowHeight));
-    const highest = Math.max(0, total - shown), tall = Math.min(TALLEST, total * rowHeight);
+    const bar = useRef<HTMLDivElement>(null),
+        place = useRef<HTMLDivElement>(null);
+    const [top, setTop] = useState(0),
+        [height, setHeight] = useState(0);
+    const inside = Math.max(0, height - head),
+        shown = Math.max(1, Math.floor(inside / rowHeight));
+    const highest = Math.max(0, total - shown),
+        tall = Math.min(TALLEST, total * rowHeight);
     const scale = highest > 0 ? Math.max(1, tall - shown * rowHeight) / highest : 0; // pixels of the bar for a row
     const ours = useRef(-1);
     const at = Math.min(top, highest);
@@ -43,17 +53,24 @@ export function Scroller({ total, rowHeight, head, goTo, children }: {
         ours.current = bar.current.scrollTop;
     }, [at, scale, height]);
     useEffect(() => {
-        if (goTo && height && (goTo.row < at || goTo.row >= Math.floor(at) + shown)) move(goTo.row - Math.floor(shown / 2));
+        if (goTo && height && (goTo.row < at || goTo.row >= Math.floor(at) + shown))
+            move(goTo.row - Math.floor(shown / 2));
     }, [goTo?.row, goTo?.round, height > 0]);
     const wheel = useRef((_: WheelEvent) => undefined as void);
     wheel.current = (event: WheelEvent) => {
         if (event.ctrlKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) return;
         event.preventDefault();
-        const pixels = event.deltaMode === 1 ? event.deltaY * rowHeight : event.deltaMode === 2 ? event.deltaY * inside : event.deltaY;
+        const pixels =
+            event.deltaMode === 1
+                ? event.deltaY * rowHeight
+                : event.deltaMode === 2
+                  ? event.deltaY * inside
+                  : event.deltaY;
         move(Math.round(at + (Math.abs(pixels) < rowHeight ? Math.sign(pixels) : pixels / rowHeight)));
     };
     useEffect(() => {
-        const element = place.current!, turn = (event: WheelEvent) => wheel.current(event);
+        const element = place.current!,
+            turn = (event: WheelEvent) => wheel.current(event);
         element.addEventListener("wheel", turn, { passive: false });
         return () => element.removeEventListener("wheel", turn);
     }, []);
@@ -61,12 +78,18 @@ export function Scroller({ total, rowHeight, head, goTo, children }: {
         <div class="scroller" ref={place}>
             <div class="rows">{height > 0 && children({ top: Math.floor(at), shown: shown + 1 })}</div>
             {total > shown && (
-                <div class="scrollbar" ref={bar} tabIndex={-1} style={{ marginTop: `${head}px` }} onScroll={(event) => {
-                    const now = event.currentTarget.scrollTop;
-                    if (now === ours.current || !scale) return;
-                    ours.current = now;
-                    setTop(Math.round(now / scale));
-                }}>
+                <div
+                    class="scrollbar"
+                    ref={bar}
+                    tabIndex={-1}
+                    style={{ marginTop: `${head}px` }}
+                    onScroll={(event) => {
+                        const now = event.currentTarget.scrollTop;
+                        if (now === ours.current || !scale) return;
+                        ours.current = now;
+                        setTop(Math.round(now / scale));
+                    }}
+                >
                     <div style={{ height: `${tall + (inside - shown * rowHeight)}px` }} />
                 </div>
             )}

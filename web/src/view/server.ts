@@ -2,7 +2,25 @@
 // is likely to want again are kept; `run()` forgets them, since it is asked when the run has changed.
 import type { Memory } from "../data";
 import { decodeColumns, type Columns } from "./columns";
-import type { Conflict, Density, Diff, Filter, FindingRow, Group, GroupBy, LaunchInfo, LaunchRow, LineRow, Order, Records, RunInfo, Source, Space, TimelineRow, Touch } from "./source";
+import type {
+    Conflict,
+    Density,
+    Diff,
+    Filter,
+    FindingRow,
+    Group,
+    GroupBy,
+    LaunchInfo,
+    LaunchRow,
+    LineRow,
+    Order,
+    Records,
+    RunInfo,
+    Source,
+    Space,
+    TimelineRow,
+    Touch,
+} from "./source";
 
 type Query = { [key: string]: string | number | null | undefined };
 
@@ -10,7 +28,8 @@ const KEPT = 100;
 
 // A filter as the server reads it; parts that let everything through are left out.
 export function filterQuery(filter: Filter): Query {
-    const ranges = (list: [number, number][]) => list.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
+    const ranges = (list: [number, number][]) =>
+        list.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
     return {
         ctas: ranges(filter.ctas) || null,
         warps: ranges(filter.warps) || null,
@@ -33,10 +52,15 @@ export class ServerSource implements Source {
     constructor(private readonly base = "") {}
 
     private async fetch(question: string, query: Query, signal?: AbortSignal): Promise<Response> {
-        const texts = Object.entries(query).filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => [key, String(value)]);
+        const texts = Object.entries(query)
+            .filter(([, value]) => value !== null && value !== undefined)
+            .map(([key, value]) => [key, String(value)]);
         let response: Response;
         try {
-            response = await fetch(`${this.base}api/${question}?${new URLSearchParams(texts)}`, { signal, cache: "no-store" });
+            response = await fetch(`${this.base}api/${question}?${new URLSearchParams(texts)}`, {
+                signal,
+                cache: "no-store",
+            });
         } catch (error) {
             if (signal?.aborted) throw error;
             throw new Error("ctascope view no longer responds; restart it and open the address that it prints");
@@ -47,12 +71,18 @@ export class ServerSource implements Source {
             else if (this.state !== null && state !== this.state) this.told?.();
             return response;
         }
-        const told = await response.json().catch(() => null) as { error?: string } | null;
+        const told = (await response.json().catch(() => null)) as { error?: string } | null;
         throw new Error(told?.error ?? `the server answered ${response.status}`);
     }
 
-    private async ask<T>(question: string, query: Query, take: (response: Response) => Promise<T>, signal?: AbortSignal): Promise<T> {
-        const key = `${question} ${JSON.stringify(query)}`, known = this.kept.get(key);
+    private async ask<T>(
+        question: string,
+        query: Query,
+        take: (response: Response) => Promise<T>,
+        signal?: AbortSignal,
+    ): Promise<T> {
+        const key = `${question} ${JSON.stringify(query)}`,
+            known = this.kept.get(key);
         if (known !== undefined) {
             this.kept.delete(key); // the one used last goes last
             this.kept.set(key, known);
@@ -71,7 +101,12 @@ export class ServerSource implements Source {
         return this.ask(question, query, (response) => response.json() as Promise<T>, signal);
     }
 
-    private columns<T>(question: string, query: Query, make: (columns: Columns) => T, signal?: AbortSignal): Promise<T> {
+    private columns<T>(
+        question: string,
+        query: Query,
+        make: (columns: Columns) => T,
+        signal?: AbortSignal,
+    ): Promise<T> {
         return this.ask(question, query, async (response) => make(decodeColumns(await response.arrayBuffer())), signal);
     }
 
@@ -81,17 +116,31 @@ export class ServerSource implements Source {
 
     async run(): Promise<RunInfo> {
         this.kept.clear();
-        const run = await (await this.fetch("run", {})).json() as RunInfo;
+        const run = (await (await this.fetch("run", {})).json()) as RunInfo;
         if (run.otherRun !== null && !this.another) this.another = new ServerSource(`${this.base}other/`);
         return run;
     }
 
-    timeline(from: number, to: number, bins: number, signal?: AbortSignal): Promise<{ begin: number; end: number; rows: TimelineRow[] }> {
+    timeline(
+        from: number,
+        to: number,
+        bins: number,
+        signal?: AbortSignal,
+    ): Promise<{ begin: number; end: number; rows: TimelineRow[] }> {
         const start = Math.max(0, Math.floor(from));
-        return this.json("timeline", { from: start, to: Math.max(start + 1, Math.ceil(to)), bins: Math.max(1, Math.floor(bins)) }, signal);
+        return this.json(
+            "timeline",
+            { from: start, to: Math.max(start + 1, Math.ceil(to)), bins: Math.max(1, Math.floor(bins)) },
+            signal,
+        );
     }
 
-    launches(search: string, from: number, count: number, signal?: AbortSignal): Promise<{ total: number; rows: LaunchRow[] }> {
+    launches(
+        search: string,
+        from: number,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: LaunchRow[] }> {
         return this.json("launches", { search, from, count }, signal);
     }
 
@@ -108,32 +157,92 @@ export class ServerSource implements Source {
     }
 
     async position(launch: number, filter: Filter, index: number, signal?: AbortSignal): Promise<number> {
-        return (await this.json<{ position: number }>("position", { launch, ...filterQuery(filter), index }, signal)).position;
+        return (await this.json<{ position: number }>("position", { launch, ...filterQuery(filter), index }, signal))
+            .position;
     }
 
-    groups(launch: number, filter: Filter, by: GroupBy, count: number, signal?: AbortSignal): Promise<{ total: number; rows: Group[] }> {
+    groups(
+        launch: number,
+        filter: Filter,
+        by: GroupBy,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: Group[] }> {
         return this.json("groups", { launch, ...filterQuery(filter), by, count }, signal);
     }
 
-    density(launch: number, filter: Filter, space: Space, first: number, last: number, cells: number, signal?: AbortSignal): Promise<Density> {
-        return this.columns("density", { launch, ...filterQuery(filter), space, first, last, cells }, ({ numbers, columns }) => ({
-            space, first: numbers[0]!, cellBytes: numbers[1]!, reads: columns[0] as Float64Array, writes: columns[1] as Float64Array,
-        }), signal);
+    density(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        first: number,
+        last: number,
+        cells: number,
+        signal?: AbortSignal,
+    ): Promise<Density> {
+        return this.columns(
+            "density",
+            { launch, ...filterQuery(filter), space, first, last, cells },
+            ({ numbers, columns }) => ({
+                space,
+                first: numbers[0],
+                cellBytes: numbers[1],
+                reads: columns[0] as Float64Array,
+                writes: columns[1] as Float64Array,
+            }),
+            signal,
+        );
     }
 
-    touching(launch: number, filter: Filter, space: Space, first: number, last: number, count: number, signal?: AbortSignal): Promise<{ total: number; rows: Touch[] }> {
+    touching(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        first: number,
+        last: number,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: Touch[] }> {
         return this.json("touching", { launch, ...filterQuery(filter), space, first, last, count }, signal);
     }
 
-    conflicts(launch: number, filter: Filter, space: Space, count: number, signal?: AbortSignal): Promise<{ total: number; rows: Conflict[] }> {
+    conflicts(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: Conflict[] }> {
         return this.json("conflicts", { launch, ...filterQuery(filter), space, count }, signal);
     }
 
-    order(launch: number, filter: Filter, space: Space, first: number, last: number, fromRecord: number, toRecord: number, columns: number, rows: number, signal?: AbortSignal): Promise<Order> {
-        return this.columns("order", { launch, ...filterQuery(filter), space, first, last, fromRecord, toRecord, columns, rows }, ({ numbers, columns: counts }) => ({
-            columns: numbers[0]!, rows: numbers[1]!, firstRecord: numbers[2]!, lastRecord: numbers[3]!, first: numbers[4]!, last: numbers[5]!,
-            reads: counts[0] as Uint32Array, writes: counts[1] as Uint32Array,
-        }), signal);
+    order(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        first: number,
+        last: number,
+        fromRecord: number,
+        toRecord: number,
+        columns: number,
+        rows: number,
+        signal?: AbortSignal,
+    ): Promise<Order> {
+        return this.columns(
+            "order",
+            { launch, ...filterQuery(filter), space, first, last, fromRecord, toRecord, columns, rows },
+            ({ numbers, columns: counts }) => ({
+                columns: numbers[0],
+                rows: numbers[1],
+                firstRecord: numbers[2],
+                lastRecord: numbers[3],
+                first: numbers[4],
+                last: numbers[5],
+                reads: counts[0] as Uint32Array,
+                writes: counts[1] as Uint32Array,
+            }),
+            signal,
+        );
     }
 
     source(source: number): Promise<string> {
@@ -164,7 +273,7 @@ export class ServerSource implements Source {
 export function recordsOf({ numbers, columns }: Columns): Records {
     const values = columns[11] as Uint8Array;
     return {
-        total: numbers[0]!,
+        total: numbers[0],
         index: columns[0] as Float64Array,
         cta: columns[1] as Uint32Array,
         warp: columns[2] as Uint16Array,
@@ -178,6 +287,6 @@ export function recordsOf({ numbers, columns }: Columns): Records {
         idealWavefronts: columns[10] as Uint16Array,
         values: numbers[1] ? values : null,
         hasValues: columns[12] as Uint8Array,
-        valueBytes: numbers[1]!,
+        valueBytes: numbers[1],
     };
 }

@@ -255,20 +255,69 @@ export interface Source {
     run(): Promise<RunInfo>;
     // Calls it when an answer was made from other files than those of `run()`.
     onChange?(told: () => void): void;
-    timeline(from: number, to: number, bins: number, signal?: AbortSignal): Promise<{ begin: number; end: number; rows: TimelineRow[] }>;
+    timeline(
+        from: number,
+        to: number,
+        bins: number,
+        signal?: AbortSignal,
+    ): Promise<{ begin: number; end: number; rows: TimelineRow[] }>;
     // Those whose kernel or number matches `search`, a page of them.
-    launches(search: string, from: number, count: number, signal?: AbortSignal): Promise<{ total: number; rows: LaunchRow[] }>;
+    launches(
+        search: string,
+        from: number,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: LaunchRow[] }>;
     // The launch and those before and after it: numbers of launches have gaps, and ranks have theirs apart.
     neighbours(launch: number): Promise<LaunchRow[]>;
     launch(launch: number, signal?: AbortSignal): Promise<LaunchInfo>;
     records(launch: number, filter: Filter, from: number, count: number, signal?: AbortSignal): Promise<Records>;
     // Where record `index` stands among those that the filter lets through; -1: it does not.
     position(launch: number, filter: Filter, index: number, signal?: AbortSignal): Promise<number>;
-    groups(launch: number, filter: Filter, by: GroupBy, count: number, signal?: AbortSignal): Promise<{ total: number; rows: Group[] }>;
-    density(launch: number, filter: Filter, space: Space, first: number, last: number, cells: number, signal?: AbortSignal): Promise<Density>;
-    touching(launch: number, filter: Filter, space: Space, first: number, last: number, count: number, signal?: AbortSignal): Promise<{ total: number; rows: Touch[] }>;
-    conflicts(launch: number, filter: Filter, space: Space, count: number, signal?: AbortSignal): Promise<{ total: number; rows: Conflict[] }>;
-    order(launch: number, filter: Filter, space: Space, first: number, last: number, fromRecord: number, toRecord: number, columns: number, rows: number, signal?: AbortSignal): Promise<Order>;
+    groups(
+        launch: number,
+        filter: Filter,
+        by: GroupBy,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: Group[] }>;
+    density(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        first: number,
+        last: number,
+        cells: number,
+        signal?: AbortSignal,
+    ): Promise<Density>;
+    touching(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        first: number,
+        last: number,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: Touch[] }>;
+    conflicts(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        count: number,
+        signal?: AbortSignal,
+    ): Promise<{ total: number; rows: Conflict[] }>;
+    order(
+        launch: number,
+        filter: Filter,
+        space: Space,
+        first: number,
+        last: number,
+        fromRecord: number,
+        toRecord: number,
+        columns: number,
+        rows: number,
+        signal?: AbortSignal,
+    ): Promise<Order>;
     source(source: number): Promise<string>;
     // Of one launch, or of the whole run.
     lines(source: number, launch: number | null, signal?: AbortSignal): Promise<LineRow[]>;

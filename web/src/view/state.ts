@@ -2,13 +2,32 @@
 // same. Passing things - what the pointer is at, what is on its way - are not in it.
 import type { Filter, GroupBy, OperationKind, Space } from "./source";
 
-export const VIEWS = ["findings", "source", "warps", "addresses", "banks", "sectors", "conflicts", "order", "communication", "diff"] as const;
+export const VIEWS = [
+    "findings",
+    "source",
+    "warps",
+    "addresses",
+    "banks",
+    "sectors",
+    "conflicts",
+    "order",
+    "communication",
+    "diff",
+] as const;
 export type ViewName = (typeof VIEWS)[number];
 // Those that other panes have nothing to add to.
 export const ALONE: ViewName[] = ["findings", "communication", "diff"];
 export const VIEW_TITLES: Record<ViewName, string> = {
-    findings: "Findings", source: "Source", warps: "Warps", addresses: "Addresses", banks: "Banks", sectors: "Sectors",
-    conflicts: "Conflicts", order: "Order", communication: "Communication", diff: "Diff",
+    findings: "Findings",
+    source: "Source",
+    warps: "Warps",
+    addresses: "Addresses",
+    banks: "Banks",
+    sectors: "Sectors",
+    conflicts: "Conflicts",
+    order: "Order",
+    communication: "Communication",
+    diff: "Diff",
 };
 export const VIEW_HINTS: Record<ViewName, string> = {
     findings: "performance and correctness problems, largest first",
@@ -73,27 +92,65 @@ export interface State {
     wholeRun: boolean; // source and findings of the run, not of the launch
 }
 
-export const NO_FILTER: Filter = { ctas: [], warps: [], sites: [], lines: [], kinds: [], space: null, range: null, partial: false };
+export const NO_FILTER: Filter = {
+    ctas: [],
+    warps: [],
+    sites: [],
+    lines: [],
+    kinds: [],
+    space: null,
+    range: null,
+    partial: false,
+};
 
 export function initialState(): State {
     return {
-        launch: null, view: "warps", second: "addresses", filter: NO_FILTER, record: null, lane: null, bytes: null, pins: [], source: null,
-        line: null, group: "line", window: null, shapes: {}, order: null, compare: null, time: null, split: 50, stacked: false, wholeRun: false,
+        launch: null,
+        view: "warps",
+        second: "addresses",
+        filter: NO_FILTER,
+        record: null,
+        lane: null,
+        bytes: null,
+        pins: [],
+        source: null,
+        line: null,
+        group: "line",
+        window: null,
+        shapes: {},
+        order: null,
+        compare: null,
+        time: null,
+        split: 50,
+        stacked: false,
+        wholeRun: false,
     };
 }
 
 export function isFiltered(filter: Filter): boolean {
-    return !!(filter.ctas.length || filter.warps.length || filter.sites.length || filter.lines.length || filter.kinds.length ||
-        filter.space || filter.range || filter.partial);
+    return !!(
+        filter.ctas.length ||
+        filter.warps.length ||
+        filter.sites.length ||
+        filter.lines.length ||
+        filter.kinds.length ||
+        filter.space ||
+        filter.range ||
+        filter.partial
+    );
 }
 
 // "0-3, 7" as ranges; null where it is not that.
 export function parseRanges(text: string): [number, number][] | null {
     const ranges: [number, number][] = [];
-    for (const part of text.split(",").map((s) => s.trim()).filter(Boolean)) {
+    for (const part of text
+        .split(",")
+        .map((s) => s.trim())
+        .filter(Boolean)) {
         const found = /^(\d{1,15})(?:\s*[-–]\s*(\d{1,15}))?$/.exec(part);
         if (!found) return null;
-        const first = Number(found[1]), last = Number(found[2] ?? found[1]);
+        const first = Number(found[1]),
+            last = Number(found[2] ?? found[1]);
         if (last < first) return null;
         ranges.push([first, last]);
     }
@@ -111,10 +168,16 @@ export function toggled<T>(list: T[], item: T, same: (a: T, b: T) => boolean = (
 }
 
 const samePin = (a: Pin, b: Pin) =>
-    a.index === b.index && a.lane === b.lane && a.bytes?.space === b.bytes?.space && a.bytes?.first === b.bytes?.first && a.bytes?.last === b.bytes?.last;
+    a.index === b.index &&
+    a.lane === b.lane &&
+    a.bytes?.space === b.bytes?.space &&
+    a.bytes?.first === b.bytes?.first &&
+    a.bytes?.last === b.bytes?.last;
 
 // Pins it, or lets it go.
-export const pinToggled = (pins: Pin[], what: Partial<Pin>): Pin[] => toggled(pins, { index: null, lane: null, bytes: null, name: "", ...what }, samePin);
+export const pinToggled = (pins: Pin[], what: Partial<Pin>): Pin[] =>
+    toggled(pins, { index: null, lane: null, bytes: null, name: "", ...what }, samePin);
 export const isPinned = (pins: Pin[], what: Partial<Pin>): boolean => pinToggled(pins, what).length < pins.length;
 
-export const pinLetter = (i: number): string => (i < 26 ? String.fromCharCode(65 + i) : pinLetter(Math.floor(i / 26) - 1) + String.fromCharCode(65 + (i % 26)));
+export const pinLetter = (i: number): string =>
+    i < 26 ? String.fromCharCode(65 + i) : pinLetter(Math.floor(i / 26) - 1) + String.fromCharCode(65 + (i % 26));

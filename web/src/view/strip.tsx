@@ -10,30 +10,44 @@ import { zoomOf } from "./keys";
 import { inkOn } from "./paint";
 import type { TimelineItem } from "./source";
 
-const LABELS = 108, AXIS = 17, ROW = 18, ROWS_SHOWN = 4, BINS = 512;
+const LABELS = 108,
+    AXIS = 17,
+    ROW = 18,
+    ROWS_SHOWN = 4,
+    BINS = 512;
 
 function stepOf(span: number, most: number): number {
-    const least = Math.max(span / most, 1), power = 10 ** Math.floor(Math.log10(least));
+    const least = Math.max(span / most, 1),
+        power = 10 ** Math.floor(Math.log10(least));
     return power * ([1, 2, 5, 10].find((factor) => factor * power >= least * 0.999999) ?? 10);
 }
 
 export function TimelineStrip() {
-    const model = useModel(), { state, run } = model;
-    const whole = useAsk("timeline", "whole", (signal) => model.source.timeline(0, Number.MAX_SAFE_INTEGER, BINS, signal));
+    const model = useModel(),
+        { state, run } = model;
+    const whole = useAsk("timeline", "whole", (signal) =>
+        model.source.timeline(0, Number.MAX_SAFE_INTEGER, BINS, signal),
+    );
     const key = state.time ? state.time.map(Math.round).join("-") : null;
-    const part = useAsk("timeline", key, (signal) => model.source.timeline(state.time![0], state.time![1], BINS, signal));
+    const part = useAsk("timeline", key, (signal) =>
+        model.source.timeline(state.time![0], state.time![1], BINS, signal),
+    );
     const shown = (state.time && part.data) || whole.data;
-    const begin = whole.data?.begin ?? 0, end = Math.max(begin + 1, whole.data?.end ?? 1);
+    const begin = whole.data?.begin ?? 0,
+        end = Math.max(begin + 1, whole.data?.end ?? 1);
     const [from, to] = state.time ?? [begin, end];
     const held = useRef<{ x: number; range: [number, number] } | null>(null);
     const [tip, setTip] = useState<{ x: number; text: string } | null>(null);
     const hits = useRef<{ item: TimelineItem; x: number; wide: number; row: number }[]>([]);
     const rows = shown?.rows ?? [];
     const several = useMemo(() => new Set(rows.map((row) => row.rank)).size > 1, [shown]);
-    const unit = unitOf(), height = (AXIS + Math.max(1, rows.length) * ROW + 3) * unit;
+    const unit = unitOf(),
+        height = (AXIS + Math.max(1, rows.length) * ROW + 3) * unit;
 
     const draw = ({ context, width, height: tall, unit: u, theme, font, small }: Brush) => {
-        const left = LABELS * u, scale = (width - left - 8 * u) / (to - from), row = ROW * u;
+        const left = LABELS * u,
+            scale = (width - left - 8 * u) / (to - from),
+            row = ROW * u;
         const xOf = (t: number) => left + (t - from) * scale;
         hits.current = [];
         context.font = small;
@@ -50,24 +64,37 @@ export function TimelineStrip() {
             if (x < width - 24 * u) context.fillText(t === begin ? "0" : time(t - begin), x, 8 * u);
         }
         rows.forEach((line, i) => {
-            const top = AXIS * u + i * row + 2 * u, high = row - 4 * u;
+            const top = AXIS * u + i * row + 2 * u,
+                high = row - 4 * u;
             context.textAlign = "left";
             context.font = small;
             context.fillStyle = theme.text;
-            context.fillText(fitText(context, `${several ? `rank ${line.rank} ` : ""}${run.devices.length > 1 ? `GPU ${line.device} ` : ""}stream ${line.stream}`, left - 16 * u), 10 * u, top + high / 2);
+            context.fillText(
+                fitText(
+                    context,
+                    `${several ? `rank ${line.rank} ` : ""}` +
+                        `${run.devices.length > 1 ? `GPU ${line.device} ` : ""}stream ${line.stream}`,
+                    left - 16 * u,
+                ),
+                10 * u,
+                top + high / 2,
+            );
             context.fillStyle = theme.background;
             context.fillRect(left, top, width - left - 8 * u, high);
             line.bins?.forEach((bin, b) => {
                 if (!bin.count) return;
-                const wide = (width - left - 8 * u) / line.bins!.length, tallest = Math.max(2, high * Math.min(1, bin.busy));
+                const wide = (width - left - 8 * u) / line.bins!.length,
+                    tallest = Math.max(2, high * Math.min(1, bin.busy));
                 context.fillStyle = theme.palette[2]!;
                 context.fillRect(left + b * wide, top + high - tallest, Math.ceil(wide), tallest);
             });
             for (const item of line.items ?? []) {
-                const a = Math.max(left, xOf(item.start)), b = Math.min(width - 8 * u, xOf(item.end));
+                const a = Math.max(left, xOf(item.start)),
+                    b = Math.min(width - 8 * u, xOf(item.end));
                 if (b < left || a > width - 8 * u) continue;
-                const wide = Math.max(b - a, 2 * u), chosen = item.kind === "launch" && item.id === model.launch.launch;
-                context.fillStyle = item.kind === "copy" ? theme.palette[4]! : theme.palette[2]!;
+                const wide = Math.max(b - a, 2 * u),
+                    chosen = item.kind === "launch" && item.id === model.launch.launch;
+                context.fillStyle = item.kind === "copy" ? theme.palette[4] : theme.palette[2];
                 context.globalAlpha = item.kind === "launch" && !item.recorded ? 0.35 : item.kind === "copy" ? 0.8 : 1;
                 context.fillRect(a, top, wide, high);
                 context.globalAlpha = 1;
@@ -79,31 +106,52 @@ export function TimelineStrip() {
                 }
                 if (wide > 34 * u) {
                     context.font = font;
-                    context.fillStyle = inkOn(theme.palette[item.kind === "copy" ? 4 : 2]!);
-                    context.fillText(fitText(context, shortName(item.name), wide - 8 * u), a + 4 * u, top + high / 2 + 0.5);
+                    context.fillStyle = inkOn(theme.palette[item.kind === "copy" ? 4 : 2]);
+                    context.fillText(
+                        fitText(context, shortName(item.name), wide - 8 * u),
+                        a + 4 * u,
+                        top + high / 2 + 0.5,
+                    );
                 }
                 hits.current.push({ item, x: a, wide, row: i });
             }
         });
     };
     const range = (a: number, b: number) => {
-        const span = Math.min(Math.max(b - a, 10), end - begin), start = Math.max(begin, Math.min(a, end - span));
+        const span = Math.min(Math.max(b - a, 10), end - begin),
+            start = Math.max(begin, Math.min(a, end - span));
         model.set({ time: span >= end - begin ? null : [start, start + span] });
     };
     const width = useRef(1);
-    const timeAt = (x: number) => from + ((x - LABELS * unit) / (width.current - LABELS * unit - 8 * unit)) * (to - from);
+    const timeAt = (x: number) =>
+        from + ((x - LABELS * unit) / (width.current - LABELS * unit - 8 * unit)) * (to - from);
     const at = (x: number, y: number) => {
         const row = Math.floor((y - AXIS * unit) / (ROW * unit));
-        return [...hits.current].reverse().find((hit) => hit.row === row && x >= hit.x - 1 && x <= hit.x + hit.wide + 1) ?? null;
+        return (
+            [...hits.current].reverse().find((hit) => hit.row === row && x >= hit.x - 1 && x <= hit.x + hit.wide + 1) ??
+            null
+        );
     };
-    const chosen = rows.flatMap((row) => row.items ?? []).find((item) => item.kind === "launch" && item.id === model.launch.launch);
-    const label = `Timeline of ${run.launchCount} launches on ${rows.length} streams${chosen ? `; launch ${chosen.id}, ${shortName(chosen.name)}, is open` : ""}`;
+    const chosen = rows
+        .flatMap((row) => row.items ?? [])
+        .find((item) => item.kind === "launch" && item.id === model.launch.launch);
+    const label =
+        `Timeline of ${run.launchCount} launches on ${rows.length} streams` +
+        `${chosen ? `; launch ${chosen.id}, ${shortName(chosen.name)}, is open` : ""}`;
     return (
         <div class="strip" style={{ maxHeight: `${(AXIS + ROWS_SHOWN * ROW + 3) * unit}px` }}>
-            <Canvas label={label} height={height} cursor={tip ? "pointer" : "grab"}
-                draw={(brush) => { width.current = brush.width; draw(brush); }}
+            <Canvas
+                label={label}
+                height={height}
+                cursor={tip ? "pointer" : "grab"}
+                draw={(brush) => {
+                    width.current = brush.width;
+                    draw(brush);
+                }}
                 onKey={(event) => {
-                    const asked = zoomOf(event), span = to - from, middle = (from + to) / 2 + ((asked?.right ?? 0) * span) / 4;
+                    const asked = zoomOf(event),
+                        span = to - from,
+                        middle = (from + to) / 2 + ((asked?.right ?? 0) * span) / 4;
                     if (!asked || asked.down) return false;
                     if (asked.all) model.set({ time: null });
                     else range(middle - (span * asked.factor) / 2, middle + (span * asked.factor) / 2);
@@ -111,26 +159,54 @@ export function TimelineStrip() {
                 }}
                 onWheel={(x, _, event) => {
                     event.preventDefault();
-                    const centre = timeAt(x), factor = event.deltaY > 0 ? 1.4 : 1 / 1.4;
+                    const centre = timeAt(x),
+                        factor = event.deltaY > 0 ? 1.4 : 1 / 1.4;
                     range(centre - (centre - from) * factor, centre + (to - centre) * factor);
                 }}
-                onDown={(x) => (held.current = { x, range: [from, to] })} onUp={() => (held.current = null)}
+                onDown={(x) => (held.current = { x, range: [from, to] })}
+                onUp={() => (held.current = null)}
                 onMove={(x, y) => {
                     if (held.current && state.time) {
-                        const shift = ((x - held.current.x) / (width.current - LABELS * unit)) * (held.current.range[1] - held.current.range[0]);
+                        const shift =
+                            ((x - held.current.x) / (width.current - LABELS * unit)) *
+                            (held.current.range[1] - held.current.range[0]);
                         return range(held.current.range[0] - shift, held.current.range[1] - shift);
                     }
                     const hit = at(x, y);
-                    setTip(hit && { x, text: `${hit.item.kind === "launch" ? `#${hit.item.id} ` : ""}${shortName(hit.item.name)}, ${time(hit.item.end - hit.item.start)}` +
-                        (hit.item.kind === "launch" && !hit.item.recorded ? ", accesses not recorded" : "") });
+                    setTip(
+                        hit && {
+                            x,
+                            text:
+                                `${hit.item.kind === "launch" ? `#${hit.item.id} ` : ""}` +
+                                `${shortName(hit.item.name)}, ${time(hit.item.end - hit.item.start)}` +
+                                (hit.item.kind === "launch" && !hit.item.recorded ? ", accesses not recorded" : ""),
+                        },
+                    );
                 }}
-                onLeave={() => setTip(null)} onDouble={() => model.set({ time: null })}
+                onLeave={() => setTip(null)}
+                onDouble={() => model.set({ time: null })}
                 onClick={(x, y) => {
                     const hit = at(x, y);
-                    if (hit?.item.kind === "launch" && hit.item.id !== model.launch.launch) model.openLaunch(hit.item.id);
-                }} />
-            {state.time && <button class="whole-time" onClick={() => model.set({ time: null })}>show all</button>}
-            {tip && <div class="tip" style={{ left: `${Math.min(tip.x, Math.max(0, width.current - 340 * unit))}px`, top: `${2 * unit}px` }}>{tip.text}</div>}
+                    if (hit?.item.kind === "launch" && hit.item.id !== model.launch.launch)
+                        model.openLaunch(hit.item.id);
+                }}
+            />
+            {state.time && (
+                <button class="whole-time" onClick={() => model.set({ time: null })}>
+                    show all
+                </button>
+            )}
+            {tip && (
+                <div
+                    class="tip"
+                    style={{
+                        left: `${Math.min(tip.x, Math.max(0, width.current - 340 * unit))}px`,
+                        top: `${2 * unit}px`,
+                    }}
+                >
+                    {tip.text}
+                </div>
+            )}
         </div>
     );
 }

@@ -8,7 +8,8 @@ import { extentText, kernelName } from "./places";
 import { Empty } from "./parts";
 import { Search } from "./search";
 
-const ROWS = 100, ROWS_MOST = 1000; // more than that are for the search
+const ROWS = 100,
+    ROWS_MOST = 1000; // more than that are for the search
 
 export function useOutside(open: boolean, close: () => void) {
     const place = useRef<HTMLDivElement>(null);
@@ -33,49 +34,116 @@ export function useOutside(open: boolean, close: () => void) {
 
 function LaunchList({ close }: { close: () => void }) {
     const model = useModel();
-    const [text, setText] = useState(""), [pages, setPages] = useState(1);
+    const [text, setText] = useState(""),
+        [pages, setPages] = useState(1);
     const field = useRef<HTMLInputElement>(null);
     useEffect(() => field.current?.focus(), []);
-    const found = useAsk("launches", `${text}|${pages}`, (signal) => model.source.launches(text, 0, Math.min(ROWS_MOST, ROWS * pages), signal));
-    const rows = found.data?.rows ?? [], several = new Set(model.run.devices.map((device) => device.rank)).size > 1;
+    const found = useAsk("launches", `${text}|${pages}`, (signal) =>
+        model.source.launches(text, 0, Math.min(ROWS_MOST, ROWS * pages), signal),
+    );
+    const rows = found.data?.rows ?? [],
+        several = new Set(model.run.devices.map((device) => device.rank)).size > 1;
     return (
         <div class="popup launches">
-            <input type="search" placeholder="Kernel or launch number" aria-label="Search launches" value={text} ref={field}
-                onInput={(event) => { setText(event.currentTarget.value); setPages(1); }} />
+            <input
+                type="search"
+                placeholder="Kernel or launch number"
+                aria-label="Search launches"
+                value={text}
+                ref={field}
+                onInput={(event) => {
+                    setText(event.currentTarget.value);
+                    setPages(1);
+                }}
+            />
             <div class="list" role="listbox" aria-label="Launches">
                 {rows.map((row) => (
-                    <button role="option" aria-selected={row.launch === model.launch.launch} class={row.launch === model.launch.launch ? "on" : ""}
-                        onClick={() => { model.openLaunch(row.launch); close(); }} title={kernelName(model.run, row.kernel)}>
+                    <button
+                        role="option"
+                        aria-selected={row.launch === model.launch.launch}
+                        class={row.launch === model.launch.launch ? "on" : ""}
+                        onClick={() => {
+                            model.openLaunch(row.launch);
+                            close();
+                        }}
+                        title={kernelName(model.run, row.kernel)}
+                    >
                         <span class="num">{row.launch}</span>
                         <code>{shortName(kernelName(model.run, row.kernel))}</code>
-                        <span class="soft">{several && `rank ${row.rank} · `}{extentText(row.grid)} CTAs of {extentText(row.block)}</span>
-                        <span class="num soft">{row.recorded === "none" ? "not recorded" : `${count(row.accesses)} accesses${row.recorded === "sample" ? ", sampled" : ""}`}</span>
+                        <span class="soft">
+                            {several && `rank ${row.rank} · `}
+                            {extentText(row.grid)} CTAs of {extentText(row.block)}
+                        </span>
+                        <span class="num soft">
+                            {row.recorded === "none"
+                                ? "not recorded"
+                                : `${count(row.accesses)} accesses${row.recorded === "sample" ? ", sampled" : ""}`}
+                        </span>
                     </button>
                 ))}
-                {found.data && !rows.length && <Empty title={`No launch matches '${text}'.`}><button onClick={() => setText("")}>Show all</button></Empty>}
+                {found.data && !rows.length && (
+                    <Empty title={`No launch matches '${text}'.`}>
+                        <button onClick={() => setText("")}>Show all</button>
+                    </Empty>
+                )}
                 {found.error && <Empty title={found.error} />}
-                {found.data && found.data.total > rows.length && (rows.length < ROWS_MOST ?
-                    <button class="more" onClick={() => setPages(pages + 4)}>{count(found.data.total - rows.length)} more launches</button> :
-                    <p class="soft more">{count(found.data.total - rows.length)} more launches: search for a kernel or a number, or click in the timeline.</p>)}
+                {found.data &&
+                    found.data.total > rows.length &&
+                    (rows.length < ROWS_MOST ? (
+                        <button class="more" onClick={() => setPages(pages + 4)}>
+                            {count(found.data.total - rows.length)} more launches
+                        </button>
+                    ) : (
+                        <p class="soft more">
+                            {count(found.data.total - rows.length)} more launches: search for a kernel or a number, or
+                            click in the timeline.
+                        </p>
+                    ))}
             </div>
         </div>
     );
 }
 
 function LaunchPicker() {
-    const model = useModel(), { launch, run } = model;
+    const model = useModel(),
+        { launch, run } = model;
     const [open, setOpen] = useState(false);
     const place = useOutside(open, () => setOpen(false));
     return (
         <div class="launch" ref={place}>
-            <button class="icon" aria-label="Previous launch" title="Previous launch ([)" onClick={() => void openNeighbour(model, -1)}>‹</button>
-            <button class="picker" aria-haspopup="listbox" aria-expanded={open} onClick={() => setOpen(!open)} title={launch.name}>
+            <button
+                class="icon"
+                aria-label="Previous launch"
+                title="Previous launch ([)"
+                onClick={() => void openNeighbour(model, -1)}
+            >
+                ‹
+            </button>
+            <button
+                class="picker"
+                aria-haspopup="listbox"
+                aria-expanded={open}
+                onClick={() => setOpen(!open)}
+                title={launch.name}
+            >
                 <span class="num">#{launch.launch}</span>
                 <code>{shortName(launch.name)}</code>
-                <span class="soft">{new Set(run.devices.map((device) => device.rank)).size > 1 && `rank ${launch.rank} · `}{extentText(launch.grid)} × {extentText(launch.block)}{launch.end > launch.start ? ` · ${time(launch.end - launch.start)}` : ""} · {count(launch.accesses)} accesses</span>
+                <span class="soft">
+                    {new Set(run.devices.map((device) => device.rank)).size > 1 && `rank ${launch.rank} · `}
+                    {extentText(launch.grid)} × {extentText(launch.block)}
+                    {launch.end > launch.start ? ` · ${time(launch.end - launch.start)}` : ""} ·{" "}
+                    {count(launch.accesses)} accesses
+                </span>
                 <span class="soft">▾</span>
             </button>
-            <button class="icon" aria-label="Next launch" title="Next launch (])" onClick={() => void openNeighbour(model, 1)}>›</button>
+            <button
+                class="icon"
+                aria-label="Next launch"
+                title="Next launch (])"
+                onClick={() => void openNeighbour(model, 1)}
+            >
+                ›
+            </button>
             {open && <LaunchList close={() => setOpen(false)} />}
         </div>
     );
@@ -85,15 +153,40 @@ function Warnings() {
     const { run, launch } = useModel();
     const [open, setOpen] = useState(false);
     const place = useOutside(open, () => setOpen(false));
-    const all = [...run.warnings, ...(run.sampled ? [run.sampled] : []),
-        ...(launch.unreadable ? [`${count(launch.unreadable)} of the ${count(launch.records)} requests of this launch cannot be read.`] : []),
+    const all = [
+        ...run.warnings,
+        ...(run.sampled ? [run.sampled] : []),
+        ...(launch.unreadable
+            ? [`${count(launch.unreadable)} of the ${count(launch.records)} requests of this launch cannot be read.`]
+            : []),
         ...(launch.recorded === "sample" ? ["Only a sample of the CTAs of this launch was recorded."] : []),
-        ...(launch.recorded === "none" ? ["This launch was not recorded."] : [])];
+        ...(launch.recorded === "none" ? ["This launch was not recorded."] : []),
+    ];
     if (!all.length) return null;
     return (
         <div class="warn" ref={place}>
-            <button class="warned" aria-expanded={open} onClick={() => setOpen(!open)} title="Data missing from this run">⚠ {all.length}</button>
-            {open && <div class="popup warnings" role="alert"><ul>{all.map((text) => <li>{text}</li>)}</ul>{!run.sampled && <button class="again" onClick={() => location.reload()}>Reload the run</button>}</div>}
+            <button
+                class="warned"
+                aria-expanded={open}
+                onClick={() => setOpen(!open)}
+                title="Data missing from this run"
+            >
+                ⚠ {all.length}
+            </button>
+            {open && (
+                <div class="popup warnings" role="alert">
+                    <ul>
+                        {all.map((text) => (
+                            <li>{text}</li>
+                        ))}
+                    </ul>
+                    {!run.sampled && (
+                        <button class="again" onClick={() => location.reload()}>
+                            Reload the run
+                        </button>
+                    )}
+                </div>
+            )}
         </div>
     );
 }
@@ -102,17 +195,34 @@ export function TopBar({ onHelp }: { onHelp: () => void }) {
     const { run } = useModel();
     // Of an import the program is ctascope itself.
     const name = ((run.recorder === "import" ? null : run.program) ?? run.path).split("/").filter(Boolean).pop();
-    const details = [run.arguments ?? run.program, run.host && `on ${run.host}`, run.devices.map((d) => d.name).join(", "), run.path, `ctascope ${run.version}`];
+    const details = [
+        run.arguments ?? run.program,
+        run.host && `on ${run.host}`,
+        run.devices.map((d) => d.name).join(", "),
+        run.path,
+        `ctascope ${run.version}`,
+    ];
     return (
         <header class="top">
-            <span class="brand" aria-hidden="true"><i /><i /><i /><i /></span>
+            <span class="brand" aria-hidden="true">
+                <i />
+                <i />
+                <i />
+                <i />
+            </span>
             <h1 title={details.filter(Boolean).join("\n")}>{name}</h1>
             <LaunchPicker />
             <span class="grow" />
-            {run.hasTime && <a class="time" href="time" target="_blank" title="Timeline, critical path and waits, in a new tab">Time ↗</a>}
+            {run.hasTime && (
+                <a class="time" href="time" target="_blank" title="Timeline, critical path and waits, in a new tab">
+                    Time ↗
+                </a>
+            )}
             <Search />
             <Warnings />
-            <button class="icon" aria-label="Help" title="Keys and help (?)" onClick={onHelp}>?</button>
+            <button class="icon" aria-label="Help" title="Keys and help (?)" onClick={onHelp}>
+                ?
+            </button>
         </header>
     );
 }

@@ -2,7 +2,21 @@
 //     #launch=3&view=banks&cta=0-3&space=shared&record=1204&pins=1204.5,1230
 // Reading never fails: what is not understood is left out and said.
 import {
-    GROUPS, KINDS, NO_FILTER, PIN_NAME_MOST, SPACES, VIEWS, hex, initialState, parseRanges, rangesText, type Compare, type Pin, type Range, type Shape, type State,
+    GROUPS,
+    KINDS,
+    NO_FILTER,
+    PIN_NAME_MOST,
+    SPACES,
+    VIEWS,
+    hex,
+    initialState,
+    parseRanges,
+    rangesText,
+    type Compare,
+    type Pin,
+    type Range,
+    type Shape,
+    type State,
     type ViewName,
 } from "./state";
 import type { GroupBy, OperationKind, Space } from "./source";
@@ -15,9 +29,12 @@ function pinText({ index, lane, bytes, name }: Pin): string {
 }
 
 export function encode(state: State): string {
-    const fields: string[] = [], base = initialState(), { filter } = state;
+    const fields: string[] = [],
+        base = initialState(),
+        { filter } = state;
     const put = (name: string, value: string | number | null) => {
-        if (value !== null && value !== "") fields.push(`${name}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%3A/g, ":")}`);
+        if (value !== null && value !== "")
+            fields.push(`${name}=${encodeURIComponent(value).replace(/%2C/g, ",").replace(/%3A/g, ":")}`);
     };
     put("launch", state.launch);
     put("view", state.view);
@@ -38,9 +55,20 @@ export function encode(state: State): string {
     put("at", state.line);
     if (state.group !== base.group) put("group", state.group);
     put("window", state.window && rangeText(state.window));
-    put("shapes", Object.entries(state.shapes).map(([allocation, shape]) => `${allocation}:${shape.kind}:${shape.pitch}`).join(","));
-    put("order", state.order && `${state.order.from}-${state.order.to}:${hex(state.order.first)}-${hex(state.order.last)}`);
-    put("compare", state.compare && `${state.compare.other ? "other" : "this"}:${state.compare.launch}:${state.compare.index}`);
+    put(
+        "shapes",
+        Object.entries(state.shapes)
+            .map(([allocation, shape]) => `${allocation}:${shape.kind}:${shape.pitch}`)
+            .join(","),
+    );
+    put(
+        "order",
+        state.order && `${state.order.from}-${state.order.to}:${hex(state.order.first)}-${hex(state.order.last)}`,
+    );
+    put(
+        "compare",
+        state.compare && `${state.compare.other ? "other" : "this"}:${state.compare.launch}:${state.compare.index}`,
+    );
     put("t", state.time && `${Math.round(state.time[0])}-${Math.round(state.time[1])}`);
     if (state.split !== base.split) put("split", Math.round(state.split));
     if (state.stacked) put("banks", "stacks");
@@ -75,7 +103,7 @@ function span(text: string, each: (part: string) => number): [number, number] {
 function range(text: string): Range {
     const [space, rest] = text.split(":");
     const [first, last] = span(rest ?? "", address);
-    return { space: oneOf(space!, SPACES), first, last };
+    return { space: oneOf(space, SPACES), first, last };
 }
 function ranges(text: string): [number, number][] {
     const found = parseRanges(text);
@@ -83,21 +111,29 @@ function ranges(text: string): [number, number][] {
     return found;
 }
 function pin(text: string): Pin {
-    const tilde = text.indexOf("~"), what = tilde < 0 ? text : text.slice(0, tilde);
+    const tilde = text.indexOf("~"),
+        what = tilde < 0 ? text : text.slice(0, tilde);
     const name = tilde < 0 ? "" : decodeURIComponent(text.slice(tilde + 1)).slice(0, PIN_NAME_MOST);
     if (what.includes(":")) return { index: null, lane: null, bytes: range(what), name };
     const [index, lane] = what.split(".");
     const at = lane === undefined ? null : number(lane);
     if (at !== null && at > 31) throw new Bad();
-    return { index: number(index!), lane: at, bytes: null, name };
+    return { index: number(index), lane: at, bytes: null, name };
 }
 function shape(text: string): [number, Shape] {
     const [allocation, kind, pitch] = text.split(":");
-    return [number(allocation!), { kind: oneOf(kind ?? "", ["array", "matrix", "structs"] as const), pitch: number(pitch ?? "") }];
+    return [
+        number(allocation),
+        { kind: oneOf(kind ?? "", ["array", "matrix", "structs"] as const), pitch: number(pitch ?? "") },
+    ];
 }
 function compare(text: string): Compare {
     const [run, launch, index] = text.split(":");
-    return { other: oneOf(run!, ["this", "other"] as const) === "other", launch: number(launch ?? ""), index: number(index ?? "") };
+    return {
+        other: oneOf(run, ["this", "other"] as const) === "other",
+        launch: number(launch ?? ""),
+        index: number(index ?? ""),
+    };
 }
 
 const FIELDS: Record<string, (state: State, text: string) => void> = {
@@ -107,10 +143,11 @@ const FIELDS: Record<string, (state: State, text: string) => void> = {
     cta: (s, t) => (s.filter.ctas = ranges(t)),
     warp: (s, t) => (s.filter.warps = ranges(t)),
     site: (s, t) => (s.filter.sites = listOf(t, number)),
-    line: (s, t) => (s.filter.lines = listOf(t, (part) => {
-        const [source, line] = part.split(":");
-        return { source: number(source!), line: number(line ?? "") };
-    })),
+    line: (s, t) =>
+        (s.filter.lines = listOf(t, (part) => {
+            const [source, line] = part.split(":");
+            return { source: number(source), line: number(line ?? "") };
+        })),
     op: (s, t) => (s.filter.kinds = listOf(t, (part) => oneOf<OperationKind>(part, KINDS))),
     space: (s, t) => (s.filter.space = oneOf<Space>(t, SPACES)),
     range: (s, t) => (s.filter.range = range(t)),
@@ -129,7 +166,8 @@ const FIELDS: Record<string, (state: State, text: string) => void> = {
     shapes: (s, t) => (s.shapes = Object.fromEntries(listOf(t, shape))),
     order: (s, t) => {
         const [records, bytes] = t.split(":");
-        const [from, to] = span(records!, number), [first, last] = span(bytes ?? "", address);
+        const [from, to] = span(records, number),
+            [first, last] = span(bytes ?? "", address);
         s.order = { from, to, first, last };
     },
     compare: (s, t) => (s.compare = compare(t)),
@@ -140,16 +178,20 @@ const FIELDS: Record<string, (state: State, text: string) => void> = {
 };
 
 export function decode(fragment: string): { state: State; problems: string[] } {
-    const state = initialState(), problems: string[] = [];
+    const state = initialState(),
+        problems: string[] = [];
     state.filter = { ...NO_FILTER };
     for (const field of fragment.replace(/^#/, "").split("&").filter(Boolean)) {
-        const at = field.indexOf("="), name = at < 0 ? field : field.slice(0, at);
+        const at = field.indexOf("="),
+            name = at < 0 ? field : field.slice(0, at);
         try {
             const read = Object.prototype.hasOwnProperty.call(FIELDS, name) ? FIELDS[name] : undefined;
             if (!read) throw new Bad();
             read(state, decodeURIComponent(field.slice(at + 1)));
         } catch {
-            problems.push(`The link says '${field.slice(0, 60)}', which this page does not understand; it was ignored.`);
+            problems.push(
+                `The link says '${field.slice(0, 60)}', which this page does not understand; it was ignored.`,
+            );
         }
     }
     return { state, problems };

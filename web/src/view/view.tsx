@@ -3,6 +3,6 @@ import { EmbeddedSource, type EmbeddedData } from "./embedded";
 import { ServerSource } from "./server";
 import { start } from "./start";
 
-const data = JSON.parse(document.getElementById("data")!.textContent!) as EmbeddedData | { mode: "server" };
+const data = JSON.parse(document.getElementById("data")!.textContent) as EmbeddedData | { mode: "server" };
 const source = data.mode === "embedded" ? new EmbeddedSource(data) : new ServerSource();
 start(source, document.getElementById("page")!);
