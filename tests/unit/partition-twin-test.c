@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "analyze/communication/communication.h"
-#include "analyze/order.h"
+#include "analyze/order/order.h"
 #include "analyze/partition/partition.h"
 #include "count.h"
 #include "random.h"

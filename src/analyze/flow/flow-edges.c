@@ -456,7 +456,7 @@ static enum cts_status mark_implied(struct state *s, size_t first, struct cts_er
     for (size_t e = first; e < walk->edge_count; e++) {
         if (!walk->edges[e].is_ordered) continue;
         const struct cts_flow_node *const from = node_at(s, walk->edges[e].from);
-        const uint32_t *const clock = order->clocks + from->clock;
+        const uint32_t *const clock = order->clocks.items + from->clock;
         for (uint32_t i = 0; i < chains; i++) {
             const bool is_own = i == from->chain;
             const uint32_t count = is_own ? from->position : clock[i];

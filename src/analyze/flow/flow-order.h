@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/order/clocks.h"
 #include "common/error.h"
 #include "trace/catalogue.h"
 
@@ -48,8 +49,7 @@ enum cts_flow_level {
 struct cts_flow_order {
     struct cts_flow_node *nodes; /* in call order, rank after rank */
     size_t node_count, node_capacity;
-    uint32_t *clocks;
-    size_t clock_count, clock_capacity;
+    struct cts_clock_list clocks;
     uint32_t *chain_counts; /* by index of the rank in `ranks` */
     uint32_t *ranks;
     size_t rank_count;
@@ -75,7 +75,7 @@ static inline bool cts_flow_precedes(const struct cts_flow_order *order, size_t 
     if (a->rank != b->rank) return false;
     if (a->chain == b->chain)
         return a->position < b->position || (a->position == b->position && u < v);
-    return order->clocks[b->clock + a->chain] > a->position;
+    return order->clocks.items[b->clock + a->chain] > a->position;
 }
 static inline bool cts_flow_is_ordered(const struct cts_flow_order *order, size_t u, size_t v)
 {

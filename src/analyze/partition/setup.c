@@ -3,16 +3,12 @@
 
 #include "analyze/partition/partition-model.h"
 #include "common/parallel.h"
+#include "common/search.h"
+#include "common/sort.h"
 
 enum { PARTS_KEPT_BYTES = 256 << 20, REGIONS_MAX = 256 };
 
 /* ---- kernels and shapes ---- */
-
-static int by_u32(const void *left, const void *right)
-{
-    const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
 
 static const struct cts_launch *row_of(const struct cts_partition_model *model, size_t launch)
 {
@@ -26,10 +22,7 @@ static enum cts_status list_kernels(struct cts_partition_model *model, struct ct
     result->kernels = cts_array_zeroed(count, sizeof *result->kernels, error);
     if (!result->kernels) return CTS_MEMORY;
     for (size_t i = 0; i < count; i++) result->kernels[i] = row_of(model, i)->kernel;
-    qsort(result->kernels, count, sizeof *result->kernels, by_u32);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || result->kernels[i] != result->kernels[i - 1])
-            result->kernels[result->kernel_count++] = result->kernels[i];
+    result->kernel_count = cts_sort_distinct_u32(result->kernels, count);
     if (result->kernel_count > UINT16_MAX)
         return cts_fail(error, CTS_LIMIT, "too many kernels: %zu", result->kernel_count);
     return CTS_OK;
@@ -37,9 +30,7 @@ static enum cts_status list_kernels(struct cts_partition_model *model, struct ct
 
 static uint32_t kernel_index(const struct cts_partition *result, uint32_t kernel)
 {
-    const uint32_t *const found =
-        bsearch(&kernel, result->kernels, result->kernel_count, sizeof *result->kernels, by_u32);
-    return (uint32_t)(found - result->kernels);
+    return (uint32_t)CTS_SEARCH(result->kernel_count, i, result->kernels[i] < kernel);
 }
 
 static enum cts_status find_shapes(struct cts_partition_model *model, struct cts_error *error)

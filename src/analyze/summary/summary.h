@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "analyze/interval.h"
-#include "analyze/order.h"
+#include "analyze/order/order.h"
 #include "analyze/access-source.h"
 #include "analyze/walk.h"
 #include "common/error.h"
