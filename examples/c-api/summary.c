@@ -47,7 +47,7 @@ int main(int argc, char **argv)
                (unsigned long long)totals[i].loaded_bytes,
                (unsigned long long)totals[i].stored_bytes);
     }
-    if (!cts_run_is_complete(run)) fprintf(stderr, "summary: the program was cut off\n");
+    if (!cts_run_is_complete(run)) fprintf(stderr, "summary: the program ended early\n");
     free(totals);
     cts_accesses_close(accesses);
     cts_run_close(run);

@@ -125,6 +125,21 @@ static void add_library(struct cc_request *request, const char *value)
     cc_list_add(&request->link, cc_text(&request->pool, "-l%s", value));
 }
 
+/* --kernel-name NAME or regex:EXPRESSION, as an expression on names with their template arguments
+ * and parameters. */
+static void set_kernel_name(struct cc_request *request, const char *value)
+{
+    static const char prefix[] = "regex:";
+    if (strncmp(value, prefix, sizeof prefix - 1) == 0) {
+        request->kernels = cc_text(&request->pool, "%s", value + sizeof prefix - 1);
+        return;
+    }
+    const char *text = "";
+    for (const char *c = value; *c; c++)
+        text = cc_text(&request->pool, "%s%s%c", text, strchr(".[\\()*+?{|^$", *c) ? "\\" : "", *c);
+    request->kernels = cc_text(&request->pool, "^%s($|[(<])", text);
+}
+
 static void add_dependency_flag(struct cc_request *request, const struct cc_option *option,
                                 const char *value)
 {
@@ -226,6 +241,9 @@ static void change(struct parser *parser, const struct cc_option *option, const 
     case CC_SET_SHARED_LIBRARY:
         cc_list_add(&request->link, "-shared");
         cc_list_add(&request->host, "-fPIC");
+        break;
+    case CC_SET_KERNEL_NAME:
+        set_kernel_name(request, value);
         break;
     case CC_ADD_HOST_WORDS:
         add_host_words(request, value);

@@ -20,7 +20,8 @@ static const struct cc_option options[] = {
     {"--device", CC_VALUE, SPECIAL(CC_SET_DEVICE)},
     {"--toolkit --cuda-path", CC_VALUE, TEXT(toolkit_asked)},
     {"--cuda-version", CC_VALUE, SPECIAL(CC_SET_CUDA_VERSION)},
-    {"--kernels", CC_VALUE, TEXT(kernels)},
+    {"--kernel-name", CC_VALUE, SPECIAL(CC_SET_KERNEL_NAME)},
+    {"--kernels", CC_VALUE, TEXT(kernels)}, /* a former spelling: an expression */
     {"--sources", CC_VALUE, TEXT(sources)},
     {"--locals", CC_FLAG, ON(locals)},
     {"--strict", CC_FLAG, ON(strict)},

@@ -22,7 +22,10 @@ static enum cts_status want_launch(const struct cts_catalogue *catalogue, const 
         return cts_fail(error, CTS_USAGE, "--launch takes the id of a launch, not '%s'", text);
     const struct cts_launch *const launch =
         id < CTS_NONE ? cts_catalogue_launch(catalogue, (uint32_t)id) : NULL;
-    if (!launch) return cts_fail(error, CTS_USAGE, "the run has no launch %s", text);
+    if (!launch)
+        return cts_fail(error, CTS_USAGE,
+                        "the run has no launch %s (ctascope dump --table launches lists them)",
+                        text);
     wanted[launch - catalogue->launches] = true;
     return CTS_OK;
 }
@@ -67,7 +70,7 @@ static enum cts_status want_kernels(const struct cts_catalogue *catalogue,
         wanted[i] = any = true;
     }
     return any ? CTS_OK
-               : cts_fail(error, CTS_USAGE, "no launched kernel matches --kernel-name %s",
+               : cts_fail(error, CTS_USAGE, "no kernel that was launched matches --kernel-name %s",
                           filter->name);
 }
 

@@ -314,6 +314,7 @@ int cts_dump_timeline(const struct cts_arguments *arguments)
     if (cts_argument_given(arguments, "limit") &&
         !cts_argument_u64(arguments, "limit", &dump.limit))
         return CTS_EXIT_USAGE;
+    if (!dump.limit) dump.limit = UINT64_MAX;
     if (cts_argument_given(arguments, "location") &&
         !cts_argument_u64(arguments, "location", &only))
         return CTS_EXIT_USAGE;

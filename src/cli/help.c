@@ -70,24 +70,30 @@ static void print_wrapped(FILE *file, const char *text, const char *separators, 
 static void print_option(FILE *file, const struct cts_option *option)
 {
     const char *argument = option->argument ? option->argument : "";
-    const bool many = strlen(argument) > OPTION_COLUMNS - 8 && strchr(argument, '|');
+    const bool many =
+        strchr(argument, '|') && (option->is_list || strlen(argument) > OPTION_COLUMNS - 8);
     char text[80];
     const int length = snprintf(text, sizeof text, "--%s%s%s", option->name, *argument ? " " : "",
-                                many ? "WORD" : argument);
+                                !many             ? argument
+                                : option->is_list ? "LIST"
+                                                  : "WORD");
     char shortened[8] = "    ";
     if (option->short_name) snprintf(shortened, sizeof shortened, "-%c, ", option->short_name);
     fprintf(file, "  %s%-*s  ", shortened, OPTION_COLUMNS - 4, text);
     if (length > OPTION_COLUMNS - 4) fprintf(file, "\n%*s", OPTION_COLUMNS + 4, "");
     print_wrapped(file, option->help, " ", OPTION_COLUMNS + 4);
-    if (many) fprintf(file, "%*s", OPTION_COLUMNS + 4, "");
-    if (many) print_wrapped(file, argument, "|", OPTION_COLUMNS + 4);
+    if (!many) return;
+    const char *const before = option->is_list ? "any of:" : "one of:";
+    fprintf(file, "%*s%s", OPTION_COLUMNS + 4, "", before);
+    print_wrapped(file, argument, "|", OPTION_COLUMNS + 4 + (int)strlen(before));
 }
 
 void cts_help_verb(FILE *file, const struct cts_verb *verb)
 {
     static const struct cts_option help = {
         .name = "help", .help = "print this help", .short_name = 'h'};
-    fprintf(file, "Usage: ctascope %s %s\n\n%s.\n", verb->name, verb->synopsis, verb->summary);
+    fprintf(file, "Usage: ctascope %s%s%s\n\n%s.\n", verb->name, *verb->synopsis ? " " : "",
+            verb->synopsis, verb->summary);
     if (verb->description) fprintf(file, "\n%s\n", verb->description);
     fputs("\nOptions:\n", file);
     for (size_t i = 0; i < cts_option_count(verb); i++)

@@ -105,7 +105,7 @@ static void preload(const char *name)
         return;
     if (strpbrk(path, ": ")) { /* the dynamic linker takes both as the end of a name */
         fprintf(stderr,
-                "ctascope record: '%s' cannot be preloaded: its path has a space or colon\n", path);
+                "ctascope record: cannot preload '%s': its path contains a space or colon\n", path);
         return;
     }
     if (before && strstr(before, path)) return;

@@ -16,6 +16,6 @@ void cts_cli_tell_gaps(const struct cts_verb *verb, const char *run_path,
     if (!cts_gaps_any(gaps)) return;
     fprintf(stderr, "ctascope%s%s: '", verb ? " " : "", verb ? verb->name : "");
     cts_print_plain(stderr, run_path);
-    fputs("' is not whole; totals are a lower bound:\n", stderr);
+    fputs("' is incomplete; totals are lower bounds:\n", stderr);
     cts_print_gaps(gaps, "  ", stderr);
 }

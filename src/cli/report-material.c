@@ -76,7 +76,8 @@ static enum cts_status gather(struct cts_report_material *material,
     const char *const path = options->path;
     enum cts_status status = CTS_OK;
     if (options->only_figures && cts_cli_is_archive(path))
-        return cts_fail(error, CTS_FORMAT, "'%s' is a timeline: figures need accesses", path);
+        return cts_fail(error, CTS_FORMAT,
+                        "'%s' is a timeline; a comparison of runs needs memory accesses", path);
     if (cts_cli_is_archive(path)) return look_at_time(material, path, options->threads, error);
     if ((status = cts_recording_open(path, &material->recording, error))) return status;
     material->has_run = true;

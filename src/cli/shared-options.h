@@ -12,7 +12,14 @@
 #define CTS_OPTION_WORD_(name, word) "|" word
 #define CTS_OPTION_WORDS(list)       &"" list(CTS_OPTION_WORD_)[1]
 
-/* `words`: "table|json|csv" or what of these the verb prints. */
+/* `words`: the lists that the verb prints, "run|launch|kernel"; _LISTS: JSON takes several. */
+#define CTS_OPTION_PER(words) {.name = "per", .argument = words, .help = "print one list"}
+#define CTS_OPTION_PER_LISTS(words)                                                                \
+    {.name = "per",                                                                                \
+     .argument = words,                                                                            \
+     .is_list = true,                                                                              \
+     .help = "print one list; with --format json several, separated by commas"}
+/* `words`: those of "table|json|csv" that the verb prints, and others. */
 #define CTS_OPTION_FORMAT(words)                                                                   \
     {.name = "format", .argument = words, .help = "output format (default: table)"}
 /* `rows`: a macro, how many rows a table has without the option; JSON and CSV have all. */
@@ -30,13 +37,13 @@
 #define CTS_OPTION_KERNEL_NAME(does)                                                               \
     {.name = "kernel-name",                                                                        \
      .argument = "NAME",                                                                           \
-     .help = does " kernels of this name, or that match regex:EXPRESSION"}
+     .help = does " kernels with this name, or that match regex:EXPRESSION (default: all)"}
 /* main.c gives it effect, for the whole process. */
 #define CTS_OPTION_MEMORY_LIMIT                                                                    \
     {.name = "memory-limit",                                                                       \
      .argument = "SIZE",                                                                           \
-     .help = "most memory of the process; the rest goes to TMPDIR (default: half of the "          \
-             "machine's)"}
+     .help = "use at most SIZE of memory and TMPDIR for the rest (default: half of the machine's " \
+             "memory)"}
 #define CTS_OPTION_FULL_NAMES                                                                      \
     {.name = "full-names", .help = "print names with namespaces, template arguments and parameters"}
 #define CTS_OPTION_SOURCE_ROOT                                                                     \
@@ -54,7 +61,7 @@
 #define CTS_OPTION_API_TABLE                                                                       \
     {.name = "api-table",                                                                          \
      .argument = "FILE",                                                                           \
-     .help = "meanings of more API names (built in: share/ctascope/api-names.txt)"}
+     .help = "meanings of additional API names (built in: share/ctascope/api-names.txt)"}
 
 #define CTS_FORMER_TOP           {.name = "top", .argument = "N", .stands_for = "limit"}
 #define CTS_FORMER_MEMORY(name_) {.name = name_, .argument = "SIZE", .stands_for = "memory-limit"}

@@ -64,10 +64,11 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     int code = parse_numbers(arguments, request);
     if (!code) code = cts_sarif_root(arguments, request->source_root);
     if (!code && request->options.per_launch && (request->fail_on || request->sarif))
-        return cts_usage_error(arguments, "--per launch has no findings for %s",
+        return cts_usage_error(arguments,
+                               "--per launch lists no findings, so it cannot be combined with %s",
                                request->sarif ? "--format sarif" : "--fail-on");
     if (!code && request->by_site && request->sheet == CTS_ACCESS_SHEET_ALLOCATION)
-        return cts_usage_error(arguments, "--site chooses sites and findings, not allocations");
+        return cts_usage_error(arguments, "--site does not apply to --per allocation");
     return code;
 }
 
@@ -120,8 +121,9 @@ static int run_access(const struct cts_arguments *arguments)
         cts_access_run_open(arguments, arguments->positional[0], &request.options, &run, &error);
     if (status) return cts_report_error(arguments, &error);
     if (request.by_site && request.site >= run.recording.catalogue.site_count) {
-        status =
-            cts_fail(&error, CTS_USAGE, "the run has no site %s", cts_argument(arguments, "site"));
+        status = cts_fail(&error, CTS_USAGE,
+                          "the run has no site %s (ctascope dump --table sites lists them)",
+                          cts_argument(arguments, "site"));
     } else {
         const struct cts_access_report report = {
             .run_path = run.path,
@@ -138,16 +140,20 @@ static int run_access(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option access_options[] = {
-    {.name = "launch", .argument = "N", .help = "analyse only this launch (its id); repeatable"},
+    {.name = "launch",
+     .argument = "N",
+     .help = "analyse only this launch (its id); repeatable (default: all)"},
     CTS_OPTION_KERNEL_NAME("analyse only"),
-    {.name = "site", .argument = "N", .help = "print only rows and findings of this site"},
+    {.name = "site",
+     .argument = "N",
+     .help = "print only rows and findings of this site (default: all)"},
     {.name = "per",
      .argument = "finding|site|launch|allocation",
-     .help = "print one list: findings, sites, sites of each launch, or allocations"},
+     .help = "print one list; launch: the sites of each launch"},
     {.name = "fail-on",
      .argument = "fault|race|finding",
-     .help = "exit with 3 on a finding that makes results wrong; on a possible race; or on any "
-             "finding"},
+     .help = "exit with 3 if there is a finding that makes results wrong (fault), a possible race "
+             "(race), or any finding (finding)"},
     CTS_OPTION_FORMAT("table|json|csv|sarif"),
     CTS_OPTION_SOURCE_ROOT,
     CTS_OPTION_SORT,
@@ -162,14 +168,13 @@ static const struct cts_option access_options[] = {
 
 const struct cts_verb cts_verb_access = {
     .name = "access",
-    .synopsis = "RUN [--per finding|site|launch|allocation] [--fail-on CONDITION] [options]",
+    .synopsis = "RUN [--per finding|site|launch|allocation] [--fail-on CONDITION] [OPTIONS]",
     .summary = "Shows how kernels use memory, and what is wrong with it",
     .description =
-        "For each source line: sectors per request against the ideal, bank conflicts, strides,\n"
-        "active lanes, contended atomics and repeated reads. Findings come with evidence and a "
-        "fix:\n"
-        "accesses outside of allocations, uninitialised reads and possible races first, then what\n"
-        "costs most, each with an upper bound of the savings.",
+        "Shows for each source line: sectors per request against the ideal, bank conflicts,\n"
+        "strides, active lanes, contended atomics and repeated reads. Each finding has evidence\n"
+        "and a fix. Accesses outside of allocations, uninitialised reads and possible races come\n"
+        "first, then the most costly accesses, each with an upper bound of the savings.",
     .options = access_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -4,6 +4,7 @@
 
 #include "cc/cc.h"
 #include "cli/help.h"
+#include "cli/shared-options.h"
 #include "cli/verb.h"
 
 static int exit_code(const struct cts_error *error)
@@ -55,20 +56,24 @@ static const struct cts_option options[] = {
     {.name = "device", .argument = "cpu|cuda", .help = "device that runs kernels (default: cpu)"},
     {.name = "toolkit",
      .argument = "DIR|none",
-     .help = "with cuda: the CUDA toolkit; none: ctascope's own headers"},
+     .help = "with cuda: the CUDA toolkit to use; none: ctascope's own headers"},
     {.name = "cuda-version",
      .argument = "12|13",
      .help = "version of CUDA's API (default: 12; with cuda and no toolkit: 13)"},
-    {.name = "kernels",
+    CTS_OPTION_KERNEL_NAME("instrument only"),
+    {.name = "sources",
      .argument = "REGEX",
-     .help = "instrument only kernels whose name in the source matches"},
-    {.name = "sources", .argument = "REGEX", .help = "instrument only source files that match"},
+     .help = "instrument only source files whose path matches (default: all)"},
     {.name = "locals", .help = "also record accesses to local memory"},
-    {.name = "values", .help = "record the values loaded and stored"},
-    {.name = "host-accesses", .help = "record the CPU's accesses to managed and mapped memory"},
-    {.name = "strict", .help = "CPU device: an integer division by zero is a fault"},
-    {.name = "no-instrument", .help = "record nothing"},
-    {.name = "keep", .argument = "DIR", .help = "keep intermediate files in this directory"},
+    {.name = "values", .help = "also record the values loaded and stored"},
+    {.name = "host-accesses",
+     .help = "also record the CPU's accesses to managed, mapped and pinned memory"},
+    {.name = "strict", .help = "CPU device: treat an integer division by zero as a fault"},
+    {.name = "no-instrument",
+     .help = "do not instrument; a recording of the program has no accesses"},
+    {.name = "keep",
+     .argument = "DIR",
+     .help = "keep intermediate files in this directory (default: delete them)"},
     {0},
 };
 
@@ -77,10 +82,11 @@ const struct cts_verb cts_verb_cc = {
     .synopsis = "[OPTIONS] FILE...",
     .summary = "Compiles a CUDA program so that it can be recorded",
     .description =
-        "Replaces nvcc or clang++ and takes the options of both: options without effect here are\n"
-        "accepted, unknown ones are errors. C and C++ sources and objects go to clang unchanged.\n"
-        "Device code is compiled for this machine (-march=native) unless -march= is given. -v\n"
-        "prints the commands, -### only prints them.",
+        "Replaces nvcc or clang++ and takes the options of both. Known options that have no "
+        "effect\n"
+        "here are ignored; unknown options are errors. C and C++ sources and object files go to\n"
+        "clang unchanged. Device code is compiled for this machine (-march=native) unless -march=\n"
+        "is given. -v prints the commands; -### prints them without running them.",
     .options = options,
     .positional_max = -1,
     .raw = true,

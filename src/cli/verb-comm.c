@@ -205,7 +205,7 @@ static enum cts_status render_sheet(const struct request *request,
     const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
     if (!status && !as_csv) cts_comm_print_notes(report, stdout);
     if (as_csv && request->sheet == CTS_COMM_SHEET_TRANSFER && report->comm->transfers_left_out)
-        fprintf(stderr, "ctascope comm: %llu transfers left out: --max-transfers\n",
+        fprintf(stderr, "ctascope comm: %llu transfers are not listed: raise --max-transfers\n",
                 (unsigned long long)report->comm->transfers_left_out);
     return status;
 }
@@ -299,14 +299,13 @@ static int run_comm(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option comm_options[] = {
-    {.name = "per",
-     .argument = CTS_OPTION_WORDS(CTS_COMM_SHEETS),
-     .is_list = true,
-     .help = "print one list (JSON: several, separated by commas):"},
+    CTS_OPTION_PER_LISTS(CTS_OPTION_WORDS(CTS_COMM_SHEETS)),
     CTS_OPTION_FORMAT("table|json|csv"),
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
-    {.name = "launch", .argument = "N", .help = "print only rows of this launch, writer or reader"},
+    {.name = "launch",
+     .argument = "N",
+     .help = "print only rows in which this launch (its id) writes or reads"},
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_PAPER_MODEL,
     {.name = "ignore-copies",
@@ -315,11 +314,11 @@ static const struct cts_option comm_options[] = {
      .help = "count supersteps and distances within each stream, as the papers do"},
     {.name = "address",
      .argument = "RANGE",
-     .help = "print who read and wrote the bytes A, A:BYTES or A-END instead"},
+     .help = "print instead who read and wrote these bytes: A, A:BYTES or A-END"},
     CTS_OPTION_THREADS,
     {.name = "max-transfers",
      .argument = "N",
-     .help = "list at most N transfers (default: 4,194,304); totals include all"},
+     .help = "list at most N transfers; totals include all (default: 4,194,304)"},
     CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_MEMORY("set-memory"),
     {0},
@@ -327,12 +326,13 @@ static const struct cts_option comm_options[] = {
 
 const struct cts_verb cts_verb_comm = {
     .name = "comm",
-    .synopsis = "RUN [--per LIST] [--format table|json|csv] [options]",
+    .synopsis = "RUN [--per LIST] [--format table|json|csv] [OPTIONS]",
     .summary = "Shows how CTAs communicate through global memory",
     .description =
-        "Shows who wrote what others read: volumes, the communicated fraction, transfers from CTA\n"
-        "to CTA across launches and degrees, by kernel, launch or CTA. With --format json, --per\n"
-        "cta,transfer adds these lists to everything else.",
+        "Shows which CTAs wrote the data that other CTAs read: volumes, the fraction of written\n"
+        "bytes that is communicated, transfers between CTAs of different launches, and in- and\n"
+        "out-degrees; by kernel, launch or CTA. With --format json, --per cta,transfer adds these\n"
+        "lists to everything else.",
     .options = comm_options,
     .positional_min = 1,
     .positional_max = 1,

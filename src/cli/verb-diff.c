@@ -213,17 +213,18 @@ static int run_diff(const struct cts_arguments *arguments)
 static const struct cts_option diff_options[] = {
     {.name = "fail-on",
      .argument = "fault|new|worse",
-     .help = "exit with 3 on new findings that make results wrong; on any new finding; or on new "
-             "and grown findings"},
+     .help = "exit with 3 if there is a new finding that makes results wrong (fault), any new "
+             "finding (new), or any new or grown finding (worse)"},
     {.name = "fail-above",
      .argument = "PERCENT",
      .help =
-         "exit with 3 if the memory traffic of a kernel or of all, or the runtime, grew by more"},
+         "exit with 3 if the memory traffic of a kernel or of all kernels, or the runtime, grew "
+         "by more"},
     CTS_OPTION_KERNEL_NAME("compare only"),
     {.name = "time", .help = "compare timelines (default for runs without memory accesses)"},
     {.name = "per",
      .argument = "finding|kernel|activity|pattern",
-     .help = "print one list; activity and pattern (of waits) belong to timelines"},
+     .help = "print one list; activity and pattern are for timelines"},
     CTS_OPTION_FORMAT("table|json|csv|sarif"),
     CTS_OPTION_SOURCE_ROOT,
     CTS_OPTION_SORT,
@@ -237,14 +238,15 @@ static const struct cts_option diff_options[] = {
 
 const struct cts_verb cts_verb_diff = {
     .name = "diff",
-    .synopsis = "BEFORE AFTER [--fail-on fault|new|worse] [--fail-above PERCENT] [options]",
+    .synopsis = "BEFORE AFTER [--fail-on fault|new|worse] [--fail-above PERCENT] [OPTIONS]",
     .summary = "Compares two runs: their memory accesses or their time",
     .description =
-        "Memory accesses: findings of 'ctascope access' that are new, changed or gone, and what "
-        "each\n"
-        "kernel's accesses cost before and after, even if source lines moved. Time (two runs with\n"
-        "timelines, or OTF2 anchor files): what became faster, and what moved to the critical "
-        "path.",
+        "Memory accesses: shows findings of 'ctascope access' that are new, changed or gone, and\n"
+        "each kernel's memory traffic before and after, even if source lines moved. Time (two "
+        "runs\n"
+        "with timelines, or OTF2 anchor files): shows what became faster or slower, and what "
+        "moved\n"
+        "onto the critical path.",
     .options = diff_options,
     .positional_min = 2,
     .positional_max = 2,

@@ -160,7 +160,7 @@ static int run_doctor(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option doctor_options[] = {
-    {.name = "no-test", .help = "only look for the parts; do not compile and record a kernel"},
+    {.name = "no-test", .help = "look for the parts only; do not compile and record a kernel"},
     CTS_OPTION_FORMAT("table|json"),
     {0},
 };
@@ -169,12 +169,10 @@ const struct cts_verb cts_verb_doctor = {
     .name = "doctor",
     .synopsis = "[--no-test] [--format table|json]",
     .summary = "Shows what this machine can record, and why not",
-    .description = "Looks for the parts that recording needs and tests each recorder whose parts "
-                   "are there: it\n"
-                   "records a small kernel in a temporary directory, reads the recording back and "
-                   "compares it.\n"
-                   "Exits with 0 if something can be recorded and nothing that should work fails, "
-                   "else with 4.",
+    .description =
+        "Looks for the parts that recording needs and tests each recorder whose parts are there:\n"
+        "it records a small kernel in a temporary directory, reads the recording back and checks\n"
+        "it. Exits with 0 if at least one recorder works and no test fails, else with 4.",
     .options = doctor_options,
     .run = run_doctor,
 };

@@ -457,7 +457,7 @@ static enum cts_status dump_records(struct record_dump *dump, const struct cts_a
     }
     const size_t incomplete = cts_acc_incomplete_count(reader);
     if (!status && incomplete)
-        fprintf(stderr, "ctascope dump: %s incomplete: the program was cut off\n",
+        fprintf(stderr, "ctascope dump: %s incomplete: the program ended early\n",
                 cts_counted_text(incomplete, "access file is", "access files are").text);
     return status;
 }
@@ -489,6 +489,7 @@ static int run_dump(const struct cts_arguments *arguments)
         !optional_number(arguments, "launch", &dump.has_launch, &dump.launch) ||
         !optional_number(arguments, "cta", &dump.has_cta, &dump.cta))
         return CTS_EXIT_USAGE;
+    if (!dump.limit) dump.limit = UINT64_MAX;
     const bool accesses = cts_argument_given(arguments, "accesses");
     if (!accesses && (dump.lanes || dump.has_launch || dump.has_cta))
         return cts_usage_error(arguments, "--launch, --cta and --lanes need --accesses");
@@ -514,17 +515,21 @@ static const struct cts_option dump_options[] = {
                  "access_files|messages|files|checksums",
      .help = "print one table of the catalogue"},
     {.name = "accesses", .help = "print the warp records instead of the catalogue"},
-    {.name = "launch", .argument = "N", .help = "with --accesses: only this launch (its id)"},
-    {.name = "cta", .argument = "N", .help = "with --accesses: only this CTA (its linear index)"},
-    {.name = "lanes", .help = "with --accesses: the address (and value) of every lane"},
-    {.name = "timeline", .help = "print the events of the timeline; RUN may be an .otf2 file"},
+    {.name = "launch",
+     .argument = "N",
+     .help = "with --accesses: print only this launch (its id; default: all)"},
+    {.name = "cta",
+     .argument = "N",
+     .help = "with --accesses: print only this CTA (its linear index; default: all)"},
+    {.name = "lanes", .help = "with --accesses: print the address (and value) of every lane"},
+    {.name = "timeline", .help = "print the events of the timeline; RUN can be an .otf2 file"},
     {.name = "location",
      .argument = "N",
-     .help = "with --timeline: only this location (its index)"},
+     .help = "with --timeline: print only this location (its index; default: all)"},
     {.name = "check", .help = "with --timeline: check times, nesting and messages"},
     {.name = "limit",
      .argument = "N",
-     .help = "print at most N rows of a table, records, lanes or events (default: all)"},
+     .help = "print at most N rows of a table, records, lanes or events; 0: all (default: all)"},
     CTS_OPTION_FORMAT("table|json|csv"),
     CTS_OPTION_MEMORY_LIMIT,
     {0},
@@ -536,10 +541,9 @@ const struct cts_verb cts_verb_dump = {
     .summary = "Prints every field of a run",
     .description =
         "Without --accesses, prints the tables of the catalogue; docs/catalogue.md explains the\n"
-        "columns. With --accesses, prints the warp records: which lanes took part (mask) and "
-        "their\n"
-        "addresses as a pattern, which --lanes expands. Tables cut long texts and print sizes in\n"
-        "bytes and times in ns; JSON and CSV have everything.",
+        "columns. With --accesses, prints the warp records: the mask of active lanes and their\n"
+        "addresses as a pattern, which --lanes expands. Tables cut long texts; JSON and CSV have\n"
+        "everything. Sizes are in bytes, times in ns.",
     .options = dump_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -61,17 +61,13 @@ static int run_env(const struct cts_arguments *arguments)
 const struct cts_verb cts_verb_env = {
     .name = "env",
     .synopsis = "",
-    .summary = "Prints the shell commands that replace nvcc by 'ctascope cc'",
+    .summary = "Prints shell commands that make builds use 'ctascope cc' as nvcc",
     .description =
-        "Usage: eval \"$(ctascope env)\". Afterwards an unmodified Makefile, configure script or "
-        "CMake\n"
-        "project finds ctascope's nvcc, headers and runtime where it looks for CUDA's: PATH, "
-        "CUDACXX,\n"
-        "CUDA_PATH, CUDA_HOME, CUDA_DIR and similar variables point to the stand-in toolkit; "
-        "CPATH,\n"
-        "LIBRARY_PATH and LD_RUN_PATH do so for g++ and gcc. With COMPILER_PATH, g++ and gcc link\n"
-        "ctascope's runtime even if the build file names the directory of another toolkit, so that "
-        "a\n"
-        "program never mixes two runtimes.",
+        "Run eval \"$(ctascope env)\" in a shell. From then on, unmodified Makefiles, configure\n"
+        "scripts and CMake projects find ctascope's nvcc, headers and runtime where they look for\n"
+        "CUDA's. PATH, CUDACXX, CUDA_PATH, CUDA_HOME, CUDA_DIR and similar variables point to the\n"
+        "stand-in toolkit; CPATH, LIBRARY_PATH and LD_RUN_PATH point g++ and gcc to it. With\n"
+        "COMPILER_PATH, g++ and gcc link ctascope's runtime even if the build file names the\n"
+        "directory of another toolkit, so a program never mixes two runtimes.",
     .run = run_env,
 };

@@ -16,25 +16,25 @@ static void print_result(const struct cts_export_result *result, const char *pat
             cts_counted_text(result->accesses, "access", "accesses").text,
             cts_counted_text(result->entries, "entry", "entries").text);
     if (!result->accesses)
-        fprintf(stderr, "ctascope export: no access of these launches was asked for\n");
+        fprintf(stderr, "ctascope export: the options select no access of these launches\n");
     if (result->other_spaces)
         fprintf(stderr, "ctascope export: left out: %s to shared, local or constant memory\n",
                 cts_counted_text(result->other_spaces, "access", "accesses").text);
     if (result->unrecorded_launches || result->dropped_accesses)
         fprintf(stderr,
-                "ctascope export: the run itself lacks accesses, which the file cannot tell: "
-                "%s not recorded in full, %s dropped\n",
+                "ctascope export: the run is incomplete, and the file format cannot say so: "
+                "%s not fully recorded, %s dropped\n",
                 cts_counted_text(result->unrecorded_launches, "launch", "launches").text,
                 cts_counted_text(result->dropped_accesses, "access", "accesses").text);
     if (result->streams > 1)
         fprintf(stderr,
-                "ctascope export: launches of %u streams are in the order of their calls; "
-                "--stream exports one\n",
+                "ctascope export: launches of all %u streams are in the order of their calls; "
+                "--stream exports one stream\n",
                 result->streams);
     if (result->short_grids)
         fprintf(stderr,
-                "ctascope export: in %s the last CTAs touched nothing: whoever reads the file "
-                "needs to be told the grid (import --grid)\n",
+                "ctascope export: in %s the last CTAs accessed nothing, so the grids cannot be "
+                "inferred from the file: give them to 'ctascope import --grid'\n",
                 cts_counted_text(result->short_grids, "launch", "launches").text);
 }
 
@@ -187,23 +187,27 @@ static const struct cts_option export_options[] = {
     {.name = "output",
      .argument = "FILE",
      .short_name = 'o',
-     .help = "file to write (json: directory)"},
+     .help = "file to write; with --format json a directory"},
     {.name = "format",
      .argument = "trc2|trc3|json|csv",
      .help = "output format (default: trc3, which merges consecutive accesses)"},
-    {.name = "rank", .argument = "N", .help = "the rank to export, if there are several"},
+    {.name = "rank", .argument = "N", .help = "rank to export; needed if the run has several"},
     {.name = "stream",
      .argument = "N",
      .help = "export only this stream (default: all, in the order of launch calls)"},
-    {.name = "launch", .argument = "N[-M]", .help = "json, csv: only these launches"},
-    {.name = "cta", .argument = "N[-M]", .help = "json, csv: only these CTAs (linear index)"},
-    {.name = "site", .argument = "N", .help = "json, csv: only this site"},
+    {.name = "launch",
+     .argument = "N[-M]",
+     .help = "json, csv: export only these launches (default: all)"},
+    {.name = "cta",
+     .argument = "N[-M]",
+     .help = "json, csv: export only these CTAs, by linear index (default: all)"},
+    {.name = "site", .argument = "N", .help = "json, csv: export only this site (default: all)"},
     {.name = "operation",
      .argument = "load|store|atomic",
-     .help = "json, csv: only this kind of access"},
+     .help = "json, csv: export only this kind of access (default: all)"},
     {.name = "space",
      .argument = "global|shared|local|constant",
-     .help = "json, csv: only this memory space"},
+     .help = "json, csv: export only this memory space (default: all)"},
     {.name = "indent", .help = "json: indent the output"},
     {.name = "gzip", .help = "json, csv: compress the output"},
     {0},
@@ -211,15 +215,14 @@ static const struct cts_option export_options[] = {
 
 const struct cts_verb cts_verb_export = {
     .name = "export",
-    .synopsis = "RUN -o FILE [--format trc2|trc3|json|csv] [--launch N] [options]",
+    .synopsis = "RUN -o FILE [--format trc2|trc3|json|csv] [--launch N] [OPTIONS]",
     .summary = "Writes the accesses of a run in formats of other tools",
-    .description = "trc2, trc3: a .trc file of cuda-memtrace: accesses to global memory, CTAs, SMs "
-                   "if known, and\n"
-                   "kernel names; the format has no room for the rest.\n"
-                   "json: a trace directory of cuda-profile: per launch its allocations and "
-                   "accesses (with values\n"
-                   "if recorded), per kernel its sites and source.\n"
-                   "csv: one line per thread and access.",
+    .description =
+        "trc2, trc3: a .trc file of cuda-memtrace with accesses to global memory, CTAs, SMs if\n"
+        "known, and kernel names. The format has no room for anything else.\n"
+        "json: a trace directory of cuda-profile with the allocations and accesses of each launch\n"
+        "(and values, if recorded), and the sites and source of each kernel.\n"
+        "csv: one line per thread and access.",
     .options = export_options,
     .positional_min = 1,
     .positional_max = 1,

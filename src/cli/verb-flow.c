@@ -87,7 +87,7 @@ static int parse_between(const struct cts_arguments *arguments, struct request *
                          read_id(&text, &request->between[1]) && !*text;
     if (!is_good) return cts_usage_error(arguments, "--between takes the ids of two launches, A,B");
     if (request->sheet_count && !request->per[CTS_FLOW_SHEET_EDGE])
-        return cts_usage_error(arguments, "--between chooses edges: --per edge");
+        return cts_usage_error(arguments, "--between applies only to --per edge");
     if (!request->sheet_count) {
         request->per[CTS_FLOW_SHEET_EDGE] = true;
         request->sheet = CTS_FLOW_SHEET_EDGE;
@@ -159,7 +159,9 @@ static enum cts_status check_between(const struct request *request, const struct
 {
     for (unsigned i = 0; i < 2; i++)
         if (request->between[i] != CTS_NONE && !cts_catalogue_launch(c, request->between[i]))
-            return cts_fail(error, CTS_USAGE, "the run has no launch %u", request->between[i]);
+            return cts_fail(error, CTS_USAGE,
+                            "the run has no launch %u (ctascope dump --table launches lists them)",
+                            request->between[i]);
     return CTS_OK;
 }
 
@@ -203,14 +205,14 @@ static int run_flow(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option flow_options[] = {
-    {.name = "per",
-     .argument = CTS_OPTION_WORDS(CTS_FLOW_SHEETS),
-     .is_list = true,
-     .help = "print one list (JSON: several, separated by commas)"},
-    {.name = "between", .argument = "A,B", .help = "print what passes between two launches (ids)"},
+    CTS_OPTION_PER_LISTS(CTS_OPTION_WORDS(CTS_FLOW_SHEETS)),
+    {.name = "between",
+     .argument = "A,B",
+     .help = "print what passes between the launches with these ids"},
     {.name = "fail-on",
      .argument = "race|possible-race|finding",
-     .help = "exit with 3 on a race; on a possible race, too; or on any finding"},
+     .help = "exit with 3 if there is a certain race (race), a certain or possible race "
+             "(possible-race), or any finding (finding)"},
     CTS_OPTION_FORMAT("table|json|csv|dot"),
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
@@ -222,12 +224,13 @@ static const struct cts_option flow_options[] = {
 
 const struct cts_verb cts_verb_flow = {
     .name = "flow",
-    .synopsis = "RUN [--per LIST] [--format table|json|csv|dot] [options]",
+    .synopsis = "RUN [--per LIST] [--format table|json|csv|dot] [OPTIONS]",
     .summary = "Shows what passes between kernels, copies and the host",
     .description =
-        "Shows which launches, copies and CPU accesses depend on which, in bytes, and what orders\n"
-        "them: races between streams, copies and host threads, work that nobody reads, needless\n"
-        "copies, and how device memory is used. What is not certain is called possible.",
+        "Shows which launches, copies and CPU accesses use each other's data, how many bytes, and\n"
+        "what orders them. Lists races between streams, copies and host threads, work whose\n"
+        "results nobody reads, needless copies, and the use of device memory over time. Findings\n"
+        "that are not certain are called possible.",
     .options = flow_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -32,7 +32,7 @@ static int run_help(const struct cts_arguments *arguments)
 }
 
 static const struct cts_option help_options[] = {
-    {.name = "man", .help = "print the manual page as roff: ctascope help --man | man -l -"},
+    {.name = "man", .help = "print the manual page in roff format: ctascope help --man | man -l -"},
     {.name = "completion",
      .argument = "bash",
      .help = "print shell completion: source <(ctascope help --completion bash)"},
@@ -42,7 +42,7 @@ static const struct cts_option help_options[] = {
 const struct cts_verb cts_verb_help = {
     .name = "help",
     .synopsis = "[VERB | --man | --completion bash]",
-    .summary = "Prints help, the manual page or a shell's completion",
+    .summary = "Prints help, the manual page or the shell completion",
     .options = help_options,
     .positional_max = 1,
     .run = run_help,

@@ -98,7 +98,7 @@ static const struct cts_option import_options[] = {
 
 const struct cts_verb cts_verb_import = {
     .name = "import",
-    .synopsis = "FILE|FOLDER... -o RUN [--grid GRID] [options]",
+    .synopsis = "FILE|FOLDER... -o RUN [--grid GRID] [OPTIONS]",
     .summary = "Imports traces of other tools as a run",
     .description =
         "Reads .trc files of versions 2 and 3 (cuda-memtrace) and traces in the format of 2017. "

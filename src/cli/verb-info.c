@@ -513,7 +513,7 @@ static const struct cts_option info_options[] = {
 const struct cts_verb cts_verb_info = {
     .name = "info",
     .synopsis = "RUN [--format table|json] [--full-names] [--check]",
-    .summary = "Shows what is in a run or a timeline",
+    .summary = "Shows what a run or timeline contains",
     .description =
         "Shows where and with what the run was recorded, whether it is complete, its kernels with\n"
         "their launches and accesses, and everything that is missing: dropped accesses, launches\n"

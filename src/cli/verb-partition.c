@@ -56,15 +56,6 @@ static int parse_form(const struct cts_arguments *arguments, struct request *req
     return 0;
 }
 
-#define X(symbol, name) name ", "
-#define MAPPING_NAMES   CTS_MAPPINGS(X) "best-found"
-
-static int refuse_mapping(const struct cts_arguments *arguments, const char *word)
-{
-    return cts_usage_error(arguments, "unknown --mapping value '%s' (one of: " MAPPING_NAMES ")",
-                           word);
-}
-
 static bool is_named(const struct request *request, const struct cts_mapping *mapping)
 {
     for (size_t i = 0; i < request->options.mapping_count; i++)
@@ -73,7 +64,7 @@ static bool is_named(const struct request *request, const struct cts_mapping *ma
 }
 
 /* --mapping A,B,...; without: all, and for one number of partitions the best found, too. */
-static int parse_mappings(const struct cts_arguments *arguments, struct request *request)
+static void parse_mappings(const struct cts_arguments *arguments, struct request *request)
 {
     struct cts_partition_options *const options = &request->options;
     const char *rest = cts_argument(arguments, "mapping");
@@ -87,8 +78,6 @@ static int parse_mappings(const struct cts_arguments *arguments, struct request 
         const struct cts_mapping *const mapping = cts_mapping_named(word);
         if (!strcmp(word, "best-found"))
             options->best_found = true;
-        else if (!mapping)
-            return refuse_mapping(arguments, word);
         else if (!is_named(request, mapping))
             request->mappings[options->mapping_count++] = mapping;
         rest += length + (rest[length] == ',');
@@ -96,7 +85,6 @@ static int parse_mappings(const struct cts_arguments *arguments, struct request 
     if (!options->mapping_count)
         request->mappings[options->mapping_count++] = cts_mapping_named("lexicographic");
     options->mappings = request->mappings;
-    return 0;
 }
 
 static bool parse_number(const char **text, uint64_t *value)
@@ -396,7 +384,7 @@ static int run_partition(const struct cts_arguments *arguments)
     struct request request = {0};
     int code = parse_form(arguments, &request);
     if (!code) code = parse_counts(arguments, &request);
-    if (!code) code = parse_mappings(arguments, &request);
+    if (!code) parse_mappings(arguments, &request);
     if (!code) code = parse_model(arguments, &request);
     if (code) return code;
     if (cts_argument_given(arguments, "store-summaries") || cts_argument_given(arguments, "who"))
@@ -413,6 +401,8 @@ static int run_partition(const struct cts_arguments *arguments)
     return code;
 }
 
+#define MAPPING_WORDS(X) CTS_MAPPINGS(X) X(best_found, "best-found")
+
 static const struct cts_option partition_options[] = {
     {.name = "number",
      .argument = "P",
@@ -420,9 +410,12 @@ static const struct cts_option partition_options[] = {
      .short_name = 'n'},
     {.name = "partitions",
      .argument = "RANGE",
-     .help = "split over each number of partitions in a range: 4, 2..64"},
-    {.name = "mapping", .argument = "NAMES", .help = MAPPING_NAMES},
-    {.name = "per", .argument = CTS_OPTION_WORDS(CTS_PARTITION_SHEETS), .help = "print one list:"},
+     .help = "split over each number of partitions in a range: 2..64"},
+    {.name = "mapping",
+     .argument = CTS_OPTION_WORDS(MAPPING_WORDS),
+     .is_list = true,
+     .help = "mappings of CTAs to partitions (default: all; best-found only with -n)"},
+    CTS_OPTION_PER(CTS_OPTION_WORDS(CTS_PARTITION_SHEETS)),
     CTS_OPTION_FORMAT("table|json|csv"),
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
@@ -435,11 +428,15 @@ static const struct cts_option partition_options[] = {
     {.name = "launch-latency",
      .argument = "US",
      .help = "fixed cost per launch in us (default: 1.6)"},
-    {.name = "l2-size", .argument = "SIZE", .help = "show what an L2 cache of this size holds"},
+    {.name = "l2-size",
+     .argument = "SIZE",
+     .help = "print how much repeated traffic an L2 cache of this size holds"},
     {.name = "page-size",
      .argument = "4K|64K|2M",
      .help = "page size of first-touch placement (default: 64K)"},
-    {.name = "block", .argument = "N", .help = "CTAs per block of block-cyclic"},
+    {.name = "block",
+     .argument = "N",
+     .help = "CTAs per block of block-cyclic (default: an eighth of a partition's share)"},
     {.name = "launch-times", .help = "use the recorded durations of launches as compute time"},
     {.name = "per-stream", .help = "count critical sets within each stream"},
     CTS_OPTION_PAPER_MODEL,
@@ -458,13 +455,12 @@ static const struct cts_option partition_options[] = {
 
 const struct cts_verb cts_verb_partition = {
     .name = "partition",
-    .synopsis = "RUN [-n P | --partitions 2..64] [--mapping NAMES] [options]",
+    .synopsis = "RUN [-n P | --partitions 2..64] [--mapping LIST] [OPTIONS]",
     .summary = "Predicts the cost of splitting the CTAs over several GPUs or dies",
     .description =
-        "Splits the grid of every launch and counts the bytes that pass between the partitions, "
-        "for\n"
-        "several mappings and numbers of partitions; says which are worth it. Under mpirun the\n"
-        "processes share the work.",
+        "Splits the grid of every launch and counts the bytes that pass between partitions, for\n"
+        "several mappings and numbers of partitions, and says which splits are worth it. Under\n"
+        "mpirun the processes share the work.",
     .options = partition_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -108,18 +108,18 @@ static enum cts_status write_timelines(const struct request *request,
         status = cts_path_write_enriched(source, result, request->enriched,
                                          request->options.threads, processes, &counts, error);
         if (!status && processes->rank == 0)
-            fprintf(stderr,
-                    "Wrote '%s/traces.otf2': %llu events and %llu metric values; %llu events "
-                    "left out (metrics, parameters, unknown kinds)\n",
-                    request->enriched, (unsigned long long)counts.event_count,
-                    (unsigned long long)counts.metric_count,
-                    (unsigned long long)counts.left_out_count);
+            fprintf(
+                stderr,
+                "ctascope path: wrote '%s/traces.otf2': %llu events and %llu metric values; %llu "
+                "events left out (metrics, parameters, unknown kinds)\n",
+                request->enriched, (unsigned long long)counts.event_count,
+                (unsigned long long)counts.metric_count, (unsigned long long)counts.left_out_count);
     }
     if (!status && request->chrome) {
         uint64_t event_count = 0;
         status = cts_path_write_chrome(source, result, request->chrome, &event_count, error);
         if (!status)
-            fprintf(stderr, "Wrote '%s': %llu events\n", request->chrome,
+            fprintf(stderr, "ctascope path: wrote '%s': %llu events\n", request->chrome,
                     (unsigned long long)event_count);
     }
     return status;
@@ -232,13 +232,14 @@ static const struct cts_option path_options[] = {
     CTS_OPTION_FORMAT("table|json|csv"),
     {.name = "per",
      .argument = CTS_OPTION_WORDS(CTS_PATH_SHEETS),
-     .help = "print one list: activities, patterns, the longest waits of each, or devices"},
+     .help = "print one list; instance: the longest waits of each pattern"},
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     CTS_OPTION_SORT,
     CTS_OPTION_FULL_NAMES,
     {.name = "within",
      .argument = "ACTIVITY",
-     .help = "count only from its first enter to its last leave, on any rank"},
+     .help = "count only the time from its first enter to its last leave on any rank (default: the "
+             "whole run)"},
     {.name = "direct-blame", .help = "blame the immediate cause, even if it is itself waiting"},
     {.name = "path-weight",
      .argument = "X",
@@ -257,7 +258,8 @@ static const struct cts_option path_options[] = {
      .help = "memory recording of the same program, for kernels' occupancy and memory efficiency"},
     {.name = "window",
      .argument = "EVENTS",
-     .help = "process at least EVENTS events at a time, split at global synchronisations"},
+     .help = "process at least EVENTS events at a time, split at global synchronisations (default: "
+             "all at once)"},
     CTS_OPTION_THREADS,
     CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_TOP,
@@ -266,7 +268,7 @@ static const struct cts_option path_options[] = {
 
 const struct cts_verb cts_verb_path = {
     .name = "path",
-    .synopsis = "TRACE|RUN [--format table|json|csv] [options]",
+    .synopsis = "TRACE|RUN [--format table|json|csv] [OPTIONS]",
     .summary = "Shows the critical path, wait states, and what causes them",
     .description =
         "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with --timeline)\n"

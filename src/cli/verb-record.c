@@ -170,14 +170,7 @@ static bool check_spaces(const struct cts_arguments *arguments)
     bool global = false;
     for (const char *at = spaces; at && *at;) {
         const size_t length = strcspn(at, ",");
-        const bool is_global = length == 6 && strncmp(at, "global", length) == 0;
-        if (!is_global && !(length == 6 && strncmp(at, "shared", length) == 0) &&
-            !(length == 5 && strncmp(at, "local", length) == 0)) {
-            cts_usage_error(arguments,
-                            "--spaces takes a list of global, shared and local, not '%s'", spaces);
-            return false;
-        }
-        global = global || is_global;
+        global = global || (length == 6 && strncmp(at, "global", length) == 0);
         at += length;
         at += *at == ',';
     }
@@ -372,18 +365,18 @@ static void explain_launches(const struct outcome *o, struct cts_error *error)
                  early ? "was killed before it launched a kernel" : "launched no kernel");
     else if (summary->uninstrumented_launches == launches)
         cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing was recorded: none of the kernels launched is instrumented");
+                 "nothing was recorded: no kernel that was launched is instrumented");
     else if (!summary->recorded_launches && first_error(o->catalogue))
         cts_fail(error, CTS_IO, "nothing was recorded: %s", first_error(o->catalogue));
     else if (!summary->recorded_launches)
-        cts_fail(error, CTS_USAGE, "nothing was recorded: %s, all left out by filters",
+        cts_fail(error, CTS_USAGE, "nothing was recorded: %s, all excluded by filters",
                  launches_text);
     else if (first_error(o->catalogue))
         cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: %s", first_error(o->catalogue));
     else if (summary->recorded_launches < launches)
         cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing was recorded: filters left out %s of %s, and the others accessed no "
-                 "memory",
+                 "nothing was recorded: filters excluded %s of %s, and the other launches accessed "
+                 "no memory",
                  cts_count_text(launches - summary->recorded_launches).text, launches_text);
     else
         cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: %s, but no kernel accessed memory",
@@ -405,10 +398,10 @@ static bool explain_nothing(const struct outcome *o, struct cts_error *error)
                  "recordings");
     else
         cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing was recorded: no recorder ran in '%s': it made no CUDA call, or was "
-                 "neither compiled with 'ctascope cc' nor runs on a GPU that this ctascope can "
-                 "record, or cleared its environment, or the recorder could not start (then an "
-                 "earlier message says why)",
+                 "nothing was recorded: no recorder ran in '%s'. Possible reasons: it made no CUDA "
+                 "call; it was not compiled with 'ctascope cc' and this ctascope cannot record on "
+                 "this machine's GPU (see 'ctascope doctor'); it cleared its environment; or the "
+                 "recorder could not start, and an earlier message says why",
                  o->program);
     return true;
 }
@@ -448,7 +441,7 @@ static void print_summary(const struct cts_catalogue *catalogue,
     if (summary->skipped)
         fprintf(stderr, "; %s not instrumented",
                 cts_counted_text(summary->skipped, "place", "places").text);
-    if (summary->unfinished_ranks) fputs("; incomplete, the program was cut off", stderr);
+    if (summary->unfinished_ranks) fputs("; incomplete, the program ended early", stderr);
     if (summary->failure) fprintf(stderr, "; failure: %s", summary->failure);
     fputc('\n', stderr);
 }
@@ -473,10 +466,9 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
     else
         print_summary(&catalogue, &summary, run_path);
     if (!silent && cts_argument_given(arguments, "values") && cts_run_lacks_values(&catalogue))
-        fputs(
-            "ctascope record: no values were recorded: 'ctascope cc --device=cuda' makes programs "
-            "without\n",
-            stderr);
+        fputs("ctascope record: no values were recorded: programs of 'ctascope cc --device=cuda' "
+              "record none\n",
+              stderr);
     cts_run_summary_release(&summary);
     cts_catalogue_release(&catalogue);
     return !failed;
@@ -497,8 +489,8 @@ static void print_timeline(const struct cts_assembly *a, const char *run_path)
         fprintf(stderr, "; %s damaged",
                 cts_counted_text(a->damaged_log_count, "log is", "logs are").text);
     if (a->cut_process_count)
-        fprintf(stderr, "; incomplete, %s cut off",
-                cts_counted_text(a->cut_process_count, "process was", "processes were").text);
+        fprintf(stderr, "; incomplete, %s early",
+                cts_counted_text(a->cut_process_count, "process ended", "processes ended").text);
     if (*a->failure)
         fprintf(stderr, "; failure: %s", a->failure);
     else if (*a->warning)
@@ -540,9 +532,9 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
     else if (!status && !assembly.location_count)
         status =
             cts_fail(&error, CTS_UNSUPPORTED,
-                     "no timeline was recorded: no recorder ran in '%s': it made no CUDA, MPI, "
-                     "NCCL or NVTX call, is linked statically, cleared its environment, or could "
-                     "not write to the run as the user that it became",
+                     "no timeline was recorded: no recorder ran in '%s'. Possible reasons: it made "
+                     "no CUDA, MPI, NCCL or NVTX call; it is linked statically; it cleared its "
+                     "environment; or it changed to a user who cannot write to the run",
                      arguments->positional[0]);
     else if (!status && !assembly.event_count)
         status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s",
@@ -609,33 +601,42 @@ static const struct cts_option record_options[] = {
      .short_name = 'o',
      .help = "run directory (default: the first free of ctascope-run, ctascope-run-2, ...)"},
     CTS_OPTION_FORCE,
-    {.name = "timeline",
-     .help = "record when everything ran: CUDA, MPI, NCCL and NVTX calls, kernels, copies"},
+    {.name = "timeline", .help = "record a timeline: CUDA, MPI, NCCL, NVTX calls, kernels, copies"},
     {.name = "memory", .help = "record memory accesses (default unless --timeline is given)"},
     CTS_OPTION_KERNEL_NAME("record only"),
     {.name = "nvtx-include",
      .argument = "RANGE",
-     .help = "record only launches in this NVTX range, [DOMAIN@]NAME; repeatable"},
-    {.name = "launch-skip", .argument = "N", .help = "skip the first N launches"},
-    {.name = "launch-count", .argument = "N", .help = "record at most N launches"},
-    {.name = "cta-sample", .argument = "N", .help = "record every N-th CTA (also 1/N)"},
+     .help = "record only launches inside this NVTX range, [DOMAIN@]NAME; repeatable (default: "
+             "all)"},
+    {.name = "launch-skip",
+     .argument = "N",
+     .help = "do not record the first N launches (default: 0)"},
+    {.name = "launch-count", .argument = "N", .help = "record at most N launches (default: all)"},
+    {.name = "cta-sample",
+     .argument = "N",
+     .help = "record every N-th CTA; 1/N means the same (default: 1)"},
     {.name = "max-size",
      .argument = "SIZE",
-     .help = "write at most SIZE of access files and logs; drop the rest"},
-    {.name = "values", .help = "record the values loaded and stored (CPU device: cc --values)"},
+     .help = "write at most SIZE of access files and logs; count the rest as dropped (default: no "
+             "limit)"},
+    {.name = "values",
+     .help = "also record the values loaded and stored (CPU device: compile with cc --values)"},
     {.name = "host-accesses",
-     .help = "record the CPU's accesses to managed memory (cc --host-accesses)"},
+     .help = "also record the CPU's accesses to managed, mapped and pinned memory (compile with cc "
+             "--host-accesses)"},
     {.name = "threads",
      .argument = "N",
-     .help = "worker threads of the CPU device; on a GPU, threads that write records"},
+     .help = "worker threads of the CPU device; on a GPU, threads that write records (default: one "
+             "per processor)"},
     {.name = "spaces",
-     .argument = "LIST",
-     .help = "on a GPU: memory spaces to record, of global, shared, local (default: "
+     .argument = "global|shared|local",
+     .is_list = true,
+     .help = "on a GPU: memory spaces to record; must include global (default: "
              "global,shared)"},
     {.name = "ring-size",
      .argument = "SIZE",
      .help = "on a GPU: host memory that buffers records (default: 256M)"},
-    {.name = "deterministic", .help = "CPU device: run the CTAs one after the other, in order"},
+    {.name = "deterministic", .help = "CPU device: run all CTAs one after another, in order"},
     {0},
 };
 
@@ -644,19 +645,15 @@ const struct cts_verb cts_verb_record = {
     .synopsis = "[OPTIONS] [-o RUN] [--] PROGRAM [ARGUMENTS]",
     .summary = "Runs a program and records its memory accesses or its timeline",
     .description =
-        "Memory accesses are recorded on a GPU, or on the CPU if 'ctascope cc' compiled the "
-        "program;\n"
-        "--timeline works for any program. On a GPU, record them in two runs, since recording "
-        "accesses\n"
-        "distorts times; programs of 'ctascope cc --device=cpu' may record both at once.\n"
-        "Exits with the program's own status (128 + N if signal N killed it), with 125 if the "
-        "program\n"
-        "succeeded and ctascope itself failed, 126 if the program cannot be run, 127 if it is not "
-        "found.\n"
-        "The last line on standard error says what was recorded, or why nothing was.\n"
-        "MPI: 'mpirun -n 4 ctascope record -o run -- ./app' and 'ctascope record -o run mpirun -n "
-        "4\n"
-        "./app' both record all ranks into one run.",
+        "Records memory accesses on a GPU, or on the CPU if 'ctascope cc' compiled the program.\n"
+        "--timeline works for any program. Recording accesses distorts times: a GPU program needs\n"
+        "two recordings; one compiled with 'ctascope cc --device=cpu' can record both at once.\n"
+        "Exits with the program's status (128 + N if signal N killed it), with 125 if the program\n"
+        "succeeded but ctascope failed, with 126 if the program cannot be run, and with 127 if it\n"
+        "is not found. The last line on standard error says what was recorded, or why nothing "
+        "was.\n"
+        "MPI: 'mpirun -n 4 ctascope record -o run -- ./app' and 'ctascope record -o run mpirun\n"
+        "-n 4 ./app' both record all ranks into one run.",
     .options = record_options,
     .positional_min = 1,
     .positional_max = -1,

@@ -42,9 +42,10 @@ static enum cts_status report(const struct cts_arguments *arguments, const char 
     if (!status && !material.has_timeline)
         cts_cli_tell_gaps(arguments->verb, run, &material.recording.timeline_gaps);
     if (!status && directory && !material.has_accesses)
-        status = material.has_run ? cts_recording_need_accesses(&material.recording, error)
-                                  : cts_fail(error, CTS_FORMAT,
-                                             "'%s' is a timeline: figures need accesses", run);
+        status = material.has_run
+                     ? cts_recording_need_accesses(&material.recording, error)
+                     : cts_fail(error, CTS_FORMAT,
+                                "'%s' is a timeline; --figures needs memory accesses", run);
     if (!status && directory && !material.analyses.figures.count)
         status = cts_fail(error, CTS_FORMAT, "'%s' has no figures: no kernel accessed memory", run);
     if (!status && directory)
@@ -158,11 +159,11 @@ static int report_accesses(const struct cts_arguments *arguments, const char *ru
             cts_bytes_text(embedded.size_bytes).text, embedded.launch,
             (unsigned long long)embedded.record_count);
     if (embedded.warp_count < embedded.all_warp_count)
-        fprintf(stderr, " of %u of the %u warps of one of its %llu CTAs, for the page's size",
+        fprintf(stderr, " of %u of the %u warps of one of its %llu CTAs (--max-page-size)",
                 embedded.warp_count, embedded.all_warp_count,
                 (unsigned long long)embedded.all_cta_count);
     else if (embedded.cta_count < embedded.all_cta_count)
-        fprintf(stderr, " of %llu of its %llu CTAs, for the page's size",
+        fprintf(stderr, " of %llu of its %llu CTAs (--max-page-size)",
                 (unsigned long long)embedded.cta_count, (unsigned long long)embedded.all_cta_count);
     fputc('\n', stderr);
     return CTS_EXIT_OK;
@@ -194,7 +195,7 @@ static const struct cts_option options[] = {
     {.name = "figures",
      .argument = "DIR",
      .help = "also write every figure into this directory, as SVG and PNG, and its data as CSV"},
-    {.name = "accesses", .help = "write the view of one launch instead, with all its accesses"},
+    {.name = "accesses", .help = "write instead the view of one launch with all its accesses"},
     {.name = "launch",
      .argument = "N",
      .help = "with --accesses: the launch (default: the one with the most accesses)"},
@@ -211,14 +212,12 @@ const struct cts_verb cts_verb_report = {
     .synopsis = "RUN|TRACE... [-o FILE.html] [--figures DIR] [--accesses [--launch N]]",
     .summary = "Writes the analyses of a run as one self-contained HTML page",
     .description =
-        "The page needs only a browser: no server, no network. It shows who communicates with "
-        "whom\n"
-        "and how much, what a split over several GPUs would cost, what is wrong with the "
-        "accesses,\n"
-        "and, for a run recorded with --timeline or an OTF2 archive (traces.otf2), the timeline\n"
-        "with its critical path and wait states. Several runs with accesses give a page that\n"
-        "compares them: volumes, partners, bisection and traffic between partitions of all runs\n"
-        "in one figure each.",
+        "The page needs only a browser: no server, no network. It shows which CTAs exchange how\n"
+        "much data, what a split over several GPUs would cost, and the findings about memory\n"
+        "accesses. For a run recorded with --timeline or an OTF2 archive (traces.otf2), it shows\n"
+        "the timeline with its critical path and wait states. For several runs with accesses, the\n"
+        "page compares them: one figure each for volumes, partners, bisection and traffic between\n"
+        "partitions.",
     .options = options,
     .positional_min = 1,
     .positional_max = -1,

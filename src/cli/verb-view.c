@@ -162,7 +162,8 @@ static int run_view(const struct cts_arguments *arguments)
         !cts_argument_u64(arguments, "threads", &threads))
         return CTS_EXIT_USAGE;
     options.memory_bytes = cts_memory_limit_bytes() / 4; /* the rest is for answers */
-    if (port > UINT16_MAX) return cts_usage_error(arguments, "--port takes a number below 65536");
+    if (port > UINT16_MAX)
+        return cts_usage_error(arguments, "--port takes a number from 0 to 65535");
     options.port = (uint16_t)port;
     options.threads = (unsigned)(threads < 256 ? threads : 256);
     struct cts_report_options time = {
@@ -173,7 +174,7 @@ static int run_view(const struct cts_arguments *arguments)
         options.time_state = &time;
         if (is_archive || !has_accesses(time.path)) options.run_path = NULL;
         if (!options.run_path && options.other_path)
-            return cts_usage_error(arguments, "'%s' holds time alone, and no accesses to compare",
+            return cts_usage_error(arguments, "'%s' is a timeline and has no accesses to compare",
                                    time.path);
     }
 
@@ -184,7 +185,7 @@ static int run_view(const struct cts_arguments *arguments)
         return cts_report_error(arguments, &error);
     printf("%s\n", cts_view_server_url(server));
     fflush(stdout);
-    if (isatty(STDERR_FILENO)) fprintf(stderr, "ctascope view: Ctrl-C ends it\n");
+    if (isatty(STDERR_FILENO)) fprintf(stderr, "ctascope view: Ctrl-C stops the server\n");
     if (!cts_argument_given(arguments, "no-open")) open_browser(server);
     while (sem_wait(&ending.asked) != 0) {
     }
@@ -207,12 +208,12 @@ const struct cts_verb cts_verb_view = {
     .synopsis = "RUN|TRACE [OTHER] [--port N] [--no-open] [--memory-limit SIZE]",
     .summary = "Shows every access of a run in the browser, served from this machine",
     .description =
-        "Serves the page on 127.0.0.1 only, at an address that only you know, and opens the "
-        "browser;\n"
-        "Ctrl-C ends it. The page fetches only what it shows, so runs may be of any size and may\n"
-        "still grow. With OTHER, an earlier run, the page also shows what has changed since, as\n"
-        "'ctascope diff OTHER RUN' does. For a run with a timeline only, or an OTF2 archive\n"
-        "(traces.otf2), it shows the timeline of 'ctascope report'.",
+        "Serves the page on 127.0.0.1 only, at an address with a secret, and opens the browser.\n"
+        "Ctrl-C stops the server. The page fetches only what it shows, so runs can be of any size\n"
+        "and can still be recording. With OTHER, an earlier run, the page also shows what changed\n"
+        "since then, as 'ctascope diff OTHER RUN' does. For a run with only a timeline, or an "
+        "OTF2\n"
+        "archive (traces.otf2), it shows the timeline page of 'ctascope report'.",
     .options = options,
     .positional_min = 1,
     .positional_max = 2,

@@ -246,11 +246,14 @@ static int run_whatif(const struct cts_arguments *arguments)
 static const struct cts_option whatif_options[] = {
     {.name = "scale",
      .argument = "NAME=FACTOR",
-     .help = "multiply an activity's time by FACTOR; 'rank 3: NAME=0.5'; repeatable"},
-    {.name = "remove", .argument = "NAME", .help = "make an activity take no time; repeatable"},
+     .help = "multiply an activity's time by FACTOR; 'rank 3: NAME=0.5' on one rank only; "
+             "repeatable"},
+    {.name = "remove",
+     .argument = "NAME",
+     .help = "project the run with this activity taking no time; repeatable"},
     {.name = "targets", .help = "project each activity at twice the speed and without its time"},
     CTS_OPTION_FORMAT("table|json|csv"),
-    {.name = "per", .argument = CTS_OPTION_WORDS(CTS_WHATIF_SHEETS), .help = "print one list"},
+    CTS_OPTION_PER(CTS_OPTION_WORDS(CTS_WHATIF_SHEETS)),
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_SORT,
@@ -274,7 +277,7 @@ static const struct cts_option whatif_options[] = {
 
 const struct cts_verb cts_verb_whatif = {
     .name = "whatif",
-    .synopsis = "TRACE|RUN --scale NAME=FACTOR | --remove NAME | --targets [options]",
+    .synopsis = "TRACE|RUN --scale NAME=FACTOR | --remove NAME | --targets [OPTIONS]",
     .summary = "Projects the runtime if activities were faster or slower",
     .description =
         "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with --timeline),\n"

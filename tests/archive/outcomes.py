@@ -49,7 +49,7 @@ class Outcomes(unittest.TestCase):
     def test_the_program_crashes(self):
         done = self.record("crash")
         self.assertEqual(done.returncode, 128 + signal.SIGSEGV)
-        self.assertIn("; incomplete, 1 process was cut off", done.stderr)
+        self.assertIn("; incomplete, 1 process ended early", done.stderr)
         self.assertEqual(self.timeline()["timeline"]["kinds"], {"ENTER": 101, "LEAVE": 101})
         self.check()
 

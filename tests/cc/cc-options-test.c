@@ -158,6 +158,25 @@ static void test_own_options(void **state)
     cc_request_release(&request);
 }
 
+static void test_kernel_names(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"--kernel-name add k.cu", "^add($|[(<])"},
+        {"--kernel-name=ns::scale<2> k.cu", "^ns::scale<2>($|[(<])"},
+        {"--kernel-name add(float*) k.cu", "^add\\(float\\*\\)($|[(<])"},
+        {"--kernel-name regex:add|sub k.cu", "add|sub"},
+        {"--kernels add|sub k.cu", "add|sub"}, /* former */
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct cc_request request;
+        struct cts_error error;
+        assert_int_equal(parse(&request, pairs[i][0], &error), CTS_OK);
+        assert_string_equal(request.kernels, pairs[i][1]);
+        cc_request_release(&request);
+    }
+}
+
 static void test_names_that_start_alike(void **state)
 {
     (void)state;
@@ -211,6 +230,7 @@ int main(void)
         cmocka_unit_test(test_link_keeps_the_order_and_drops_the_runtime),
         cmocka_unit_test(test_optimisation_levels),
         cmocka_unit_test(test_own_options),
+        cmocka_unit_test(test_kernel_names),
         cmocka_unit_test(test_names_that_start_alike),
         cmocka_unit_test(test_what_is_refused),
     };

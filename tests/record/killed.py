@@ -80,7 +80,7 @@ class Killed(support.RecordTest):
             out, err = record.communicate(timeout=1200)
             self.assertEqual(record.returncode, 128 + signal.SIGKILL)
             self.one_line(err, f"ctascope record: '{os.path.realpath(run)}': ",
-                          "; incomplete, the program was cut off")
+                          "; incomplete, the program ended early")
             self.check_readable(run, self.last_done(out, 100), reference)
 
     def test_sigkill_in_the_first_moment(self):
@@ -113,7 +113,7 @@ class Killed(support.RecordTest):
                 record.send_signal(number)
                 out, err = record.communicate(timeout=1200)
                 self.assertEqual(record.returncode, 128 + number)
-                self.one_line(err, "ctascope record: ", "incomplete, the program was cut off")
+                self.one_line(err, "ctascope record: ", "incomplete, the program ended early")
                 self.assertIs(self.info(run)["totals"]["complete"], False)
                 records = self.records_by_launch(run)
                 for launch in range(self.last_done(out, 100) + 1):

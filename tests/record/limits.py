@@ -186,13 +186,13 @@ class Limits(support.RecordTest):
             with self.subTest(options=options):
                 done = self.record_launches(f"run-{number}", *options)  # the program's own status
                 self.one_line(done.stderr, "ctascope record: nothing was recorded: ",
-                              f"{LAUNCHES} launches, all left out by filters")
+                              f"{LAUNCHES} launches, all excluded by filters")
                 self.assertEqual(done.stdout.splitlines()[-1], self.sum_line)
         # that nothing was recorded is no failure of the program's
         example = support.compiled("vectoradd.cu", "-O2", example=True)
         done = self.record("run", example, "1000", options=("--kernel-name", "sub"))
         self.one_line(done.stderr, "ctascope record: nothing was recorded: ",
-                      "1 launch, all left out by filters")
+                      "1 launch, all excluded by filters")
         self.assertEqual(done.stdout, "vectoradd: right\n")
 
 

@@ -31,7 +31,7 @@ class Outcomes(support.RecordTest):
     def check_cut(self, done):
         """It ended without a farewell: what it stored is in the access files all the same."""
         self.one_line(done.stderr, "ctascope record: ", f" {FILL} accesses ",
-                      "; incomplete, the program was cut off")
+                      "; incomplete, the program ended early")
         self.assertIs(self.info("run")["totals"]["complete"], False)
         self.assertEqual(len(self.records("run")), FILL // 32)
         self.assertIs(self.comm("run")["soundness"]["lower_bound"], True)

@@ -29,7 +29,7 @@ class Ranges(support.RecordTest):
 
     def test_a_domain(self):
         self.assertEqual(self.recorded("--nvtx-include", "library@solve"), [6])
-        self.assertIn("all left out by filters",
+        self.assertIn("all excluded by filters",
                       self.start_recording("--nvtx-include", "other@solve"))
 
     def test_an_expression(self):

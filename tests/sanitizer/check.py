@@ -93,7 +93,7 @@ def play(ctascope, program, run, environment, case):
         fail(f"ended with {done.returncode}", done)
     if done.stderr.count("\n") != 1 or text not in done.stderr:
         fail(f"'{text}' is not the one line", done)
-    if case in ("crash", "leave") and "incomplete, the program was cut off" not in done.stderr:
+    if case in ("crash", "leave") and "incomplete, the program ended early" not in done.stderr:
         fail("that it ended early is not told", done)
     if case == "some-room" and "failure: 1 launches left no record" not in done.stderr:
         fail("the launch that ran without patches is not told", done)

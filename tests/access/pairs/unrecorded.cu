@@ -1,6 +1,6 @@
 // One kernel is left out of the recording and may have stored anything into what was allocated then.
 // 1: memory that was allocated later is read before anybody sets it.
-// options: --kernels consume
+// options: --kernel-name consume
 #include "pair.h"
 enum { N = 4096, BLOCK = 128 };
 

@@ -267,7 +267,7 @@ const parts = {
         await context.close();
         assert.deepEqual(trouble, []);
         for (const [runs, status, why] of [
-            [[archive, pathOf("both")], 2, /holds time alone, and no accesses to compare/],
+            [[archive, pathOf("both")], 2, /is a timeline and has no accesses to compare/],
             [[pathOf("both"), archive], 1, /is an OTF2 archive, which holds no accesses/],
         ]) {
             const refused = spawnSync(ctascope, ["view", ...runs, "--no-open"], { encoding: "utf8", timeout: 1200000 });
