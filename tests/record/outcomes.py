@@ -43,7 +43,7 @@ class Outcomes(support.RecordTest):
 
     def test_not_instrumented(self):
         done = self.record("run", "/bin/true", status=0)
-        self.check_nothing(done, "'/bin/true'", "neither compiled with 'ctascope cc'")
+        self.check_nothing(done, "'/bin/true'", "not compiled with 'ctascope cc'")
         self.assertFalse(os.path.exists("run"))
 
     def test_not_instrumented_with_a_status(self):
