@@ -105,7 +105,10 @@ static void add_runtime(struct cc_session *session, struct cc_list *command)
  */
 static const char *own_library(struct cc_session *session, const char *word)
 {
-    static const char *const names[][2] = {{"-lcublas", "cublas"}, {"-lcublas_static", "cublas"}};
+    static const char *const names[][2] = {{"-lcublas", "cublas"},
+                                           {"-lcublas_static", "cublas"},
+                                           {"-lcurand", "curand"},
+                                           {"-lcurand_static", "curand"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!session->request->for_cuda && strcmp(word, names[i][0]) == 0)
             return cc_text(&session->request->pool, "%s/libctascope_%s.so", cts_library_directory(),

@@ -131,6 +131,9 @@ says "a library that we lack" err "not supported: <cudnn.h>"
 printf 'extern "C" int cublasFrobnicate(); int main() { return cublasFrobnicate(); }\n' > link.cu
 expect 1 "a function that we lack" "$ctascope" cc link.cu -o linked
 says "a function that we lack" err "not supported: cublasFrobnicate"
+printf '#include <curand_kernel.h>\n__device__ curandStateSobol32_t state;\nint main() {}\n' > sobol.cu
+expect 1 "a type that we lack" "$ctascope" cc -c sobol.cu
+says "a type that we lack" err "not supported: curandStateSobol32_t"
 expect 1 "a wrong program" "$ctascope" cc -c wrong.cu
 grep -q 'not supported' err && fail "a wrong program is said to be unsupported"
 

@@ -125,6 +125,9 @@ enum { CTS_CALLS, CTS_WAITS };
     X(int32_t, __cts_dev_vprintf, (const char *format, const char *arguments), CTS_CALLS)          \
     X(void *, __cts_dev_malloc, (size_t size_bytes), CTS_CALLS)                                    \
     X(void, __cts_dev_free, (void *memory), CTS_CALLS)                                             \
+    /* cuRAND: `count` times 2^power steps of a generator whose state is the lane's own memory */  \
+    X(void, __cts_dev_skip_xorwow, (uint32_t state[5], uint64_t count, uint32_t power), CTS_CALLS) \
+    X(void, __cts_dev_skip_mrg, (uint32_t state[6], uint64_t count, uint32_t power), CTS_CALLS)    \
     X(void, __cts_dev_check_divisor, (uint32_t is_zero), CTS_CALLS)                                \
     X(void, __cts_dev_trap, (void), CTS_CALLS)                                                     \
     X(void, __cts_dev___assertfail,                                                                \
