@@ -293,7 +293,8 @@ static enum cts_status convert_item(void *state, const struct cts_stream_item *i
 static enum cts_status convert_stream(struct conversion *c, struct cts_error *error)
 {
     bool damage = false;
-    enum cts_status status = cts_sort_stream(c->log->path, 0, convert_item, c, &damage, error);
+    const struct cts_stream_visitor visitor = {convert_item, c};
+    enum cts_status status = cts_sort_stream(c->log->path, 0, &visitor, &damage, error);
     if (damage) atomic_fetch_add(&c->assembler->damaged_count, 1);
     if (!status && c->has_window)
         status = put_window(c, CTS_EVENT_RMA_WIN_DESTROY, c->last_ns, error);

@@ -138,13 +138,17 @@ static inline uint64_t cts_item_start_ns(const struct cts_stream_item *item)
     return item->words[1];
 }
 
-typedef enum cts_status (*cts_stream_visit)(void *state, const struct cts_stream_item *item,
-                                            struct cts_error *error);
+struct cts_stream_visitor {
+    enum cts_status (*visit)(void *state, const struct cts_stream_item *item,
+                             struct cts_error *error);
+    void *state;
+};
+
 /* Gives the items of a stream's log by start (then place in the log). Memory is bounded: a long log
  * that is not in order is sorted in parts, by way of a file that is deleted at once.
  * `items_in_memory` 0: the default. `*damage` is set when the log is cut short by damage. */
 CTS_MUST_CHECK enum cts_status cts_sort_stream(const char *path, size_t items_in_memory,
-                                               cts_stream_visit visit, void *state, bool *damage,
-                                               struct cts_error *error);
+                                               const struct cts_stream_visitor *visitor,
+                                               bool *damage, struct cts_error *error);
 
 #endif

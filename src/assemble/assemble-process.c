@@ -17,20 +17,21 @@ enum { NUMBERS_MAX = 1 << 24, RANKS_MAX = 1 << 16 };
 
 /* Room for item `number` of a list that is indexed by number; NULL: no memory or damage. */
 #define ITEM(list, number, error)                                                                  \
-    item_of((void **)&(list).items, &(list).count, &(list).capacity, sizeof *(list).items,         \
-            (number), (error))
+    (check_number((number), (error)) || CTS_ARRAY_RESERVE(&(list), (size_t)(number) + 1, (error))  \
+         ? NULL                                                                                    \
+         : item_of((list).items, &(list).count, sizeof *(list).items, (number)))
 
-static void *item_of(void **items, size_t *count, size_t *capacity, size_t item_bytes,
-                     uint32_t number, struct cts_error *error)
+static enum cts_status check_number(uint32_t number, struct cts_error *error)
 {
-    if (number >= NUMBERS_MAX) {
-        (void)cts_fail(error, CTS_FORMAT, "definition %u is out of range", number);
-        return NULL;
-    }
-    if (*capacity <= number &&
-        cts_array_grow(items, capacity, (size_t)number + 1, item_bytes, error))
-        return NULL;
-    uint8_t *const bytes = *items;
+    return number < NUMBERS_MAX
+               ? CTS_OK
+               : cts_fail(error, CTS_FORMAT, "definition %u is out of range", number);
+}
+
+/* The list has room; what stands before a new item is zero. */
+static void *item_of(void *items, size_t *count, size_t item_bytes, uint32_t number)
+{
+    uint8_t *const bytes = items;
     if (*count <= number) {
         memset(bytes + *count * item_bytes, 0, ((size_t)number + 1 - *count) * item_bytes);
         *count = (size_t)number + 1;

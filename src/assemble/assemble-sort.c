@@ -143,7 +143,7 @@ static void sift(struct sorter *s, size_t at, size_t count)
     }
 }
 
-static enum cts_status merge(struct sorter *s, cts_stream_visit visit, void *state,
+static enum cts_status merge(struct sorter *s, const struct cts_stream_visitor *visitor,
                              struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
@@ -156,7 +156,7 @@ static enum cts_status merge(struct sorter *s, cts_stream_visit visit, void *sta
     for (size_t i = count; !status && i-- > 0;) sift(s, i, count);
     while (!status && count) {
         struct part *const first = &s->parts[0];
-        status = visit(state, &first->block[first->block_at], error);
+        status = visitor->visit(visitor->state, &first->block[first->block_at], error);
         if (!status && ++first->block_at == first->block_count)
             status = load_block(s, first, error);
         if (!status && !first->block_count) {
@@ -169,7 +169,7 @@ static enum cts_status merge(struct sorter *s, cts_stream_visit visit, void *sta
     return status;
 }
 
-static enum cts_status sort_parts(struct sorter *s, cts_stream_visit visit, void *state,
+static enum cts_status sort_parts(struct sorter *s, const struct cts_stream_visitor *visitor,
                                   bool *damage, struct cts_error *error)
 {
     enum cts_status ended = CTS_OK, status = CTS_OK;
@@ -184,13 +184,15 @@ static enum cts_status sort_parts(struct sorter *s, cts_stream_visit visit, void
     *damage = ended == CTS_FORMAT;
     if (!status && s->count) qsort(s->items, s->count, sizeof *s->items, by_start);
     if (!status && s->part_count && s->count) status = write_part(s, error);
-    if (!status && s->part_count) return merge(s, visit, state, error);
-    for (size_t i = 0; i < s->count && !status; i++) status = visit(state, &s->items[i], error);
+    if (!status && s->part_count) return merge(s, visitor, error);
+    for (size_t i = 0; i < s->count && !status; i++)
+        status = visitor->visit(visitor->state, &s->items[i], error);
     return status;
 }
 
-enum cts_status cts_sort_stream(const char *path, size_t items_in_memory, cts_stream_visit visit,
-                                void *state, bool *damage, struct cts_error *error)
+enum cts_status cts_sort_stream(const char *path, size_t items_in_memory,
+                                const struct cts_stream_visitor *visitor, bool *damage,
+                                struct cts_error *error)
 {
     struct sorter s = {.file = -1, .capacity = items_in_memory ? items_in_memory : ITEMS_IN_MEMORY};
     bool in_order = false;
@@ -201,11 +203,12 @@ enum cts_status cts_sort_stream(const char *path, size_t items_in_memory, cts_st
     if (!status && in_order) {
         struct cts_stream_item item;
         enum cts_status ended = CTS_OK;
-        while (!status && next_item(&s, &item, &ended, error)) status = visit(state, &item, error);
+        while (!status && next_item(&s, &item, &ended, error))
+            status = visitor->visit(visitor->state, &item, error);
         *damage = !status && ended == CTS_FORMAT;
         if (!status && ended == CTS_IO) status = ended;
     } else if (!status) {
-        status = sort_parts(&s, visit, state, damage, error);
+        status = sort_parts(&s, visitor, damage, error);
     }
     for (size_t i = 0; i < s.part_count; i++) free(s.parts[i].block);
     free(s.parts);

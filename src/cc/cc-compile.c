@@ -232,13 +232,20 @@ void cc_add_host_options(struct cc_session *session, struct cc_process *process)
     if (request->debug) cc_add(process, "-g", NULL);
 }
 
-static void host_command(struct cc_session *session, const struct cc_input *input, const char *unit,
-                         const char *output, const char *object_name, struct cc_process *process)
+/* What the host's half is compiled to. */
+struct host_half {
+    const char *unit;        /* the name that joins it with the device's half */
+    const char *output;      /* the file that the compiler writes */
+    const char *object_name; /* the object that the user sees: make's dependencies name it */
+};
+
+static void host_command(struct cc_session *session, const struct cc_input *input,
+                         const struct host_half *half, struct cc_process *process)
 {
     const char *const unit_file = cc_session_file(session, input->path, "tu");
     FILE *const file = session->request->dry_run ? NULL : fopen(unit_file, "w");
     if (file) {
-        fprintf(file, "%s\n", unit);
+        fprintf(file, "%s\n", half->unit);
         fclose(file);
     }
     cc_open_own(session, process, "--cuda-host-only", GPU_ARCHITECTURE);
@@ -249,10 +256,10 @@ static void host_command(struct cc_session *session, const struct cc_input *inpu
     cc_add_plugin(session, process);
     cc_add(process, "-Xclang", "-fcuda-include-gpubinary");
     cc_add(process, "-Xclang", unit_file);
-    cc_add_dependency_options(session, &process->command, object_name);
+    cc_add_dependency_options(session, &process->command, half->object_name);
     cc_add(process, "-c", NULL);
-    cc_close_cuda(process, input, output);
-    cc_add_settings(session, process, "host", unit);
+    cc_close_cuda(process, input, half->output);
+    cc_add_settings(session, process, "host", half->unit);
 }
 
 void cc_plain_command(struct cc_session *session, const struct cc_input *input,
@@ -424,7 +431,7 @@ static int compile_for_cpu(struct cc_session *session, const struct cc_input *in
     struct cc_process host = {.messages = messages.host};
     device_command(session, input, unit, bitcode, &device);
     retarget_command(session, bitcode, unit, device_object, &retarget);
-    host_command(session, input, unit, host_object, object_name, &host);
+    host_command(session, input, &(struct host_half){unit, host_object, object_name}, &host);
     cc_process_start(session, &device);
     cc_process_start(session, &host);
     const int device_status = compile_device(session, &device, &retarget);

@@ -108,20 +108,27 @@ static void ptx_command(struct cc_session *session, const struct cc_input *input
     cc_list_add(&process->settings, cc_text(pool, "CTS_LIBRARY=%s", library));
 }
 
-static void host_command(struct cc_session *session, const struct cc_input *input, const char *unit,
-                         const char *fatbin, const char *output, const char *object_name,
-                         struct cc_process *process)
+/* What the host's half is made of and compiled to. */
+struct host_half {
+    const char *unit;        /* the name that joins it with the device's half */
+    const char *fatbin;      /* the device's half */
+    const char *output;      /* the file that the compiler writes */
+    const char *object_name; /* the object that the user sees: make's dependencies name it */
+};
+
+static void host_command(struct cc_session *session, const struct cc_input *input,
+                         const struct host_half *half, struct cc_process *process)
 {
     cc_open_for_gpu(session, process, "--cuda-host-only");
     cc_add_host_options(session, process);
     if (session->request->instrument) cc_add(process, "-Xclang", "-debug-info-kind=constructor");
     if (session->request->instrument) cc_add_plugin(session, process);
     cc_add(process, "-Xclang", "-fcuda-include-gpubinary");
-    cc_add(process, "-Xclang", fatbin);
-    cc_add_dependency_options(session, &process->command, object_name);
+    cc_add(process, "-Xclang", half->fatbin);
+    cc_add_dependency_options(session, &process->command, half->object_name);
     cc_add(process, "-c", NULL);
-    cc_close_cuda(process, input, output);
-    cc_add_settings(session, process, "host", unit);
+    cc_close_cuda(process, input, half->output);
+    cc_add_settings(session, process, "host", half->unit);
 }
 
 /* ---- the fat binary ---- */
@@ -228,7 +235,8 @@ int cc_compile_for_gpu(struct cc_session *session, const struct cc_input *input,
         request->stage == CC_LINK ? cc_session_file(session, input->path, "o") : object_name;
     struct cc_process device = {0}, host = {0};
     ptx_command(session, input, unit, ptx, &device);
-    host_command(session, input, unit, fatbin, output, object_name, &host);
+    const struct host_half half = {unit, fatbin, output, object_name};
+    host_command(session, input, &half, &host);
     int status = cc_process_run(session, &device);
     if (!status) status = make_fatbin(session, input, ptx, fatbin);
     if (!status)

@@ -57,16 +57,14 @@ static int limit_memory(const struct cts_arguments *arguments)
 
 static int run_verb(const struct cts_verb *verb, int argument_count, char **argument_list)
 {
-    const char *values[CTS_OPTIONS_MAX];
     char **const positional = calloc((size_t)argument_count + 1, sizeof *positional);
     if (!positional) {
         fputs("ctascope: out of memory\n", stderr);
         return strcmp(verb->name, "record") == 0 ? CTS_EXIT_RECORD : CTS_EXIT_INPUT;
     }
     struct cts_arguments arguments;
-    bool help;
-    int code = cts_parse_arguments(verb, argument_count, argument_list, values, positional,
-                                   &arguments, &help);
+    int code = cts_parse_arguments(verb, argument_count, argument_list, positional, &arguments);
+    const bool help = arguments.asks_help;
     if (help)
         cts_help_verb(stdout, verb);
     else if (!code && is_for_programs(&arguments))

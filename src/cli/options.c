@@ -277,25 +277,21 @@ static int check_count(const struct cts_arguments *arguments)
 }
 
 int cts_parse_arguments(const struct cts_verb *verb, int argument_count, char **argument_list,
-                        const char **values, char **positional, struct cts_arguments *arguments,
-                        bool *help)
+                        char **positional, struct cts_arguments *arguments)
 {
     *arguments = (struct cts_arguments){.verb = verb,
-                                        .values = values,
                                         .positional = positional,
                                         .given_count = argument_count,
                                         .given = argument_list};
-    *help = false;
-    for (int i = 0; i < CTS_OPTIONS_MAX; i++) values[i] = NULL;
     if (verb->raw) {
-        *help = argument_count == 1 && is_help(argument_list[0]);
+        arguments->asks_help = argument_count == 1 && is_help(argument_list[0]);
         arguments->positional = argument_list;
         arguments->positional_count = argument_count;
         return CTS_EXIT_OK;
     }
     struct parser parser = {.verb = verb,
                             .arguments = arguments,
-                            .values = values,
+                            .values = arguments->values,
                             .count = argument_count,
                             .list = argument_list};
     bool options_ended = false;
@@ -308,7 +304,7 @@ int cts_parse_arguments(const struct cts_verb *verb, int argument_count, char **
         } else if (strcmp(text, "--") == 0) {
             options_ended = true;
         } else if (is_help(text)) {
-            *help = true;
+            arguments->asks_help = true;
             return CTS_EXIT_OK;
         } else {
             code = text[1] == '-' ? parse_long(&parser, text + 2) : parse_short(&parser, text + 1);
@@ -323,8 +319,7 @@ int cts_parse_arguments(const struct cts_verb *verb, int argument_count, char **
 const char *cts_argument(const struct cts_arguments *arguments, const char *name)
 {
     for (size_t i = 0; i < cts_option_count(arguments->verb); i++)
-        if (strcmp(arguments->verb->options[i].name, name) == 0)
-            return arguments->values ? arguments->values[i] : NULL;
+        if (strcmp(arguments->verb->options[i].name, name) == 0) return arguments->values[i];
     return NULL;
 }
 

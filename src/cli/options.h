@@ -4,15 +4,11 @@
 
 #include "cli/verb.h"
 
-enum { CTS_OPTIONS_MAX = 32 };
-
-/* Fills `arguments` from the arguments behind the verb's name; `values` has CTS_OPTIONS_MAX
- * elements and `positional` room for all arguments, both kept by the caller as long as it uses
- * `arguments`. Returns CTS_EXIT_OK, or prints what is wrong and returns CTS_EXIT_USAGE. *help: the
- * user asked for help; nothing else is checked then. */
+/* Fills `arguments` from the arguments behind the verb's name; `positional` has room for all of
+ * them and is kept by the caller as long as it uses `arguments`. Returns CTS_EXIT_OK, or prints
+ * what is wrong and returns CTS_EXIT_USAGE. */
 int cts_parse_arguments(const struct cts_verb *verb, int argument_count, char **argument_list,
-                        const char **values, char **positional, struct cts_arguments *arguments,
-                        bool *help);
+                        char **positional, struct cts_arguments *arguments);
 
 size_t cts_option_count(const struct cts_verb *verb);
 const struct cts_verb *cts_find_verb(const char *name);

@@ -56,8 +56,9 @@ static uint32_t process_of_rank(const struct checking *c, uint32_t communicator,
 }
 
 static void add_end(struct checking *c, struct ends *ends, const struct cts_timeline_event *e,
-                    uint32_t self, bool is_send, uint64_t time_ns)
+                    uint32_t self, uint64_t time_ns)
 {
+    const bool is_send = ends == &c->sends;
     const uint32_t peer = process_of_rank(c, e->message.communicator, e->message.peer, self);
     if (peer == CTS_TIMELINE_NONE) {
         c->check->bad_references++;
@@ -121,17 +122,17 @@ static bool check_event(void *state, uint32_t location, const struct cts_timelin
         break;
     case CTS_EVENT_MPI_ISEND:
         add_request(c, self, e->message.request, 1);
-        add_end(c, &c->sends, e, self, true, c->enter_ns);
+        add_end(c, &c->sends, e, self, c->enter_ns);
         break;
     case CTS_EVENT_MPI_SEND:
-        add_end(c, &c->sends, e, self, true, c->enter_ns);
+        add_end(c, &c->sends, e, self, c->enter_ns);
         break;
     case CTS_EVENT_MPI_IRECV:
         add_request(c, self, e->message.request, -1);
-        add_end(c, &c->receives, e, self, false, e->time_ns);
+        add_end(c, &c->receives, e, self, e->time_ns);
         break;
     case CTS_EVENT_MPI_RECV:
-        add_end(c, &c->receives, e, self, false, e->time_ns);
+        add_end(c, &c->receives, e, self, e->time_ns);
         break;
     case CTS_EVENT_MPI_IRECV_REQUEST:
         add_request(c, self, e->message.request, 1);

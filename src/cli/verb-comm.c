@@ -213,10 +213,10 @@ static enum cts_status render_sheet(const struct request *request,
 static enum cts_status render(const struct request *request, const struct cts_comm_report *report,
                               struct cts_error *error)
 {
-    if (request->format == FORMAT_JSON)
-        return cts_comm_print_json(report, request->per[CTS_COMM_SHEET_CTA],
-                                   request->per[CTS_COMM_SHEET_TRANSFER], &request->choice, stdout,
-                                   error);
+    const struct cts_comm_lists lists = {.ctas = request->per[CTS_COMM_SHEET_CTA],
+                                         .transfers = request->per[CTS_COMM_SHEET_TRANSFER],
+                                         .choice = &request->choice};
+    if (request->format == FORMAT_JSON) return cts_comm_print_json(report, &lists, stdout, error);
     if (request->format == FORMAT_TABLE && !request->sheet_count)
         return cts_comm_print_summary(report, stdout, error);
     return render_sheet(request, report, error);

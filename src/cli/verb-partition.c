@@ -183,13 +183,14 @@ static int parse_model(const struct cts_arguments *arguments, struct request *re
 
 /* The numbers of partitions: those asked for, refused where no launch has as many CTAs, or the
  * default ones. */
-static enum cts_status choose_counts(const char *run_path, const struct cts_catalogue *catalogue,
+static enum cts_status choose_counts(const struct cts_recording *recording,
                                      const struct request *request, uint32_t **counts,
                                      size_t *count, struct cts_error *error)
 {
+    const struct cts_catalogue *const catalogue = &recording->catalogue;
     const uint64_t largest = cts_partition_largest_grid(catalogue);
     if (!catalogue->launch_count)
-        return cts_fail(error, CTS_FORMAT, "'%s' has no launches", run_path);
+        return cts_fail(error, CTS_FORMAT, "'%s' has no launches", recording->path);
     if (request->named_counts && request->last > largest)
         return cts_fail(error, CTS_USAGE, "%llu partitions, but no launch has more than %llu CTAs",
                         (unsigned long long)request->last, (unsigned long long)largest);
@@ -216,7 +217,7 @@ static enum cts_status analyze(const struct cts_recording *recording, struct req
     size_t count = 0;
     uint32_t *counts = NULL;
     for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
-    status = choose_counts(recording->path, &recording->catalogue, request, &counts, &count, error);
+    status = choose_counts(recording, request, &counts, &count, error);
     options.counts = counts;
     options.count_count = count;
     options.processes = processes;

@@ -105,8 +105,12 @@ static enum cts_status write_timelines(const struct request *request,
     enum cts_status status = CTS_OK;
     if (request->enriched) {
         struct cts_path_enriched counts;
-        status = cts_path_write_enriched(source, result, request->enriched,
-                                         request->options.threads, processes, &counts, error);
+        const struct cts_path_enriching enriching = {.source = source,
+                                                     .result = result,
+                                                     .directory = request->enriched,
+                                                     .threads = request->options.threads,
+                                                     .processes = processes};
+        status = cts_path_write_enriched(&enriching, &counts, error);
         if (!status && processes->rank == 0)
             fprintf(
                 stderr,

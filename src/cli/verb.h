@@ -34,9 +34,12 @@ struct cts_option {
 
 /* The arguments of a verb after parsing: for each option of its table, in the same order, how often
  * it was given and its last value; then the positional arguments. Borrowed from argv. */
+enum { CTS_OPTIONS_MAX = 32 };
+
 struct cts_arguments {
     const struct cts_verb *verb;
-    const char *const *values; /* per option: NULL when not given; "" for a flag that was given */
+    bool asks_help;                      /* then nothing else was checked */
+    const char *values[CTS_OPTIONS_MAX]; /* per option: NULL when not given; "": a given flag */
     int positional_count;
     char *const *positional;
     int given_count; /* all arguments as they were given */

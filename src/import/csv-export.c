@@ -95,9 +95,11 @@ enum cts_status cts_export_csv(const struct cts_catalogue *catalogue,
         "launch,kernel,record,block_x,block_y,block_z,warp,lane,thread_x,thread_y,thread_z,address,"
         "value,site,operation,space,size,type,variable,file,line\n",
         e.file);
-    const struct cts_export_visitor visitor = {
-        .state = &e, .begin = begin_launch, .record = put_record, .end = end_launch};
-    status = cts_export_walk(catalogue, reader, &options->selection, options->progress, &visitor,
-                             result, error);
+    const struct cts_export_visitor visitor = {.state = &e,
+                                               .result = result,
+                                               .begin = begin_launch,
+                                               .record = put_record,
+                                               .end = end_launch};
+    status = cts_export_walk(catalogue, reader, options, &visitor, error);
     return cts_packed_output_close(&output, status, error);
 }

@@ -466,11 +466,12 @@ enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
         status = e.kernels ? CTS_OK : CTS_MEMORY;
     }
     for (uint32_t i = 0; i < catalogue->kernel_count && !status; i++) name_files(&e, i);
-    const struct cts_export_visitor visitor = {
-        .state = &e, .begin = begin_launch, .record = put_record, .end = end_launch};
-    if (!status)
-        status = cts_export_walk(catalogue, reader, &options->selection, options->progress,
-                                 &visitor, result, error);
+    const struct cts_export_visitor visitor = {.state = &e,
+                                               .result = result,
+                                               .begin = begin_launch,
+                                               .record = put_record,
+                                               .end = end_launch};
+    if (!status) status = cts_export_walk(catalogue, reader, options, &visitor, error);
     for (uint32_t i = 0; i < catalogue->kernel_count && !status; i++)
         if (e.kernels[i].place_count) status = write_metadata(&e, i);
     if (!status) status = write_run(&e);

@@ -434,17 +434,18 @@ static void write_kernels(struct importing *import)
 
 static enum cts_status write_notes(struct importing *import)
 {
+    const struct cts_import_notes notes = {import->result, import->writer};
     enum cts_status status = cts_import_note(
-        import->result, import->writer, "note", import->error,
+        &notes, "note", import->error,
         "imported: copies and streams are not known; what no kernel wrote before it was "
         "read may be the host's");
     if (!status && import->without_metadata)
         status = cts_import_note(
-            import->result, import->writer, "note", import->error,
+            &notes, "note", import->error,
             "%s without metadata (KERNEL.metadata.json): no places, types and source",
             cts_counted_text(import->without_metadata, "kernel", "kernels").text);
     if (!status && import->wide_values)
-        status = cts_import_note(import->result, import->writer, "note", import->error,
+        status = cts_import_note(&notes, "note", import->error,
                                  "values of %s wider than 8 bytes are left out",
                                  cts_counted_text(import->wide_values, "request", "requests").text);
     return status;

@@ -123,10 +123,15 @@ static enum cts_status walk_array(struct walker *w, take_element *element, void 
 
 /* ---- members of a value ---- */
 
-/* An integer within limits; `otherwise` where there is none, if that is within them. */
+struct limits {
+    int64_t least, most;
+    int64_t otherwise; /* where the member is missing, if within the limits */
+};
+
 static enum cts_status integer(const struct walker *w, const json_t *object, const char *key,
-                               int64_t least, int64_t most, int64_t otherwise, int64_t *number)
+                               struct limits limits, int64_t *number)
 {
+    const int64_t least = limits.least, most = limits.most, otherwise = limits.otherwise;
     const json_t *const value = json_object_get(object, key);
     *number = otherwise;
     if (!value)
@@ -144,7 +149,7 @@ static enum cts_status small(const struct walker *w, const json_t *object, const
                              uint32_t most, uint32_t *number)
 {
     int64_t value;
-    const enum cts_status status = integer(w, object, key, 0, most, -1, &value);
+    const enum cts_status status = integer(w, object, key, (struct limits){0, most, -1}, &value);
     *number = status ? 0 : (uint32_t)value;
     return status;
 }
@@ -154,7 +159,7 @@ static enum cts_status indexed(const struct walker *w, const json_t *object, con
 {
     int64_t value;
     const enum cts_status status =
-        integer(w, object, key, INT32_MIN, INT32_MAX, CTS_FOLDER_NO_INDEX, &value);
+        integer(w, object, key, (struct limits){INT32_MIN, INT32_MAX, CTS_FOLDER_NO_INDEX}, &value);
     *index = status || value < 0 ? CTS_FOLDER_NO_INDEX : (int32_t)value;
     return status;
 }
@@ -306,7 +311,9 @@ static enum cts_status take_allocation(struct walker *w, void *to, const json_t 
     int64_t element_bytes = 0;
     enum cts_status status = wide(w, element, "address", &a->address);
     if (!status) status = wide(w, element, "size", &a->size_bytes);
-    if (!status) status = integer(w, element, "elementSize", 0, UINT32_MAX, 0, &element_bytes);
+    if (!status)
+        status =
+            integer(w, element, "elementSize", (struct limits){0, UINT32_MAX, 0}, &element_bytes);
     if (!status) status = small(w, element, "space", UINT8_MAX, &space);
     if (!status) status = indexed(w, element, "typeIndex", &a->type_index);
     if (!status) status = indexed(w, element, "nameIndex", &a->name_index);
@@ -391,7 +398,7 @@ static enum cts_status take_place(struct walker *w, void *to, const json_t *elem
     *place = (struct cts_folder_place){0};
     enum cts_status status = text(w, json_object_get(element, "file"), &place->file);
     if (!status) status = text(w, json_object_get(element, "variable"), &place->variable);
-    if (!status) status = integer(w, element, "line", -1, INT32_MAX, 0, &line);
+    if (!status) status = integer(w, element, "line", (struct limits){-1, INT32_MAX, 0}, &line);
     if (!status && line > 0) place->line = (uint32_t)line;
     return status;
 }
@@ -403,7 +410,7 @@ static enum cts_status take_source(struct walker *w, struct cts_folder_metadata 
     if (!value) return CTS_FORMAT;
     enum cts_status status = text(w, json_object_get(value, "file"), &metadata->source_path);
     if (!status) status = text(w, json_object_get(value, "content"), &metadata->source_text);
-    if (!status) status = integer(w, value, "line", -1, INT32_MAX, 0, &line);
+    if (!status) status = integer(w, value, "line", (struct limits){-1, INT32_MAX, 0}, &line);
     if (!status && line > 0) metadata->source_line = (uint32_t)line;
     json_decref(value);
     return status;

@@ -85,10 +85,10 @@ void cts_import_result_release(struct cts_import_result *result)
     *result = (struct cts_import_result){0};
 }
 
-enum cts_status cts_import_note(struct cts_import_result *result,
-                                struct cts_catalogue_writer *writer, const char *severity,
+enum cts_status cts_import_note(const struct cts_import_notes *where, const char *severity,
                                 struct cts_error *error, const char *format, ...)
 {
+    struct cts_import_result *const result = where->result;
     char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
@@ -102,6 +102,6 @@ enum cts_status cts_import_note(struct cts_import_result *result,
     }
     result->notes = notes;
     notes[result->note_count++] = text;
-    cts_catalogue_add_message(writer, severity, text);
+    cts_catalogue_add_message(where->writer, severity, text);
     return CTS_OK;
 }

@@ -18,10 +18,14 @@ struct cts_importer {
                               struct cts_import_result *result, struct cts_error *error);
 };
 
-/* Adds a note to the result and to the run's messages. */
-CTS_MUST_CHECK enum cts_status
-cts_import_note(struct cts_import_result *result, struct cts_catalogue_writer *writer,
-                const char *severity, struct cts_error *error, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+/* Where notes go: to the result, and to the messages of the run. */
+struct cts_import_notes {
+    struct cts_import_result *result;
+    struct cts_catalogue_writer *writer;
+};
+CTS_MUST_CHECK enum cts_status cts_import_note(const struct cts_import_notes *where,
+                                               const char *severity, struct cts_error *error,
+                                               const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 #endif

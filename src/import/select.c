@@ -95,16 +95,16 @@ static enum cts_status visit_launch(struct walk *w, const struct cts_launch *lau
 
 enum cts_status cts_export_walk(const struct cts_catalogue *catalogue,
                                 const struct cts_acc_reader *reader,
-                                const struct cts_export_selection *selection,
-                                struct cts_progress *progress,
-                                const struct cts_export_visitor *visitor,
-                                struct cts_export_result *result, struct cts_error *error)
+                                const struct cts_export_text_options *options,
+                                const struct cts_export_visitor *visitor, struct cts_error *error)
 {
+    const struct cts_export_selection *const selection = &options->selection;
+    struct cts_export_result *const result = visitor->result;
     struct walk w = {.catalogue = catalogue,
                      .reader = reader,
                      .selection = selection,
                      .visitor = visitor,
-                     .progress = progress,
+                     .progress = options->progress,
                      .result = result,
                      .error = error};
     uint32_t rank;

@@ -6,6 +6,7 @@
 
 struct cts_export_visitor {
     void *state;
+    struct cts_export_result *result;
     /* A launch of the selection begins and ends, also one without a record. */
     enum cts_status (*begin)(void *state, const struct cts_launch *launch, struct cts_error *error);
     enum cts_status (*record)(void *state, const struct cts_launch *launch,
@@ -15,13 +16,13 @@ struct cts_export_visitor {
 };
 
 /* Launches by rank and call; each one's records in the order of the files. Fills launches,
- * accesses, unrecorded_launches and dropped_accesses of *result. CTS_USAGE if no launch is
+ * accesses, unrecorded_launches and dropped_accesses of the result. CTS_USAGE if no launch is
  * selected; CTS_FORMAT for records that name what the catalogue does not have. */
-CTS_MUST_CHECK enum cts_status
-cts_export_walk(const struct cts_catalogue *catalogue, const struct cts_acc_reader *reader,
-                const struct cts_export_selection *selection, struct cts_progress *progress,
-                const struct cts_export_visitor *visitor, struct cts_export_result *result,
-                struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_export_walk(const struct cts_catalogue *catalogue,
+                                               const struct cts_acc_reader *reader,
+                                               const struct cts_export_text_options *options,
+                                               const struct cts_export_visitor *visitor,
+                                               struct cts_error *error);
 
 /* The rank that is meant: the one given, else the only one. */
 CTS_MUST_CHECK enum cts_status cts_export_rank(const struct cts_catalogue *catalogue,

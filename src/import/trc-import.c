@@ -138,8 +138,9 @@ static enum cts_status choose_grids(struct importing *import)
 
 /* Adds a note: NOTE(import, "warning", "..."). */
 #define NOTE(import, severity, ...)                                                                \
-    cts_import_note((import)->result, cts_collector_catalogue((import)->collector), severity,      \
-                    (import)->error, __VA_ARGS__)
+    cts_import_note(&(struct cts_import_notes){(import)->result,                                   \
+                                               cts_collector_catalogue((import)->collector)},      \
+                    severity, (import)->error, __VA_ARGS__)
 
 static enum cts_status note_problems(struct importing *import)
 {

@@ -266,22 +266,38 @@ static void print_distances(const struct cts_comm *c, FILE *file)
     if (c->distance_count) print_line(file, "by distance", text);
 }
 
-/* Some rows of a sheet under a heading; nothing when it has none. */
-static enum cts_status print_part(const struct cts_comm_report *report, enum cts_comm_sheet which,
-                                  const char *heading, const char *sort, size_t limit, FILE *file,
-                                  struct cts_error *error)
+/* A table of the summary: the first rows of a sheet under a heading. */
+struct part {
+    enum cts_comm_sheet which;
+    const char *heading;
+    struct cts_sheet_choice choice;
+};
+
+/* Nothing when the sheet has no rows. */
+static enum cts_status print_part(const struct cts_comm_report *report, const struct part *part,
+                                  FILE *file, struct cts_error *error)
 {
-    struct cts_sheet sheet = cts_comm_sheet(report, which);
+    const size_t limit = part->choice.limit;
+    struct cts_sheet sheet = cts_comm_sheet(report, part->which);
     sheet.full_names = report->full_names;
-    const struct cts_sheet_choice choice = {.sort = sort, .limit = limit};
     /* The largest transfers are but some: how many more there are is not in the sheet. */
-    if (which == CTS_COMM_SHEET_TOP && sheet.row_count > limit) sheet.row_count = limit;
-    return sheet.row_count ? cts_sheet_part(&sheet, heading, &choice, file, error) : CTS_OK;
+    if (part->which == CTS_COMM_SHEET_TOP && sheet.row_count > limit) sheet.row_count = limit;
+    if (!sheet.row_count) return CTS_OK;
+    return cts_sheet_part(&sheet, part->heading, &part->choice, file, error);
 }
 
 enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FILE *file,
                                        struct cts_error *error)
 {
+    static const struct part parts[] = {
+        {CTS_COMM_SHEET_KERNEL, "Kernels", {.sort = "written", .limit = 12}},
+        {CTS_COMM_SHEET_KERNEL_PAIR, "From kernel to kernel", {.sort = "bytes", .limit = 10}},
+        {CTS_COMM_SHEET_ALLOCATION, "Allocations", {.sort = "received_bytes", .limit = 5}},
+        {CTS_COMM_SHEET_SITE,
+         "Memory instructions",
+         {.sort = "communicated_access_bytes", .limit = 6}},
+        {CTS_COMM_SHEET_TOP, "Largest transfers", {.limit = 5}},
+    };
     const struct cts_comm *const c = report->comm;
     const struct cts_catalogue *const catalogue = report->catalogue;
     fprintf(file, "Communication between CTAs in '%s'", report->run_path);
@@ -297,19 +313,9 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
     print_distances(c, file);
     for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
         print_strides(c, (enum cts_stride_kind)kind, file);
-    enum cts_status status =
-        print_part(report, CTS_COMM_SHEET_KERNEL, "Kernels", "written", 12, file, error);
-    if (!status)
-        status = print_part(report, CTS_COMM_SHEET_KERNEL_PAIR, "From kernel to kernel", "bytes",
-                            10, file, error);
-    if (!status)
-        status = print_part(report, CTS_COMM_SHEET_ALLOCATION, "Allocations", "received_bytes", 5,
-                            file, error);
-    if (!status)
-        status = print_part(report, CTS_COMM_SHEET_SITE, "Memory instructions",
-                            "communicated_access_bytes", 6, file, error);
-    if (!status)
-        status = print_part(report, CTS_COMM_SHEET_TOP, "Largest transfers", NULL, 5, file, error);
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !status; i++)
+        status = print_part(report, &parts[i], file, error);
     fputc('\n', file);
     cts_comm_print_notes(report, file);
     cts_print_paragraph(file, 6,
@@ -398,9 +404,9 @@ static enum cts_status write_strides(struct cts_json *json, const struct cts_com
     return CTS_OK;
 }
 
-enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool with_ctas,
-                                    bool with_transfers, const struct cts_sheet_choice *choice,
-                                    FILE *file, struct cts_error *error)
+enum cts_status cts_comm_print_json(const struct cts_comm_report *report,
+                                    const struct cts_comm_lists *lists, FILE *file,
+                                    struct cts_error *error)
 {
     static const enum cts_comm_sheet always[] = {
         CTS_COMM_SHEET_KERNEL,          CTS_COMM_SHEET_LAUNCH,        CTS_COMM_SHEET_KERNEL_PAIR,
@@ -425,11 +431,11 @@ enum cts_status cts_comm_print_json(const struct cts_comm_report *report, bool w
     write_totals(&json, report);
     for (size_t i = 0; i < sizeof always / sizeof *always; i++) write_all(&json, report, always[i]);
     enum cts_status status = write_strides(&json, report, error);
-    const struct cts_sheet_choice ctas = choice_for(choice, CTS_COMM_SHEET_CTA);
-    const struct cts_sheet_choice transfers = choice_for(choice, CTS_COMM_SHEET_TRANSFER);
-    if (!status && with_ctas)
+    const struct cts_sheet_choice ctas = choice_for(lists->choice, CTS_COMM_SHEET_CTA);
+    const struct cts_sheet_choice transfers = choice_for(lists->choice, CTS_COMM_SHEET_TRANSFER);
+    if (!status && lists->ctas)
         status = write_chosen(&json, report, CTS_COMM_SHEET_CTA, &ctas, error);
-    if (!status && with_transfers) {
+    if (!status && lists->transfers) {
         cts_json_member_u64(&json, "transfers_left_out", report->comm->transfers_left_out);
         status = write_chosen(&json, report, CTS_COMM_SHEET_TRANSFER, &transfers, error);
     }

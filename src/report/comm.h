@@ -61,11 +61,16 @@ CTS_MUST_CHECK enum cts_status cts_comm_print_summary(const struct cts_comm_repo
 /* What makes the numbers less than certain, a line each; nothing when there is nothing. */
 void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file);
 
-/* Everything as one JSON object; `choice` applies to the lists of CTAs and transfers. */
+/* The long lists, which JSON holds only when asked for. */
+struct cts_comm_lists {
+    bool ctas, transfers;
+    const struct cts_sheet_choice *choice; /* which rows of them; never NULL */
+};
+
+/* Everything as one JSON object. */
 CTS_MUST_CHECK enum cts_status cts_comm_print_json(const struct cts_comm_report *report,
-                                                   bool with_ctas, bool with_transfers,
-                                                   const struct cts_sheet_choice *choice,
-                                                   FILE *file, struct cts_error *error);
+                                                   const struct cts_comm_lists *lists, FILE *file,
+                                                   struct cts_error *error);
 
 /* Operations on a range of addresses, as rows, a table with totals, and one JSON object. */
 struct cts_comm_range_report {

@@ -313,13 +313,17 @@ static void draw_points(const struct frame *frame, const struct cts_figure_serie
     }
 }
 
+/* Where a bar or box stands. */
+struct slot {
+    double left, width;
+};
+
 /* The place of series s in category i: series share the middle of a category's room. */
-static void slot_of(const struct frame *frame, size_t i, size_t s, size_t slots, double *left,
-                    double *width)
+static struct slot slot_of(const struct frame *frame, size_t i, size_t s, size_t slots)
 {
     const double unit = (frame->right - frame->left) / (double)frame->figure->count;
-    *width = 0.8 * unit / (double)slots;
-    *left = frame->left + unit * ((double)i + 0.1) + *width * (double)s;
+    const double width = 0.8 * unit / (double)slots;
+    return (struct slot){frame->left + unit * ((double)i + 0.1) + width * (double)s, width};
 }
 
 static void draw_bars(const struct frame *frame, bool stacked)
@@ -329,12 +333,12 @@ static void draw_bars(const struct frame *frame, bool stacked)
         double base = 0;
         for (size_t s = 0; s < figure->series_count; s++) {
             const double value = figure->series[s].values[i];
-            double left, width;
             if (isnan(value)) continue;
-            slot_of(frame, i, stacked ? 0 : s, stacked ? 1 : figure->series_count, &left, &width);
+            const struct slot slot =
+                slot_of(frame, i, stacked ? 0 : s, stacked ? 1 : figure->series_count);
             const double low = y_of(frame, stacked ? base : frame->y.low);
             const double high = y_of(frame, base + value);
-            cairo_rectangle(frame->cairo, left, high, width, low - high);
+            cairo_rectangle(frame->cairo, slot.left, high, slot.width, low - high);
             set_colour(frame->cairo, figure->series[s].colour, 1);
             cairo_fill(frame->cairo);
             if (stacked) base += value;
@@ -343,10 +347,10 @@ static void draw_bars(const struct frame *frame, bool stacked)
 }
 
 static void draw_box(const struct frame *frame, const struct cts_figure_box *box, unsigned colour,
-                     double left, double width)
+                     struct slot slot)
 {
     cairo_t *const cairo = frame->cairo;
-    const double middle = left + width / 2, inner = 0.8 * width;
+    const double middle = slot.left + slot.width / 2, inner = 0.8 * slot.width;
     const double first = y_of(frame, box->first), third = y_of(frame, box->third);
     cairo_set_line_width(cairo, 1);
     set_colour(cairo, colour, 0.35);
@@ -380,10 +384,9 @@ static void draw_boxes(const struct frame *frame)
     const struct cts_figure *const figure = frame->figure;
     for (size_t i = 0; i < figure->count; i++)
         for (size_t s = 0; s < figure->series_count; s++) {
-            double left, width;
             if (!figure->series[s].boxes[i].count) continue;
-            slot_of(frame, i, s, figure->series_count, &left, &width);
-            draw_box(frame, &figure->series[s].boxes[i], figure->series[s].colour, left, width);
+            draw_box(frame, &figure->series[s].boxes[i], figure->series[s].colour,
+                     slot_of(frame, i, s, figure->series_count));
         }
 }
 

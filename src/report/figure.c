@@ -275,49 +275,55 @@ size_t cts_figure_ticks(const struct cts_figure_axis *axis, double low, double h
     return count;
 }
 
+/* Units of a quantity, each `base` times the one before it, up to a NULL. */
+struct scale {
+    double base;
+    const char *units[8];
+};
+
 /* A value with so many significant digits, in the largest unit of which it then has one at least:
  * what would print as 1000 us is 1 ms. */
-static void scaled_text(double value, double base, const char *const *units, size_t unit_count,
-                        int digits, char *text, size_t text_bytes)
+static void scaled_text(double value, const struct scale *scale, int digits, char *text,
+                        size_t text_bytes)
 {
     size_t unit = 0;
     for (;; unit++) {
         const int whole = fabs(value) >= 1 ? (int)floor(log10(fabs(value))) + 1 : 1;
         const double place = pow(10, fmax(0, digits - whole));
         const double rounded = round(fabs(value) * place) / place;
-        if (rounded < base || unit + 1 == unit_count) break;
-        value /= base;
+        if (rounded < scale->base || !scale->units[unit + 1]) break;
+        value /= scale->base;
     }
     if (fabs(value) >= pow(10, digits) - 0.5)
-        snprintf(text, text_bytes, "%.0f%s", value, units[unit]);
+        snprintf(text, text_bytes, "%.0f%s", value, scale->units[unit]);
     else
-        snprintf(text, text_bytes, "%.*g%s", digits, value, units[unit]);
+        snprintf(text, text_bytes, "%.*g%s", digits, value, scale->units[unit]);
 }
 
 static void text_with(enum cts_figure_unit unit, double value, int digits, char *text,
                       size_t text_bytes)
 {
-    static const char *const bytes[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
-    static const char *const times[] = {" ns", " us", " ms", " s"};
-    static const char *const counts[] = {"", "k", "M", "G", "T"};
-    static const char *const percent[] = {"%"};
+    static const struct scale bytes = {1024,
+                                       {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"}};
+    static const struct scale times = {1000, {" ns", " us", " ms", " s"}};
+    static const struct scale counts = {1000, {"", "k", "M", "G", "T"}};
+    static const struct scale percent = {1000, {"%"}};
     switch (unit) {
     case CTS_UNIT_FRACTION:
-        scaled_text(100 * value, 1000, percent, 1, digits, text, text_bytes);
+        scaled_text(100 * value, &percent, digits, text, text_bytes);
         return;
     case CTS_UNIT_BYTES:
-        scaled_text(value, 1024, bytes, sizeof bytes / sizeof *bytes, digits, text, text_bytes);
+        scaled_text(value, &bytes, digits, text, text_bytes);
         return;
     case CTS_UNIT_NS:
-        scaled_text(value, 1000, times, sizeof times / sizeof *times, digits, text, text_bytes);
+        scaled_text(value, &times, digits, text, text_bytes);
         return;
     case CTS_UNIT_COUNT:
     case CTS_UNIT_NUMBER:
         if (fabs(value) < 9999.5) /* a launch's number, not "1.23k" */
             snprintf(text, text_bytes, "%.*g", digits < 4 ? 4 : digits, value);
         else
-            scaled_text(value, 1000, counts, sizeof counts / sizeof *counts, digits, text,
-                        text_bytes);
+            scaled_text(value, &counts, digits, text, text_bytes);
         return;
     }
 }

@@ -168,16 +168,16 @@ static enum cts_status degrees(struct cts_figures *figures, const struct cts_com
 /* ---- launch by launch ---- */
 
 static struct cts_figure *evolution(struct cts_figures *figures, const struct cts_comm *comm,
-                                    const struct cts_figure_texts *texts, const char *first,
-                                    const char *second, struct cts_error *error)
+                                    const struct cts_figure_texts *texts,
+                                    const char *const series[2], struct cts_error *error)
 {
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_LINES, texts, error);
     const size_t count = comm->launch_count < LAUNCHES_MAX ? comm->launch_count : LAUNCHES_MAX;
     if (!figure) return NULL;
     figure->x = (struct cts_figure_axis){.label = "launch", .unit = CTS_UNIT_COUNT};
     if (cts_figure_room(figure, count, 2, error)) return NULL;
-    if (cts_figure_name(figure, 0, error, "%s", first)) return NULL;
-    if (cts_figure_name(figure, 1, error, "%s", second)) return NULL;
+    for (size_t s = 0; s < 2; s++)
+        if (cts_figure_name(figure, s, error, "%s", series[s])) return NULL;
     for (size_t i = 0; i < count; i++) figure->x_values[i] = comm->launches[i].ordinal;
     return figure;
 }
@@ -196,8 +196,8 @@ static enum cts_status volumes(struct cts_figures *figures, const struct cts_com
                       "that a later launch read.",
         .source = "003 6.3.1",
     };
-    struct cts_figure *const figure =
-        evolution(figures, comm, &texts, "received by this launch", "written, read later", error);
+    static const char *const series[] = {"received by this launch", "written, read later"};
+    struct cts_figure *const figure = evolution(figures, comm, &texts, series, error);
     if (!figure) return error->status;
     figure->y = (struct cts_figure_axis){.label = "bytes", .unit = CTS_UNIT_BYTES};
     for (size_t i = 0; i < figure->count; i++) {
@@ -218,8 +218,8 @@ static enum cts_status connectivity(struct cts_figures *figures, const struct ct
                 "partners. The band is the standard deviation over its CTAs.",
         .source = "003 6.4.1",
     };
-    struct cts_figure *const figure =
-        evolution(figures, comm, &texts, "incoming", "outgoing", error);
+    static const char *const series[] = {"incoming", "outgoing"};
+    struct cts_figure *const figure = evolution(figures, comm, &texts, series, error);
     if (!figure) return error->status;
     figure->y = (struct cts_figure_axis){.label = "partners of a CTA", .unit = CTS_UNIT_NUMBER};
     for (size_t s = 0; s < 2; s++) {

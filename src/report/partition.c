@@ -205,14 +205,18 @@ void cts_partition_print_notes(const struct cts_partition_report *report, FILE *
 /* ---- the screenful ---- */
 
 static enum cts_status print_sheet(const struct cts_partition_report *report,
-                                   enum cts_partition_sheet which, const char *heading,
+                                   enum cts_partition_sheet which,
                                    const struct cts_sheet_rows *rows, FILE *file,
                                    struct cts_error *error)
 {
+    static const char *const headings[] = {
+        [CTS_PARTITION_SHEET_RUN] = "Bytes read over the run",
+        [CTS_PARTITION_SHEET_SCALE] = "Traffic between partitions",
+        [CTS_PARTITION_SHEET_FIT] = "Traffic against the number of partitions"};
     struct cts_sheet sheet = cts_partition_sheet(report, which);
     sheet.full_names = report->full_names;
     const struct cts_sheet_rows all = cts_sheet_all(&sheet);
-    fprintf(file, "\n%s\n", heading);
+    fprintf(file, "\n%s\n", headings[which]);
     return cts_sheet_table(&sheet, rows ? rows : &all, file, error);
 }
 
@@ -240,20 +244,17 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
     fprintf(file, "Partitions of '%s'\n", report->run_path);
     enum cts_status status = cts_partition_print_answer(report, file, error);
     if (status) return status;
-    status =
-        print_sheet(report, CTS_PARTITION_SHEET_RUN, "Bytes read over the run", NULL, file, error);
+    status = print_sheet(report, CTS_PARTITION_SHEET_RUN, NULL, file, error);
     size_t *const rows = calloc(p->scale_count + 1, sizeof *rows);
     if (!rows) return cts_fail(error, CTS_MEMORY, "no memory for a table");
     const struct cts_sheet_rows chosen = {.rows = rows, .count = choose_scales(report, rows)};
     if (!status && chosen.count)
-        status = print_sheet(report, CTS_PARTITION_SHEET_SCALE, "Traffic between partitions",
-                             &chosen, file, error);
+        status = print_sheet(report, CTS_PARTITION_SHEET_SCALE, &chosen, file, error);
     free(rows);
     bool any_fit = false;
     for (size_t i = 0; i < p->mapping_count; i++) any_fit |= p->fits[i].is_known;
     if (!status && any_fit)
-        status = print_sheet(report, CTS_PARTITION_SHEET_FIT,
-                             "Traffic against the number of partitions", NULL, file, error);
+        status = print_sheet(report, CTS_PARTITION_SHEET_FIT, NULL, file, error);
     fputc('\n', file);
     fprintf(file, "Times: link %s GB/s, local memory %s GB/s, %s us a launch, pages of %s\n",
             cts_real_text(p->options.link_bytes_per_s / 1e9).text,

@@ -78,27 +78,48 @@ static void begin_event(struct chrome *c)
     fputs(c->event_count++ ? ",\n" : "\n", c->file);
 }
 
-/* `pid` and `tid` name a track. */
+/* A row of the picture. */
+struct track {
+    uint32_t pid, tid;
+};
+
+/* A rectangle on a track. */
+struct stretch {
+    uint64_t begin_ns, end_ns;
+    struct track track;
+};
+
+/* One end of an arrow; both have the name and the id. */
+struct flow_end {
+    const char *name;
+    uint64_t id;
+    uint64_t time_ns;
+    struct track track;
+};
+
+/* `name` is a JSON string. */
 static void put_complete(struct chrome *c, const char *name, const char *category,
-                         uint64_t begin_ns, uint64_t end_ns, uint32_t pid, uint32_t tid)
+                         struct stretch stretch)
 {
-    const uint64_t duration_ns = end_ns - begin_ns;
+    const uint64_t duration_ns = stretch.end_ns - stretch.begin_ns;
     begin_event(c);
     fprintf(c->file,
             "{\"ph\":\"X\",\"name\":%s,\"cat\":\"%s\",\"ts\":%" PRIu64 ".%03u,\"dur\":%" PRIu64
             ".%03u,\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 "}",
-            name, category, begin_ns / 1000, (unsigned)(begin_ns % 1000), duration_ns / 1000,
-            (unsigned)(duration_ns % 1000), pid, tid);
+            name, category, stretch.begin_ns / 1000, (unsigned)(stretch.begin_ns % 1000),
+            duration_ns / 1000, (unsigned)(duration_ns % 1000), stretch.track.pid,
+            stretch.track.tid);
 }
 
-static void put_flow(struct chrome *c, char phase, const char *name, uint64_t id, uint64_t time_ns,
-                     uint32_t pid, uint32_t tid)
+/* `phase`: 's' where the arrow starts, 'f' where it finishes. */
+static void put_flow(struct chrome *c, char phase, const struct flow_end *end)
 {
     begin_event(c);
     fprintf(c->file,
             "{\"ph\":\"%c\",\"name\":\"%s\",\"cat\":\"%s\",\"id\":\"%s-%" PRIu64
             "\",\"ts\":%" PRIu64 ".%03u,\"pid\":%" PRIu32 ",\"tid\":%" PRIu32 "%s}",
-            phase, name, name, name, id, time_ns / 1000, (unsigned)(time_ns % 1000), pid, tid,
+            phase, end->name, end->name, end->name, end->id, end->time_ns / 1000,
+            (unsigned)(end->time_ns % 1000), end->track.pid, end->track.tid,
             phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
@@ -160,7 +181,8 @@ static void end_frame(struct chrome *c, size_t index, uint64_t time_ns)
             (c->stack.count - index - 1) * sizeof frame);
     c->stack.count--;
     const char *const category = frame.copy ? "copy" : c->stream ? "device" : "host";
-    put_complete(c, c->names[frame.region], category, frame.begin_ns, time_ns, c->pid, c->location);
+    put_complete(c, c->names[frame.region], category,
+                 (struct stretch){frame.begin_ns, time_ns, {c->pid, c->location}});
 }
 
 /* As the analysis reads it: a thread's enters end with what encloses them; on a stream what ends
@@ -211,7 +233,8 @@ static void put_launch(struct chrome *c, const struct cts_event_attributes *attr
     if (!id) return;
     char name[32]; /* the numbers are a process's own */
     snprintf(name, sizeof name, "launch-%" PRIu32, c->pid);
-    put_flow(c, c->stream ? 'f' : 's', name, id, time_ns, c->pid, c->location);
+    put_flow(c, c->stream ? 'f' : 's',
+             &(struct flow_end){name, id, time_ns, {c->pid, c->location}});
 }
 
 static bool visit(void *state, uint32_t location, const struct cts_timeline_event *event,
@@ -243,8 +266,8 @@ static bool visit(void *state, uint32_t location, const struct cts_timeline_even
     case CTS_EVENT_BUFFER_FLUSH:
         if (event->flush.end_ns > event->time_ns) {
             c->last_ns = now_ns + (event->flush.end_ns - event->time_ns);
-            put_complete(c, "\"trace buffer flush\"", "flush", now_ns, c->last_ns, c->pid,
-                         c->location);
+            put_complete(c, "\"trace buffer flush\"", "flush",
+                         (struct stretch){now_ns, c->last_ns, {c->pid, c->location}});
         }
         break;
     default:
@@ -286,8 +309,10 @@ static void put_path(struct chrome *c)
                      latency ? c->names[segment->latency]
                      : text  ? text
                              : "\"?\"",
-                     latency ? "latency" : "path", segment->begin_ns - r->first_ns,
-                     segment->end_ns - r->first_ns, c->path_pid, 0);
+                     latency ? "latency" : "path",
+                     (struct stretch){segment->begin_ns - r->first_ns,
+                                      segment->end_ns - r->first_ns,
+                                      {c->path_pid, 0}});
         free(text);
     }
 }
@@ -297,13 +322,15 @@ static void put_waits(struct chrome *c)
     const struct cts_path *const r = c->result;
     for (size_t i = 0; i < r->kept_wait_count; i++) {
         const struct cts_path_kept_wait *const wait = &r->kept_waits[i];
-        put_complete(c, c->names[r->region_count + wait->pattern], "wait", wait->begin_ns,
-                     wait->end_ns, c->wait_pid, wait->location);
+        const struct track track = {c->wait_pid, wait->location};
+        put_complete(c, c->names[r->region_count + wait->pattern], "wait",
+                     (struct stretch){wait->begin_ns, wait->end_ns, track});
         if (wait->culprit >= r->timeline->location_count) continue;
         const uint64_t id = c->flow_count++;
-        put_flow(c, 's', "waits for", id, wait->culprit_ns, pid_of(c, wait->culprit),
-                 wait->culprit);
-        put_flow(c, 'f', "waits for", id, wait->end_ns, c->wait_pid, wait->location);
+        put_flow(c, 's',
+                 &(struct flow_end){
+                     "waits for", id, wait->culprit_ns, {pid_of(c, wait->culprit), wait->culprit}});
+        put_flow(c, 'f', &(struct flow_end){"waits for", id, wait->end_ns, track});
     }
 }
 

@@ -345,13 +345,12 @@ static enum cts_status write_all(struct enriching *all, const char *directory, u
     return status ? status : finished;
 }
 
-enum cts_status cts_path_write_enriched(const struct cts_path_source *source,
-                                        const struct cts_path *result, const char *directory,
-                                        unsigned threads, const struct cts_processes *processes,
+enum cts_status cts_path_write_enriched(const struct cts_path_enriching *what,
                                         struct cts_path_enriched *counts, struct cts_error *error)
 {
-    struct enriching all = {.source = source, .result = result};
-    enum cts_status status = write_all(&all, directory, threads, processes, error);
+    const struct cts_processes *const processes = what->processes;
+    struct enriching all = {.source = what->source, .result = what->result};
+    enum cts_status status = write_all(&all, what->directory, what->threads, processes, error);
     release_stays(&all.stays);
     if (!cts_processes_agree(processes, &status, error)) return status;
     uint64_t sums[] = {all.event_count, all.metric_count, all.left_out_count};

@@ -11,13 +11,17 @@ struct cts_path_enriched {
     uint64_t left_out_count; /* of kinds that we do not have, or of unknown regions */
 };
 
-/* Writes DIRECTORY/traces.otf2. `result` holds segments, waits and blames (the options keep_...).
- * With several processes each writes the locations of its ranks; all get the sums. `threads`: 0 is
- * one per processor. */
-CTS_MUST_CHECK enum cts_status cts_path_write_enriched(const struct cts_path_source *source,
-                                                       const struct cts_path *result,
-                                                       const char *directory, unsigned threads,
-                                                       const struct cts_processes *processes,
+struct cts_path_enriching {
+    const struct cts_path_source *source;
+    const struct cts_path *result; /* with segments, waits and blames (the options keep_...) */
+    const char *directory;
+    unsigned threads;                      /* 0: one for each processor */
+    const struct cts_processes *processes; /* NULL: this one alone */
+};
+
+/* Writes DIRECTORY/traces.otf2. With several processes each writes the locations of its ranks; all
+ * get the sums. */
+CTS_MUST_CHECK enum cts_status cts_path_write_enriched(const struct cts_path_enriching *what,
                                                        struct cts_path_enriched *counts,
                                                        struct cts_error *error);
 

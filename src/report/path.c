@@ -56,13 +56,12 @@ static void print_head(const struct cts_path_report *report, FILE *file)
 
 static enum cts_status print_rows(const struct cts_path_report *report, enum cts_path_sheet which,
                                   const struct cts_sheet_choice *choice, FILE *file,
-                                  size_t *left_out, struct cts_error *error)
+                                  struct cts_error *error)
 {
     const struct cts_sheet sheet = cts_path_brief_sheet(report, which);
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
     if (status) return status;
-    if (left_out) *left_out = rows.found - rows.count;
     status = cts_sheet_table(&sheet, &rows, file, error);
     free(rows.rows);
     return status;
@@ -100,8 +99,7 @@ static enum cts_status print_patterns(const struct cts_path_report *report, FILE
     if (!count) return CTS_OK;
     fputc('\n', file);
     return print_rows(report, CTS_PATH_SHEET_PATTERN,
-                      &(struct cts_sheet_choice){.sort = "time_ns", .limit = count}, file, NULL,
-                      error);
+                      &(struct cts_sheet_choice){.sort = "time_ns", .limit = count}, file, error);
 }
 
 /* Rows of the longest waits: the longest of each pattern that holds at least a hundredth of all
@@ -158,15 +156,15 @@ static enum cts_status print_devices(const struct cts_path_report *report, FILE 
                                      struct cts_error *error)
 {
     enum { DEVICES = 8 };
-    if (!report->result->device_count) return CTS_OK;
-    size_t left_out = 0;
+    const size_t count = report->result->device_count;
+    if (!count) return CTS_OK;
     fprintf(file, "\n  Devices%s\n", report->within ? ", in the whole run" : "");
     const enum cts_status status = print_rows(
         report, CTS_PATH_SHEET_DEVICE,
-        &(struct cts_sheet_choice){
-            .sort = report->result->device_count > DEVICES ? "idle_ns" : NULL, .limit = DEVICES},
-        file, &left_out, error);
-    if (!status && left_out) fprintf(file, "  %zu more devices: --per device\n", left_out);
+        &(struct cts_sheet_choice){.sort = count > DEVICES ? "idle_ns" : NULL, .limit = DEVICES},
+        file, error);
+    if (!status && count > DEVICES)
+        fprintf(file, "  %zu more devices: --per device\n", count - DEVICES);
     return status;
 }
 

@@ -266,11 +266,20 @@ static enum cts_status sort_stays(const struct cts_path *result, uint32_t locati
     return CTS_OK;
 }
 
+/* What the page shows. */
+struct shown {
+    const struct cts_path_source *source;
+    const struct cts_path *result;
+    struct stays stays;
+};
+
 /* The stays of the path on a location; `place` and `link_ns` say where it comes from. */
-static enum cts_status write_stays(struct cts_json *json, const struct cts_timeline *timeline,
-                                   const struct cts_path *result, const struct stays *stays,
+static enum cts_status write_stays(struct cts_json *json, const struct shown *shown,
                                    uint32_t location, struct cts_error *error)
 {
+    const struct cts_timeline *const timeline = shown->source->timeline;
+    const struct cts_path *const result = shown->result;
+    const struct stays *const stays = &shown->stays;
     cts_json_key(json, "path");
     cts_json_open_object(json);
     struct cts_lane_writer *const lane = cts_lane_begin(json, error);
@@ -293,11 +302,11 @@ static enum cts_status write_stays(struct cts_json *json, const struct cts_timel
     return status ? status : ended;
 }
 
-static enum cts_status write_location(struct cts_json *json, const struct cts_path_source *source,
-                                      const struct cts_path *result, const struct stays *stays,
+static enum cts_status write_location(struct cts_json *json, const struct shown *shown,
                                       uint32_t location, struct cts_error *error)
 {
-    const struct cts_timeline *const timeline = source->timeline;
+    const struct cts_timeline *const timeline = shown->source->timeline;
+    const struct cts_path *const result = shown->result;
     const struct cts_timeline_location *const row = &timeline->locations[location];
     struct collect *const collect = cts_array_zeroed(1, sizeof *collect, error);
     if (!collect) return CTS_MEMORY;
@@ -305,7 +314,8 @@ static enum cts_status write_location(struct cts_json *json, const struct cts_pa
     collect->first_ns = result->first_ns;
     collect->copy_kind = UINT32_MAX;
     collect->error = error;
-    const enum cts_status read = cts_path_source_read(source, location, visit, collect, error);
+    const enum cts_status read =
+        cts_path_source_read(shown->source, location, visit, collect, error);
     enum cts_status status = collect->status ? collect->status : read;
     if (!status) {
         cts_json_open_object(json);
@@ -315,7 +325,7 @@ static enum cts_status write_location(struct cts_json *json, const struct cts_pa
             row->process != CTS_TIMELINE_NONE ? timeline->groups[row->process].name : NULL);
         cts_json_member_u64(json, "rows", collect->deepest);
         status = write_intervals(json, collect, error);
-        if (!status) status = write_stays(json, timeline, result, stays, location, error);
+        if (!status) status = write_stays(json, shown, location, error);
         if (!status) status = write_waits(json, result, location, error);
         cts_json_close_object(json);
     }
@@ -328,8 +338,8 @@ enum cts_status cts_timeline_page_write(struct cts_json *json, const struct cts_
                                         const struct cts_path *result, struct cts_error *error)
 {
     const struct cts_timeline *const timeline = source->timeline;
-    struct stays stays = {0};
-    enum cts_status status = sort_stays(result, timeline->location_count, &stays, error);
+    struct shown shown = {.source = source, .result = result};
+    enum cts_status status = sort_stays(result, timeline->location_count, &shown.stays, error);
     cts_json_key(json, "timeline");
     cts_json_open_object(json);
     cts_json_member_u64(json, "duration", result->last_ns - result->first_ns);
@@ -342,9 +352,9 @@ enum cts_status cts_timeline_page_write(struct cts_json *json, const struct cts_
     cts_json_key(json, "locations");
     cts_json_open_array(json);
     for (uint32_t i = 0; i < timeline->location_count && !status; i++)
-        status = write_location(json, source, result, &stays, i, error);
+        status = write_location(json, &shown, i, error);
     cts_json_close_array(json);
     cts_json_close_object(json);
-    release_stays(&stays);
+    release_stays(&shown.stays);
     return status;
 }

@@ -168,17 +168,22 @@ static void print_head(const struct cts_whatif_report *report, FILE *file)
 }
 
 static enum cts_status print_list(const struct cts_whatif_report *report,
-                                  enum cts_whatif_sheet which, const char *title,
+                                  enum cts_whatif_sheet which,
                                   const struct cts_sheet_choice *choice, FILE *file,
                                   struct cts_error *error)
 {
+    static const char *const titles[] = {[CTS_WHATIF_SHEET_ACTIVITY] = "The critical path",
+                                         [CTS_WHATIF_SHEET_RANK] = "Ranks",
+                                         [CTS_WHATIF_SHEET_PATTERN] = "Waits",
+                                         [CTS_WHATIF_SHEET_WAIT] = "Largest changes of waits",
+                                         [CTS_WHATIF_SHEET_TARGET] = "What to make faster"};
     struct cts_sheet sheet = cts_whatif_sheet(report, which);
     sheet.full_names = report->full_names;
     if (!sheet.row_count) return CTS_OK;
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
     if (status) return status;
-    fprintf(file, "\n  %s\n", title);
+    fprintf(file, "\n  %s\n", titles[which]);
     status = cts_sheet_table(&sheet, &rows, file, error);
     if (!status && rows.found > rows.count)
         fprintf(file, "  %zu more: --per %s --limit 0\n", rows.found - rows.count,
@@ -230,21 +235,18 @@ enum cts_status cts_whatif_print_summary(const struct cts_whatif_report *report,
     print_head(report, file);
     enum cts_status status = CTS_OK;
     if (report->changed) {
-        status =
-            print_list(report, CTS_WHATIF_SHEET_ACTIVITY, "The critical path", &few, file, error);
+        status = print_list(report, CTS_WHATIF_SHEET_ACTIVITY, &few, file, error);
         if (!status && report->result->rank_count > 1)
-            status = print_list(report, CTS_WHATIF_SHEET_RANK, "Ranks",
+            status = print_list(report, CTS_WHATIF_SHEET_RANK,
                                 &(struct cts_sheet_choice){.limit = RANKS}, file, error);
         if (!status)
-            status = print_list(report, CTS_WHATIF_SHEET_PATTERN, "Waits",
-                                &(struct cts_sheet_choice){0}, file, error);
+            status = print_list(report, CTS_WHATIF_SHEET_PATTERN, &(struct cts_sheet_choice){0},
+                                file, error);
         if (!status)
-            status = print_list(report, CTS_WHATIF_SHEET_WAIT, "Largest changes of waits",
+            status = print_list(report, CTS_WHATIF_SHEET_WAIT,
                                 &(struct cts_sheet_choice){.limit = WAITS}, file, error);
     }
-    if (!status)
-        status =
-            print_list(report, CTS_WHATIF_SHEET_TARGET, "What to make faster", &few, file, error);
+    if (!status) status = print_list(report, CTS_WHATIF_SHEET_TARGET, &few, file, error);
     if (status) return status;
     fputc('\n', file);
     cts_whatif_print_notes(report, file);

@@ -11,9 +11,9 @@ static enum cts_status fill_source(const struct cts_view_request *request,
                                    struct cts_buffer *answer, struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
-    uint64_t source;
+    uint64_t source = UINT64_MAX;
     const enum cts_status status =
-        cts_view_query_number(&request->query, "source", UINT32_MAX, UINT64_MAX, &source, error);
+        cts_view_query_number(&request->query, "source", UINT32_MAX, &source, error);
     if (status) return status;
     if (source >= catalogue->source_count || !catalogue->sources[source].text)
         return cts_fail(error, CTS_USAGE, "the run does not contain the text of source %llu",
@@ -131,10 +131,10 @@ const char *cts_view_space_text(uint8_t space)
 enum cts_status cts_view_question_of(const struct cts_view_request *request,
                                      struct cts_view_question *question, struct cts_error *error)
 {
-    uint64_t launch;
+    uint64_t launch = UINT64_MAX;
     *question = (struct cts_view_question){0};
-    enum cts_status status = cts_view_query_number(&request->query, "launch", UINT32_MAX - 1,
-                                                   UINT64_MAX, &launch, error);
+    enum cts_status status =
+        cts_view_query_number(&request->query, "launch", UINT32_MAX - 1, &launch, error);
     if (!status) status = cts_view_query_filter(&request->query, &question->filter, error);
     if (status) return status;
     question->question = (struct cts_selection_question){

@@ -48,8 +48,9 @@ static enum cts_status put_records(const struct cts_selection_records *records,
         {CTS_VIEW_U8, value_bytes, NULL},
         {CTS_VIEW_U8, count, NULL},
     };
-    const enum cts_status status =
-        cts_view_columns_make(answer, numbers, 2, columns, sizeof columns / sizeof *columns, error);
+    const enum cts_status status = cts_view_columns_make(
+        answer, &(struct cts_view_table){numbers, 2, columns, sizeof columns / sizeof *columns},
+        error);
     if (status) return status;
     for (size_t i = 0; i < count; i++) fill_record(&records->items[i], i, columns);
     if (value_bytes) memcpy(columns[11].items, records->values, value_bytes);
@@ -61,11 +62,11 @@ enum cts_status cts_view_fill_records(const struct cts_view_request *request,
 {
     struct cts_view_question question;
     struct cts_selection_records records;
-    uint64_t from, count;
+    uint64_t from = 0, count = 256;
     enum cts_status status =
-        cts_view_query_number(&request->query, "from", UINT64_C(1) << 53, 0, &from, error);
+        cts_view_query_number(&request->query, "from", UINT64_C(1) << 53, &from, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "count", RECORDS_MAX, 256, &count, error);
+        status = cts_view_query_number(&request->query, "count", RECORDS_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
     status = cts_selection_records(request->snapshot->selection, &question.question, from,
@@ -92,7 +93,8 @@ static enum cts_status put_density(const struct cts_selection_density *density, 
     const double numbers[] = {(double)first, (double)density->cell_bytes};
     struct cts_view_column columns[] = {
         {CTS_VIEW_F64, count, NULL}, {CTS_VIEW_F64, count, NULL}, {CTS_VIEW_U32, warp_count, NULL}};
-    const enum cts_status status = cts_view_columns_make(answer, numbers, 2, columns, 3, error);
+    const enum cts_status status =
+        cts_view_columns_make(answer, &(struct cts_view_table){numbers, 2, columns, 3}, error);
     if (status) return status;
     copy_counts(columns[0].items, density->reads, count);
     copy_counts(columns[1].items, density->writes, count);
@@ -104,20 +106,18 @@ enum cts_status cts_view_fill_density(const struct cts_view_request *request,
                                       struct cts_buffer *answer, struct cts_error *error)
 {
     struct cts_view_question question;
-    struct cts_selection_window window = {0};
+    struct cts_selection_window window = {.first = UINT64_MAX, .last = UINT64_MAX};
     struct cts_selection_density density;
-    uint64_t cells, warps = 0;
+    uint64_t cells = CELLS_DEFAULT, warps = 0;
     enum cts_status status = cts_view_query_space(&request->query, "space", &window.space, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "first", UINT64_MAX, UINT64_MAX,
-                                       &window.first, error);
+        status = cts_view_query_number(&request->query, "first", UINT64_MAX, &window.first, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "last", UINT64_MAX, UINT64_MAX,
-                                       &window.last, error);
+        status = cts_view_query_number(&request->query, "last", UINT64_MAX, &window.last, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "cells", CTS_SELECTION_CELLS_MAX,
-                                       CELLS_DEFAULT, &cells, error);
-    if (!status) status = cts_view_query_number(&request->query, "countWarps", 1, 0, &warps, error);
+        status =
+            cts_view_query_number(&request->query, "cells", CTS_SELECTION_CELLS_MAX, &cells, error);
+    if (!status) status = cts_view_query_number(&request->query, "countWarps", 1, &warps, error);
     if (status) return status;
     window.cells = (uint32_t)cells;
     window.with_warps = warps;
@@ -149,7 +149,8 @@ static enum cts_status put_order(const struct cts_selection_order *order,
         (double)(raster->first + order->rows * order->row_bytes - 1),
     };
     struct cts_view_column columns[] = {{CTS_VIEW_U32, count, NULL}, {CTS_VIEW_U32, count, NULL}};
-    const enum cts_status status = cts_view_columns_make(answer, numbers, 6, columns, 2, error);
+    const enum cts_status status =
+        cts_view_columns_make(answer, &(struct cts_view_table){numbers, 6, columns, 2}, error);
     if (status) return status;
     memcpy(columns[0].items, order->reads, count * sizeof *order->reads);
     memcpy(columns[1].items, order->writes, count * sizeof *order->writes);
@@ -159,22 +160,20 @@ static enum cts_status put_order(const struct cts_selection_order *order,
 static enum cts_status read_raster(const struct cts_view_query *query,
                                    struct cts_selection_raster *raster, struct cts_error *error)
 {
-    uint64_t columns = 0, rows = 0;
-    *raster = (struct cts_selection_raster){0};
+    uint64_t columns = 512, rows = 256;
+    *raster = (struct cts_selection_raster){
+        .first = UINT64_MAX, .last = UINT64_MAX, .last_record = UINT64_MAX};
     enum cts_status status = cts_view_query_space(query, "space", &raster->space, error);
+    if (!status) status = cts_view_query_number(query, "first", UINT64_MAX, &raster->first, error);
+    if (!status) status = cts_view_query_number(query, "last", UINT64_MAX, &raster->last, error);
     if (!status)
-        status =
-            cts_view_query_number(query, "first", UINT64_MAX, UINT64_MAX, &raster->first, error);
-    if (!status)
-        status = cts_view_query_number(query, "last", UINT64_MAX, UINT64_MAX, &raster->last, error);
-    if (!status)
-        status = cts_view_query_number(query, "fromRecord", UINT64_C(1) << 53, 0,
+        status = cts_view_query_number(query, "fromRecord", UINT64_C(1) << 53,
                                        &raster->first_record, error);
     if (!status)
-        status = cts_view_query_number(query, "toRecord", UINT64_C(1) << 53, UINT64_MAX,
-                                       &raster->last_record, error);
-    if (!status) status = cts_view_query_number(query, "columns", 1 << 14, 512, &columns, error);
-    if (!status) status = cts_view_query_number(query, "rows", 1 << 14, 256, &rows, error);
+        status = cts_view_query_number(query, "toRecord", UINT64_C(1) << 53, &raster->last_record,
+                                       error);
+    if (!status) status = cts_view_query_number(query, "columns", 1 << 14, &columns, error);
+    if (!status) status = cts_view_query_number(query, "rows", 1 << 14, &rows, error);
     raster->columns = (uint32_t)columns;
     raster->rows = (uint32_t)rows;
     return status;

@@ -13,10 +13,12 @@ static size_t column_bytes(const struct cts_view_column *column)
     return (column->count * sizes[column->type] + 7) / 8 * 8;
 }
 
-enum cts_status cts_view_columns_make(struct cts_buffer *answer, const double *numbers,
-                                      size_t number_count, struct cts_view_column *columns,
-                                      size_t column_count, struct cts_error *error)
+enum cts_status cts_view_columns_make(struct cts_buffer *answer, const struct cts_view_table *table,
+                                      struct cts_error *error)
 {
+    const double *const numbers = table->numbers;
+    struct cts_view_column *const columns = table->columns;
+    const size_t number_count = table->number_count, column_count = table->column_count;
     size_t size_bytes = HEADER_BYTES + number_count * sizeof *numbers + column_count * COLUMN_BYTES;
     size_t at = size_bytes;
     for (size_t c = 0; c < column_count; c++) size_bytes += column_bytes(&columns[c]);

@@ -17,10 +17,16 @@ struct cts_view_column {
     void *items; /* where the caller writes them, once cts_view_columns_make() has returned */
 };
 
+struct cts_view_table {
+    const double *numbers;
+    size_t number_count;
+    struct cts_view_column *columns;
+    size_t column_count;
+};
+
 /* Makes the answer: header, numbers, and zeroed columns, whose `items` are set. */
 CTS_MUST_CHECK enum cts_status cts_view_columns_make(struct cts_buffer *answer,
-                                                     const double *numbers, size_t number_count,
-                                                     struct cts_view_column *columns,
-                                                     size_t column_count, struct cts_error *error);
+                                                     const struct cts_view_table *table,
+                                                     struct cts_error *error);
 
 #endif

@@ -136,7 +136,8 @@ static enum cts_status pack(const struct streams *streams, struct cts_buffer *pa
     struct cts_buffer whole = {0};
     for (unsigned s = 0; s < STREAMS; s++)
         columns[s] = (struct cts_view_column){CTS_VIEW_U8, streams->bytes[s].size_bytes, NULL};
-    enum cts_status status = cts_view_columns_make(&whole, numbers, 1, columns, STREAMS, error);
+    enum cts_status status = cts_view_columns_make(
+        &whole, &(struct cts_view_table){numbers, 1, columns, STREAMS}, error);
     if (status) return status;
     for (unsigned s = 0; s < STREAMS; s++)
         if (columns[s].count) memcpy(columns[s].items, streams->bytes[s].data, columns[s].count);
@@ -225,10 +226,11 @@ static bool shrink(struct part *part, double share)
 }
 
 /* As much of the launch as `room_bytes` hold, and a browser: but for one warp. */
-static enum cts_status fit(struct cts_selection *selection, const struct cts_launch *launch,
-                           uint64_t record_count, uint64_t room_bytes, struct part *part,
-                           struct cts_error *error)
+static enum cts_status fit(struct cts_view_snapshot *snapshot, const struct cts_launch *launch,
+                           uint64_t room_bytes, struct part *part, struct cts_error *error)
 {
+    const uint64_t record_count =
+        snapshot->launches[launch - snapshot->recording.catalogue.launches].record_count;
     const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
     uint64_t needed = 0;
     part->all_cta_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -237,7 +239,7 @@ static enum cts_status fit(struct cts_selection *selection, const struct cts_lau
     part->warp_count = part->all_warp_count;
     if (record_count > RECORDS_MAX) shrink(part, (double)RECORDS_MAX / (double)record_count);
     for (unsigned i = 0; i < TRIES; i++) {
-        const enum cts_status status = make_part(selection, launch->launch, part, error);
+        const enum cts_status status = make_part(snapshot->selection, launch->launch, part, error);
         if (status) return status;
         needed = (uint64_t)part->packed.size_bytes / 3 * 4 + 4;
         const double bytes = 0.9 * (double)room_bytes / (double)needed;
@@ -369,32 +371,29 @@ static const struct cts_launch *choose_launch(const struct cts_view_snapshot *sn
     return NULL;
 }
 
-static enum cts_status embed(struct cts_view_run *run, struct cts_view_snapshot *snapshot,
+/* `request` says of which run; it asks what the page needs. */
+static enum cts_status embed(struct cts_view_request *request,
                              const struct cts_view_embed_options *options, FILE *file,
                              struct cts_view_embedded *embedded, struct cts_error *error)
 {
     const uint64_t bound = options->max_size_bytes ? options->max_size_bytes : SIZE_DEFAULT_BYTES;
+    struct cts_view_snapshot *const snapshot = request->snapshot;
     const struct cts_launch *const launch = choose_launch(snapshot, options->launch, error);
     if (!launch) return CTS_USAGE;
     struct words words = {0};
     struct part part = {0};
-    struct cts_view_request request = {
-        .query = {get_word, &words}, .run = run, .snapshot = snapshot};
+    request->query = (struct cts_view_query){get_word, &words};
     struct cts_text_stream stream;
     size_t data_bytes = 0;
     FILE *const memory = cts_text_stream_open(&stream);
     if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for the page");
-    enum cts_status status = write_answers(memory, &request, &words, launch->launch, error);
+    enum cts_status status = write_answers(memory, request, &words, launch->launch, error);
     data_bytes = cts_text_stream_bytes(&stream);
     const uint64_t taken = cts_view_page_bytes() + data_bytes + data_bytes / 16 + 1000;
     if (!status && taken >= bound)
         status = cts_fail(error, CTS_LIMIT, "the page needs %llu bytes even without accesses",
                           (unsigned long long)taken);
-    if (!status)
-        status =
-            fit(snapshot->selection, launch,
-                snapshot->launches[launch - snapshot->recording.catalogue.launches].record_count,
-                bound - taken, &part, error);
+    if (!status) status = fit(snapshot, launch, bound - taken, &part, error);
     if (!status) {
         write_sampled(memory, &part);
         fputs("\"records\": \"", memory);
@@ -431,7 +430,8 @@ enum cts_status cts_view_embed(const struct cts_view_embed_options *options, FIL
     enum cts_status status = cts_view_run_open(&run_options, &run, error);
     if (status) return status;
     struct cts_view_snapshot *const snapshot = cts_view_run_enter(run);
-    status = embed(run, snapshot, options, file, embedded, error);
+    struct cts_view_request request = {.run = run, .snapshot = snapshot};
+    status = embed(&request, options, file, embedded, error);
     cts_view_run_leave(run, snapshot);
     cts_view_run_close(run);
     return status;

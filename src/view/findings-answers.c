@@ -34,10 +34,10 @@ static enum cts_status launch_of(const struct cts_view_request *request, size_t 
                                  struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
-    uint64_t launch;
+    uint64_t launch = CTS_NONE;
     *index = SIZE_MAX;
     const enum cts_status status =
-        cts_view_query_number(&request->query, "launch", CTS_NONE, CTS_NONE, &launch, error);
+        cts_view_query_number(&request->query, "launch", CTS_NONE, &launch, error);
     if (status || launch == CTS_NONE) return status;
     const struct cts_launch *const row = cts_catalogue_launch(catalogue, (uint32_t)launch);
     if (!row) return cts_fail(error, CTS_USAGE, "there is no launch %u", (unsigned)launch);
@@ -260,11 +260,10 @@ enum cts_status cts_view_write_lines(const struct cts_view_request *request, str
     const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
     const struct cts_access_result *result;
     size_t launch, count = 0;
-    uint64_t source;
+    uint64_t source = UINT64_MAX;
     enum cts_status status = launch_of(request, &launch, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "source", UINT32_MAX, UINT64_MAX, &source,
-                                       error);
+        status = cts_view_query_number(&request->query, "source", UINT32_MAX, &source, error);
     if (!status && source >= catalogue->source_count)
         status = cts_fail(error, CTS_USAGE, "there is no source %llu", (unsigned long long)source);
     if (!status) status = enter_analysis(request, launch, &result, error);

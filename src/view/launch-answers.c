@@ -111,10 +111,10 @@ enum cts_status cts_view_write_position(const struct cts_view_request *request,
                                         struct cts_json *json, struct cts_error *error)
 {
     struct cts_view_question question;
-    uint64_t index;
+    uint64_t index = UINT64_MAX;
     int64_t position;
-    enum cts_status status = cts_view_query_number(&request->query, "index", UINT64_C(1) << 53,
-                                                   UINT64_MAX, &index, error);
+    enum cts_status status =
+        cts_view_query_number(&request->query, "index", UINT64_C(1) << 53, &index, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
     status = cts_selection_position(request->snapshot->selection, &question.question, index,
@@ -235,10 +235,10 @@ enum cts_status cts_view_write_groups(const struct cts_view_request *request, st
     struct cts_view_question question;
     struct cts_selection_groups groups;
     unsigned by;
-    uint64_t count;
+    uint64_t count = 100;
     enum cts_status status = cts_view_query_word(&request->query, "by", names, &by, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "count", GROUPS_MAX, 100, &count, error);
+        status = cts_view_query_number(&request->query, "count", GROUPS_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
     status = cts_selection_groups(request->snapshot->selection, &question.question,
@@ -286,16 +286,13 @@ enum cts_status cts_view_write_touching(const struct cts_view_request *request,
     struct cts_view_question question;
     struct cts_selection_touches touches;
     uint8_t space;
-    uint64_t first, last, count;
+    uint64_t first = UINT64_MAX, last = UINT64_MAX, count = 100;
     enum cts_status status = cts_view_query_space(&request->query, "space", &space, error);
     if (!status)
-        status =
-            cts_view_query_number(&request->query, "first", UINT64_MAX, UINT64_MAX, &first, error);
+        status = cts_view_query_number(&request->query, "first", UINT64_MAX, &first, error);
+    if (!status) status = cts_view_query_number(&request->query, "last", UINT64_MAX, &last, error);
     if (!status)
-        status =
-            cts_view_query_number(&request->query, "last", UINT64_MAX, UINT64_MAX, &last, error);
-    if (!status)
-        status = cts_view_query_number(&request->query, "count", TOUCHES_MAX, 100, &count, error);
+        status = cts_view_query_number(&request->query, "count", TOUCHES_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
     status = cts_selection_touching(request->snapshot->selection, &question.question, space, first,
@@ -327,10 +324,10 @@ enum cts_status cts_view_write_conflicts(const struct cts_view_request *request,
     struct cts_view_question question;
     struct cts_selection_conflicts conflicts;
     uint8_t space;
-    uint64_t count;
+    uint64_t count = 100;
     enum cts_status status = cts_view_query_space(&request->query, "space", &space, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "count", CONFLICTS_MAX, 100, &count, error);
+        status = cts_view_query_number(&request->query, "count", CONFLICTS_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
     status = cts_selection_conflicts(request->snapshot->selection, &question.question, space,

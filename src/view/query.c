@@ -25,15 +25,11 @@ static bool read_number(const char **at, uint64_t most, uint64_t *value)
 }
 
 enum cts_status cts_view_query_number(const struct cts_view_query *query, const char *key,
-                                      uint64_t most, uint64_t fallback, uint64_t *value,
-                                      struct cts_error *error)
+                                      uint64_t most, uint64_t *value, struct cts_error *error)
 {
     const char *const text = query->get(query->state, key);
     const char *at = text;
-    if (!text && fallback != UINT64_MAX) {
-        *value = fallback;
-        return CTS_OK;
-    }
+    if (!text && *value != UINT64_MAX) return CTS_OK;
     if (!text) return cts_fail(error, CTS_USAGE, "'%s' is missing", key);
     if (!read_number(&at, most, value) || *at)
         return cts_fail(error, CTS_USAGE, "'%s' must be a number of at most %llu, not '%.40s'", key,
@@ -80,18 +76,22 @@ enum cts_status cts_view_query_space(const struct cts_view_query *query, const c
 
 /* ---- lists ---- */
 
+/* Pair i is items[2 * i] and items[2 * i + 1]; the caller frees items. */
+struct pairs {
+    uint32_t *items;
+    size_t count;
+};
+
 /* Pairs of numbers with `separator` between them; with '-' a number alone is a range of one. */
 static enum cts_status read_pairs(const struct cts_view_query *query, const char *key,
-                                  char separator, uint32_t **pairs, size_t *count,
-                                  struct cts_error *error)
+                                  char separator, struct pairs *pairs, struct cts_error *error)
 {
     const char *const text = query->get(query->state, key);
     struct {
         uint32_t *items;
         size_t count, capacity;
     } list = {0};
-    *pairs = NULL;
-    *count = 0;
+    *pairs = (struct pairs){0};
     if (!text || !*text) return CTS_OK;
     for (const char *at = text;; at++) {
         uint64_t first, second;
@@ -116,8 +116,7 @@ static enum cts_status read_pairs(const struct cts_view_query *query, const char
         list.items[list.count++] = (uint32_t)second;
         if (!*at) break;
     }
-    *pairs = list.items;
-    *count = list.count / 2;
+    *pairs = (struct pairs){list.items, list.count / 2};
     return CTS_OK;
 }
 
@@ -125,44 +124,47 @@ static enum cts_status read_ranges(const struct cts_view_query *query, const cha
                                    struct cts_selection_range **ranges, size_t *count,
                                    struct cts_error *error)
 {
-    uint32_t *pairs;
-    enum cts_status status = read_pairs(query, key, '-', &pairs, count, error);
+    struct pairs pairs;
+    enum cts_status status = read_pairs(query, key, '-', &pairs, error);
+    *count = pairs.count;
     if (status || !*count) return status;
     *ranges = cts_array_zeroed(*count, sizeof **ranges, error);
     for (size_t i = 0; *ranges && i < *count; i++)
-        (*ranges)[i] = (struct cts_selection_range){pairs[2 * i], pairs[2 * i + 1]};
-    free(pairs);
+        (*ranges)[i] = (struct cts_selection_range){pairs.items[2 * i], pairs.items[2 * i + 1]};
+    free(pairs.items);
     return *ranges ? CTS_OK : CTS_MEMORY;
 }
 
 static enum cts_status read_lines(const struct cts_view_query *query,
                                   struct cts_view_filter *filter, struct cts_error *error)
 {
-    uint32_t *pairs;
+    struct pairs pairs;
     size_t *const count = &filter->filter.line_count;
-    enum cts_status status = read_pairs(query, "lines", ':', &pairs, count, error);
+    enum cts_status status = read_pairs(query, "lines", ':', &pairs, error);
+    *count = pairs.count;
     if (status || !*count) return status;
     filter->lines = cts_array_zeroed(*count, sizeof *filter->lines, error);
     for (size_t i = 0; filter->lines && i < *count; i++)
-        filter->lines[i] = (struct cts_selection_line){pairs[2 * i], pairs[2 * i + 1]};
-    free(pairs);
+        filter->lines[i] = (struct cts_selection_line){pairs.items[2 * i], pairs.items[2 * i + 1]};
+    free(pairs.items);
     return filter->lines ? CTS_OK : CTS_MEMORY;
 }
 
 static enum cts_status read_sites(const struct cts_view_query *query,
                                   struct cts_view_filter *filter, struct cts_error *error)
 {
-    uint32_t *pairs;
+    struct pairs pairs;
     size_t *const count = &filter->filter.site_count;
-    enum cts_status status = read_pairs(query, "sites", '-', &pairs, count, error);
+    enum cts_status status = read_pairs(query, "sites", '-', &pairs, error);
+    *count = pairs.count;
     if (status || !*count) return status;
     filter->sites = cts_array_zeroed(*count, sizeof *filter->sites, error);
     for (size_t i = 0; filter->sites && i < *count && !status; i++) {
-        filter->sites[i] = pairs[2 * i];
-        if (pairs[2 * i] != pairs[2 * i + 1])
+        filter->sites[i] = pairs.items[2 * i];
+        if (pairs.items[2 * i] != pairs.items[2 * i + 1])
             status = cts_fail(error, CTS_USAGE, "'sites' is a list of numbers, without ranges");
     }
-    free(pairs);
+    free(pairs.items);
     return filter->sites ? status : CTS_MEMORY;
 }
 
@@ -215,7 +217,7 @@ enum cts_status cts_view_query_filter(const struct cts_view_query *query,
     if (!status) status = read_lines(query, filter, error);
     if (!status) status = read_kinds(query, filter, error);
     if (!status) status = read_range(query, filter, error);
-    if (!status) status = cts_view_query_number(query, "partial", 1, 0, &partial, error);
+    if (!status) status = cts_view_query_number(query, "partial", 1, &partial, error);
     const char *const space = query->get(query->state, "only");
     if (!status && space && *space) status = cts_view_query_space(query, "only", &f->space, error);
     f->partial = partial;

@@ -14,12 +14,11 @@ struct cts_view_query {
     void *state;
 };
 
-/* A whole decimal number, `fallback` when the key is not there; without one (UINT64_MAX) it must
- * be. At most `most`. */
+/* A whole decimal number of at most `most`. *value holds the default, which stays when the key is
+ * not there; UINT64_MAX: the key must be there. */
 CTS_MUST_CHECK enum cts_status cts_view_query_number(const struct cts_view_query *query,
                                                      const char *key, uint64_t most,
-                                                     uint64_t fallback, uint64_t *value,
-                                                     struct cts_error *error);
+                                                     uint64_t *value, struct cts_error *error);
 /* "global", "shared" or "local". */
 CTS_MUST_CHECK enum cts_status cts_view_query_space(const struct cts_view_query *query,
                                                     const char *key, uint8_t *space,

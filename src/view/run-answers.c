@@ -332,12 +332,10 @@ enum cts_status cts_view_write_timeline(const struct cts_view_request *request,
 {
     const struct cts_view_snapshot *const snapshot = request->snapshot;
     const uint64_t most = UINT64_C(1) << 53, end_ns = snapshot->end_ns;
-    uint64_t from, to, bins;
-    enum cts_status status = cts_view_query_number(&request->query, "from", most, 0, &from, error);
-    if (!status)
-        status = cts_view_query_number(&request->query, "to", most, end_ns + 1, &to, error);
-    if (!status)
-        status = cts_view_query_number(&request->query, "bins", BINS_MAX, 512, &bins, error);
+    uint64_t from = 0, to = end_ns + 1, bins = 512;
+    enum cts_status status = cts_view_query_number(&request->query, "from", most, &from, error);
+    if (!status) status = cts_view_query_number(&request->query, "to", most, &to, error);
+    if (!status) status = cts_view_query_number(&request->query, "bins", BINS_MAX, &bins, error);
     if (status) return status;
     if (to <= from || !bins)
         return cts_fail(error, CTS_USAGE, "invalid time range: %llu to %llu in %llu bins",
@@ -422,10 +420,10 @@ static enum cts_status read_beside(const struct cts_view_request *request, uint6
                                    uint64_t *count, struct cts_error *error)
 {
     const struct cts_catalogue *const catalogue = &request->snapshot->recording.catalogue;
-    uint64_t number;
+    uint64_t number = UINT64_MAX;
     if (!request->query.get(request->query.state, "beside")) return CTS_OK;
-    const enum cts_status status = cts_view_query_number(&request->query, "beside", UINT32_MAX - 1,
-                                                         UINT64_MAX, &number, error);
+    const enum cts_status status =
+        cts_view_query_number(&request->query, "beside", UINT32_MAX - 1, &number, error);
     if (status) return status;
     const struct cts_launch *const launch = cts_catalogue_launch(catalogue, (uint32_t)number);
     if (!launch)
@@ -443,11 +441,11 @@ enum cts_status cts_view_write_launches(const struct cts_view_request *request,
     const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     const char *search = request->query.get(request->query.state, "search");
     if (!search) search = "";
-    uint64_t from, count, total = 0;
+    uint64_t from = 0, count = 100, total = 0;
     enum cts_status status =
-        cts_view_query_number(&request->query, "from", UINT32_MAX, 0, &from, error);
+        cts_view_query_number(&request->query, "from", UINT32_MAX, &from, error);
     if (!status)
-        status = cts_view_query_number(&request->query, "count", LAUNCHES_MAX, 100, &count, error);
+        status = cts_view_query_number(&request->query, "count", LAUNCHES_MAX, &count, error);
     if (!status) status = read_beside(request, &from, &count, error);
     if (status) return status;
     bool *const matches = matching_kernels(catalogue, search, error);

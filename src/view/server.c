@@ -253,9 +253,9 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
     if (is_other) cts_view_prepare_wait(server->preparation);
     const enum cts_status status = cts_view_answer(name, &request, &answer, &error);
     if (is_other) cts_view_prepare_go_on(server->preparation);
-    uint64_t launch;
+    uint64_t launch = UINT64_MAX;
     if (!status && run == server->run && !strcmp(name, "launch") &&
-        !cts_view_query_number(&request.query, "launch", UINT32_MAX, UINT64_MAX, &launch, NULL))
+        !cts_view_query_number(&request.query, "launch", UINT32_MAX, &launch, NULL))
         cts_view_prepare_launch(server->preparation, (uint32_t)launch);
     char serial[24];
     snprintf(serial, sizeof serial, "%llu", (unsigned long long)request.snapshot->serial);

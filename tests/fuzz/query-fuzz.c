@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const words[] = {"line", "warp", NULL};
     struct cts_view_filter filter;
     struct cts_error error = {0};
-    uint64_t number = 0;
+    uint64_t number = 7;
     unsigned place = 0;
     uint8_t space = 0;
     if (!cts_view_query_filter(&query, &filter, &error)) {
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else {
         assert(*error.text);
     }
-    if (!cts_view_query_number(&query, "count", 100, 7, &number, &error)) assert(number <= 100);
+    if (!cts_view_query_number(&query, "count", 100, &number, &error)) assert(number <= 100);
     if (!cts_view_query_word(&query, "by", words, &place, &error)) assert(place < 2);
     if (!cts_view_query_space(&query, "space", &space, &error)) assert(space);
     free(text);

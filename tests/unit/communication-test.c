@@ -569,7 +569,9 @@ static void all_forms_say_the_same(void **state)
     free(text);
     file = open_memstream(&text, &size);
     const struct cts_sheet_choice plain = {0};
-    expect_ok(cts_comm_print_json(&report, true, true, &plain, file, &error), &error);
+    expect_ok(
+        cts_comm_print_json(&report, &(struct cts_comm_lists){true, true, &plain}, file, &error),
+        &error);
     fclose(file);
     assert_non_null(strstr(text, "\"communicated_out_bytes\": 128"));
     assert_non_null(strstr(text, "\"writer_cta\": 1, \"reader_launch\": 1"));

@@ -44,9 +44,11 @@ static void enrich(struct trace *t, char *directory, struct cts_path_enriched *c
         .threads = 2, .keep_segments = true, .keep_waits = true, .keep_blames = true};
     struct cts_path result;
     struct cts_error error;
+    const struct cts_path_enriching enriching = {
+        .source = &source, .result = &result, .directory = directory, .threads = 2};
     assert_non_null(mkdtemp(directory));
     if (cts_path_analyze(&source, &options, &result, &error) ||
-        cts_path_write_enriched(&source, &result, directory, 2, NULL, counts, &error))
+        cts_path_write_enriched(&enriching, counts, &error))
         fail_msg("%s", error.text);
     cts_path_release(&result);
 }

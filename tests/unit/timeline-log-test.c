@@ -526,10 +526,11 @@ static void test_sorting_in_parts(void **unused)
         qsort(expected, 4000, sizeof *expected, compare_u64);
         for (size_t i = 0; i < sizeof in_memory / sizeof *in_memory; i++) {
             struct sorted sorted = {.starts = starts};
+            const struct cts_stream_visitor visitor = {take_item, &sorted};
             struct cts_error error = {0};
             bool damage;
-            assert_int_equal(
-                cts_sort_stream(path, in_memory[i], take_item, &sorted, &damage, &error), CTS_OK);
+            assert_int_equal(cts_sort_stream(path, in_memory[i], &visitor, &damage, &error),
+                             CTS_OK);
             assert_false(damage);
             assert_int_equal(sorted.count, 4000);
             assert_memory_equal(starts, expected, 4000 * sizeof *starts);
