@@ -198,7 +198,7 @@ void cts_bits_clear(struct cts_bits *bits)
 /* ---- ranges ---- */
 
 enum cts_status cts_bits_set(struct cts_bits *bits, unsigned plane, uint64_t start, uint64_t end,
-                             bool shared, struct cts_error *error)
+                             struct cts_error *error)
 {
     for (uint64_t at = start; at < end;) {
         uint64_t *const words = cts_bits_page(bits, at, error);
@@ -207,7 +207,8 @@ enum cts_status cts_bits_set(struct cts_bits *bits, unsigned plane, uint64_t sta
         const unsigned first = (unsigned)(at - page_start);
         const unsigned stop = end - page_start < 4096 ? (unsigned)(end - page_start) : 4096;
         for (unsigned w = first / 64; w <= (stop - 1) / 64; w++)
-            cts_bits_or(&words[w * bits->planes + plane], cts_bits_mask(w, first, stop), shared);
+            cts_bits_or(&words[w * bits->planes + plane], cts_bits_mask(w, first, stop),
+                        bits->is_shared);
         if (stop == 4096 && page_start > UINT64_MAX - 4096) break;
         at = page_start + stop;
     }

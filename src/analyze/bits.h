@@ -31,8 +31,10 @@ void cts_bits_pool_release(struct cts_bits_pool *pool);
 struct cts_bits {
     struct cts_bits_pool *pool;
     unsigned planes;
+    bool is_shared;             /* cts_bits_set(): others may set bits at the same time */
     struct cts_bits_root *root; /* NULL: nothing touched */
 };
+/* Not shared. */
 void cts_bits_init(struct cts_bits *bits, struct cts_bits_pool *pool, unsigned planes);
 /* All bits are 0 again; the pages go back to the pool. Also to end with. */
 void cts_bits_clear(struct cts_bits *bits);
@@ -77,7 +79,7 @@ static inline uint64_t cts_bits_mask(unsigned word, unsigned first, unsigned end
 
 /* Sets the bits of [start, end) in one plane. */
 CTS_MUST_CHECK enum cts_status cts_bits_set(struct cts_bits *bits, unsigned plane, uint64_t start,
-                                            uint64_t end, bool shared, struct cts_error *error);
+                                            uint64_t end, struct cts_error *error);
 /* Whether any bit of [start, end) is set in a plane. */
 bool cts_bits_any(const struct cts_bits *bits, unsigned plane, uint64_t start, uint64_t end);
 static inline bool cts_bits_get(const struct cts_bits *bits, unsigned plane, uint64_t address)

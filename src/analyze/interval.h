@@ -34,14 +34,13 @@ struct cts_spans {
 
 /* Adds a span. It joins one of the last few if they touch and that one's moment is `since` or
  * later: nobody then needs to know the two moments apart. */
-static inline enum cts_status cts_spans_add(struct cts_spans *spans, uint64_t start,
-                                            uint32_t length_bytes, uint32_t moment, uint32_t since,
-                                            struct cts_error *error)
+static inline enum cts_status cts_spans_add(struct cts_spans *spans, struct cts_span added,
+                                            uint32_t since, struct cts_error *error)
 {
     enum { LOOK_BACK = 6 };
     const size_t count = spans->count;
     const size_t stop = count > LOOK_BACK ? count - LOOK_BACK : 0;
-    const uint64_t end = start + length_bytes;
+    const uint64_t start = added.start, end = start + added.length_bytes;
     for (size_t i = count; i > stop && spans->items[i - 1].moment >= since; i--) {
         struct cts_span *const span = &spans->items[i - 1];
         const uint64_t span_end = span->start + span->length_bytes;
@@ -57,7 +56,7 @@ static inline enum cts_status cts_spans_add(struct cts_spans *spans, uint64_t st
     if (__builtin_expect(count == spans->capacity, 0) && CTS_ARRAY_RESERVE(spans, count + 1, error))
         return CTS_MEMORY;
     spans->descending |= count && start < spans->items[count - 1].start;
-    spans->items[spans->count++] = (struct cts_span){start, length_bytes, moment};
+    spans->items[spans->count++] = added;
     return CTS_OK;
 }
 

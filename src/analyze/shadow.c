@@ -160,15 +160,22 @@ static enum cts_status split_word(struct shard *shard, uint32_t *word, struct ct
     return CTS_OK;
 }
 
-/* Sets bytes [first, end) of one word, 0 <= first < end <= 4. */
-static enum cts_status fill_in_word(struct shard *shard, uint32_t *word, unsigned first,
-                                    unsigned end, uint32_t writer, struct cts_error *error)
+/* Bytes [first, end) of a word or of a page, and who wrote them; first < end. */
+struct written {
+    unsigned first, end;
+    uint32_t writer;
+};
+
+/* Sets bytes of one word: end <= 4. */
+static enum cts_status fill_in_word(struct shard *shard, uint32_t *word, struct written bytes,
+                                    struct cts_error *error)
 {
+    const uint32_t writer = bytes.writer;
     if (*word == writer) return CTS_OK;
     const enum cts_status status = *word & SPLIT ? CTS_OK : split_word(shard, word, error);
     if (status) return status;
     uint32_t *const writers = shard->splits.items[*word & ~SPLIT].writers;
-    for (unsigned i = first; i < end; i++) writers[i] = writer;
+    for (unsigned i = bytes.first; i < bytes.end; i++) writers[i] = writer;
     if (writers[0] == writers[1] && writers[1] == writers[2] && writers[2] == writers[3]) {
         const uint32_t joined = writers[0];
         free_split(shard, *word);
@@ -184,39 +191,42 @@ static void fill_words(struct shard *shard, uint32_t *words, unsigned count, uin
     for (unsigned i = 0; i < count; i++) words[i] = writer;
 }
 
-/* Sets bytes [first, end) of a page, 0 <= first < end <= 4096. */
-static enum cts_status fill_in_page(struct shard *shard, union page *page, unsigned first,
-                                    unsigned end, uint32_t writer, struct cts_error *error)
+/* Sets bytes of a page: end <= 4096. */
+static enum cts_status fill_in_page(struct shard *shard, union page *page, struct written bytes,
+                                    struct cts_error *error)
 {
+    const unsigned end = bytes.end;
+    const uint32_t writer = bytes.writer;
+    unsigned first = bytes.first;
     const unsigned head = first & 3;
     if (head) {
         const unsigned word_end = end - (first - head) < 4 ? end - (first - head) : 4;
-        const enum cts_status status =
-            fill_in_word(shard, &page->words[first / 4], head, word_end, writer, error);
+        const enum cts_status status = fill_in_word(
+            shard, &page->words[first / 4], (struct written){head, word_end, writer}, error);
         if (status) return status;
         first += word_end - head;
         if (first == end) return CTS_OK;
     }
     fill_words(shard, page->words + first / 4, end / 4 - first / 4, writer);
-    if (end & 3) return fill_in_word(shard, &page->words[end / 4], 0, end & 3, writer, error);
-    return CTS_OK;
+    if (!(end & 3)) return CTS_OK;
+    return fill_in_word(shard, &page->words[end / 4], (struct written){0, end & 3, writer}, error);
 }
 
-/* Sets bytes [first, end) of a page entry. */
-static enum cts_status fill_page_entry(struct shard *shard, entry *e, unsigned first, unsigned end,
-                                       uint32_t writer, struct cts_error *error)
+/* Sets bytes of a page entry. */
+static enum cts_status fill_page_entry(struct shard *shard, entry *e, struct written bytes,
+                                       struct cts_error *error)
 {
     if (is_uniform(*e)) {
-        if (uniform_writer(*e) == writer) return CTS_OK;
-        if (first == 0 && end == 1 << PAGE_BITS) {
-            *e = uniform(writer);
+        if (uniform_writer(*e) == bytes.writer) return CTS_OK;
+        if (bytes.first == 0 && bytes.end == 1 << PAGE_BITS) {
+            *e = uniform(bytes.writer);
             return CTS_OK;
         }
         union page *const page = new_page(shard, uniform_writer(*e), error);
         if (!page) return CTS_MEMORY;
         *e = (entry)(uintptr_t)page;
     }
-    return fill_in_page(shard, pointer(*e), first, end, writer, error);
+    return fill_in_page(shard, pointer(*e), bytes, error);
 }
 
 /* ---- the tree ---- */
@@ -266,16 +276,23 @@ void cts_shadow_free(struct cts_shadow *shadow)
     free(shadow);
 }
 
-/* Sets the addresses [first, last] of an entry of `level`, all inside it. */
+/* Addresses [first, last] and who wrote them. */
+struct stretch {
+    uint64_t first, last;
+    uint32_t writer;
+};
+
+/* Sets the addresses of an entry of `level`, all inside it. */
 static enum cts_status fill_entry(struct cts_shadow *shadow, entry *e, unsigned level,
-                                  uint64_t first, uint64_t last, uint32_t writer,
-                                  struct cts_error *error)
+                                  struct stretch stretch, struct cts_error *error)
 {
+    const uint64_t first = stretch.first, last = stretch.last;
+    const uint32_t writer = stretch.writer;
     const uint64_t mask = LAST_IN(level_bits(level));
     if (level == 0)
-        return fill_page_entry(&shadow->shards[cts_shadow_shard(first)], e,
-                               (unsigned)(first & mask), (unsigned)(last & mask) + 1, writer,
-                               error);
+        return fill_page_entry(
+            &shadow->shards[cts_shadow_shard(first)], e,
+            (struct written){(unsigned)(first & mask), (unsigned)(last & mask) + 1, writer}, error);
     if (is_uniform(*e) && uniform_writer(*e) == writer) return CTS_OK;
     if ((first & mask) == 0 && (last & mask) == mask) {
         free_below(shadow, *e, level, first);
@@ -293,8 +310,8 @@ static enum cts_status fill_entry(struct cts_shadow *shadow, entry *e, unsigned 
         const uint64_t from = part == first >> bits ? first : part << bits;
         const uint64_t to = part == last >> bits ? last : part << bits | LAST_IN(bits);
         const enum cts_status status =
-            fill_entry(shadow, &below->entries[part & (LEVEL_ENTRIES - 1)], level - 1, from, to,
-                       writer, error);
+            fill_entry(shadow, &below->entries[part & (LEVEL_ENTRIES - 1)], level - 1,
+                       (struct stretch){from, to, writer}, error);
         if (status) return status;
     }
     return CTS_OK;
@@ -309,8 +326,8 @@ enum cts_status cts_shadow_fill(struct cts_shadow *shadow, uint64_t start, uint6
     for (uint64_t part = start >> bits; part <= last >> bits; part++) {
         const uint64_t from = part == start >> bits ? start : part << bits;
         const uint64_t to = part == last >> bits ? last : part << bits | LAST_IN(bits);
-        const enum cts_status status =
-            fill_entry(shadow, &shadow->root.entries[part], TOP_LEVEL, from, to, writer, error);
+        const enum cts_status status = fill_entry(shadow, &shadow->root.entries[part], TOP_LEVEL,
+                                                  (struct stretch){from, to, writer}, error);
         if (status) return status;
     }
     return CTS_OK;
@@ -457,9 +474,11 @@ enum cts_status cts_shadow_set(struct cts_shadow_view *view, uint64_t start, uin
     while (start < end) {
         const uint64_t page_last = start | LAST_IN(PAGE_BITS);
         const uint64_t stop = page_last < end - 1 ? page_last + 1 : end;
-        const enum cts_status status =
-            fill_page_entry(shard, page_entry(block, start), (unsigned)(start & LAST_IN(PAGE_BITS)),
-                            (unsigned)((stop - 1) & LAST_IN(PAGE_BITS)) + 1, writer, error);
+        const enum cts_status status = fill_page_entry(
+            shard, page_entry(block, start),
+            (struct written){(unsigned)(start & LAST_IN(PAGE_BITS)),
+                             (unsigned)((stop - 1) & LAST_IN(PAGE_BITS)) + 1, writer},
+            error);
         if (status) return status;
         start = stop;
     }

@@ -38,6 +38,7 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     cts_bits_init(&model->touched, &model->pool, CTS_PLANE_COUNT);
     cts_bits_init(&model->suspects, &model->pool, CTS_SUSPECT_COUNT);
     cts_bits_init(&model->cta_suspects, &model->pool, 1);
+    model->cta_suspects.is_shared = true;
     model->site_bits = cts_array_zeroed(catalogue->site_count * 2, sizeof *model->site_bits, error);
     model->is_unknown = cts_array_zeroed(catalogue->allocation_count, sizeof(bool), error);
     if (!model->site_bits || !model->is_unknown) return CTS_MEMORY;

@@ -77,7 +77,7 @@ static enum cts_status suspect(struct cts_access_worker *worker, uint64_t start,
     struct cts_access_model *const model = worker->model;
     pthread_mutex_lock(&model->faults_lock);
     const enum cts_status status =
-        cts_bits_set(&model->cta_suspects, 0, start, end, model->is_shared, &worker->error);
+        cts_bits_set(&model->cta_suspects, 0, start, end, &worker->error);
     model->has_cta_suspects = true;
     pthread_mutex_unlock(&model->faults_lock);
     return status;

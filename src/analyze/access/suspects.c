@@ -136,7 +136,7 @@ static enum cts_status note_bytes(struct cts_access_fault_row *row, const struct
             cts_bits_get(&row->bytes, 0, at))
             continue;
         row->fault.bytes++;
-        if (cts_bits_set(&row->bytes, 0, at, at + 1, false, error))
+        if (cts_bits_set(&row->bytes, 0, at, at + 1, error))
             return error ? error->status : CTS_MEMORY;
     }
     return CTS_OK;
@@ -195,7 +195,7 @@ static enum cts_status mark_seen(const struct again *again)
         uint64_t first;
         if (count_hits(&again->worker->model->suspects, CTS_SUSPECT_UNWRITTEN, NULL, start,
                        start + again->width_bytes, &first))
-            status = cts_bits_set(&again->cta->seen, 0, start, start + again->width_bytes, false,
+            status = cts_bits_set(&again->cta->seen, 0, start, start + again->width_bytes,
                                   &again->worker->error);
     }
     return status;
@@ -375,7 +375,7 @@ enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
             if (first == UINT64_MAX) first = at;
             if (cts_bits_get(&row->bytes, 0, key)) continue;
             row->fault.bytes++;
-            status = cts_bits_set(&row->bytes, 0, key, key + 1, false, &worker->error);
+            status = cts_bits_set(&row->bytes, 0, key, key + 1, &worker->error);
         }
         const struct cts_access_example example = {
             .known = true,

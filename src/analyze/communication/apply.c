@@ -140,7 +140,7 @@ static enum cts_status add_shared(struct applying *a, unsigned plane, uint64_t s
 {
     struct cts_comm_worker *const worker = a->worker;
     if (!a->counts) return CTS_OK;
-    if (cts_bits_set(&worker->contended, plane, start, end, false, &worker->error))
+    if (cts_bits_set(&worker->contended, plane, start, end, &worker->error))
         return worker->error.status;
     return CTS_OK;
 }

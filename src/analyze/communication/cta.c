@@ -113,9 +113,8 @@ static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t la
         const enum cts_status status = mix_grain(r, grain, start, lane_count);
         if (status) return status;
     }
-    if (cts_spans_add(r->spans, start, (uint32_t)length_bytes, r->state->moment, r->since,
-                      &r->worker->error))
-        return CTS_MEMORY;
+    const struct cts_span span = {start, (uint32_t)length_bytes, r->state->moment};
+    if (cts_spans_add(r->spans, span, r->since, &r->worker->error)) return CTS_MEMORY;
     if (!r->looks_up) return CTS_OK;
     return r->is_written ? look_ahead(r, start, lane_count, multiplicity)
                          : look_up(r, start, lane_count, multiplicity);
@@ -166,7 +165,8 @@ static unsigned space_index(unsigned space)
 static enum cts_status read_lanes(struct reading *r, const struct cts_acc_batch *batch, size_t i)
 {
     if (batch->pattern[i] == CTS_PATTERN_LIST) expect_list(r, batch, i);
-    return cts_dense_record(batch, i, r->site->width_bytes, add_dense, r, &r->worker->error);
+    return cts_dense_record(batch, i, r->site->width_bytes, (struct cts_dense_sink){add_dense, r},
+                            &r->worker->error);
 }
 
 /* What waits for the launch's later readers. */

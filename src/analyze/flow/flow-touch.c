@@ -172,7 +172,7 @@ static enum cts_status touch(const struct record *r, uint64_t start, uint64_t en
         }
         if (r->is_signal) {
             const enum cts_status status =
-                cts_bits_set(&r->toucher->bits, PLANE_SIGNAL, start, stop, true, r->error);
+                cts_bits_set(&r->toucher->bits, PLANE_SIGNAL, start, stop, r->error);
             if (status) return status;
         }
         start = stop;
@@ -212,8 +212,8 @@ static enum cts_status take_records(void *state, unsigned thread, void *cta_stat
         record.is_load = site->operation == CTS_LOAD;
         record.is_signal = is_atomic || site->is_volatile;
         record.atomic = is_atomic ? &toucher->atomics[atomic_class(site->operation)] : NULL;
-        const enum cts_status status =
-            cts_dense_record(batch, i, record.width_bytes, take_span, &record, error);
+        const enum cts_status status = cts_dense_record(
+            batch, i, record.width_bytes, (struct cts_dense_sink){take_span, &record}, error);
         if (status) return status;
     }
     return CTS_OK;
@@ -363,6 +363,7 @@ enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *option
     made->options = *options;
     cts_bits_pool_init(&made->pool);
     cts_bits_init(&made->bits, &made->pool, PLANES);
+    made->bits.is_shared = true;
     for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++) cts_bits_init(&made->atomics[k], &made->pool, 1);
     for (unsigned i = 0; i < LOCKS; i++) pthread_mutex_init(&made->locks[i], NULL);
     enum cts_status status = cts_walk_sites_make(options->catalogue, &made->sites, error);

@@ -41,9 +41,9 @@ static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t la
     (void)multiplicity; /* of sets */
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
         return cts_fail(error, CTS_FORMAT, "an access extends past the address space");
-    if (cts_spans_add(r->spans[0], start, (uint32_t)length_bytes, 0, 0, error)) return CTS_MEMORY;
-    return r->spans[1] ? cts_spans_add(r->spans[1], start, (uint32_t)length_bytes, 0, 0, error)
-                       : CTS_OK;
+    const struct cts_span span = {start, (uint32_t)length_bytes, 0};
+    if (cts_spans_add(r->spans[0], span, 0, error)) return CTS_MEMORY;
+    return r->spans[1] ? cts_spans_add(r->spans[1], span, 0, error) : CTS_OK;
 }
 
 static enum cts_status add_record(struct thread *thread, const struct cts_walk_site *site,
@@ -55,7 +55,7 @@ static enum cts_status add_record(struct thread *thread, const struct cts_walk_s
                                  reads && writes ? &thread->writes : NULL},
                        .width_bytes = site->width_bytes,
                        .error = error};
-    return cts_dense_record(batch, i, r.width_bytes, add_dense, &r, error);
+    return cts_dense_record(batch, i, r.width_bytes, (struct cts_dense_sink){add_dense, &r}, error);
 }
 
 static enum cts_status unite(struct thread *thread, struct cts_spans *spans,
