@@ -209,7 +209,7 @@ static void print_order(const struct cts_access_result *r, FILE *file)
     const struct {
         uint64_t bytes;
         const char *by;
-    } parts[] = {{r->grid_bytes, "barriers of the grid"},
+    } parts[] = {{r->grid_bytes, "grid barriers"},
                  {r->lock_bytes, "locks"},
                  {r->counter_bytes, "atomic counters (the last CTA, tickets)"},
                  {r->flag_bytes, "flags"}};
@@ -222,18 +222,19 @@ static void print_order(const struct cts_access_result *r, FILE *file)
                                        cts_counted_text(parts[i].bytes, "byte", "bytes").text);
     if (length)
         cts_print_paragraph(file, 2,
-                            "Note: several CTAs use the same bytes in turn, ordered by %s: no race"
-                            "%s",
+                            "Note: several CTAs access the same bytes in turn, ordered by %s: no "
+                            "race%s",
                             text,
-                            r->fences_unknown ? ", provided that there are fences, which were not "
-                                                "recorded"
-                                              : "");
+                            r->fences_unknown
+                                ? ", provided that the program has fences, which were "
+                                  "not recorded"
+                                : "");
     if (r->untold_race_launches)
-        cts_print_paragraph(
-            file, 2,
-            "Note: whether warps of a CTA race cannot be told in %s: barriers were not recorded, "
-            "or there were too many words that order others",
-            cts_counted_text(r->untold_race_launches, "launch", "launches").text);
+        cts_print_paragraph(file, 2,
+                            "Note: races between warps of a CTA were not checked in %s: barriers "
+                            "were not recorded, "
+                            "or too many words order other accesses",
+                            cts_counted_text(r->untold_race_launches, "launch", "launches").text);
 }
 
 void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
@@ -244,10 +245,6 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
             file, 2,
             "Note: imported trace: its lanes are not threads, so layouts, sectors and conflicts "
             "are meaningless and there are no findings");
-    if (r->unrecorded_launches)
-        cts_print_paragraph(
-            file, 2, "Note: %s not fully recorded",
-            cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
     if (r->unseen_allocations)
         cts_print_paragraph(
             file, 2, "Note: host writes to %s were not recorded: reads there count as initialised",
@@ -278,19 +275,11 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
             "Note: %s accessed far from every allocation: memory that kernels allocated "
             "themselves, or host memory",
             cts_counted_text(r->foreign_bytes, "byte was", "bytes were").text);
-    if (r->lower_bound)
-        cts_print_paragraph(
-            file, 2, "LOWER BOUND: %s not fully recorded",
-            cts_counted_text(r->unrecorded_launches, "launch was", "launches were").text);
-    cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
-    if (r->dropped_accesses)
-        cts_print_paragraph(
-            file, 2, "Note: %s dropped by the recorder",
-            cts_counted_text(r->dropped_accesses, "access was", "accesses were").text);
-    if (r->incomplete_files)
-        cts_print_paragraph(
-            file, 2, "Note: %s truncated: the program was killed or is still running",
-            cts_counted_text(r->incomplete_files, "access file is", "access files are").text);
+    const struct cts_losses losses = {.is_lower_bound = r->lower_bound,
+                                      .unrecorded_launches = r->unrecorded_launches,
+                                      .dropped_accesses = r->dropped_accesses,
+                                      .incomplete_files = r->incomplete_files};
+    cts_print_losses(&losses, &report->catalogue->gaps, file);
 }
 
 static bool is_chosen(const struct cts_access_report *report, const struct cts_finding *finding)
@@ -327,7 +316,7 @@ static void print_finding(const struct cts_access_report *report, size_t number,
                             cts_finding_remedy(finding));
 }
 
-/* What happened in launches of which nothing else is concluded: before all findings. */
+/* Faults end their launches, whose other accesses are not judged: they come before all findings. */
 static size_t print_faults(const struct cts_access_report *report, FILE *file)
 {
     enum { SHOWN = 5 };
@@ -335,8 +324,8 @@ static size_t print_faults(const struct cts_access_report *report, FILE *file)
     if (!report->result->faulted_launches) return 0;
     for (size_t i = 0; i < catalogue->fault_count && i < SHOWN; i++)
         fprintf(file,
-                "%3zu. fault: %s.\n     The launch (%u) ended there: nothing else is concluded "
-                "of it. Fix: correct the access or the condition.\n",
+                "%3zu. fault: %s.\n     Launch %u ended there; its other accesses are not judged. "
+                "Fix: correct the access or the condition.\n",
                 i + 1, catalogue->faults[i].text ? catalogue->faults[i].text : "?",
                 catalogue->faults[i].launch);
     if (catalogue->fault_count > SHOWN)
@@ -374,10 +363,11 @@ static void print_findings(const struct cts_access_report *report,
             file, 5, "  No %sfinding above 1%% of a kernel's sectors, wavefronts or updates.",
             first ? "other " : "");
     if (r->library_kernels)
-        cts_print_paragraph(file, 5,
-                            "  %s ctascope's own, in the place of NVIDIA's library; how they "
-                            "access memory is no finding.",
-                            cts_counted_text(r->library_kernels, "kernel is", "kernels are").text);
+        cts_print_paragraph(
+            file, 5,
+            "  %s to ctascope's replacements of NVIDIA libraries; the efficiency of "
+            "their accesses is not judged.",
+            cts_counted_text(r->library_kernels, "kernel belongs", "kernels belong").text);
     if (r->small_findings && !report->site)
         cts_print_paragraph(
             file, 5,

@@ -16,32 +16,17 @@ enum { STRIDES_IN_JSON = 1000 };
 void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
-    if (c->paper_model)
-        cts_print_paragraph(
-            file, 2,
-            "Note: paper model: copies and frees are ignored; data that no kernel wrote counts as "
-            "the host's");
+    const struct cts_losses losses = {.is_lower_bound = c->lower_bound,
+                                      .hides_writers = true,
+                                      .unrecorded_launches = c->unrecorded_launches,
+                                      .dropped_accesses = c->dropped_accesses,
+                                      .incomplete_files = c->incomplete_files};
     if (c->ignore_copies)
-        cts_print_paragraph(
-            file, 2, "Note: copies are ignored; data that no kernel wrote counts as the host's");
-    if (!cts_catalogue_knows_host(report->catalogue))
-        cts_print_paragraph(
-            file, 2,
-            "Note: imported trace: copies and allocations are unknown; data without a known "
-            "writer may be the host's");
-    if (c->lower_bound)
-        cts_print_paragraph(
-            file, 2, "LOWER BOUND: %s not fully recorded, so last writers may be missing",
-            cts_counted_text(c->unrecorded_launches, "launch was", "launches were").text);
-    cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
-    if (c->dropped_accesses)
-        cts_print_paragraph(
-            file, 2, "Note: %s dropped by the recorder",
-            cts_counted_text(c->dropped_accesses, "access was", "accesses were").text);
-    if (c->incomplete_files)
-        cts_print_paragraph(
-            file, 2, "Note: %s truncated: the program was killed or is still running",
-            cts_counted_text(c->incomplete_files, "access file is", "access files are").text);
+        cts_print_paragraph(file, 2,
+                            "Note: copies are ignored; data that no kernel wrote is attributed to "
+                            "the host");
+    cts_print_attribution(c->paper_model, cts_catalogue_knows_host(report->catalogue), file);
+    cts_print_losses(&losses, &report->catalogue->gaps, file);
     if (cts_catalogue_lacks_constants(report->catalogue))
         cts_print_paragraph(file, 2,
                             "Note: constant memory is not recorded in unmodified GPU programs");

@@ -293,11 +293,11 @@ static enum cts_status sites(struct cts_figures *figures, const struct cts_catal
     if (!count) return CTS_OK;
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
     if (!figure) return error->status;
-    figure->x.label = "line of the source";
+    figure->x.label = "source line";
     figure->y = (struct cts_figure_axis){.label = "bytes accessed", .unit = CTS_UNIT_BYTES};
     enum cts_status status = cts_figure_categories(&figure->x, count, error);
     if (!status) status = cts_figure_room(figure, count, 2, error);
-    if (!status) status = cts_figure_name(figure, 0, error, "read from launches before");
+    if (!status) status = cts_figure_name(figure, 0, error, "read from earlier launches");
     if (!status) status = cts_figure_name(figure, 1, error, "written, read later");
     for (size_t i = 0; i < count && !status; i++) {
         const struct cts_comm_site_sum *const sum = &comm->sites[chosen[i]];

@@ -28,9 +28,9 @@ static enum cts_status sets(struct cts_figures *figures, const struct cts_partit
         const char *name;
         uint64_t bytes;
     } bars[] = {
-        {"GPU set alone", s->gpu_bytes - s->both_bytes},
+        {"GPU set only", s->gpu_bytes - s->both_bytes},
         {"in both", s->both_bytes},
-        {"host set alone", s->host_bytes - s->both_bytes},
+        {"host set only", s->host_bytes - s->both_bytes},
         {"working set", s->working_bytes},
     };
     const size_t count = sizeof bars / sizeof *bars;
@@ -65,7 +65,7 @@ static enum cts_status critical(struct cts_figures *figures, const struct cts_pa
     figure->y = (struct cts_figure_axis){
         .label = "share of the GPU set", .unit = CTS_UNIT_FRACTION, .low = 0, .high = 1};
     enum cts_status status = cts_figure_room(figure, count, 1, error);
-    if (!status) status = cts_figure_name(figure, 0, error, "written by the launch before");
+    if (!status) status = cts_figure_name(figure, 0, error, "written by the previous launch");
     for (size_t i = 0; i < count && !status; i++) {
         const struct cts_partition_launch *const launch = &partition->launches[i];
         figure->x_values[i] = launch->ordinal;

@@ -405,8 +405,8 @@ static enum cts_status draw_boxes(struct cts_figures *figures, const struct cts_
         .texts = {"runs-partition-launches", "runs-partition-launches",
                   "Traffic per launch on 16 partitions", NULL,
                   "Traffic between partitions of each launch divided by the kernel-written "
-                  "bytes it reads: quartiles over the launches that read any. A number behind a "
-                  "run's name: as many partitions, since its grids have fewer CTAs.",
+                  "bytes it reads: quartiles over the launches that read any. A number after a "
+                  "run's name is its number of partitions: its grids have fewer than 16 CTAs.",
                   "004 figure 6"},
         .kind = CTS_FIGURE_BOXES,
         .y = {.label = "traffic / GPU set", .unit = CTS_UNIT_NUMBER},
@@ -537,9 +537,9 @@ static enum cts_status draw_scaling(struct cts_figures *figures, const struct ct
         "runs-partition-traffic",
         "Traffic by number of partitions",
         mapping,
-        "Bytes transferred between partitions, as a share of the most that the run has with any "
-        "number of partitions. In brackets: the better of the fits a + b*p and a - a/(b + p), and "
-        "how far it is off. Runs without traffic are left out.",
+        "Bytes transferred between partitions, as a share of the run's maximum over all numbers of "
+        "partitions. In brackets: the better of the fits a + b*p and a - a/(b + p), and its error. "
+        "Runs without traffic are left out.",
         "004 figure 7"};
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_LINES, &texts, error);
     if (!figure) return error->status;

@@ -151,13 +151,13 @@ static void advise_order(const struct cts_flow_report *r, const struct cts_flow_
         snprintf(text, bytes, "let the node of %s depend on the node of %s in the graph", to, from);
     else if (u->is_in_stream && v->is_in_stream)
         snprintf(text, bytes,
-                 "record an event behind %s in stream %u, let stream %u wait for it before %s",
+                 "record an event after %s in stream %u and let stream %u wait for it before %s",
                  from, u->stream, v->stream, to);
     else if (u->is_in_stream)
-        snprintf(text, bytes, "synchronise with stream %u behind %s before %s", u->stream, from,
+        snprintf(text, bytes, "synchronise with stream %u after %s and before %s", u->stream, from,
                  to);
     else if (v->is_in_stream && u->thread == v->thread)
-        snprintf(text, bytes, "%s must follow %s: request it afterwards", to, from);
+        snprintf(text, bytes, "%s must come after %s: call it later", to, from);
     else
         snprintf(text, bytes, "let host thread %u wait for host thread %u before %s", v->thread,
                  u->thread, to);
@@ -345,17 +345,18 @@ void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
 {
     const struct cts_flow_result *const flow = report->flow;
     if (flow->lower_bound)
-        fprintf(file, "LOWER BOUND: something is missing in this run; there may be more.\n");
+        fprintf(file, "LOWER BOUND: the run is incomplete; there may be more findings.\n");
     if (!flow->knows_threads)
-        fprintf(file,
-                "Host threads are not in this run: their calls are taken to follow each other.\n");
+        fprintf(
+            file,
+            "This run does not record host threads: all calls are assumed to follow each other.\n");
     if (!flow->knows_calls)
         fprintf(file,
-                "Graphs and stream-ordered frees are not in this run: a graph's nodes are taken to "
-                "follow each other, and frees to wait.\n");
+                "This run does not record graphs and stream-ordered frees: the nodes of a graph "
+                "are assumed to follow each other, and frees to wait.\n");
     if (!flow->host_seen && flow->catalogue->allocation_count)
-        fprintf(file, "CPU accesses are not recorded (--host-accesses): races with them are not "
-                      "looked for.\n");
+        fprintf(file, "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
+                      "checked.\n");
 }
 
 enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FILE *file,

@@ -153,34 +153,22 @@ enum cts_status cts_partition_print_answer(const struct cts_partition_report *r,
 void cts_partition_print_notes(const struct cts_partition_report *report, FILE *file)
 {
     const struct cts_partition *const p = report->partition;
-    if (p->options.paper_model)
-        cts_print_paragraph(
-            file, 2, "Note: paper model: no copies, no frees; what no kernel wrote is the host's");
-    if (!cts_catalogue_knows_host(report->catalogue))
-        cts_print_paragraph(
-            file, 2,
-            "Note: imported trace: copies and allocations are not known; what nobody was "
-            "seen to write may be the host's");
-    if (p->lower_bound)
-        cts_print_paragraph(file, 2, "LOWER BOUND, %s unrecorded: last writers may be missing",
-                            cts_counted_text(p->unrecorded_launches, "launch", "launches").text);
-    cts_print_gaps(&report->catalogue->gaps, "Missing: ", file);
-    if (p->dropped_accesses)
-        cts_print_paragraph(
-            file, 2, "Note: %s dropped by the recorder",
-            cts_counted_text(p->dropped_accesses, "access was", "accesses were").text);
-    if (p->incomplete_files)
-        cts_print_paragraph(
-            file, 2, "Note: %s too early: the program was killed, or still runs",
-            cts_counted_text(p->incomplete_files, "access file ends", "access files end").text);
+    const struct cts_losses losses = {.is_lower_bound = p->lower_bound,
+                                      .hides_writers = true,
+                                      .unrecorded_launches = p->unrecorded_launches,
+                                      .dropped_accesses = p->dropped_accesses,
+                                      .incomplete_files = p->incomplete_files};
+    cts_print_attribution(p->options.paper_model, cts_catalogue_knows_host(report->catalogue),
+                          file);
+    cts_print_losses(&losses, &report->catalogue->gaps, file);
     if (p->unseen_allocations)
-        cts_print_paragraph(file, 2, "Note: host writes not seen in %s",
+        cts_print_paragraph(file, 2, "Note: host writes to %s were not recorded",
                             cts_counted_text(p->unseen_allocations,
                                              "managed, pinned or mapped allocation",
                                              "managed, pinned or mapped allocations")
                                 .text);
     if (p->unordered_pairs)
-        cts_print_paragraph(file, 2, "Note: %s ordered by their start times alone",
+        cts_print_paragraph(file, 2, "Note: %s ordered only by their start times",
                             cts_counted_text(p->unordered_pairs, "pair of launches and copies is",
                                              "pairs of launches and copies are")
                                 .text);
@@ -189,9 +177,8 @@ void cts_partition_print_notes(const struct cts_partition_report *report, FILE *
         without += p->launches[i].counted && !cts_partition_can_have_traffic(&p->launches[i]);
     if (without)
         cts_print_paragraph(
-            file, 2, "Note: distributions over launches leave out %s: no kernel wrote what %s",
-            cts_counted_text(without, "launch", "launches").text,
-            without == 1 ? "it reads" : "they read");
+            file, 2, "Note: distributions over launches exclude %s no data written by a kernel",
+            cts_counted_text(without, "launch that reads", "launches that read").text);
     const struct cts_partition_scale *const s = report->answer->scale;
     if (s && s->idle_slots)
         cts_print_paragraph(file, 2, "Note: partitions without a CTA, summed over launches: %s",
@@ -256,7 +243,7 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
     if (!status && any_fit)
         status = print_sheet(report, CTS_PARTITION_SHEET_FIT, NULL, file, error);
     fputc('\n', file);
-    fprintf(file, "Times: link %s GB/s, local memory %s GB/s, %s us a launch, pages of %s\n",
+    fprintf(file, "Times: link %s GB/s, local memory %s GB/s, %s us per launch, pages of %s\n",
             cts_real_text(p->options.link_bytes_per_s / 1e9).text,
             cts_real_text(p->options.local_bytes_per_s / 1e9).text,
             cts_real_text(p->options.launch_s * 1e6).text,

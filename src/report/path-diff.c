@@ -171,7 +171,7 @@ static void make_sentences(const struct cts_time_report *report, struct sentence
             cts_time_text(slower->after.exclusive_ns).text);
     say_moves(s, report->diff);
     if (a->process_count != b->process_count)
-        say(s, "The runs have %s and %s: times over all ranks do not compare.",
+        say(s, "The runs have %s and %s, so times over all ranks are not comparable.",
             cts_counted_text(a->process_count, "process", "processes").text,
             cts_counted_text(b->process_count, "process", "processes").text);
 }

@@ -25,10 +25,10 @@ static const char *sentence_of(enum cts_finding_kind kind)
                "bytes, at least one stores, and nothing orders them.";
     case CTS_FINDING_LOCKSTEP:
         return "Lanes of a warp access the same bytes, at least one stores, and no __syncwarp() "
-               "stands between.";
+               "orders them.";
     case CTS_FINDING_BANK_CONFLICT:
         return "Lanes of a warp need different words of one shared-memory bank, which are "
-               "transferred one after the other.";
+               "transferred one after another.";
     case CTS_FINDING_STRUCT_STRIDE:
         return "Lanes of a warp access one field of an array of structs, so most of each sector "
                "is not used.";

@@ -113,8 +113,8 @@ static void names_that_nothing_has(void **state)
     struct trace *const trace = two_ranks();
     trace_call(trace, 0, 101, 101, "nothing");
     (void)trace_region(trace, "stepped"); /* defined, never called */
-    expect_refused(trace, "step", "no activity is called 'step'; near it: 'steps'");
-    expect_refused(trace, "*tep*d", "no activity is called '*tep*d'; near it: 'steps'");
+    expect_refused(trace, "step", "no activity is called 'step'; similar names: 'steps'");
+    expect_refused(trace, "*tep*d", "no activity is called '*tep*d'; similar names: 'steps'");
     expect_refused(trace, "elsewhere",
                    "no activity is called 'elsewhere' ('ctascope path' lists all)");
     expect_refused(trace, "nothing", "'nothing' takes no time");

@@ -540,7 +540,7 @@ static void bad_input(void **state)
     (void)state;
     struct cts_whatif_change change = {"kernle", CTS_WHATIF_ALL, 0.5};
     const struct cts_whatif_options options = {.changes = &change, .change_count = 1};
-    expect_error(&options, "no activity is called 'kernle'; near it: 'kernel'");
+    expect_error(&options, "no activity is called 'kernle'; similar names: 'kernel'");
     change = (struct cts_whatif_change){"zzzzzzzzzzzz", CTS_WHATIF_ALL, 0.5};
     expect_error(&options, "no activity is called 'zzzzzzzzzzzz' ('ctascope path' lists all)");
     change = (struct cts_whatif_change){"kernel", 7, 0.5};

@@ -120,10 +120,11 @@ static void cta_race_evidence(const struct cts_catalogue *catalogue,
                               size_t text_bytes)
 {
     static const char *const others[] = {
-        [CTS_RACE_OF_WARPS] = "that another warp of the CTA touches with no barrier between",
-        [CTS_RACE_OF_LANES] = "that another lane of the warp touches with no __syncwarp() between",
-        [CTS_RACE_OF_COPY] = "by an asynchronous copy that has not been waited for when it is "
-                             "touched again"};
+        [CTS_RACE_OF_WARPS] = "that another warp of the CTA accesses with no barrier in between",
+        [CTS_RACE_OF_LANES] =
+            "that another lane of the warp accesses with no __syncwarp() in between",
+        [CTS_RACE_OF_COPY] = "by an asynchronous copy that has not completed when the bytes "
+                             "are accessed again"};
     const struct cts_site *const site = &catalogue->sites[fault->other.site];
     const struct words where =
         shared ? (struct words){"shared memory"} : allocation_words(catalogue, fault->allocation);
@@ -149,12 +150,12 @@ static void race_evidence(const struct cts_catalogue *catalogue,
     const bool is_cooperative =
         fault->example.known && catalogue->launches[fault->example.launch].cooperative;
     snprintf(text, text_bytes,
-             "stores to %s of %s%s that other CTAs of the launch touch too; %s%s; %s",
+             "stores to %s of %s%s that other CTAs of the launch also access; %s%s; %s",
              cts_counted_text(fault->bytes, "byte", "bytes").text,
              allocation_words(catalogue, fault->allocation).text, launch_words(fault).text,
              example_words(catalogue, &fault->example).text, second.text,
-             is_cooperative ? "no barrier of the grid is recorded between them"
-                            : "which comes first is not known");
+             is_cooperative ? "no grid barrier is recorded between the accesses"
+                            : "their order is unknown");
 }
 
 /* ---- costs ---- */
@@ -261,24 +262,26 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
     switch (finding->kind) {
     case CTS_FINDING_OUTSIDE:
         if (finding->fault.example.address < CTS_NULL_PAGE_BYTES)
-            return "pass a pointer that has been set, or check it before it is used";
+            return "pass an initialised pointer, or check it before use";
         return finding->fault.is_freed ? "free the memory only after the kernels that use it"
                                        : "check the index against the size, also in the last CTA, "
                                          "and the size of the allocation";
     case CTS_FINDING_UNINITIALISED:
-        return "set the bytes before they are read: a memset or copy, or for shared memory a store "
-               "and a barrier";
+        return "initialise the bytes before they are read: with a memset or copy, or for shared "
+               "memory with a store and a barrier";
     case CTS_FINDING_LOCKSTEP:
-        return "put __syncwarp() between the two: lanes of a warp need not run in lockstep";
+        return "put __syncwarp() between the two accesses: lanes of a warp need not run in "
+               "lockstep";
     case CTS_FINDING_RACE:
         if (finding->fault.scope == CTS_RACE_OF_COPY)
             return "wait for the copy (__pipeline_wait_prior(), cp.async.wait_group) and then at a "
-                   "barrier, before the memory is used";
+                   "barrier before the memory is accessed";
         if (finding->fault.scope == CTS_RACE_OF_WARPS)
-            return "put __syncthreads() between the two, and in a loop also between its end and "
-                   "its next round";
-        return "give each byte one CTA, use atomics, or split the kernel where one part needs the "
-               "other's results";
+            return "put __syncthreads() between the two accesses; in a loop also between the end "
+                   "of "
+                   "one iteration and the start of the next";
+        return "let only one CTA access each byte, use atomics, or split the kernel where one part "
+               "needs the other's results";
     case CTS_FINDING_BANK_CONFLICT:
         if (finding->counts.irregular_requests * 2 > finding->counts.requests)
             return "conflicts depend on the data: keep several copies and spread the lanes over "
@@ -286,8 +289,9 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
         return "pad the rows of the shared array by one element, or swizzle its index";
     case CTS_FINDING_STRUCT_STRIDE:
         return finding->used_bytes >= finding->struct_bytes
-                   ? "load the struct as a whole (16 bytes a lane), or keep each field in an array "
-                     "of its own"
+                   ? "load whole structs (16 bytes per lane), or keep each field in an array of "
+                     "its "
+                     "own"
                    : "keep each field in an array of its own, so that unused fields are not loaded";
     case CTS_FINDING_ROWS:
         if (finding->row_is_uniform)
@@ -312,7 +316,8 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
                    "over them";
         return "combine within the warp or in shared memory first, and let one lane do the atomic";
     case CTS_FINDING_LOCAL_MEMORY:
-        return "index local arrays by constants (unrolled loops), or spend more registers";
+        return "index local arrays by constants (unrolled loops), or allow more registers per "
+               "thread";
     case CTS_FINDING_KIND_COUNT:
         break;
     }

@@ -7,25 +7,25 @@
 /* Name, what a person reads, and what makes the change legal or how to try it. */
 #define CTS_FLOW_FINDINGS(X)                                                                       \
     X(RACE, "race",                                                                                \
-      "order the two: record an event behind the first, wait for it before the "                   \
+      "order the two: record an event after the first and wait for it before the "                 \
       "second")                                                                                    \
     X(POSSIBLE_RACE, "possible race", "check what orders the two")                                 \
-    X(DEAD_WORK, "dead work", "leave it out: no byte that it writes reaches the host")             \
+    X(DEAD_WORK, "dead work", "remove it: no byte that it writes reaches the host")                \
     X(DEAD_BYTES, "dead bytes", "write only what is read")                                         \
     X(OVERWRITTEN_MEMSET, "overwritten memset",                                                    \
-      "leave the memset out where a kernel or copy stores first")                                  \
+      "do not memset bytes that a kernel or copy overwrites first")                                \
     X(AVOIDABLE_COPY, "avoidable copy",                                                            \
-      "let the readers use the source: it does not change "                                        \
-      "before they have read")                                                                     \
-    X(REPEATED_COPY, "repeated copy", "leave it out: the destination holds these bytes already")   \
-    X(ROUND_TRIP, "round trip", "copy on the device: the bytes come back from the host unchanged") \
+      "read from the source instead: it does not change "                                          \
+      "before the reads")                                                                          \
+    X(REPEATED_COPY, "repeated copy", "remove it: the destination already holds these bytes")      \
+    X(ROUND_TRIP, "round trip", "copy on the device: the host returns the bytes unchanged")        \
     X(OVERSIZED_COPY, "oversized copy", "copy only what is read")                                  \
-    X(UNREAD_COPY, "unread copy", "leave it out: the CPU does not load these bytes")               \
+    X(UNREAD_COPY, "unread copy", "remove it: the CPU does not load these bytes")                  \
     X(STALE_READ, "stale read",                                                                    \
-      "write the memory first: it holds what an earlier allocation "                               \
-      "left")                                                                                      \
-    X(UNUSED_ALLOCATION, "unused allocation", "leave it out: nothing touches it")                  \
-    X(LATE_FREE, "late free", "free it after its last use: it is held at the peak of memory")
+      "initialise the memory first: it holds data of an earlier "                                  \
+      "allocation")                                                                                \
+    X(UNUSED_ALLOCATION, "unused allocation", "remove it: nothing accesses it")                    \
+    X(LATE_FREE, "late free", "free it after its last use: it counts towards the memory peak")
 
 enum cts_flow_finding_kind {
 #define X(name, text, advice) CTS_FLOW_##name,
@@ -40,7 +40,7 @@ enum cts_flow_finding_kind {
     X(ROWS, "rows of the run are missing")                                                         \
     X(THREADS, "host threads may have synchronised")                                               \
     X(CALLS, "a call may have waited, as cudaFree does")                                           \
-    X(TOLD, "a kernel or host function may have told the host that it ended")                      \
+    X(TOLD, "a kernel or host function may have signalled the host that it ended")                 \
     X(FUNCTION, "a host function may have waited")                                                 \
     X(SIGNAL, "atomics or volatile accesses may order the two")                                    \
     X(HIDDEN, "some launches are not fully recorded")                                              \

@@ -57,8 +57,8 @@ static enum cts_status read_line(struct cts_path_api_table *table, const char *l
         const char *const word = line + start;
         const size_t size = at - start;
         if (size > NAME_MAX_BYTES)
-            return cts_fail(error, CTS_FORMAT, "'%s' line %zu: a word of %zu bytes", text_name,
-                            number, size);
+            return cts_fail(error, CTS_FORMAT, "'%s' line %zu: a word of %zu bytes is too long",
+                            text_name, number, size);
         words++;
         if (words == 1) {
             api = word_in(api_words, CTS_PATH_API_COUNT, word, size);

@@ -74,7 +74,7 @@ enum cts_status cts_path_unknown_name(const struct cts_path_graph *graph, const 
     if (!near[0])
         return cts_fail(error, CTS_USAGE, "no activity is called '%s' ('ctascope path' lists all)",
                         wanted);
-    return cts_fail(error, CTS_USAGE, "no activity is called '%s'; near it: '%s'%s%s%s%s%s%s",
+    return cts_fail(error, CTS_USAGE, "no activity is called '%s'; similar names: '%s'%s%s%s%s%s%s",
                     wanted, near[0], near[1] ? ", '" : "", near[1] ? near[1] : "",
                     near[1] ? "'" : "", near[2] ? ", '" : "", near[2] ? near[2] : "",
                     near[2] ? "'" : "");

@@ -396,7 +396,7 @@ static enum cts_status analyze_stretches(const struct cts_path_source *source,
                                          struct cts_path *result, struct cts_error *error)
 {
     if (options->keep_segments || options->keep_waits || options->keep_blames)
-        return cts_fail(error, CTS_USAGE, "stretches keep nothing of the timeline");
+        return cts_fail(error, CTS_USAGE, "an analysis in windows does not keep the timeline");
     struct cts_path_graph whole;
     struct cts_path_stretches *stretches = NULL;
     struct totals totals = {0};

@@ -11,43 +11,46 @@
 
 #define CTS_PATH_PATTERN_MAP(X)                                                                    \
     X(BLAME_KERNEL, blame_kernel, "BlameKernel", "BlameKernelPattern, 3.3.1",                      \
-      "a call waits for work of a device")                                                         \
+      "a host call waits for device work")                                                         \
     X(BLAME_SYNC, blame_sync, "BlameSync", "BlameSyncPattern, 3.3.2",                              \
-      "a device idles for a late call")                                                            \
+      "a device idles because a host call comes late")                                             \
     X(EVENT_QUERY, event_query, "EventQuery", "EventQueryPattern, 3.3.3",                          \
       "the host polls an unfinished event")                                                        \
     X(STREAM_QUERY, stream_query, "StreamQuery", "StreamQueryPattern, 3.3.3",                      \
       "the host polls a busy stream")                                                              \
     X(STREAM_WAIT, stream_wait, "StreamWait", "StreamWaitPattern, 3.3.4",                          \
-      "a stream waits for another's event")                                                        \
+      "a stream waits for an event of another stream")                                             \
     X(NULL_STREAM, null_stream, "NullStream", "NullStreamPattern, 3.3.4",                          \
       "a stream and the null stream take turns")                                                   \
     X(FULL_DEVICE, full_device, "full device", "",                                                 \
-      "a kernel waits for another stream's to leave the device")                                   \
+      "a kernel waits until another stream's kernel leaves the device")                            \
     X(FIRST_LAUNCH, first_launch, "first launch", "",                                              \
-      "a kernel launched for the first time waits for those that run")                             \
+      "the first launch of a kernel waits for running kernels")                                    \
     X(LATE_SENDER, late_sender, "late sender", "MPI late sender, 3.2",                             \
       "a receive waits for its send")                                                              \
     X(LATE_RECEIVER, late_receiver, "late receiver", "", "a send waits for its receive")           \
-    X(LATE_PARTNER, late_partner, "late partner", "", "a completion waits for the partner")        \
+    X(LATE_PARTNER, late_partner, "late partner", "",                                              \
+      "completing a request waits for the partner")                                                \
     X(MPI_BARRIER, mpi_barrier, "wait at barrier", "imbalanced MPI_Barrier, 3.2",                  \
       "MPI_Barrier waits for the last rank")                                                       \
-    X(N_TO_N, n_to_n, "wait at n-to-n", "", "a collective waits for the last one")                 \
-    X(LATE_ROOT, late_root, "late root", "", "a collective from one waits for its root")           \
+    X(N_TO_N, n_to_n, "wait at n-to-n", "", "a collective waits for its last rank")                \
+    X(LATE_ROOT, late_root, "late root", "", "a one-to-all collective waits for its root")         \
     X(EARLY_ROOT, early_root, "early root", "",                                                    \
-      "the root of a collective to one waits for the others")                                      \
+      "the root of an all-to-one collective waits for the other ranks")                            \
     X(INIT_FINALIZE, init_finalize, "wait at init or finalize", "",                                \
-      "init or finalize waits for the last")                                                       \
+      "MPI_Init or MPI_Finalize waits for the last rank")                                          \
     X(LATE_POST, late_post, "late post", "", "MPI_Win_start or _complete waits for MPI_Win_post")  \
     X(LATE_COMPLETE, late_complete, "late complete", "",                                           \
       "MPI_Win_wait waits for MPI_Win_complete")                                                   \
-    X(LOCK, lock, "wait for lock", "", "MPI_Win_lock or _unlock waits until another unlocks")      \
+    X(LOCK, lock, "wait for lock", "", "MPI_Win_lock or _unlock waits until another rank unlocks") \
     X(ONE_SIDED, one_sided, "wait at one-sided", "",                                               \
-      "a fence, or a window made or freed, waits for others")                                      \
+      "a fence, or creating or freeing a window, waits for other ranks")                           \
     X(OMP_BARRIER, omp_barrier, "OpenMP barrier", "", "a team waits for its last thread")          \
     X(THREAD_JOIN, thread_join, "thread join", "", "a join waits for the thread's end")            \
-    X(OWN_COPY, own_copy, "own copy", "", "not a wait: a blocking copy's call ends with its copy") \
-    X(FORK, thread_start, "thread start", "", "not a wait: what a thread's first event follows")
+    X(OWN_COPY, own_copy, "own copy", "",                                                          \
+      "not a wait: the call of a blocking copy ends with the copy")                                \
+    X(FORK, thread_start, "thread start", "",                                                      \
+      "not a wait: the event that a thread's first event follows")
 
 enum cts_path_pattern {
 #define X(name, symbol, text, paper, help) CTS_PATH_PATTERN_##name,

@@ -407,7 +407,7 @@ enum cts_status cts_path_stretches_open(struct cts_path_graph *graph,
     enum cts_status status =
         s->cuts && s->known && s->launched && s->places && s->rank_first_ns ? CTS_OK : CTS_MEMORY;
     if (!status && !graph->source->next)
-        status = cts_fail(error, CTS_USAGE, "this timeline cannot be read in parts");
+        status = cts_fail(error, CTS_USAGE, "this timeline cannot be analysed in windows");
     if (!status) status = scan_all(s, graph, error);
     if (!cts_processes_agree(graph->processes, &status, error)) return status;
     struct table table = {0};

@@ -330,7 +330,7 @@ static enum cts_status list_waits(struct exits *exits, struct cts_error *error)
                                sizeof *exits->waits, error))
                 return CTS_MEMORY;
             if (exits->count >= END_OF_PATH - 1)
-                return cts_fail(error, CTS_LIMIT, "too many waits of MPI");
+                return cts_fail(error, CTS_LIMIT, "too many MPI waits");
             exits->ids[id][w] = (uint32_t)exits->count;
             exits->waits[exits->count++] = (struct mpi_wait){.location = id, .wait = (uint32_t)w};
         }
