@@ -49,7 +49,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ctascope.bash
   DESTINATION share/bash-completion/completions RENAME ctascope COMPONENT program)
 
 # ---- cpu ----
-install_targets(cpu ctascope-plugin ctascope_cpu ctascope_cublas ctascope_curand)
+install_targets(cpu ctascope-plugin ctascope_cpu ctascope_cublas ctascope_curand
+  ctascope_cufft)
 install_private(cpu cpu-device.bc)
 install(DIRECTORY ${CTS_SHARE_DIR}/cpu ${CTS_SHARE_DIR}/nvcc DESTINATION share/ctascope
   USE_SOURCE_PERMISSIONS COMPONENT cpu)
