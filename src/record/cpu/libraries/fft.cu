@@ -230,20 +230,30 @@ static layout basic_layout(const request &request, bool is_real, bool in_place)
     return layout;
 }
 
-static fft_side side_of(fft_buffer buffer, fft_kind kind, const layout &layout, int rank,
-                        int dimension, long long n)
+// Where the lines of one side of a step lie.
+struct placed {
+    fft_buffer buffer;
+    fft_kind kind;
+    layout lines;
+    long long offset; // of the first element in the buffer
+};
+
+static fft_side side_of(const request &request, int dimension, const placed &side)
 {
-    return {buffer, kind, 0, step_of(layout, rank, dimension), n, 1};
+    const long long stride = step_of(side.lines, request.rank, dimension);
+    return {side.buffer, side.kind, side.offset, stride, request.n[dimension], 1};
 }
 
-// The lines of one dimension, from one layout to another; `last` elements of the last dimension.
-static void add_dimension(builder *builder, const request &request, int dimension, fft_step step,
-                          const layout &in, const layout &out)
+// The lines of one dimension, from one place to another.
+static void add_dimension(builder *builder, const request &request, int dimension,
+                          const placed &from, const placed &to)
 {
     const int rank = request.rank;
+    const layout &in = from.lines, &out = to.lines;
+    fft_step step = {};
+    step.in = side_of(request, dimension, from);
+    step.out = side_of(request, dimension, to);
     step.n = request.n[dimension];
-    step.loop_count = 0;
-    step.twiddle_n = 0;
     step.twiddle_loop = -1;
     step.loops[step.loop_count++] = {request.batch, in.distance, out.distance, 0, 0};
     for (int i = 0; i < rank; i++) {
@@ -260,39 +270,26 @@ static void make_variant(const request &request, bool in_place, variant *made)
     const bool real_in = from_real(request.type), real_out = to_real(request.type);
     const layout in = request.is_basic ? basic_layout(request, real_in, in_place) : request.in;
     const layout out = request.is_basic ? basic_layout(request, real_out, in_place) : request.out;
-    const int rank = request.rank, last = rank - 1;
-    const long long n = request.n[last];
-    fft_step step = {};
+    const int last = request.rank - 1;
 
     if (!real_out) { // the last dimension to the output, the others there in place
-        step.in = side_of(FFT_IN, real_in ? FFT_REAL : FFT_COMPLEX, in, rank, last, n);
-        step.out = side_of(FFT_OUT, real_in ? FFT_HALF : FFT_COMPLEX, out, rank, last, n);
-        add_dimension(&builder, request, last, step, in, out);
-        for (int i = last - 1; i >= 0; i--) {
-            step.in = step.out = side_of(FFT_OUT, FFT_COMPLEX, out, rank, i, request.n[i]);
-            add_dimension(&builder, request, i, step, out, out);
-        }
+        const placed input = {FFT_IN, real_in ? FFT_REAL : FFT_COMPLEX, in, 0};
+        const placed first = {FFT_OUT, real_in ? FFT_HALF : FFT_COMPLEX, out, 0};
+        const placed output = {FFT_OUT, FFT_COMPLEX, out, 0};
+        add_dimension(&builder, request, last, input, first);
+        for (int i = last - 1; i >= 0; i--) add_dimension(&builder, request, i, output, output);
         return;
     }
     // The others to work memory, then the last dimension from there: the input stays as it is.
-    layout from = in;
-    fft_buffer buffer = FFT_IN;
-    long long offset = 0;
-    const layout packed = basic_layout(request, false, false);
+    placed from = {FFT_IN, FFT_COMPLEX, in, 0};
+    placed work = {FFT_WORK, FFT_COMPLEX, basic_layout(request, false, false), 0};
     for (int i = 0; i < last; i++) {
-        step.in = side_of(buffer, FFT_COMPLEX, from, rank, i, request.n[i]);
-        step.in.offset = offset;
-        if (buffer == FFT_IN) offset = builder.take_work(packed.distance * request.batch);
-        step.out = side_of(FFT_WORK, FFT_COMPLEX, packed, rank, i, request.n[i]);
-        step.out.offset = offset;
-        add_dimension(&builder, request, i, step, from, packed);
-        from = packed;
-        buffer = FFT_WORK;
+        if (i == 0) work.offset = builder.take_work(work.lines.distance * request.batch);
+        add_dimension(&builder, request, i, from, work);
+        from = work;
     }
-    step.in = side_of(buffer, FFT_HALF, from, rank, last, n);
-    step.in.offset = offset;
-    step.out = side_of(FFT_OUT, FFT_REAL, out, rank, last, n);
-    add_dimension(&builder, request, last, step, from, out);
+    from.kind = FFT_HALF;
+    add_dimension(&builder, request, last, from, {FFT_OUT, FFT_REAL, out, 0});
 }
 
 static cufftResult check_request(const request &request)
@@ -365,24 +362,33 @@ static request basic_request(int rank, const long long *n, cufftType type, long 
     return request;
 }
 
-// Layouts count only where both are given.
-template <class Int>
-static request many_request(int rank, const Int *n, const Int *in_sizes, Int in_stride,
-                            Int in_distance, const Int *out_sizes, Int out_stride, Int out_distance,
-                            cufftType type, Int batch)
+// One side of a transform as a caller describes it.
+template <class Int> struct embedding {
+    const Int *sizes;
+    Int stride, distance;
+};
+
+static request many_base(int rank, bool has_sizes, cufftType type, long long batch)
 {
     request request = basic_request(0, nullptr, type, batch);
-    request.rank = n ? rank : 0;
-    request.is_basic = !in_sizes || !out_sizes;
-    request.in = {{}, in_stride, in_distance};
-    request.out = {{}, out_stride, out_distance};
-    for (int i = 0; i < request.rank && i < MAX_RANK; i++) {
-        request.n[i] = n[i];
-        if (request.is_basic) continue;
-        request.in.size[i] = in_sizes[i];
-        request.out.size[i] = out_sizes[i];
-    }
+    request.rank = has_sizes ? rank : 0;
     return request;
+}
+
+// `base` with sizes and layouts; layouts count only where both are given.
+template <class Int>
+static request many_request(request base, const Int *n, embedding<Int> in, embedding<Int> out)
+{
+    base.is_basic = !in.sizes || !out.sizes;
+    base.in = {{}, in.stride, in.distance};
+    base.out = {{}, out.stride, out.distance};
+    for (int i = 0; i < base.rank && i < MAX_RANK; i++) {
+        base.n[i] = n[i];
+        if (base.is_basic) continue;
+        base.in.size[i] = in.sizes[i];
+        base.out.size[i] = out.sizes[i];
+    }
+    return base;
 }
 
 // ---- execution ----
@@ -406,9 +412,17 @@ template <class R> static fft_kernel kernel_of(fft_step_type type, fft_kernel li
     return lines;
 }
 
+// What the steps of one call have in common.
+struct transform {
+    ctascope::fft_buffers buffers;
+    int direction;
+    cudaStream_t stream;
+    int sign_of(const fft_step &step) const { return step.sign ? step.sign : direction; }
+};
+
 // Butterflies of a line go to neighbouring threads; short lines share a CTA.
 static void launch_lines(fft_kernel kernel, const fft_step &step, size_t element_bytes,
-                         const ctascope::fft_buffers &buffers, int sign, cudaStream_t stream)
+                         const transform &transform)
 {
     const long long per_line = step.n / step.factors[0];
     const unsigned x = (unsigned)(per_line < THREADS ? per_line : THREADS);
@@ -421,29 +435,40 @@ static void launch_lines(fft_kernel kernel, const fft_step &step, size_t element
         cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              (int)(y * bytes));
     const unsigned blocks = (unsigned)((step.line_count + y - 1) / y);
-    kernel<<<blocks, dim3(x, y), y * bytes, stream>>>(step, buffers, sign);
+    kernel<<<blocks, dim3(x, y), y * bytes, transform.stream>>>(step, transform.buffers,
+                                                                transform.sign_of(step));
+}
+
+static cufftResult check_call(const fft_plan *plan, cufftType type, const transform &transform)
+{
+    if (!plan || !plan->is_made || plan->type != type) return CUFFT_INVALID_PLAN;
+    const int direction = transform.direction;
+    if (!transform.buffers.in || !transform.buffers.out ||
+        (direction != CUFFT_FORWARD && direction != CUFFT_INVERSE))
+        return CUFFT_INVALID_VALUE;
+    return work_bytes_of(*plan) && !plan->work ? CUFFT_NO_WORKSPACE : CUFFT_SUCCESS;
 }
 
 template <class R>
-static cufftResult execute(cufftHandle handle, cufftType type, fft_kernel lines, const void *in,
-                           void *out, int direction)
+static cufftResult execute(cufftHandle handle, cufftType type, fft_kernel lines,
+                           transform transform)
 {
-    fft_plan *const plan = plan_of(handle);
-    if (!plan || !plan->is_made || plan->type != type) return CUFFT_INVALID_PLAN;
-    if (!in || !out || (direction != CUFFT_FORWARD && direction != CUFFT_INVERSE))
-        return CUFFT_INVALID_VALUE;
-    if (work_bytes_of(*plan) && !plan->work) return CUFFT_NO_WORKSPACE;
-    const ctascope::fft_buffers buffers = {in, out, plan->work};
-    for (const fft_step &step : plan->variants[in == out].steps) {
+    const fft_plan *const plan = plan_of(handle);
+    const cufftResult result = check_call(plan, type, transform);
+    if (result != CUFFT_SUCCESS) return result;
+    const bool in_place = transform.buffers.in == transform.buffers.out;
+    transform.buffers.work = plan->work;
+    transform.stream = plan->stream;
+    for (const fft_step &step : plan->variants[in_place].steps) {
         const fft_kernel kernel = kernel_of<R>(step.type, lines);
-        const int sign = step.sign ? step.sign : direction;
         if (step.type == FFT_LINES) {
-            launch_lines(kernel, step, sizeof(complex_of<R>), buffers, sign, plan->stream);
+            launch_lines(kernel, step, sizeof(complex_of<R>), transform);
             continue;
         }
         const long long count = step.line_count * (step.type == FFT_CHIRP_OUT ? step.n : step.m);
-        kernel<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS, 0, plan->stream>>>(
-            step, buffers, sign);
+        const unsigned blocks = (unsigned)((count + THREADS - 1) / THREADS);
+        kernel<<<blocks, THREADS, 0, transform.stream>>>(step, transform.buffers,
+                                                         transform.sign_of(step));
     }
     return cudaPeekAtLastError() == cudaSuccess ? CUFFT_SUCCESS : CUFFT_EXEC_FAILED;
 }
@@ -480,8 +505,10 @@ static cufftResult estimate(const request &request, size_t *work_bytes)
 #define MANY                                                                                       \
     int rank, int *n, int *inembed, int istride, int idist, int *onembed, int ostride, int odist,  \
         cufftType type, int batch
-#define MANY_REQUEST                                                                               \
-    many_request<int>(rank, n, inembed, istride, idist, onembed, ostride, odist, type, batch)
+#define MANY_REQUEST_OF(Int)                                                                       \
+    many_request<Int>(many_base(rank, n != nullptr, type, batch), n, {inembed, istride, idist},    \
+                      {onembed, ostride, odist})
+#define MANY_REQUEST MANY_REQUEST_OF(int)
 
 extern "C" {
 
@@ -555,10 +582,7 @@ cufftResult cufftMakePlanMany64(cufftHandle plan, int rank, long long *n, long l
                                 long long ostride, long long odist, cufftType type, long long batch,
                                 size_t *work_bytes)
 {
-    return finish_plan(plan,
-                       many_request<long long>(rank, n, inembed, istride, idist, onembed, ostride,
-                                               odist, type, batch),
-                       work_bytes);
+    return finish_plan(plan, MANY_REQUEST_OF(long long), work_bytes);
 }
 
 cufftResult cufftEstimateMany(MANY, size_t *work_bytes)
@@ -625,12 +649,14 @@ cufftResult cufftGetProperty(libraryPropertyType type, int *value)
 #define EXEC_COMPLEX(kind, R, element)                                                             \
     cufftResult cufftExec##kind(cufftHandle plan, element *in, element *out, int direction)        \
     {                                                                                              \
-        return execute<R>(plan, CUFFT_##kind, ctascope::cufftExec##kind, in, out, direction);      \
+        return execute<R>(plan, CUFFT_##kind, ctascope::cufftExec##kind,                           \
+                          {{in, out, nullptr}, direction, nullptr});                               \
     }
 #define EXEC_REAL(kind, R, from, to, direction)                                                    \
     cufftResult cufftExec##kind(cufftHandle plan, from *in, to *out)                               \
     {                                                                                              \
-        return execute<R>(plan, CUFFT_##kind, ctascope::cufftExec##kind, in, out, direction);      \
+        return execute<R>(plan, CUFFT_##kind, ctascope::cufftExec##kind,                           \
+                          {{in, out, nullptr}, direction, nullptr});                               \
     }
 EXEC_COMPLEX(C2C, float, cufftComplex)
 EXEC_COMPLEX(Z2Z, double, cufftDoubleComplex)
