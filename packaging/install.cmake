@@ -30,7 +30,7 @@ endfunction()
 # ---- program ----
 install(TARGETS ctascope RUNTIME DESTINATION bin COMPONENT program)
 install_targets(program ctascope_timeline ctascope_functions ctascope_nvtx ctascope_nccl
-  ctascope_mpi_openmpi ctascope_mpi_mpich)
+  ctascope_threads ctascope_mpi_openmpi ctascope_mpi_mpich)
 foreach(mpi openmpi mpich)
   if(TARGET cts_processes_${mpi})
     install(PROGRAMS ${CTS_LIB_DIR}/libctascope_processes_${mpi}.so DESTINATION ${private}

@@ -35,32 +35,35 @@ static bool find_program(const char *program, char *path, size_t path_bytes)
     return false;
 }
 
-/* The MPI whose library the file names among those that it needs. */
-static const char *mpi_of_file(const char *path)
+/* The first of the libraries, that the program's file names; `count` of them:
+ * none. */
+static size_t library_of_file(const char *path, const char *const *libraries, size_t count)
 {
-    static const struct {
-        const char *library, *mpi;
-    } known[] = {
-        {"libmpi.so.40", "openmpi"}, {"libmpi.so.20", "openmpi"}, {"libmpi_cxx.so.40", "openmpi"},
-        {"libmpich.so.1", "mpich"},  {"libmpi.so.12", "mpich"},   {"libmpifort.so.12", "mpich"},
-    };
-    const char *mpi = NULL;
+    size_t i = count;
     struct stat status;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return NULL;
+    if (file < 0) return count;
     if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 4) {
         const size_t bytes = (size_t)status.st_size;
         char *const content = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
         if (content != MAP_FAILED) {
             const bool elf = memcmp(content, "\177ELF", 4) == 0;
-            for (size_t i = 0; elf && !mpi && i < sizeof known / sizeof *known; i++)
-                if (memmem(content, bytes, known[i].library, strlen(known[i].library)))
-                    mpi = known[i].mpi;
+            for (i = elf ? 0 : count; i < count; i++)
+                if (memmem(content, bytes, libraries[i], strlen(libraries[i]))) break;
             munmap(content, bytes);
         }
     }
     close(file);
-    return mpi;
+    return i;
+}
+
+static const char *mpi_of_file(const char *path)
+{
+    static const char *const libraries[] = {"libmpi.so.40",  "libmpi.so.20", "libmpi_cxx.so.40",
+                                            "libmpich.so.1", "libmpi.so.12", "libmpifort.so.12"};
+    static const char *const mpis[] = {"openmpi", "openmpi", "openmpi", "mpich",
+                                       "mpich",   "mpich",   NULL};
+    return mpis[library_of_file(path, libraries, sizeof libraries / sizeof *libraries)];
 }
 
 static const char *mpi_of_launcher(const char *path)
@@ -146,6 +149,16 @@ void cts_preload_recorders(const char *program)
 void cts_inject_memory_recorder(void)
 {
     inject("CUDA_INJECTION64_PATH", "libctascope_memory.so");
+}
+
+void cts_watch_threads(const char *program)
+{
+    static const char *const sanitizer[] = {"libasan.so"};
+    char path[PATH_MAX];
+    /* It ends programs in which it is not the first library. */
+    if (find_program(program, path, sizeof path) && library_of_file(path, sanitizer, 1) == 0)
+        return;
+    preload("libctascope_threads.so");
 }
 
 void cts_watch_ranges(void)

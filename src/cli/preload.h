@@ -11,6 +11,10 @@ void cts_preload_recorders(const char *program);
  * there. Programs for the CPU device do not look at it. */
 void cts_inject_memory_recorder(void);
 
+/* Sets LD_PRELOAD so that the recorder of memory accesses of `program` learns what orders its host
+ * threads. */
+void cts_watch_threads(const char *program);
+
 /* Sets LD_PRELOAD and NVTX_INJECTION64_PATH so that NVTX ranges are watched. */
 void cts_watch_ranges(void);
 

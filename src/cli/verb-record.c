@@ -235,10 +235,12 @@ static bool set_environment(const struct cts_arguments *arguments)
         unsetenv("CTASCOPE_TIMELINE");
         cts_inject_memory_recorder(); /* a process has room for one: with a timeline, CUPTI's */
     }
-    if (wants_memory(arguments))
+    if (wants_memory(arguments)) {
         unsetenv("CTASCOPE_ACCESSES");
-    else
+        cts_watch_threads(arguments->positional[0]);
+    } else {
         setenv("CTASCOPE_ACCESSES", "0", 1);
+    }
     return true;
 }
 

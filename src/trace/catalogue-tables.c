@@ -247,6 +247,13 @@ static const struct cts_table_column host_function_columns[] = {
     NUMBER(thread),  NUMBER(begin_op), NUMBER(end_op),
 };
 #undef ROW
+#define ROW cts_thread_edge
+static const struct cts_table_column thread_order_columns[] = {
+    OF(rank, RANKS),
+    NUMBER(op),
+    NUMBER(after),
+};
+#undef ROW
 #define ROW cts_graph_node
 static const struct cts_table_column graph_node_columns[] = {
     OF(rank, RANKS), NUMBER(op), NUMBER(graph), NUMBER(launch_op), NUMBER(node),
@@ -370,6 +377,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
     T(CALLS, calls, cts_host_call, calls, call_count, call_columns, RANK_OP),
     T(HOST_FUNCTIONS, host_functions, cts_host_function, host_functions, host_function_count,
       host_function_columns, RANK_OP),
+    T(THREAD_ORDER, thread_order, cts_thread_edge, thread_edges, thread_edge_count,
+      thread_order_columns, RANK_OP),
     T(GRAPH_NODES, graph_nodes, cts_graph_node, graph_nodes, graph_node_count, graph_node_columns,
       RANK_OP),
     T(GRAPH_EDGES, graph_edges, cts_graph_edge, graph_edges, graph_edge_count, graph_edge_columns,

@@ -139,6 +139,12 @@ struct cts_host_function {
     uint32_t stream, thread;
     uint64_t begin_op, end_op;
 };
+/* Host threads synchronised: the thread of `after` was past that op before op began, so that all
+ * that it did up to and with `after` precedes all that op's thread does from op on. */
+struct cts_thread_edge {
+    uint32_t rank;
+    uint64_t op, after;
+};
 /* The launch, copy or host function `op` is a node of an executable graph. */
 struct cts_graph_node {
     uint32_t rank;
@@ -318,6 +324,8 @@ void cts_catalogue_add_host_access(struct cts_catalogue_writer *writer,
 void cts_catalogue_add_call(struct cts_catalogue_writer *writer, const struct cts_host_call *row);
 void cts_catalogue_add_host_function(struct cts_catalogue_writer *writer,
                                      const struct cts_host_function *row);
+void cts_catalogue_add_thread_edge(struct cts_catalogue_writer *writer,
+                                   const struct cts_thread_edge *row);
 void cts_catalogue_add_graph_node(struct cts_catalogue_writer *writer,
                                   const struct cts_graph_node *row);
 void cts_catalogue_add_graph_edge(struct cts_catalogue_writer *writer,
@@ -372,10 +380,12 @@ struct cts_catalogue {
     struct cts_host_access *host_accesses;
     size_t host_access_count;
     struct cts_host_call
-        *calls; /* by rank, op; none in runs of earlier versions, as the next three */
+        *calls; /* by rank, op; none in runs of earlier versions, as the next four */
     size_t call_count;
     struct cts_host_function *host_functions;
     size_t host_function_count;
+    struct cts_thread_edge *thread_edges; /* by rank, op */
+    size_t thread_edge_count;
     struct cts_graph_node *graph_nodes;
     size_t graph_node_count;
     struct cts_graph_edge *graph_edges; /* as written */

@@ -79,6 +79,9 @@ CREATE TABLE host_functions (   -- functions of the host that ran in the order o
     rank INTEGER, op INTEGER, stream INTEGER, thread INTEGER,
     begin_op INTEGER, end_op INTEGER, -- the thread's ops while it ran lie in between
     PRIMARY KEY (rank, op)) WITHOUT ROWID;
+CREATE TABLE thread_order (     -- host threads that synchronised with each other
+    rank INTEGER, op INTEGER,
+    after INTEGER);             -- an op of another thread: that thread was past it before op began
 CREATE TABLE graph_nodes (      -- launches, copies and host functions that a graph's launch requested
     rank INTEGER, op INTEGER,
     graph INTEGER,              -- executable graph, counted from 1

@@ -32,6 +32,9 @@ struct notes {
     bool is_free;    /* its thread has ended */
 };
 
+__thread unsigned cts_hosts_depth;
+
+static struct cts_catalogue_writer *catalogue;
 static _Atomic bool is_on;
 static _Atomic uint64_t noted; /* ranges waiting; 0 makes a flush cheap */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -45,10 +48,22 @@ static void end_thread(void *argument)
     pthread_mutex_lock(&list_lock);
     notes->is_free = true;
     pthread_mutex_unlock(&list_lock);
+    own_notes = NULL;
 }
 
-void cts_hosts_start(void)
+/* What the thread that had it noted has been written. */
+static bool is_reusable(struct notes *notes)
 {
+    if (!notes->is_free) return false;
+    pthread_mutex_lock(&notes->lock);
+    const bool is_empty = notes->count == 0;
+    pthread_mutex_unlock(&notes->lock);
+    return is_empty;
+}
+
+void cts_hosts_start(struct cts_catalogue_writer *writer)
+{
+    catalogue = writer;
     pthread_key_create(&thread_end, end_thread);
     atomic_store(&is_on, true);
 }
@@ -57,7 +72,7 @@ static struct notes *new_notes(void)
 {
     pthread_mutex_lock(&list_lock);
     struct notes *notes = all_notes;
-    while (notes && !notes->is_free) notes = notes->next;
+    while (notes && !is_reusable(notes)) notes = notes->next;
     if (notes) {
         notes->is_free = false;
     } else if ((notes = calloc(1, sizeof *notes))) {
@@ -96,24 +111,30 @@ static bool note(struct notes *notes, uint64_t start, uint64_t end, bool is_stor
     return true;
 }
 
-void __cts_host_access(const void *address, uint64_t size_bytes, int is_store)
+static void note_access(uint64_t start, uint64_t size_bytes, bool is_store)
 {
-    if (!atomic_load_explicit(&is_on, memory_order_relaxed)) return;
-    if (size_bytes == 0 || !cts_range_is_shared_with_host(address)) return;
     struct notes *const notes = own_notes ? own_notes : new_notes();
     if (!notes) return;
-    const uint64_t start = (uint64_t)address, end = start + size_bytes;
     pthread_mutex_lock(&notes->lock);
-    bool done = note(notes, start, end, is_store != 0);
+    const bool done = note(notes, start, start + size_bytes, is_store);
     pthread_mutex_unlock(&notes->lock);
     if (done || !cts_record_is_on()) return;
     cts_record_op(); /* writes all ranges */
     pthread_mutex_lock(&notes->lock);
-    note(notes, start, end, is_store != 0);
+    note(notes, start, start + size_bytes, is_store);
     pthread_mutex_unlock(&notes->lock);
 }
 
-static void flush_notes(struct cts_catalogue_writer *catalogue, struct notes *notes)
+void __cts_host_access(const void *address, uint64_t size_bytes, int is_store)
+{
+    if (!atomic_load_explicit(&is_on, memory_order_relaxed)) return;
+    if (size_bytes == 0 || !cts_range_is_shared_with_host(address)) return;
+    cts_hosts_depth++;
+    note_access((uint64_t)address, size_bytes, is_store != 0);
+    cts_hosts_depth--;
+}
+
+static void flush_notes(struct notes *notes)
 {
     pthread_mutex_lock(&notes->lock);
     const uint64_t op = notes->count ? cts_record_op_of(notes->thread, CTS_NONE) : 0;
@@ -131,10 +152,34 @@ static void flush_notes(struct cts_catalogue_writer *catalogue, struct notes *no
     pthread_mutex_unlock(&notes->lock);
 }
 
-void cts_hosts_flush(struct cts_catalogue_writer *catalogue)
+void cts_hosts_flush(void)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed) || atomic_load(&noted) == 0) return;
+    cts_hosts_depth++;
     pthread_mutex_lock(&list_lock);
-    for (struct notes *notes = all_notes; notes; notes = notes->next) flush_notes(catalogue, notes);
+    for (struct notes *notes = all_notes; notes; notes = notes->next) flush_notes(notes);
     pthread_mutex_unlock(&list_lock);
+    cts_hosts_depth--;
+}
+
+static bool is_inside(void)
+{
+    return cts_hosts_depth || cts_call_api || !cts_record_is_on();
+}
+
+bool cts_hosts_book(void)
+{
+    if (is_inside()) return false;
+    if (!own_notes || atomic_load(&noted) == 0) return true;
+    cts_hosts_depth++;
+    flush_notes(own_notes);
+    cts_hosts_depth--;
+    return true;
+}
+
+bool cts_hosts_book_all(void)
+{
+    if (is_inside()) return false;
+    cts_hosts_flush();
+    return true;
 }

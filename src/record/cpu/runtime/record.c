@@ -21,6 +21,7 @@
 #include "common/name-filter.h"
 #include "hosts.h"
 #include "record-file.h"
+#include "record/wrappers/thread-rows.h"
 #include "trace/failures.h"
 #include "trace/write/collector.h"
 #include "stream.h"
@@ -109,9 +110,12 @@ void cts_record_start(void)
     add_devices();
     if (environment->nvtx_include) /* record/wrappers/nvtx-filter.c, which is preloaded */
         *(void **)(void *)&is_in_range = dlsym(RTLD_DEFAULT, "ctascope_nvtx_included");
+    static const struct cts_thread_watcher watcher = {
+        .with_locks = true, .book = cts_hosts_book, .book_all = cts_hosts_book_all};
+    cts_thread_rows_start(catalogue, &watcher);
     atomic_store(&is_on, environment->profile_from_start);
     atomic_store_explicit(&is_open, true, memory_order_release);
-    if (environment->host_accesses) cts_hosts_start();
+    if (environment->host_accesses) cts_hosts_start(catalogue);
 }
 
 /* ---- closing ---- */
@@ -119,7 +123,8 @@ void cts_record_start(void)
 void cts_record_finish(bool idle)
 {
     if (!atomic_load(&is_open)) return;
-    cts_hosts_flush(catalogue);
+    cts_hosts_flush();
+    cts_thread_rows_stop();
     atomic_store(&is_open, false);
     if (!idle) {
         const uint64_t pending = atomic_load(&pending_launches);
@@ -145,12 +150,16 @@ uint32_t cts_record_thread(void)
 {
     static _Atomic uint32_t threads;
     static __thread uint32_t number; /* + 1 */
-    if (!number) number = atomic_fetch_add(&threads, 1) + 1;
+    if (!number) {
+        number = atomic_fetch_add(&threads, 1) + 1;
+        cts_thread_rows_attach(number - 1);
+    }
     return number - 1;
 }
 
 uint64_t cts_record_op_of(uint32_t thread, uint32_t stream)
 {
+    cts_hosts_depth++;
     const struct cts_host_call row = {.rank = rank,
                                       .op = cts_catalogue_next_op(catalogue),
                                       .thread = thread,
@@ -158,12 +167,14 @@ uint64_t cts_record_op_of(uint32_t thread, uint32_t stream)
                                       .stream = stream,
                                       .api = cts_call_api};
     cts_catalogue_add_call(catalogue, &row);
+    cts_thread_rows_begin(thread, row.op);
+    cts_hosts_depth--;
     return row.op;
 }
 
 static uint64_t op_in(uint32_t stream)
 {
-    cts_hosts_flush(catalogue);
+    cts_hosts_flush();
     return cts_record_op_of(cts_record_thread(), stream);
 }
 

@@ -20,6 +20,7 @@
 
 #include "common/name-filter.h"
 #include "modules.h"
+#include "record/wrappers/thread-rows.h"
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, END_WAIT_S = 10, END_DRAIN_MS = 60000 };
 
@@ -55,13 +56,32 @@ uint64_t cts_memory_op(void)
 {
     static _Atomic uint32_t threads;
     static __thread uint32_t thread; /* + 1 */
-    if (!thread) thread = atomic_fetch_add(&threads, 1) + 1;
+    if (!thread) {
+        thread = atomic_fetch_add(&threads, 1) + 1;
+        cts_thread_rows_attach(thread - 1);
+    }
     const struct cts_host_call row = {.rank = cts_memory.rank,
                                       .op = cts_catalogue_next_op(cts_memory.catalogue),
                                       .thread = thread - 1,
                                       .stream = CTS_NONE};
     cts_catalogue_add_call(cts_memory.catalogue, &row);
+    cts_thread_rows_begin(row.thread, row.op);
     return row.op;
+}
+
+/* What threads do has its op at once. */
+static bool have_booked(void)
+{
+    return true;
+}
+
+/* The driver's and the runtime's own locks, which order nothing that the program may rely on, look
+ * like the program's. */
+static void watch_threads(void)
+{
+    static const struct cts_thread_watcher watcher = {
+        .with_locks = false, .book = have_booked, .book_all = have_booked};
+    cts_thread_rows_start(cts_memory.catalogue, &watcher);
 }
 
 void cts_memory_say(const char *severity, const char *format, ...)
@@ -116,6 +136,7 @@ static void finish(void)
 {
     if (getpid() != recorded_pid) return;
     cts_callbacks_stop();
+    cts_thread_rows_stop();
     if (!wait_for_work()) {
         (void)cts_ring_drain(cts_memory.consumers, END_DRAIN_MS);
         cts_launches_finish(false);
@@ -281,6 +302,7 @@ static void start(void)
         (void)cts_collector_close(cts_memory.collector, NULL);
         return;
     }
+    watch_threads();
     atexit(finish);
     let_others_find_us();
     pthread_atfork(NULL, NULL, in_forked_child);

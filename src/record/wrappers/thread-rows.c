@@ -1,0 +1,45 @@
+#include "record/wrappers/thread-rows.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+static struct cts_catalogue_writer *catalogue;
+static struct cts_thread_watcher watcher;
+static const struct cts_thread_order *order; /* NULL: the library is not preloaded */
+
+static void follows(uint64_t op, uint64_t after)
+{
+    const struct cts_thread_edge row = {cts_catalogue_rank(catalogue), op, after};
+    cts_catalogue_add_thread_edge(catalogue, &row);
+}
+
+void cts_thread_rows_start(struct cts_catalogue_writer *writer,
+                           const struct cts_thread_watcher *given)
+{
+    cts_thread_order_get *get;
+    *(void **)(void *)&get = dlsym(RTLD_DEFAULT, "ctascope_thread_order");
+    const struct cts_thread_order *const found = get ? get() : NULL;
+    if (!found || found->version != CTS_THREAD_ORDER_VERSION) return;
+    catalogue = writer;
+    watcher = *given;
+    watcher.follows = follows;
+    /* All calls seem to come from the thread sanitizer, our own, too. */
+    if (dlsym(RTLD_DEFAULT, "__tsan_init")) watcher.with_locks = false;
+    order = found;
+    order->watch(&watcher);
+}
+
+void cts_thread_rows_stop(void)
+{
+    if (order) order->watch(NULL);
+}
+
+void cts_thread_rows_attach(uint32_t thread)
+{
+    if (order) order->attach(thread);
+}
+
+void cts_thread_rows_begin(uint32_t thread, uint64_t op)
+{
+    if (order) order->begin_op(thread, op);
+}
