@@ -69,8 +69,9 @@ enum cts_status cts_view_fill_records(const struct cts_view_request *request,
         status = cts_view_query_number(&request->query, "count", RECORDS_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
-    status = cts_selection_records(request->snapshot->selection, &question.question, from,
-                                   (size_t)count, &records, error);
+    status =
+        cts_selection_records(request->snapshot->selection, &question.question,
+                              (struct cts_selection_page){from, (size_t)count}, &records, error);
     if (!status) {
         status = put_records(&records, answer, error);
         cts_selection_records_release(&records);

@@ -112,7 +112,8 @@ static enum cts_status make_streams(struct cts_selection *selection,
     enum cts_status status = CTS_OK;
     for (uint64_t from = 0, total = 1; from < total && !status; from += RECORDS_A_PAGE) {
         struct cts_selection_records page;
-        status = cts_selection_records(selection, question, from, RECORDS_A_PAGE, &page, error);
+        const struct cts_selection_page wanted = {from, RECORDS_A_PAGE};
+        status = cts_selection_records(selection, question, wanted, &page, error);
         if (status) return status;
         total = page.total;
         for (size_t i = 0; i < page.count && !status; i++) {

@@ -241,8 +241,9 @@ enum cts_status cts_view_write_groups(const struct cts_view_request *request, st
         status = cts_view_query_number(&request->query, "count", GROUPS_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
-    status = cts_selection_groups(request->snapshot->selection, &question.question,
-                                  (enum cts_selection_grouping)by, (size_t)count, &groups, error);
+    status =
+        cts_selection_groups(request->snapshot->selection, &question.question,
+                             (struct cts_selection_ranking){by, (size_t)count}, &groups, error);
     cts_view_question_release(&question);
     if (status) return status;
     cts_json_member_u64(json, "total", groups.total);
@@ -295,8 +296,9 @@ enum cts_status cts_view_write_touching(const struct cts_view_request *request,
         status = cts_view_query_number(&request->query, "count", TOUCHES_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
-    status = cts_selection_touching(request->snapshot->selection, &question.question, space, first,
-                                    last, (size_t)count, &touches, error);
+    const struct cts_selection_bytes bytes = {space, first, last, (size_t)count};
+    status = cts_selection_touching(request->snapshot->selection, &question.question, &bytes,
+                                    &touches, error);
     cts_view_question_release(&question);
     if (status) return status;
     cts_json_member_u64(json, "total", touches.total);
@@ -330,8 +332,9 @@ enum cts_status cts_view_write_conflicts(const struct cts_view_request *request,
         status = cts_view_query_number(&request->query, "count", CONFLICTS_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
-    status = cts_selection_conflicts(request->snapshot->selection, &question.question, space,
-                                     (size_t)count, &conflicts, error);
+    status = cts_selection_conflicts(request->snapshot->selection, &question.question,
+                                     (struct cts_selection_ranges){space, (size_t)count},
+                                     &conflicts, error);
     cts_view_question_release(&question);
     if (status) return status;
     cts_json_member_u64(json, "total", conflicts.total);

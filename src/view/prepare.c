@@ -73,8 +73,8 @@ static void look_for_conflicts(struct cts_view_preparation *preparation, uint32_
         .launch = launch, .is_given_up = is_given_up_later, .state = preparation};
     for (size_t i = 0; i < sizeof spaces; i++) {
         struct cts_selection_conflicts conflicts;
-        if (!cts_selection_conflicts(snapshot->selection, &question, spaces[i], 1, &conflicts,
-                                     NULL))
+        const struct cts_selection_ranges one = {spaces[i], 1};
+        if (!cts_selection_conflicts(snapshot->selection, &question, one, &conflicts, NULL))
             cts_selection_conflicts_release(&conflicts);
     }
     cts_view_run_leave(preparation->run, snapshot);

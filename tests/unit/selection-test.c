@@ -474,8 +474,10 @@ static void check_records(const struct asking *it)
     struct cts_error error = {0};
     const uint64_t from = below((uint32_t)it->total + 3);
     const size_t count = below(2) ? ALL : below(20);
-    assert_int_equal(
-        cts_selection_records(it->selection, &it->question, from, count, &records, &error), CTS_OK);
+    assert_int_equal(cts_selection_records(it->selection, &it->question,
+                                           (struct cts_selection_page){from, count}, &records,
+                                           &error),
+                     CTS_OK);
     assert_int_equal(records.total, it->total);
     uint64_t place = 0;
     size_t taken = 0;
@@ -582,9 +584,11 @@ static void check_groups(const struct asking *it, enum cts_selection_grouping by
     struct cts_error error = {0};
     uint64_t records = 0;
     const size_t count = below(6);
-    assert_int_equal(cts_selection_groups(it->selection, &it->question, by, 10000, &all, &error),
+    assert_int_equal(cts_selection_groups(it->selection, &it->question,
+                                          (struct cts_selection_ranking){by, 10000}, &all, &error),
                      CTS_OK);
-    assert_int_equal(cts_selection_groups(it->selection, &it->question, by, count, &some, &error),
+    assert_int_equal(cts_selection_groups(it->selection, &it->question,
+                                          (struct cts_selection_ranking){by, count}, &some, &error),
                      CTS_OK);
     assert_int_equal(all.total, all.count);
     assert_int_equal(some.total, all.total);
@@ -739,9 +743,11 @@ static void check_touching(const struct asking *it)
     uint64_t first, last, total = 0;
     const size_t count = below(2) ? 100000 : below(50);
     random_window(&space, &first, &last);
-    assert_int_equal(cts_selection_touching(it->selection, &it->question, space, first, last, count,
-                                            &touches, &error),
-                     CTS_OK);
+    assert_int_equal(
+        cts_selection_touching(it->selection, &it->question,
+                               &(struct cts_selection_bytes){space, first, last, count}, &touches,
+                               &error),
+        CTS_OK);
     for (size_t i = 0; i < ALL; i++) {
         if (!it->passes[i] || space_of(p, i) != space) continue;
         const struct lanes lanes = lanes_of(p, i);
@@ -880,9 +886,10 @@ static void check_conflicts(const struct asking *it, uint8_t space)
     if (f->range_space && f->range_space != space) found = 0;
     qsort(expected, found, sizeof *expected, by_listing);
     const size_t count = below(2) ? 100000 : below(30);
-    assert_int_equal(
-        cts_selection_conflicts(it->selection, &it->question, space, count, &conflicts, &error),
-        CTS_OK);
+    assert_int_equal(cts_selection_conflicts(it->selection, &it->question,
+                                             (struct cts_selection_ranges){space, count},
+                                             &conflicts, &error),
+                     CTS_OK);
     assert_int_equal(conflicts.total, found);
     assert_int_equal(conflicts.count, found < count ? found : count);
     for (size_t c = 0; c < conflicts.count; c++)
@@ -1076,14 +1083,16 @@ static void test_refusals(void **unused)
     assert_int_equal(density.cell_bytes, UINT64_C(1) << 63);
     cts_selection_density_release(&density);
     struct cts_selection_conflicts conflicts; /* what is kept is of one launch */
-    assert_int_equal(
-        cts_selection_conflicts(selection, &question, CTS_SPACE_GLOBAL, 10, &conflicts, &error),
-        CTS_OK);
+    assert_int_equal(cts_selection_conflicts(selection, &question,
+                                             (struct cts_selection_ranges){CTS_SPACE_GLOBAL, 10},
+                                             &conflicts, &error),
+                     CTS_OK);
     cts_selection_conflicts_release(&conflicts);
     question.launch = 6;
-    assert_int_equal(
-        cts_selection_conflicts(selection, &question, CTS_SPACE_GLOBAL, 10, &conflicts, &error),
-        CTS_USAGE);
+    assert_int_equal(cts_selection_conflicts(selection, &question,
+                                             (struct cts_selection_ranges){CTS_SPACE_GLOBAL, 10},
+                                             &conflicts, &error),
+                     CTS_USAGE);
     question.launch = 5;
     struct cts_selection_order order;
     const struct cts_selection_raster huge = {
@@ -1091,11 +1100,15 @@ static void test_refusals(void **unused)
     assert_int_equal(cts_selection_order(selection, &question, &huge, &order, &error), CTS_USAGE);
     struct cts_selection_touches touches;
     assert_int_equal(
-        cts_selection_touching(selection, &question, CTS_SPACE_GLOBAL, 2, 1, 1, &touches, &error),
+        cts_selection_touching(selection, &question,
+                               &(struct cts_selection_bytes){CTS_SPACE_GLOBAL, 2, 1, 1}, &touches,
+                               &error),
         CTS_USAGE);
     question.is_given_up = always;
     struct cts_selection_records records;
-    assert_int_equal(cts_selection_records(selection, &question, 0, 1, &records, &error), CTS_IO);
+    assert_int_equal(cts_selection_records(selection, &question, (struct cts_selection_page){0, 1},
+                                           &records, &error),
+                     CTS_IO);
     assert_string_equal(error.text, "the request was cancelled");
     cts_selection_close(selection);
     free(p);
@@ -1116,9 +1129,11 @@ static void *ask_often(void *state)
         struct cts_selection_groups groups;
         struct cts_selection_records records;
         struct cts_error error = {0};
-        if (cts_selection_groups(crowd->selection, &question, CTS_SELECTION_BY_OPERATION, 100,
+        if (cts_selection_groups(crowd->selection, &question,
+                                 (struct cts_selection_ranking){CTS_SELECTION_BY_OPERATION, 100},
                                  &groups, &error) ||
-            cts_selection_records(crowd->selection, &question, n, 5, &records, &error))
+            cts_selection_records(crowd->selection, &question, (struct cts_selection_page){n, 5},
+                                  &records, &error))
             return (void *)"failed";
         uint64_t accesses = 0;
         for (size_t g = 0; g < groups.count; g++) accesses += groups.items[g].sums.access_count;

@@ -110,6 +110,11 @@ static inline struct cts_access block_access(const struct block *block, size_t i
     };
 }
 
+static inline const struct block_shape *block_shape_of(const struct block *block, size_t i)
+{
+    return &block->shapes[block->shape[i]];
+}
+
 /* The least and the greatest byte that record i touches. */
 struct block_hull {
     uint64_t first, last;

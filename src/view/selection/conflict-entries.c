@@ -189,10 +189,10 @@ static enum cts_status put_bytes(struct conflict_part *part, uint64_t first, uin
     return CTS_OK;
 }
 
-static enum cts_status put_record(struct conflict_part *part, const struct block *block,
-                                  const struct block_shape *shape, size_t i, uint64_t who,
-                                  struct cts_error *error)
+static enum cts_status put_record(struct conflict_part *part, const struct block *block, size_t i,
+                                  uint64_t who, struct cts_error *error)
 {
+    const struct block_shape *const shape = block_shape_of(block, i);
     uint64_t addresses[CTS_WARP_LANES];
     /* Lanes side by side, and lanes at one address, are one range. */
     const bool is_dense =
@@ -230,7 +230,7 @@ static enum cts_status put_block(void *state, const struct scan_block *it, struc
             if (shape->view != VIEW_GLOBAL) continue;
             const uint64_t who =
                 (first + block->warp[i]) << CONFLICT_DOES_BITS | conflict_does(shape);
-            status = put_record(part, block, shape, i, who, error);
+            status = put_record(part, block, i, who, error);
             if (status) return status;
         }
         if (atomic_load_explicit(&part->entries->is_too_large, memory_order_relaxed)) return CTS_OK;

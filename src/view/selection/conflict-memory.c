@@ -47,13 +47,13 @@ static enum cts_status copy(const struct cts_selection_conflicts *from, size_t c
 
 enum cts_status cts_selection_conflicts(struct cts_selection *selection,
                                         const struct cts_selection_question *question,
-                                        uint8_t space, size_t count,
+                                        struct cts_selection_ranges ranges,
                                         struct cts_selection_conflicts *conflicts,
                                         struct cts_error *error)
 {
-    if (!is_all_of(question->filter, space) || count > REMEMBERED_MAX)
-        return cts_conflict_answer(selection, question, space, count, conflicts, error);
-    struct conflict_memory *const memory = &selection->conflicts[view_space(space)];
+    if (!is_all_of(question->filter, ranges.space) || ranges.count > REMEMBERED_MAX)
+        return cts_conflict_answer(selection, question, ranges, conflicts, error);
+    struct conflict_memory *const memory = &selection->conflicts[view_space(ranges.space)];
     enum cts_status status = CTS_OK;
     *conflicts = (struct cts_selection_conflicts){0};
     pthread_mutex_lock(&memory->lock);
@@ -61,12 +61,12 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
         cts_selection_conflicts_release(&memory->answer);
         struct cts_selection_question all = *question;
         all.filter = NULL;
-        status =
-            cts_conflict_answer(selection, &all, space, REMEMBERED_MAX, &memory->answer, error);
+        const struct cts_selection_ranges most = {ranges.space, REMEMBERED_MAX};
+        status = cts_conflict_answer(selection, &all, most, &memory->answer, error);
         memory->is_there = !status;
         memory->launch = question->launch;
     }
-    if (!status) status = copy(&memory->answer, count, conflicts, error);
+    if (!status) status = copy(&memory->answer, ranges.count, conflicts, error);
     pthread_mutex_unlock(&memory->lock);
     if (status) cts_selection_conflicts_release(conflicts);
     return status;

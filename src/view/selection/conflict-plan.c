@@ -124,15 +124,19 @@ struct spans {
     size_t count, capacity;
 };
 
-/* CTAs first..last in windows of at most `most`. */
+struct ctas {
+    uint64_t first, last; /* first > last: none */
+};
+
+/* CTAs in windows of at most `most`. */
 static enum cts_status cut_ctas(struct conflict_plan *plan, struct windows *windows,
-                                struct spans *spans, uint64_t first, uint64_t last,
-                                struct cts_error *error)
+                                struct spans *spans, struct ctas ctas, struct cts_error *error)
 {
+    uint64_t first = ctas.first;
     const size_t most = CONFLICT_WINDOW_GRANULES / 4 / plan->per_cta + 1;
     enum cts_status status = CTS_OK;
-    while (first <= last && !status) {
-        const uint64_t left = last - first + 1;
+    while (first <= ctas.last && !status) {
+        const uint64_t left = ctas.last - first + 1;
         const uint64_t take = left < most ? left : most;
         const struct conflict_window window = {.first_cta = (uint32_t)first,
                                                .last_cta = (uint32_t)(first + take - 1),
@@ -158,7 +162,7 @@ static enum cts_status cut_all(struct conflict_plan *plan, struct windows *windo
         const uint64_t last = view->runs.items[r].last;
         uint64_t first = view->runs.items[r].first;
         if (first < next) first = next;
-        status = cut_ctas(plan, windows, spans, first, last, error);
+        status = cut_ctas(plan, windows, spans, (struct ctas){first, last}, error);
         if (last + 1 > next) next = last + 1;
     }
     return status;
@@ -190,8 +194,8 @@ static enum cts_status cut_examples(struct conflict_plan *plan, const struct con
     for (size_t s = 0, end; s < view->split.count && !status; s = end) {
         for (end = s + 1; end < view->split.count; end++)
             if (view->split.items[end] != view->split.items[end - 1] + 1) break;
-        status =
-            cut_ctas(plan, windows, spans, view->split.items[s], view->split.items[end - 1], error);
+        const struct ctas ctas = {view->split.items[s], view->split.items[end - 1]};
+        status = cut_ctas(plan, windows, spans, ctas, error);
     }
     if (!status && spans->count > 1)
         qsort(spans->items, spans->count, sizeof *spans->items, by_first_cta);

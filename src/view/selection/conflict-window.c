@@ -53,30 +53,35 @@ struct conflict_room {
 
 /* ---- where a lane goes ---- */
 
-/* Granules [*from, *to) of the window that bytes first..last are in; false: none. */
-static inline bool granules_of(const struct conflict_worker *worker, uint32_t cta, uint64_t first,
-                               uint64_t last, size_t *from, size_t *to)
+/* Granules [from, to) of a window; from >= to: none. */
+struct granules {
+    size_t from, to;
+};
+
+/* Those that bytes of a CTA are in; bytes that end before they begin go up to the last address. */
+static inline struct granules granules_of(const struct conflict_worker *worker, uint32_t cta,
+                                          struct block_hull bytes)
 {
+    static const struct granules none = {0, 0};
+    uint64_t first = bytes.first, last = bytes.last;
     const struct conflict_plan *const plan = worker->plan;
     const struct conflict_room *const room = worker->room;
     if (last < first) last = UINT64_MAX;
-    if (first > plan->clip_last || last < plan->clip_first) return false;
+    if (first > plan->clip_last || last < plan->clip_first) return none;
     if (first < plan->clip_first) first = plan->clip_first;
     if (last > plan->clip_last) last = plan->clip_last;
     uint64_t base = 0, low = room->low, high = room->high;
     if (plan->view == VIEW_SHARED) {
         base = (uint64_t)(cta - room->window->first_cta) * plan->per_cta;
     } else {
-        if (last < room->window->first) return false;
+        if (last < room->window->first) return none;
         first = first < room->window->first ? 0 : first - room->window->first;
         last -= room->window->first;
     }
     uint64_t a = base + (first >> plan->shift), b = base + (last >> plan->shift) + 1;
     if (a < low) a = low;
     if (b > high) b = high;
-    *from = (size_t)a;
-    *to = (size_t)b;
-    return a < b;
+    return (struct granules){(size_t)a, (size_t)b};
 }
 
 /* ---- states ---- */
@@ -155,12 +160,21 @@ static inline enum cts_status touch(struct conflict_room *room, size_t granule,
 
 /* ---- records ---- */
 
+static inline enum cts_status touch_all(struct conflict_room *room, struct granules granules,
+                                        const struct toucher *who, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t g = granules.from; g < granules.to && !status; g++)
+        status = touch(room, g, who, error);
+    return status;
+}
+
 /* Lanes as wide as a granule, of which each is one: no branch depends on where they go, and all are
  * fetched before the first one is looked at. */
 static enum cts_status touch_narrow(struct conflict_worker *worker, const struct block *block,
-                                    const struct block_shape *shape, size_t i,
-                                    const struct toucher *who, struct cts_error *error)
+                                    size_t i, const struct toucher *who, struct cts_error *error)
 {
+    const struct block_shape *const shape = block_shape_of(block, i);
     const struct conflict_plan *const plan = worker->plan;
     struct conflict_room *const room = worker->room;
     const uint64_t base = plan->view == VIEW_SHARED
@@ -198,26 +212,24 @@ static enum cts_status touch_narrow(struct conflict_worker *worker, const struct
 }
 
 static enum cts_status touch_record(struct conflict_worker *worker, const struct block *block,
-                                    const struct block_shape *shape, size_t i,
-                                    const struct toucher *who, struct cts_error *error)
+                                    size_t i, const struct toucher *who, struct cts_error *error)
 {
-    size_t from = 0, to = 0;
-    enum cts_status status = CTS_OK;
+    const struct block_shape *const shape = block_shape_of(block, i);
+    struct granules granules = {0, 0};
     const bool is_narrow = worker->plan->is_whole && shape->width_bytes == 1 << worker->plan->shift;
     if (is_narrow && shape->pattern == CTS_PATTERN_LIST)
-        return touch_narrow(worker, block, shape, i, who, error);
+        return touch_narrow(worker, block, i, who, error);
     const struct block_hull hull = block_hull(block, shape, i);
     const bool is_whole = hull.first <= hull.last;
-    if (is_whole && !granules_of(worker, who->cta, hull.first, hull.last, &from, &to))
-        return CTS_OK;
+    if (is_whole) granules = granules_of(worker, who->cta, hull);
+    if (is_whole && granules.from >= granules.to) return CTS_OK;
     /* Lanes side by side are one range. */
     const bool is_dense = shape->pattern == CTS_PATTERN_AFFINE && shape->s0 == shape->width_bytes &&
                           hull.last - hull.first + 1 == (uint64_t)shape->lanes * shape->width_bytes;
     if (is_whole && (is_dense || shape->pattern == CTS_PATTERN_UNIFORM)) {
-        for (; from < to && !status; from++) status = touch(worker->room, from, who, error);
-        return status;
+        return touch_all(worker->room, granules, who, error);
     }
-    if (is_narrow) return touch_narrow(worker, block, shape, i, who, error);
+    if (is_narrow) return touch_narrow(worker, block, i, who, error);
     uint64_t addresses[CTS_WARP_LANES];
     block_addresses(block, shape, i, addresses);
     const struct conflict_room *const room = worker->room;
@@ -227,31 +239,28 @@ static enum cts_status touch_record(struct conflict_worker *worker, const struct
         if (is_global && (addresses[k] > room->last_byte ||
                           addresses[k] + shape->width_bytes <= room->first_byte))
             continue;
-        if (!granules_of(worker, who->cta, addresses[k], addresses[k] + shape->width_bytes - 1u,
-                         &from, &to))
-            continue;
-        for (; from < to && !status; from++) status = touch(worker->room, from, who, error);
+        granules =
+            granules_of(worker, who->cta,
+                        (struct block_hull){addresses[k], addresses[k] + shape->width_bytes - 1u});
+        const enum cts_status status = touch_all(worker->room, granules, who, error);
+        if (status) return status;
     }
-    return status;
+    return CTS_OK;
 }
 
-static inline enum cts_status make_toucher(const struct view *view, uint32_t cta, uint32_t split,
-                                           uint16_t warp, unsigned does, struct toucher *who,
-                                           struct cts_error *error)
+/* The numbers of a warp whose CTA, place in it and deeds are set; `split`: the CTA's place among
+ * those that come in pieces, or UINT32_MAX. */
+static inline enum cts_status number_toucher(const struct view *view, uint32_t split,
+                                             struct toucher *who, struct cts_error *error)
 {
-    const uint64_t ordinal = (uint64_t)cta * view->warp_end + warp;
-    const uint64_t place = split == UINT32_MAX ? cta : split;
-    const bool is_odd = split != UINT32_MAX || warp >= WARP_BITS;
-    *who = (struct toucher){
-        .cta = cta,
-        .ordinal = ordinal < SEVERAL - 1 ? (uint32_t)ordinal + 1 : 0,
-        .bit = is_odd ? 0 : UINT32_C(1) << warp,
-        .warp = warp,
-        .odd = (split == UINT32_MAX ? UINT64_C(1) << (ODD_WARP_BITS - 1) : 0) |
-               (place * view->warp_end + warp),
-        .does = does,
-    };
-    if (is_odd && place * view->warp_end + warp >= UINT64_C(1) << (ODD_WARP_BITS - 1))
+    const uint64_t ordinal = (uint64_t)who->cta * view->warp_end + who->warp;
+    const uint64_t place = split == UINT32_MAX ? who->cta : split;
+    const bool is_odd = split != UINT32_MAX || who->warp >= WARP_BITS;
+    who->ordinal = ordinal < SEVERAL - 1 ? (uint32_t)ordinal + 1 : 0;
+    who->bit = is_odd ? 0 : UINT32_C(1) << who->warp;
+    who->odd = (split == UINT32_MAX ? UINT64_C(1) << (ODD_WARP_BITS - 1) : 0) |
+               (place * view->warp_end + who->warp);
+    if (is_odd && place * view->warp_end + who->warp >= UINT64_C(1) << (ODD_WARP_BITS - 1))
         return cts_fail(error, CTS_UNSUPPORTED, "too many warps");
     return CTS_OK;
 }
@@ -268,11 +277,10 @@ static enum cts_status touch_segment(struct conflict_worker *worker, const struc
     {
         const struct block_shape *const shape = &block->shapes[block->shape[i]];
         if (shape->view != worker->plan->view) continue;
-        const uint16_t warp = block->warp[i];
-        struct toucher who;
-        status = make_toucher(view, cta, split, warp, conflict_does(shape), &who, error);
+        struct toucher who = {.cta = cta, .warp = block->warp[i], .does = conflict_does(shape)};
+        status = number_toucher(view, split, &who, error);
         if (status) break;
-        status = touch_record(worker, block, shape, i, &who, error);
+        status = touch_record(worker, block, i, &who, error);
         if (status) break;
     }
     return status;
@@ -330,11 +338,12 @@ static enum cts_status visit_entries(void *state, const uint64_t *items, size_t 
         const uint64_t who = conflict_entry_who(items[e]);
         const uint64_t cta = divide(who >> CONFLICT_DOES_BITS, worker->warp_end);
         const uint64_t warp = (who >> CONFLICT_DOES_BITS) - cta * view->warp_end;
-        struct toucher toucher;
-        status =
-            make_toucher(view, (uint32_t)cta,
-                         view->split.count ? cts_view_split_place(view, (uint32_t)cta) : UINT32_MAX,
-                         (uint16_t)warp, who & ((1 << CONFLICT_DOES_BITS) - 1), &toucher, error);
+        struct toucher toucher = {.cta = (uint32_t)cta,
+                                  .warp = (uint16_t)warp,
+                                  .does = who & ((1 << CONFLICT_DOES_BITS) - 1)};
+        const uint32_t split =
+            view->split.count ? cts_view_split_place(view, (uint32_t)cta) : UINT32_MAX;
+        status = number_toucher(view, split, &toucher, error);
         for (; from < to && !status; from++) status = touch(room, from, &toucher, error);
     }
     return status;
@@ -355,6 +364,7 @@ static enum cts_status pass(struct conflict_worker *worker, struct cts_error *er
     enum cts_status status = CTS_OK;
     const bool is_known = plan->view == VIEW_SHARED && window->chunk != SIZE_MAX;
     const size_t end = is_known ? window->chunk + 1 : scan->view->chunk_count;
+    const struct scan_visitor visitor = {&room->builder, visit, worker};
     for (size_t k = is_known ? window->chunk : 0; k < end && !status && !room->is_full; k++) {
         const struct cts_acc_chunk *const chunk = &scan->view->chunks[k];
         const bool may_touch =
@@ -367,7 +377,7 @@ static enum cts_status pass(struct conflict_worker *worker, struct cts_error *er
         if (is_given_up(scan->question))
             status = cts_fail(error, CTS_IO, "the request was cancelled");
         else
-            status = cts_selection_scan_with(scan, k, &worker->room->builder, visit, worker, error);
+            status = cts_selection_scan_with(scan, k, &visitor, error);
     }
     return status;
 }
@@ -466,13 +476,13 @@ static bool give_states(struct conflict_room *room)
 }
 
 struct piece_state {
+    struct conflict_pieces *pieces; /* those that are closed */
     struct conflict_piece open;
     bool is_open;
 };
 
 static enum cts_status count_between(struct conflict_worker *worker, size_t low, size_t high,
-                                     struct piece_state *state, struct conflict_pieces *pieces,
-                                     struct cts_error *error)
+                                     struct piece_state *state, struct cts_error *error)
 {
     struct conflict_room *const room = worker->room;
     enum cts_status status = CTS_OK;
@@ -487,13 +497,13 @@ static enum cts_status count_between(struct conflict_worker *worker, size_t low,
         const size_t middle = low + (high - low) / 2;
         room->is_full = false;
         if (middle == low) return cts_fail(error, CTS_UNSUPPORTED, "too many warps at one address");
-        status = count_between(worker, low, middle, state, pieces, error);
-        return status ? status : count_between(worker, middle, high, state, pieces, error);
+        status = count_between(worker, low, middle, state, error);
+        return status ? status : count_between(worker, middle, high, state, error);
     }
     for (size_t g = low; g < high; g++)
         if (room->several[g / 64] >> g % 64 & 1) fold(&room->states[room->first[g]]);
     add_odd_warps(room);
-    return collect(worker, &state->open, &state->is_open, pieces, error);
+    return collect(worker, &state->open, &state->is_open, state->pieces, error);
 }
 
 static enum cts_status make_room(struct conflict_worker *worker, struct cts_error *error)
@@ -534,9 +544,9 @@ enum cts_status cts_conflict_find(struct conflict_worker *worker, size_t index,
         any |= is_several;
     }
     if (!any) return CTS_OK;
-    struct piece_state state = {0};
+    struct piece_state state = {.pieces = pieces};
     room->is_counting = true;
-    status = count_between(worker, 0, count, &state, pieces, error);
+    status = count_between(worker, 0, count, &state, error);
     if (!status && state.is_open) status = put_piece(worker, pieces, &state.open, error);
     return status;
 }

@@ -171,7 +171,7 @@ bool cts_conflict_is_unfiltered(const struct cts_selection_filter *filter);
 /* The question of cts_selection_conflicts(), answered from the records. */
 CTS_MUST_CHECK enum cts_status cts_conflict_answer(struct cts_selection *selection,
                                                    const struct cts_selection_question *question,
-                                                   uint8_t space, size_t count,
+                                                   struct cts_selection_ranges ranges,
                                                    struct cts_selection_conflicts *conflicts,
                                                    struct cts_error *error);
 

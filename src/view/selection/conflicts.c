@@ -89,6 +89,13 @@ struct seam {
     size_t place; /* in lists[piece.kind]; SIZE_MAX: it is not */
 };
 
+/* What is put together from the windows and spans of a plan. */
+struct together {
+    struct list lists[CONFLICT_KINDS];
+    struct seam seam;
+    uint64_t total;
+};
+
 static bool goes_on(const struct seam *seam, const struct conflict_piece *next)
 {
     return seam->is_there && seam->piece.last + 1 == next->first && seam->piece.cta == next->cta &&
@@ -96,13 +103,14 @@ static bool goes_on(const struct seam *seam, const struct conflict_piece *next)
            seam->piece.writer_count == next->writer_count && next->cta == CTS_NONE;
 }
 
-static enum cts_status append(const struct conflict_plan *plan, struct conflict_pieces *pieces,
-                              struct list lists[CONFLICT_KINDS], struct seam *seam, uint64_t *total,
-                              struct cts_error *error)
+static enum cts_status append(struct together *together, const struct conflict_plan *plan,
+                              const struct conflict_pieces *pieces, struct cts_error *error)
 {
+    struct list *const lists = together->lists;
+    struct seam *const seam = &together->seam;
     if (!pieces->total) return CTS_OK;
     const bool is_continued = goes_on(seam, &pieces->first);
-    *total += pieces->total - is_continued;
+    together->total += pieces->total - is_continued;
     if (is_continued) {
         seam->piece.last = pieces->first.last;
         if (seam->place != SIZE_MAX)
@@ -128,16 +136,14 @@ static enum cts_status append(const struct conflict_plan *plan, struct conflict_
 }
 
 /* The pieces of each CTA of a span. */
-static enum cts_status append_span(const struct conflict_plan *plan,
-                                   const struct conflict_span *span,
-                                   struct list lists[CONFLICT_KINDS], uint64_t *total,
-                                   struct cts_error *error)
+static enum cts_status append_span(struct together *together, const struct conflict_plan *plan,
+                                   const struct conflict_span *span, struct cts_error *error)
 {
     const struct conflict_pieces *const pieces = &plan->pieces[span->window];
     const uint64_t copies = span->is_own ? 1 : (uint64_t)span->last - span->first + 1;
-    *total += copies * pieces->total;
+    together->total += copies * pieces->total;
     for (unsigned kind = 0; kind < CONFLICT_KINDS; kind++) {
-        struct list *const list = &lists[kind];
+        struct list *const list = &together->lists[kind];
         const size_t count = pieces->kinds[kind].count;
         for (uint64_t c = 0; count && c < copies && list->count < plan->limit; c++)
             for (size_t i = 0; i < count && list->count < plan->limit; i++) {
@@ -154,13 +160,14 @@ static enum cts_status put_together(const struct conflict_plan *plan,
                                     struct cts_selection_conflicts *conflicts,
                                     struct cts_error *error)
 {
-    struct list lists[CONFLICT_KINDS] = {0};
-    struct seam seam = {0};
+    struct together together = {0};
+    const struct list *const lists = together.lists;
     enum cts_status status = CTS_OK;
     for (size_t w = 0; plan->view == VIEW_GLOBAL && w < plan->window_count && !status; w++)
-        status = append(plan, &plan->pieces[w], lists, &seam, &conflicts->total, error);
+        status = append(&together, plan, &plan->pieces[w], error);
     for (size_t s = 0; s < plan->span_count && !status; s++)
-        status = append_span(plan, &plan->spans[s], lists, &conflicts->total, error);
+        status = append_span(&together, plan, &plan->spans[s], error);
+    conflicts->total = together.total;
     size_t count = lists[0].count + lists[1].count + lists[2].count;
     if (count > plan->limit) count = plan->limit;
     conflicts->items = cts_array_zeroed(count, sizeof *conflicts->items, error);
@@ -386,16 +393,19 @@ static enum cts_status find(struct conflict_plan *plan, struct cts_selection_con
 }
 
 enum cts_status cts_conflict_answer(struct cts_selection *selection,
-                                    const struct cts_selection_question *question, uint8_t space,
-                                    size_t count, struct cts_selection_conflicts *conflicts,
+                                    const struct cts_selection_question *question,
+                                    struct cts_selection_ranges ranges,
+                                    struct cts_selection_conflicts *conflicts,
                                     struct cts_error *error)
 {
     struct scan scan;
     *conflicts = (struct cts_selection_conflicts){0};
     enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
-    struct conflict_plan plan = {
-        .scan = &scan, .view = view_space(space), .clip_last = UINT64_MAX, .limit = count};
+    struct conflict_plan plan = {.scan = &scan,
+                                 .view = view_space(ranges.space),
+                                 .clip_last = UINT64_MAX,
+                                 .limit = ranges.count};
     const bool is_clipped =
         scan.filter.range_space && view_space(scan.filter.range_space) == plan.view;
     if (is_clipped) {

@@ -73,9 +73,9 @@ static inline void add_to_cell(const struct density_warps *all, struct counter *
 }
 
 static void add_record(const struct density_warps *all, struct counter *counter,
-                       const struct block *block, const struct block_shape *shape, size_t i,
-                       const struct toucher *who)
+                       const struct block *block, size_t i, const struct toucher *who)
 {
+    const struct block_shape *const shape = block_shape_of(block, i);
     const struct density_grid *const grid = all->grid;
     if (shape->pattern == CTS_PATTERN_LIST &&
         !block_list_touches(block, shape, i, grid->first, grid->last))
@@ -124,7 +124,7 @@ void cts_density_warps_add(struct density_warps *all, unsigned thread, const str
                 .place = (uint64_t)(split == UINT32_MAX ? cta : split) * view->warp_end + warp,
                 .key = (uint64_t)cta << 16 | warp,
             };
-            add_record(all, counter, block, shape, i, &who);
+            add_record(all, counter, block, i, &who);
         }
     }
 }

@@ -36,9 +36,10 @@ static struct density_grid grid_of(const struct cts_selection_window *window)
 }
 
 static enum cts_status add_up(const struct density_grid *grid, struct counter *counters,
-                              unsigned threads, const struct density_warps *warps,
-                              struct cts_selection_density *density, struct cts_error *error)
+                              unsigned threads, struct cts_selection_density *density,
+                              struct cts_error *error)
 {
+    const struct density_warps *const warps = counters[0].warps;
     const size_t count = grid->cell_count;
     density->cell_bytes = UINT64_C(1) << grid->cell_shift;
     density->cell_count = count;
@@ -82,7 +83,7 @@ enum cts_status cts_selection_density(struct cts_selection *selection,
     scan.wants = wants;
     scan.wants_state = &grid;
     if (!status) status = cts_selection_scan_run(&scan, error);
-    if (!status) status = add_up(&grid, counters, threads, warps, density, error);
+    if (!status) status = add_up(&grid, counters, threads, density, error);
     for (unsigned t = 0; t < threads && counters; t++)
         cts_density_lanes_release(&counters[t].lanes);
     free(counters);

@@ -405,9 +405,10 @@ static enum cts_status answer(struct rows *rows, size_t count, struct cts_select
 
 enum cts_status cts_selection_groups(struct cts_selection *selection,
                                      const struct cts_selection_question *question,
-                                     enum cts_selection_grouping by, size_t count,
+                                     struct cts_selection_ranking ranking,
                                      struct cts_selection_groups *groups, struct cts_error *error)
 {
+    const enum cts_selection_grouping by = ranking.by;
     struct scan scan;
     *groups = (struct cts_selection_groups){0};
     enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
@@ -430,7 +431,7 @@ enum cts_status cts_selection_groups(struct cts_selection *selection,
         memcpy(sum->items + sum->count, more->items, more->count * sizeof *more->items);
         sum->count += more->count;
     }
-    if (!status) status = answer(&states[0].rows, count, groups, error);
+    if (!status) status = answer(&states[0].rows, ranking.count, groups, error);
     for (unsigned t = 0; t < threads && states; t++) {
         free(states[t].rows.items);
         free(states[t].shapes.items);

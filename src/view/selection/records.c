@@ -105,16 +105,19 @@ static enum cts_status fill_page(void *state, const struct scan_block *it, struc
 
 /* ---- values ---- */
 
-/* The values of the page's records [first, end), all of one chunk, which is read again: they are
- * too many to be kept. */
-static enum cts_status add_values(struct scan *scan, size_t chunk, size_t first, size_t end,
+/* The values of the page's records of a chunk, from *next on, which is then the first one after it.
+ * The chunk is read again: values are too many to be kept. */
+static enum cts_status add_values(struct scan *scan, size_t chunk, size_t *next,
                                   struct cts_selection_records *records, struct cts_error *error)
 {
+    const uint64_t end_index = scan->view->first_index[chunk + 1];
     const struct cts_access_source *const source = scan->selection->source;
     struct cts_acc_batch batch = {0};
     const enum cts_status status = cts_walk_read_chunk(source, NULL, scan->view->cta_count,
                                                        &scan->view->chunks[chunk], &batch, error);
-    for (size_t r = first; r < end && !status; r++) {
+    for (size_t r = *next; r < records->count && records->items[r].index < end_index && !status;
+         r++) {
+        *next = r + 1;
         struct cts_selection_record *const record = &records->items[r];
         const size_t i = (size_t)(record->index - scan->view->first_index[chunk]);
         if (i >= batch.record_count || batch.value_start[i] == UINT32_MAX) continue;
@@ -150,12 +153,7 @@ static enum cts_status find_values(struct scan *scan, struct cts_selection_recor
     enum cts_status status = CTS_OK;
     for (size_t r = 0, chunk = 0; r < records->count && !status;) {
         while (records->items[r].index >= scan->view->first_index[chunk + 1]) chunk++;
-        size_t end = r;
-        while (end < records->count &&
-               records->items[end].index < scan->view->first_index[chunk + 1])
-            end++;
-        status = add_values(scan, chunk, r, end, records, error);
-        r = end;
+        status = add_values(scan, chunk, &r, records, error);
     }
     return status;
 }
@@ -169,10 +167,12 @@ void cts_selection_records_release(struct cts_selection_records *records)
     *records = (struct cts_selection_records){0};
 }
 
-static enum cts_status take_page(struct scan *scan, const uint64_t *counts, uint64_t from,
-                                 size_t count, struct cts_selection_records *records,
-                                 struct cts_error *error)
+static enum cts_status take_page(struct scan *scan, const uint64_t *counts,
+                                 struct cts_selection_page wanted,
+                                 struct cts_selection_records *records, struct cts_error *error)
 {
+    uint64_t from = wanted.from;
+    size_t count = wanted.count;
     for (size_t k = 0; k < scan->view->chunk_count; k++) records->total += counts[k];
     if (from >= records->total)
         count = 0;
@@ -195,8 +195,9 @@ static enum cts_status take_page(struct scan *scan, const uint64_t *counts, uint
 }
 
 enum cts_status cts_selection_records(struct cts_selection *selection,
-                                      const struct cts_selection_question *question, uint64_t from,
-                                      size_t count, struct cts_selection_records *records,
+                                      const struct cts_selection_question *question,
+                                      struct cts_selection_page page,
+                                      struct cts_selection_records *records,
                                       struct cts_error *error)
 {
     struct scan scan;
@@ -205,7 +206,7 @@ enum cts_status cts_selection_records(struct cts_selection *selection,
     enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     status = count_passing(&scan, &counts, error);
-    if (!status) status = take_page(&scan, counts, from, count, records, error);
+    if (!status) status = take_page(&scan, counts, page, records, error);
     free(counts);
     cts_selection_scan_end(&scan);
     if (status) cts_selection_records_release(records);

@@ -214,13 +214,12 @@ struct passes {
     size_t count, capacity;
 };
 
-static enum cts_status visit(const struct scan *scan, size_t chunk, struct block_builder *builder,
-                             struct passes *passes, scan_visit *function, void *state,
+static enum cts_status visit(const struct scan *scan, size_t chunk,
+                             const struct scan_visitor *visitor, struct passes *passes,
                              struct cts_error *error)
 {
     struct block *block;
-    enum cts_status status =
-        cts_block_take(scan->selection, scan->view, chunk, builder, &block, error);
+    enum cts_status status = cts_block_take(scan->view, chunk, visitor->builder, &block, error);
     if (status || !block) return status;
     status = CTS_ARRAY_RESERVE(passes, block->shape_count + 1, error);
     bool any = false;
@@ -235,8 +234,8 @@ static enum cts_status visit(const struct scan *scan, size_t chunk, struct block
         .first_index = scan->view->first_index[chunk],
         .passes = passes->items,
     };
-    if (!status && any) status = function(state, &it, error);
-    cts_block_give_back(scan->selection, scan->view, chunk, block);
+    if (!status && any) status = visitor->visit(visitor->state, &it, error);
+    cts_block_give_back(scan->view, chunk, block);
     return status;
 }
 
@@ -303,7 +302,8 @@ static enum cts_status work(void *state, unsigned thread, size_t chunk, struct c
         return CTS_OK;
     if (is_given_up(scan->question)) return cts_fail(error, CTS_IO, "the request was cancelled");
     if (scan->add && is_decided(scan, chunk)) return add_cells(scan, chunk, own, error);
-    return visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, own, error);
+    const struct scan_visitor visitor = {&worker->builder, scan->visit, own};
+    return visit(scan, chunk, &visitor, &worker->passes, error);
 }
 
 enum cts_status cts_selection_scan_run(struct scan *scan, struct cts_error *error)
@@ -319,11 +319,10 @@ enum cts_status cts_selection_scan_run(struct scan *scan, struct cts_error *erro
 }
 
 enum cts_status cts_selection_scan_with(const struct scan *scan, size_t chunk,
-                                        struct block_builder *builder, scan_visit *function,
-                                        void *state, struct cts_error *error)
+                                        const struct scan_visitor *visitor, struct cts_error *error)
 {
     struct passes passes = {0};
-    const enum cts_status status = visit(scan, chunk, builder, &passes, function, state, error);
+    const enum cts_status status = visit(scan, chunk, visitor, &passes, error);
     free(passes.items);
     return status;
 }
@@ -333,8 +332,8 @@ enum cts_status cts_selection_scan_one(const struct scan *scan, size_t chunk, vo
 {
     struct worker *const worker = cts_array_zeroed(1, sizeof *worker, error);
     if (!worker) return CTS_MEMORY;
-    const enum cts_status status =
-        visit(scan, chunk, &worker->builder, &worker->passes, scan->visit, state, error);
+    const struct scan_visitor visitor = {&worker->builder, scan->visit, state};
+    const enum cts_status status = visit(scan, chunk, &visitor, &worker->passes, error);
     worker_release(scan, worker);
     free(worker);
     return status;

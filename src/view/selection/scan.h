@@ -71,12 +71,16 @@ void cts_selection_scan_end(struct scan *scan);
 CTS_MUST_CHECK enum cts_status cts_selection_scan_one(const struct scan *scan, size_t chunk,
                                                       void *state, struct cts_error *error);
 
-/* The same with the caller's builder and function, and without regard to what scan->wants says. */
-typedef enum cts_status scan_visit(void *state, const struct scan_block *block,
-                                   struct cts_error *error);
+/* What makes a block if it is not kept, and who then sees it. */
+struct scan_visitor {
+    struct block_builder *builder;
+    enum cts_status (*visit)(void *state, const struct scan_block *block, struct cts_error *error);
+    void *state;
+};
+
+/* The same with the caller's visitor, and without regard to what scan->wants says. */
 CTS_MUST_CHECK enum cts_status cts_selection_scan_with(const struct scan *scan, size_t chunk,
-                                                       struct block_builder *builder,
-                                                       scan_visit *visit, void *state,
+                                                       const struct scan_visitor *visitor,
                                                        struct cts_error *error);
 
 /* Whether a chunk may hold records that pass, by its summary. */

@@ -126,9 +126,13 @@ struct cts_selection_records {
     uint8_t *values;      /* value_bytes for each of 32 lanes of each record that has_values */
 };
 /* Records `from` to `from + count - 1` of those that pass. */
+struct cts_selection_page {
+    uint64_t from;
+    size_t count;
+};
 CTS_MUST_CHECK enum cts_status cts_selection_records(struct cts_selection *selection,
                                                      const struct cts_selection_question *question,
-                                                     uint64_t from, size_t count,
+                                                     struct cts_selection_page page,
                                                      struct cts_selection_records *records,
                                                      struct cts_error *error);
 void cts_selection_records_release(struct cts_selection_records *records);
@@ -174,9 +178,14 @@ struct cts_selection_groups {
     struct cts_selection_group *items; /* most accesses first, equal ones by key */
     size_t count;
 };
+/* The first `count` groups. */
+struct cts_selection_ranking {
+    enum cts_selection_grouping by;
+    size_t count;
+};
 CTS_MUST_CHECK enum cts_status cts_selection_groups(struct cts_selection *selection,
                                                     const struct cts_selection_question *question,
-                                                    enum cts_selection_grouping by, size_t count,
+                                                    struct cts_selection_ranking ranking,
                                                     struct cts_selection_groups *groups,
                                                     struct cts_error *error);
 void cts_selection_groups_release(struct cts_selection_groups *groups);
@@ -237,10 +246,14 @@ struct cts_selection_touches {
     size_t count;
 };
 /* The first `count` lanes that touch a byte of first..last. */
+struct cts_selection_bytes {
+    uint8_t space;
+    uint64_t first, last;
+    size_t count;
+};
 CTS_MUST_CHECK enum cts_status cts_selection_touching(struct cts_selection *selection,
                                                       const struct cts_selection_question *question,
-                                                      uint8_t space, uint64_t first, uint64_t last,
-                                                      size_t count,
+                                                      const struct cts_selection_bytes *bytes,
                                                       struct cts_selection_touches *touches,
                                                       struct cts_error *error);
 void cts_selection_touches_release(struct cts_selection_touches *touches);
@@ -266,11 +279,17 @@ struct cts_selection_conflicts {
     size_t count;
 };
 enum { CTS_SELECTION_TOUCHES_PER_CONFLICT = 64 };
+/* The first `count` ranges of a space. */
+struct cts_selection_ranges {
+    uint8_t space;
+    size_t count;
+};
 /* Without a filter, or with one that only names the same space, the answer about the launch asked
  * about last is kept (of up to 1,000). */
 CTS_MUST_CHECK enum cts_status
 cts_selection_conflicts(struct cts_selection *selection,
-                        const struct cts_selection_question *question, uint8_t space, size_t count,
+                        const struct cts_selection_question *question,
+                        struct cts_selection_ranges ranges,
                         struct cts_selection_conflicts *conflicts, struct cts_error *error);
 void cts_selection_conflicts_release(struct cts_selection_conflicts *conflicts);
 

@@ -130,10 +130,10 @@ static void note_damage(struct cts_selection *selection, const struct cts_error 
     pthread_mutex_unlock(&selection->lock);
 }
 
-enum cts_status cts_block_take(struct cts_selection *selection, struct view *view, size_t k,
-                               struct block_builder *builder, struct block **out,
-                               struct cts_error *error)
+enum cts_status cts_block_take(struct view *view, size_t k, struct block_builder *builder,
+                               struct block **out, struct cts_error *error)
 {
+    struct cts_selection *const selection = view->selection;
     *out = NULL;
     if (view->summaries[k].is_damaged) return CTS_OK;
     pthread_mutex_lock(&selection->lock);
@@ -153,9 +153,9 @@ enum cts_status cts_block_take(struct cts_selection *selection, struct view *vie
     return CTS_OK;
 }
 
-void cts_block_give_back(struct cts_selection *selection, struct view *view, size_t k,
-                         struct block *block)
+void cts_block_give_back(struct view *view, size_t k, struct block *block)
 {
+    struct cts_selection *const selection = view->selection;
     if (!block) return;
     pthread_mutex_lock(&selection->lock);
     const bool is_kept = view->blocks[k] == block;
@@ -193,10 +193,10 @@ static enum cts_status note_pages(struct pages *pages, uint64_t first, uint64_t 
 }
 
 /* The pages that a record's lanes touch; those of its hull when they are few. */
-static enum cts_status add_pages(struct pages *pages, const struct block *block,
-                                 const struct block_shape *shape, size_t i,
+static enum cts_status add_pages(struct pages *pages, const struct block *block, size_t i,
                                  const struct block_hull *hull, struct cts_error *error)
 {
+    const struct block_shape *const shape = block_shape_of(block, i);
     if (hull->first <= hull->last && hull->last - hull->first < UINT64_C(1) << PAGE_BITS)
         return note_pages(pages, hull->first, hull->last, error);
     uint64_t addresses[CTS_WARP_LANES];
@@ -272,7 +272,7 @@ static enum cts_status summarise(struct cts_selection *selection, const struct b
         const struct block_shape *const shape = &block->shapes[block->shape[i]];
         if (!shape->width_bytes || shape->view != VIEW_GLOBAL) continue;
         const struct block_hull hull = block_hull(block, shape, i);
-        status = add_pages(&pages, block, shape, i, &hull, error);
+        status = add_pages(&pages, block, i, &hull, error);
     }
     if (!status) status = keep_pages(summary, &pages.map, error);
     if (!status) add_tally(selection, summary, block);
@@ -312,7 +312,7 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
     struct cts_selection *const selection = loader->selection;
     struct view *const view = loader->view;
     struct block *block;
-    enum cts_status status = cts_block_take(selection, view, k, builder, &block, error);
+    enum cts_status status = cts_block_take(view, k, builder, &block, error);
     if (status == CTS_MEMORY) return status;
     if (status) {
         cts_context(error, "launch %u", view->launch);
@@ -324,7 +324,7 @@ static enum cts_status load_chunk(struct loader *loader, size_t k, struct block_
     }
     status = summarise(selection, block, &view->summaries[k], error);
     if (!status) status = add_runs(loader, block, error);
-    cts_block_give_back(selection, view, k, block);
+    cts_block_give_back(view, k, block);
     return status;
 }
 
@@ -439,6 +439,7 @@ static enum cts_status make_view(struct cts_selection *selection, uint32_t launc
     struct view *const view = cts_array_zeroed(1, sizeof *view, error);
     if (!view) return CTS_MEMORY;
     pthread_mutex_init(&view->loading, NULL);
+    view->selection = selection;
     view->launch = row->launch;
     view->row = row;
     const uint64_t threads = (uint64_t)row->block[0] * row->block[1] * row->block[2];

@@ -32,6 +32,7 @@ struct cta_run {
 
 /* A launch that has been looked at. */
 struct view {
+    struct cts_selection *selection; /* whose it is */
     uint32_t launch;
     const struct cts_launch *row;
     uint64_t cta_count; /* of its grid */
@@ -95,11 +96,10 @@ CTS_MUST_CHECK enum cts_status cts_view_of(struct cts_selection *selection,
 
 /* Block `k` of a view, kept or built for the caller, who gives it back. NULL in *block: the chunk
  * is damaged. One builder per thread. */
-CTS_MUST_CHECK enum cts_status cts_block_take(struct cts_selection *selection, struct view *view,
-                                              size_t k, struct block_builder *builder,
-                                              struct block **block, struct cts_error *error);
-void cts_block_give_back(struct cts_selection *selection, struct view *view, size_t k,
-                         struct block *block);
+CTS_MUST_CHECK enum cts_status cts_block_take(struct view *view, size_t k,
+                                              struct block_builder *builder, struct block **block,
+                                              struct cts_error *error);
+void cts_block_give_back(struct view *view, size_t k, struct block *block);
 
 /* Lanes of a warp that exist. */
 static inline unsigned view_live_lanes(const struct view *view, uint32_t warp)

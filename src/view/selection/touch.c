@@ -18,42 +18,45 @@ struct target {
     } found;
 };
 
-/* The touching lanes of record i, as bits among the active ones. */
-static uint32_t lanes_of(const struct target *target, const struct block *block, size_t i,
-                         uint64_t addresses[CTS_WARP_LANES])
+/* The addresses of a record's active lanes; those lanes that touch, as bits among them. */
+struct touching {
+    uint64_t addresses[CTS_WARP_LANES];
+    uint32_t lanes; /* 0: the addresses may not be set */
+};
+
+static void find_lanes(const struct target *target, const struct block *block, size_t i,
+                       struct touching *touching)
 {
-    const struct block_shape *const shape = &block->shapes[block->shape[i]];
-    uint32_t lanes = 0;
+    const struct block_shape *const shape = block_shape_of(block, i);
+    uint64_t *const addresses = touching->addresses;
+    touching->lanes = 0;
     if (shape->view != target->view || shape->first > target->last || shape->last < target->first)
-        return 0;
+        return;
     if (shape->pattern == CTS_PATTERN_LIST &&
         !block_list_touches(block, shape, i, target->first, target->last))
-        return 0;
+        return;
     const struct block_hull hull = block_hull(block, shape, i);
-    if (hull.first <= hull.last && (hull.first > target->last || hull.last < target->first))
-        return 0;
+    if (hull.first <= hull.last && (hull.first > target->last || hull.last < target->first)) return;
     block_addresses(block, shape, i, addresses);
     for (unsigned k = 0; k < shape->lanes; k++) {
         const uint64_t end = addresses[k] + shape->width_bytes - 1u;
         const bool touches =
             addresses[k] <= target->last && (end >= target->first || end < addresses[k]);
-        lanes |= (uint32_t)touches << k;
+        touching->lanes |= (uint32_t)touches << k;
     }
-    return lanes;
 }
 
-/* The lanes of record i, as far as there is room. */
-static enum cts_status keep(struct target *target, const struct scan_block *it, size_t i,
-                            struct cts_selection_touch touch, uint32_t lanes,
-                            const uint64_t addresses[CTS_WARP_LANES], struct cts_error *error)
+/* The lanes of a record, as far as there is room; `touch`: what they have in common. */
+static enum cts_status keep(struct target *target, const struct block_shape *shape,
+                            const struct touching *touching, struct cts_selection_touch touch,
+                            struct cts_error *error)
 {
-    const struct block_shape *const shape = &it->block->shapes[it->block->shape[i]];
     uint32_t mask = shape->mask;
     for (unsigned k = 0; k < shape->lanes; k++, mask &= mask - 1) {
-        if (!(lanes >> k & 1)) continue;
+        if (!(touching->lanes >> k & 1)) continue;
         if (target->found.count == target->room) return CTS_OK;
         if (CTS_ARRAY_RESERVE(&target->found, target->found.count + 1, error)) return CTS_MEMORY;
-        touch.address = addresses[k];
+        touch.address = touching->addresses[k];
         touch.lane = (uint8_t)__builtin_ctz(mask);
         target->found.items[target->found.count++] = touch;
     }
@@ -65,20 +68,21 @@ static enum cts_status find_in_block(void *state, const struct scan_block *it,
 {
     struct target *const target = state;
     const struct block *const block = it->block;
-    uint64_t addresses[CTS_WARP_LANES];
+    struct touching touching;
     enum cts_status status = CTS_OK;
     SCAN_SEGMENTS(it, segment)
     {
         SCAN_RECORDS(it, segment, i)
         {
-            const uint32_t lanes = lanes_of(target, block, i, addresses);
-            if (!lanes) continue;
-            target->total += (unsigned)__builtin_popcount(lanes);
+            const struct block_shape *const shape = block_shape_of(block, i);
+            find_lanes(target, block, i, &touching);
+            if (!touching.lanes) continue;
+            target->total += (unsigned)__builtin_popcount(touching.lanes);
             const struct cts_selection_touch touch = {.index = it->first_index + i,
                                                       .cta = block->segments[segment].cta,
-                                                      .site = block->shapes[block->shape[i]].site,
+                                                      .site = shape->site,
                                                       .warp = block->warp[i]};
-            status = keep(target, it, i, touch, lanes, addresses, error);
+            status = keep(target, shape, &touching, touch, error);
             if (status) return status;
         }
     }
@@ -119,27 +123,30 @@ static enum cts_status join(const struct target *targets, unsigned threads, size
 }
 
 enum cts_status cts_selection_touching(struct cts_selection *selection,
-                                       const struct cts_selection_question *question, uint8_t space,
-                                       uint64_t first, uint64_t last, size_t count,
+                                       const struct cts_selection_question *question,
+                                       const struct cts_selection_bytes *bytes,
                                        struct cts_selection_touches *touches,
                                        struct cts_error *error)
 {
     struct scan scan;
     *touches = (struct cts_selection_touches){0};
-    if (first > last) return cts_fail(error, CTS_USAGE, "the range of bytes ends before it starts");
+    if (bytes->first > bytes->last)
+        return cts_fail(error, CTS_USAGE, "the range of bytes ends before it starts");
     enum cts_status status = cts_selection_scan_begin(&scan, selection, question, error);
     if (status) return status;
     struct target *const targets = cts_array_zeroed(scan.threads, sizeof *targets, error);
     for (unsigned t = 0; t < scan.threads && targets; t++)
-        targets[t] =
-            (struct target){.view = view_space(space), .first = first, .last = last, .room = count};
+        targets[t] = (struct target){.view = view_space(bytes->space),
+                                     .first = bytes->first,
+                                     .last = bytes->last,
+                                     .room = bytes->count};
     scan.states = targets;
     scan.state_bytes = sizeof *targets;
     scan.visit = find_in_block;
     scan.wants = wants;
     scan.wants_state = targets;
     status = targets ? cts_selection_scan_run(&scan, error) : CTS_MEMORY;
-    if (!status) status = join(targets, scan.threads, count, touches, error);
+    if (!status) status = join(targets, scan.threads, bytes->count, touches, error);
     for (unsigned t = 0; t < scan.threads && targets; t++) free(targets[t].found.items);
     free(targets);
     cts_selection_scan_end(&scan);
