@@ -81,7 +81,13 @@ static void put_record(struct sink *sink, uint32_t site, enum cts_space space, u
 {
     const struct cts_zip_row row = {.site = site, .warp = warp, .space = (uint8_t)space};
     if (sink->pass == PASS_RECORD) {
-        cts_stream_add(sink->stream, site, space, warp, UINT32_MAX, lanes[0], 0, NULL);
+        cts_stream_add(sink->stream, &(struct cts_stream_row){.site = site,
+                                                              .space = space,
+                                                              .warp = warp,
+                                                              .mask = UINT32_MAX,
+                                                              .addresses = lanes[0],
+                                                              .value_words = 0,
+                                                              .values = NULL});
     } else if (sink->pass == PASS_ZIP) {
         sink->stream->zip->one(&sink->stream->segment, &row, UINT32_MAX, lanes[0]);
         if (cts_segment_is_full(&sink->stream->segment)) sink->stream->segment.record_count = 0;

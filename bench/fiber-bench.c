@@ -58,19 +58,12 @@ void cts_stream_flush(struct cts_stream *stream)
     (void)stream;
 }
 
-void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
-                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
-                    const uint64_t *values)
+void cts_stream_add(struct cts_stream *stream, const struct cts_stream_row *row)
 {
     (void)stream;
-    (void)site;
-    (void)space;
-    (void)warp;
-    (void)value_words;
-    (void)values;
     counts.records++;
-    counts.accesses += (uint64_t)__builtin_popcount(mask);
-    __asm__ volatile("" ::"r"(addresses) : "memory");
+    counts.accesses += (uint64_t)__builtin_popcount(row->mask);
+    __asm__ volatile("" ::"r"(row->addresses) : "memory");
 }
 
 void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch)

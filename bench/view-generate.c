@@ -40,7 +40,13 @@ static void add_warp(struct cts_stream *stream, uint32_t cta, uint16_t warp)
                               : site == 4 ? 4 * (in_cta * 2 % BLOCK)
                                           : places[site].base + 4 * (thread + lane);
         }
-        cts_stream_add(stream, site, places[site].space, warp, UINT32_MAX, addresses, 0, NULL);
+        cts_stream_add(stream, &(struct cts_stream_row){.site = site,
+                                                        .space = places[site].space,
+                                                        .warp = warp,
+                                                        .mask = UINT32_MAX,
+                                                        .addresses = addresses,
+                                                        .value_words = 0,
+                                                        .values = NULL});
     }
 }
 

@@ -30,7 +30,14 @@ struct workload {
 
 static inline void add(const struct warp *w, uint32_t site, uint32_t mask, uint64_t addresses[WARP])
 {
-    if (mask) cts_stream_add(w->stream, site, CTS_SPACE_GLOBAL, w->warp, mask, addresses, 0, NULL);
+    if (mask)
+        cts_stream_add(w->stream, &(struct cts_stream_row){.site = site,
+                                                           .space = CTS_SPACE_GLOBAL,
+                                                           .warp = w->warp,
+                                                           .mask = mask,
+                                                           .addresses = addresses,
+                                                           .value_words = 0,
+                                                           .values = NULL});
 }
 
 /* Every thread its own element. */

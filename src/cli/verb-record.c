@@ -285,12 +285,15 @@ static enum cts_status prepare_run(const struct cts_arguments *arguments, const 
     if (!command) return cts_fail(error, CTS_MEMORY, "out of memory");
     if (asked) {
         snprintf(path, sizeof path, "%s", asked);
-        status = cts_catalogue_prepare_and_hold(path, session, command, replace, held, error);
+        status = cts_catalogue_prepare_and_hold(
+            path, &(struct cts_run_start){session, command, replace}, held, error);
     } else {
-        status = cts_catalogue_prepare_and_hold(path, session, command, replace, held, error);
+        status = cts_catalogue_prepare_and_hold(
+            path, &(struct cts_run_start){session, command, replace}, held, error);
         for (int n = 2; status == CTS_USAGE && n < NUMBERS_MAX; n++) {
             snprintf(path, sizeof path, "ctascope-run-%d", n);
-            status = cts_catalogue_prepare_and_hold(path, session, command, replace, held, error);
+            status = cts_catalogue_prepare_and_hold(
+                path, &(struct cts_run_start){session, command, replace}, held, error);
         }
     }
     free(command);

@@ -136,8 +136,8 @@ static enum cts_status make_room(const struct cts_processes *processes, const si
     return status;
 }
 
-enum cts_status cts_processes_all_gather(const struct cts_processes *processes, const void *mine,
-                                         size_t size, void **all, size_t **offsets,
+enum cts_status cts_processes_all_gather(const struct cts_processes *processes,
+                                         struct cts_sent_block block, void **all, size_t **offsets,
                                          struct cts_error *error)
 {
     const unsigned count = count_of(processes);
@@ -146,14 +146,14 @@ enum cts_status cts_processes_all_gather(const struct cts_processes *processes, 
     enum cts_status status = CTS_OK;
     if (!words || !sizes) status = cts_fail(error, CTS_MEMORY, "no memory for %u sizes", count);
     if (cts_processes_agree(processes, &status, error)) {
-        words[is_alone(processes) ? 0 : processes->rank] = size;
+        words[is_alone(processes) ? 0 : processes->rank] = block.size_bytes;
         cts_processes_reduce_u64(processes, words, count, CTS_REDUCE_SUM);
         for (unsigned i = 0; i < count; i++) sizes[i] = (size_t)words[i];
         status = make_room(processes, sizes, all, offsets, error);
         if (!status && !is_alone(processes))
-            processes->operations->all_gather(processes->state, mine, *all, sizes);
-        else if (!status && size)
-            memcpy(*all, mine, size);
+            processes->operations->all_gather(processes->state, block.bytes, *all, sizes);
+        else if (!status && block.size_bytes)
+            memcpy(*all, block.bytes, block.size_bytes);
     }
     free(words);
     free(sizes);
@@ -171,8 +171,8 @@ static void share_sizes(const struct cts_processes *processes, const size_t *sen
     for (unsigned i = 0; i < count; i++) receive_sizes[i] = (size_t)table[(size_t)i * count + rank];
 }
 
-enum cts_status cts_processes_all_to_all(const struct cts_processes *processes, const void *send,
-                                         const size_t *send_sizes, void **received,
+enum cts_status cts_processes_all_to_all(const struct cts_processes *processes,
+                                         struct cts_sent_blocks blocks, void **received,
                                          size_t **offsets, struct cts_error *error)
 {
     const unsigned count = count_of(processes);
@@ -182,13 +182,13 @@ enum cts_status cts_processes_all_to_all(const struct cts_processes *processes, 
     if (!table || !receive_sizes)
         status = cts_fail(error, CTS_MEMORY, "no memory for the sizes of %u processes", count);
     if (cts_processes_agree(processes, &status, error)) {
-        share_sizes(processes, send_sizes, table, receive_sizes);
+        share_sizes(processes, blocks.sizes, table, receive_sizes);
         status = make_room(processes, receive_sizes, received, offsets, error);
         if (!status && !is_alone(processes))
-            processes->operations->all_to_all(processes->state, send, send_sizes, *received,
-                                              receive_sizes);
-        else if (!status && send_sizes[0])
-            memcpy(*received, send, send_sizes[0]);
+            processes->operations->all_to_all(processes->state, blocks.bytes, blocks.sizes,
+                                              *received, receive_sizes);
+        else if (!status && blocks.sizes[0])
+            memcpy(*received, blocks.bytes, blocks.sizes[0]);
     }
     free(table);
     free(receive_sizes);

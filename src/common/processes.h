@@ -52,15 +52,27 @@ void cts_processes_reduce_u64(const struct cts_processes *processes, uint64_t *v
                               enum cts_reduction reduction);
 void cts_processes_broadcast(const struct cts_processes *processes, void *data, size_t size,
                              unsigned root);
+/* What this process gives. */
+struct cts_sent_block {
+    const void *bytes;
+    size_t size_bytes;
+};
+
 /* A new block that holds every process's, in rank order; offsets[count + 1]. The caller frees both.
  */
 CTS_MUST_CHECK enum cts_status cts_processes_all_gather(const struct cts_processes *processes,
-                                                        const void *mine, size_t size, void **all,
+                                                        struct cts_sent_block block, void **all,
                                                         size_t **offsets, struct cts_error *error);
+/* What this process gives to each: blocks one after the other, and the size of each. */
+struct cts_sent_blocks {
+    const void *bytes;
+    const size_t *sizes;
+};
+
 /* send_sizes[i] bytes to process i, packed; a new block of what came, by sender; offsets[count +
  * 1]. The caller frees both. */
 CTS_MUST_CHECK enum cts_status cts_processes_all_to_all(const struct cts_processes *processes,
-                                                        const void *send, const size_t *send_sizes,
+                                                        struct cts_sent_blocks blocks,
                                                         void **received, size_t **offsets,
                                                         struct cts_error *error);
 /* True when all of them are CTS_OK; else false on every process, each keeping its own error or

@@ -170,18 +170,23 @@ static void lay_out(const struct cts_text_table *table, struct layout *layout)
     layout->line_count = line + 1;
 }
 
+struct cell {
+    const char *text;
+    unsigned column;
+};
+
 /* A cell whose end is the end of its line may be wider than the table: then it is wrapped. */
 static size_t print_cell(const struct cts_text_table *table, const struct layout *layout,
-                         FILE *file, const char *text, unsigned column, size_t at)
+                         FILE *file, struct cell cell, size_t at)
 {
-    const size_t columns = cts_utf8_columns(text), width = layout->widths[column];
-    const bool is_last =
-        column + 1 == table->column_count || layout->lines[column + 1] > layout->lines[column];
+    const size_t columns = cts_utf8_columns(cell.text), width = layout->widths[cell.column];
+    const bool is_last = cell.column + 1 == table->column_count ||
+                         layout->lines[cell.column + 1] > layout->lines[cell.column];
     const int padding = columns < width ? (int)(width - columns) : 0;
-    if (table->aligns[column] == CTS_RIGHT) {
-        fprintf(file, "%*s%s", padding, "", text);
+    if (table->aligns[cell.column] == CTS_RIGHT) {
+        fprintf(file, "%*s%s", padding, "", cell.text);
     } else {
-        cts_print_wrapped(file, text, at, at, table->width);
+        cts_print_wrapped(file, cell.text, at, at, table->width);
         if (!is_last) fprintf(file, "%*s", padding, "");
     }
     if (!is_last) fprintf(file, "%*s", GAP_COLUMNS, "");
@@ -204,7 +209,8 @@ static void print_row(const struct cts_text_table *table, const struct layout *l
         }
         fprintf(file, "%*s", (int)at, "");
         if (is_title && table->title_start) cts_terminal_control(file, table->title_start);
-        for (; from < to; from++) at = print_cell(table, layout, file, cells[from], from, at);
+        for (; from < to; from++)
+            at = print_cell(table, layout, file, (struct cell){cells[from], from}, at);
         if (is_title && table->title_end) cts_terminal_control(file, table->title_end);
         fputc('\n', file);
     }

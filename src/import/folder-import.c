@@ -347,8 +347,13 @@ static enum cts_status take_record(void *state, const struct cts_folder_record *
         lane_count++;
     }
     import->wide_values += record->value_words && !keep;
-    cts_stream_add(import->stream, site, space_of(request), record->warp, record->mask, addresses,
-                   keep ? words : 0, keep ? values : NULL);
+    cts_stream_add(import->stream, &(struct cts_stream_row){.site = site,
+                                                            .space = space_of(request),
+                                                            .warp = record->warp,
+                                                            .mask = record->mask,
+                                                            .addresses = addresses,
+                                                            .value_words = keep ? words : 0,
+                                                            .values = keep ? values : NULL});
     return CTS_OK;
 }
 

@@ -109,8 +109,13 @@ static void write_cta(struct packer *p, const struct slot *slot)
     for (uint32_t i = slot->first; i != NONE; i = p->blocks[i].next) {
         const struct block *const block = &p->blocks[i];
         const uint32_t mask = UINT32_MAX >> (CTS_WARP_LANES - block->count);
-        cts_stream_add(p->stream, block->site, CTS_SPACE_GLOBAL, 0, mask, block->addresses, 0,
-                       NULL);
+        cts_stream_add(p->stream, &(struct cts_stream_row){.site = block->site,
+                                                           .space = CTS_SPACE_GLOBAL,
+                                                           .warp = 0,
+                                                           .mask = mask,
+                                                           .addresses = block->addresses,
+                                                           .value_words = 0,
+                                                           .values = NULL});
     }
     cts_stream_end_cta(p->stream);
 }

@@ -102,8 +102,9 @@ struct pass {
 static bool put(struct pass *pass, unsigned metric, uint64_t time_ns, uint64_t value)
 {
     if (pass->status) return false;
-    pass->status = cts_timeline_write_metric(pass->all->writer, pass->location, time_ns, metric,
-                                             (double)value, pass->error);
+    pass->status = cts_timeline_write_metric(
+        pass->all->writer, pass->location,
+        (struct cts_metric_value){time_ns, metric, (double)value}, pass->error);
     pass->metric_count++;
     return !pass->status;
 }

@@ -360,19 +360,15 @@ static enum cts_status add_instance(struct cts_acc_builder *b, uint32_t index, u
     return CTS_OK;
 }
 
-static enum cts_status add_definition(struct cts_acc_builder *b, uint32_t cta,
-                                      const struct cts_acc_segment *segment, uint64_t hash,
-                                      uint32_t slot, struct cts_error *error)
+static void add_first_instance(struct cts_acc_builder *b, uint32_t template_index, uint32_t cta,
+                               const struct cts_acc_segment *segment)
 {
     const struct cts_acc_instance instance = {
-        .template_index = b->template_count, .step = cta - b->previous_cta, .repeat = 1};
-    const enum cts_status status = define_template(b, segment, hash, slot, error);
-    if (status) return status;
+        .template_index = template_index, .step = cta - b->previous_cta, .repeat = 1};
     end_run(b);
     (void)!cts_buffer_append(&b->instances, &instance, sizeof instance, NULL);
     b->instance_count++;
     cover_instance(b, segment->shapes, segment->bases, segment->offsets, segment->record_count);
-    return CTS_OK;
 }
 
 enum cts_status cts_acc_builder_add(struct cts_acc_builder *b, uint32_t cta,
@@ -393,7 +389,8 @@ enum cts_status cts_acc_builder_add(struct cts_acc_builder *b, uint32_t cta,
         status = add_instance(b, index, cta, segment, error);
     } else {
         index = b->template_count;
-        status = add_definition(b, cta, segment, hash, slot, error);
+        status = define_template(b, segment, hash, slot, error);
+        if (!status) add_first_instance(b, index, cta, segment);
     }
     if (status) return status;
     (void)!cts_buffer_append(&b->values, segment->values, segment->value_count * sizeof(uint64_t),

@@ -453,21 +453,26 @@ const char *cts_acc_file_path(const struct cts_acc_reader *reader, uint32_t file
     return path ? path : "memory";
 }
 
-/* Reads and checks the chunk's header, which must say what the index said. */
-static enum cts_status read_whole_chunk(const struct acc_file *file,
-                                        const struct cts_acc_chunk *chunk,
-                                        struct cts_acc_chunk_header *header,
-                                        struct cts_acc_batch *batch, uint8_t **stored,
-                                        struct cts_error *error)
+/* Where the stored bytes of a chunk go. */
+static enum cts_status make_room(const struct cts_acc_chunk *chunk, struct cts_acc_batch *batch,
+                                 uint8_t **stored, struct cts_error *error)
 {
     if (chunk->size_bytes < CTS_ACC_CHUNK_HEADER_BYTES ||
         chunk->size_bytes > (uint64_t)CTS_ACC_STORED_MAX_BYTES + CTS_ACC_CHUNK_HEADER_BYTES)
         return cts_fail(error, CTS_LIMIT, "size of %llu bytes",
                         (unsigned long long)chunk->size_bytes);
     *stored = cts_acc_batch_stored(batch, chunk->size_bytes);
-    if (!*stored) return cts_fail(error, CTS_MEMORY, "no memory");
-    enum cts_status status = read_at(file, chunk->offset_bytes, *stored, chunk->size_bytes, error);
-    if (!status) status = cts_acc_get_chunk_header(*stored, header, error);
+    return *stored ? CTS_OK : cts_fail(error, CTS_MEMORY, "no memory");
+}
+
+/* Reads the chunk, and checks its header, which must say what the index said. */
+static enum cts_status read_whole_chunk(const struct acc_file *file,
+                                        const struct cts_acc_chunk *chunk, uint8_t *stored,
+                                        struct cts_acc_chunk_header *header,
+                                        struct cts_error *error)
+{
+    enum cts_status status = read_at(file, chunk->offset_bytes, stored, chunk->size_bytes, error);
+    if (!status) status = cts_acc_get_chunk_header(stored, header, error);
     if (status) return status;
     struct cts_acc_chunk found = cts_acc_chunk_of(header, chunk->offset_bytes);
     uint8_t entries[2][CTS_ACC_ENTRY_BYTES];
@@ -488,7 +493,8 @@ enum cts_status cts_acc_read(const struct cts_acc_reader *reader, const struct c
     struct cts_acc_chunk_header header;
     uint8_t *stored = NULL;
     batch->record_count = batch->offset_count = batch->value_count = batch->barrier_count = 0;
-    enum cts_status status = read_whole_chunk(file, chunk, &header, batch, &stored, error);
+    enum cts_status status = make_room(chunk, batch, &stored, error);
+    if (!status) status = read_whole_chunk(file, chunk, stored, &header, error);
     if (!status) status = cts_acc_decode_chunk(&header, stored, batch, error);
     if (status)
         cts_context(error, "cannot read '%s': chunk at byte %llu",

@@ -69,20 +69,25 @@ static enum cts_status check_launch(const struct cts_launch *launch, struct cts_
     return status ? status : check_extents(launch->block, "block", CTA_THREADS_MAX, error);
 }
 
+/* One side of a copy: rows of its width, `pitch` apart, in planes `slice` apart. */
+struct copy_side {
+    const char *column;
+    uint64_t address, pitch, slice;
+};
+
 /* One side of a copy: rows of width bytes, `pitch` apart, in planes `slice` apart. */
-static enum cts_status check_copy_side(const struct cts_copy *copy, const char *column,
-                                       uint64_t address, uint64_t pitch, uint64_t slice,
+static enum cts_status check_copy_side(const struct cts_copy *copy, const struct copy_side *side,
                                        struct cts_error *error)
 {
     if (!copy->width_bytes || !copy->height || !copy->depth) return CTS_OK;
     uint64_t rows, planes, span;
-    if (!__builtin_mul_overflow(copy->height - 1, pitch, &rows) &&
-        !__builtin_mul_overflow(copy->depth - 1, slice, &planes) &&
+    if (!__builtin_mul_overflow(copy->height - 1, side->pitch, &rows) &&
+        !__builtin_mul_overflow(copy->depth - 1, side->slice, &planes) &&
         !__builtin_add_overflow(rows, planes, &span) &&
-        !__builtin_add_overflow(span, copy->width_bytes, &span) && extent_fits(address, span))
+        !__builtin_add_overflow(span, copy->width_bytes, &span) && extent_fits(side->address, span))
         return CTS_OK;
     return cts_fail(error, CTS_FORMAT, "column '%s': the copy extends past the address space",
-                    column);
+                    side->column);
 }
 
 static enum cts_status check_copy(const struct cts_copy *copy, struct cts_error *error)
@@ -95,10 +100,18 @@ static enum cts_status check_copy(const struct cts_copy *copy, struct cts_error 
                         (unsigned long long)copy->width_bytes, (unsigned long long)copy->height,
                         (unsigned long long)copy->depth, (unsigned long long)COPY_MAX_BYTES);
     const enum cts_status status =
-        check_copy_side(copy, "destination", copy->destination, copy->destination_pitch,
-                        copy->destination_slice, error);
+        check_copy_side(copy,
+                        &(struct copy_side){.column = "destination",
+                                            .address = copy->destination,
+                                            .pitch = copy->destination_pitch,
+                                            .slice = copy->destination_slice},
+                        error);
     if (status) return status;
-    return check_copy_side(copy, "source", copy->source, copy->source_pitch, copy->source_slice,
+    return check_copy_side(copy,
+                           &(struct copy_side){.column = "source",
+                                               .address = copy->source,
+                                               .pitch = copy->source_pitch,
+                                               .slice = copy->source_slice},
                            error);
 }
 

@@ -122,11 +122,12 @@ static enum cts_status make_run(const char *run_path, const char *session, const
 enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
                                       const char *command, bool replace, struct cts_error *error)
 {
-    return cts_catalogue_prepare_and_hold(run_path, session, command, replace, NULL, error);
+    return cts_catalogue_prepare_and_hold(
+        run_path, &(struct cts_run_start){session, command, replace}, NULL, error);
 }
 
-enum cts_status cts_catalogue_prepare_and_hold(const char *run_path, const char *session,
-                                               const char *command, bool replace, int *held,
+enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
+                                               const struct cts_run_start *start, int *held,
                                                struct cts_error *error)
 {
     const int lock = lock_parent(run_path);
@@ -136,7 +137,7 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path, const char 
     if (cts_directory_content(run_path) == CTS_CONTENT_DATABASE) {
         char theirs[TEXT_BYTES];
         const bool ours = is_run(run_path, theirs, sizeof theirs);
-        joined = ours && strcmp(theirs, session) == 0;
+        joined = ours && strcmp(theirs, start->session) == 0;
         if (!joined && ours) status = cts_run_check_free(run_path, error);
         if (status)
             joined = false; /* somebody else has it now */
@@ -144,14 +145,14 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path, const char 
             status = cts_fail(error, CTS_USAGE,
                               "'%s' is not empty and not a run: its run.db holds something else",
                               run_path);
-        else if (!joined && !replace)
+        else if (!joined && !start->replace)
             status =
                 cts_fail(error, CTS_USAGE, "'%s' is not empty: it already holds a run", run_path);
         else if (!joined)
             status = delete_run(run_path, error);
     }
-    if (!status && !joined) status = make_run(run_path, session, command, error);
-    if (!status && held) *held = cts_run_hold(run_path, session, command);
+    if (!status && !joined) status = make_run(run_path, start->session, start->command, error);
+    if (!status && held) *held = cts_run_hold(run_path, start->session, start->command);
     close(lock);
     return status;
 }

@@ -262,10 +262,16 @@ uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
 CTS_MUST_CHECK enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
                                                      const char *command, bool replace,
                                                      struct cts_error *error);
+/* What makes a run, and whether it may take the place of a finished one. */
+struct cts_run_start {
+    const char *session;
+    const char *command;
+    bool replace;
+};
+
 /* The same, and holds the run (run-lock.h) from the moment that it is prepared. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
-                                                              const char *session,
-                                                              const char *command, bool replace,
+                                                              const struct cts_run_start *start,
                                                               int *held, struct cts_error *error);
 /* Writes into run.db what processes that have ended left in their journals and in the write-ahead
  * log, and closes their access files. `ends`: how some of them ended; `only_known`: leaves the

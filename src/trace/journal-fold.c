@@ -270,15 +270,22 @@ static sqlite3_int64 counted(_Atomic uint64_t *count)
     const uint64_t number = atomic_load(count);
     return number > INT64_MAX ? INT64_MAX : (sqlite3_int64)number;
 }
+/* A statement and what is bound to its parameters: numbers, then a text if there is one. */
+struct bound {
+    const char *sql;
+    const sqlite3_int64 *numbers;
+    int number_count;
+    const char *text;
+};
 
-static enum cts_status run_bound(struct fold *f, const char *sql, const sqlite3_int64 *numbers,
-                                 int number_count, const char *text, struct cts_error *error)
+static enum cts_status run_bound(struct fold *f, const struct bound *bound, struct cts_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    sqlite3_prepare_v2(f->db, sql, -1, &statement, NULL);
-    for (int i = 0; statement && i < number_count; i++)
-        sqlite3_bind_int64(statement, i + 1, numbers[i]);
-    if (statement && text) sqlite3_bind_text(statement, number_count + 1, text, -1, SQLITE_STATIC);
+    sqlite3_prepare_v2(f->db, bound->sql, -1, &statement, NULL);
+    for (int i = 0; statement && i < bound->number_count; i++)
+        sqlite3_bind_int64(statement, i + 1, bound->numbers[i]);
+    if (statement && bound->text)
+        sqlite3_bind_text(statement, bound->number_count + 1, bound->text, -1, SQLITE_STATIC);
     const enum cts_status status = step(f, statement, "endings", error);
     sqlite3_finalize(statement);
     return status;
@@ -323,20 +330,35 @@ static enum cts_status complete_rank(struct fold *f, const struct judgement *j,
                                      j->is_complete ? end_ns : 0};
     enum cts_status status = run_bound(
         f,
-        "INSERT OR IGNORE INTO ranks (rank, pid, start_ns, unix_start_ns, records, accesses, "
-        "dropped_records, dropped_accesses) VALUES (?1, ?2, ?3, 0, 0, 0, 0, 0)",
-        first, 3, NULL, error);
+        &(struct bound){.sql =
+                            "INSERT OR IGNORE INTO ranks (rank, pid, start_ns, unix_start_ns, "
+                            "records, accesses, "
+                            "dropped_records, dropped_accesses) VALUES (?1, ?2, ?3, 0, 0, 0, 0, 0)",
+                        .numbers = first,
+                        .number_count = 3,
+                        .text = NULL},
+        error);
     if (!status && atomic_load(&h->state) != CTS_JOURNAL_CLOSED)
-        status = run_bound(f,
-                           "UPDATE ranks SET records = ?2, accesses = ?3, dropped_records = ?4, "
-                           "dropped_accesses = ?5, end_ns = nullif(?6, 0), "
-                           "failure = coalesce(failure, ?7) WHERE rank = ?1",
-                           numbers, 6, *h->failure ? h->failure : NULL, error);
+        status = run_bound(
+            f,
+            &(struct bound){
+                .sql = "UPDATE ranks SET records = ?2, accesses = ?3, dropped_records = ?4, "
+                       "dropped_accesses = ?5, end_ns = nullif(?6, 0), "
+                       "failure = coalesce(failure, ?7) WHERE rank = ?1",
+                .numbers = numbers,
+                .number_count = 6,
+                .text = *h->failure ? h->failure : NULL},
+            error);
     else if (!status && !j->is_complete)
-        status = run_bound(f,
-                           "UPDATE ranks SET end_ns = NULL, failure = coalesce(failure, ?2) "
-                           "WHERE rank = ?1",
-                           first, 1, *h->failure ? h->failure : NULL, error);
+        status =
+            run_bound(f,
+                      &(struct bound){
+                          .sql = "UPDATE ranks SET end_ns = NULL, failure = coalesce(failure, ?2) "
+                                 "WHERE rank = ?1",
+                          .numbers = first,
+                          .number_count = 1,
+                          .text = *h->failure ? h->failure : NULL},
+                      error);
     return status;
 }
 
@@ -352,10 +374,15 @@ static enum cts_status write_files(struct fold *f, struct cts_error *error)
                                          counted(&file->records),
                                          counted(&file->accesses),
                                          counted(&file->size_bytes)};
-        status = run_bound(f,
-                           "INSERT OR REPLACE INTO access_files (rank, file, chunks, records, "
-                           "accesses, size_bytes) VALUES (?, ?, ?, ?, ?, ?)",
-                           numbers, 6, NULL, error);
+        status = run_bound(
+            f,
+            &(struct bound){.sql =
+                                "INSERT OR REPLACE INTO access_files (rank, file, chunks, records, "
+                                "accesses, size_bytes) VALUES (?, ?, ?, ?, ?, ?)",
+                            .numbers = numbers,
+                            .number_count = 6,
+                            .text = NULL},
+            error);
     }
     return status;
 }
@@ -372,11 +399,15 @@ static enum cts_status write_ending(struct fold *f, const struct cts_process_end
                                      complete, counted(&h->rows_lost)};
     enum cts_status status = complete_rank(f, &j, error);
     if (!status)
-        status = run_bound(f,
-                           "INSERT OR REPLACE INTO endings (rank, status, launches_asked, "
-                           "launches_complete, rows_lost, how) "
-                           "VALUES (?, nullif(?, -1), ?, ?, ?, ?)",
-                           numbers, 5, j.how, error);
+        status = run_bound(
+            f,
+            &(struct bound){.sql = "INSERT OR REPLACE INTO endings (rank, status, launches_asked, "
+                                   "launches_complete, rows_lost, how) "
+                                   "VALUES (?, nullif(?, -1), ?, ?, ?, ?)",
+                            .numbers = numbers,
+                            .number_count = 5,
+                            .text = j.how},
+            error);
     return status;
 }
 
@@ -386,8 +417,14 @@ static enum cts_status note_damage(struct fold *f, struct cts_error *error)
     const sqlite3_int64 rank = f->rank;
     snprintf(text, sizeof text, "'%s' is damaged at byte %llu: rows behind it are lost", f->path,
              (unsigned long long)f->at_bytes);
-    return run_bound(f, "INSERT INTO messages (rank, severity, text) VALUES (?1, 'error', ?2)",
-                     &rank, 1, text, error);
+    return run_bound(
+        f,
+        &(struct bound){.sql =
+                            "INSERT INTO messages (rank, severity, text) VALUES (?1, 'error', ?2)",
+                        .numbers = &rank,
+                        .number_count = 1,
+                        .text = text},
+        error);
 }
 
 /* ---- one journal ---- */
@@ -504,16 +541,25 @@ static enum cts_status note_stillborn(struct fold *f, const struct cts_fold *opt
     char timeline[4160];
     snprintf(timeline, sizeof timeline, "%s/timeline", f->directory);
     if (!options->remove || options->only_known || access(timeline, F_OK) == 0) return CTS_OK;
-    enum cts_status status = run_bound(
-        f,
-        "INSERT OR IGNORE INTO ranks (rank, pid, start_ns, unix_start_ns, records, accesses, "
-        "dropped_records, dropped_accesses) VALUES (?1, 0, 0, 0, 0, 0, 0, 0)",
-        &rank, 1, NULL, error);
+    enum cts_status status =
+        run_bound(f,
+                  &(struct bound){
+                      .sql = "INSERT OR IGNORE INTO ranks (rank, pid, start_ns, unix_start_ns, "
+                             "records, accesses, "
+                             "dropped_records, dropped_accesses) VALUES (?1, 0, 0, 0, 0, 0, 0, 0)",
+                      .numbers = &rank,
+                      .number_count = 1,
+                      .text = NULL},
+                  error);
     if (!status)
-        status = run_bound(f,
-                           "INSERT OR IGNORE INTO endings (rank, launches_asked, "
-                           "launches_complete, rows_lost, how) VALUES (?1, 0, 0, 0, ?2)",
-                           &rank, 1, "unknown", error);
+        status = run_bound(
+            f,
+            &(struct bound){.sql = "INSERT OR IGNORE INTO endings (rank, launches_asked, "
+                                   "launches_complete, rows_lost, how) VALUES (?1, 0, 0, 0, ?2)",
+                            .numbers = &rank,
+                            .number_count = 1,
+                            .text = "unknown"},
+            error);
     return status;
 }
 

@@ -95,32 +95,37 @@ static enum cts_status store_access_files(sqlite3_stmt *insert, const char *run_
     return status;
 }
 
-static enum cts_status store_folder(sqlite3_stmt *insert, const char *run_path, const char *below,
-                                    int depth, struct cts_error *error);
+/* A run, and the statement that stores a file of it. */
+struct sealing {
+    sqlite3_stmt *insert;
+    const char *run_path;
+};
 
-static enum cts_status store_entry(sqlite3_stmt *insert, const char *run_path, const char *below,
-                                   const char *entry, int depth, struct cts_error *error)
+static enum cts_status store_folder(const struct sealing *s, const char *below, int depth,
+                                    struct cts_error *error);
+
+static enum cts_status store_entry(const struct sealing *s, const char *below, const char *entry,
+                                   int depth, struct cts_error *error)
 {
     char name[PATH_MAX], path[PATH_MAX];
     struct stat info;
     if ((size_t)snprintf(name, sizeof name, "%s/%s", below, entry) >= sizeof name ||
-        (size_t)snprintf(path, sizeof path, "%s/%s", run_path, name) >= sizeof path ||
+        (size_t)snprintf(path, sizeof path, "%s/%s", s->run_path, name) >= sizeof path ||
         lstat(path, &info))
         return CTS_OK; /* none of ours */
-    if (S_ISDIR(info.st_mode) && depth < DEPTH_MAX)
-        return store_folder(insert, run_path, name, depth + 1, error);
+    if (S_ISDIR(info.st_mode) && depth < DEPTH_MAX) return store_folder(s, name, depth + 1, error);
     if (!S_ISREG(info.st_mode)) return CTS_OK;
     struct cts_run_file file = {.path = name};
     const enum cts_status status = checksum_file(path, &file.checksum, &file.size_bytes, error);
-    return status ? status : store_file(insert, &file, error);
+    return status ? status : store_file(s->insert, &file, error);
 }
 
 /* All files below a folder of the run; `below` is its path in the run. */
-static enum cts_status store_folder(sqlite3_stmt *insert, const char *run_path, const char *below,
-                                    int depth, struct cts_error *error)
+static enum cts_status store_folder(const struct sealing *s, const char *below, int depth,
+                                    struct cts_error *error)
 {
     char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", run_path, below);
+    snprintf(path, sizeof path, "%s/%s", s->run_path, below);
     struct dirent **entries = NULL;
     int count;
     do {
@@ -131,7 +136,7 @@ static enum cts_status store_folder(sqlite3_stmt *insert, const char *run_path, 
     enum cts_status status = CTS_OK;
     for (int i = 0; i < count; i++) {
         if (!status && entries[i]->d_name[0] != '.')
-            status = store_entry(insert, run_path, below, entries[i]->d_name, depth, error);
+            status = store_entry(s, below, entries[i]->d_name, depth, error);
         free(entries[i]);
     }
     free(entries);
@@ -147,7 +152,7 @@ static enum cts_status store_files(sqlite3 *db, const char *run_path, struct cts
                            -1, &insert, NULL))
         return cts_sql_fail(db, error, "cannot seal the run");
     enum cts_status status = store_access_files(insert, run_path, error);
-    if (!status) status = store_folder(insert, run_path, "timeline", 0, error);
+    if (!status) status = store_folder(&(struct sealing){insert, run_path}, "timeline", 0, error);
     sqlite3_finalize(insert);
     return status;
 }

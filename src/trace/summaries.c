@@ -104,15 +104,15 @@ enum cts_status cts_summaries_add(struct cts_summaries_writer *w, const struct c
     return step(w->db, w->add, error);
 }
 
-enum cts_status cts_summaries_add_block(struct cts_summaries_writer *w, uint32_t rank,
-                                        uint64_t block, uint32_t launch, uint32_t first_cta,
-                                        uint32_t last_cta, struct cts_error *error)
+enum cts_status cts_summaries_add_block(struct cts_summaries_writer *w,
+                                        const struct cts_summary_block *added,
+                                        struct cts_error *error)
 {
-    sqlite3_bind_int64(w->add_block, 1, rank);
-    sqlite3_bind_int64(w->add_block, 2, (sqlite3_int64)block);
-    sqlite3_bind_int64(w->add_block, 3, launch);
-    sqlite3_bind_int64(w->add_block, 4, first_cta);
-    sqlite3_bind_int64(w->add_block, 5, last_cta);
+    sqlite3_bind_int64(w->add_block, 1, added->rank);
+    sqlite3_bind_int64(w->add_block, 2, (sqlite3_int64)added->block);
+    sqlite3_bind_int64(w->add_block, 3, added->launch);
+    sqlite3_bind_int64(w->add_block, 4, added->first_cta);
+    sqlite3_bind_int64(w->add_block, 5, added->last_cta);
     return step(w->db, w->add_block, error);
 }
 

@@ -34,12 +34,18 @@ CTS_MUST_CHECK enum cts_status cts_summaries_create(const char *run_path,
 CTS_MUST_CHECK enum cts_status cts_summaries_add(struct cts_summaries_writer *writer,
                                                  const struct cts_summary_row *row,
                                                  struct cts_error *error);
+/* CTAs of a launch that touch a block of addresses. */
+struct cts_summary_block {
+    uint32_t rank;
+    uint64_t block;
+    uint32_t launch, first_cta, last_cta;
+};
+
 /* CTAs of `launch` that touch block `block` (address >> CTS_SUMMARY_BLOCK_BITS) lie in this range.
  */
 CTS_MUST_CHECK enum cts_status cts_summaries_add_block(struct cts_summaries_writer *writer,
-                                                       uint32_t rank, uint64_t block,
-                                                       uint32_t launch, uint32_t first_cta,
-                                                       uint32_t last_cta, struct cts_error *error);
+                                                       const struct cts_summary_block *added,
+                                                       struct cts_error *error);
 /* Ends, and frees the writer (NULL: nothing): with `keep` all is stored, else nothing has changed.
  */
 enum cts_status cts_summaries_close(struct cts_summaries_writer *writer, bool keep,

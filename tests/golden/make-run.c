@@ -249,7 +249,13 @@ static void add_record(struct cts_stream *stream, uint32_t site, enum cts_space 
     uint64_t addresses[CTS_WARP_LANES];
     for (unsigned l = 0; l < CTS_WARP_LANES; l++)
         addresses[l] = base + (uint64_t)(s0 * (l % row) + s1 * (l / row));
-    cts_stream_add(stream, ID(SITE) + site, space, 0, mask, addresses, 0, NULL);
+    cts_stream_add(stream, &(struct cts_stream_row){.site = ID(SITE) + site,
+                                                    .space = space,
+                                                    .warp = 0,
+                                                    .mask = mask,
+                                                    .addresses = addresses,
+                                                    .value_words = 0,
+                                                    .values = NULL});
 }
 
 static void record_copy_launch(struct cts_stream *stream, uint32_t launch)
@@ -270,7 +276,13 @@ static void record_sum_launch(struct cts_stream *stream)
     cts_stream_begin_cta(stream, ID(LAUNCH) + 1, 5);
     add_record(stream, 2, CTS_SPACE_SHARED, 0xffffffff, 0, 8, 64, 16);
     add_record(stream, 3, CTS_SPACE_GLOBAL, 0xffffffff, B, 0, 0, 32);
-    cts_stream_add(stream, ID(SITE), CTS_SPACE_GLOBAL, 0, 0x800000f1, scattered, 0, NULL);
+    cts_stream_add(stream, &(struct cts_stream_row){.site = ID(SITE),
+                                                    .space = CTS_SPACE_GLOBAL,
+                                                    .warp = 0,
+                                                    .mask = 0x800000f1,
+                                                    .addresses = scattered,
+                                                    .value_words = 0,
+                                                    .values = NULL});
     cts_stream_end_cta(stream);
     cts_stream_flush(stream);
 }
@@ -295,7 +307,13 @@ static void record_values(struct cts_collector *collector, struct cts_stream *st
     uint64_t addresses[CTS_WARP_LANES] = {[0] = A, [3] = A + 12};
     const uint64_t values[] = {0x3f800000, 0x40490fdb};
     cts_stream_begin_cta(stream, ID(LAUNCH), 0);
-    cts_stream_add(stream, ID(SITE), CTS_SPACE_GLOBAL, 0, 0x9, addresses, 1, values);
+    cts_stream_add(stream, &(struct cts_stream_row){.site = ID(SITE),
+                                                    .space = CTS_SPACE_GLOBAL,
+                                                    .warp = 0,
+                                                    .mask = 0x9,
+                                                    .addresses = addresses,
+                                                    .value_words = 1,
+                                                    .values = values});
     cts_stream_end_cta(stream);
     cts_stream_flush(stream);
     add_launch(w, 0, "all", 1, 2);

@@ -71,7 +71,8 @@ static void gathers(void)
     const size_t size = size_of(processes.rank, 0);
     unsigned char *const mine = malloc(size + 1);
     for (size_t i = 0; i < size; i++) mine[i] = byte_of(processes.rank, 0, i);
-    EXPECT(!cts_processes_all_gather(&processes, mine, size, &all, &offsets, &error));
+    EXPECT(!cts_processes_all_gather(&processes, (struct cts_sent_block){mine, size}, &all,
+                                     &offsets, &error));
     for (unsigned from = 0; from < processes.count; from++) {
         EXPECT(offsets[from + 1] - offsets[from] == size_of(from, 0));
         for (size_t i = 0; i < size_of(from, 0); i++)
@@ -92,7 +93,8 @@ static void exchanges(void)
     unsigned char *const send = malloc(total + 1), *at = send;
     for (unsigned to = 0; to < processes.count; to++)
         for (size_t i = 0; i < sizes[to]; i++) *at++ = byte_of(processes.rank, to, i);
-    EXPECT(!cts_processes_all_to_all(&processes, send, sizes, &received, &offsets, &error));
+    EXPECT(!cts_processes_all_to_all(&processes, (struct cts_sent_blocks){send, sizes}, &received,
+                                     &offsets, &error));
     for (unsigned from = 0; from < processes.count; from++) {
         EXPECT(offsets[from + 1] - offsets[from] == size_of(from, processes.rank));
         for (size_t i = 0; i < size_of(from, processes.rank); i++)

@@ -113,8 +113,13 @@ static inline void record_one(struct cts_stream *stream, struct expected_list *l
         values[i] = random_next(random) >> random_below(random, 64);
     record->first_value = expected_add_values(list, values, lanes * record->value_words);
     list->access_count += lanes;
-    cts_stream_add(stream, record->site, record->space, record->warp, record->mask,
-                   record->addresses, record->value_words, record->value_words ? values : NULL);
+    cts_stream_add(stream, &(struct cts_stream_row){.site = record->site,
+                                                    .space = record->space,
+                                                    .warp = record->warp,
+                                                    .mask = record->mask,
+                                                    .addresses = record->addresses,
+                                                    .value_words = record->value_words,
+                                                    .values = record->value_words ? values : NULL});
 }
 
 static inline void record_cta(struct cts_stream *stream, struct expected_list *list,

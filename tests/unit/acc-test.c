@@ -35,8 +35,13 @@ static void add_small_record(struct cts_stream *stream, struct expected_list *li
     uint64_t values[CTS_WARP_LANES];
     for (unsigned l = 0; l < CTS_WARP_LANES; l++) values[l] = 1000u * cta + l;
     if (r->value_words) r->first_value = expected_add_values(list, values, CTS_WARP_LANES);
-    cts_stream_add(stream, r->site, r->space, r->warp, r->mask, r->addresses, r->value_words,
-                   r->value_words ? values : NULL);
+    cts_stream_add(stream, &(struct cts_stream_row){.site = r->site,
+                                                    .space = r->space,
+                                                    .warp = r->warp,
+                                                    .mask = r->mask,
+                                                    .addresses = r->addresses,
+                                                    .value_words = r->value_words,
+                                                    .values = r->value_words ? values : NULL});
 }
 
 static void add_small_launch(struct cts_stream *stream, struct expected_list *list, uint32_t launch)
@@ -224,10 +229,34 @@ static void test_barriers_are_parted_from_accesses(void **state)
     }
     for (uint32_t cta = 0; cta < 100; cta++) {
         cts_stream_begin_cta(stream, 5, cta);
-        cts_stream_add(stream, 1, CTS_SPACE_GLOBAL, 0, UINT32_MAX, addresses, 0, NULL);
-        cts_stream_add(stream, 7, CTS_SPACE_BARRIER, 0, UINT32_MAX, all, 0, NULL);
-        cts_stream_add(stream, 2, CTS_SPACE_SHARED, 1, 3, addresses, 0, NULL);
-        cts_stream_add(stream, 8, CTS_SPACE_BARRIER, 1, UINT32_MAX, tiles, 0, NULL);
+        cts_stream_add(stream, &(struct cts_stream_row){.site = 1,
+                                                        .space = CTS_SPACE_GLOBAL,
+                                                        .warp = 0,
+                                                        .mask = UINT32_MAX,
+                                                        .addresses = addresses,
+                                                        .value_words = 0,
+                                                        .values = NULL});
+        cts_stream_add(stream, &(struct cts_stream_row){.site = 7,
+                                                        .space = CTS_SPACE_BARRIER,
+                                                        .warp = 0,
+                                                        .mask = UINT32_MAX,
+                                                        .addresses = all,
+                                                        .value_words = 0,
+                                                        .values = NULL});
+        cts_stream_add(stream, &(struct cts_stream_row){.site = 2,
+                                                        .space = CTS_SPACE_SHARED,
+                                                        .warp = 1,
+                                                        .mask = 3,
+                                                        .addresses = addresses,
+                                                        .value_words = 0,
+                                                        .values = NULL});
+        cts_stream_add(stream, &(struct cts_stream_row){.site = 8,
+                                                        .space = CTS_SPACE_BARRIER,
+                                                        .warp = 1,
+                                                        .mask = UINT32_MAX,
+                                                        .addresses = tiles,
+                                                        .value_words = 0,
+                                                        .values = NULL});
         cts_stream_end_cta(stream);
     }
     const struct cts_stream_counts counts = cts_stream_take_counts(stream);

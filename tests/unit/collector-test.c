@@ -143,7 +143,13 @@ static void check_pattern(const struct pattern_case *c, const struct cts_zip *zi
         r->addresses[l] =
             c->base + (uint64_t)(c->s0 * (l % w) + c->s1 * (l / w)) + (l == 5 ? c->odd : 0);
     }
-    cts_stream_add(one.recording.stream, 3, CTS_SPACE_GLOBAL, 2, c->mask, r->addresses, 0, NULL);
+    cts_stream_add(one.recording.stream, &(struct cts_stream_row){.site = 3,
+                                                                  .space = CTS_SPACE_GLOBAL,
+                                                                  .warp = 2,
+                                                                  .mask = c->mask,
+                                                                  .addresses = r->addresses,
+                                                                  .value_words = 0,
+                                                                  .values = NULL});
     one_row_read(&one);
     if (one.batch.record_count != c->record_count || one.batch.pattern[0] != c->pattern ||
         one.batch.row_lanes[0] != c->found_row_lanes)
@@ -281,8 +287,13 @@ static void test_values_of_one_bit(void **state)
             values[l] = (uint64_t)1 << bit;
         }
         expected_add_values(&list, values, CTS_WARP_LANES);
-        cts_stream_add(one.recording.stream, 1, CTS_SPACE_GLOBAL, 0, UINT32_MAX, r->addresses, 1,
-                       values);
+        cts_stream_add(one.recording.stream, &(struct cts_stream_row){.site = 1,
+                                                                      .space = CTS_SPACE_GLOBAL,
+                                                                      .warp = 0,
+                                                                      .mask = UINT32_MAX,
+                                                                      .addresses = r->addresses,
+                                                                      .value_words = 1,
+                                                                      .values = values});
         one_row_read(&one);
         assert_int_equal(compare_reader(one.reader, &list), 1);
         expected_release(&list);
@@ -364,7 +375,13 @@ static double bytes_per_access(void (*record)(struct cts_stream *stream))
 static void put_warp(struct cts_stream *stream, uint32_t site, uint32_t warp, uint32_t mask,
                      const uint64_t addresses[CTS_WARP_LANES])
 {
-    cts_stream_add(stream, site, CTS_SPACE_GLOBAL, (uint16_t)warp, mask, addresses, 0, NULL);
+    cts_stream_add(stream, &(struct cts_stream_row){.site = site,
+                                                    .space = CTS_SPACE_GLOBAL,
+                                                    .warp = (uint16_t)warp,
+                                                    .mask = mask,
+                                                    .addresses = addresses,
+                                                    .value_words = 0,
+                                                    .values = NULL});
 }
 
 static void record_vectoradd(struct cts_stream *stream)

@@ -100,7 +100,13 @@ static void touch(struct recording *r, uint32_t site, uint64_t address, int64_t 
     uint64_t addresses[CTS_WARP_LANES];
     for (unsigned i = 0; i < lanes; i++) addresses[i] = address + (uint64_t)(stride * (int)i);
     const uint32_t mask = lanes == 32 ? UINT32_MAX : (1u << lanes) - 1;
-    cts_stream_add(r->stream, r->site + site, CTS_SPACE_GLOBAL, 0, mask, addresses, 0, NULL);
+    cts_stream_add(r->stream, &(struct cts_stream_row){.site = r->site + site,
+                                                       .space = CTS_SPACE_GLOBAL,
+                                                       .warp = 0,
+                                                       .mask = mask,
+                                                       .addresses = addresses,
+                                                       .value_words = 0,
+                                                       .values = NULL});
 }
 
 static void copy(struct recording *r, const char *kind, uint64_t to, uint64_t from, uint64_t bytes)

@@ -83,13 +83,9 @@ void cts_stream_flush(struct cts_stream *stream)
     stream->flushed = stream->count;
 }
 
-void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
-                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
-                    const uint64_t *values)
+void cts_stream_add(struct cts_stream *stream, const struct cts_stream_row *row)
 {
-    (void)value_words;
-    (void)values;
-    if (!stream->inside || mask == 0) abort();
+    if (!stream->inside || row->mask == 0) abort();
     if (stream->count == stream->capacity) {
         stream->capacity = stream->capacity ? stream->capacity * 2 : 1024;
         stream->records = realloc(stream->records, stream->capacity * sizeof *stream->records);
@@ -98,14 +94,14 @@ void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space spa
     struct fake_record *const record = &stream->records[stream->count++];
     *record = (struct fake_record){.launch = stream->launch,
                                    .cta = stream->cta,
-                                   .site = site,
-                                   .mask = mask,
-                                   .warp = warp,
-                                   .space = (uint8_t)space};
+                                   .site = row->site,
+                                   .mask = row->mask,
+                                   .warp = row->warp,
+                                   .space = (uint8_t)row->space};
     for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)
-        if (mask >> lane & 1) record->addresses[lane] = addresses[lane];
+        if (row->mask >> lane & 1) record->addresses[lane] = row->addresses[lane];
     stream->counts.records++;
-    stream->counts.accesses += (uint64_t)__builtin_popcount(mask);
+    stream->counts.accesses += (uint64_t)__builtin_popcount(row->mask);
 }
 
 void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch)
@@ -119,8 +115,13 @@ void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *
                 row[lane] -= batch->shared_base;
         }
         if (mask)
-            cts_stream_add(stream, batch->sites[slot], batch->spaces[slot], batch->warp, mask, row,
-                           0, NULL);
+            cts_stream_add(stream, &(struct cts_stream_row){.site = batch->sites[slot],
+                                                            .space = batch->spaces[slot],
+                                                            .warp = batch->warp,
+                                                            .mask = mask,
+                                                            .addresses = row,
+                                                            .value_words = 0,
+                                                            .values = NULL});
         memset(row, 0, CTS_WARP_LANES * sizeof *row);
     }
 }

@@ -24,24 +24,23 @@ struct record {
 static struct record *records;
 static size_t record_count;
 
-void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
-                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
-                    const uint64_t *values)
+void cts_stream_add(struct cts_stream *stream, const struct cts_stream_row *row)
 {
+    const uint64_t *values = row->values;
     (void)stream;
-    assert_int_equal(warp, 3);
-    assert_int_not_equal(mask, 0);
+    assert_int_equal(row->warp, 3);
+    assert_int_not_equal(row->mask, 0);
     assert_true(record_count < RECORDS_MAX);
     struct record *const record = &records[record_count++];
-    record->site = site;
-    record->mask = mask;
-    record->space = (uint8_t)space;
+    record->site = row->site;
+    record->mask = row->mask;
+    record->space = (uint8_t)row->space;
     for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
-        if (!(mask >> lane & 1)) continue;
-        record->addresses[lane] = addresses[lane];
+        if (!(row->mask >> lane & 1)) continue;
+        record->addresses[lane] = row->addresses[lane];
         if (!values) continue;
         record->values[lane] = *values;
-        values += value_words;
+        values += row->value_words;
     }
 }
 

@@ -388,7 +388,10 @@ static void run_ring(uint32_t bin_count, uint32_t slots_log2, uint32_t consumer_
     struct cts_collector *const collector =
         fixture_collector(&fixture, (struct cts_collector_options){.values = true});
     make_ring(&ring, bin_count, slots_log2);
-    if (cts_ring_start(collector, consumer_count, false, &names, &consumers, &error) ||
+    if (cts_ring_start(
+            &(struct cts_ring_options){
+                .collector = collector, .count = consumer_count, .discard = false, .names = &names},
+            &consumers, &error) ||
         cts_ring_add_bins(consumers, &ring.bins, &error))
         fail_msg("%s", error.text);
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -468,7 +471,10 @@ static void test_repeated_records_fill_batches(void **state)
         send_repeated(&ring, 0, record, alike, distance);
         sent += alike;
     }
-    if (cts_ring_start(collector, 1, false, &names, &consumers, &error) ||
+    if (cts_ring_start(
+            &(struct cts_ring_options){
+                .collector = collector, .count = 1, .discard = false, .names = &names},
+            &consumers, &error) ||
         cts_ring_add_bins(consumers, &ring.bins, &error))
         fail_msg("%s", error.text);
     assert_true(cts_ring_drain(consumers, 60000));

@@ -624,9 +624,14 @@ static void test_metrics(void **unused)
     int count = 0;
     remove_tree(directory);
     assert_int_equal(cts_timeline_create(&options, &definitions, &writer, &error), CTS_OK);
-    assert_int_equal(cts_timeline_write_metric(writer, 0, 5, 0, 12.0, &error), CTS_OK);
-    assert_int_equal(cts_timeline_write_metric(writer, 0, 6, 1, 1.5, &error), CTS_OK);
-    assert_int_equal(cts_timeline_write_metric(writer, 0, 7, 2, 1.5, &error), CTS_USAGE);
+    assert_int_equal(
+        cts_timeline_write_metric(writer, 0, (struct cts_metric_value){5, 0, 12.0}, &error),
+        CTS_OK);
+    assert_int_equal(
+        cts_timeline_write_metric(writer, 0, (struct cts_metric_value){6, 1, 1.5}, &error), CTS_OK);
+    assert_int_equal(
+        cts_timeline_write_metric(writer, 0, (struct cts_metric_value){7, 2, 1.5}, &error),
+        CTS_USAGE);
     assert_int_equal(cts_timeline_finish(writer, &error), CTS_OK);
     open_archive(&timeline);
     assert_int_equal(timeline.locations[0].event_count, 2);

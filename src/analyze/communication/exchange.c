@@ -203,8 +203,8 @@ enum cts_status cts_comm_exchange(struct cts_comm_model *model, struct cts_error
         model->remotes = cts_array_zeroed(processes->count, sizeof *model->remotes, error);
     if (!model->remotes) status = CTS_MEMORY;
     if (cts_processes_agree(processes, &status, error))
-        status =
-            cts_processes_all_to_all(processes, mine, sizes, &model->remote_block, &offsets, error);
+        status = cts_processes_all_to_all(processes, (struct cts_sent_blocks){mine, sizes},
+                                          &model->remote_block, &offsets, error);
     free(mine);
     free(sizes);
     for (unsigned i = 0; !status && i < processes->count; i++)

@@ -19,7 +19,8 @@ static void *gather_list(const struct cts_comm_model *model, const void *items, 
 {
     void *all;
     size_t *offsets;
-    if (cts_processes_all_gather(model->options.processes, items, *count * item_bytes, &all,
+    if (cts_processes_all_gather(model->options.processes,
+                                 (struct cts_sent_block){items, *count * item_bytes}, &all,
                                  &offsets, error))
         return NULL;
     *count = offsets[process_count(model)] / item_bytes;

@@ -319,7 +319,8 @@ static enum cts_status send_regions(struct cts_comm_model *model, struct request
     void *received = NULL;
     size_t *offsets = NULL;
     if (cts_processes_agree(processes, &status, error))
-        status = cts_processes_all_to_all(processes, out.items, sizes, &received, &offsets, error);
+        status = cts_processes_all_to_all(processes, (struct cts_sent_blocks){out.items, sizes},
+                                          &received, &offsets, error);
     const struct cts_set_item *const items = received;
     const size_t count = status ? 0 : offsets[processes->count] / sizeof *items;
     for (size_t i = 0; !status && i < count; i++)
@@ -364,7 +365,8 @@ static enum cts_status gather_requests(struct cts_comm_model *model, struct requ
     size_t *offsets = NULL;
     void *received = NULL;
     enum cts_status status = cts_processes_all_gather(
-        processes, mine->items, mine->count * sizeof *mine->items, &received, &offsets, error);
+        processes, (struct cts_sent_block){mine->items, mine->count * sizeof *mine->items},
+        &received, &offsets, error);
     if (!status) {
         all.items = received;
         all.count = offsets[processes->count] / sizeof *all.items;

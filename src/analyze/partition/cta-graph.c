@@ -137,9 +137,11 @@ static enum cts_status gather_edges(struct cts_partition_model *model, struct ct
     struct cts_map_entry *const mine = cts_map_sorted(edges, error);
     void *all = NULL;
     size_t *offsets = NULL;
-    status = mine ? cts_processes_all_gather(model->processes, mine, edges->count * sizeof *mine,
-                                             &all, &offsets, error)
-                  : CTS_MEMORY;
+    status =
+        mine ? cts_processes_all_gather(model->processes,
+                                        (struct cts_sent_block){mine, edges->count * sizeof *mine},
+                                        &all, &offsets, error)
+             : CTS_MEMORY;
     cts_map_release(edges);
     const struct cts_map_entry *const entries = all;
     for (size_t i = 0; !status && i < offsets[model->process_count] / sizeof *entries; i++)

@@ -89,8 +89,9 @@ static enum cts_status carry(struct cts_partition_model *model, const struct cts
     void *all = mine.items;
     size_t *offsets = NULL, all_bytes = mine.count * sizeof *mine.items;
     if (model->process_count > 1) {
-        status = cts_processes_all_gather(model->processes, mine.items, all_bytes, &all, &offsets,
-                                          error);
+        status = cts_processes_all_gather(model->processes,
+                                          (struct cts_sent_block){mine.items, all_bytes}, &all,
+                                          &offsets, error);
         if (!status) all_bytes = offsets[model->process_count];
         free(mine.items);
     }

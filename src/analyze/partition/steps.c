@@ -105,8 +105,9 @@ static enum cts_status exchange(struct cts_partition_model *model, bool writes,
     void *received = NULL;
     size_t *offsets = NULL;
     if (cts_processes_agree(model->processes, &status, error))
-        status = cts_processes_all_to_all(model->processes, out.items, sizes, &received, &offsets,
-                                          error);
+        status =
+            cts_processes_all_to_all(model->processes, (struct cts_sent_blocks){out.items, sizes},
+                                     &received, &offsets, error);
     const struct cts_touch *const touches = received;
     const size_t count = offsets && !status ? offsets[model->process_count] / sizeof *touches : 0;
     for (size_t i = 0; !status && i < count; i++) {

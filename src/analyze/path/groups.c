@@ -114,8 +114,9 @@ static struct cts_path_member *gather(struct cts_path_graph *graph, size_t *coun
     }
     void *all = NULL;
     size_t *offsets = NULL;
-    if (cts_processes_all_gather(graph->processes, members, mine * sizeof *members, &all, &offsets,
-                                 error)) {
+    if (cts_processes_all_gather(graph->processes,
+                                 (struct cts_sent_block){members, mine * sizeof *members}, &all,
+                                 &offsets, error)) {
         free(members);
         return NULL;
     }

@@ -424,8 +424,9 @@ enum cts_status cts_path_devices(struct cts_path_graph *graph, struct cts_path *
     if (cts_processes_agree(graph->processes, &status, error)) {
         void *all = NULL;
         size_t *offsets = NULL;
-        status = cts_processes_all_gather(graph->processes, rows.items,
-                                          rows.count * sizeof *rows.items, &all, &offsets, error);
+        status = cts_processes_all_gather(
+            graph->processes, (struct cts_sent_block){rows.items, rows.count * sizeof *rows.items},
+            &all, &offsets, error);
         if (!status) {
             const unsigned total = graph->processes ? graph->processes->count : 1;
             status = merge(result, all, offsets[total] / sizeof *result->devices, error);

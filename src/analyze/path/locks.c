@@ -49,9 +49,9 @@ static enum cts_status gather(struct cts_path_graph *graph, struct holders *all,
     void *gathered = NULL;
     size_t *offsets = NULL;
     if (cts_processes_agree(graph->processes, &status, error))
-        status =
-            cts_processes_all_gather(graph->processes, mine.items, mine.count * sizeof *mine.items,
-                                     &gathered, &offsets, error);
+        status = cts_processes_all_gather(
+            graph->processes, (struct cts_sent_block){mine.items, mine.count * sizeof *mine.items},
+            &gathered, &offsets, error);
     if (!status) {
         all->items = gathered;
         all->count = offsets[graph->processes ? graph->processes->count : 1] / sizeof *all->items;

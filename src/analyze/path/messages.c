@@ -347,7 +347,8 @@ enum cts_status cts_path_match_messages(struct cts_path_graph *graph, struct cts
     struct wire_send *const sends = sizes ? pack_sends(graph, sizes, error) : NULL;
     enum cts_status status = sends ? CTS_OK : CTS_MEMORY;
     if (!status)
-        status = cts_processes_all_to_all(graph->processes, sends, sizes, &came, &offsets, error);
+        status = cts_processes_all_to_all(graph->processes, (struct cts_sent_blocks){sends, sizes},
+                                          &came, &offsets, error);
     free(sends);
     if (status) goto out;
     const size_t count = offsets[total] / sizeof(struct wire_send);
@@ -378,7 +379,8 @@ enum cts_status cts_path_match_messages(struct cts_path_graph *graph, struct cts
         status = CTS_MEMORY;
         goto out;
     }
-    status = cts_processes_all_to_all(graph->processes, packed, sizes, &came, &offsets, error);
+    status = cts_processes_all_to_all(graph->processes, (struct cts_sent_blocks){packed, sizes},
+                                      &came, &offsets, error);
     if (!status)
         status = settle_sends(graph, came, offsets[total] / sizeof(struct wire_match), error);
     drop_lists(graph);

@@ -210,8 +210,9 @@ static enum cts_status share_segments(struct cts_path_graph *graph, struct cts_p
     void *all = NULL;
     size_t *offsets = NULL;
     const enum cts_status status = cts_processes_all_gather(
-        graph->processes, result->segments, result->segment_count * sizeof *result->segments, &all,
-        &offsets, error);
+        graph->processes,
+        (struct cts_sent_block){result->segments, result->segment_count * sizeof *result->segments},
+        &all, &offsets, error);
     if (status) return status;
     free(result->segments);
     result->segments = all;

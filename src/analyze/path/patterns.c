@@ -79,9 +79,10 @@ static enum cts_status share_worst(struct cts_path_graph *graph, struct cts_path
     void *all = NULL;
     size_t *offsets = NULL;
     const size_t size = sizeof(struct cts_path_instance);
-    enum cts_status status =
-        cts_processes_all_gather(graph->processes, sums->worst[pattern],
-                                 sums->worst_count[pattern] * size, &all, &offsets, error);
+    enum cts_status status = cts_processes_all_gather(
+        graph->processes,
+        (struct cts_sent_block){sums->worst[pattern], sums->worst_count[pattern] * size}, &all,
+        &offsets, error);
     if (status) return status;
     const unsigned total = graph->processes ? graph->processes->count : 1;
     sums->worst_count[pattern] = 0;

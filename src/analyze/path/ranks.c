@@ -46,7 +46,8 @@ enum cts_status cts_path_share_stays(const struct cts_path_graph *graph,
     void *all = NULL;
     size_t *offsets = NULL;
     const enum cts_status status = cts_processes_all_gather(
-        graph->processes, stays, graph->region_count * sizeof *stays, &all, &offsets, error);
+        graph->processes, (struct cts_sent_block){stays, graph->region_count * sizeof *stays}, &all,
+        &offsets, error);
     if (status) return status;
     for (unsigned p = 0; p < graph->processes->count; p++) {
         const struct cts_path_stay *const others =

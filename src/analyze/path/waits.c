@@ -295,12 +295,14 @@ enum cts_status cts_path_share_waits(struct cts_path_graph *graph, struct cts_er
     void *all_waits = NULL, *all_edges = NULL;
     enum cts_status status = pack(graph, &waits, &wait_count, &edges, error);
     if (!status)
-        status = cts_processes_all_gather(graph->processes, waits, wait_count * sizeof *waits,
-                                          &all_waits, &wait_offsets, error);
+        status = cts_processes_all_gather(
+            graph->processes, (struct cts_sent_block){waits, wait_count * sizeof *waits},
+            &all_waits, &wait_offsets, error);
     if (!status)
-        status = cts_processes_all_gather(graph->processes, edges.items,
-                                          edges.count * sizeof *edges.items, &all_edges,
-                                          &edge_offsets, error);
+        status = cts_processes_all_gather(
+            graph->processes,
+            (struct cts_sent_block){edges.items, edges.count * sizeof *edges.items}, &all_edges,
+            &edge_offsets, error);
     const unsigned total = graph->processes->count;
     if (!status)
         status = unpack(graph, all_waits, wait_offsets[total] / sizeof *waits, all_edges, error);

@@ -143,9 +143,14 @@ static enum cts_status add_launch(struct store *store, unsigned threads, size_t 
     for (size_t i = 0; !status && i < store->blocks.capacity; i++) {
         if (!store->blocks.used[i]) continue;
         const uint64_t range = store->blocks.entries[i].value;
-        status = cts_summaries_add_block(store->writer, row->rank, store->blocks.entries[i].key,
-                                         row->launch, (uint32_t)((range >> 32) - 1),
-                                         (uint32_t)range, error);
+        status = cts_summaries_add_block(
+            store->writer,
+            &(struct cts_summary_block){.rank = row->rank,
+                                        .block = store->blocks.entries[i].key,
+                                        .launch = row->launch,
+                                        .first_cta = (uint32_t)((range >> 32) - 1),
+                                        .last_cta = (uint32_t)range},
+            error);
     }
     cts_map_release(&store->blocks);
     return status;

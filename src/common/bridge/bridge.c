@@ -110,22 +110,35 @@ static void all_gather(void *state, const void *mine, void *all, const size_t *s
     }
 }
 
+struct outgoing {
+    const char *bytes;
+    size_t left_bytes;
+    int to;
+};
+
+struct incoming {
+    char *bytes;
+    size_t left_bytes;
+    int from;
+};
+
 /* Sends one block and receives another at the same time, portion by portion. */
-static void exchange(const char *send, size_t send_size, int to, char *receive, size_t receive_size,
-                     int from)
+static void exchange(struct outgoing sent, struct incoming received)
 {
-    while (send_size || receive_size) {
-        const int out = (int)(send_size < PORTION_BYTES ? send_size : PORTION_BYTES);
-        const int in = (int)(receive_size < PORTION_BYTES ? receive_size : PORTION_BYTES);
+    while (sent.left_bytes || received.left_bytes) {
+        const int out = (int)(sent.left_bytes < PORTION_BYTES ? sent.left_bytes : PORTION_BYTES);
+        const int in =
+            (int)(received.left_bytes < PORTION_BYTES ? received.left_bytes : PORTION_BYTES);
         MPI_Request requests[2];
-        MPI_Irecv(receive, in, MPI_BYTE, in ? from : MPI_PROC_NULL, 0, MPI_COMM_WORLD,
-                  &requests[0]);
-        MPI_Isend(send, out, MPI_BYTE, out ? to : MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[1]);
+        MPI_Irecv(received.bytes, in, MPI_BYTE, in ? received.from : MPI_PROC_NULL, 0,
+                  MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(sent.bytes, out, MPI_BYTE, out ? sent.to : MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                  &requests[1]);
         wait_for(requests, 2);
-        send += out;
-        send_size -= (size_t)out;
-        receive += in;
-        receive_size -= (size_t)in;
+        sent.bytes += out;
+        sent.left_bytes -= (size_t)out;
+        received.bytes += in;
+        received.left_bytes -= (size_t)in;
     }
 }
 
@@ -148,8 +161,9 @@ static void all_to_all(void *state, const void *send, const size_t *send_sizes, 
          send_sizes[rank]);
     for (int step = 1; step < count; step++) {
         const int to = (rank + step) % count, from = (rank - step + count) % count;
-        exchange((const char *)send + sum(send_sizes, to), send_sizes[to], to,
-                 (char *)receive + sum(receive_sizes, from), receive_sizes[from], from);
+        exchange((struct outgoing){(const char *)send + sum(send_sizes, to), send_sizes[to], to},
+                 (struct incoming){(char *)receive + sum(receive_sizes, from), receive_sizes[from],
+                                   from});
     }
 }
 

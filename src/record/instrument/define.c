@@ -29,13 +29,21 @@ static void replace(LLVMValueRef instruction, LLVMValueRef value)
     LLVMReplaceAllUsesWith(instruction, value);
     LLVMInstructionEraseFromParent(instruction);
 }
+/* An intrinsic and the types that it is overloaded for. */
+struct intrinsic {
+    const char *name;
+    LLVMTypeRef *types;
+    size_t type_count;
+};
 
-static LLVMValueRef call_intrinsic(const struct cts_ir *ir, const char *name, LLVMTypeRef *types,
-                                   size_t type_count, LLVMValueRef *arguments, unsigned count)
+static LLVMValueRef call_intrinsic(const struct cts_ir *ir, const struct intrinsic *intrinsic,
+                                   LLVMValueRef *arguments, unsigned count)
 {
-    const unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(ir->module, id, types, type_count);
-    LLVMTypeRef type = LLVMIntrinsicGetType(ir->context, id, types, type_count);
+    const unsigned id = LLVMLookupIntrinsicID(intrinsic->name, strlen(intrinsic->name));
+    LLVMValueRef function =
+        LLVMGetIntrinsicDeclaration(ir->module, id, intrinsic->types, intrinsic->type_count);
+    LLVMTypeRef type =
+        LLVMIntrinsicGetType(ir->context, id, intrinsic->types, intrinsic->type_count);
     return LLVMBuildCall2(ir->builder, type, function, arguments, count, "");
 }
 
@@ -82,8 +90,8 @@ static void define_conversion(const struct cts_ir *ir, LLVMValueRef conversion)
     LLVMTypeRef to = width < 32 ? ir->i32 : type;
     const char *const name =
         LLVMGetInstructionOpcode(conversion) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
-    LLVMValueRef result =
-        call_intrinsic(ir, name, (LLVMTypeRef[]){to, from}, 2, &value, 1); /* of NaN: 0 */
+    LLVMValueRef result = call_intrinsic(
+        ir, &(struct intrinsic){name, (LLVMTypeRef[]){to, from}, 2}, &value, 1); /* of NaN: 0 */
     if (to == ir->i64 || from == ir->f64) {
         LLVMValueRef is_nan = LLVMBuildFCmp(ir->builder, LLVMRealUNO, value, value, "");
         LLVMValueRef top = LLVMConstInt(to, 1ull << (width_of(to) - 1), 0);

@@ -200,10 +200,15 @@ void cts_find_ptx_accesses(LLVMValueRef call, struct cts_memory_accesses *access
 
 /* ---- barriers and fences ---- */
 
+struct asm_call {
+    LLVMValueRef call;
+    const char *constraints;
+};
+
 /* Operand `which` of a statement: an input of the asm, or a constant in *constant. False: neither.
  */
-static bool read_operand(const struct statement *statement, unsigned which, LLVMValueRef call,
-                         const char *constraints, LLVMValueRef *value, uint64_t *constant)
+static bool read_operand(const struct statement *statement, unsigned which,
+                         struct asm_call assembly, LLVMValueRef *value, uint64_t *constant)
 {
     const char *at = statement->operands;
     char *end;
@@ -221,7 +226,7 @@ static bool read_operand(const struct statement *statement, unsigned which, LLVM
     if (*at++ != '$') return false;
     at += *at == '{';
     if (!isdigit((unsigned char)*at)) return false;
-    *value = operand_value(call, constraints, (int)strtol(at, &end, 10));
+    *value = operand_value(assembly.call, assembly.constraints, (int)strtol(at, &end, 10));
     return *value != NULL;
 }
 
@@ -244,17 +249,21 @@ static void find_barrier(const struct statement *statement, LLVMValueRef call,
         event.operation = waits ? CTS_BARRIER_CLUSTER_WAIT : CTS_BARRIER_CLUSTER_ARRIVE;
     } else if (has_part(statement, "warp")) {
         event.operation = CTS_BARRIER_WARP_SYNC;
-        if (!read_operand(statement, 0, call, constraints, &event.value, &constant)) return;
+        if (!read_operand(statement, 0, (struct asm_call){call, constraints}, &event.value,
+                          &constant))
+            return;
         event.constant = constant;
     } else {
         const bool reduces = has_part(statement, "red"); /* result, number{, threads}, predicate */
         const unsigned first = reduces, numbers = reduces ? (count > 2 ? count - 2 : 0) : count;
         if (has_part(statement, "arrive")) event.operation = CTS_BARRIER_CTA_ARRIVE;
-        if (numbers && !read_operand(statement, first, call, constraints, &event.value, &constant))
+        if (numbers && !read_operand(statement, first, (struct asm_call){call, constraints},
+                                     &event.value, &constant))
             return;
         event.constant += constant;
         if (numbers > 1) {
-            if (!read_operand(statement, first + 1, call, constraints, &event.count, &constant))
+            if (!read_operand(statement, first + 1, (struct asm_call){call, constraints},
+                              &event.count, &constant))
                 return;
             event.constant += constant << 8;
         }
@@ -293,7 +302,8 @@ static void find_event(char *text, LLVMValueRef call, const char *constraints, v
     } else if (!strcmp(name, "mbarrier") && has_part(&statement, "arrive")) {
         event.operation = CTS_BARRIER_MBARRIER_ARRIVE;
         const unsigned address = statement.operands[strspn(statement.operands, " \t")] != '[';
-        if (read_operand(&statement, address, call, constraints, &event.value, &constant))
+        if (read_operand(&statement, address, (struct asm_call){call, constraints}, &event.value,
+                         &constant))
             cts_add_event(events, event);
     } else if (!strcmp(name, "cp") && has_part(&statement, "commit_group")) {
         event.operation = CTS_BARRIER_ASYNC_COMMIT;
@@ -301,7 +311,9 @@ static void find_event(char *text, LLVMValueRef call, const char *constraints, v
     } else if (!strcmp(name, "cp") && has_part(&statement, "wait_group") &&
                !has_part(&statement, "bulk")) {
         event.operation = CTS_BARRIER_ASYNC_WAIT;
-        if (!read_operand(&statement, 0, call, constraints, &event.value, &constant)) return;
+        if (!read_operand(&statement, 0, (struct asm_call){call, constraints}, &event.value,
+                          &constant))
+            return;
         event.constant += constant;
         cts_add_event(events, event);
     } else if (!strcmp(name, "cp") && has_part(&statement, "wait_all")) {

@@ -249,19 +249,24 @@ static char *element_type_name(const struct cts_memory_access *access,
     }
     return access->type ? cts_type_name_of_llvm(access->type) : cts_plugin_text("%s", "");
 }
+/* Where an access stands: as the debugger has it, and its place in the module. */
+struct site_place {
+    LLVMMetadataRef frame;
+    struct cts_note_position at;
+};
 
 static uint32_t add_site(struct device_pass *pass, struct function_state *state,
                          const struct cts_memory_access *access, enum cts_space space,
-                         LLVMMetadataRef frame, struct cts_note_position at)
+                         struct site_place where)
 {
     struct cts_memory_object place = {0};
     if (LLVMGetTypeKind(LLVMTypeOf(access->pointer)) == LLVMPointerTypeKind &&
-        cts_namer_find(&pass->namer, access->pointer, frame, &place))
+        cts_namer_find(&pass->namer, access->pointer, where.frame, &place))
         cts_place_descend(&pass->namer, &place, access->width_bytes);
     char *type_name = element_type_name(access, &place);
-    char *inlined_at = cts_debug_inlined_at(&pass->debug, frame);
+    char *inlined_at = cts_debug_inlined_at(&pass->debug, where.frame);
     struct cts_note_site site = {
-        .at = at,
+        .at = where.at,
         .width_bytes = (uint32_t)access->width_bytes,
         .operation = access->operation,
         .space = space,
@@ -323,7 +328,8 @@ static void mark_access(struct device_pass *pass, struct function_state *state,
     struct cts_note_position at =
         frame ? position_of_frame(pass, frame) : position_of_function(pass, state->function);
     if (is_filtered_source(pass, at)) return;
-    add_mark(pass, instruction, access, add_site(pass, state, access, space, frame, at));
+    add_mark(pass, instruction, access,
+             add_site(pass, state, access, space, (struct site_place){frame, at}));
 }
 
 /* Not left to the filter of sources: without its barriers the rest would race. */
@@ -417,24 +423,31 @@ static bool is_instrumented(const struct device_pass *pass, LLVMValueRef functio
     return cts_kernels_wants_function(&pass->kernels, function);
 }
 
+/* Kinds of attributes: of a function itself, and of its arguments. */
+struct attribute_kinds {
+    const unsigned *own;
+    unsigned own_count;
+    const unsigned *argument;
+    unsigned argument_kind_count;
+};
+
 /* --- The rest of the module --- */
 
 static void remove_attributes(LLVMValueRef value, bool is_call, unsigned argument_count,
-                              const unsigned *own, unsigned own_count, const unsigned *argument,
-                              unsigned argument_kind_count)
+                              const struct attribute_kinds *kinds)
 {
-    for (unsigned k = 0; k < own_count; k++) {
+    for (unsigned k = 0; k < kinds->own_count; k++) {
         if (is_call)
-            LLVMRemoveCallSiteEnumAttribute(value, LLVMAttributeFunctionIndex, own[k]);
+            LLVMRemoveCallSiteEnumAttribute(value, LLVMAttributeFunctionIndex, kinds->own[k]);
         else
-            LLVMRemoveEnumAttributeAtIndex(value, LLVMAttributeFunctionIndex, own[k]);
+            LLVMRemoveEnumAttributeAtIndex(value, LLVMAttributeFunctionIndex, kinds->own[k]);
     }
     for (unsigned i = 1; i <= argument_count; i++)
-        for (unsigned k = 0; k < argument_kind_count; k++) {
+        for (unsigned k = 0; k < kinds->argument_kind_count; k++) {
             if (is_call)
-                LLVMRemoveCallSiteEnumAttribute(value, i, argument[k]);
+                LLVMRemoveCallSiteEnumAttribute(value, i, kinds->argument[k]);
             else
-                LLVMRemoveEnumAttributeAtIndex(value, i, argument[k]);
+                LLVMRemoveEnumAttributeAtIndex(value, i, kinds->argument[k]);
         }
 }
 
@@ -453,7 +466,11 @@ static void remove_broken_promises(struct device_pass *pass)
         argument[i] = LLVMGetEnumAttributeKindForName(argument_names[i], strlen(argument_names[i]));
     for (LLVMValueRef f = LLVMGetFirstFunction(pass->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
-        remove_attributes(f, false, LLVMCountParams(f), own, OWN, argument, ARGUMENT);
+        remove_attributes(f, false, LLVMCountParams(f),
+                          &(struct attribute_kinds){.own = own,
+                                                    .own_count = OWN,
+                                                    .argument = argument,
+                                                    .argument_kind_count = ARGUMENT});
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
                 if (!LLVMIsACallInst(i)) continue;
@@ -461,7 +478,11 @@ static void remove_broken_promises(struct device_pass *pass)
                 if (LLVMIsAInlineAsm(callee) ||
                     (LLVMIsAFunction(callee) && LLVMIsDeclaration(callee)))
                     continue;
-                remove_attributes(i, true, LLVMGetNumArgOperands(i), own, OWN, argument, ARGUMENT);
+                remove_attributes(i, true, LLVMGetNumArgOperands(i),
+                                  &(struct attribute_kinds){.own = own,
+                                                            .own_count = OWN,
+                                                            .argument = argument,
+                                                            .argument_kind_count = ARGUMENT});
             }
     }
 }

@@ -1,10 +1,14 @@
 /* PTX sums, products and float functions as IR. */
 #include "record/instrument/lower-ptx-values.h"
 
+struct sum_kind {
+    bool takes_carry, subtracts;
+};
+
 /* ---- sums, products ---- */
 
 static LLVMValueRef with_carry(struct ptx *ptx, const struct ptx_statement *statement,
-                               LLVMValueRef a, LLVMValueRef b, bool takes_carry, bool subtracts)
+                               LLVMValueRef a, LLVMValueRef b, struct sum_kind kind)
 {
     const struct cts_ir *const ir = ptx->ir;
     LLVMTypeRef type = LLVMTypeOf(a);
@@ -12,12 +16,12 @@ static LLVMValueRef with_carry(struct ptx *ptx, const struct ptx_statement *stat
     LLVMTypeRef wide = LLVMIntTypeInContext(ir->context, bits + 2);
     LLVMValueRef left = LLVMBuildZExt(ir->builder, a, wide, "");
     LLVMValueRef right = LLVMBuildZExt(ir->builder, b, wide, "");
-    if (takes_carry && !ptx->carry) ptx_fail(ptx, "the carry comes from another asm");
-    if (takes_carry && ptx->carry)
+    if (kind.takes_carry && !ptx->carry) ptx_fail(ptx, "the carry comes from another asm");
+    if (kind.takes_carry && ptx->carry)
         right =
             LLVMBuildAdd(ir->builder, right, LLVMBuildZExt(ir->builder, ptx->carry, wide, ""), "");
-    LLVMValueRef sum = subtracts ? LLVMBuildSub(ir->builder, left, right, "")
-                                 : LLVMBuildAdd(ir->builder, left, right, "");
+    LLVMValueRef sum = kind.subtracts ? LLVMBuildSub(ir->builder, left, right, "")
+                                      : LLVMBuildAdd(ir->builder, left, right, "");
     if (ptx_has(statement, "cc")) {
         LLVMValueRef over = LLVMBuildLShr(ir->builder, sum, LLVMConstInt(wide, bits, 0), "");
         ptx->carry = LLVMBuildTrunc(ir->builder, over, ir->i1, "");
@@ -38,7 +42,7 @@ static LLVMValueRef compute_add(struct ptx *ptx, struct ptx_statement *statement
             ptx, statement,
             subtracts ? LLVMBuildFSub(builder, a, b, "") : LLVMBuildFAdd(builder, a, b, ""), type);
     if (takes_carry || ptx_has(statement, "cc"))
-        return with_carry(ptx, statement, a, b, takes_carry, subtracts);
+        return with_carry(ptx, statement, a, b, (struct sum_kind){takes_carry, subtracts});
     if (ptx_has(statement, "sat")) {
         LLVMValueRef arguments[] = {a, b};
         return ptx_intrinsic(ptx, subtracts ? "llvm.ssub.sat" : "llvm.sadd.sat", LLVMTypeOf(a),
@@ -94,7 +98,7 @@ static LLVMValueRef compute_mad(struct ptx *ptx, struct ptx_statement *statement
     LLVMValueRef whole = product(ptx, statement, type, &result);
     LLVMValueRef c = ptx_operand_value(ptx, statement, 3, result);
     if (takes_carry || ptx_has(statement, "cc"))
-        return with_carry(ptx, statement, whole, c, takes_carry, false);
+        return with_carry(ptx, statement, whole, c, (struct sum_kind){takes_carry, false});
     return LLVMBuildAdd(ir->builder, whole, c, "");
 }
 

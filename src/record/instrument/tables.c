@@ -214,9 +214,12 @@ static LLVMValueRef find_global(const struct tables *tables, const struct cts_no
     }
     return NULL;
 }
+struct variable_place {
+    uint32_t kind, source, line;
+};
 
 static void variable_row(struct tables *tables, LLVMValueRef global, LLVMValueRef texts[4],
-                         uint32_t kind, uint32_t source, uint32_t line)
+                         struct variable_place place)
 {
     struct cts_ir *const ir = tables->ir;
     const struct cts_shared_variable *const shared = cts_shared_find(tables->retarget, global);
@@ -229,9 +232,9 @@ static void variable_row(struct tables *tables, LLVMValueRef global, LLVMValueRe
                               cts_u64(ir, size_bytes),
                               cts_u64(ir, shared ? shared->offset : 0),
                               texts[3],
-                              cts_u32(ir, kind),
-                              cts_u32(ir, source),
-                              cts_u32(ir, line)};
+                              cts_u32(ir, place.kind),
+                              cts_u32(ir, place.source),
+                              cts_u32(ir, place.line)};
     table_add(tables, &tables->variables, members, 10);
     *cts_map_slot(&tables->listed, global) = tables;
 }
@@ -251,8 +254,9 @@ static void variable_rows(struct tables *tables)
         if (global && (cts_shared_find(tables->retarget, global) || !LLVMIsDeclaration(global))) {
             LLVMValueRef texts[] = {node_c_text(tables, &node, 0), node_c_text(tables, &node, 1),
                                     node_c_text(tables, &node, 2), node_c_text(tables, &node, 6)};
-            variable_row(tables, global, texts, cts_node_u32(&node, 3), cts_node_u32(&node, 4),
-                         cts_node_u32(&node, 5));
+            variable_row(tables, global, texts,
+                         (struct variable_place){cts_node_u32(&node, 3), cts_node_u32(&node, 4),
+                                                 cts_node_u32(&node, 5)});
         }
         free(node.operands);
     }
@@ -268,8 +272,9 @@ static void variable_rows(struct tables *tables)
                                 c_text(tables, "")};
         free(shown);
         variable_row(tables, global, texts,
-                     cts_address_space(global) == 4 ? CTS_VARIABLE_CONSTANT : CTS_VARIABLE_DEVICE,
-                     UINT32_MAX, 0);
+                     (struct variable_place){cts_address_space(global) == 4 ? CTS_VARIABLE_CONSTANT
+                                                                            : CTS_VARIABLE_DEVICE,
+                                             UINT32_MAX, 0});
     }
 }
 

@@ -323,7 +323,12 @@ void cts_comm_freed(struct cts_mpi_call *call, bool ok, struct cts_communicator 
         return;
     }
     if (info->known)
-        cts_collective(call, OTF2_COLLECTIVE_OP_DESTROY_HANDLE, info, CTS_TIMELINE_NONE, 0, 0);
+        cts_collective(call,
+                       &(struct cts_collective_call){.operation = OTF2_COLLECTIVE_OP_DESTROY_HANDLE,
+                                                     .comm = info,
+                                                     .root = CTS_TIMELINE_NONE,
+                                                     .sent_bytes = 0,
+                                                     .received_bytes = 0});
     free(info);
 }
 

@@ -78,8 +78,8 @@ KINDS = {
              "cts_isending(&call, B(count, type), peer, tag, comm); "
              "CALL cts_isent(&call, OK, begun, *request);",
     "irecv": "CALL if (OK) cts_ireceiving(&call, peer, tag, comm, *request);",
-    "send_init": "CALL if (OK) cts_persistent(true, B(count, type), peer, tag, comm, *request);",
-    "recv_init": "CALL if (OK) cts_persistent(false, 0, peer, tag, comm, *request);",
+    "send_init": "CALL if (OK) cts_persistent(MESSAGE(true, B(count, type), peer, tag, comm), *request);",
+    "recv_init": "CALL if (OK) cts_persistent(MESSAGE(false, 0, peer, tag, comm), *request);",
     "start": TAKE_ONE + " cts_starting(&call, &taken, 1); CALL cts_started(&call, OK, &taken, 1);",
     "startall": TAKE + " cts_starting(&call, taken, n); CALL cts_started(&call, OK, taken, n);",
     "sendrecv": "OWN_STATUS " + EARLY + "if (early) " + SENT_IT + " CALL if (OK && !early) " +
@@ -90,22 +90,25 @@ KINDS = {
              "cts_message_received(&call, OK, taken, status);",
     "imrecv": "struct cts_request *taken = cts_message_take(*message); CALL "
               "cts_message_receiving(&call, OK, taken, *request);",
-    "wait": TAKE_ONE + " OWN_STATUS CALL cts_tested(&call, result, &taken, 1, true, status);",
+    "wait": TAKE_ONE + " OWN_STATUS CALL cts_tested(&call, result, TAKEN(&taken, 1), true, status);",
     "test": TAKE_ONE + " OWN_STATUS CALL "
-            "cts_tested(&call, result, &taken, 1, OK && *flag, status);",
-    "waitall": TAKE + " OWN_STATUSES CALL cts_tested(&call, result, taken, n, true, statuses);",
+            "cts_tested(&call, result, TAKEN(&taken, 1), OK && *flag, status);",
+    "waitall": TAKE + " OWN_STATUSES CALL cts_tested(&call, result, TAKEN(taken, n), true, statuses);",
     "testall": TAKE + " OWN_STATUSES CALL "
-               "cts_tested(&call, result, taken, n, !OK || *flag, statuses);",
+               "cts_tested(&call, result, TAKEN(taken, n), !OK || *flag, statuses);",
     "waitany": TAKE + " OWN_STATUS CALL "
-               "cts_tested_any(&call, result, taken, n, *index - BASE, status);",
+               "cts_tested_any(&call, result, TAKEN(taken, n), *index - BASE, status);",
     "testany": TAKE + " OWN_STATUS CALL "
-               "cts_tested_any(&call, result, taken, n, OK && *flag ? *index - BASE : -1, status);",
+               "cts_tested_any(&call, result, TAKEN(taken, n), OK && *flag ? *index - BASE : -1, "
+               "status);",
     "waitsome": TAKE + " OWN_STATUSES CALL "
-                "cts_tested_some(&call, result, taken, n, *outcount, indices, BASE, statuses);",
+                "cts_tested_some(&call, result, TAKEN(taken, n), DONE(*outcount, indices, BASE), "
+                "statuses);",
     "request_free": TAKE_ONE + " CALL cts_request_freed(OK, taken);",
     "cancel": TAKE_ONE + " CALL cts_request_cancelled(OK, taken);",
-    "comm_create": COLLECTIVE_BEGIN + "CALL if (OK) { cts_collective(&call, OTF2_COLLECTIVE_OP_CREATE_HANDLE, "
-                   "cts_comm_info(comm), CTS_TIMELINE_NONE, 0, 0); "
+    "comm_create": COLLECTIVE_BEGIN + "CALL if (OK) { cts_collective(&call, "
+                   "COLLECTIVE(OTF2_COLLECTIVE_OP_CREATE_HANDLE, cts_comm_info(comm), "
+                   "CTS_TIMELINE_NONE, 0, 0)); "
                    "cts_comm_created(comm, *newcomm); call.end_ns = 0; }",
     "comm_join": "CALL if (OK) cts_comm_created(comm, *newcomm);",
     "comm_idup": "CALL if (OK) cts_comm_duplicating(comm, *newcomm);",
@@ -116,8 +119,9 @@ KINDS = {
     "win": "CALL if (OK) cts_window_created(&call, OTF2_COLLECTIVE_OP_ARGUMENT, comm, *win);",
     "win_free": "struct cts_window *freed = cts_window_take(*win); CALL "
                 "cts_window_freed(&call, OK, freed);",
-    "rma": "CALL if (OK) cts_rma(&call, CTS_RMA_ARGUMENT, SENT, RECEIVED, peer, win, NULL);",
-    "rrma": "CALL if (OK) cts_rma(&call, CTS_RMA_ARGUMENT, SENT, RECEIVED, peer, win, request);",
+    "rma": "CALL if (OK) cts_rma(&call, RMA(CTS_RMA_ARGUMENT, SENT, RECEIVED, peer, win), NULL);",
+    "rrma": "CALL if (OK) cts_rma(&call, RMA(CTS_RMA_ARGUMENT, SENT, RECEIVED, peer, win), "
+            "request);",
     "win_fence": "CALL if (OK) cts_window_fence(&call, win);",
     "win_post": "CALL if (OK) cts_window_posted(&call, win, group);",
     "win_start": "CALL if (OK) cts_window_started(&call, win, group);",
@@ -145,7 +149,7 @@ def collective(kind, operation, arguments):
         facts = "const uint64_t n = c->partners; (void)n; "
         if "root" in arguments:
             facts += "const bool at_root = cts_comm_at_root(c, root); "
-    end = f"OTF2_COLLECTIVE_OP_{operation}, c, {root}, sent, received"
+    end = f"COLLECTIVE(OTF2_COLLECTIVE_OP_{operation}, c, {root}, sent, received)"
     end = f"cts_icollective(&call, {end}, *request);" if kind[0] == "i" \
         else f"cts_collective(&call, {end});"
     if "root" in arguments:

@@ -68,20 +68,18 @@ void cts_collective_begin(struct cts_mpi_call *call)
     call->began = true;
 }
 
-void cts_collective(struct cts_mpi_call *call, unsigned operation,
-                    const struct cts_communicator *comm, uint32_t root, uint64_t sent,
-                    uint64_t received)
+void cts_collective(struct cts_mpi_call *call, const struct cts_collective_call *collective)
 {
-    if (!comm) return;
+    if (!collective->comm) return;
     if (!call->began) cts_collective_begin(call);
     const struct cts_timeline_event event = {
         .time_ns = cts_call_end_ns(call),
         .kind = CTS_EVENT_MPI_COLLECTIVE_END,
-        .collective = {.operation = operation,
-                       .communicator = comm->number,
-                       .root = root,
-                       .sent_bytes = sent,
-                       .received_bytes = received},
+        .collective = {.operation = collective->operation,
+                       .communicator = collective->comm->number,
+                       .root = collective->root,
+                       .sent_bytes = collective->sent_bytes,
+                       .received_bytes = collective->received_bytes},
     };
     cts_mpi.recorder->event(call->log, &event, NULL);
 }

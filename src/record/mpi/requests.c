@@ -208,35 +208,34 @@ void cts_ireceiving(struct cts_mpi_call *call, int peer, int tag, MPI_Comm comm,
     put(request, request_key(handle));
 }
 
-void cts_persistent(bool sends, uint64_t bytes, int peer, int tag, MPI_Comm comm,
-                    MPI_Request handle)
+void cts_persistent(const struct cts_persistent_message *message, MPI_Request handle)
 {
-    struct cts_request *const request = message_request(sends ? SENDS : RECEIVES, comm, peer, tag);
+    struct cts_request *const request = message_request(message->sends ? SENDS : RECEIVES,
+                                                        message->comm, message->peer, message->tag);
     if (!request) return;
-    request->bytes = bytes;
+    request->bytes = message->bytes;
     request->persistent = true;
     request->active = false;
     put(request, request_key(handle));
 }
 
-void cts_icollective(struct cts_mpi_call *call, unsigned operation,
-                     const struct cts_communicator *comm, uint32_t root, uint64_t sent,
-                     uint64_t received, MPI_Request handle)
+void cts_icollective(struct cts_mpi_call *call, const struct cts_collective_call *collective,
+                     MPI_Request handle)
 {
     struct cts_request *const request = new_request(COLLECTIVE);
     if (!request) return;
-    request->communicator = comm->number;
-    request->operation = operation;
-    request->root = root;
-    request->bytes = sent;
-    request->received = received;
+    request->communicator = collective->comm->number;
+    request->operation = collective->operation;
+    request->root = collective->root;
+    request->bytes = collective->sent_bytes;
+    request->received = collective->received_bytes;
     request->id = atomic_fetch_add_explicit(&next_id, 1, memory_order_relaxed);
     const struct cts_timeline_event event = {
         .time_ns = call->start_ns,
         .kind = CTS_EVENT_NON_BLOCKING_COLLECTIVE_REQUEST,
-        .collective = {.operation = operation,
-                       .communicator = comm->number,
-                       .root = root,
+        .collective = {.operation = collective->operation,
+                       .communicator = collective->comm->number,
+                       .root = collective->root,
                        .request = request->id},
     };
     cts_mpi.recorder->event(call->log, &event, NULL);
@@ -394,40 +393,42 @@ static void end_by_status(struct cts_mpi_call *call, int class, struct cts_reque
 }
 
 /* In reverse, so that requests of one handle come back in their order. */
-void cts_tested(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
-                bool done, const MPI_Status *statuses)
+void cts_tested(struct cts_mpi_call *call, int result, struct cts_taken taken, bool done,
+                const MPI_Status *statuses)
 {
     const int class = error_class(result);
-    for (int i = 0; taken && done && i < count; i++)
-        if (taken[i]) end_by_status(call, class, taken[i], status_of(statuses, i));
-    for (int i = count - 1; taken && !done && i >= 0; i--)
-        if (taken[i]) still_there(call, taken[i], result == MPI_SUCCESS);
+    for (int i = 0; taken.requests && done && i < taken.count; i++)
+        if (taken.requests[i])
+            end_by_status(call, class, taken.requests[i], status_of(statuses, i));
+    for (int i = taken.count - 1; taken.requests && !done && i >= 0; i--)
+        if (taken.requests[i]) still_there(call, taken.requests[i], result == MPI_SUCCESS);
 }
 
-void cts_tested_any(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
-                    int index, const MPI_Status *status)
+void cts_tested_any(struct cts_mpi_call *call, int result, struct cts_taken taken, int index,
+                    const MPI_Status *status)
 {
-    if (!taken) return;
-    const bool known = index >= 0 && index < count && taken[index];
-    for (int i = count - 1; i >= 0; i--)
-        if (taken[i] && i != index) still_there(call, taken[i], result == MPI_SUCCESS && index < 0);
-    if (known) end(call, taken[index], result == MPI_SUCCESS, status);
+    if (!taken.requests) return;
+    const bool known = index >= 0 && index < taken.count && taken.requests[index];
+    for (int i = taken.count - 1; i >= 0; i--)
+        if (taken.requests[i] && i != index)
+            still_there(call, taken.requests[i], result == MPI_SUCCESS && index < 0);
+    if (known) end(call, taken.requests[index], result == MPI_SUCCESS, status);
 }
 
-void cts_tested_some(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
-                     int done_count, const int *indices, int base, const MPI_Status *statuses)
+void cts_tested_some(struct cts_mpi_call *call, int result, struct cts_taken taken,
+                     struct cts_done done, const MPI_Status *statuses)
 {
     const int class = error_class(result);
     const bool valid = class == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
-    if (!taken) return;
-    for (int i = 0; valid && done_count != MPI_UNDEFINED && i < done_count; i++) {
-        const int index = indices[i] - base;
-        if (index < 0 || index >= count || !taken[index]) continue;
-        end_by_status(call, class, taken[index], status_of(statuses, i));
-        taken[index] = NULL;
+    if (!taken.requests) return;
+    for (int i = 0; valid && done.count != MPI_UNDEFINED && i < done.count; i++) {
+        const int index = done.indices[i] - done.base;
+        if (index < 0 || index >= taken.count || !taken.requests[index]) continue;
+        end_by_status(call, class, taken.requests[index], status_of(statuses, i));
+        taken.requests[index] = NULL;
     }
-    for (int i = count - 1; i >= 0; i--)
-        if (taken[i]) still_there(call, taken[i], valid && done_count == 0);
+    for (int i = taken.count - 1; i >= 0; i--)
+        if (taken.requests[i]) still_there(call, taken.requests[i], valid && done.count == 0);
 }
 
 void cts_request_freed(bool ok, struct cts_request *taken)

@@ -132,8 +132,8 @@ static uint64_t pending_number(struct cts_window *window, uint32_t target)
     return window->pending[target];
 }
 
-void cts_rma(struct cts_mpi_call *call, enum cts_rma_kind kind, uint64_t sent, uint64_t received,
-             int peer, MPI_Win win, const MPI_Request *request)
+void cts_rma(struct cts_mpi_call *call, const struct cts_rma_operation *rma,
+             const MPI_Request *request)
 {
     static const struct {
         enum cts_timeline_event_kind kind;
@@ -147,23 +147,24 @@ void cts_rma(struct cts_mpi_call *call, enum cts_rma_kind kind, uint64_t sent, u
         [CTS_RMA_COMPARE_AND_SWAP] = {CTS_EVENT_RMA_ATOMIC, OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP},
     };
     uint64_t matching = 0;
-    if (peer == MPI_PROC_NULL) return;
+    if (rma->peer == MPI_PROC_NULL) return;
     pthread_mutex_lock(&lock);
-    struct cts_window *const window = find_locked(win);
+    struct cts_window *const window = find_locked(rma->win);
     const uint32_t number = window ? window->number : 0;
     if (window)
-        matching =
-            request ? atomic_fetch_add(&next_matching, 1) : pending_number(window, (uint32_t)peer);
+        matching = request ? atomic_fetch_add(&next_matching, 1)
+                           : pending_number(window, (uint32_t)rma->peer);
     pthread_mutex_unlock(&lock);
     if (!window) return;
-    const bool gets = kind == CTS_RMA_GET;
-    const struct cts_timeline_event event = {.rma = {.window = number,
-                                                     .remote = (uint32_t)peer,
-                                                     .operation = kinds[kind].operation,
-                                                     .bytes = gets ? received : sent,
-                                                     .received_bytes = received,
-                                                     .matching = matching}};
-    emit(call, kinds[kind].kind, call->start_ns, event);
+    const bool gets = rma->kind == CTS_RMA_GET;
+    const struct cts_timeline_event event = {
+        .rma = {.window = number,
+                .remote = (uint32_t)rma->peer,
+                .operation = kinds[rma->kind].operation,
+                .bytes = gets ? rma->received_bytes : rma->sent_bytes,
+                .received_bytes = rma->received_bytes,
+                .matching = matching}};
+    emit(call, kinds[rma->kind].kind, call->start_ns, event);
     if (request) cts_irma(number, matching, *request);
 }
 

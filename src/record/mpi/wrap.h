@@ -73,6 +73,12 @@ void cts_clocks_read(void);  /* collective: a reading for each of them */
 
 #define OK             (result == MPI_SUCCESS)
 #define B(count, type) ((uint64_t)(count) * cts_type_size(type))
+/* What the wrappers pass. */
+#define COLLECTIVE(...) (&(struct cts_collective_call){__VA_ARGS__})
+#define MESSAGE(...)    (&(struct cts_persistent_message){__VA_ARGS__})
+#define RMA(...)        (&(struct cts_rma_operation){__VA_ARGS__})
+#define TAKEN(...)      ((struct cts_taken){__VA_ARGS__})
+#define DONE(...)       ((struct cts_done){__VA_ARGS__})
 uint64_t cts_type_size(MPI_Datatype type);
 
 /* Sums of counts, of whatever integer type. */
@@ -105,9 +111,15 @@ void cts_received(struct cts_mpi_call *call, MPI_Comm comm, int peer, const MPI_
 bool cts_reports_early(MPI_Comm comm);
 struct cts_communicator;
 void cts_collective_begin(struct cts_mpi_call *call);
-void cts_collective(struct cts_mpi_call *call, unsigned operation,
-                    const struct cts_communicator *comm, uint32_t root, uint64_t sent,
-                    uint64_t received);
+/* A collective operation, and how many bytes this process sends and receives in it. */
+struct cts_collective_call {
+    unsigned operation;
+    const struct cts_communicator *comm;
+    uint32_t root;
+    uint64_t sent_bytes, received_bytes;
+};
+
+void cts_collective(struct cts_mpi_call *call, const struct cts_collective_call *collective);
 
 /* ---- requests (requests.c) ---- */
 
@@ -121,11 +133,17 @@ struct cts_request *cts_isending(struct cts_mpi_call *call, uint64_t bytes, int 
 void cts_isent(struct cts_mpi_call *call, bool ok, struct cts_request *begun, MPI_Request request);
 void cts_ireceiving(struct cts_mpi_call *call, int peer, int tag, MPI_Comm comm,
                     MPI_Request request);
-void cts_persistent(bool sends, uint64_t bytes, int peer, int tag, MPI_Comm comm,
-                    MPI_Request request);
-void cts_icollective(struct cts_mpi_call *call, unsigned operation,
-                     const struct cts_communicator *comm, uint32_t root, uint64_t sent,
-                     uint64_t received, MPI_Request request);
+/* What a persistent request will send or receive each time it is started. */
+struct cts_persistent_message {
+    bool sends;
+    uint64_t bytes;
+    int peer, tag;
+    MPI_Comm comm;
+};
+
+void cts_persistent(const struct cts_persistent_message *message, MPI_Request request);
+void cts_icollective(struct cts_mpi_call *call, const struct cts_collective_call *collective,
+                     MPI_Request request);
 void cts_irma(uint32_t window, uint64_t matching, MPI_Request request);
 
 struct cts_request *cts_request_take(MPI_Request request);
@@ -133,12 +151,25 @@ struct cts_request *cts_request_take(MPI_Request request);
 struct cts_request **cts_requests_take(int count, const MPI_Request *requests);
 void cts_starting(struct cts_mpi_call *call, struct cts_request **taken, int count);
 void cts_started(struct cts_mpi_call *call, bool ok, struct cts_request **taken, int count);
-void cts_tested(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
-                bool done, const MPI_Status *statuses);
-void cts_tested_any(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
-                    int index, const MPI_Status *status);
-void cts_tested_some(struct cts_mpi_call *call, int result, struct cts_request **taken, int count,
-                     int done_count, const int *indices, int base, const MPI_Status *statuses);
+/* The requests of the handles that a call was given, in their order; NULL: there is none. */
+struct cts_taken {
+    struct cts_request **requests;
+    int count;
+};
+
+void cts_tested(struct cts_mpi_call *call, int result, struct cts_taken taken, bool done,
+                const MPI_Status *statuses);
+void cts_tested_any(struct cts_mpi_call *call, int result, struct cts_taken taken, int index,
+                    const MPI_Status *status);
+/* Which handles are done: `count` of them (or MPI_UNDEFINED), numbered from `base` (C: 0). */
+struct cts_done {
+    int count;
+    const int *indices;
+    int base;
+};
+
+void cts_tested_some(struct cts_mpi_call *call, int result, struct cts_taken taken,
+                     struct cts_done done, const MPI_Status *statuses);
 void cts_request_freed(bool ok, struct cts_request *taken);
 void cts_request_cancelled(bool ok, struct cts_request *taken);
 
@@ -212,8 +243,16 @@ enum cts_rma_kind {
 void cts_window_created(struct cts_mpi_call *call, unsigned operation, MPI_Comm comm, MPI_Win win);
 struct cts_window *cts_window_take(MPI_Win win);
 void cts_window_freed(struct cts_mpi_call *call, bool ok, struct cts_window *window);
-void cts_rma(struct cts_mpi_call *call, enum cts_rma_kind kind, uint64_t sent, uint64_t received,
-             int peer, MPI_Win win, const MPI_Request *request);
+/* A one-sided operation, and how many bytes this process sends and receives by it. */
+struct cts_rma_operation {
+    enum cts_rma_kind kind;
+    uint64_t sent_bytes, received_bytes;
+    int peer;
+    MPI_Win win;
+};
+
+void cts_rma(struct cts_mpi_call *call, const struct cts_rma_operation *rma,
+             const MPI_Request *request);
 void cts_window_fence(struct cts_mpi_call *call, MPI_Win win);
 void cts_window_posted(struct cts_mpi_call *call, MPI_Win win, MPI_Group group);
 void cts_window_started(struct cts_mpi_call *call, MPI_Win win, MPI_Group group);

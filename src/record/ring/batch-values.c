@@ -69,6 +69,12 @@ void cts_batch_add_valued(struct cts_batch *batch, const struct cts_stream_recor
         *next++ = value[0];
         if (valued.width_bytes > 8) *next++ = value[1];
     }
-    cts_stream_add(batch->stream, record->site, cts_stream_space(record->kind), record->warp,
-                   record->mask, addresses, valued.width_bytes > 8 ? 2 : 1, values);
+    cts_stream_add(batch->stream,
+                   &(struct cts_stream_row){.site = record->site,
+                                            .space = cts_stream_space(record->kind),
+                                            .warp = record->warp,
+                                            .mask = record->mask,
+                                            .addresses = addresses,
+                                            .value_words = valued.width_bytes > 8 ? 2 : 1,
+                                            .values = values});
 }

@@ -391,8 +391,13 @@ static void add_list(struct cts_batch *batch, const struct cts_stream_record *re
     for (uint32_t rest = record->mask; rest; rest &= rest - 1)
         addresses[__builtin_ctz(rest)] =
             record->base + (uint64_t)(int64_t)cts_ring_unpack_offset(*offset++);
-    cts_stream_add(batch->stream, record->site, cts_stream_space(record->kind), record->warp,
-                   record->mask, addresses, 0, NULL);
+    cts_stream_add(batch->stream, &(struct cts_stream_row){.site = record->site,
+                                                           .space = cts_stream_space(record->kind),
+                                                           .warp = record->warp,
+                                                           .mask = record->mask,
+                                                           .addresses = addresses,
+                                                           .value_words = 0,
+                                                           .values = NULL});
 }
 
 static void add_chain(struct cts_batch *batch, struct cts_batch_chain chain)

@@ -283,15 +283,14 @@ static enum cts_status start_thread(struct cts_ring_consumers *all, uint32_t ind
     return CTS_OK;
 }
 
-enum cts_status cts_ring_start(struct cts_collector *collector, uint32_t count, bool discard,
-                               const struct cts_ring_names *names, struct cts_ring_consumers **out,
-                               struct cts_error *error)
+enum cts_status cts_ring_start(const struct cts_ring_options *options,
+                               struct cts_ring_consumers **out, struct cts_error *error)
 {
     *out = NULL;
     struct cts_ring_consumers *const all = calloc(1, sizeof *all);
     if (!all) return cts_fail(error, CTS_MEMORY, "no memory for the recording threads");
-    all->names = *names;
-    all->count = cts_thread_count(count);
+    all->names = *options->names;
+    all->count = cts_thread_count(options->count);
     if (all->count > THREADS_MAX) all->count = THREADS_MAX;
     all->consumers = calloc(all->count, sizeof *all->consumers);
     pthread_mutex_init(&all->lock, NULL);
@@ -306,7 +305,7 @@ enum cts_status cts_ring_start(struct cts_collector *collector, uint32_t count, 
             : cts_fail(error, CTS_MEMORY, "no memory for %u threads", (unsigned)all->count);
     uint32_t started = 0;
     while (!status && started < all->count) {
-        status = start_thread(all, started, discard ? NULL : collector, error);
+        status = start_thread(all, started, options->discard ? NULL : options->collector, error);
         if (!status) started++;
     }
     if (status) {

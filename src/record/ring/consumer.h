@@ -38,10 +38,18 @@ struct cts_ring_bins {
 };
 enum { CTS_RING_TAIL_STRIDE = 16 };
 
+/* Where records go, how many threads take them (0: one for each processor), whether they are
+ * thrown away instead. */
+struct cts_ring_options {
+    struct cts_collector *collector;
+    uint32_t count;
+    bool discard;
+    const struct cts_ring_names *names;
+};
+
 /* Starts `count` threads (0: as many as there are processors, within reason), each with a stream of
  * its own. `discard`: records are taken out and forgotten (for measurements). */
-CTS_MUST_CHECK enum cts_status cts_ring_start(struct cts_collector *collector, uint32_t count,
-                                              bool discard, const struct cts_ring_names *names,
+CTS_MUST_CHECK enum cts_status cts_ring_start(const struct cts_ring_options *options,
                                               struct cts_ring_consumers **consumers,
                                               struct cts_error *error);
 

@@ -60,7 +60,8 @@ static OTF2_CallbackCode gather_bytes(const struct cts_processes *processes, con
     struct cts_error error;
     void *all = NULL;
     size_t *offsets = NULL;
-    if (cts_processes_all_gather(processes, in, in_bytes, &all, &offsets, &error))
+    if (cts_processes_all_gather(processes, (struct cts_sent_block){in, in_bytes}, &all, &offsets,
+                                 &error))
         return OTF2_CALLBACK_ERROR;
     if (processes->rank == root) memcpy(out, all, offsets[processes->count]);
     free(all);
@@ -90,7 +91,8 @@ static OTF2_CallbackCode scatter_bytes(const struct cts_processes *processes, co
     struct cts_error error;
     void *received = NULL;
     size_t *offsets = NULL;
-    if (cts_processes_all_to_all(processes, in, sizes, &received, &offsets, &error))
+    if (cts_processes_all_to_all(processes, (struct cts_sent_blocks){in, sizes}, &received,
+                                 &offsets, &error))
         return OTF2_CALLBACK_ERROR;
     const bool whole = offsets[processes->count] == out_bytes;
     if (whole && out_bytes) memcpy(out, received, out_bytes);
@@ -98,17 +100,26 @@ static OTF2_CallbackCode scatter_bytes(const struct cts_processes *processes, co
     free(offsets);
     return whole ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
 }
+/* What the root has, and how many elements each process gets (counts, or NULL: `count`); where
+ * `out_count` elements go here. */
+struct scattered {
+    const void *in;
+    const uint32_t *counts;
+    uint32_t count;
+    void *out;
+    uint32_t out_count;
+};
 
-static OTF2_CallbackCode scatter_counts(const struct cts_processes *processes, const void *in,
-                                        const uint32_t *counts, uint32_t count, void *out,
-                                        uint32_t out_count, OTF2_Type type, uint32_t root)
+static OTF2_CallbackCode scatter_counts(const struct cts_processes *processes,
+                                        const struct scattered *blocks, OTF2_Type type,
+                                        uint32_t root)
 {
     size_t *const sizes = calloc(processes->count, sizeof *sizes);
     if (!sizes) return OTF2_CALLBACK_ERROR;
     for (unsigned i = 0; i < processes->count && processes->rank == root; i++)
-        sizes[i] = (counts ? counts[i] : count) * bytes_of(type);
-    const OTF2_CallbackCode code =
-        scatter_bytes(processes, in, sizes, out, out_count * bytes_of(type));
+        sizes[i] = (blocks->counts ? blocks->counts[i] : blocks->count) * bytes_of(type);
+    const OTF2_CallbackCode code = scatter_bytes(processes, blocks->in, sizes, blocks->out,
+                                                 blocks->out_count * bytes_of(type));
     free(sizes);
     return code;
 }
@@ -117,7 +128,11 @@ static OTF2_CallbackCode scatter(void *user, OTF2_CollectiveContext *context, co
                                  void *out, uint32_t count, OTF2_Type type, uint32_t root)
 {
     (void)context;
-    return scatter_counts(user, in, NULL, count, out, count, type, root);
+    return scatter_counts(
+        user,
+        &(struct scattered){
+            .in = in, .counts = NULL, .count = count, .out = out, .out_count = count},
+        type, root);
 }
 
 static OTF2_CallbackCode scatter_varying(void *user, OTF2_CollectiveContext *context,
@@ -125,7 +140,11 @@ static OTF2_CallbackCode scatter_varying(void *user, OTF2_CollectiveContext *con
                                          uint32_t out_count, OTF2_Type type, uint32_t root)
 {
     (void)context;
-    return scatter_counts(user, in, in_counts, 0, out, out_count, type, root);
+    return scatter_counts(
+        user,
+        &(struct scattered){
+            .in = in, .counts = in_counts, .count = 0, .out = out, .out_count = out_count},
+        type, root);
 }
 
 static const OTF2_CollectiveCallbacks callbacks = {

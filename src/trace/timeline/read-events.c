@@ -72,38 +72,54 @@ EVENT(leave, OTF2_RegionRef region)
     e->region = cts_references_find(&pass->private->regions, region);
     return give(pass, CTS_EVENT_LEAVE, time, list);
 }
+/* A message as OTF2 has it. */
+struct message {
+    uint32_t peer;
+    OTF2_CommRef comm;
+    uint32_t tag;
+    uint64_t bytes, request;
+};
 
 static OTF2_CallbackCode give_message(struct pass *pass, enum cts_timeline_event_kind kind,
                                       OTF2_TimeStamp time, const OTF2_AttributeList *list,
-                                      uint32_t peer, OTF2_CommRef comm, uint32_t tag,
-                                      uint64_t bytes, uint64_t request)
+                                      const struct message *message)
 {
-    pass->event.message.peer = peer;
-    pass->event.message.communicator = communicator(pass, comm);
-    pass->event.message.tag = tag;
-    pass->event.message.bytes = bytes;
-    pass->event.message.request = request;
+    pass->event.message.peer = message->peer;
+    pass->event.message.communicator = communicator(pass, message->comm);
+    pass->event.message.tag = message->tag;
+    pass->event.message.bytes = message->bytes;
+    pass->event.message.request = message->request;
     return give(pass, kind, time, list);
 }
 EVENT(send, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
     BEGIN;
-    return give_message(pass, CTS_EVENT_MPI_SEND, time, list, peer, comm, tag, bytes, 0);
+    return give_message(
+        pass, CTS_EVENT_MPI_SEND, time, list,
+        &(struct message){.peer = peer, .comm = comm, .tag = tag, .bytes = bytes, .request = 0});
 }
 EVENT(receive, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes)
 {
     BEGIN;
-    return give_message(pass, CTS_EVENT_MPI_RECV, time, list, peer, comm, tag, bytes, 0);
+    return give_message(
+        pass, CTS_EVENT_MPI_RECV, time, list,
+        &(struct message){.peer = peer, .comm = comm, .tag = tag, .bytes = bytes, .request = 0});
 }
 EVENT(isend, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
     BEGIN;
-    return give_message(pass, CTS_EVENT_MPI_ISEND, time, list, peer, comm, tag, bytes, request);
+    return give_message(
+        pass, CTS_EVENT_MPI_ISEND, time, list,
+        &(struct message){
+            .peer = peer, .comm = comm, .tag = tag, .bytes = bytes, .request = request});
 }
 EVENT(irecv, uint32_t peer, OTF2_CommRef comm, uint32_t tag, uint64_t bytes, uint64_t request)
 {
     BEGIN;
-    return give_message(pass, CTS_EVENT_MPI_IRECV, time, list, peer, comm, tag, bytes, request);
+    return give_message(
+        pass, CTS_EVENT_MPI_IRECV, time, list,
+        &(struct message){
+            .peer = peer, .comm = comm, .tag = tag, .bytes = bytes, .request = request});
 }
 #define REQUEST(name, kind)                                                                        \
     EVENT(name, uint64_t request)                                                                  \

@@ -327,10 +327,17 @@ CTS_MUST_CHECK enum cts_status cts_timeline_write(struct cts_timeline_writer *wr
                                                   const struct cts_timeline_event *event,
                                                   const struct cts_event_attributes *attributes,
                                                   struct cts_error *error);
+/* A value of metric number `metric` of the writer's options. */
+struct cts_metric_value {
+    uint64_t time_ns;
+    uint32_t metric;
+    double value;
+};
+
 /* A value of metric `metric` (index in the options) at a time. */
 CTS_MUST_CHECK enum cts_status cts_timeline_write_metric(struct cts_timeline_writer *writer,
-                                                         uint32_t location, uint64_t time_ns,
-                                                         uint32_t metric, double value,
+                                                         uint32_t location,
+                                                         struct cts_metric_value metric_value,
                                                          struct cts_error *error);
 /* The location is complete: what it buffers is written and given back. */
 CTS_MUST_CHECK enum cts_status cts_timeline_end_location(struct cts_timeline_writer *writer,

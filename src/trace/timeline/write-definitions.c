@@ -263,22 +263,31 @@ static void gather_members(struct paradigm_members *list, const struct cts_timel
         add_members(list, t, c->remote_ranks, c->remote_count);
     }
 }
+/* A group of a paradigm's processes, by their locations. */
+struct group {
+    uint64_t reference;
+    enum cts_paradigm paradigm;
+    const uint32_t *ranks;
+    uint32_t rank_count;
+    const char *name;
+};
 
-static void write_group(struct output *o, uint64_t reference, const struct paradigm_members *list,
-                        enum cts_paradigm paradigm, const uint32_t *ranks, uint32_t rank_count,
-                        const char *name)
+static void write_group(struct output *o, const struct group *group,
+                        const struct paradigm_members *list)
 {
     const struct cts_timeline *const t = o->what->definitions;
-    uint64_t *const members = calloc(rank_count + 1, sizeof *members);
+    uint64_t *const members = calloc(group->rank_count + 1, sizeof *members);
     if (!members) {
         o->code = OTF2_ERROR_MEM_FAULT;
         return;
     }
     uint32_t count = 0;
-    for (uint32_t i = 0; i < rank_count; i++)
-        if (ranks[i] < t->location_count) members[count++] = list->number_of[ranks[i]];
-    WRITE(o, Group, (OTF2_GroupRef)reference, string(o, name), OTF2_GROUP_TYPE_COMM_GROUP,
-          cts_paradigm_to_otf2(paradigm), OTF2_GROUP_FLAG_NONE, count, members);
+    for (uint32_t i = 0; i < group->rank_count; i++)
+        if (group->ranks[i] < t->location_count)
+            members[count++] = list->number_of[group->ranks[i]];
+    WRITE(o, Group, (OTF2_GroupRef)group->reference, string(o, group->name),
+          OTF2_GROUP_TYPE_COMM_GROUP, cts_paradigm_to_otf2(group->paradigm), OTF2_GROUP_FLAG_NONE,
+          count, members);
     free(members);
 }
 
@@ -294,9 +303,21 @@ static void write_group_of_communicator(struct output *o, uint32_t communicator,
         return;
     }
     const char *const name = c->paradigm == CTS_PARADIGM_CUDA ? "CUDA_GROUP" : "";
-    write_group(o, reference, list, c->paradigm, c->ranks, c->rank_count, name);
+    write_group(o,
+                &(struct group){.reference = reference,
+                                .paradigm = c->paradigm,
+                                .ranks = c->ranks,
+                                .rank_count = c->rank_count,
+                                .name = name},
+                list);
     if (c->remote_ranks)
-        write_group(o, reference + 1, list, c->paradigm, c->remote_ranks, c->remote_count, name);
+        write_group(o,
+                    &(struct group){.reference = reference + 1,
+                                    .paradigm = c->paradigm,
+                                    .ranks = c->remote_ranks,
+                                    .rank_count = c->remote_count,
+                                    .name = name},
+                    list);
 }
 
 static void write_communicators(struct output *o, const uint64_t *group_of)

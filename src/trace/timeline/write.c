@@ -390,7 +390,7 @@ enum cts_status cts_timeline_write(struct cts_timeline_writer *writer, uint32_t 
 }
 
 enum cts_status cts_timeline_write_metric(struct cts_timeline_writer *writer, uint32_t location,
-                                          uint64_t time_ns, uint32_t metric, double value,
+                                          struct cts_metric_value metric_value,
                                           struct cts_error *error)
 {
     struct location_state *const state = &writer->states[location];
@@ -398,18 +398,18 @@ enum cts_status cts_timeline_write_metric(struct cts_timeline_writer *writer, ui
         const enum cts_status status = open_location(writer, location, error);
         if (status) return status;
     }
-    if (metric >= writer->metric_count || time_ns < state->last_ns)
+    if (metric_value.metric >= writer->metric_count || metric_value.time_ns < state->last_ns)
         return cts_fail(error, CTS_USAGE, "cannot write '%s': no such metric, or back in time",
                         writer->path);
-    const bool is_double = writer->metrics[metric].is_double;
+    const bool is_double = writer->metrics[metric_value.metric].is_double;
     const OTF2_Type type = is_double ? OTF2_TYPE_DOUBLE : OTF2_TYPE_UINT64;
-    OTF2_MetricValue number = {.floating_point = value};
-    if (!is_double) number.unsigned_int = value > 0 ? (uint64_t)value : 0;
-    const OTF2_ErrorCode code =
-        OTF2_EvtWriter_Metric(state->writer, NULL, time_ns + writer->definitions->global_offset,
-                              metric, 1, &type, &number);
+    OTF2_MetricValue number = {.floating_point = metric_value.value};
+    if (!is_double) number.unsigned_int = metric_value.value > 0 ? (uint64_t)metric_value.value : 0;
+    const OTF2_ErrorCode code = OTF2_EvtWriter_Metric(
+        state->writer, NULL, metric_value.time_ns + writer->definitions->global_offset,
+        metric_value.metric, 1, &type, &number);
     if (code) return fail(writer, code, location, error);
-    state->last_ns = time_ns;
+    state->last_ns = metric_value.time_ns;
     state->event_count++;
     return CTS_OK;
 }

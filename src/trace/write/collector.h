@@ -62,9 +62,19 @@ void cts_stream_flush(struct cts_stream *stream);
  * words (ceil(width/8), at most CTS_STREAM_VALUE_WORDS_MAX) per active lane, lane after lane;
  * without, NULL and 0. */
 enum { CTS_STREAM_VALUE_WORDS_MAX = 16 };
-void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
-                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
-                    const uint64_t *values);
+/* One memory access of a warp. `addresses` has CTS_WARP_LANES elements, of which those of `mask`
+ * count; `values` has `value_words` words of each lane of `mask`, or is NULL. */
+struct cts_stream_row {
+    uint32_t site;
+    enum cts_space space;
+    uint16_t warp;
+    uint32_t mask;
+    const uint64_t *addresses;
+    uint32_t value_words;
+    const uint64_t *values;
+};
+
+void cts_stream_add(struct cts_stream *stream, const struct cts_stream_row *row);
 
 /* The same for many records of a CTA: those of `records` that `order` names, in its order. `kind`
  * is what cts_stream_kind() says. */

@@ -222,23 +222,22 @@ static bool make_room_for_values(struct cts_stream *stream)
     return false;
 }
 
-void cts_stream_add(struct cts_stream *stream, uint32_t site, enum cts_space space, uint16_t warp,
-                    uint32_t mask, const uint64_t addresses[CTS_WARP_LANES], uint32_t value_words,
-                    const uint64_t *values)
+void cts_stream_add(struct cts_stream *stream, const struct cts_stream_row *row)
 {
-    if (!mask) return;
+    if (!row->mask) return;
     if (cts_segment_is_full(&stream->segment)) close_segment(stream);
-    const bool keep = stream->collector->values && values && value_words &&
-                      value_words <= CTS_STREAM_VALUE_WORDS_MAX && make_room_for_values(stream);
-    const struct cts_zip_row row = {
-        .site = site,
-        .warp = warp,
-        .space = (uint8_t)(space == CTS_SPACE_GENERIC ? CTS_SPACE_GLOBAL : space),
-        .value_words = (uint8_t)(keep ? value_words : 0),
-        .value_lanes = mask,
-        .values = keep ? values : NULL,
+    const bool keep = stream->collector->values && row->values && row->value_words &&
+                      row->value_words <= CTS_STREAM_VALUE_WORDS_MAX &&
+                      make_room_for_values(stream);
+    const struct cts_zip_row zipped = {
+        .site = row->site,
+        .warp = row->warp,
+        .space = (uint8_t)(row->space == CTS_SPACE_GENERIC ? CTS_SPACE_GLOBAL : row->space),
+        .value_words = (uint8_t)(keep ? row->value_words : 0),
+        .value_lanes = row->mask,
+        .values = keep ? row->values : NULL,
     };
-    stream->zip->one(&stream->segment, &row, mask, addresses);
+    stream->zip->one(&stream->segment, &zipped, row->mask, row->addresses);
 }
 
 void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_record *records,

@@ -238,18 +238,24 @@ static uint32_t running_lane(void)
     return cts_cta_current()->lane % CTS_WARP_LANES;
 }
 
-static inline uint32_t shuffle(enum shuffle mode, uint32_t mask, uint32_t value, uint32_t b,
-                               uint32_t c, uint32_t *in_range)
+/* Which lane a shuffle reads: its mode, and PTX's operands b and c. */
+struct shuffle_source {
+    enum shuffle mode;
+    uint32_t b, c;
+};
+
+static inline uint32_t shuffle(struct shuffle_source from, uint32_t mask, uint32_t value,
+                               uint32_t *in_range)
 {
-    const uint32_t source = source_lane(mode, running_lane(), b, c, in_range);
+    const uint32_t source = source_lane(from.mode, running_lane(), from.b, from.c, in_range);
     const struct cts_cta *const cta = meet(CTS_WAIT_SHUFFLE, mask, value, source);
     return (uint32_t)cta->wait_value[cta->lane];
 }
 
-static inline uint32_t shuffle_loose(enum shuffle mode, uint32_t value, uint32_t b, uint32_t c,
-                                     uint32_t *in_range, const void *place)
+static inline uint32_t shuffle_loose(struct shuffle_source from, uint32_t value, uint32_t *in_range,
+                                     const void *place)
 {
-    const uint32_t source = source_lane(mode, running_lane(), b, c, in_range);
+    const uint32_t source = source_lane(from.mode, running_lane(), from.b, from.c, in_range);
     const struct cts_cta *const cta = meet_loose(CTS_WAIT_SHUFFLE, value, source, place);
     return (uint32_t)cta->wait_value[cta->lane];
 }
@@ -274,43 +280,49 @@ static inline float float_of(uint32_t bits)
                                                           uint32_t b, uint32_t c)                  \
     {                                                                                              \
         uint32_t in_range;                                                                         \
-        return shuffle(SHUFFLE_##mode, mask, value, b, c, &in_range);                              \
+        return shuffle((struct shuffle_source){SHUFFLE_##mode, b, c}, mask, value, &in_range);     \
     }                                                                                              \
     CTS_EXPORT float __cts_nvvm_shfl_sync_##mode##_f32(uint32_t mask, float value, uint32_t b,     \
                                                        uint32_t c)                                 \
     {                                                                                              \
         uint32_t in_range;                                                                         \
-        return float_of(shuffle(SHUFFLE_##mode, mask, bits_of(value), b, c, &in_range));           \
+        return float_of(shuffle((struct shuffle_source){SHUFFLE_##mode, b, c}, mask,               \
+                                bits_of(value), &in_range));                                       \
     }                                                                                              \
     CTS_EXPORT uint32_t __cts_nvvm_shfl_sync_##mode##_i32p(                                        \
         uint32_t mask, uint32_t value, uint32_t b, uint32_t c, uint32_t *predicate)                \
     {                                                                                              \
-        return shuffle(SHUFFLE_##mode, mask, value, b, c, predicate);                              \
+        return shuffle((struct shuffle_source){SHUFFLE_##mode, b, c}, mask, value, predicate);     \
     }                                                                                              \
     CTS_EXPORT float __cts_nvvm_shfl_sync_##mode##_f32p(uint32_t mask, float value, uint32_t b,    \
                                                         uint32_t c, uint32_t *predicate)           \
     {                                                                                              \
-        return float_of(shuffle(SHUFFLE_##mode, mask, bits_of(value), b, c, predicate));           \
+        return float_of(shuffle((struct shuffle_source){SHUFFLE_##mode, b, c}, mask,               \
+                                bits_of(value), predicate));                                       \
     }                                                                                              \
     CTS_EXPORT uint32_t __cts_nvvm_shfl_##mode##_i32(uint32_t value, uint32_t b, uint32_t c)       \
     {                                                                                              \
         uint32_t in_range;                                                                         \
-        return shuffle_loose(SHUFFLE_##mode, value, b, c, &in_range, PLACE);                       \
+        return shuffle_loose((struct shuffle_source){SHUFFLE_##mode, b, c}, value, &in_range,      \
+                             PLACE);                                                               \
     }                                                                                              \
     CTS_EXPORT float __cts_nvvm_shfl_##mode##_f32(float value, uint32_t b, uint32_t c)             \
     {                                                                                              \
         uint32_t in_range;                                                                         \
-        return float_of(shuffle_loose(SHUFFLE_##mode, bits_of(value), b, c, &in_range, PLACE));    \
+        return float_of(shuffle_loose((struct shuffle_source){SHUFFLE_##mode, b, c},               \
+                                      bits_of(value), &in_range, PLACE));                          \
     }                                                                                              \
     CTS_EXPORT uint32_t __cts_nvvm_shfl_##mode##_i32p(uint32_t value, uint32_t b, uint32_t c,      \
                                                       uint32_t *predicate)                         \
     {                                                                                              \
-        return shuffle_loose(SHUFFLE_##mode, value, b, c, predicate, PLACE);                       \
+        return shuffle_loose((struct shuffle_source){SHUFFLE_##mode, b, c}, value, predicate,      \
+                             PLACE);                                                               \
     }                                                                                              \
     CTS_EXPORT float __cts_nvvm_shfl_##mode##_f32p(float value, uint32_t b, uint32_t c,            \
                                                    uint32_t *predicate)                            \
     {                                                                                              \
-        return float_of(shuffle_loose(SHUFFLE_##mode, bits_of(value), b, c, predicate, PLACE));    \
+        return float_of(shuffle_loose((struct shuffle_source){SHUFFLE_##mode, b, c},               \
+                                      bits_of(value), predicate, PLACE));                          \
     }
 
 DEFINE_SHUFFLES(idx)

@@ -200,31 +200,40 @@ static void run_extended(const struct unit *unit, struct search *search, struct 
     program->at = next;
 }
 
-static void run_standard(const struct unit *unit, struct search *search, struct sequence *sequence,
-                         struct bytes *program, struct row *row, uint8_t opcode)
+/* The state machine of a line program (DWARF 5, 6.2.2). */
+struct machine {
+    struct sequence *sequence;
+    struct bytes *program;
+    struct row *row;
+};
+
+static void run_standard(const struct unit *unit, struct search *search, const struct machine *m,
+                         uint8_t opcode)
 {
     enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC = 8, FIXED_ADVANCE_PC };
     switch (opcode) {
     case COPY:
-        add_row(unit, search, sequence, row, false);
+        add_row(unit, search, m->sequence, m->row, false);
         break;
     case ADVANCE_PC:
-        row->address += take_leb(program, false) * unit->least_bytes;
+        m->row->address += take_leb(m->program, false) * unit->least_bytes;
         break;
     case ADVANCE_LINE:
-        row->line += (int64_t)take_leb(program, true);
+        m->row->line += (int64_t)take_leb(m->program, true);
         break;
     case SET_FILE:
-        row->file = take_leb(program, false);
+        m->row->file = take_leb(m->program, false);
         break;
     case CONST_ADD_PC:
-        row->address += (uint64_t)(255 - unit->opcode_base) / unit->line_range * unit->least_bytes;
+        m->row->address +=
+            (uint64_t)(255 - unit->opcode_base) / unit->line_range * unit->least_bytes;
         break;
     case FIXED_ADVANCE_PC:
-        row->address += take(program, 2);
+        m->row->address += take(m->program, 2);
         break;
     default:
-        for (uint8_t i = 0; i < unit->opcode_lengths[opcode]; i++) (void)take_leb(program, false);
+        for (uint8_t i = 0; i < unit->opcode_lengths[opcode]; i++)
+            (void)take_leb(m->program, false);
     }
 }
 
@@ -238,7 +247,7 @@ static void run_program(const struct unit *unit, struct search *search)
         if (opcode == 0) {
             run_extended(unit, search, &sequence, &program, &row);
         } else if (opcode < unit->opcode_base) {
-            run_standard(unit, search, &sequence, &program, &row, opcode);
+            run_standard(unit, search, &(struct machine){&sequence, &program, &row}, opcode);
         } else {
             const uint8_t special = (uint8_t)(opcode - unit->opcode_base);
             row.address += (uint64_t)(special / unit->line_range) * unit->least_bytes;

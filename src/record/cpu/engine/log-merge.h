@@ -130,15 +130,27 @@ static void copy_key(struct cts_log_key *to, const struct cts_log_key *from)
     for (uint32_t i = 0; i < from->count; i++) to->words[i] = from->words[i];
 }
 
+/* The lanes of an access; their values, or NULL. */
+struct cts_log_lanes {
+    uint32_t mask;
+    const uint64_t *addresses;
+    const uint64_t *values;
+};
+
 /* ---- Records ---- */
 
 static void add_record(struct cts_log_merge *merge, const struct cts_slot *slot,
-                       enum cts_space space, uint32_t mask, const uint64_t *addresses,
-                       const uint64_t *values)
+                       enum cts_space space, const struct cts_log_lanes *access)
 {
     if (!merge->stream) return;
-    cts_stream_add(merge->stream, slot->site, space, merge->warp, mask, addresses,
-                   values ? slot->value_words : 0, values);
+    cts_stream_add(merge->stream,
+                   &(struct cts_stream_row){.site = slot->site,
+                                            .space = space,
+                                            .warp = merge->warp,
+                                            .mask = access->mask,
+                                            .addresses = access->addresses,
+                                            .value_words = access->values ? slot->value_words : 0,
+                                            .values = access->values});
 }
 
 /* The values of the lanes of `some`, which is a part of `all`, packed. */
@@ -179,8 +191,10 @@ static void add_generic(struct cts_log_merge *merge, const struct cts_slot *slot
     uint64_t packed[LANES * CTS_LOG_VALUE_WORDS_MAX];
     for (uint32_t space = 1; space <= CTS_SPACE_LAST; space++)
         if (in[space])
-            add_record(merge, slot, (enum cts_space)space, in[space], addresses,
-                       select_values(values, slot->value_words, mask, in[space], packed));
+            add_record(merge, slot, (enum cts_space)space,
+                       &(struct cts_log_lanes){
+                           in[space], addresses,
+                           select_values(values, slot->value_words, mask, in[space], packed)});
 }
 
 static void add(struct cts_log_merge *merge, const struct cts_slot *slot, uint32_t mask,
@@ -203,7 +217,7 @@ static void add(struct cts_log_merge *merge, const struct cts_slot *slot, uint32
     default:
         break;
     }
-    add_record(merge, slot, slot->space, mask, addresses, values);
+    add_record(merge, slot, slot->space, &(struct cts_log_lanes){mask, addresses, values});
 }
 
 /* The value words of the lanes of `mask`, whose entries stand at row[lane], packed for a record. */
@@ -510,19 +524,24 @@ static void walk_lanes(struct cts_log_merge *merge, struct cts_log_state *state,
     }
 }
 
+/* Lanes that went in lock-step with lane `lead` up to `row`. */
+struct cts_log_step {
+    uint32_t row, lead, lanes;
+};
+
 /* After lock-step up to `row`: where each of `lanes` stands. */
-static void settle_in_step(struct cts_log_merge *merge, struct cts_log_state *state, uint32_t row,
-                           const uint32_t *first_count, uint32_t lead, uint32_t lanes)
+static void settle_in_step(struct cts_log_merge *merge, struct cts_log_state *state,
+                           struct cts_log_step step, const uint32_t *first_count)
 {
     bool all_here = true;
-    for (uint32_t left = lanes; left; left &= left - 1)
-        all_here &= first_count[__builtin_ctz(left)] >= row;
+    for (uint32_t left = step.lanes; left; left &= left - 1)
+        all_here &= first_count[__builtin_ctz(left)] >= step.row;
     if (all_here) {
-        walk_key(merge, &state->common, lead, 0, row);
+        walk_key(merge, &state->common, step.lead, 0, step.row);
         return;
     }
     make_mixed(state);
-    walk_lanes(merge, state, lanes, first_count, row);
+    walk_lanes(merge, state, step.lanes, first_count, step.row);
 }
 
 static uint32_t longest_lane(const uint32_t *counts)
@@ -568,7 +587,8 @@ static void merge_from_step(struct cts_log_merge *merge, struct cts_log_state *s
         ended |= (uint32_t)(row[lane] >= merge->row_count[lane]) << lane;
     if (left == 0 || (ended & merge->open)) {
         const uint32_t lead = left ? (uint32_t)__builtin_ctz(left) : longest_lane(merge->row_count);
-        settle_in_step(merge, state, end, merge->row_count, lead, merge->live | left);
+        settle_in_step(merge, state, (struct cts_log_step){end, lead, merge->live | left},
+                       merge->row_count);
     } else {
         merge_apart(merge, state, left, end, row);
     }

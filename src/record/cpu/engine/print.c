@@ -92,27 +92,35 @@ static const char *parse(const char *format, struct arguments *arguments,
     return *format ? format + 1 : format;
 }
 
+struct argument {
+    uint64_t value;
+    bool is_short, is_char;
+};
+
 /* Formats into `text`; returns the length that the whole has, as snprintf does. */
-static int convert(char *text, size_t text_bytes, struct conversion *conversion, uint64_t value,
-                   bool is_short, bool is_char)
+static int convert(char *text, size_t text_bytes, struct conversion *conversion,
+                   struct argument argument)
 {
     const char *const spec = conversion->spec;
     double number;
-    memcpy(&number, &value, sizeof number);
+    memcpy(&number, &argument.value, sizeof number);
     switch (conversion->letter) {
     case 'd':
     case 'i':
         if (conversion->integer_bytes == 8)
-            return snprintf(text, text_bytes, spec, (long long)value);
-        if (is_char) return snprintf(text, text_bytes, spec, (long long)(signed char)value);
-        if (is_short) return snprintf(text, text_bytes, spec, (long long)(short)value);
-        return snprintf(text, text_bytes, spec, (long long)(int)value);
+            return snprintf(text, text_bytes, spec, (long long)argument.value);
+        if (argument.is_char)
+            return snprintf(text, text_bytes, spec, (long long)(signed char)argument.value);
+        if (argument.is_short)
+            return snprintf(text, text_bytes, spec, (long long)(short)argument.value);
+        return snprintf(text, text_bytes, spec, (long long)(int)argument.value);
     case 'c':
-        return snprintf(text, text_bytes, spec, (int)value);
+        return snprintf(text, text_bytes, spec, (int)argument.value);
     case 's':
-        return snprintf(text, text_bytes, spec, value ? (const char *)(uintptr_t)value : "(null)");
+        return snprintf(text, text_bytes, spec,
+                        argument.value ? (const char *)(uintptr_t)argument.value : "(null)");
     case 'p':
-        return snprintf(text, text_bytes, spec, (void *)(uintptr_t)value);
+        return snprintf(text, text_bytes, spec, (void *)(uintptr_t)argument.value);
     case 'e':
     case 'E':
     case 'f':
@@ -123,9 +131,9 @@ static int convert(char *text, size_t text_bytes, struct conversion *conversion,
     case 'A':
         return snprintf(text, text_bytes, spec, number);
     default: /* o u x X */
-        if (is_char) value = (unsigned char)value;
-        if (is_short) value = (unsigned short)value;
-        return snprintf(text, text_bytes, spec, (unsigned long long)value);
+        if (argument.is_char) argument.value = (unsigned char)argument.value;
+        if (argument.is_short) argument.value = (unsigned short)argument.value;
+        return snprintf(text, text_bytes, spec, (unsigned long long)argument.value);
     }
 }
 
@@ -135,7 +143,8 @@ static void print_one(struct output *output, struct conversion *conversion, uint
     char small[512];
     const bool is_char = modifiers[0] == 'h' && modifiers[1] == 'h';
     const bool is_short = modifiers[0] == 'h' && !is_char;
-    const int length = convert(small, sizeof small, conversion, value, is_short, is_char);
+    const int length =
+        convert(small, sizeof small, conversion, (struct argument){value, is_short, is_char});
     if (length < 0) return;
     if ((size_t)length < sizeof small) {
         put(output, small, (size_t)length);
@@ -145,7 +154,7 @@ static void print_one(struct output *output, struct conversion *conversion, uint
     char *const large = malloc((size_t)length + 1);
     cts_worker_current->in_device = true;
     if (!large) return;
-    convert(large, (size_t)length + 1, conversion, value, is_short, is_char);
+    convert(large, (size_t)length + 1, conversion, (struct argument){value, is_short, is_char});
     put(output, large, (size_t)length);
     cts_worker_current->in_device = false;
     free(large);

@@ -25,15 +25,19 @@ static const uint64_t *value_rows(const struct cts_worker *worker)
 
 /* A record of some lanes of slot `i`, whose value words begin at row `first_value`. */
 static void add_lanes(struct cts_worker *worker, const struct cts_grid *launch, uint32_t i,
-                      uint32_t first_value, enum cts_space space, uint16_t warp, uint32_t mask,
-                      const uint64_t *addresses)
+                      uint32_t first_value, const struct cts_stream_row *row)
 {
     const uint32_t words = launch->row_value_words[i];
     uint64_t values[CTS_WARP_LANES * CTS_LOG_VALUE_WORDS_MAX];
-    if (!mask) return;
-    cts_stream_pack_values(values, value_rows(worker), first_value, words, mask);
-    cts_stream_add(worker->stream, launch->row_sites[i], space, warp, mask, addresses, words,
-                   values);
+    if (!row->mask) return;
+    cts_stream_pack_values(values, value_rows(worker), first_value, words, row->mask);
+    cts_stream_add(worker->stream, &(struct cts_stream_row){.site = launch->row_sites[i],
+                                                            .space = row->space,
+                                                            .warp = row->warp,
+                                                            .mask = row->mask,
+                                                            .addresses = row->addresses,
+                                                            .value_words = words,
+                                                            .values = values});
 }
 
 /* Local rows become offsets; the local and constant lanes of generic rows become records of their
@@ -64,8 +68,15 @@ static void prepare_rows(struct cts_worker *worker, const struct cts_grid *launc
             }
             row[lane] = 0;
         }
-        add_lanes(worker, launch, i, first_value, CTS_SPACE_LOCAL, warp, local, addresses);
-        add_lanes(worker, launch, i, first_value, CTS_SPACE_CONSTANT, warp, constant, addresses);
+        add_lanes(
+            worker, launch, i, first_value,
+            &(struct cts_stream_row){
+                .space = CTS_SPACE_LOCAL, .warp = warp, .mask = local, .addresses = addresses});
+        add_lanes(worker, launch, i, first_value,
+                  &(struct cts_stream_row){.space = CTS_SPACE_CONSTANT,
+                                           .warp = warp,
+                                           .mask = constant,
+                                           .addresses = addresses});
     }
 }
 

@@ -235,8 +235,11 @@ static enum cts_status start_recording(struct cts_error *error)
     if (!status) status = cts_sanitizer_open(environment->sanitizer, error);
     if (!status) status = cts_patches_read(cts_memory.values, &cts_memory.patches, error);
     if (!status)
-        status = cts_ring_start(cts_memory.collector, environment->worker_count, cts_memory.discard,
-                                &names, &cts_memory.consumers, error);
+        status = cts_ring_start(&(struct cts_ring_options){.collector = cts_memory.collector,
+                                                           .count = environment->worker_count,
+                                                           .discard = cts_memory.discard,
+                                                           .names = &names},
+                                &cts_memory.consumers, error);
     if (status) return status;
     cts_memory.defer = environment->kernel_name || environment->launch_skip ||
                        environment->launch_count != UINT64_MAX ||
