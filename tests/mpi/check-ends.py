@@ -15,7 +15,7 @@ import check
 
 
 # What must be said in the one line of `record`, or else (its launcher may kill it) in `info`.
-CUT_OFF = "cut off|did not terminate normally"
+CUT_OFF = "ended early|did not terminate normally"
 SAID = {"exit": CUT_OFF, "kill": CUT_OFF, "abort": CUT_OFF, "late": "MPI was initialised before"}
 
 

@@ -100,7 +100,8 @@ static OTF2_CallbackCode scatter_bytes(const struct cts_processes *processes, co
     free(offsets);
     return whole ? OTF2_CALLBACK_SUCCESS : OTF2_CALLBACK_ERROR;
 }
-/* What the root has, and how many elements each process gets (counts, or NULL: `count`); where
+
+/* What the root has, and the elements of each process in `counts` (NULL: `count` each); where
  * `out_count` elements go here. */
 struct scattered {
     const void *in;
