@@ -157,6 +157,11 @@ cts_walk_read_chunk(const struct cts_access_source *source, const struct cts_wal
                     uint64_t cta_count, const struct cts_acc_chunk *chunk,
                     struct cts_acc_batch *batch, struct cts_error *error);
 
+/* Says of a failure where it was. */
+CTS_MUST_CHECK enum cts_status cts_walk_in_chunk(const struct cts_access_source *source,
+                                                 const struct cts_acc_chunk *chunk,
+                                                 struct cts_error *error);
+
 /* The CTAs of a launch's grid, in *count; CTS_FORMAT with the launch's id: more than 2^32 - 1. */
 CTS_MUST_CHECK enum cts_status cts_walk_count_ctas(const struct cts_launch *launch, uint64_t *count,
                                                    struct cts_error *error);

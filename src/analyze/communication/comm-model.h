@@ -219,14 +219,31 @@ CTS_MUST_CHECK enum cts_status cts_comm_read_records(struct cts_comm_worker *wor
                                                      struct cts_comm_state *state,
                                                      const struct cts_walk_run *run);
 
-/* settle.c: the CTA's records are complete: its sets and links go into the launch's sums. */
+/* cta-sums.c: the CTA's records are complete: its sets and links go into the launch's sums. */
 CTS_MUST_CHECK enum cts_status cts_comm_finish_cta(struct cts_comm_worker *worker,
                                                    struct cts_comm_state *state);
-/* Folds the spans so far into the sets, to bound memory. */
+
+/* settle.c. Folds the spans so far into the sets, to bound memory. */
 CTS_MUST_CHECK enum cts_status cts_comm_settle(struct cts_comm_worker *worker,
                                                struct cts_comm_state *state);
+CTS_MUST_CHECK enum cts_status cts_comm_settle_space(struct cts_comm_worker *worker,
+                                                     struct cts_comm_state *state, unsigned space,
+                                                     bool more_comes);
+bool cts_comm_has_spans(const struct cts_comm_state *state, unsigned space);
+/* own = the bytes of `both` that a store touched before any load or atomic. */
+CTS_MUST_CHECK enum cts_status cts_comm_find_own_first(struct cts_comm_worker *worker,
+                                                       const struct cts_comm_state *state,
+                                                       const struct cts_intervals *both,
+                                                       struct cts_intervals *own);
+/* Ready for another CTA. */
+void cts_comm_state_clear(struct cts_comm_state *state);
 /* Frees what a struct cts_comm_state holds. */
 void cts_comm_state_release(void *state);
+
+/* transfers.c: counts a transfer of the worker's launch by size and place, and keeps it if wanted.
+ */
+CTS_MUST_CHECK enum cts_status cts_comm_keep_transfer(struct cts_comm_worker *worker,
+                                                      const struct cts_comm_transfer *transfer);
 /* Puts the transfers of a launch in order and keeps the first `most`. */
 void cts_comm_transfers_cut(struct cts_comm_transfers *list, size_t most, uint64_t *left_out);
 /* The order of cts_comm.top: whether `a` comes after `b`. */

@@ -10,7 +10,7 @@
  *     rules      rule.c, then rules/, then offer.c    why something waits
  *     match      messages.c groups.c locks.c threads.c launches.c device.c waits.c
  *     build      build.c                              reads, matches, makes waits
- *     questions  walk.c sweep.c blame.c idle.c patterns.c within.c
+ *     questions  walk-back.c sweep.c blame.c idle.c patterns.c within.c
  *     answers    path.c; whatif*.c on top of it */
 #include "analyze/path/path.h"
 

@@ -136,4 +136,23 @@ static inline uint64_t cts_whatif_add(uint64_t time_ns, int64_t distance_ns)
     return time_ns > less ? time_ns - less : 0;
 }
 
+/* ---- whatif-rules.c ---- */
+
+/* The node that ends a call; NONE: none. */
+uint32_t cts_whatif_leave_of(const struct cts_path_location *at, uint32_t call);
+/* When the latest source of a wait was done in the recording. */
+uint64_t cts_whatif_latest_of(const struct cts_path_graph *graph, uint32_t location,
+                              const struct cts_path_wait *wait);
+/* Whether a node is of a call that launches, and not of the call that ran when the activity began.
+ */
+bool cts_whatif_launches(const struct cts_path_graph *graph, const struct cts_path_location *host,
+                         uint32_t node);
+/* What calls that wait for nothing cost, location after location, then for all. */
+CTS_MUST_CHECK enum cts_status cts_whatif_note_costs(struct cts_whatif_plan *plan,
+                                                     uint32_t location, struct cts_error *error);
+void cts_whatif_take_profile(struct cts_whatif_plan *plan);
+/* Behind the costs and the works of streams. */
+CTS_MUST_CHECK enum cts_status cts_whatif_make_rules(struct cts_whatif_plan *plan,
+                                                     struct cts_error *error);
+
 #endif

@@ -1,0 +1,273 @@
+/* What came of a recording: what was recorded, what was lost, why there is nothing. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/record.h"
+#include "cli/summary.h"
+#include "cli/timeline.h"
+#include "common/text-table.h"
+#include "trace/failures-keep.h"
+#include "trace/id-claim.h"
+#include "trace/run-lock.h"
+#include "trace/seal.h"
+
+/* ---- the outcome ---- */
+
+struct outcome {
+    const char *program;
+    bool with_timeline;
+    const struct cts_catalogue *catalogue;
+    const struct cts_run_summary *summary;
+};
+
+/* How the program ended, for a sentence that begins with its name; NULL: as programs do. */
+static const char *early_end(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->ending_count; i++) {
+        const char *const how = catalogue->endings[i].how;
+        if (strcmp(how, "signal") == 0) return "was killed";
+        if (strcmp(how, "exit") == 0 &&
+            catalogue->endings[i].launches_complete < catalogue->endings[i].launches_asked)
+            return "ended";
+    }
+    return NULL;
+}
+
+/* What went wrong in the program, as a fault of a kernel; NULL: nothing. */
+static const char *first_error(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->message_count; i++) {
+        const struct cts_message *const message = &catalogue->messages[i];
+        if (message->severity && strcmp(message->severity, "error") == 0) return message->text;
+    }
+    return NULL;
+}
+
+/* Why the ranks of a run hold no access. */
+static void explain_launches(const struct outcome *o, struct cts_error *error)
+{
+    const struct cts_run_summary *const summary = o->summary;
+    const uint64_t launches = summary->launches;
+    const char *const early = early_end(o->catalogue);
+    const char *const launches_text = cts_counted_text(launches, "launch", "launches").text;
+    if (summary->dropped_accesses)
+        cts_fail(error, CTS_LIMIT, "nothing was recorded: %s, all dropped%s%s",
+                 cts_counted_text(summary->dropped_accesses, "access", "accesses").text,
+                 summary->failure ? ": " : "", summary->failure ? summary->failure : "");
+    else if (summary->failure)
+        cts_fail(error, CTS_IO, "nothing was recorded: %s", summary->failure);
+    else if (summary->unfinished_launches && early)
+        cts_fail(error, CTS_IO, "nothing was recorded: '%s' %s before its first launch finished",
+                 o->program, early);
+    else if (!launches)
+        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: '%s' %s", o->program,
+                 early ? "was killed before it launched a kernel" : "launched no kernel");
+    else if (summary->uninstrumented_launches == launches)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing was recorded: no kernel that was launched is instrumented");
+    else if (!summary->recorded_launches && first_error(o->catalogue))
+        cts_fail(error, CTS_IO, "nothing was recorded: %s", first_error(o->catalogue));
+    else if (!summary->recorded_launches)
+        cts_fail(error, CTS_USAGE, "nothing was recorded: %s, all excluded by filters",
+                 launches_text);
+    else if (first_error(o->catalogue))
+        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: %s", first_error(o->catalogue));
+    else if (summary->recorded_launches < launches)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing was recorded: filters excluded %s of %s, and the other launches accessed "
+                 "no memory",
+                 cts_count_text(launches - summary->recorded_launches).text, launches_text);
+    else
+        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: %s, but no kernel accessed memory",
+                 launches_text);
+}
+
+/* Why a run holds no access, in one line; false when it holds some. */
+static bool explain_nothing(const struct outcome *o, struct cts_error *error)
+{
+    const char *const failure = cts_catalogue_get(o->catalogue, CTS_FAILURE_MEMORY_KEY);
+    if (o->summary->records) return false;
+    if (failure)
+        cts_fail(error, CTS_IO, "nothing was recorded: %.*s", (int)strcspn(failure, "\n"), failure);
+    else if (o->catalogue->rank_count)
+        explain_launches(o, error);
+    else if (o->with_timeline)
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "no accesses were recorded: on a GPU, --memory and --timeline need two "
+                 "recordings");
+    else
+        cts_fail(error, CTS_UNSUPPORTED,
+                 "nothing was recorded: no recorder ran in '%s'. Possible reasons: it made no CUDA "
+                 "call; it was not compiled with 'ctascope cc' and this ctascope cannot record on "
+                 "this machine's GPU (see 'ctascope doctor'); it cleared its environment; or the "
+                 "recorder could not start, and an earlier message says why",
+                 o->program);
+    return true;
+}
+
+/* How much was left out, and of which launches. */
+static void print_dropped(const struct cts_catalogue *catalogue,
+                          const struct cts_run_summary *summary)
+{
+    const struct cts_launch *first = NULL;
+    uint64_t count = 0;
+    for (size_t i = 0; i < catalogue->launch_count; i++) {
+        const struct cts_launch *const launch = &catalogue->launches[i];
+        if (!launch->dropped_accesses) continue;
+        if (!first) first = launch;
+        count++;
+    }
+    fprintf(stderr, "; DROPPED %s",
+            cts_counted_text(summary->dropped_accesses, "access", "accesses").text);
+    if (first)
+        fprintf(stderr, " of %s, from launch %u on",
+                cts_counted_text(count, "launch", "launches").text, first->launch);
+}
+
+static void print_summary(const struct cts_catalogue *catalogue,
+                          const struct cts_run_summary *summary, const char *run_path)
+{
+    fprintf(stderr, "ctascope record: '%s': %s", run_path,
+            cts_counted_text(summary->launches, "launch", "launches").text);
+    if (summary->recorded_launches != summary->launches)
+        fprintf(stderr, " (%s recorded)", cts_count_text(summary->recorded_launches).text);
+    fprintf(stderr, ", %s in %s, %s",
+            cts_counted_text(summary->accesses, "access", "accesses").text,
+            cts_counted_text(summary->records, "record", "records").text,
+            cts_bytes_text(summary->disk_bytes).text);
+    if (catalogue->rank_count > 1) fprintf(stderr, ", %zu ranks", catalogue->rank_count);
+    if (summary->dropped_accesses) print_dropped(catalogue, summary);
+    if (summary->skipped)
+        fprintf(stderr, "; %s not instrumented",
+                cts_counted_text(summary->skipped, "place", "places").text);
+    if (summary->unfinished_ranks) fputs("; incomplete, the program ended early", stderr);
+    if (summary->failure) fprintf(stderr, "; failure: %s", summary->failure);
+    fputc('\n', stderr);
+}
+
+/* The accesses that were recorded; false when we failed to record any, or to read them. That there
+ * are none is only said. */
+static bool judge_memory(const struct cts_arguments *arguments, const char *run_path)
+{
+    struct cts_error error = {0};
+    struct cts_catalogue catalogue = {0};
+    struct cts_run_summary summary = {0};
+    enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
+    if (!status) status = cts_run_summarise(run_path, &catalogue, &summary, &error);
+    const struct outcome outcome = {.program = arguments->positional[0],
+                                    .with_timeline = cts_record_wants_timeline(arguments),
+                                    .catalogue = &catalogue,
+                                    .summary = &summary};
+    const bool silent = status || explain_nothing(&outcome, &error);
+    const bool failed = status || (silent && summary.failure && !summary.dropped_accesses);
+    if (silent)
+        cts_report_error(arguments, &error);
+    else
+        print_summary(&catalogue, &summary, run_path);
+    if (!silent && cts_argument_given(arguments, "values") && cts_run_lacks_values(&catalogue))
+        fputs("ctascope record: no values were recorded: programs of 'ctascope cc --device=cuda' "
+              "record none\n",
+              stderr);
+    cts_run_summary_release(&summary);
+    cts_catalogue_release(&catalogue);
+    return !failed;
+}
+
+/* ---- the timeline ---- */
+
+static void print_timeline(const struct cts_assembly *a, const char *run_path)
+{
+    fprintf(stderr, "ctascope record: '%s': timeline of %s, %s, %s, %s", run_path,
+            cts_counted_text(a->process_count, "process", "processes").text,
+            cts_counted_text(a->location_count, "location", "locations").text,
+            cts_counted_text(a->event_count, "event", "events").text,
+            cts_bytes_text(a->archive_bytes).text);
+    if (a->lost_count)
+        fprintf(stderr, "; LOST %s", cts_counted_text(a->lost_count, "event", "events").text);
+    if (a->damaged_log_count)
+        fprintf(stderr, "; %s damaged",
+                cts_counted_text(a->damaged_log_count, "log is", "logs are").text);
+    if (a->cut_process_count)
+        fprintf(stderr, "; incomplete, %s early",
+                cts_counted_text(a->cut_process_count, "process ended", "processes ended").text);
+    if (*a->failure)
+        fprintf(stderr, "; failure: %s", a->failure);
+    else if (*a->warning)
+        fprintf(stderr, "; warning: %s", a->warning);
+    fputc('\n', stderr);
+}
+
+/* Under mpirun each rank has its own `record`; one whose rank has not begun may still come. */
+static bool all_ranks_came(const char *run_path)
+{
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!size) size = getenv("PMI_SIZE");
+    const unsigned long count = size ? strtoul(size, NULL, 10) : 0;
+    for (unsigned long rank = 0; rank < count; rank++) {
+        char path[PATH_MAX];
+        const int length = snprintf(path, sizeof path, "%s/rank-%lu", run_path, rank);
+        if (length < 0 || (size_t)length >= sizeof path || access(path, F_OK)) return false;
+    }
+    return true;
+}
+
+/* Makes the archive when we are the last; false when that fails. */
+static bool judge_timeline(const struct cts_arguments *arguments, const char *run_path, bool last,
+                           const struct cts_program_result *program)
+{
+    struct cts_error error = {0};
+    struct cts_assembly assembly;
+    struct cts_gaps failures = {0};
+    if (!last || (cts_record_is_under_mpi() && !all_ranks_came(run_path))) return true;
+    const struct cts_assembly_options options = {.ends = program->ends,
+                                                 .end_count = program->end_count};
+    const enum cts_status failed = cts_timeline_assemble(run_path, &options, &assembly, &error);
+    enum cts_status status = failed;
+    cts_failures_list(run_path, CTS_FAILURE_TIMELINE, "", &failures);
+    if (!assembly.location_count && failures.named_count)
+        status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s", failures.texts[0]);
+    else if (!status && !assembly.location_count && *assembly.failure)
+        status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s", assembly.failure);
+    else if (!status && !assembly.location_count)
+        status =
+            cts_fail(&error, CTS_UNSUPPORTED,
+                     "no timeline was recorded: no recorder ran in '%s'. Possible reasons: it made "
+                     "no CUDA, MPI, NCCL or NVTX call; it is linked statically; it cleared its "
+                     "environment; or it changed to a user who cannot write to the run",
+                     arguments->positional[0]);
+    else if (!status && !assembly.event_count)
+        status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s",
+                          *assembly.failure ? assembly.failure : "there were no events");
+    if (status)
+        cts_report_error(arguments, &error);
+    else
+        print_timeline(&assembly, run_path);
+    cts_gaps_release(&failures);
+    return !failed && (assembly.event_count || !*assembly.failure);
+}
+
+int cts_record_judge(const struct cts_arguments *arguments, const char *run_path, int held,
+                     const struct cts_program_result *program)
+{
+    const bool mpi = cts_record_is_under_mpi();
+    struct cts_error error;
+    /* a rank of another `record` is left to it: it knows how that ended */
+    const enum cts_status folded =
+        cts_catalogue_fold(run_path, program->ends, program->end_count, mpi, &error);
+    const bool last = cts_run_let_go(run_path, held);
+    if (last && mpi) (void)cts_catalogue_tidy(run_path, NULL); /* read() says what is wrong */
+    if (last && (!mpi || all_ranks_came(run_path))) cts_ids_forget(run_path);
+    if (folded) cts_report_error(arguments, &error); /* the journals stay, and are read instead */
+    bool sound = true;
+    if (cts_record_wants_timeline(arguments))
+        sound = judge_timeline(arguments, run_path, last, program);
+    if (last) cts_failures_keep(run_path);
+    if (last && !folded) (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
+    if (cts_record_wants_memory(arguments)) sound = judge_memory(arguments, run_path) && sound;
+    if (!mpi && last && !cts_timeline_has_logs(run_path))
+        cts_catalogue_discard_empty(run_path); /* one that holds something stays */
+    return program->status || sound ? program->status : CTS_EXIT_RECORD;
+}
