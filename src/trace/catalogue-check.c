@@ -180,12 +180,3 @@ enum cts_status cts_catalogue_check_references(const struct cts_catalogue *catal
                 status = check_column(catalogue, t, &cts_tables[t].columns[c], error);
     return status;
 }
-
-enum cts_status cts_catalogue_row_context(enum cts_table_id table, uint64_t id_or_row,
-                                          struct cts_error *error)
-{
-    const struct cts_table *const t = &cts_tables[table];
-    const bool has_id = t->columns[0].reference == CTS_TABLE_NONE;
-    return cts_context(error, "table '%s', %s %llu", t->name, has_id ? t->columns[0].name : "row",
-                       (unsigned long long)id_or_row);
-}

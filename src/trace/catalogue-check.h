@@ -13,8 +13,4 @@ CTS_MUST_CHECK enum cts_status cts_catalogue_check_row(enum cts_table_id table, 
 CTS_MUST_CHECK enum cts_status cts_catalogue_check_references(const struct cts_catalogue *catalogue,
                                                               struct cts_error *error);
 
-/* Puts "table 't', launch 5: " (or "row 3", counted from 1) in front of the error. */
-enum cts_status cts_catalogue_row_context(enum cts_table_id table, uint64_t id_or_row,
-                                          struct cts_error *error);
-
 #endif

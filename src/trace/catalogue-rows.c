@@ -38,11 +38,6 @@ static char *arena_take(struct cts_catalogue_private *p, size_t byte_count)
     return bytes;
 }
 
-enum cts_status cts_catalogue_no_memory(struct cts_error *error)
-{
-    return cts_fail(error, CTS_MEMORY, "no memory for the catalogue");
-}
-
 static enum cts_status arena_text(struct cts_catalogue_private *p, sqlite3_stmt *statement,
                                   int column, const char **text, struct cts_error *error)
 {

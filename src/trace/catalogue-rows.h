@@ -22,7 +22,6 @@ struct cts_catalogue_private {
 
 /* ---- catalogue-rows.c ---- */
 
-CTS_MUST_CHECK enum cts_status cts_catalogue_no_memory(struct cts_error *error);
 /* A table of that name must be a real one, with our columns as ordinary ones. */
 CTS_MUST_CHECK enum cts_status
 cts_catalogue_check_schema(sqlite3 *db, const struct cts_table *table, struct cts_error *error);

@@ -446,3 +446,17 @@ size_t cts_catalogue_row_count(const struct cts_catalogue *catalogue, enum cts_t
     return *(const size_t *)(const void *)((const char *)catalogue +
                                            cts_tables[table].count_offset);
 }
+
+enum cts_status cts_catalogue_row_context(enum cts_table_id table, uint64_t id_or_row,
+                                          struct cts_error *error)
+{
+    const struct cts_table *const t = &cts_tables[table];
+    const bool has_id = t->columns[0].reference == CTS_TABLE_NONE;
+    return cts_context(error, "table '%s', %s %llu", t->name, has_id ? t->columns[0].name : "row",
+                       (unsigned long long)id_or_row);
+}
+
+enum cts_status cts_catalogue_no_memory(struct cts_error *error)
+{
+    return cts_fail(error, CTS_MEMORY, "no memory for the catalogue");
+}

@@ -114,4 +114,10 @@ const void *cts_catalogue_row(const struct cts_catalogue *catalogue, enum cts_ta
                               size_t i);
 size_t cts_catalogue_row_count(const struct cts_catalogue *catalogue, enum cts_table_id table);
 
+/* Puts "table 't', launch 5: " (or "row 3", counted from 1) in front of the error. */
+enum cts_status cts_catalogue_row_context(enum cts_table_id table, uint64_t id_or_row,
+                                          struct cts_error *error);
+
+CTS_MUST_CHECK enum cts_status cts_catalogue_no_memory(struct cts_error *error);
+
 #endif

@@ -344,7 +344,7 @@ static void step(struct twin *t, unsigned warp)
         for (unsigned l = 0; l < 32; l++) access.addresses[l] = op->address[l];
         if (op->is_atomic || op->is_volatile) do_signals(t, warp, op);
         do_access(t, warp, op);
-        assert_int_equal(cts_race_access(t->race, &access, NULL), CTS_OK);
+        assert_int_equal(cts_race_add_access(t->race, &access, NULL), CTS_OK);
         break;
     }
     case SYNC_WARP: {

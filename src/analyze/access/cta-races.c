@@ -286,7 +286,7 @@ static enum cts_status replay_one(struct cts_access_worker *worker,
                                       .is_atomic = cts_operation_is_atomic(site->operation),
                                       .is_volatile = site->is_volatile};
     cts_access_addresses(&access, request.addresses);
-    return cts_race_access(race, &request, &worker->error);
+    return cts_race_add_access(race, &request, &worker->error);
 }
 
 /* Without a fence nothing is handed on by words of global memory. */

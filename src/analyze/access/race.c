@@ -89,8 +89,8 @@ bool cts_race_is_over(const struct cts_race *race)
 
 /* ---- what happens ---- */
 
-enum cts_status cts_race_access(struct cts_race *race, const struct cts_race_access *access,
-                                struct cts_error *error)
+enum cts_status cts_race_add_access(struct cts_race *race, const struct cts_race_access *access,
+                                    struct cts_error *error)
 {
     const uint32_t mask = access->mask & cts_race_lanes_of(race, access->warp);
     if (access->warp >= CTS_RACE_WARPS || !mask) return CTS_OK;

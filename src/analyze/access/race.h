@@ -53,9 +53,9 @@ void cts_race_free(struct cts_race *race); /* NULL is fine */
 /* A CTA of so many threads, at most CTS_RACE_THREADS_MAX. Forgets the one before. `has_fences`:
  * fences are recorded; without, every store or atomic counts as fenced. */
 void cts_race_begin(struct cts_race *race, uint32_t thread_count, bool has_fences);
-CTS_MUST_CHECK enum cts_status cts_race_access(struct cts_race *race,
-                                               const struct cts_race_access *access,
-                                               struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_race_add_access(struct cts_race *race,
+                                                   const struct cts_race_access *access,
+                                                   struct cts_error *error);
 /* What the lanes of `mask` did: an operation and its argument. */
 CTS_MUST_CHECK enum cts_status cts_race_barrier(struct cts_race *race, uint32_t operation,
                                                 uint16_t warp, uint32_t mask, uint64_t argument,
