@@ -379,14 +379,13 @@ static void stages()
 // possible race: two host threads fill one array in streams of their own
 static void threads()
 {
-    float *shared = defect ? make() : NULL;
+    float *const first = make(), *const second = defect ? first : make();
     std::thread others[2];
-    for (auto &other : others)
-        other = std::thread([shared] {
+    for (int i = 0; i < 2; i++)
+        others[i] = std::thread([a = i ? second : first] {
             static thread_local float host[N];
             cudaStream_t own;
             cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
-            float *a = shared ? shared : make();
             run(fill, own, a, (int)N, 1.f);
             cudaStreamSynchronize(own);
             cudaMemcpyAsync(host, a, BYTES, cudaMemcpyDeviceToHost, own);
