@@ -154,6 +154,14 @@ g++ -shared -fPIC -o other/lib64/libcudart.so other/other.cpp
 int main(void) { int n; return cudaGetDeviceCount(&n) != cudaSuccess; }
 END
     ./plain-c || exit 16
+    # a host compiler takes the libraries' headers, whichever comes first
+    printf '#include <curand_kernel.h>\ncurandState state;\n' |
+        g++ -Wall -Werror -fsyntax-only -x c++ - || exit 17
+    for header in curand cufft cufftXt cublas_v2; do
+        printf '#include <%s.h>\nint nothing;\n' $header > $header.c
+        gcc -std=c99 -Wall -Werror -fsyntax-only $header.c || exit 18
+        g++ -Wall -Werror -fsyntax-only -x c++ $header.c || exit 19
+    done
 ) > out 2> err
 status=$?
 [ $status = 0 ] || { fail "env: step $status"; cat err; }

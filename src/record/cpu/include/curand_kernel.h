@@ -38,6 +38,14 @@ typedef struct curandStateXORWOW curandStateXORWOW_t, curandState_t, curandState
 typedef struct curandStateMRG32k3a curandStateMRG32k3a_t;
 typedef struct curandStatePhilox4_32_10 curandStatePhilox4_32_10_t;
 
+/* A table that the host made: sums[i] = P(value <= first + i). */
+struct curandDiscreteDistribution_st {
+    const double *sums;
+    unsigned int count, first;
+};
+
+#ifdef __CUDACC__ /* a host compiler needs the states' sizes only */
+
 /* `count` times 2^power steps; the state is a local copy. */
 extern "C" __host__ __device__ void
 __cts_dev_skip_xorwow(unsigned int *state, unsigned long long count, unsigned int power);
@@ -510,12 +518,6 @@ QUALIFIERS uint4 curand_poisson4(curandStatePhilox4_32_10_t *state, double lambd
     return make_uint4(x, y, z, w);
 }
 
-/* A table that the host made: sums[i] = P(value <= first + i). */
-struct curandDiscreteDistribution_st {
-    const double *sums;
-    unsigned int count, first;
-};
-
 template <class State>
 QUALIFIERS unsigned int curand_discrete(State *state, curandDiscreteDistribution_t distribution)
 {
@@ -540,5 +542,7 @@ QUALIFIERS uint4 curand_discrete4(curandStatePhilox4_32_10_t *state,
     const unsigned int w = curand_discrete(state, distribution);
     return make_uint4(x, y, z, w);
 }
+
+#endif /* __CUDACC__ */
 
 #endif
