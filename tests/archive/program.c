@@ -2,13 +2,15 @@
  *
  *   well N     N pairs of enter and leave on each of four threads, then ends with status 3
  *   crash      some events, then a crash inside a function
- *   for-ever   events until it is killed
+ *   for-ever   events until it is killed; says when there are 2,000
  *   nothing    loads nothing, ends with 0 */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "record/timeline/recorder.h"
 
@@ -49,7 +51,11 @@ int main(int argc, char **argv)
         recorder->enter(recorder->this_thread(), region("crash"));
         raise(SIGSEGV);
     }
-    while (strcmp(argv[2], "for-ever") == 0) work(NULL);
+    for (int i = 0; strcmp(argv[2], "for-ever") == 0; i++) {
+        work(NULL);
+        if (i == 10) puts("2000 events");
+        if (i >= 10) fflush(stdout), usleep(1000);
+    }
     for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, NULL);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     return 3;

@@ -284,7 +284,8 @@ static void mpi(uint32_t rank, uint32_t count)
 
 static void clock_reading(uint64_t local_ns, int64_t offset_ns)
 {
-    fprintf(output, "- - CLOCK local=%" PRIu64 " offset=%" PRId64 "\n", local_ns, offset_ns);
+    fprintf(output, "- - CLOCK local=%" PRIu64 " offset=%" PRId64 " told=%" PRIu64 "\n", local_ns,
+            offset_ns, now_ns());
 }
 
 static void lost(const char *what, uint64_t count)

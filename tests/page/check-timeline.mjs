@@ -7,7 +7,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
-import { load } from "./view/harness.mjs";
+import { drawn as frames, load } from "./view/harness.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
@@ -31,7 +31,7 @@ const until = async (page, holds) => {
 const drawn = (page) => until(page, () => document.querySelector(".timeline canvas").dataset.drawn?.endsWith("whole"));
 const settled = async (page) => {
     for (let before = ""; ;) {
-        await page.waitForTimeout(300); // the address follows a moment later
+        await page.evaluate(() => new Promise((done) => setTimeout(done, 300))); // the address follows a moment later, by a timer of the page
         await drawn(page);
         const now = await page.evaluate(
             () => `${location.hash} ${document.querySelector(".timeline canvas").dataset.drawn}`,
@@ -194,12 +194,11 @@ for (const colorScheme of ["light", "dark"]) {
 
     // Pointing at the first row of the first lane names what runs there; searching dims the rest.
     await page.mouse.move(box.x + 900, box.y + 38);
-    await page.waitForTimeout(100);
+    await frames(page);
     const tip = (await page.locator(".tip").allTextContents()).join(""); // there is none over a gap
     if (tip) assert.ok(/, from .* to /.test(tip), tip);
     await page.getByRole("searchbox").fill("no such activity");
-    await page.waitForTimeout(150);
-    assert.notEqual((await picture()).text, whole.text);
+    while ((await picture()).text === whole.text) await page.waitForTimeout(20);
     await page.getByRole("searchbox").fill("");
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
     await page.screenshot({ path: join(work, `${colorScheme}.png`), fullPage: true });
@@ -212,7 +211,8 @@ const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 page.setDefaultTimeout(1200000);
 const half = Math.floor(path.path_ns / 2);
 await page.goto(`${pathToFileURL(report).href}#t=0-${half}`);
-await page.waitForTimeout(400);
+await page.locator(".timeline canvas").waitFor();
+await settled(page);
 assert.equal(await page.evaluate(() => location.hash), `#t=0-${half}`);
 
 // In a microsecond of a run of milliseconds, times under the pointer have the digits that tell pixels apart.
@@ -220,12 +220,12 @@ const close = await browser.newPage({ viewport: { width: 1280, height: 900 } });
 close.setDefaultTimeout(1200000);
 await close.goto(`${pathToFileURL(report).href}#t=${half}-${half + 1000}`);
 await close.locator(".timeline canvas").waitFor();
-await close.waitForTimeout(400);
+await settled(close);
 const area = await close.locator(".timeline canvas").boundingBox(),
     seen = [];
 for (let y = 24; y < area.height; y += 4) {
     await close.mouse.move(area.x + 700, area.y + y);
-    await close.waitForTimeout(20);
+    await frames(close);
     if (await close.locator(".tip").count()) seen.push(await close.locator(".tip").textContent());
 }
 assert.ok(

@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
+import { drawn } from "./view/harness.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
@@ -60,6 +61,7 @@ for (const colorScheme of ["light", "dark"]) {
     );
     await page.goto(pathToFileURL(report).href);
     await page.waitForSelector(".heatmap canvas");
+    await drawn(page);
 
     const titles = await page.locator("h2").allTextContents();
     assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
@@ -130,6 +132,7 @@ for (const colorScheme of ["light", "dark"]) {
     assert.ok((await marks(map)) > 100, "an empty map");
     await map.scrollIntoViewIfNeeded();
     await map.hover({ position: { x: 94, y: 10 } });
+    await drawn(page);
     const told = await page.locator(".heatmap .hover").textContent();
     const expected = results.launch_pairs.length ? /writing CTA 0\S* → reading CTA 0\S*: (?!0 B)/ : /./;
     assert.match(told, expected);
@@ -144,12 +147,11 @@ for (const colorScheme of ["light", "dark"]) {
     await page.mouse.down();
     await page.mouse.move(box.x + 150, box.y + 60);
     await page.mouse.up();
-    await page.waitForTimeout(50);
-    assert.notEqual(await labels(), whole);
+    while ((await labels()) === whole) await page.waitForTimeout(20);
     await page.getByRole("button", { name: "show everything" }).click();
     await page.getByRole("tab", { name: "transfers" }).click();
     await map.hover({ position: { x: 95, y: 11 } });
-    assert.match(await page.locator(".heatmap .hover").textContent(), /: [\d,]+$/);
+    await page.waitForFunction(() => /: [\d,]+$/.test(document.querySelector(".heatmap .hover")?.textContent));
 
     backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
     await page.screenshot({ path: join(work, `${colorScheme}.png`), fullPage: true });

@@ -274,7 +274,7 @@ class Ends(Guarantee):
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            out, _ = record.communicate(timeout=100)
+            out, _ = record.communicate(timeout=1200)
             done = sum(line.startswith("done ") for line in out.splitlines())
             if not os.path.exists(run):
                 self.assertEqual(done, 0)
@@ -294,13 +294,14 @@ class Locked(Guarantee):
     def test_force_and_a_second_recording_are_refused(self):
         program = support.compiled("launches.cu", "-O2")
         record = self.start(support.ctascope_path, "record", "-o", "run", "--", program, "3", "8",
-                            "400000", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                            "0", "step", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
         self.assertEqual(record.stdout.readline(), "done 0\n")
         for options in ((), ("--force",)):
             done = self.record("run", self.program, "many", "1", options=options, status=125)
             self.one_line(done.stderr, "ctascope record: 'run' is being recorded by process "
-                          f"{record.pid} ('{program} 3 8 400000')")
-        record.communicate(timeout=100)
+                          f"{record.pid} ('{program} 3 8 0 step')")
+        record.communicate()  # the end of its input
         self.assertEqual(record.returncode, 3)
         self.assertEqual(len(self.table("run", "launches")), 3)
         self.record("run", self.program, "many", "1", options=("--force",))
@@ -308,12 +309,14 @@ class Locked(Guarantee):
     def test_a_program_whose_record_is_gone_holds_its_run(self):
         program = support.compiled("launches.cu", "-O2")
         record = self.start(support.ctascope_path, "record", "-o", "run", "--", program, "3", "8",
-                            "400000", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                            "0", "step", stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL)
         self.assertEqual(record.stdout.readline(), "done 0\n")
         record.kill()
         record.wait()
         done = self.record("run", self.program, "many", "1", options=("--force",), status=125)
         self.one_line(done.stderr, "ctascope record: 'run' is being recorded: process ")
+        record.stdin.close()
         self.assertIn("sum ", record.stdout.read())  # to the program's end
         self.wait_for(lambda: not self.lower_bound("run"), "a complete run")
         self.record("run", self.program, "many", "1", options=("--force",))

@@ -17,7 +17,7 @@ class Killed(support.RecordTest):
 
     def command(self, run, launches=LAUNCHES, pause_us=0):
         return (support.ctascope_path, "record", "-o", run, "--deterministic", "--", self.program,
-                str(launches), str(CTAS), str(pause_us))
+                str(launches), str(CTAS), str(pause_us), "step")
 
     def program_of(self, record):
         """The process id of the program that `record` started."""
@@ -28,9 +28,12 @@ class Killed(support.RecordTest):
         return int(children[0])
 
     def start_and_wait(self, run, done, **more):
-        """Starts a recording and returns when launch `done` has ended."""
-        record = self.start(*self.command(run, **more), stdout=support.subprocess.PIPE,
-                            stderr=support.subprocess.PIPE)
+        """Starts a recording and returns when launch `done` has ended. The program goes on, but not to
+        its end before its input's."""
+        record = self.start(*self.command(run, **more), stdin=support.subprocess.PIPE,
+                            stdout=support.subprocess.PIPE, stderr=support.subprocess.PIPE)
+        record.stdin.write("." * (LAUNCHES - 2))
+        record.stdin.flush()
         for line in record.stdout:
             if line == f"done {done}\n":
                 return record
@@ -66,7 +69,7 @@ class Killed(support.RecordTest):
         return info
 
     def test_sigkill_at_random_moments(self):
-        self.ctascope(*self.command("whole")[1:], status=3)
+        self.ctascope(*self.command("whole")[1:], status=3, stdin=support.subprocess.DEVNULL)
         reference = self.records_by_launch("whole")
         self.assertEqual(sorted(reference), list(range(LAUNCHES)))
         moments = random.Random(4)
@@ -98,6 +101,7 @@ class Killed(support.RecordTest):
         record = self.start_and_wait("orphan", 20)
         record.kill()
         record.wait()
+        record.stdin.close()
         rest = record.stdout.read()  # to the program's end
         self.assertIn("sum ", rest)
         self.wait_for(lambda: self.info("orphan")["totals"]["complete"], "a complete run")
@@ -128,24 +132,32 @@ class Killed(support.RecordTest):
         record.wait()
         self.wait_for(lambda: not os.path.exists(f"/proc/{program}/exe") or
                       not os.path.exists(f"/proc/{program}"), "the program's end")
-        self.ctascope(*self.command("whole")[1:], status=3)
+        self.ctascope(*self.command("whole")[1:], status=3, stdin=support.subprocess.DEVNULL)
         self.check_readable("both", 150, self.records_by_launch("whole"), unclosed=1)
 
     def test_run_grows_while_it_is_read(self):
         """Every look is at a moment: it reads, and later ones see no less."""
-        record = self.start_and_wait("growing", 0, launches=150, pause_us=15000)
+        record = self.start(*self.command("growing", launches=100), stdin=support.subprocess.PIPE,
+                            stdout=support.subprocess.PIPE, stderr=support.subprocess.PIPE)
         launches = []
-        while record.poll() is None:
+        for step in range(9):
+            record.stdin.write("." * 10)
+            record.stdin.flush()
+            # Every other time the program goes on meanwhile.
+            if step % 2 == 0:
+                for _ in range(20 if step else 10):
+                    self.assertTrue(record.stdout.readline().startswith("done "))
             info = self.info("growing")
             launches.append(info["totals"]["launches"])
             comm = self.comm("growing")
-            if not info["totals"]["complete"]:
-                self.ctascope("dump", "growing", "--accesses", "--limit", "10")
+            self.assertFalse(info["totals"]["complete"])
+            self.ctascope("dump", "growing", "--accesses", "--limit", "10")
             self.assertGreaterEqual(comm["totals"]["launches"], launches[-1])
         self.assertEqual(launches, sorted(launches))
-        self.assertGreater(len(set(launches)), 3)
+        self.assertGreaterEqual(len(set(launches)), 5)
+        record.communicate()
         self.assertEqual(record.returncode, 3)
-        self.assertEqual(self.info("growing")["totals"]["launches"], 150)
+        self.assertEqual(self.info("growing")["totals"]["launches"], 100)
         self.assertIs(self.comm("growing")["soundness"]["lower_bound"], False)
 
 

@@ -116,10 +116,10 @@ class RecordTest(unittest.TestCase):
     def _end(process):
         if process.poll() is None:
             process.kill()
-        process.wait()
-        for stream in (process.stdout, process.stderr):
+        for stream in (process.stdin, process.stdout, process.stderr):
             if stream:
                 stream.close()
+        process.wait()
 
     def wait_for(self, condition, what, seconds=1200):
         until = time.monotonic() + seconds

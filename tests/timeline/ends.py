@@ -39,7 +39,7 @@ class Ends(traces.TimelineTest):
 
     def test_kill_while_the_host_waits(self):
         command = [support.ctascope_path, "record", "--timeline", "-o", "run", "--",
-                   traces.program("ends"), "hang", "30000"]
+                   traces.program("ends"), "hang", "600000"]
         process = self.start(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), "waiting\n")
         children = f"/proc/{process.pid}/task/{process.pid}/children"

@@ -20,12 +20,6 @@ CONNECTIONS_KEPT = 48  # as src/view/connections.h says
 LONG_SECONDS = 300  # until something that should happen counts as never happening
 
 
-def cpu_seconds(process):
-    with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
-        fields = file.read().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def wait_until(condition):
     end = time.monotonic() + LONG_SECONDS
     while not condition():
@@ -101,15 +95,15 @@ class Questions(unittest.TestCase):
         for path, accesses in ((cls.small, 2000000), (cls.big, 60000000)):
             subprocess.run([generate, path, str(accesses)], check=True, stdout=subprocess.DEVNULL)
         with Server(ctascope, cls.small, "--no-open") as server:
-            before = cpu_seconds(server.process)
+            before = server.cpu_seconds()
             server.json("communication")
-            cls.small_cost = cpu_seconds(server.process) - before
+            cls.small_cost = server.cpu_seconds() - before
 
     def ask(self, server):
         """Asks what costs 30 times `small_cost`, and waits until the server computes."""
-        before = cpu_seconds(server.process)
+        before = server.cpu_seconds()
         asking = connect(server, head_of(server, f"{server.path}api/communication", "\r\n"))
-        wait_until(lambda: cpu_seconds(server.process) - before > 2 * self.small_cost)
+        wait_until(lambda: server.cpu_seconds() - before > 2 * self.small_cost)
         return asking
 
     def test_a_question_whose_asker_has_gone_is_cancelled(self):
@@ -118,7 +112,7 @@ class Questions(unittest.TestCase):
             last = [-1.0]
 
             def is_idle():
-                before, last[0] = last[0], cpu_seconds(server.process)
+                before, last[0] = last[0], server.cpu_seconds()
                 return last[0] - before < 0.02 or time.sleep(1)
             wait_until(is_idle)
             self.assertLess(last[0], 15 * self.small_cost)

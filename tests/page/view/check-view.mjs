@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { colourAt, launchBrowser, open, pixelsOf, serveDemo, settle, stateOf } from "./harness.mjs";
+import { colourAt, drawBeforeAsking, launchBrowser, open, pageTimer, pixelsOf, serveDemo, settle, stateOf } from "./harness.mjs";
 
 const [part, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
@@ -268,7 +268,7 @@ const parts = {
         const outlines = await pixelsOf(lanes.canvas, dark),
             mapBox = await map.boundingBox();
         await page.mouse.move(mapBox.x + 60, mapBox.y + 24); // the first cell
-        await page.waitForTimeout(200);
+        await pageTimer(page, 200);
         await settle(page);
         assert.match(
             await text(page.locator(".tip")),
@@ -768,6 +768,7 @@ const parts = {
         // The tour comes once, and can be left at any time.
         const context = await browser.newContext();
         const visit = await context.newPage();
+        drawBeforeAsking(visit);
         await visit.goto(`${base}?tour=1#launch=0`);
         await visit.getByRole("dialog", { name: /Tour, 1 of 5/ }).waitFor();
         await visit.getByRole("button", { name: "Next", exact: true }).click();
@@ -781,8 +782,7 @@ const parts = {
         await visit.evaluate(() => localStorage.clear());
         await visit.reload();
         await visit.getByRole("dialog", { name: /Tour, 1 of 5/ }).waitFor();
-        await visit.waitForTimeout(100);
-        assert.equal(await visit.evaluate(() => document.activeElement.textContent), "Next");
+        await visit.waitForFunction(() => document.activeElement.textContent === "Next");
         for (const left of [4, 3, 2, 1, 0]) {
             await visit.keyboard.press("Tab");
             await visit.keyboard.press("Tab");

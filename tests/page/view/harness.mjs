@@ -73,6 +73,21 @@ export const launchBrowser = () =>
         ],
     });
 
+// What a key or the mouse does on the page is drawn before anything is asked.
+export function drawBeforeAsking(page) {
+    for (const [device, name] of [
+        [page.keyboard, "press"],
+        [page.keyboard, "type"],
+        [page.mouse, "click"],
+        [page.mouse, "wheel"],
+        [page.mouse, "move"],
+        [page.mouse, "up"],
+    ]) {
+        const act = device[name].bind(device);
+        device[name] = async (...values) => (await act(...values), drawn(page));
+    }
+}
+
 // A page whose errors are collected; `close` asserts that there were none.
 export async function open(browser, address, options = {}) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: "light", ...options });
@@ -80,16 +95,7 @@ export async function open(browser, address, options = {}) {
     page.setDefaultTimeout(HANGS_MS);
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
-    // What a key or the mouse did is drawn before anything is asked.
-    for (const [device, name] of [
-        [page.keyboard, "press"],
-        [page.keyboard, "type"],
-        [page.mouse, "click"],
-        [page.mouse, "wheel"],
-    ]) {
-        const act = device[name].bind(device);
-        device[name] = async (...values) => (await act(...values), drawn(page));
-    }
+    drawBeforeAsking(page);
     page.on(
         "request",
         (request) =>
@@ -103,16 +109,20 @@ export async function open(browser, address, options = {}) {
 }
 
 // Waits until the page has drawn what it had been told: whatever waits for a frame or a timer of 0 ms is done.
-const drawn = (page) =>
+export const drawn = (page) =>
     page.evaluate(
         () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 0)))),
     );
+
+// Waits for a timer of the page, behind all those that the page set before to that time or less: however
+// slow the machine is, they are over.
+export const pageTimer = (page, ms) => page.evaluate((ms) => new Promise((done) => setTimeout(done, ms)), ms);
 
 // Waits until nothing is on its way and canvases are drawn.
 export async function settle(page, quiet = 120) {
     let before = "";
     for (let i = 0; i < 10000; i++) {
-        await page.waitForTimeout(quiet / 2);
+        await pageTimer(page, quiet / 2);
         await drawn(page);
         const now = await page.evaluate(
             () =>
@@ -154,10 +164,8 @@ export const pixelsOf = (canvas, colour, part = null) =>
     );
 
 // The state in the URL, which follows a moment later.
-// It is waited for by a timer of the page's own, behind those that it has set, so that a slow machine is only slower.
-const later = () => new Promise((done) => setTimeout(done, 250));
 export const stateOf = (page) =>
-    page.evaluate(later).then(() =>
+    pageTimer(page, 250).then(() =>
         page.evaluate(() =>
             Object.fromEntries(
                 location.hash

@@ -1,8 +1,10 @@
 // A chain of launches: each reads what the one before wrote, at scattered places.
-//   launches LAUNCHES CTAS [PAUSE_US [FIRST_PAUSE]]
-// Says "done K" when launch K has ended, waits PAUSE_US then, and prints a sum at the end.
+//   launches LAUNCHES CTAS [PAUSE_US [step]]
+// Says "done K" when launch K has ended, waits PAUSE_US then (with `step` also for a byte from its
+// standard input, or that one's end), and prints a sum at the end.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 enum { THREADS = 128, ROUNDS = 8 };
@@ -35,6 +37,7 @@ int main(int argc, char **argv)
 {
     const unsigned launches = atoi(argv[1]), ctas = atoi(argv[2]);
     const unsigned pause_us = argc > 3 ? atoi(argv[3]) : 0;
+    const bool steps = argc > 4 && strcmp(argv[4], "step") == 0;
     const unsigned n = ctas * THREADS;
     unsigned *buffers[2];
     for (unsigned i = 0; i < 2; i++) {
@@ -50,6 +53,7 @@ int main(int argc, char **argv)
         printf("done %u\n", k);
         fflush(stdout);
         if (pause_us) usleep(pause_us);
+        if (steps) getchar();
     }
     unsigned *const host = (unsigned *)malloc(n * sizeof(unsigned)), sum = 0;
     if (cudaMemcpy(host, buffers[launches % 2], n * sizeof(unsigned), cudaMemcpyDeviceToHost))

@@ -150,7 +150,14 @@ __global__ void slow(unsigned long long ns)
     while (now - start < ns);
 }
 
-// Calls that wait for a kernel, each for one of 30 ms that was launched just before.
+__global__ void until(const volatile int *go)
+{
+    while (!*go) {
+    }
+}
+
+// Calls that wait for a kernel, each for one of 30 ms that was launched just before. The calls that do
+// not wait come while a kernel runs that ends only after them.
 static void waits()
 {
     const unsigned long long ns = 30000000;
@@ -162,6 +169,9 @@ static void waits()
     CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     CHECK(cudaMalloc(&memory, 4000));
     CHECK(cudaMalloc(&other, 4000));
+    volatile int *go;
+    CHECK(cudaMallocHost((void **)&go, sizeof *go));
+    *go = 0;
     slow<<<1, 1, 0, stream>>>(ns);
     CHECK(cudaStreamSynchronize(stream));
     slow<<<1, 1, 0, stream>>>(ns);
@@ -173,9 +183,10 @@ static void waits()
     CHECK(cudaMemcpy(memory, &value, 4, cudaMemcpyHostToDevice)); // the null stream's rule
     slow<<<1, 1, 0, free_one>>>(ns);
     CHECK(cudaFree(other));
-    slow<<<1, 1, 0, free_one>>>(10 * ns);
+    until<<<1, 1, 0, free_one>>>(go);
     CHECK(cudaMemcpy(memory, &value, 4, cudaMemcpyHostToDevice)); // which leaves this one out
     CHECK(cudaStreamDestroy(free_one));                           // and this waits for nothing
+    *go = 1;
     CHECK(cudaDeviceSynchronize());
 }
 
