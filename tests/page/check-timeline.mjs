@@ -7,7 +7,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
-import { drawn as frames, load } from "./view/harness.mjs";
+import { drawn as frames, load, pageTimer } from "./view/harness.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
@@ -31,7 +31,7 @@ const until = async (page, holds) => {
 const drawn = (page) => until(page, () => document.querySelector(".timeline canvas").dataset.drawn?.endsWith("whole"));
 const settled = async (page) => {
     for (let before = ""; ;) {
-        await page.evaluate(() => new Promise((done) => setTimeout(done, 300))); // the address follows a moment later, by a timer of the page
+        await pageTimer(page, 300); // the address follows a moment later, by a timer of the page
         await drawn(page);
         const now = await page.evaluate(
             () => `${location.hash} ${document.querySelector(".timeline canvas").dataset.drawn}`,

@@ -4,7 +4,17 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { colourAt, drawBeforeAsking, launchBrowser, open, pageTimer, pixelsOf, serveDemo, settle, stateOf } from "./harness.mjs";
+import {
+    colourAt,
+    drawBeforeAsking,
+    launchBrowser,
+    open,
+    pageTimer,
+    pixelsOf,
+    serveDemo,
+    settle,
+    stateOf,
+} from "./harness.mjs";
 
 const [part, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
