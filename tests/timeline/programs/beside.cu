@@ -1,6 +1,6 @@
-// Kernels that run beside each other in any schedule: each waits until the other runs. A kernel that
-// waits in vain for a minute gives up, and the program ends with 1.
-// beside pipeline ROUNDS: like examples/timeline/event-pipeline, where `produce` of a round and
+// Kernels that run beside each other in any schedule: each waits until the other runs. A kernel
+// that waits in vain for a minute gives up, and the program ends with 1. beside pipeline ROUNDS:
+// like examples/timeline/event-pipeline, where `produce` of a round and
 //   `consume` of the round before wait for each other.
 // beside null-stream: like examples/timeline/null-stream, where `apart` begins before `first` ends,
 //   and ends after `last` has begun.
@@ -51,9 +51,7 @@ __global__ void first(int *flags)
     await(flags, 1);
 }
 
-__global__ void middle(int *)
-{
-}
+__global__ void middle(int *) {}
 
 __global__ void last(int *flags)
 {

@@ -156,8 +156,8 @@ __global__ void until(const volatile int *go)
     }
 }
 
-// Calls that wait for a kernel, each for one of 30 ms that was launched just before. The calls that do
-// not wait come while a kernel runs that ends only after them.
+// Calls that wait for a kernel, each for one of 30 ms that was launched just before. The calls that
+// do not wait come while a kernel runs that ends only after them.
 static void waits()
 {
     const unsigned long long ns = 30000000;
