@@ -50,7 +50,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/ctascope.bash
 
 # ---- cpu ----
 install_targets(cpu ctascope-plugin ctascope_cpu ctascope_cublas ctascope_curand
-  ctascope_cufft)
+  ctascope_cufft ctascope_cusparse)
 install_private(cpu cpu-device.bc)
 install(DIRECTORY ${CTS_SHARE_DIR}/cpu ${CTS_SHARE_DIR}/nvcc DESTINATION share/ctascope
   USE_SOURCE_PERMISSIONS COMPONENT cpu)

@@ -105,9 +105,11 @@ static void add_runtime(struct cc_session *session, struct cc_list *command)
  */
 static const char *own_library(struct cc_session *session, const char *word)
 {
-    static const char *const names[][2] = {{"-lcublas", "cublas"}, {"-lcublas_static", "cublas"},
-                                           {"-lcurand", "curand"}, {"-lcurand_static", "curand"},
-                                           {"-lcufft", "cufft"},   {"-lcufft_static", "cufft"}};
+    static const char *const names[][2] = {
+        {"-lcublas", "cublas"},     {"-lcublas_static", "cublas"},
+        {"-lcurand", "curand"},     {"-lcurand_static", "curand"},
+        {"-lcufft", "cufft"},       {"-lcufft_static", "cufft"},
+        {"-lcusparse", "cusparse"}, {"-lcusparse_static", "cusparse"}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (!session->request->for_cuda && strcmp(word, names[i][0]) == 0)
             return cc_text(&session->request->pool, "%s/libctascope_%s.so", cts_library_directory(),

@@ -157,7 +157,7 @@ END
     # a host compiler takes the libraries' headers, whichever comes first
     printf '#include <curand_kernel.h>\ncurandState state;\n' |
         g++ -Wall -Werror -fsyntax-only -x c++ - || exit 17
-    for header in curand cufft cufftXt cublas_v2; do
+    for header in curand cufft cufftXt cusparse cublas_v2; do
         printf '#include <%s.h>\nint nothing;\n' $header > $header.c
         gcc -std=c99 -Wall -Werror -fsyntax-only $header.c || exit 18
         g++ -Wall -Werror -fsyntax-only -x c++ $header.c || exit 19
