@@ -33,6 +33,19 @@ export function time(ns: number): string {
     return scaled(ns, 1000, TIME_UNITS);
 }
 
+// Ticks at most so many, at round distances (ns).
+export function stepOf(span: number, most: number): number {
+    const least = Math.max(span / most, 1),
+        power = 10 ** Math.floor(Math.log10(least));
+    return power * ([1, 2, 5, 10].find((factor) => factor * power >= least * 0.999999) ?? 10);
+}
+
+// A time on the axis, with as many digits as tell neighbouring ticks apart.
+export function tickText(t: number, step: number, to: number): string {
+    const [scale, unit] = to >= 1e9 ? [1e9, "s"] : to >= 1e6 ? [1e6, "ms"] : to >= 1e3 ? [1e3, "us"] : [1, "ns"];
+    return `${(t / scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9)))} ${unit}`;
+}
+
 // Made once: toLocaleString() is several times as slow, and pictures write hundreds of numbers.
 const FULL = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 15 });
 const WHOLE = new Intl.NumberFormat("en-US");

@@ -2,7 +2,7 @@
 // and waits under them. Turn the wheel to zoom, drag to move, hold shift and drag to zoom to a
 // range; a click on a wait shows who it waited for.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { time } from "./format";
+import { stepOf, tickText, time } from "./format";
 import { BINS, chunksIn, intervalsOf, overviewOf, type Chunk, type Intervals } from "./lanes";
 import { useTheme, type Theme } from "./theme";
 
@@ -72,18 +72,6 @@ function colourOf(theme: Theme, kind: Kind | undefined): string {
 }
 
 // Round steps of 1, 2 and 5 for the axis.
-function stepOf(span: number, most: number): number {
-    const least = Math.max(span / most, 1),
-        power = 10 ** Math.floor(Math.log10(least));
-    return power * ([1, 2, 5, 10].find((factor) => factor * power >= least * 0.999999) ?? 10);
-}
-
-// A time on the axis, with as many digits as tell neighbouring ticks apart.
-function tickText(t: number, step: number, to: number): string {
-    const [scale, unit] = to >= 1e9 ? [1e9, "s"] : to >= 1e6 ? [1e6, "ms"] : to >= 1e3 ? [1e3, "us"] : [1, "ns"];
-    return `${(t / scale).toFixed(Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9)))} ${unit}`;
-}
-
 function fromHash(duration: number): [number, number] {
     const found = /t=(\d+)-(\d+)/.exec(location.hash);
     const from = Number(found?.[1]),

@@ -333,7 +333,7 @@ for (let round = 0; round < 400; round++) {
     const pitch = kind === "array" ? 0 : kind === "matrix" ? element * (1 + random(300)) : 4 * (1 + random(20)),
         width = 100 + random(1500),
         height = 60 + random(1200);
-    const grid = layout.gridOf(first, first + size - 1, { kind, pitch }, element, width, height);
+    const grid = layout.gridOf(first, first + size - 1, { kind, pitch }, element, { width, height, unit: 1 });
     const tall = Math.ceil(grid.rows / grid.merge),
         told = JSON.stringify({ kind, element, size, pitch, width, height, grid });
     assert.ok(grid.columns * grid.cellWidth <= width + 1 && tall * grid.cellHeight <= height + 1, told);
@@ -368,19 +368,27 @@ for (let round = 0; round < 400; round++) {
         sum = (list) => list.reduce((a, b) => a + b, 0);
     assert.equal(sum([...layout.gather(grid, first, grid.cellBytes, counts)]), sum(counts), told);
 }
-const matrix = layout.gridOf(0, 256 * 1024 - 1, { kind: "matrix", pitch: 1024 }, 4, 600, 600);
+const matrix = layout.gridOf(0, 256 * 1024 - 1, { kind: "matrix", pitch: 1024 }, 4, {
+    width: 600,
+    height: 600,
+    unit: 1,
+});
 assert.deepEqual([matrix.columns, matrix.rows, matrix.cellBytes, matrix.merge], [256, 256, 4, 1]);
-const struct = layout.gridOf(0, 24 * 20 - 1, { kind: "structs", pitch: 24 }, 4, 600, 600);
+const struct = layout.gridOf(0, 24 * 20 - 1, { kind: "structs", pitch: 24 }, 4, { width: 600, height: 600, unit: 1 });
 assert.deepEqual([struct.columns, struct.rows, struct.cellBytes, struct.merge], [6, 20, 4, 1]);
 // 40 GiB: as few cells as of anything else, and rows that are too many end earlier.
 const huge = 40 * 2 ** 30,
-    wide = layout.gridOf(far, far + huge - 1, { kind: "array", pitch: 0 }, 4, 800, 400);
+    wide = layout.gridOf(far, far + huge - 1, { kind: "array", pitch: 0 }, 4, { width: 800, height: 400, unit: 1 });
 assert.ok(wide.slices.length === 1 && wide.slices[0].cells <= 65536 && wide.rows * wide.pitch >= huge);
 assert.ok(layout.cellOf(wide, far + huge - 1).row < wide.rows);
-const long = layout.gridOf(far, far + huge - 1, { kind: "structs", pitch: 24 }, 4, 800, 400);
+const long = layout.gridOf(far, far + huge - 1, { kind: "structs", pitch: 24 }, 4, {
+    width: 800,
+    height: 400,
+    unit: 1,
+});
 assert.ok(long.slices.length <= 8 && long.last < far + huge - 1 && (long.last + 1 - far) % 24 === 0);
-const [from, to] = layout.zoomed(0, 65535, 32768, 0.5, { first: 0, last: 65535 }, 64);
+const [from, to] = layout.zoomed({ first: 0, last: 65535 }, 32768, 0.5, { first: 0, last: 65535 }, 64);
 assert.ok(to - from + 1 === 32768 && from <= 32768 && to >= 32768 && from % 64 === 0);
-assert.deepEqual(layout.zoomed(16384, 49151, 20000, 8, { first: 0, last: 65535 }, 64), [0, 65535]);
+assert.deepEqual(layout.zoomed({ first: 16384, last: 49151 }, 20000, 8, { first: 0, last: 65535 }, 64), [0, 65535]);
 
 console.log("arithmetic, links, values and layouts are right");

@@ -1,6 +1,7 @@
 // The page: it holds the state and the URL together, fetches what every part needs (run, launch,
 // the selected and the pinned records, findings), and puts the parts where they stand.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { shortName } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { FilterPanel } from "./filters";
 import { GroupPanel } from "./groups";
@@ -9,11 +10,11 @@ import { Inspector } from "./inspector";
 import { firstLaunch, repair } from "./keep";
 import { useKeys } from "./keys";
 import { ModelContext, type Hover, type Model } from "./model";
-import { siteIndex } from "./places";
+import { programName, siteIndex } from "./places";
 import { Panes } from "./panes";
 import { PAGE, fetchOne, type One } from "./records";
-import type { RunInfo, Source } from "./source";
-import { type State } from "./state";
+import type { LaunchInfo, RunInfo, Source } from "./source";
+import { VIEW_TITLES, type State, type ViewName } from "./state";
 import { StatusLine } from "./status";
 import { Store, useStore } from "./store";
 import { TimelineStrip } from "./strip";
@@ -138,13 +139,19 @@ function useRecordsOf(
     return records;
 }
 
+// What a tab of the browser says: each of several has its own.
+function titleOf(run: RunInfo, launch: LaunchInfo, view: ViewName): string {
+    return `${VIEW_TITLES[view]} · #${launch.launch} ${shortName(launch.name)} · ${programName(run)} – ctascope`;
+}
+
 function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     const [notices, setNotices] = useState<string[]>([]);
     const say = (notice: string) => setNotices((old) => (old.includes(notice) ? old : [...old, notice].slice(-4)));
+    const isLink = useMemo(() => location.hash.length > 1, []); // before the page writes its own
     const [state, set] = useUrlState(say);
     const [changed, setChanged] = useState(false);
     useEffect(() => source.onChange?.(() => setChanged(true)), [source]);
-    const [overlay, setOverlay] = useState<"help" | "tour" | null>(() => (seenTour() ? null : "tour"));
+    const [overlay, setOverlay] = useState<"help" | "tour" | null>(() => (seenTour() || isLink ? null : "tour"));
     const hover = useMemo(() => new Store<Hover | null>(null), []);
     const sites = useMemo(() => siteIndex(run), [run]);
 
@@ -237,6 +244,9 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             findings: findings.data,
         };
     }, [current, state, records, findings.data, page, head.error, source, run]);
+    useEffect(() => {
+        if (current) document.title = titleOf(run, current, state.view);
+    }, [run, current, state.view]);
     if (model) last.current = model;
     const shown = model ?? last.current; // while another launch is on its way, the last one stays
     useKeys(shown, overlay, setOverlay);

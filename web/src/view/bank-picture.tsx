@@ -2,6 +2,7 @@
 // wants a word of the bank. Phases are apart. A bank with several distinct words is a conflict, the
 // redder the more ways; lanes on one word share it. 'By bank' stacks the distinct words of each
 // bank: a column of one box is served at once.
+import { counted } from "../format";
 import { Canvas, drawLetter, unitOf, type Brush } from "./canvas";
 import { kindColour, type Hover } from "./model";
 import type { One } from "./records";
@@ -11,7 +12,7 @@ import type { Site } from "./source";
 import type { Theme } from "../theme";
 import type { Store } from "./store";
 
-const LEFT = 38,
+const LEFT = 84,
     TOP = 18,
     GAP = 8,
     LOW = 13,
@@ -88,7 +89,7 @@ export function BankPicture({
         for (let bank = 0; bank < BANKS; bank += cell < 14 * unit ? 4 : 1)
             context.fillText(String(bank), left + bank * cell + cell / 2 - unit / 2, (TOP / 2) * unit);
         context.textAlign = "left";
-        context.fillText("bank", 4 * unit, (TOP / 2) * unit);
+        context.fillText(stacked ? "bank" : "lane ↓ bank →", 2 * unit, (TOP / 2) * unit);
         context.textAlign = "center";
         let y = TOP * unit;
         for (const phase of cost.phases) {
@@ -169,20 +170,28 @@ export function BankPicture({
         return null;
     };
     const label =
-        `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ${cost.wavefronts} ` +
-        `wavefronts, ideal: ${cost.ideal}`;
+        `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ` +
+        `${counted(cost.wavefronts, "wavefront", "wavefronts")}, ideal: ${cost.ideal}`;
     const unit = unitOf();
     return (
-        <Canvas
-            label={`Lanes and banks: ${label}`}
-            draw={draw}
-            redraw={(paint) => hover.watch(paint)}
-            height={tall * unit}
-            cursor="pointer"
-            class="banks"
-            onMove={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), false)}
-            onLeave={() => onLane(null, false)}
-            onClick={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), true)}
-        />
+        <>
+            <p class="soft axes">
+                {stacked
+                    ? "One column per bank; each box is a distinct word, which takes a wavefront. Numbers: lanes."
+                    : `One row per lane, one column per bank. Numbers: the row of the word, in rows of ${BANKS} ` +
+                      `words (${BANKS * bankBytes} bytes). Different rows in one bank conflict.`}
+            </p>
+            <Canvas
+                label={`Lanes and banks: ${label}`}
+                draw={draw}
+                redraw={(paint) => hover.watch(paint)}
+                height={tall * unit}
+                cursor="pointer"
+                class="banks"
+                onMove={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), false)}
+                onLeave={() => onLane(null, false)}
+                onClick={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), true)}
+            />
+        </>
     );
 }

@@ -10,7 +10,7 @@ import { Choice, Empty, Failed, Head, NothingLeft, plural, Unrecorded } from "./
 import { kernelName, placeText, pointText, siteIndex } from "./places";
 import { fetchOne, recordAt, type One } from "./records";
 import { bankCost } from "./requests";
-import type { LaunchInfo, LaunchRow, RunInfo, Site, Source, Space } from "./source";
+import type { Group, LaunchInfo, LaunchRow, RunInfo, Site, Source, Space } from "./source";
 import { NO_FILTER, type Compare } from "./state";
 
 // The selected request if it is of such a space, else the first that the filter lets through.
@@ -38,6 +38,32 @@ export function useRequest(
     };
 }
 
+// The request with the worst conflict among the first ones of the site that loses most to conflicts.
+function useConflict(model: Model, wanted: boolean): { one: One | null; waiting: boolean } {
+    const { launch, state, source } = model,
+        filter = { ...state.filter, space: "shared" as const };
+    const answer = useAsk(launch.launch, wanted ? `conflict|${JSON.stringify(filter)}` : null, async (signal) => {
+        const groups = await source.groups(launch.launch, filter, "site", SITES, signal);
+        const lost = (g: Group) => g.wavefronts - g.idealWavefronts;
+        const worst = groups.rows.reduce<Group | null>((a, b) => (lost(b) > (a ? lost(a) : 0) ? b : a), null);
+        if (!worst || (state.filter.space && state.filter.space !== "shared")) return null;
+        const records = await source.records(
+            launch.launch,
+            { ...filter, sites: [Number(worst.key)] },
+            0,
+            LOOKED_THROUGH,
+            signal,
+        );
+        let best = 0;
+        const lostBy = (i: number) => records.wavefronts[i] - records.idealWavefronts[i];
+        for (let i = 1; i < records.index.length; i++) if (lostBy(i) > lostBy(best)) best = i;
+        return records.index.length && lostBy(best) > 0 ? recordAt(records, best) : null;
+    });
+    return { one: answer.data, waiting: wanted && !answer.data && answer.waiting };
+}
+const SITES = 1000,
+    LOOKED_THROUGH = 1000;
+
 interface Side {
     run: RunInfo;
     sites: Map<number, Site>;
@@ -49,13 +75,15 @@ export function BanksView() {
     const model = useModel(),
         { state, launch, run } = model;
     const request = useRequest(model, ["shared"]),
-        { one } = request;
+        isShared = launch.spaces.some((s) => s.space === "shared");
+    const conflict = useConflict(model, isShared && !request.chosen);
+    const one = request.chosen ? request.one : (conflict.one ?? (conflict.waiting ? null : request.one));
     const other = useAsk("compare", state.compare ? JSON.stringify(state.compare) : null, (signal) =>
         sideOf(model, state.compare!, signal),
     );
     const [picking, setPicking] = useState(false);
     if (!launch.spaces.length) return <Unrecorded />;
-    if (!launch.spaces.some((s) => s.space === "shared"))
+    if (!isShared)
         return (
             <Empty title="This launch has no recorded shared-memory requests.">
                 Its global requests are in{" "}
@@ -67,7 +95,7 @@ export function BanksView() {
         );
     if (request.error) return <Failed answer={request} />;
     if (!one)
-        return request.waiting ? (
+        return request.waiting || conflict.waiting ? (
             <p class="soft working pad">Loading a request</p>
         ) : (
             <NothingLeft what="shared-memory requests" />
@@ -99,10 +127,16 @@ export function BanksView() {
             >
                 <b>{launch.bankBytes}-byte banks</b>{" "}
                 <span class="soft">
-                    {request.chosen ? "the selected request" : "the first shared request; select another in Warps"}
+                    {request.chosen
+                        ? "the selected request"
+                        : conflict.one
+                          ? "a request with the worst conflict; select another in Warps"
+                          : "the first shared request; select another in Warps"}
                 </span>
             </Head>
-            {picking && !state.compare && <Picker one={one} done={() => setPicking(false)} />}
+            <div class="overlaid">
+                {picking && !state.compare && <Picker one={one} done={() => setPicking(false)} />}
+            </div>
             <Executions one={one} />
             <div class="sides scrolled">
                 <BankSide side={side} own />

@@ -25,10 +25,18 @@ export interface Slice {
 const SLICE_CELLS = 1 << 16,
     SLICES = 8;
 const LARGEST = 26,
-    SMALLEST = 2; // pixels of a cell
+    SMALLEST = 2, // pixels of a cell
+    FLATTEST = 16; // times as wide as high
+
+// Pixels; `unit` is 1 where the page has its ordinary size.
+export interface Room {
+    width: number;
+    height: number;
+    unit: number;
+}
 
 // Rows of whole warps of cells, so that they begin at round numbers; cells as large as fit.
-function arrayGrid(first: number, last: number, element: number, width: number, height: number, unit: number): Grid {
+function arrayGrid(first: number, last: number, element: number, { width, height, unit }: Room): Grid {
     for (let cellBytes = element; ; cellBytes *= 2) {
         const cells = Math.ceil((last - first + 1) / cellBytes),
             side = Math.min(LARGEST * unit, Math.sqrt((width * height) / cells));
@@ -76,17 +84,10 @@ function slicesOf(first: number, last: number, bytes: number): Slice[] {
 }
 
 // A range that would take too many questions ends earlier: see `last`.
-export function gridOf(
-    first: number,
-    end: number,
-    shape: Shape,
-    element: number,
-    width: number,
-    height: number,
-    unit = 1,
-): Grid {
-    const pitch = shape.pitch;
-    if (shape.kind === "array" || pitch < 1) return arrayGrid(first, end, element, width, height, unit);
+export function gridOf(first: number, end: number, shape: Shape, element: number, room: Room): Grid {
+    const pitch = shape.pitch,
+        { width, height, unit } = room;
+    if (shape.kind === "array" || pitch < 1) return arrayGrid(first, end, element, room);
     const structs = shape.kind === "structs",
         divides = (bytes: number) => pitch % bytes === 0;
     let cellBytes = structs ? (divides(4) ? 4 : 1) : divides(element) ? element : 1;
@@ -107,7 +108,11 @@ export function gridOf(
         rows = rowsOf(last);
     let cellWidth = Math.min((structs ? 72 : LARGEST) * unit, width / columns),
         cellHeight = Math.min(LARGEST * unit, height / rows);
-    if (!structs) cellWidth = cellHeight = Math.min(cellWidth, Math.max(cellHeight, 1));
+    // Square, unless many rows would leave a narrow strip: then as wide as there is room, within reason.
+    if (!structs) {
+        cellHeight = Math.min(cellWidth, Math.max(cellHeight, 1));
+        cellWidth = Math.min(cellWidth, cellHeight * (columns * cellHeight * 2 < width ? FLATTEST : 1));
+    }
     if (cellWidth >= 4) cellWidth = Math.floor(cellWidth);
     if (cellHeight >= 4) cellHeight = Math.floor(cellHeight);
     const merge = Math.max(1, Math.ceil((rows * Math.max(1, cellHeight)) / height));
@@ -178,13 +183,17 @@ export function gather(
     return out;
 }
 
+interface Bytes {
+    first: number;
+    last: number;
+}
+
 // Zoomed by a factor around a byte, inside the region, in whole rows.
 export function zoomed(
-    first: number,
-    last: number,
+    { first, last }: Bytes,
     around: number,
     factor: number,
-    region: { first: number; last: number },
+    region: Bytes,
     quantum: number,
 ): [number, number] {
     const whole = region.last - region.first + 1,

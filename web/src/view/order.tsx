@@ -368,8 +368,20 @@ export function OrderView() {
                 <b>{count(records)}</b> requests{" "}
                 <span class="soft">
                     {hint || (single ? "one column each; click to select" : "drag or scroll to zoom")}
+                </span>{" "}
+                <span class="soft inks">
+                    <i class="ramp load" />
+                    read <i class="ramp store" />
+                    written <i class="ramp atomic" />
+                    both
                 </span>
             </Head>
+            {model.run.recorder === "cpu" && (
+                <p class="soft axes pad">
+                    Requests are in recorded order. CPU workers ran the CTAs: how CTAs interleave here is not how a GPU
+                    would run them. The order within a warp is the program's.
+                </p>
+            )}
             {order.error && <Failed answer={order} />}
             {none && <NothingLeft what="accesses" />}
             <div class="order" ref={place} style={none ? { display: "none" } : {}}>

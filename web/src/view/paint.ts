@@ -1,5 +1,5 @@
 // Reads and writes as colours: one hue each, stronger the more there were, on a logarithmic scale.
-import { readColour, writeColour } from "./model";
+import { kindColour, readColour, writeColour } from "./model";
 import type { Theme } from "../theme";
 
 export type Rgb = [number, number, number];
@@ -45,20 +45,22 @@ export function inkOn(colour: string): string {
 export interface Inks {
     read: Rgb;
     write: Rgb;
+    both: Rgb; // read and written, as by atomics
     paper: Rgb;
 }
 export const inksOf = (theme: Theme): Inks => ({
     read: rgbOf(readColour(theme)),
     write: rgbOf(writeColour(theme)),
+    both: rgbOf(kindColour(theme, "atomic")),
     paper: rgbOf(theme.background),
 });
 
-// One colour for both; where both are, half of each.
+// A third colour where both are: halves of two would look like a pattern.
 export function blend(inks: Inks, reads: number, writes: number, mostReads: number, mostWrites: number): Rgb {
     const r = strength(reads, mostReads),
         w = strength(writes, mostWrites);
     if (!r && !w) return inks.paper;
-    const ink = !w ? inks.read : !r ? inks.write : mix(inks.read, inks.write, w / (r + w));
+    const ink = !w ? inks.read : !r ? inks.write : inks.both;
     return mix(inks.paper, ink, Math.max(r, w));
 }
 

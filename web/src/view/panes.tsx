@@ -13,6 +13,7 @@ import { SectorsView } from "./sectors";
 import { SourceView } from "./source-view";
 import { WarpsView } from "./warps";
 import { useModel } from "./model";
+import { onArrows } from "./parts";
 import { ALONE, VIEWS, VIEW_HINTS, VIEW_TITLES, type ViewName } from "./state";
 
 const PARTS: Record<ViewName, () => preact.JSX.Element> = {
@@ -46,17 +47,23 @@ export function Panes() {
     const choose = (name: ViewName) => model.set({ view: name, ...(name === second ? { second: view } : {}) });
     return (
         <main class="centre" ref={place}>
-            <nav class="viewtabs" role="tablist" aria-label="Views">
+            <nav
+                class="viewtabs"
+                role="tablist"
+                aria-label="Views"
+                onKeyDown={(event) => onArrows(event, ["ArrowLeft"], ["ArrowRight"])}
+            >
                 {views.map((name) => (
                     <button
                         role="tab"
                         aria-selected={name === view}
+                        tabIndex={name === view ? 0 : -1}
                         class={name === other ? "seen" : ""}
                         title={VIEW_HINTS[name]}
                         onClick={() => choose(name)}
                     >
                         <kbd>{(VIEWS.indexOf(name) + 1) % 10}</kbd>
-                        {VIEW_TITLES[name]}
+                        <span data-title={VIEW_TITLES[name]}>{VIEW_TITLES[name]}</span>
                     </button>
                 ))}
                 <span class="grow" />

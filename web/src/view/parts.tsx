@@ -6,6 +6,20 @@ import { NO_FILTER, isFiltered } from "./state";
 
 export const plural = (n: number, one: string, many = `${one}s`) => (n === 1 ? one : many);
 
+// Whoever came by keyboard moves among the buttons of a group (radios, tabs) with arrows, and chooses. Whoever clicked
+// goes on stepping through records.
+export function onArrows(event: KeyboardEvent & { currentTarget: HTMLElement }, back: string[], on: string[]) {
+    const all = [...event.currentTarget.querySelectorAll<HTMLElement>("[role=radio], [role=tab]")],
+        at = all.findIndex((button) => button === event.target);
+    const by = back.includes(event.key) ? -1 : on.includes(event.key) ? 1 : 0;
+    if (!by || at < 0 || event.ctrlKey || event.metaKey || event.altKey || !all[at].matches(":focus-visible")) return;
+    const next = all[(at + by + all.length) % all.length];
+    next.focus();
+    next.click();
+    event.preventDefault();
+    event.stopPropagation();
+}
+
 // Where nothing is to be shown: why, and what to do.
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
     return (
@@ -73,11 +87,17 @@ export function Choice<T extends string>({
     onChoose: (value: T) => void;
 }) {
     return (
-        <div class="choice" role="radiogroup" aria-label={label}>
+        <div
+            class="choice"
+            role="radiogroup"
+            aria-label={label}
+            onKeyDown={(event) => onArrows(event, ["ArrowLeft", "ArrowUp"], ["ArrowRight", "ArrowDown"])}
+        >
             {options.map(([key, text]) => (
                 <button
                     role="radio"
                     aria-checked={key === value}
+                    tabIndex={key === value ? 0 : -1}
                     class={key === value ? "on" : ""}
                     onClick={() => onChoose(key)}
                 >

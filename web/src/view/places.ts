@@ -68,6 +68,12 @@ export function fileName(run: RunInfo, source: number | null): string | null {
     const found = source === null ? undefined : run.sources.find((s) => s.source === source);
     return found ? found.path.split("/").pop()! : null;
 }
+// The recorded program; of an import, where the program is ctascope itself, the run.
+export function programName(run: RunInfo): string {
+    const path = (run.recorder === "import" ? null : run.program) ?? run.path;
+    return path.split("/").filter(Boolean).pop() ?? path;
+}
+
 export function siteIndex(run: RunInfo): Map<number, Site> {
     return new Map(run.sites.map((site) => [site.site, site]));
 }

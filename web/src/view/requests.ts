@@ -135,6 +135,22 @@ export function sectorCost(addresses: ArrayLike<number>, mask: number, width: nu
     };
 }
 
+// Rows of lanes, each like the first, a constant distance apart; null: not so. As cts_request_cost() finds them.
+function rowsText(lanes: number[], addresses: ArrayLike<number>, width: number): string | null {
+    const gap = (i: number) => addresses[lanes[i]] - addresses[lanes[i - 1]],
+        step = gap(1);
+    let long = 1;
+    while (long < lanes.length && gap(long) === step) long++;
+    if (long >= lanes.length) return null;
+    const pitch = addresses[lanes[long]] - addresses[lanes[0]];
+    for (let i = long; i < lanes.length; i++)
+        if (addresses[lanes[i]] !== addresses[lanes[i - long]] + pitch) return null;
+    if (pitch === 0) return `rows of ${long} lanes, all at the same addresses`;
+    const row =
+        step === width ? "side by side" : step === 0 ? "at one address" : `${step.toLocaleString("en-US")} B apart`;
+    return `two-level: rows of ${long} lanes ${row}, ${pitch.toLocaleString("en-US")} B from row to row`;
+}
+
 // How the addresses of the active lanes lie, in words.
 export function layoutText(addresses: ArrayLike<number>, mask: number, width: number): string {
     const lanes = lanesOf(mask);
@@ -143,7 +159,9 @@ export function layoutText(addresses: ArrayLike<number>, mask: number, width: nu
     const stride = (addresses[lanes[1]] - addresses[lanes[0]]) / (lanes[1] - lanes[0]);
     const constant = lanes.every((lane) => addresses[lane] - addresses[lanes[0]] === stride * (lane - lanes[0]));
     if (!constant) {
-        const same = new Set(lanes.map((lane) => addresses[lane])).size;
+        const rows = rowsText(lanes, addresses, width),
+            same = new Set(lanes.map((lane) => addresses[lane])).size;
+        if (rows) return rows;
         return same < lanes.length ? `irregular, ${same} distinct addresses` : "irregular";
     }
     if (stride === 0) return "uniform: every lane at one address";

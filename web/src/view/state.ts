@@ -62,7 +62,7 @@ export interface Pin {
 }
 // How the address map lays an allocation out: rows of `pitch` bytes.
 export interface Shape {
-    kind: "array" | "matrix" | "structs";
+    kind: "array" | "matrix" | "structs" | "banks"; // banks: a matrix of shared memory, a word of each bank a row
     pitch: number; // bytes a row; of an array 0: as wide as the picture
 }
 export interface Compare {

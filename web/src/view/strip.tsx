@@ -2,7 +2,7 @@
 // double click to see all, click a launch to open it. What is too small to see alone is binned: the
 // fuller, the busier.
 import { useMemo, useRef, useState } from "preact/hooks";
-import { shortName, time } from "../format";
+import { shortName, stepOf, tickText, time } from "../format";
 import { useAsk } from "./ask";
 import { Canvas, fitText, unitOf, type Brush } from "./canvas";
 import { useModel } from "./model";
@@ -15,12 +15,6 @@ const LABELS = 108,
     ROW = 18,
     ROWS_SHOWN = 4,
     BINS = 512;
-
-function stepOf(span: number, most: number): number {
-    const least = Math.max(span / most, 1),
-        power = 10 ** Math.floor(Math.log10(least));
-    return power * ([1, 2, 5, 10].find((factor) => factor * power >= least * 0.999999) ?? 10);
-}
 
 export function TimelineStrip() {
     const model = useModel(),
@@ -61,7 +55,7 @@ export function TimelineStrip() {
             context.moveTo(x, AXIS * u - 3 * u);
             context.lineTo(x, tall);
             context.stroke();
-            if (x < width - 24 * u) context.fillText(t === begin ? "0" : time(t - begin), x, 8 * u);
+            if (x < width - 24 * u) context.fillText(tickText(t - begin, step, to - begin), x, 8 * u);
         }
         rows.forEach((line, i) => {
             const top = AXIS * u + i * row + 2 * u,

@@ -4,7 +4,7 @@ import { count, shortName, time } from "../format";
 import { useAsk } from "./ask";
 import { openNeighbour } from "./keys";
 import { useModel } from "./model";
-import { extentText, kernelName } from "./places";
+import { extentText, kernelName, programName } from "./places";
 import { Empty } from "./parts";
 import { Search } from "./search";
 
@@ -193,8 +193,7 @@ function Warnings() {
 
 export function TopBar({ onHelp }: { onHelp: () => void }) {
     const { run } = useModel();
-    // Of an import the program is ctascope itself.
-    const name = ((run.recorder === "import" ? null : run.program) ?? run.path).split("/").filter(Boolean).pop();
+    const name = programName(run);
     const details = [
         run.arguments ?? run.program,
         run.host && `on ${run.host}`,

@@ -124,7 +124,7 @@ function shape(text: string): [number, Shape] {
     const [allocation, kind, pitch] = text.split(":");
     return [
         number(allocation),
-        { kind: oneOf(kind ?? "", ["array", "matrix", "structs"] as const), pitch: number(pitch ?? "") },
+        { kind: oneOf(kind ?? "", ["array", "matrix", "structs", "banks"] as const), pitch: number(pitch ?? "") },
     ];
 }
 function compare(text: string): Compare {
