@@ -15,7 +15,8 @@ import { BANKS } from "./requests";
 import type { Allocation, Group, LaunchInfo, Site, Space } from "./source";
 import { hex, isFiltered, NO_FILTER, type Range, type Shape } from "./state";
 
-const LISTED = 300;
+const LISTED = 300,
+    LEAST_ROWS = 8;
 const SIMPLE = [1, 2, 4, 8, 16];
 
 const elementOf = (allocation: Allocation) => allocation.elementBytes ?? 4;
@@ -88,10 +89,12 @@ function firstOf(launch: LaunchInfo, space: Space): Allocation | null {
     return space === "shared" && launch.shared.length === 1 ? launch.shared[0] : null;
 }
 
-function defaultShape(region: Region, bankBytes: number, pitch: number | null): Shape {
+// A matrix where rows are known, and the window has some of them.
+function defaultShape(region: Region, window: Range, bankBytes: number, pitch: number | null): Shape {
     const element = region.allocation?.elementBytes ?? 0;
     if (region.space === "shared") return { kind: "banks", pitch: BANKS * bankBytes };
-    if (pitch && SIMPLE.includes(element || region.element)) return { kind: "matrix", pitch };
+    const rows = pitch ? (window.last - window.first + 1) / pitch : 0;
+    if (pitch && rows >= LEAST_ROWS && SIMPLE.includes(element || region.element)) return { kind: "matrix", pitch };
     return element > 16 || (element && !SIMPLE.includes(element))
         ? { kind: "structs", pitch: element }
         : { kind: "array", pitch: 0 };
@@ -483,8 +486,10 @@ export function AddressesView() {
     const { place, size } = useSize(!region);
     const unit = unitOf(),
         own = region ? state.shapes[shapeKey(region)] : undefined;
-    const shape = own ?? (region && !inferred.waiting ? defaultShape(region, launch.bankBytes, inferred.pitch) : null);
     const window = region && windowOf(region, state.window);
+    const shape =
+        own ??
+        (region && window && !inferred.waiting ? defaultShape(region, window, launch.bankBytes, inferred.pitch) : null);
     const shown: Shown | null = region && window && shape && { region, window, shape };
     const picture = usePicture(shown, size.width, size.height, unit);
     if (!launch.spaces.length) return <Unrecorded />;
