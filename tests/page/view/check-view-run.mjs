@@ -486,6 +486,10 @@ const parts = {
         ({ address, end } = await serve(record("reduction", ["65536"])));
         ({ page, close } = await visit(`${address}#launch=0&view=warps&space=shared&second=banks`));
         await settle(page);
+        // Banks open on the worst conflict; the first request is one of two phases.
+        assert.match(await text(pane(page, "banks")), /worst conflict.* 8-way conflict 8 wavefronts, ideal: 1/);
+        await page.keyboard.press("ArrowDown");
+        await settle(page);
         assert.match(await text(pane(page, "banks")), /2 phases of 16 lanes/);
         // Step by step: lane k of 64 / step reads the double at 2 * step * k.
         const row = (lanes, step) =>
