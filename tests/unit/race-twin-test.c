@@ -264,8 +264,9 @@ static void do_sync(struct twin *t, const uint32_t *arrived, const uint32_t *wai
 static void tell(struct twin *t, uint32_t operation, unsigned warp, uint32_t mask,
                  uint64_t argument)
 {
-    assert_int_equal(cts_race_barrier(t->race, operation, (uint16_t)warp, mask, argument, NULL),
-                     CTS_OK);
+    const struct cts_race_sync sync = {
+        .operation = operation, .mask = mask, .warp = (uint16_t)warp, .argument = argument};
+    assert_int_equal(cts_race_barrier(t->race, &sync, NULL), CTS_OK);
 }
 
 /* A warp comes to a barrier; whether it is complete. What arrivers did up to here is remembered at

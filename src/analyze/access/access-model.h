@@ -28,11 +28,16 @@ enum {
 
 /* ---- rows (rows.c) ---- */
 
-/* A row while it is being summed. */
-struct cts_access_row {
+/* What a row is of. */
+struct cts_access_row_name {
     uint64_t owner; /* kernel id, or index of the launch */
     uint32_t site, kernel;
     uint8_t space;
+};
+
+/* A row while it is being summed. */
+struct cts_access_row {
+    struct cts_access_row_name name;
     uint32_t worst_ways;
     struct cts_access_counts counts;
     struct cts_map strides; /* stride -> requests */
@@ -54,8 +59,8 @@ struct cts_access_rows {
 };
 
 /* The row of (owner, site, space), its index in *row. */
-CTS_MUST_CHECK enum cts_status cts_access_row_of(struct cts_access_rows *rows, uint64_t owner,
-                                                 uint32_t kernel, uint32_t site, uint8_t space,
+CTS_MUST_CHECK enum cts_status cts_access_row_of(struct cts_access_rows *rows,
+                                                 const struct cts_access_row_name *name,
                                                  size_t *row, struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_access_rows_merge(struct cts_access_rows *sum,
                                                      const struct cts_access_rows *more,
@@ -272,9 +277,12 @@ CTS_MUST_CHECK enum cts_status cts_access_walk_set_up(struct cts_access_model *m
 /* Reads the launch at hand (model->scope) with all threads, as model->look says. */
 CTS_MUST_CHECK enum cts_status cts_access_read_launch(struct cts_access_model *model,
                                                       struct cts_error *error);
+struct cts_access_turn {
+    size_t launch_index, chunk_begin, chunk_end;
+    bool is_wanted; /* else only what it writes counts */
+};
 CTS_MUST_CHECK enum cts_status cts_access_run_launch(struct cts_access_model *model,
-                                                     size_t launch_index, size_t chunk_begin,
-                                                     size_t chunk_end, bool is_wanted,
+                                                     const struct cts_access_turn *turn,
                                                      struct cts_error *error);
 
 /* ---- records.c ---- */

@@ -146,7 +146,7 @@ static enum cts_status run_wanted(struct cts_access_model *model, struct cts_err
         size_t high;
         for (high = low; high < chunk_count && chunks[high].launch == launch;) high++;
         model->result->unwatched_launches++;
-        status = cts_access_run_launch(model, i, low, high, true, error);
+        status = cts_access_run_launch(model, &(struct cts_access_turn){i, low, high, true}, error);
     }
     return status;
 }
@@ -188,8 +188,9 @@ static enum cts_status run_planned(struct cts_access_model *model,
         faulted || launch->incomplete || cts_access_hides_stores(model->catalogue, row);
     model->is_blind = model->result->no_allocations || hides_stores;
     model->result->unwatched_launches += is_wanted && model->is_blind;
-    const enum cts_status status = cts_access_run_launch(model, launch->index, launch->chunk_begin,
-                                                         launch->chunk_end, is_wanted, error);
+    const struct cts_access_turn turn = {launch->index, launch->chunk_begin, launch->chunk_end,
+                                         is_wanted};
+    const enum cts_status status = cts_access_run_launch(model, &turn, error);
     return status || !hides_stores ? status : forget_contents(model, row, error);
 }
 

@@ -267,7 +267,11 @@ static enum cts_status replay_one(struct cts_access_worker *worker,
 {
     const struct cts_site *const site = &worker->model->catalogue->sites[item->site];
     if (item->space == CTS_SPACE_BARRIER)
-        return cts_race_barrier(race, site->operation, item->warp, item->mask, item->base,
+        return cts_race_barrier(race,
+                                &(struct cts_race_sync){.operation = site->operation,
+                                                        .mask = item->mask,
+                                                        .warp = item->warp,
+                                                        .argument = item->base},
                                 &worker->error);
     const struct cts_access access = {
         .mask = item->mask,

@@ -280,19 +280,19 @@ static bool knows_all(const struct cts_access_model *model)
     return true;
 }
 
-enum cts_status cts_access_run_launch(struct cts_access_model *model, size_t launch_index,
-                                      size_t chunk_begin, size_t chunk_end, bool is_wanted,
-                                      struct cts_error *error)
+enum cts_status cts_access_run_launch(struct cts_access_model *model,
+                                      const struct cts_access_turn *turn, struct cts_error *error)
 {
-    model->launch = &model->catalogue->launches[launch_index];
-    model->launch_index = launch_index;
-    model->owner = model->options.per_launch ? launch_index : model->launch->kernel;
+    const bool is_wanted = turn->is_wanted;
+    model->launch = &model->catalogue->launches[turn->launch_index];
+    model->launch_index = turn->launch_index;
+    model->owner = model->options.per_launch ? turn->launch_index : model->launch->kernel;
     model->look = is_wanted ? CTS_LOOK_COUNT : CTS_LOOK_WRITES;
     cts_access_begin_races(model, is_wanted);
     model->watches_shared = !model->options.per_launch && knows_all(model);
-    if (chunk_begin == chunk_end) return CTS_OK;
-    model->scope = (struct cts_walk_scope){.chunk_begin = chunk_begin,
-                                           .chunk_end = chunk_end,
+    if (turn->chunk_begin == turn->chunk_end) return CTS_OK;
+    model->scope = (struct cts_walk_scope){.chunk_begin = turn->chunk_begin,
+                                           .chunk_end = turn->chunk_end,
                                            .end_cta = UINT64_MAX,
                                            .progress = model->options.progress};
     enum cts_status status = cts_walk_count_ctas(model->launch, &model->scope.cta_count, error);

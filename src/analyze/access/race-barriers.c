@@ -57,9 +57,10 @@ static enum cts_status complete(struct cts_race *race, struct cts_race_barrier_s
 }
 
 enum cts_status cts_race_arrive(struct cts_race *race, struct cts_race_barrier_state *barrier,
-                                uint32_t expected, uint16_t warp, uint32_t mask, bool waits,
-                                struct cts_error *error)
+                                const struct cts_race_arrival *arrival, struct cts_error *error)
 {
+    const uint32_t expected = arrival->expected, mask = arrival->mask;
+    const uint16_t warp = arrival->warp;
     if (barrier->is_open && (barrier->arrivals[warp] & mask)) {
         const enum cts_status status = complete(race, barrier, error);
         if (status) return status;
@@ -70,7 +71,7 @@ enum cts_status cts_race_arrive(struct cts_race *race, struct cts_race_barrier_s
     barrier->expected = expected;
     barrier->arrived += (uint32_t)__builtin_popcount(mask);
     barrier->arrivals[warp] |= mask;
-    if (waits) {
+    if (arrival->waits) {
         barrier->waiting[warp] |= mask;
         race->waits[warp] |= mask;
     }

@@ -178,10 +178,18 @@ CTS_MUST_CHECK enum cts_status cts_race_touch_lane(struct cts_race *race,
 
 /* What only holds within a phase. */
 void cts_race_leave_phase(struct cts_race *race);
+/* Lanes of a warp that come to a barrier. */
+struct cts_race_arrival {
+    uint32_t expected; /* threads; 0: all of the CTA */
+    uint32_t mask;
+    uint16_t warp;
+    bool waits;
+};
+
 CTS_MUST_CHECK enum cts_status cts_race_arrive(struct cts_race *race,
                                                struct cts_race_barrier_state *barrier,
-                                               uint32_t expected, uint16_t warp, uint32_t mask,
-                                               bool waits, struct cts_error *error);
+                                               const struct cts_race_arrival *arrival,
+                                               struct cts_error *error);
 /* Lanes of the warp that are threads of the CTA. */
 uint32_t cts_race_lanes_of(const struct cts_race *race, uint16_t warp);
 CTS_MUST_CHECK enum cts_status cts_race_meet(struct cts_race *race, uint16_t warp, uint32_t lanes,

@@ -12,22 +12,30 @@ static unsigned kind_of(uint8_t space, bool is_in_warp, bool is_asynchronous)
            (unsigned)is_asynchronous << 2;
 }
 
-static enum cts_status add_race(struct cts_race *race, uint8_t space, uint64_t word, uint8_t bytes,
-                                struct cts_race_end a, struct cts_race_end b, bool is_asynchronous,
+/* Two accesses to bytes of a word that nothing orders. */
+struct overlap {
+    uint64_t word;
+    uint8_t space, bytes; /* bytes: a mask */
+    bool is_asynchronous;
+    struct cts_race_end a, b;
+};
+
+static enum cts_status add_race(struct cts_race *race, const struct overlap *overlap,
                                 struct cts_error *error)
 {
+    const struct cts_race_end a = overlap->a, b = overlap->b;
     const bool is_in_warp = a.thread / CTS_WARP_LANES == b.thread / CTS_WARP_LANES;
     const struct cts_race_end first = a.site <= b.site ? a : b, second = a.site <= b.site ? b : a;
     const uint64_t key = (uint64_t)first.site << 35 | (uint64_t)second.site << 3 |
-                         kind_of(space, is_in_warp, is_asynchronous);
-    const uint64_t address = word * 4 + (unsigned)__builtin_ctz(bytes);
+                         kind_of(overlap->space, is_in_warp, overlap->is_asynchronous);
+    const uint64_t address = overlap->word * 4 + (unsigned)__builtin_ctz(overlap->bytes);
     uint64_t *const place = cts_map_at(&race->pair_of, key, error);
     if (!place || CTS_ARRAY_RESERVE(&race->pairs, race->pairs.count + 1, error)) return CTS_MEMORY;
     if (!*place) {
         race->pairs.items[race->pairs.count++] =
-            (struct cts_race_pair){.space = space,
+            (struct cts_race_pair){.space = overlap->space,
                                    .is_in_warp = is_in_warp,
-                                   .is_asynchronous = is_asynchronous,
+                                   .is_asynchronous = overlap->is_asynchronous,
                                    .address = UINT64_MAX};
         *place = race->pairs.count;
     }
@@ -37,10 +45,10 @@ static enum cts_status add_race(struct cts_race *race, uint8_t space, uint64_t w
         pair->first = first;
         pair->second = second;
     }
-    uint64_t *const known = cts_map_at(&race->pair_bytes, (word << 20) + *place, error);
+    uint64_t *const known = cts_map_at(&race->pair_bytes, (overlap->word << 20) + *place, error);
     if (!known) return CTS_MEMORY;
-    pair->bytes += (unsigned)__builtin_popcount(bytes & ~(unsigned)*known);
-    *known |= bytes;
+    pair->bytes += (unsigned)__builtin_popcount(overlap->bytes & ~(unsigned)*known);
+    *known |= overlap->bytes;
     return CTS_OK;
 }
 
@@ -108,11 +116,13 @@ static enum cts_status compare(struct cts_race *race, const struct cts_race_node
         const bool is_in_warp = other / CTS_WARP_LANES == touch->thread / CTS_WARP_LANES;
         if (is_done[is_in_warp]) continue;
         is_done[is_in_warp] = true;
-        const enum cts_status status =
-            add_race(race, touch->access->space, touch->word, node->bytes & touch->bytes,
-                     (struct cts_race_end){node->site, other},
-                     (struct cts_race_end){touch->access->site, touch->thread},
-                     goes_on && !copy->done, error);
+        const struct overlap overlap = {.word = touch->word,
+                                        .space = touch->access->space,
+                                        .bytes = node->bytes & touch->bytes,
+                                        .is_asynchronous = goes_on && !copy->done,
+                                        .a = {node->site, other},
+                                        .b = {touch->access->site, touch->thread}};
+        const enum cts_status status = add_race(race, &overlap, error);
         if (status) return status;
     }
     return CTS_OK;

@@ -140,22 +140,28 @@ static enum cts_status lane_event(struct cts_race *race, uint32_t operation, uin
     }
 }
 
-enum cts_status cts_race_barrier(struct cts_race *race, uint32_t operation, uint16_t warp,
-                                 uint32_t mask, uint64_t argument, struct cts_error *error)
+enum cts_status cts_race_barrier(struct cts_race *race, const struct cts_race_sync *sync,
+                                 struct cts_error *error)
 {
-    if (warp >= CTS_RACE_WARPS || !(mask &= cts_race_lanes_of(race, warp))) return CTS_OK;
+    const uint32_t operation = sync->operation;
+    const uint16_t warp = sync->warp;
+    const uint64_t argument = sync->argument;
+    const uint32_t mask = warp < CTS_RACE_WARPS ? sync->mask & cts_race_lanes_of(race, warp) : 0;
+    if (!mask) return CTS_OK;
     enum cts_status status = cts_race_go_on(race, warp, mask, error);
     if (status) return status;
     const uint64_t number = argument - 1;
+    struct cts_race_arrival arrival = {.mask = mask, .warp = warp, .waits = true};
     switch (operation) {
     case CTS_BARRIER_CTA_SYNC:
     case CTS_BARRIER_CTA_ARRIVE:
-        return cts_race_arrive(race, &race->barriers[number & 15], (uint32_t)(number >> 8), warp,
-                               mask, operation == CTS_BARRIER_CTA_SYNC, error);
+        arrival.expected = (uint32_t)(number >> 8);
+        arrival.waits = operation == CTS_BARRIER_CTA_SYNC;
+        return cts_race_arrive(race, &race->barriers[number & 15], &arrival, error);
     case CTS_BARRIER_GRID_SYNC:
-        return cts_race_arrive(race, &race->barriers[CTS_RACE_GRID], 0, warp, mask, true, error);
+        return cts_race_arrive(race, &race->barriers[CTS_RACE_GRID], &arrival, error);
     case CTS_BARRIER_CLUSTER_WAIT:
-        return cts_race_arrive(race, &race->barriers[CTS_RACE_CLUSTER], 0, warp, mask, true, error);
+        return cts_race_arrive(race, &race->barriers[CTS_RACE_CLUSTER], &arrival, error);
     case CTS_BARRIER_SYNC_OTHER:
         race->is_over = true;
         return CTS_OK;

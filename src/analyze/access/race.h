@@ -57,9 +57,14 @@ CTS_MUST_CHECK enum cts_status cts_race_add_access(struct cts_race *race,
                                                    const struct cts_race_access *access,
                                                    struct cts_error *error);
 /* What the lanes of `mask` did: an operation and its argument. */
-CTS_MUST_CHECK enum cts_status cts_race_barrier(struct cts_race *race, uint32_t operation,
-                                                uint16_t warp, uint32_t mask, uint64_t argument,
-                                                struct cts_error *error);
+struct cts_race_sync {
+    uint32_t operation; /* enum cts_barrier_operation */
+    uint32_t mask;
+    uint16_t warp;
+    uint64_t argument;
+};
+CTS_MUST_CHECK enum cts_status
+cts_race_barrier(struct cts_race *race, const struct cts_race_sync *sync, struct cts_error *error);
 
 /* What has been found since cts_race_begin(); borrowed, valid until the next call. */
 const struct cts_race_pair *cts_race_pairs(const struct cts_race *race, size_t *count);

@@ -38,7 +38,11 @@ static struct cts_access_slot *slot_of(struct cts_access_worker *worker, uint32_
         .row = SIZE_MAX,
         .bits = &model->site_bits[2 * (size_t)site + (space == CTS_SPACE_CONSTANT)]};
     if (words->width_bytes <= CTS_WIDTH_MAX && model->look == CTS_LOOK_COUNT)
-        *status = cts_access_row_of(&worker->rows, model->owner, model->launch->kernel, site, space,
+        *status = cts_access_row_of(&worker->rows,
+                                    &(struct cts_access_row_name){.owner = model->owner,
+                                                                  .site = site,
+                                                                  .kernel = model->launch->kernel,
+                                                                  .space = space},
                                     &slot.row, &worker->error);
     if (!*status && worker->slot_count == worker->slot_capacity)
         *status = cts_array_grow((void **)&worker->slots, &worker->slot_capacity,
@@ -150,14 +154,20 @@ static void count_places_apart(struct cts_access_worker *worker, const struct ct
     }
 }
 
+/* A record's bytes as stretches. */
+struct stretch_list {
+    size_t record;
+    unsigned count;
+    struct cts_access_stretch items[CTS_WARP_LANES];
+};
+
 static void count_places(struct cts_access_worker *worker, const struct cts_access_slot *slot,
-                         size_t record, const struct cts_access_stretch *stretches, unsigned count,
-                         unsigned distinct_bytes)
+                         const struct stretch_list *list, unsigned distinct_bytes)
 {
     const struct cts_access_model *const model = worker->model;
     uint64_t first = UINT64_MAX, last = 0, end;
-    for (unsigned i = 0; i < count; i++) {
-        const struct cts_access_stretch *const s = &stretches[i];
+    for (unsigned i = 0; i < list->count; i++) {
+        const struct cts_access_stretch *const s = &list->items[i];
         const uint64_t stop =
             s->start + (uint64_t)s->stride_bytes * (s->count - 1) + s->length_bytes;
         if (s->start < first) first = s->start;
@@ -165,12 +175,12 @@ static void count_places(struct cts_access_worker *worker, const struct cts_acce
     }
     const size_t place = cts_place_of(&model->places, &worker->place_hint, first, &end);
     if (last > end || slot->row == SIZE_MAX) {
-        count_places_apart(worker, slot, record);
+        count_places_apart(worker, slot, list->record);
         return;
     }
     struct cts_access_place_sum *const sum =
         &worker->places[place == SIZE_MAX ? model->catalogue->allocation_count : place];
-    const unsigned lanes = (unsigned)__builtin_popcount(worker->batch->mask[record]);
+    const unsigned lanes = (unsigned)__builtin_popcount(worker->batch->mask[list->record]);
     sum->accesses += lanes;
     sum->requested_bytes += (uint64_t)lanes * slot->width_bytes;
     sum->request_distinct_bytes += distinct_bytes;
@@ -271,15 +281,15 @@ static bool touch_all(struct cts_access_cta *cta, const struct cts_access_stretc
 }
 
 static enum cts_status watch_shared(struct cts_access_worker *worker, struct cts_access_cta *cta,
-                                    const struct cts_access_slot *slot, size_t record,
-                                    const struct cts_access_stretch *stretches, unsigned count)
+                                    const struct cts_access_slot *slot,
+                                    const struct stretch_list *list)
 {
     if (!shared_words_of(worker, cta)) return CTS_MEMORY;
-    if (slot->class != CTS_CLASS_STORE && !touch_all(cta, stretches, count, false)) {
-        const enum cts_status status = cts_access_add_shared_read(worker, cta, record);
+    if (slot->class != CTS_CLASS_STORE && !touch_all(cta, list->items, list->count, false)) {
+        const enum cts_status status = cts_access_add_shared_read(worker, cta, list->record);
         if (status) return status;
     }
-    if (slot->class != CTS_CLASS_READ) (void)touch_all(cta, stretches, count, true);
+    if (slot->class != CTS_CLASS_READ) (void)touch_all(cta, list->items, list->count, true);
     return CTS_OK;
 }
 
@@ -312,19 +322,19 @@ static enum cts_status add_bytes(struct cts_access_worker *worker, struct cts_ac
     const struct cts_access_slot *const slot = &worker->slots[slot_index];
     const uint16_t warp = worker->batch->warp[record];
     struct cts_pieces *const pieces = pieces_of(worker, cta, slot_index);
-    struct cts_access_stretch stretches[CTS_WARP_LANES];
+    struct stretch_list list;
     if (!pieces) return CTS_MEMORY;
     if (slot->space == CTS_SPACE_LOCAL) return add_local(worker, pieces, slot->width_bytes, record);
-    const unsigned count =
-        cts_access_stretches(worker->batch, record, slot->width_bytes, stretches, &worker->error);
-    enum cts_status status = count ? CTS_OK : worker->error.status;
-    for (unsigned i = 0; i < count && !status; i++)
-        status = add_piece(worker, pieces, warp, &stretches[i]);
+    list.record = record;
+    list.count =
+        cts_access_stretches(worker->batch, record, slot->width_bytes, list.items, &worker->error);
+    enum cts_status status = list.count ? CTS_OK : worker->error.status;
+    for (unsigned i = 0; i < list.count && !status; i++)
+        status = add_piece(worker, pieces, warp, &list.items[i]);
     if (status || model->look == CTS_LOOK_WRITES) return status;
     if (slot->space == CTS_SPACE_SHARED && model->watches_shared)
-        return watch_shared(worker, cta, slot, record, stretches, count);
-    if (slot->space == CTS_SPACE_GLOBAL)
-        count_places(worker, slot, record, stretches, count, distinct_bytes);
+        return watch_shared(worker, cta, slot, &list);
+    if (slot->space == CTS_SPACE_GLOBAL) count_places(worker, slot, &list, distinct_bytes);
     return CTS_OK;
 }
 

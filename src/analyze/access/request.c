@@ -96,12 +96,16 @@ static uint8_t most_at_one(const uint64_t *sorted, unsigned count)
 /* ---- shared memory ---- */
 
 /* Distinct words of a phase: how many, and of the bank that has the most. */
-static void phase_words(const uint64_t *sorted, unsigned count, uint32_t width_bytes,
-                        unsigned bank_bytes, unsigned *words, unsigned *worst)
+struct phase_words {
+    unsigned count, worst;
+};
+
+static struct phase_words words_of_phase(const uint64_t *sorted, unsigned count,
+                                         uint32_t width_bytes, unsigned bank_bytes)
 {
     uint8_t banks[CTS_BANKS] = {0};
     uint64_t next = 0;
-    *words = *worst = 0;
+    struct phase_words words = {0};
     for (unsigned i = 0; i < count; i++) {
         uint64_t word = sorted[i] / bank_bytes;
         const uint64_t last = (sorted[i] + width_bytes - 1) / bank_bytes;
@@ -109,11 +113,12 @@ static void phase_words(const uint64_t *sorted, unsigned count, uint32_t width_b
         for (; word <= last; word++) {
             const unsigned bank = (unsigned)(word % CTS_BANKS);
             banks[bank]++;
-            if (banks[bank] > *worst) *worst = banks[bank];
-            ++*words;
+            if (banks[bank] > words.worst) words.worst = banks[bank];
+            words.count++;
         }
         if (last + 1 > next) next = last + 1;
     }
+    return words;
 }
 
 /* Whether active lanes whose numbers differ by `step`, a power of two, have one address. */
@@ -126,6 +131,10 @@ static bool in_pairs(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask, un
     return true;
 }
 
+struct phase_shape {
+    unsigned lanes, bank_bytes;
+};
+
 static unsigned lanes_of_phase(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
                                uint32_t width_bytes, unsigned bank_bytes, bool loads)
 {
@@ -136,22 +145,23 @@ static unsigned lanes_of_phase(const uint64_t addresses[CTS_WARP_LANES], uint32_
     return paired ? 2 * lanes : lanes;
 }
 
+/* Adds the phases of a request, each of `lanes` lanes. */
 static void shared_cost(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
-                        uint32_t width_bytes, unsigned bank_bytes, bool loads,
+                        uint32_t width_bytes, const struct phase_shape *shape,
                         struct cts_request_cost *cost)
 {
-    const unsigned lanes = lanes_of_phase(addresses, mask, width_bytes, bank_bytes, loads);
+    const unsigned lanes = shape->lanes;
     for (unsigned first = 0; first < CTS_WARP_LANES; first += lanes) {
         const uint32_t part =
             mask & (lanes == 32 ? UINT32_MAX : ((UINT32_C(1) << lanes) - 1) << first);
         uint64_t sorted[CTS_WARP_LANES];
-        unsigned words, worst;
         if (!part) continue;
-        phase_words(sorted, sort_lanes(addresses, part, sorted), width_bytes, bank_bytes, &words,
-                    &worst);
-        cost->wavefronts += (uint16_t)worst;
-        cost->ideal_wavefronts += (uint16_t)((words + CTS_BANKS - 1) / CTS_BANKS);
-        if (worst > cost->ways) cost->ways = (uint16_t)worst;
+        const unsigned count = sort_lanes(addresses, part, sorted);
+        const struct phase_words words =
+            words_of_phase(sorted, count, width_bytes, shape->bank_bytes);
+        cost->wavefronts += (uint16_t)words.worst;
+        cost->ideal_wavefronts += (uint16_t)((words.count + CTS_BANKS - 1) / CTS_BANKS);
+        if (words.worst > cost->ways) cost->ways = (uint16_t)words.worst;
     }
 }
 
@@ -214,7 +224,9 @@ struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32
     cost.distinct_bytes = units_touched(sorted, count, width_bytes, 0);
     find_layout(access, addresses, width_bytes, &cost);
     if (access->space == CTS_SPACE_SHARED) {
-        shared_cost(addresses, access->mask, width_bytes, bank_bytes, loads, &cost);
+        const struct phase_shape shape = {
+            lanes_of_phase(addresses, access->mask, width_bytes, bank_bytes, loads), bank_bytes};
+        shared_cost(addresses, access->mask, width_bytes, &shape, &cost);
     } else {
         cost.sectors = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_SECTOR_BYTES));
         cost.lines = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_LINE_BYTES));

@@ -5,21 +5,20 @@
 
 #include "analyze/access/access-model.h"
 
-static uint64_t row_key(uint64_t owner, uint32_t site, uint8_t space)
+static uint64_t row_key(const struct cts_access_row_name *name)
 {
-    return owner << 32 ^ (uint64_t)site << 3 ^ space; /* sites: below 2^29, checked */
+    return name->owner << 32 ^ (uint64_t)name->site << 3 ^ name->space; /* sites: < 2^29, checked */
 }
 
-enum cts_status cts_access_row_of(struct cts_access_rows *rows, uint64_t owner, uint32_t kernel,
-                                  uint32_t site, uint8_t space, size_t *row,
+enum cts_status cts_access_row_of(struct cts_access_rows *rows,
+                                  const struct cts_access_row_name *name, size_t *row,
                                   struct cts_error *error)
 {
-    uint64_t *const place = cts_map_at(&rows->index, row_key(owner, site, space), error);
+    uint64_t *const place = cts_map_at(&rows->index, row_key(name), error);
     if (!place) return CTS_MEMORY;
     if (!*place) {
         if (CTS_ARRAY_RESERVE(rows, rows->count + 1, error)) return CTS_MEMORY;
-        rows->items[rows->count++] =
-            (struct cts_access_row){.owner = owner, .kernel = kernel, .site = site, .space = space};
+        rows->items[rows->count++] = (struct cts_access_row){.name = *name};
         *place = rows->count;
     }
     *row = *place - 1;
@@ -65,8 +64,7 @@ enum cts_status cts_access_rows_merge(struct cts_access_rows *sum,
     for (size_t i = 0; i < more->count && !status; i++) {
         const struct cts_access_row *const from = &more->items[i];
         size_t to;
-        status =
-            cts_access_row_of(sum, from->owner, from->kernel, from->site, from->space, &to, error);
+        status = cts_access_row_of(sum, &from->name, &to, error);
         if (!status) status = merge_row(&sum->items[to], from, error);
     }
     return status;
@@ -116,10 +114,10 @@ enum cts_status cts_access_rows_list(const struct cts_access_rows *rows, bool pe
         const struct cts_access_row *const row = &rows->items[i];
         struct cts_access_site *const site = &result->sites[result->site_count++];
         *site = (struct cts_access_site){
-            .kernel = row->kernel,
-            .site = row->site,
-            .launch = per_launch ? (size_t)row->owner : SIZE_MAX,
-            .space = row->space,
+            .kernel = row->name.kernel,
+            .site = row->name.site,
+            .launch = per_launch ? (size_t)row->name.owner : SIZE_MAX,
+            .space = row->name.space,
             .counts = row->counts,
             .worst_ways = row->worst_ways,
         };

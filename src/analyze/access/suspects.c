@@ -9,16 +9,23 @@ static const enum cts_finding_kind kind_of[] = {[CTS_SUSPECT_OUTSIDE] = CTS_FIND
                                                 [CTS_SUSPECT_UNWRITTEN] = CTS_FINDING_UNINITIALISED,
                                                 [CTS_SUSPECT_RACE] = CTS_FINDING_RACE};
 
-/* Bytes of [start, end) that are set in a plane and not in `except`: how many, and the first. */
-static unsigned count_hits(const struct cts_bits *bits, unsigned plane,
-                           const struct cts_bits *except, uint64_t start, uint64_t end,
-                           uint64_t *first)
+/* Bytes of [start, end) that are set in a plane of the suspects and not in `except` (or NULL). */
+struct hits {
+    const struct cts_bits *bits, *except;
+    unsigned plane;
+    uint64_t start, end;
+};
+
+/* How many, and the first. */
+static unsigned count_hits(const struct hits *hits, uint64_t *first)
 {
+    const struct cts_bits *const bits = hits->bits, *const except = hits->except;
+    const uint64_t start = hits->start, end = hits->end;
     unsigned count = 0;
     for (uint64_t w = start / 64; w <= (end - 1) / 64; w++) {
         const uint64_t *const words = cts_bits_find(bits, w * 64);
         if (!words) continue;
-        uint64_t mask = words[w % CTS_BITS_PAGE_WORDS * bits->planes + plane];
+        uint64_t mask = words[w % CTS_BITS_PAGE_WORDS * bits->planes + hits->plane];
         if (w == start / 64) mask &= UINT64_MAX << (start % 64);
         if (w == (end - 1) / 64) mask &= UINT64_MAX >> (63 - (end - 1) % 64);
         const uint64_t *const past = mask && except ? cts_bits_find(except, w * 64) : NULL;
@@ -126,14 +133,13 @@ enum cts_status cts_access_add_cta_race(struct cts_access_model *model, uint32_t
     return CTS_OK;
 }
 
-/* Counts bytes of [start, end) that are set in a plane and not in `except`, each once. */
-static enum cts_status note_bytes(struct cts_access_fault_row *row, const struct cts_bits *bits,
-                                  unsigned plane, const struct cts_bits *except, uint64_t start,
-                                  uint64_t end, struct cts_error *error)
+/* Counts them, each once. */
+static enum cts_status note_bytes(struct cts_access_fault_row *row, const struct hits *hits,
+                                  struct cts_error *error)
 {
-    for (uint64_t at = start; at < end; at++) {
-        if (!cts_bits_get(bits, plane, at) || (except && cts_bits_get(except, 0, at)) ||
-            cts_bits_get(&row->bytes, 0, at))
+    for (uint64_t at = hits->start; at < hits->end; at++) {
+        if (!cts_bits_get(hits->bits, hits->plane, at) ||
+            (hits->except && cts_bits_get(hits->except, 0, at)) || cts_bits_get(&row->bytes, 0, at))
             continue;
         row->fault.bytes++;
         if (cts_bits_set(&row->bytes, 0, at, at + 1, error))
@@ -174,14 +180,19 @@ static enum cts_status note_suspects(const struct again *again, unsigned plane,
     enum cts_status status = CTS_OK;
     for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
-        const uint64_t start = again->addresses[lane], end = start + again->width_bytes;
+        const uint64_t start = again->addresses[lane];
+        const struct hits hits = {.bits = &model->suspects,
+                                  .except = except,
+                                  .plane = plane,
+                                  .start = start,
+                                  .end = start + again->width_bytes};
         uint64_t first;
-        if (!count_hits(&model->suspects, plane, except, start, end, &first)) continue;
+        if (!count_hits(&hits, &first)) continue;
         if (!row) row = fault_row(model, kind_of[plane], again->site, CTS_SPACE_GLOBAL, error);
         if (!row) return CTS_MEMORY;
         const struct cts_access_example example = example_of(again, lane, first);
         note_access(model, row, &example);
-        status = note_bytes(row, &model->suspects, plane, except, start, end, error);
+        status = note_bytes(row, &hits, error);
     }
     return status;
 }
@@ -192,11 +203,13 @@ static enum cts_status mark_seen(const struct again *again)
     enum cts_status status = CTS_OK;
     for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
         const uint64_t start = again->addresses[__builtin_ctz(mask)];
+        const struct hits hits = {.bits = &again->worker->model->suspects,
+                                  .plane = CTS_SUSPECT_UNWRITTEN,
+                                  .start = start,
+                                  .end = start + again->width_bytes};
         uint64_t first;
-        if (count_hits(&again->worker->model->suspects, CTS_SUSPECT_UNWRITTEN, NULL, start,
-                       start + again->width_bytes, &first))
-            status = cts_bits_set(&again->cta->seen, 0, start, start + again->width_bytes,
-                                  &again->worker->error);
+        if (count_hits(&hits, &first))
+            status = cts_bits_set(&again->cta->seen, 0, start, hits.end, &again->worker->error);
     }
     return status;
 }
