@@ -67,6 +67,35 @@ static int start_program(char *const *command, pid_t *pid)
 
 /* ---- what is left ---- */
 
+static bool has_memory(pid_t pid)
+{
+    char path[64];
+    unsigned long long pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)pid);
+    FILE *const file = fopen(path, "re");
+    const bool is_known = file && fscanf(file, "%llu", &pages) == 1;
+    if (file) fclose(file);
+    return is_known && pages;
+}
+
+/* Whether a process has given up its memory and waitpid() may still tell us its end. A zombie of
+ * another parent's is none of them. */
+static bool is_ending(pid_t pid)
+{
+    char path[64];
+    if (has_memory(pid)) return false;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *const file = fopen(path, "re");
+    if (!file) return false;
+    char line[512]; /* pid (name) state parent; a name may have parentheses */
+    const char *const name_end = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    const char state = name_end && name_end[1] ? name_end[2] : 'X';
+    const bool is_ours = state == 'Z' && strtol(name_end + 3, NULL, 10) == (long)getpid();
+    fclose(file);
+    return state == 'Z' ? is_ours : state != 'X';
+}
+
+/* Whether a recorder is in a process, or was and its end is still to come. */
 static bool has_recorder(pid_t pid)
 {
     static const char *const names[] = {"libctascope_cpu", "libctascope_memory",
@@ -79,7 +108,7 @@ static bool has_recorder(pid_t pid)
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
             found |= strstr(line, names[i]) != NULL;
     if (file) fclose(file);
-    return found;
+    return found || is_ending(pid); /* which cuts the list of maps short */
 }
 
 /* How many descendants of a process have a recorder in them. */
