@@ -514,19 +514,14 @@ static enum cts_status analyze(struct cts_comm_model *model, struct cts_error *e
     return status;
 }
 
-static enum cts_status analyze_as(const struct cts_catalogue *catalogue,
-                                  const struct cts_access_source *source,
-                                  const struct cts_comm_options *options, bool restricted,
-                                  struct cts_comm *result, struct cts_error *error)
+/* `model` has catalogue, source, options, result and whether it is restricted. */
+static enum cts_status analyze_as(struct cts_comm_model model, struct cts_error *error)
 {
+    struct cts_comm *const result = model.result;
+    const struct cts_comm_options *const options = &model.options;
     *result = (struct cts_comm){.paper_model = options->paper_model,
                                 .ignore_copies = options->ignore_copies,
                                 .per_stream = options->per_stream};
-    struct cts_comm_model model = {.catalogue = catalogue,
-                                   .source = source,
-                                   .options = *options,
-                                   .result = result,
-                                   .restricted = restricted};
     if (model.options.processes && model.options.processes->count == 1)
         model.options.processes = NULL;
     model.regions.processes = model.options.processes;
@@ -549,7 +544,12 @@ static enum cts_status restrict_evolution(const struct cts_catalogue *catalogue,
     struct cts_comm within;
     own.keep_ctas = own.keep_transfers = false;
     own.top_count = own.density_bins = 0;
-    const enum cts_status status = analyze_as(catalogue, source, &own, true, &within, error);
+    const enum cts_status status = analyze_as((struct cts_comm_model){.catalogue = catalogue,
+                                                                      .source = source,
+                                                                      .options = own,
+                                                                      .result = &within,
+                                                                      .restricted = true},
+                                              error);
     if (status) return status;
     for (size_t i = 0; i < result->evolution_count; i++)
         result->evolution[i].store_bytes = within.launches[i].counts.communicated_out_bytes;
@@ -562,7 +562,10 @@ enum cts_status cts_comm_analyze(const struct cts_catalogue *catalogue,
                                  const struct cts_comm_options *options, struct cts_comm *result,
                                  struct cts_error *error)
 {
-    enum cts_status status = analyze_as(catalogue, source, options, false, result, error);
+    enum cts_status status = analyze_as(
+        (struct cts_comm_model){
+            .catalogue = catalogue, .source = source, .options = *options, .result = result},
+        error);
     if (status || !options->per_stream) return status;
     status = restrict_evolution(catalogue, source, options, result, error);
     if (status) cts_comm_release(result);

@@ -135,21 +135,25 @@ enum cts_status cts_comm_host_access(struct cts_comm_model *model,
 
 /* ---- backwards (retrace.c) ---- */
 
+struct copied_row {
+    uint64_t to, from, width_bytes;
+};
+
 /* A row of a copy: its destination is dead before the copy, and where it was live the source will
  * be. */
-static enum cts_status uncarry_row(struct cts_comm_model *model, struct cts_shadow_view *view,
-                                   uint64_t to, uint64_t from, uint64_t width,
+static enum cts_status uncarry_row(struct cts_shadow_view *view, const struct copied_row *row,
                                    struct cts_copy_runs *runs, struct cts_error *error)
 {
-    for (uint64_t at = to; at < to + width;) {
+    const uint64_t to = row->to, from = row->from, to_end = to + row->width_bytes;
+    for (uint64_t at = to; at < to_end;) {
         uint32_t writer;
-        const uint64_t end = cts_shadow_run(view, at, to + width, &writer);
+        const uint64_t end = cts_shadow_run(view, at, to_end, &writer);
         if (writer == CTS_WRITER_HOST &&
             cts_copy_runs_add(runs, from + (at - to), from + (end - to), writer, error))
             return CTS_MEMORY;
         at = end;
     }
-    return cts_shadow_fill(model->shadow, to, to + width, CTS_WRITER_NOBODY, error);
+    return cts_shadow_fill(view->shadow, to, to_end, CTS_WRITER_NOBODY, error);
 }
 
 static enum cts_status uncarry(struct cts_comm_model *model, const struct cts_copy_rows *g,
@@ -160,8 +164,11 @@ static enum cts_status uncarry(struct cts_comm_model *model, const struct cts_co
     enum cts_status status = CTS_OK;
     for (uint64_t z = g->depth; !status && z-- > 0;)
         for (uint64_t y = g->height; !status && y-- > 0;)
-            status = uncarry_row(model, &view, cts_copy_row_start(&g->to, z, y),
-                                 cts_copy_row_start(&g->from, z, y), g->width, &runs, error);
+            status = uncarry_row(&view,
+                                 &(struct copied_row){.to = cts_copy_row_start(&g->to, z, y),
+                                                      .from = cts_copy_row_start(&g->from, z, y),
+                                                      .width_bytes = g->width},
+                                 &runs, error);
     for (size_t i = 0; !status && i < runs.count; i++)
         status = cts_shadow_fill(model->shadow, runs.items[i].start, runs.items[i].end,
                                  CTS_WRITER_HOST, error);

@@ -39,12 +39,12 @@ static void count(struct cts_query *query, const struct cts_site *site, uint64_t
     }
 }
 
-static enum cts_status add(struct asking *a, uint32_t launch, uint32_t cta, uint32_t site,
-                           uint64_t accesses, uint64_t bytes, struct cts_error *error)
+static enum cts_status add(struct asking *a, const struct cts_query_row *row,
+                           struct cts_error *error)
 {
     struct cts_query *const query = a->query;
-    count(query, &a->catalogue->sites[site], accesses, bytes);
-    uint64_t *const place = cts_map_at(&a->map, (uint64_t)cta << 32 | site, error);
+    count(query, &a->catalogue->sites[row->site], row->accesses, row->bytes);
+    uint64_t *const place = cts_map_at(&a->map, (uint64_t)row->cta << 32 | row->site, error);
     if (!place) return CTS_MEMORY;
     if (!*place) {
         if (query->row_count == CTS_QUERY_ROWS_MAX) {
@@ -56,11 +56,11 @@ static enum cts_status add(struct asking *a, uint32_t launch, uint32_t cta, uint
                            sizeof *query->rows, error))
             return CTS_MEMORY;
         query->rows[query->row_count] =
-            (struct cts_query_row){.launch = launch, .cta = cta, .site = site};
+            (struct cts_query_row){.launch = row->launch, .cta = row->cta, .site = row->site};
         *place = ++query->row_count;
     }
-    query->rows[*place - 1].accesses += accesses;
-    query->rows[*place - 1].bytes += bytes;
+    query->rows[*place - 1].accesses += row->accesses;
+    query->rows[*place - 1].bytes += row->bytes;
     return CTS_OK;
 }
 
@@ -84,7 +84,13 @@ static enum cts_status look_at(struct asking *a, const struct cts_acc_batch *bat
         bytes += to - from + 1;
     }
     if (!accesses) return CTS_OK;
-    return add(a, access.launch, access.cta, access.site, accesses, bytes, error);
+    return add(a,
+               &(struct cts_query_row){.launch = access.launch,
+                                       .cta = access.cta,
+                                       .site = access.site,
+                                       .accesses = accesses,
+                                       .bytes = bytes},
+               error);
 }
 
 static int by_place(const void *left, const void *right)

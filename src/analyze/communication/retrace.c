@@ -14,10 +14,11 @@
 /* ---- a launch ---- */
 
 static enum cts_status pass(struct cts_comm_model *model, enum cts_comm_mode mode,
-                            struct cts_shadow *shadow,
-                            void (*apply)(void *model, unsigned worker_index),
-                            enum cts_status status, struct cts_error *error)
+                            struct cts_shadow *shadow, enum cts_status status,
+                            struct cts_error *error)
 {
+    void (*const apply)(void *, unsigned) =
+        mode == CTS_COMM_WINNERS ? cts_comm_apply_winners : cts_comm_apply_retrace;
     model->mode = mode;
     model->shadow = shadow;
     for (unsigned i = 0; i < model->worker_count; i++) model->workers[i].view.shadow = NULL;
@@ -56,12 +57,12 @@ static enum cts_status retrace_launch(struct cts_comm_model *model, struct cts_s
     model->retraces = wanted;
     if (wanted && model->stores[model->launch].contended) {
         if (!status && !(winners = cts_shadow_new(error))) status = CTS_MEMORY;
-        status = pass(model, CTS_COMM_WINNERS, winners, cts_comm_apply_winners, status, error);
+        status = pass(model, CTS_COMM_WINNERS, winners, status, error);
     }
     for (unsigned i = 0; i < model->worker_count; i++)
         model->workers[i].winner_view = (struct cts_shadow_view){.shadow = winners};
     model->winners = winners;
-    status = pass(model, CTS_COMM_RETRACE, live, cts_comm_apply_retrace, status, error);
+    status = pass(model, CTS_COMM_RETRACE, live, status, error);
     model->winners = NULL;
     cts_shadow_free(winners);
     return status || !wanted ? status : gather(model, error);
@@ -69,17 +70,21 @@ static enum cts_status retrace_launch(struct cts_comm_model *model, struct cts_s
 
 /* ---- a rank ---- */
 
-/* Steps [begin, end) of one rank, the last of whose launches is the one before `launch_end`, back
- * to the first that is wanted. Every process goes through the same launches, even after a failure:
- * they all learn of it at the next. */
-static enum cts_status retrace_rank(struct cts_comm_model *model, size_t begin, size_t end,
-                                    size_t launch_end, size_t first_wanted, const bool *wanted,
+/* Steps of one rank; the last of its launches is the one before `launch_end`. */
+struct rank_steps {
+    size_t begin, end, launch_end;
+};
+
+/* Goes back to the first that is wanted. Every process goes through the same launches, even after a
+ * failure: they all learn of it at the next. */
+static enum cts_status retrace_rank(struct cts_comm_model *model, const struct rank_steps *steps,
+                                    size_t first_wanted, const bool *wanted,
                                     struct cts_error *error)
 {
     struct cts_shadow *const live = cts_shadow_new(error);
     enum cts_status status = live ? CTS_OK : CTS_MEMORY;
-    size_t launch = launch_end;
-    for (size_t i = end; i-- > begin && launch > first_wanted;) {
+    size_t launch = steps->launch_end;
+    for (size_t i = steps->end; i-- > steps->begin && launch > first_wanted;) {
         const struct cts_step *const step = &model->plan.order.steps[i];
         model->shadow = live;
         if (step->kind != CTS_STEP_LAUNCH) {
@@ -115,7 +120,8 @@ enum cts_status cts_comm_retrace(struct cts_comm_model *model, const bool *wante
             launch++;
         }
         if (first_wanted != SIZE_MAX)
-            status = retrace_rank(model, begin, end, launch, first_wanted, wanted, error);
+            status = retrace_rank(model, &(struct rank_steps){begin, end, launch}, first_wanted,
+                                  wanted, error);
         if (!cts_processes_agree(model->options.processes, &status, error)) break;
     }
     model->mode = CTS_COMM_FORWARD;
