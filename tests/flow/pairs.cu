@@ -1,8 +1,10 @@
 // Small programs in pairs: with a defect (the second argument is 1) and mended (0). The comment
 // above each says what `ctascope flow` has to find; in the mended one it finds nothing.
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <thread>
 #include <cuda_runtime.h>
 
@@ -394,6 +396,71 @@ static void threads()
     for (auto &other : others) other.join();
 }
 
+// race: a thread hands its array over under a lock, before its kernel has ended
+static void handover()
+{
+    float *const a = make(), *const b = make();
+    std::mutex lock;
+    std::condition_variable changed;
+    bool is_ready = false;
+    std::thread other([&] {
+        cudaStream_t own;
+        cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+        run(fill, own, a, (int)N, 1.f);
+        if (!defect) cudaStreamSynchronize(own);
+        const std::lock_guard<std::mutex> guard(lock);
+        is_ready = true;
+        changed.notify_one();
+    });
+    {
+        std::unique_lock<std::mutex> guard(lock);
+        changed.wait(guard, [&] { return is_ready; });
+    }
+    run(move, t, b, (const float *)a, (int)N);
+    other.join();
+    take(b);
+}
+// race: two threads add to an array in turns, each in a stream of its own
+static void turns()
+{
+    float *const a = make();
+    std::mutex lock;
+    std::condition_variable changed;
+    int turn = 0;
+    cudaMemset(a, 0, BYTES);
+    cudaDeviceSynchronize(); // a memset may return before it is done
+    std::thread others[2];
+    for (int i = 0; i < 2; i++)
+        others[i] = std::thread([&, i] {
+            cudaStream_t own;
+            cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+            for (int k = i; k < 6; k += 2) {
+                std::unique_lock<std::mutex> guard(lock);
+                changed.wait(guard, [&] { return turn == k; });
+                run(add, own, a, (int)N, 1.f);
+                if (!defect) cudaStreamSynchronize(own);
+                turn++;
+                changed.notify_all();
+            }
+        });
+    for (auto &other : others) other.join();
+    take(a);
+}
+// race: the array of a thread that was joined is used, but its kernel was not waited for
+static void joined()
+{
+    float *const a = make(), *const b = make();
+    std::thread other([a] {
+        cudaStream_t own;
+        cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking);
+        run(fill, own, a, (int)N, 1.f);
+        if (!defect) cudaStreamSynchronize(own);
+    });
+    other.join();
+    run(move, t, b, (const float *)a, (int)N);
+    take(b);
+}
+
 // dead work: a kernel's result is stored over before anybody reads it
 static void dead_launch()
 {
@@ -612,6 +679,9 @@ static const struct {
     PROGRAM(unread),
     PROGRAM(unused),
     PROGRAM(threads),
+    PROGRAM(handover),
+    PROGRAM(turns),
+    PROGRAM(joined),
     PROGRAM(frames),
     PROGRAM(late_free),
     PROGRAM(stale),

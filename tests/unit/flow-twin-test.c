@@ -22,6 +22,7 @@ enum {
     SLOT_BYTES = 300,
     REGION_BYTES = SLOTS * SLOT_BYTES,
     OPS_MAX = 90,
+    THREAD_EDGES_MAX = 12,
     STREAMS_MAX = 4,
     THREADS_MAX = 3,
     CTAS = 3,
@@ -59,6 +60,7 @@ struct program {
     struct cts_host_access host_accesses[OPS_MAX];
     struct cts_host_call calls[OPS_MAX];
     struct cts_host_function functions[OPS_MAX];
+    struct cts_thread_edge thread_edges[THREAD_EDGES_MAX];
     struct cts_graph_node graph_nodes[OPS_MAX];
     struct cts_graph_edge graph_edges[GRAPH_NODES * GRAPH_NODES];
     struct cts_acc_chunk chunks[OPS_MAX];
@@ -124,6 +126,7 @@ static void make_tables(struct program *p)
                                           .allocations = p->allocations,
                                           .host_accesses = p->host_accesses,
                                           .calls = p->calls,
+                                          .thread_edges = p->thread_edges,
                                           .host_functions = p->functions,
                                           .graph_nodes = p->graph_nodes,
                                           .graph_edges = p->graph_edges};
@@ -312,6 +315,18 @@ static void launch_graph(struct program *p, uint32_t thread)
     }
 }
 
+/* Threads that synchronise; some edges point to what comes later, and mean nothing. */
+static void make_thread_edges(struct program *p)
+{
+    const size_t count = p->thread_count > 1 && chance(60) ? below(THREAD_EDGES_MAX) : 0;
+    uint64_t op = 0;
+    for (size_t i = 0; i < count && op < p->op; i++) {
+        op += below(6);
+        p->thread_edges[p->catalogue.thread_edge_count++] = (struct cts_thread_edge){
+            .op = op, .after = chance(90) ? below((unsigned)op + 1) : op + 3};
+    }
+}
+
 static void make_program(struct program *p)
 {
     memset(p, 0, sizeof *p);
@@ -339,6 +354,7 @@ static void make_program(struct program *p)
         else
             make_function(p, stream, thread, false);
     }
+    make_thread_edges(p);
 }
 
 static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
@@ -652,6 +668,17 @@ static void tell(struct building *b, uint64_t op, unsigned call)
     }
 }
 
+/* An op of a host function or of a graph's step is no call of a thread of the program's. */
+static void learn_from_thread(struct building *b, const struct cts_thread_edge *edge)
+{
+    const struct program *const p = b->t->p;
+    const uint64_t after = edge->after;
+    if (after >= edge->op || !call_at(p, after) || in_function(p, after) || is_step(p, after))
+        return;
+    b->edge[is_graph_launch(p, after) ? call_of(after) : return_of(after)][call_of(edge->op)] =
+        true;
+}
+
 static void build(struct twin *t, unsigned level, const bool *tells_host)
 {
     const struct program *const p = t->p;
@@ -674,6 +701,8 @@ static void build(struct twin *t, unsigned level, const bool *tells_host)
         const unsigned done = is_graph ? call_of(op) : return_of(op);
         if (b.returned[thread] >= 0) b.edge[b.returned[thread]][call_of(op)] = true;
         if (level >= CTS_FLOW_THREADS && b.shared >= 0) b.edge[b.shared][call_of(op)] = true;
+        for (size_t i = 0; i < p->catalogue.thread_edge_count; i++)
+            if (p->thread_edges[i].op == op) learn_from_thread(&b, &p->thread_edges[i]);
         tell(&b, op, call_of(op));
         if (!is_graph) b.edge[call_of(op)][done] = true;
         uint32_t stream;

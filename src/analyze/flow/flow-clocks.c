@@ -114,7 +114,9 @@ enum cts_status cts_flow_clocks_start(struct cts_flow_clocks *clocks,
     clocks->graph_ends = cts_array_zeroed(clocks->graphs.count, sizeof *clocks->graph_ends, error);
     clocks->function_ends =
         cts_array_zeroed(catalogue->host_function_count, sizeof *clocks->function_ends, error);
-    if (!clocks->branches || !clocks->graph_ends || !clocks->function_ends) return CTS_MEMORY;
+    clocks->told = cts_array_zeroed(catalogue->thread_edge_count, sizeof *clocks->told, error);
+    if (!clocks->branches || !clocks->graph_ends || !clocks->function_ends || !clocks->told)
+        return CTS_MEMORY;
     count_branches(clocks);
     status = number_chains(clocks);
     if (!status) status = make_clocks(clocks);
@@ -130,6 +132,7 @@ static void release_clocks(uint32_t **clocks, size_t count)
 void cts_flow_clocks_release(struct cts_flow_clocks *clocks)
 {
     release_clocks(clocks->graph_ends, clocks->graphs.count);
+    release_clocks(clocks->told, clocks->rows.catalogue->thread_edge_count);
     release_clocks(clocks->function_ends, clocks->rows.catalogue->host_function_count);
     free(clocks->branches);
     free(clocks->positions);

@@ -37,6 +37,7 @@ struct cts_flow_clocks {
     uint32_t *thread_clocks;  /* by thread, streams.width numbers each */
     uint32_t *free_clocks;    /* by thread: behind its last cudaFree */
     uint32_t *shared;         /* what some thread knows: CTS_FLOW_THREADS */
+    uint32_t **told;          /* by row of thread_order, between its two ops */
     uint32_t **function_ends; /* by host function, CTS_FLOW_SIGNALS */
     struct cts_flow_graphs graphs;
     uint32_t **graph_ends; /* by index of the graph: clock behind its last launch; NULL: none */

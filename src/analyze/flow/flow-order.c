@@ -11,6 +11,7 @@
 #include "common/sort.h"
 
 enum request_kind {
+    REQUEST_THREAD_EDGE,  /* what another thread knew is known from here on */
     REQUEST_FUNCTION_END, /* what a host function tells is known from then on */
     REQUEST_HOST_LOAD,    /* loads between two ops count as before the stores */
     REQUEST_HOST_STORE,
@@ -21,6 +22,7 @@ enum request_kind {
     REQUEST_FUNCTION,
     REQUEST_GRAPH,
     REQUEST_SYNC,
+    REQUEST_THREAD_KNOWS, /* what a thread knows here is told later: the edge's other end */
 };
 
 struct request {
@@ -85,6 +87,12 @@ static enum cts_status collect_requests(struct requests *r, bool with_function_e
         if (!status && c->allocations[i].freed_op != UINT64_MAX)
             status = add_request(r, c->allocations[i].freed_op, REQUEST_FREE, i);
     }
+    EACH_ROW(thread_edges, thread_edge_count, i)
+    if (cts_flow_call_at(r->rows, c->thread_edges[i].op) &&
+        cts_flow_call_at(r->rows, c->thread_edges[i].after)) {
+        status = add_request(r, c->thread_edges[i].op, REQUEST_THREAD_EDGE, i);
+        if (!status) status = add_request(r, c->thread_edges[i].after, REQUEST_THREAD_KNOWS, i);
+    }
     for (size_t i = 0; i < r->rows->step_count && !status; i++)
         if (i == 0 || r->rows->steps[i].launch_op != r->rows->steps[i - 1].launch_op)
             status = add_request(r, r->rows->steps[i].launch_op, REQUEST_GRAPH, i);
@@ -97,6 +105,16 @@ static enum cts_flow_work_kind work_kind(enum request_kind kind)
     return kind == REQUEST_LAUNCH ? CTS_FLOW_WORK_LAUNCH
            : kind == REQUEST_COPY ? CTS_FLOW_WORK_COPY
                                   : CTS_FLOW_WORK_FUNCTION;
+}
+
+static enum cts_status keep_for_edge(struct cts_flow_clocks *clocks, size_t edge, uint32_t thread)
+{
+    uint32_t *const told = cts_flow_new_clock(clocks);
+    if (!told) return CTS_MEMORY;
+    cts_flow_join(clocks, told, cts_flow_thread_clock(clocks, thread));
+    free(clocks->told[edge]);
+    clocks->told[edge] = told;
+    return CTS_OK;
 }
 
 static enum cts_status take(struct cts_flow_clocks *clocks, const struct request *request,
@@ -123,6 +141,15 @@ static enum cts_status take(struct cts_flow_clocks *clocks, const struct request
         return cts_flow_host_access(clocks, request->index, thread);
     case REQUEST_SYNC:
         return cts_flow_synchronise(clocks, request->index, thread);
+    case REQUEST_THREAD_KNOWS:
+        return keep_for_edge(clocks, request->index, thread);
+    case REQUEST_THREAD_EDGE:
+        if (clocks->told[request->index]) /* NULL: the edge does not point to an earlier op */
+            cts_flow_join(clocks, cts_flow_thread_clock(clocks, thread),
+                          clocks->told[request->index]);
+        free(clocks->told[request->index]);
+        clocks->told[request->index] = NULL;
+        return CTS_OK;
     case REQUEST_FUNCTION_END:
         break;
     }
