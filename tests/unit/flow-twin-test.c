@@ -25,6 +25,7 @@ enum {
     THREAD_EDGES_MAX = 12,
     STREAMS_MAX = 4,
     THREADS_MAX = 3,
+    FUNCTION_THREADS = 50, /* and the stream */
     CTAS = 3,
     RECORDS_MAX = 4,
     SITES = 24,
@@ -269,7 +270,7 @@ static void make_access(struct program *p, uint32_t thread)
 static void make_function(struct program *p, uint32_t stream, uint32_t thread, bool is_step)
 {
     const uint64_t op = p->op;
-    const uint32_t own = 50 + stream;
+    const uint32_t own = FUNCTION_THREADS + stream;
     if (!is_step) add_call(p, thread, CTS_NONE, "cudaLaunchHostFunc");
     p->op++;
     const uint64_t begin = p->op;
@@ -490,8 +491,9 @@ struct building {
     struct twin *t;
     bool (*edge)[VERTICES]; /* of the level */
     unsigned level;
-    int last[STREAMS_MAX];     /* vertex of a stream's last command */
-    int returned[THREADS_MAX]; /* of a thread's last call */
+    int last[STREAMS_MAX];        /* vertex of a stream's last command */
+    int returned[THREADS_MAX];    /* of a thread's last call */
+    int in_function[STREAMS_MAX]; /* last return of a host function's thread */
     int freed[THREADS_MAX];
     int recorded[EVENTS];
     int graph_end;
@@ -668,15 +670,34 @@ static void tell(struct building *b, uint64_t op, unsigned call)
     }
 }
 
-/* An op of a host function or of a graph's step is no call of a thread of the program's. */
-static void learn_from_thread(struct building *b, const struct cts_thread_edge *edge)
+static void learn_from_threads(struct building *b, uint64_t op)
 {
     const struct program *const p = b->t->p;
-    const uint64_t after = edge->after;
-    if (after >= edge->op || !call_at(p, after) || in_function(p, after) || is_step(p, after))
-        return;
-    b->edge[is_graph_launch(p, after) ? call_of(after) : return_of(after)][call_of(edge->op)] =
-        true;
+    for (size_t i = 0; i < p->catalogue.thread_edge_count; i++) {
+        const uint64_t after = p->thread_edges[i].after;
+        if (p->thread_edges[i].op != op || after >= op || !call_at(p, after)) continue;
+        const bool returns = !is_graph_launch(p, after) && !is_step(p, after);
+        b->edge[returns ? return_of(after) : call_of(after)][call_of(op)] = true;
+    }
+}
+
+/* The op of a graph's step is one of the thread that launches the graph. */
+static void pass_through_step(struct building *b, uint64_t op)
+{
+    int *const returned = &b->returned[call_at(b->t->p, op)->thread];
+    if (*returned >= 0) b->edge[*returned][call_of(op)] = true;
+    learn_from_threads(b, op);
+    *returned = (int)call_of(op);
+}
+
+/* The ops of a host function are its thread's: they order nothing but what they are told. */
+static void pass_through_function(struct building *b, uint64_t op)
+{
+    const uint32_t stream = call_at(b->t->p, op)->thread - FUNCTION_THREADS;
+    if (b->in_function[stream] >= 0) b->edge[b->in_function[stream]][call_of(op)] = true;
+    learn_from_threads(b, op);
+    b->edge[call_of(op)][return_of(op)] = true;
+    b->in_function[stream] = (int)return_of(op);
 }
 
 static void build(struct twin *t, unsigned level, const bool *tells_host)
@@ -689,20 +710,23 @@ static void build(struct twin *t, unsigned level, const bool *tells_host)
                          .graph_end = -1,
                          .shared = -1};
     memset(t->reach[level], 0, sizeof t->reach[level]);
-    for (unsigned i = 0; i < STREAMS_MAX; i++) b.last[i] = -1;
+    for (unsigned i = 0; i < STREAMS_MAX; i++) b.last[i] = b.in_function[i] = -1;
     for (unsigned i = 0; i < THREADS_MAX; i++) b.returned[i] = b.freed[i] = -1;
     for (unsigned i = 0; i < EVENTS; i++) b.recorded[i] = -1;
     t->node_count = 0;
     for (uint64_t op = 0; op <= p->op; op++) {
         const struct cts_host_call *const call = call_at(p, op);
+        if (call && in_function(p, op))
+            pass_through_function(&b, op);
+        else if (call && is_step(p, op))
+            pass_through_step(&b, op);
         if (!call || in_function(p, op) || is_step(p, op)) continue;
         const uint32_t thread = call->thread;
         const bool is_graph = is_graph_launch(p, op);
         const unsigned done = is_graph ? call_of(op) : return_of(op);
         if (b.returned[thread] >= 0) b.edge[b.returned[thread]][call_of(op)] = true;
         if (level >= CTS_FLOW_THREADS && b.shared >= 0) b.edge[b.shared][call_of(op)] = true;
-        for (size_t i = 0; i < p->catalogue.thread_edge_count; i++)
-            if (p->thread_edges[i].op == op) learn_from_thread(&b, &p->thread_edges[i]);
+        learn_from_threads(&b, op);
         tell(&b, op, call_of(op));
         if (!is_graph) b.edge[call_of(op)][done] = true;
         uint32_t stream;
