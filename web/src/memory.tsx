@@ -46,7 +46,8 @@ function soundness(data: Memory): string[] {
     if (s.dropped_accesses) notes.push(`${counted(s.dropped_accesses, "access", "accesses")} dropped by the recorder.`);
     if (s.incomplete_files)
         notes.push(
-            `${counted(s.incomplete_files, "access file ends", "access files end")} too early: the program was killed.`,
+            `${counted(s.incomplete_files, "access file is", "access files are")} truncated: the program ended early ` +
+                "or is still running.",
         );
     if (s.skipped_instructions)
         notes.push(`${counted(s.skipped_instructions, "instruction", "instructions")} could not be instrumented.`);
