@@ -108,6 +108,14 @@ class Faults(support.RecordTest):
                 line = self.line_of("outcomes.cu", "__trap()")
             self.assertIn(f" at outcomes.cu:{line}", done.stderr)
 
+    def test_a_name_of_thousands_of_characters_leaves_room_for_the_place(self):
+        program = support.compiled("long-name.cu", "-O2")
+        out, said = self.both(program)
+        self.assertEqual(out, "cudaErrorIllegalAddress")
+        line = self.line_of("long-name.cu", "to[threadIdx.x] = 1")
+        self.assertRegex(said, r"kernel '[^']{100,199}': CTA \(\d,0,0\), thread \(\d+,0,0\): .* 0x40"
+                         rf".* at long-name.cu:{line}")
+
 
 class Findings(support.RecordTest):
     """A launch that faulted is a finding, the first, and nothing else is concluded of it."""

@@ -421,11 +421,25 @@ static void describe_place(const struct cts_launch_result *result, char *text, s
                  result->fault_line);
 }
 
+/* Names of templates of templates have thousands of characters: of a long one its begin and end, so
+ * that what follows has room. */
+static void describe_kernel(const struct cts_kernel_desc *kernel, char *text, size_t text_bytes)
+{
+    const char *const name =
+        kernel->display_name && *kernel->display_name ? kernel->display_name : kernel->name;
+    const size_t length = strlen(name), end_length = text_bytes / 3;
+    if (length < text_bytes)
+        snprintf(text, text_bytes, "%s", name);
+    else
+        snprintf(text, text_bytes, "%.*s..%s", (int)(text_bytes - end_length - 3), name,
+                 name + length - end_length);
+}
+
 void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *fault,
                         struct cts_launch_result *result)
 {
-    const struct cts_kernel_desc *const kernel = launch->request->kernel;
     char thread[64] = "one of its threads", address[96], place[300], shared[300] = "";
+    char kernel_text[200];
     int64_t offset = 0;
     if (fault->has_thread)
         snprintf(thread, sizeof thread, "thread (%u,%u,%u)", fault->thread[0], fault->thread[1],
@@ -439,12 +453,12 @@ void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *f
     find_line(launch, fault, result);
     describe_address(fault, address, sizeof address);
     describe_place(result, place, sizeof place);
+    describe_kernel(launch->request->kernel, kernel_text, sizeof kernel_text);
     if (result->fault_is_shared && fault->kind == CTS_FAULT_ADDRESS)
         describe_shared(launch, offset, shared, sizeof shared);
     snprintf(result->text, sizeof result->text, "kernel '%s': CTA (%u,%u,%u), %s: %s%s%s%s",
-             kernel->display_name && *kernel->display_name ? kernel->display_name : kernel->name,
-             fault->cta[0], fault->cta[1], fault->cta[2], thread, fault_text(fault), address, place,
-             shared);
+             kernel_text, fault->cta[0], fault->cta[1], fault->cta[2], thread, fault_text(fault),
+             address, place, shared);
 }
 
 static const char *const wait_texts[] = {

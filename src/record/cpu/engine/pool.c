@@ -315,6 +315,20 @@ static uint32_t shared_align_bytes(const struct cts_file_desc *file)
     return known < ALLOTTED_BYTES ? ALLOTTED_BYTES : known;
 }
 
+/* Where dynamic shared memory begins. A GPU places it behind the kernel's own variables, at the
+ * window's begin if it has none; here the variables of the file's other kernels are in front of it,
+ * too, and must not take its alignment away. */
+static uint32_t dynamic_shared_offset(const struct cts_launch_request *request)
+{
+    enum { LEAST_BYTES = 16 };
+    const struct cts_file_desc *const file = request->file->desc;
+    const uint32_t own_bytes =
+        file->shared_align_bytes > LEAST_BYTES ? file->shared_align_bytes : LEAST_BYTES;
+    const uint32_t align_bytes =
+        request->kernel->static_shared_bytes ? own_bytes : shared_align_bytes(file);
+    return (file->shared_bytes + align_bytes - 1) / align_bytes * align_bytes;
+}
+
 /* Whether the pointers among the parameters are aligned as the kernel's accesses assume. */
 static bool parameters_are_aligned(const struct cts_launch_request *request)
 {
@@ -341,8 +355,8 @@ static const char *plan(struct cts_grid *launch)
     launch->thread_count = (uint32_t)threads;
     launch->warp_count = (launch->thread_count + CTS_WARP_LANES - 1) / CTS_WARP_LANES;
     launch->cta_count = (uint64_t)request->grid[0] * request->grid[1] * request->grid[2];
-    launch->static_shared_bytes = (request->file->desc->shared_bytes + 15u) & ~15u;
     launch->shared_align_bytes = shared_align_bytes(request->file->desc);
+    launch->static_shared_bytes = dynamic_shared_offset(request);
     launch->shared_bytes = launch->static_shared_bytes + request->dynamic_shared_bytes;
     const bool fibers = (kernel->flags & CTS_KERNEL_FIBERS) || !kernel->cta;
     /* A full log changes whose turn it is, and with it the order of atomics. */
