@@ -42,7 +42,8 @@ static const struct explanation explanations[] = {
      .open = "error: '",
      .close = "'",
      .prefixes = "cublas cudnn cufft curand cusparse cusolver cutlass/ cute/ nccl npp nvjpeg nvml "
-                 "nvrtc nvJitLink cuda_gl_interop cudaGL cuda_awbarrier cuda_fp4 cuda_fp6 cutensor "
+                 "nvrtc nvJitLink nvtx3/nvtx3.hpp cuda_gl_interop cudaGL cuda_awbarrier cuda_fp4 "
+                 "cuda_fp6 cutensor "
                  "optix GL/",
      .what = "<%s>, a header that ctascope does not have",
      .advice = gpu_advice},
@@ -52,6 +53,15 @@ static const struct explanation explanations[] = {
      .prefixes = "cuda cu __ CU_ CUDA_ CUDART_ nvcuda",
      .what = "%s, which the CPU device does not have",
      .advice = gpu_advice},
+    {.mark = "no matching function for call to 'cuda",
+     .open = "no matching function for call to '",
+     .close = "'",
+     .prefixes = "cudaMemPrefetchAsync cudaMemAdvise cudaGraphExecUpdate cudaGraphGetEdges "
+                 "cudaGraphAddDependencies cudaGraphRemoveDependencies cudaGraphNodeGet "
+                 "cudaStreamGetCaptureInfo cudaStreamUpdateCaptureDependencies",
+     .what = "%s with these arguments, which CUDA 12 and 13 declare differently",
+     .advice = "compile for the version that the program is for: '--cuda-version=12' (the default) "
+               "or '--cuda-version=13'"},
     {.mark = "unknown type name '",
      .open = "unknown type name '",
      .close = "'",

@@ -134,6 +134,11 @@ says "a function that we lack" err "not supported: cublasFrobnicate"
 printf '#include <curand_kernel.h>\n__device__ curandStateSobol32_t state;\nint main() {}\n' > sobol.cu
 expect 1 "a type that we lack" "$ctascope" cc -c sobol.cu
 says "a type that we lack" err "not supported: curandStateSobol32_t"
+printf 'int main() { cudaMemLocation host = {}; void *p = 0; return cudaMemPrefetchAsync(p, 4, host, 0, 0); }\n' > prefetch.cu
+expect 1 "CUDA 13's prefetch" "$ctascope" cc -c prefetch.cu
+says "CUDA 13's prefetch" err "not supported: cudaMemPrefetchAsync"
+says "CUDA 13's prefetch" err "cuda-version=13"
+expect 0 "CUDA 13's prefetch" "$ctascope" cc --cuda-version=13 -c prefetch.cu
 expect 1 "a wrong program" "$ctascope" cc -c wrong.cu
 grep -q 'not supported' err && fail "a wrong program is said to be unsupported"
 

@@ -1,7 +1,8 @@
 // A kernel of templates of templates, whose name has thousands of characters, stores to nowhere.
 #include <cstdio>
 
-template <class First, class Second> struct pair_of_types_with_a_long_name {};
+template <class First, class Second> struct pair_of_types_with_a_long_name {
+};
 template <int DEPTH> struct nested {
     using below = typename nested<DEPTH - 1>::type;
     using type = pair_of_types_with_a_long_name<below, below>;
