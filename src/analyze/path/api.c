@@ -32,39 +32,48 @@ static int word_in(const char *const *words, int count, const char *word, size_t
     return -1;
 }
 
-static enum cts_status add_name(struct cts_path_api_table *table, const char *word, size_t length,
-                                enum cts_path_api api, enum cts_path_direction direction,
+/* Takes the name's pattern over, also when it fails. */
+static enum cts_status add_name(struct cts_path_api_table *table, struct cts_path_api_name name,
                                 struct cts_error *error)
 {
-    if (CTS_ARRAY_RESERVE(table, table->count + 1, error)) return CTS_MEMORY;
-    char *const pattern = strndup(word, length);
-    if (!pattern) return cts_fail(error, CTS_MEMORY, "no memory for a name");
-    table->items[table->count++] = (struct cts_path_api_name){pattern, api, direction};
+    if (!name.pattern) return cts_fail(error, CTS_MEMORY, "no memory for a name");
+    if (CTS_ARRAY_RESERVE(table, table->count + 1, error)) {
+        free(name.pattern);
+        return CTS_MEMORY;
+    }
+    table->items[table->count++] = name;
     return CTS_OK;
 }
 
-/* One line without its end. */
-static enum cts_status read_line(struct cts_path_api_table *table, const char *line, size_t length,
-                                 const char *text_name, size_t number, struct cts_error *error)
+/* A line of the table, without its end. */
+struct line {
+    const char *bytes;
+    size_t length;
+    const char *text_name;
+    size_t number; /* from 1 */
+};
+
+static enum cts_status read_line(struct cts_path_api_table *table, const struct line *line,
+                                 struct cts_error *error)
 {
     int api = -1, direction = CTS_PATH_ANY;
     unsigned words = 0, names = 0;
-    for (size_t at = 0; at < length;) {
-        while (at < length && isspace((unsigned char)line[at])) at++;
-        if (at == length || line[at] == '#') break;
+    for (size_t at = 0; at < line->length;) {
+        while (at < line->length && isspace((unsigned char)line->bytes[at])) at++;
+        if (at == line->length || line->bytes[at] == '#') break;
         const size_t start = at;
-        while (at < length && !isspace((unsigned char)line[at])) at++;
-        const char *const word = line + start;
+        while (at < line->length && !isspace((unsigned char)line->bytes[at])) at++;
+        const char *const word = line->bytes + start;
         const size_t size = at - start;
         if (size > NAME_MAX_BYTES)
             return cts_fail(error, CTS_FORMAT, "'%s' line %zu: a word of %zu bytes is too long",
-                            text_name, number, size);
+                            line->text_name, line->number, size);
         words++;
         if (words == 1) {
             api = word_in(api_words, CTS_PATH_API_COUNT, word, size);
             if (api < 0)
                 return cts_fail(error, CTS_FORMAT, "'%s' line %zu: unknown meaning '%.*s'",
-                                text_name, number, (int)size, word);
+                                line->text_name, line->number, (int)size, word);
             continue;
         }
         const int found = word_in(direction_words, CTS_PATH_DIRECTION_COUNT, word, size);
@@ -72,14 +81,14 @@ static enum cts_status read_line(struct cts_path_api_table *table, const char *l
             direction = found;
             continue;
         }
-        if (add_name(table, word, size, (enum cts_path_api)api, (enum cts_path_direction)direction,
-                     error))
-            return CTS_MEMORY;
+        const struct cts_path_api_name name = {strndup(word, size), (enum cts_path_api)api,
+                                               (enum cts_path_direction)direction};
+        if (add_name(table, name, error)) return CTS_MEMORY;
         names++;
     }
     if (words && !names)
-        return cts_fail(error, CTS_FORMAT, "'%s' line %zu: a meaning without names", text_name,
-                        number);
+        return cts_fail(error, CTS_FORMAT, "'%s' line %zu: a meaning without names",
+                        line->text_name, line->number);
     return CTS_OK;
 }
 
@@ -87,10 +96,10 @@ enum cts_status cts_path_api_read(struct cts_path_api_table *table, const char *
                                   const char *text_name, struct cts_error *error)
 {
     for (size_t number = 1; *text; number++) {
-        const size_t length = strcspn(text, "\n");
-        const enum cts_status status = read_line(table, text, length, text_name, number, error);
+        const struct line line = {text, strcspn(text, "\n"), text_name, number};
+        const enum cts_status status = read_line(table, &line, error);
         if (status) return status;
-        text += length + (text[length] == '\n');
+        text += line.length + (text[line.length] == '\n');
     }
     return CTS_OK;
 }

@@ -185,37 +185,42 @@ static void choose_best(struct cts_path_graph *graph, struct landings *landed,
     }
 }
 
+/* Room that serves one wait after the other. */
+struct room {
+    struct landings through_hosts, through_all;
+    unsigned __int128 *blame; /* per region */
+};
+
 /* One wait, as far as it lands on own locations. */
 static enum cts_status follow_instance(struct cts_path_graph *graph,
-                                       const struct cts_path_instance *instance,
-                                       struct landings lists[2], unsigned __int128 *blame,
+                                       const struct cts_path_instance *instance, struct room *room,
                                        struct best *best, struct cts_error *error)
 {
+    struct landings *const hosts = &room->through_hosts, *const all = &room->through_all;
     const struct landing begin = {instance->begin_ns, instance->end_ns, CTS_PATH_UNIT,
                                   instance->location};
     struct trace t = {.graph = graph,
                       .hosts = true,
                       .direct = graph->options->direct_blame,
-                      .landed = &lists[0],
+                      .landed = hosts,
                       .error = error};
-    lists[0].count = 0;
+    hosts->count = 0;
     if (follow(&t, &begin, 0)) return CTS_MEMORY;
     struct landings own = {0};
     enum cts_status status = CTS_OK;
-    for (size_t i = 0; i < lists[0].count && !status; i++) {
-        const struct landing *const landing = &lists[0].items[i];
+    for (size_t i = 0; i < hosts->count && !status; i++) {
+        const struct landing *const landing = &hosts->items[i];
         if (!cts_path_is_mine(graph, landing->location)) continue;
-        lists[1].count = 0;
+        all->count = 0;
         t.hosts = false;
-        t.landed = &lists[1];
+        t.landed = all;
         /* with direct blame what has left the waiting location stays where it is */
         status = t.direct && landing->location != instance->location ? land(&t, landing)
                                                                      : follow(&t, landing, 0);
-        if (!status) status = CTS_ARRAY_RESERVE(&own, own.count + lists[1].count, error);
-        for (size_t k = 0; k < lists[1].count && !status; k++)
-            own.items[own.count++] = lists[1].items[k];
+        if (!status) status = CTS_ARRAY_RESERVE(&own, own.count + all->count, error);
+        for (size_t k = 0; k < all->count && !status; k++) own.items[own.count++] = all->items[k];
     }
-    if (!status) choose_best(graph, &own, blame, best);
+    if (!status) choose_best(graph, &own, room->blame, best);
     free(own.items);
     return status;
 }
@@ -251,17 +256,16 @@ enum cts_status cts_path_find_culprits(struct cts_path_graph *graph,
                                        struct cts_path_instance *instances, size_t count,
                                        struct cts_error *error)
 {
-    struct landings lists[2] = {0};
-    unsigned __int128 *const blame = cts_array_zeroed(graph->region_count, sizeof *blame, error);
+    struct room room = {.blame = cts_array_zeroed(graph->region_count, sizeof *room.blame, error)};
     struct best *const best = cts_array_zeroed(count, sizeof *best, error);
-    enum cts_status status = blame && best ? CTS_OK : CTS_MEMORY;
+    enum cts_status status = room.blame && best ? CTS_OK : CTS_MEMORY;
     for (size_t i = 0; i < count && !status; i++)
-        status = follow_instance(graph, &instances[i], lists, blame, &best[i], error);
+        status = follow_instance(graph, &instances[i], &room, &best[i], error);
     if (cts_processes_agree(graph->processes, &status, error))
         status = agree(graph, instances, best, count, error);
-    free(lists[0].items);
-    free(lists[1].items);
-    free(blame);
+    free(room.through_hosts.items);
+    free(room.through_all.items);
+    free(room.blame);
     free(best);
     return status;
 }

@@ -157,9 +157,9 @@ static enum cts_status allocate(struct replay *r, const struct cts_path_call *ca
     if (make_edges(r, &latest_ns, error)) return CTS_MEMORY;
     if (!latest_ns || latest_ns > leave_ns) return CTS_OK; /* it did not wait */
     if (latest_ns <= enter_ns) /* nor here, but it might have, had the work taken longer */
-        return cts_path_host_wait(&r->graph->locations[call->location], call->op->enter,
-                                  call->op->leave, enter_ns, CTS_PATH_PATTERN_BLAME_KERNEL,
-                                  &r->edges, error);
+        return cts_path_host_wait((struct cts_path_host_call){&r->graph->locations[call->location],
+                                                              call->op->enter, call->op->leave},
+                                  enter_ns, CTS_PATH_PATTERN_BLAME_KERNEL, &r->edges, error);
     return synchronise(r, call, false, error);
 }
 
@@ -263,14 +263,20 @@ static struct event_state *event_of(struct replay *r, uint64_t reference, struct
     return &r->states.items[*slot - 1];
 }
 
-static enum cts_status add_query(struct replay *r, const struct cts_path_call *call,
-                                 struct cts_path_mark mark, uint32_t *chain,
-                                 struct cts_error *error)
+/* What a query asks for: an event, or all work of a stream. */
+struct asked {
+    bool of_event;
+    struct cts_path_mark mark;
+    uint32_t *failed; /* the chain of queries that found it not done */
+};
+
+static enum cts_status fail_query(struct replay *r, const struct cts_path_call *call,
+                                  struct asked asked, struct cts_error *error)
 {
     if (CTS_ARRAY_RESERVE(&r->queries, r->queries.count + 1, error)) return CTS_MEMORY;
     r->queries.items[r->queries.count++] =
-        (struct query){mark, call->location, call->op->enter, call->op->leave, *chain};
-    *chain = (uint32_t)r->queries.count;
+        (struct query){asked.mark, call->location, call->op->enter, call->op->leave, *asked.failed};
+    *asked.failed = (uint32_t)r->queries.count;
     return CTS_OK;
 }
 
@@ -290,23 +296,23 @@ static enum cts_status wait_in_query(struct replay *r, const struct query *query
 
 /* A query that succeeds: those that failed before it waited. */
 static enum cts_status succeed(struct replay *r, const struct cts_path_call *call,
-                               struct cts_path_mark mark, uint32_t *chain, bool of_event,
-                               struct cts_error *error)
+                               struct asked asked, struct cts_error *error)
 {
+    const struct cts_path_mark mark = asked.mark;
     enum cts_status status = CTS_OK;
-    for (uint32_t at = *chain; at && !status; at = r->queries.items[at - 1].next) {
+    for (uint32_t at = *asked.failed; at && !status; at = r->queries.items[at - 1].next) {
         const struct query *const query = &r->queries.items[at - 1];
         r->marks.count = 0;
         status = await(r, &r->device->streams[query->mark.stream], query->mark.launched, error);
-        if (!status && r->marks.count) status = wait_in_query(r, query, of_event, error);
+        if (!status && r->marks.count) status = wait_in_query(r, query, asked.of_event, error);
     }
-    *chain = 0;
+    *asked.failed = 0;
     r->marks.count = 0;
     if (status || !mark.launched) return status;
     status = await(r, &r->device->streams[mark.stream], mark.launched, error);
     if (!status && anything_new(r)) {
         const struct query last = {mark, call->location, call->op->enter, call->op->leave, 0};
-        status = wait_in_query(r, &last, of_event, error);
+        status = wait_in_query(r, &last, asked.of_event, error);
         mark_known(r);
     }
     return status;
@@ -355,9 +361,10 @@ static enum cts_status on_event_call(struct replay *r, const struct cts_path_cal
         stream->held.items[stream->held.count++] = mark;
         return CTS_OK;
     }
-    if (op->api == CTS_PATH_API_QUERY_EVENT)
-        return op->failed ? add_query(r, call, mark, &event->failed, error)
-                          : succeed(r, call, mark, &event->failed, true, error);
+    if (op->api == CTS_PATH_API_QUERY_EVENT) {
+        const struct asked asked = {true, mark, &event->failed};
+        return op->failed ? fail_query(r, call, asked, error) : succeed(r, call, asked, error);
+    }
     if (await(r, &r->device->streams[mark.stream], mark.launched, error)) return CTS_MEMORY;
     return synchronise(r, call, true, error);
 }
@@ -371,9 +378,10 @@ static enum cts_status on_stream_call(struct replay *r, const struct cts_path_ca
         if (await(r, stream, stream->launched, error)) return CTS_MEMORY;
         return synchronise(r, call, true, error);
     }
-    const struct cts_path_mark mark = {(uint32_t)(stream - r->device->streams), stream->launched};
-    if (!call->op->failed) return succeed(r, call, mark, &stream->failed, false, error);
-    return mark.launched ? add_query(r, call, mark, &stream->failed, error) : CTS_OK;
+    const struct asked asked = {
+        false, {(uint32_t)(stream - r->device->streams), stream->launched}, &stream->failed};
+    if (!call->op->failed) return succeed(r, call, asked, error);
+    return asked.mark.launched ? fail_query(r, call, asked, error) : CTS_OK;
 }
 
 /* The call ends with its copy, if that began within it. */

@@ -311,30 +311,38 @@ static struct device_key key_of(const struct cts_path_graph *graph, uint32_t ord
                                order};
 }
 
-static enum cts_status add_device(const struct cts_path_graph *graph, uint32_t process,
-                                  const struct device_key *keys, uint32_t count, uint64_t first_ns,
+/* A device of a process: the keys of its streams. */
+struct device {
+    uint32_t process;
+    uint64_t rank_first_ns; /* the first event of its process */
+    const struct device_key *streams;
+    uint32_t stream_count;
+};
+
+static enum cts_status add_device(const struct cts_path_graph *graph, const struct device *device,
                                   struct device_rows *rows, struct cts_error *error)
 {
-    struct cts_path_device_row row = {.rank = process,
-                                      .device = keys->device,
-                                      .group = keys->group,
-                                      .process = process,
+    const uint32_t count = device->stream_count;
+    struct cts_path_device_row row = {.rank = device->process,
+                                      .device = device->streams->device,
+                                      .group = device->streams->group,
+                                      .process = device->process,
                                       .stream_count = count};
-    const uint32_t group = graph->process_group[process];
+    const uint32_t group = graph->process_group[device->process];
     if (group < graph->timeline->group_count) row.rank = graph->timeline->groups[group].rank;
     struct sweep sweep = {.graph = graph, .row = &row, .stream_count = count};
     sweep.streams = cts_array_zeroed(count, sizeof *sweep.streams, error);
     if (!sweep.streams) return CTS_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
-        sweep.streams[i].location = graph->by_process[keys[i].order];
+        sweep.streams[i].location = graph->by_process[device->streams[i].order];
         sweep.streams[i].at = &graph->locations[sweep.streams[i].location];
     }
     enum cts_status status = run(&sweep, error);
     free(sweep.streams);
     if (status || !row.activity_count) return status;
-    row.rank_first_ns = first_ns;
+    row.rank_first_ns = device->rank_first_ns;
     row.begin_ns = sweep.first_ns;
-    row.startup_ns = sweep.first_ns - first_ns;
+    row.startup_ns = sweep.first_ns - device->rank_first_ns;
     /* time after the last end is none of the span */
     row.idle_ns = row.span_ns - row.busy_ns[0] - row.busy_ns[1] - row.busy_ns[2];
     if (CTS_ARRAY_RESERVE(rows, rows->count + 1, error)) return CTS_MEMORY;
@@ -362,7 +370,8 @@ static enum cts_status add_process(const struct cts_path_graph *graph, uint32_t 
         for (to = from + 1; to < count && keys[to].device == keys[from].device &&
                             keys[to].group == keys[from].group;)
             to++;
-        status = add_device(graph, process, &keys[from], to - from, first_ns, rows, error);
+        const struct device device = {process, first_ns, &keys[from], to - from};
+        status = add_device(graph, &device, rows, error);
     }
     free(keys);
     return status;

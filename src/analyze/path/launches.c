@@ -142,6 +142,7 @@ static enum cts_status join_correlated(struct cts_path_device *device, struct ct
 struct queue {
     uint32_t *calls; /* indices in device->calls */
     size_t count, capacity;
+    size_t head; /* the first that has no activity yet */
 };
 
 static enum cts_status push(struct queue *queue, uint32_t call, struct cts_error *error)
@@ -159,27 +160,28 @@ static bool is_free(const struct cts_path_activity *activity)
     return activity->host == CTS_PATH_NONE;
 }
 
-/* The activity may belong to the call at the head; calls that it cannot belong to are passed. */
+/* The activity of a stream may belong to the call at the head; calls that it cannot belong to are
+ * passed. */
 static struct cts_path_call *fitting(struct cts_path_device *device, struct queue *queue,
-                                     size_t *head, uint64_t begin_ns, uint64_t end_ns,
-                                     uint32_t region)
+                                     const struct cts_path_location *at,
+                                     const struct cts_path_activity *activity)
 {
-    while (*head < queue->count) {
-        struct cts_path_call *const call = &device->calls[queue->calls[*head]];
+    const uint64_t begin_ns = at->time_ns[activity->begin], end_ns = at->time_ns[activity->end];
+    const uint32_t region = at->region[activity->begin];
+    for (; queue->head < queue->count; queue->head++) {
+        struct cts_path_call *const call = &device->calls[queue->calls[queue->head]];
         const uint64_t enter_ns = device->graph->locations[call->location].time_ns[call->op->enter];
         if (end_ns < enter_ns) return NULL; /* it ended before any of the rest began */
         const bool wrong =
             begin_ns > call->deadline_ns || !same_direction(device->graph, call->op, region);
-        if (!wrong && call->op->api == CTS_PATH_API_GRAPH_LAUNCH && *head + 1 < queue->count) {
-            const struct cts_path_call *const next = &device->calls[queue->calls[*head + 1]];
+        if (!wrong && call->op->api == CTS_PATH_API_GRAPH_LAUNCH &&
+            queue->head + 1 < queue->count) {
+            const struct cts_path_call *const next = &device->calls[queue->calls[queue->head + 1]];
             if (begin_ns >= device->graph->locations[next->location].time_ns[next->op->enter] &&
-                call->stream != CTS_PATH_NONE) {
-                (*head)++;
+                call->stream != CTS_PATH_NONE)
                 continue;
-            }
         }
         if (!wrong) return call;
-        (*head)++;
     }
     return NULL;
 }
@@ -190,7 +192,7 @@ static void join_stream(struct cts_path_device *device, const struct cts_path_st
 {
     struct cts_path_graph *const graph = device->graph;
     struct cts_path_location *const at = &graph->locations[stream->location];
-    size_t free_count = 0, head = 0;
+    size_t free_count = 0;
     bool graphs = false;
     for (size_t a = 0; a < at->activities.count; a++) {
         const struct cts_path_activity *const activity = &at->activities.items[a];
@@ -200,17 +202,15 @@ static void join_stream(struct cts_path_device *device, const struct cts_path_st
     for (size_t i = 0; i < queue->count; i++)
         graphs |= device->calls[queue->calls[i]].op->api == CTS_PATH_API_GRAPH_LAUNCH;
     const bool plain = free_count == queue->count && !others && !graphs;
-    for (uint32_t a = 0; a < at->activities.count && head < queue->count; a++) {
+    for (uint32_t a = 0; a < at->activities.count && queue->head < queue->count; a++) {
         const struct cts_path_activity *const activity = &at->activities.items[a];
         const uint32_t region = at->region[activity->begin];
         if (!is_free(activity) || work_of_activity(graph, region) != work) continue;
-        struct cts_path_call *const call =
-            plain ? &device->calls[queue->calls[head]]
-                  : fitting(device, queue, &head, at->time_ns[activity->begin],
-                            at->time_ns[activity->end], region);
+        struct cts_path_call *const call = plain ? &device->calls[queue->calls[queue->head]]
+                                                 : fitting(device, queue, at, activity);
         if (!call) continue;
         join(device, call, stream->location, a);
-        if (plain || call->op->api != CTS_PATH_API_GRAPH_LAUNCH) head++;
+        if (plain || call->op->api != CTS_PATH_API_GRAPH_LAUNCH) queue->head++;
     }
 }
 
@@ -251,18 +251,15 @@ static enum cts_status join_rest(struct cts_path_device *device, enum work work,
     }
     if (!status && device->stream_count > 1 && rest.count > 1)
         qsort(rest.items, rest.count, sizeof *rest.items, by_begin);
-    size_t head = 0;
     for (size_t i = 0; i < rest.count && !status; i++) {
         const uint32_t id = device->streams[rest.items[i].stream].location;
         const struct cts_path_location *const at = &graph->locations[id];
         const struct cts_path_activity *const activity =
             &at->activities.items[rest.items[i].activity];
-        struct cts_path_call *const call =
-            fitting(device, queue, &head, rest.items[i].begin_ns, at->time_ns[activity->end],
-                    at->region[activity->begin]);
+        struct cts_path_call *const call = fitting(device, queue, at, activity);
         if (!call) continue;
         join(device, call, id, rest.items[i].activity);
-        head++;
+        queue->head++;
     }
     free(rest.items);
     return status;

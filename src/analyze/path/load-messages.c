@@ -86,14 +86,16 @@ static size_t close_request(struct load *load, uint64_t request, enum request_ki
 void cts_load_add_send(struct load *load, const struct cts_path_send *send)
 {
     if (load->scan && send->peer != CTS_PATH_NONE)
-        cts_scan_message(load, load->id, send->peer, send->communicator, send->tag, 1);
+        cts_scan_sent(
+            load, &(struct cts_path_channel){load->id, send->peer, send->communicator, send->tag});
     (void)APPEND(load, sends, *send);
 }
 
 void cts_load_add_receive(struct load *load, const struct cts_path_receive *receive)
 {
     if (load->scan && receive->peer != CTS_PATH_NONE)
-        cts_scan_message(load, receive->peer, load->id, receive->communicator, receive->tag, -1);
+        cts_scan_received(load, &(struct cts_path_channel){receive->peer, load->id,
+                                                           receive->communicator, receive->tag});
     (void)APPEND(load, receives, *receive);
 }
 
@@ -150,8 +152,9 @@ static void on_received(struct load *load, const struct cts_timeline_event *even
     const uint32_t peer = checked_peer(load, event);
     if (load->scan) {
         if (peer != CTS_PATH_NONE)
-            cts_scan_message(load, peer, load->id, event->message.communicator, event->message.tag,
-                             -1);
+            cts_scan_received(load, &(struct cts_path_channel){peer, load->id,
+                                                               event->message.communicator,
+                                                               event->message.tag});
         return;
     }
     struct cts_path_receive *const receive = &load->raw->receives.items[index];

@@ -46,11 +46,12 @@ struct matching {
     uint32_t *next;             /* per send */
 };
 
-struct channels {
+struct channels { /* of a receiving process */
     struct cts_map pairs, tags;
     CTS_PATH_LIST(struct channel, list);
     uint64_t last_key[2];
     uint32_t last;
+    uint64_t unmatched; /* receives that found no send */
 };
 
 static struct channel *channel_of(struct channels *channels, uint32_t source, uint32_t communicator,
@@ -77,7 +78,7 @@ static struct channel *channel_of(struct channels *channels, uint32_t source, ui
 
 /* A receive of a location meets the first send that is left in its channel. */
 static enum cts_status take(struct matching *m, uint32_t id, const struct cts_path_receive *receive,
-                            struct channels *channels, uint64_t *unmatched, struct cts_error *error)
+                            struct channels *channels, struct cts_error *error)
 {
     if (receive->peer == CTS_PATH_NONE) return CTS_OK;
     struct cts_path_location *const at = &m->graph->locations[id];
@@ -85,7 +86,7 @@ static enum cts_status take(struct matching *m, uint32_t id, const struct cts_pa
                                                receive->communicator, receive->tag, error);
     if (!channel) return CTS_MEMORY;
     if (channel->head == CTS_PATH_NONE) {
-        (*unmatched)++;
+        channels->unmatched++;
         return CTS_OK;
     }
     const size_t found = m->first[cts_path_home(m->graph, id)] + channel->head;
@@ -118,8 +119,7 @@ static int by_post(const void *left, const void *right)
 }
 
 static enum cts_status take_of_threads(struct matching *m, uint32_t process, size_t count,
-                                       struct channels *channels, uint64_t *unmatched,
-                                       struct cts_error *error)
+                                       struct channels *channels, struct cts_error *error)
 {
     const struct cts_path_graph *const graph = m->graph;
     struct posted *const posted = cts_array_zeroed(count, sizeof *posted, error);
@@ -137,7 +137,7 @@ static enum cts_status take_of_threads(struct matching *m, uint32_t process, siz
     for (size_t i = 0; i < count && !status; i++) {
         const uint32_t id = posted[i].location;
         status = take(m, id, &graph->locations[id].raw->receives.items[posted[i].index], channels,
-                      unmatched, error);
+                      error);
     }
     free(posted);
     return status;
@@ -157,13 +157,11 @@ static enum cts_status take_all(struct matching *m, uint32_t process, struct cha
         last = graph->by_process[p];
         count += raw->receives.count;
     }
-    uint64_t unmatched = 0;
     enum cts_status status = CTS_OK;
-    if (threads > 1) status = take_of_threads(m, process, count, channels, &unmatched, error);
+    if (threads > 1) status = take_of_threads(m, process, count, channels, error);
     for (size_t i = 0; threads == 1 && i < count && !status; i++)
-        status = take(m, last, &graph->locations[last].raw->receives.items[i], channels, &unmatched,
-                      error);
-    cts_path_warn(graph, CTS_PATH_WARNING_UNMATCHED_RECEIVE, unmatched);
+        status = take(m, last, &graph->locations[last].raw->receives.items[i], channels, error);
+    cts_path_warn(graph, CTS_PATH_WARNING_UNMATCHED_RECEIVE, channels->unmatched);
     return status;
 }
 

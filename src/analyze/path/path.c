@@ -95,6 +95,7 @@ static enum cts_status add_up(struct cts_path_graph *graph, uint64_t *path_ns,
 
 /* What is added up over stretches. */
 struct totals {
+    struct cts_path *result; /* jumps, segments, devices; the rest by finish() */
     struct cts_path_starts starts;
     uint64_t *path_ns;
     struct cts_path_stay *stays;
@@ -112,8 +113,9 @@ static int by_rating(const void *left, const void *right)
 
 /* Blame in whole ns: what all rows up to here have, less what those before were given. */
 static enum cts_status make_rows(struct cts_path_graph *graph, const struct totals *totals,
-                                 struct cts_path *result, struct cts_error *error)
+                                 struct cts_error *error)
 {
+    struct cts_path *const result = totals->result;
     const struct cts_path_options *const options = graph->options;
     const bool plain = options->path_weight == 0 && options->blame_weight == 0;
     const double path_weight = plain ? 1 : options->path_weight;
@@ -276,8 +278,9 @@ static enum cts_status prepare_blames(struct cts_path_graph *graph, struct cts_p
 
 /* Path, blame, waits and devices of a graph that is built. */
 static enum cts_status add_graph(struct cts_path_graph *graph, struct totals *totals,
-                                 struct cts_path *result, struct cts_error *error)
+                                 struct cts_error *error)
 {
+    struct cts_path *const result = totals->result;
     uint64_t *const path_ns = cts_array_zeroed(graph->region_count, sizeof *path_ns, error);
     graph->stays = cts_array_zeroed(graph->region_count, sizeof *graph->stays, error);
     enum cts_status status = path_ns && graph->stays ? CTS_OK : CTS_MEMORY;
@@ -311,8 +314,9 @@ out:
 
 /* The result from the sums; `graph` knows the whole timeline's rows, counts and times. */
 static enum cts_status finish(struct cts_path_graph *graph, struct totals *totals,
-                              struct cts_path *result, struct cts_error *error)
+                              struct cts_error *error)
 {
+    struct cts_path *const result = totals->result;
     cts_path_give_patterns(graph, &totals->sums, result);
     enum cts_status status = add_up(graph, totals->path_ns, totals->blame, error);
     uint64_t starts[] = {totals->starts.count, totals->starts.late_count, totals->starts.start_ns,
@@ -323,7 +327,7 @@ static enum cts_status finish(struct cts_path_graph *graph, struct totals *total
     if (!status) status = cts_path_spread_ranks(graph, error);
     if (!status) status = count_all(graph, result, error);
     if (!status) find_mpi_span(graph, result);
-    if (!status) status = make_rows(graph, totals, result, error);
+    if (!status) status = make_rows(graph, totals, error);
     return status;
 }
 
@@ -352,12 +356,12 @@ static enum cts_status analyze_whole(const struct cts_path_source *source,
                                      struct cts_path *result, struct cts_error *error)
 {
     struct cts_path_graph graph;
-    struct totals totals = {0};
+    struct totals totals = {.result = result};
     enum cts_status status = cts_path_graph_build(source, options, NULL, &graph, error);
     if (!status) status = open_totals(&graph, &totals, error);
-    if (!status) status = add_graph(&graph, &totals, result, error);
+    if (!status) status = add_graph(&graph, &totals, error);
     if (cts_processes_agree(options->processes, &status, error))
-        status = finish(&graph, &totals, result, error);
+        status = finish(&graph, &totals, error);
     if (!status) status = keep_waits(&graph, result, error);
     release_totals(&totals);
     cts_path_graph_release(&graph);
@@ -381,11 +385,11 @@ static void add_warnings(struct cts_path_graph *whole, const struct cts_path_gra
 static enum cts_status add_stretch(struct cts_path_graph *whole,
                                    const struct cts_path_source *source,
                                    const struct cts_path_stretch *stretch, struct totals *totals,
-                                   struct cts_path *result, struct cts_error *error)
+                                   struct cts_error *error)
 {
     struct cts_path_graph graph;
     enum cts_status status = cts_path_graph_build(source, whole->options, stretch, &graph, error);
-    if (!status && !graph.is_empty) status = add_graph(&graph, totals, result, error);
+    if (!status && !graph.is_empty) status = add_graph(&graph, totals, error);
     if (!status) add_warnings(whole, &graph);
     cts_path_graph_release(&graph);
     (void)cts_processes_agree(whole->processes, &status, error);
@@ -400,7 +404,7 @@ static enum cts_status analyze_stretches(const struct cts_path_source *source,
         return cts_fail(error, CTS_USAGE, "an analysis in windows does not keep the timeline");
     struct cts_path_graph whole;
     struct cts_path_stretches *stretches = NULL;
-    struct totals totals = {0};
+    struct totals totals = {.result = result};
     enum cts_status status = cts_path_graph_open(source, options, &whole, error);
     if (cts_processes_agree(options->processes, &status, error))
         status = cts_path_stretches_open(&whole, &stretches, error);
@@ -410,8 +414,8 @@ static enum cts_status analyze_stretches(const struct cts_path_source *source,
     struct cts_path_stretch stretch;
     struct cts_path_source part;
     while (!status && cts_path_stretches_next(stretches, &stretch, &part))
-        status = add_stretch(&whole, &part, &stretch, &totals, result, error);
-    if (!status) status = finish(&whole, &totals, result, error);
+        status = add_stretch(&whole, &part, &stretch, &totals, error);
+    if (!status) status = finish(&whole, &totals, error);
     release_totals(&totals);
     cts_path_stretches_close(stretches);
     cts_path_graph_release(&whole);

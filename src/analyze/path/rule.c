@@ -123,18 +123,19 @@ enum cts_status cts_path_await_work(const struct cts_path_device *device,
     return CTS_OK;
 }
 
-enum cts_status cts_path_host_wait(struct cts_path_location *at, uint32_t enter, uint32_t leave,
-                                   uint64_t end_ns, enum cts_path_pattern pattern,
+enum cts_status cts_path_host_wait(struct cts_path_host_call call, uint64_t end_ns,
+                                   enum cts_path_pattern pattern,
                                    const struct cts_path_edges *edges, struct cts_error *error)
 {
-    const uint64_t enter_ns = at->time_ns[enter], leave_ns = at->time_ns[leave];
+    const uint64_t enter_ns = call.at->time_ns[call.enter];
+    const uint64_t leave_ns = call.at->time_ns[call.leave];
     if (end_ns > leave_ns) end_ns = leave_ns;
     const struct cts_path_wait wait = {.begin_ns = enter_ns,
                                        .end_ns = end_ns > enter_ns ? end_ns : enter_ns,
-                                       .call = enter,
-                                       .leave = leave,
+                                       .call = call.enter,
+                                       .leave = call.leave,
                                        .pattern = pattern};
-    return cts_path_add_wait(at, &wait, edges->items, edges->count, error);
+    return cts_path_add_wait(call.at, &wait, edges->items, edges->count, error);
 }
 
 enum cts_status cts_path_turn_wait(const struct cts_path_turn *turn, enum cts_path_pattern pattern,

@@ -165,9 +165,13 @@ CTS_MUST_CHECK enum cts_status cts_path_turn_wait(const struct cts_path_turn *tu
                                                   enum cts_path_pattern pattern,
                                                   struct cts_error *error);
 
-/* A host's call waits for `edges` until `end_ns`, at most until its leave. */
-CTS_MUST_CHECK enum cts_status cts_path_host_wait(struct cts_path_location *at, uint32_t enter,
-                                                  uint32_t leave, uint64_t end_ns,
+/* A call of a host thread: the nodes of its enter and leave. */
+struct cts_path_host_call {
+    struct cts_path_location *at;
+    uint32_t enter, leave;
+};
+/* The call waits for `edges` until `end_ns`, at most until its leave. */
+CTS_MUST_CHECK enum cts_status cts_path_host_wait(struct cts_path_host_call call, uint64_t end_ns,
                                                   enum cts_path_pattern pattern,
                                                   const struct cts_path_edges *edges,
                                                   struct cts_error *error);

@@ -252,13 +252,21 @@ void cts_scan_call(struct load *load, const struct frame *frame)
 
 /* ---- MPI and threads ---- */
 
-void cts_scan_message(struct load *load, uint32_t from, uint32_t to, uint32_t communicator,
-                      uint32_t tag, int sign)
+static uint64_t draw_message(const struct load *load, const struct cts_path_channel *channel)
 {
-    const uint64_t homes =
-        (uint64_t)cts_path_home(load->graph, from) << 32 | cts_path_home(load->graph, to);
-    const uint64_t drawn = draw(DRAW_MESSAGE, homes, (uint64_t)communicator << 32 | tag);
-    load->scan->balance += sign > 0 ? drawn : -drawn;
+    const uint64_t homes = (uint64_t)cts_path_home(load->graph, channel->from) << 32 |
+                           cts_path_home(load->graph, channel->to);
+    return draw(DRAW_MESSAGE, homes, (uint64_t)channel->communicator << 32 | channel->tag);
+}
+
+void cts_scan_sent(struct load *load, const struct cts_path_channel *channel)
+{
+    load->scan->balance += draw_message(load, channel);
+}
+
+void cts_scan_received(struct load *load, const struct cts_path_channel *channel)
+{
+    load->scan->balance -= draw_message(load, channel);
 }
 
 /* Who takes part in a collective by its key; 0: nobody knows. */

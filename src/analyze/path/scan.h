@@ -55,8 +55,12 @@ void cts_scan_entered(struct load *load, const struct frame *frame);
 void cts_scan_left(struct load *load, const struct frame *frame, uint64_t leave_ns);
 void cts_scan_activity(struct load *load, const struct frame *frame);
 void cts_scan_call(struct load *load, const struct frame *frame);
-void cts_scan_message(struct load *load, uint32_t from, uint32_t to, uint32_t communicator,
-                      uint32_t tag, int sign);
+/* What a message goes through: from a location to one, told apart by communicator and tag. */
+struct cts_path_channel {
+    uint32_t from, to, communicator, tag;
+};
+void cts_scan_sent(struct load *load, const struct cts_path_channel *channel);
+void cts_scan_received(struct load *load, const struct cts_path_channel *channel);
 void cts_scan_member(struct load *load, const struct cts_path_member *member);
 void cts_scan_collective(struct load *load, uint32_t communicator);
 void cts_scan_fork(struct load *load, bool begins);

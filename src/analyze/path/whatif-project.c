@@ -9,6 +9,8 @@
 #include "analyze/path/questions.h"
 #include "analyze/path/steps.h"
 
+enum { WAITS_DEFAULT = 20 };
+
 /* ---- waits before and after ---- */
 
 struct projection {
@@ -17,6 +19,7 @@ struct projection {
     const uint64_t *time_ns; /* [place.base + node] */
     const double *const *factors;
     struct cts_whatif *result;
+    size_t wait_limit; /* how many of the waits that change most it keeps */
 };
 
 static uint64_t new_time(const struct projection *p, uint32_t location, uint32_t node)
@@ -127,8 +130,8 @@ static uint64_t change_of(const struct cts_whatif_wait *wait)
                                             : wait->after_ns - wait->before_ns;
 }
 
-static void keep_wait(struct projection *p, size_t limit, uint32_t location,
-                      const struct cts_path_wait *before, uint64_t after_ns)
+static void keep_wait(struct projection *p, uint32_t location, const struct cts_path_wait *before,
+                      uint64_t after_ns)
 {
     struct cts_whatif *const result = p->result;
     const struct cts_whatif_wait wait = {.location = location,
@@ -139,8 +142,8 @@ static void keep_wait(struct projection *p, size_t limit, uint32_t location,
     if (!change_of(&wait)) return;
     size_t at = result->wait_count;
     while (at > 0 && change_of(&wait) > change_of(&result->waits[at - 1])) at--;
-    if (at >= limit) return;
-    if (result->wait_count < limit) result->wait_count++;
+    if (at >= p->wait_limit) return;
+    if (result->wait_count < p->wait_limit) result->wait_count++;
     memmove(&result->waits[at + 1], &result->waits[at],
             (result->wait_count - at - 1) * sizeof wait);
     result->waits[at] = wait;
@@ -148,26 +151,23 @@ static void keep_wait(struct projection *p, size_t limit, uint32_t location,
 
 /* Waits of a location in the projection, disjoint as in the recording; BlameSync follows from
  * others and is left out. */
-static enum cts_status move_waits(struct projection *p, const struct cts_path_graph *graph,
-                                  struct cts_path_location *after, uint32_t location, size_t limit,
-                                  struct cts_error *error)
+static void move_waits(struct projection *p, const struct cts_path_graph *after, uint32_t location)
 {
     const struct cts_path_location *const at = &p->graph->locations[location];
-    (void)error;
+    struct cts_path_waits *const moved = &after->locations[location].waits; /* has the room */
     uint64_t last_ns = 0;
     for (size_t i = 0; i < at->waits.count; i++) {
         struct cts_path_wait wait = at->waits.items[i];
         if (wait.call == CTS_PATH_NONE) continue;
-        move_wait(p, graph, location, &wait);
-        after->waits.items[after->waits.count++] = wait;
+        move_wait(p, after, location, &wait);
+        moved->items[moved->count++] = wait;
         if (wait.pattern >= CTS_PATH_WAITS_END) continue;
         uint64_t begin_ns = wait.begin_ns > last_ns ? wait.begin_ns : last_ns;
         if (begin_ns > wait.end_ns) begin_ns = wait.end_ns;
         if (wait.end_ns > begin_ns) last_ns = wait.end_ns;
         count_wait(p->result, &at->waits.items[i], wait.end_ns - begin_ns);
-        keep_wait(p, limit, location, &at->waits.items[i], wait.end_ns - begin_ns);
+        keep_wait(p, location, &at->waits.items[i], wait.end_ns - begin_ns);
     }
-    return CTS_OK;
 }
 
 static void release_after(struct cts_path_graph *after)
@@ -205,7 +205,7 @@ static enum cts_status move_pools(const struct projection *p, struct cts_path_gr
 }
 
 /* The graph of the projection. */
-static enum cts_status make_after(struct projection *p, struct cts_path_graph *after, size_t limit,
+static enum cts_status make_after(struct projection *p, struct cts_path_graph *after,
                                   struct cts_error *error)
 {
     const uint32_t count = p->graph->location_count;
@@ -228,8 +228,8 @@ static enum cts_status make_after(struct projection *p, struct cts_path_graph *a
     after->last_ns = 0;
     for (uint32_t l = 0; l < count && !status; l++) {
         struct cts_path_location *const at = &after->locations[l];
-        status = move_waits(p, after, at, l, limit, error);
-        if (status || !at->count) continue;
+        move_waits(p, after, l);
+        if (!at->count) continue;
         if (at->time_ns[0] < after->first_ns) after->first_ns = at->time_ns[0];
         if (at->time_ns[at->count - 1] > after->last_ns)
             after->last_ns = at->time_ns[at->count - 1];
@@ -321,13 +321,14 @@ uint64_t cts_whatif_runtime_of(const struct cts_path_graph *graph, uint64_t last
 
 enum cts_status cts_whatif_project(struct cts_whatif_plan *plan,
                                    const struct cts_whatif_factors *factors,
-                                   const uint64_t *path_ns, size_t wait_limit,
-                                   struct cts_whatif *result, struct cts_error *error)
+                                   const uint64_t *path_ns, struct cts_whatif *result,
+                                   struct cts_error *error)
 {
     struct cts_path_graph *const graph = plan->graph;
     struct cts_path_graph after = {0};
     struct cts_whatif_replay replay = {.plan = plan, .factors = factors->lists};
     replay.time_ns = cts_array_zeroed(plan->node_count, sizeof *replay.time_ns, error);
+    const size_t wait_limit = plan->options->wait_limit ? plan->options->wait_limit : WAITS_DEFAULT;
     result->waits = cts_array_zeroed(wait_limit + 1, sizeof *result->waits, error);
     enum cts_status status = replay.time_ns && result->waits ? CTS_OK : CTS_MEMORY;
     if (!status) status = cts_whatif_replay(&replay, error);
@@ -335,14 +336,15 @@ enum cts_status cts_whatif_project(struct cts_whatif_plan *plan,
                            .plan = plan,
                            .time_ns = replay.time_ns,
                            .factors = factors->lists,
-                           .result = result};
+                           .result = result,
+                           .wait_limit = wait_limit};
     if (!status) {
         result->after_ns = cts_whatif_runtime_of(graph, replay.last_ns);
         result->notes.projections++;
         status = keep_times(&p, error);
     }
     if (!status) status = compare_ranks(&p, error);
-    if (!status) status = make_after(&p, &after, wait_limit, error);
+    if (!status) status = make_after(&p, &after, error);
     if (!status) status = compare_paths(&p, &after, path_ns, error);
     release_after(&after);
     free(replay.time_ns);

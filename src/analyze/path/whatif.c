@@ -10,7 +10,7 @@
 #include "analyze/path/build.h"
 #include "analyze/path/whatif-project.h"
 
-enum { TARGETS_DEFAULT = 100, WAITS_DEFAULT = 20 };
+enum { TARGETS_DEFAULT = 100 };
 
 /* ---- targets ---- */
 
@@ -242,9 +242,7 @@ enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
     status = path_ns ? cts_whatif_walk(&graph, path_ns, error) : CTS_MEMORY;
     if (!status) status = prepare(&plan, &graph, options, result, error);
     if (!status && options->change_count)
-        status = cts_whatif_project(&plan, &factors, path_ns,
-                                    options->wait_limit ? options->wait_limit : WAITS_DEFAULT,
-                                    result, error);
+        status = cts_whatif_project(&plan, &factors, path_ns, result, error);
     if (cts_processes_agree(options->path.processes, &status, error) && options->targets)
         status = find_targets(&plan, path_ns, result, error);
     result->notes.seconds = seconds_now() - begun;

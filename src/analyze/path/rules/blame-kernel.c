@@ -11,9 +11,10 @@
 static enum cts_status on_sync(const struct cts_path_sync *sync, struct cts_error *error)
 {
     const struct cts_path_op *const op = sync->call->op;
-    return cts_path_host_wait(&sync->device->graph->locations[sync->call->location], op->enter,
-                              op->leave, sync->latest_ns, CTS_PATH_PATTERN_BLAME_KERNEL,
-                              sync->edges, error);
+    const struct cts_path_host_call call = {&sync->device->graph->locations[sync->call->location],
+                                            op->enter, op->leave};
+    return cts_path_host_wait(call, sync->latest_ns, CTS_PATH_PATTERN_BLAME_KERNEL, sync->edges,
+                              error);
 }
 
 const struct cts_path_rule cts_path_rule_blame_kernel = {.sync = on_sync};

@@ -9,8 +9,10 @@
 static enum cts_status on_poll(const struct cts_path_poll *poll, struct cts_error *error)
 {
     if (!poll->of_event) return CTS_OK;
-    return cts_path_host_wait(&poll->graph->locations[poll->location], poll->enter, poll->leave,
-                              poll->latest_ns, CTS_PATH_PATTERN_EVENT_QUERY, poll->edges, error);
+    const struct cts_path_host_call call = {&poll->graph->locations[poll->location], poll->enter,
+                                            poll->leave};
+    return cts_path_host_wait(call, poll->latest_ns, CTS_PATH_PATTERN_EVENT_QUERY, poll->edges,
+                              error);
 }
 
 const struct cts_path_rule cts_path_rule_event_query = {.poll = on_poll};
