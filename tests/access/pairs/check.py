@@ -72,7 +72,7 @@ def variants(words):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
-    parser.add_argument("--table", action="store_true", help="print docs/access.md's table")
+    parser.add_argument("--table", action="store_true", help="print the table of docs/results")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     ctascope = os.path.join(os.path.abspath(options.build), "bin/ctascope")
@@ -88,7 +88,7 @@ def main():
             if word in ("missed", "wrongly marked", "false"):
                 wrong.append(f"{name} -DDEFECT={defect}: {word}: {sorted(found)}; marked: {sorted(may)}")
     if options.table:
-        print("| program | defect 1 | defect 2 | mended |\n|---|---|---|---|")
+        print("| program | defect 1 | defect 2 | corrected |\n|---|---|---|---|")
         for name, row in rows.items():
             cells = [f"{', '.join(sorted({n for _, n in row[d][1]}))}: {row[d][0]}" if d in row else ""
                      for d in (1, 2)]
