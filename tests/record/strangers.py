@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Programs that do to their process what a recorder does not expect: each ends as it does without
-one, and its run is whole, of memory and of time. docs/guarantees.md lists the whole trial."""
+one, and its run is whole, of memory and of time. docs/results/2026-11-23-robustness.md lists the whole trial."""
 import json
 import os
 import subprocess
