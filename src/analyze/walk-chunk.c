@@ -59,29 +59,32 @@ static bool is_space(unsigned space)
 
 /* Record i, of which something is wrong: what it is. */
 static enum cts_status name_damage(const struct cts_acc_batch *batch, size_t i,
-                                   const struct cts_walk_sites *sites, uint64_t cta_count,
-                                   const struct cts_acc_chunk *chunk, struct cts_error *error)
+                                   struct cts_walk_bounds bounds, const struct cts_acc_chunk *chunk,
+                                   struct cts_error *error)
 {
     const uint32_t cta = batch->cta[i], site = batch->site[i];
-    if (cta >= cta_count || cta < chunk->first_cta || cta > chunk->last_cta)
+    if (cta >= bounds.cta_count || cta < chunk->first_cta || cta > chunk->last_cta)
         return cts_fail(error, CTS_FORMAT,
                         "a record names CTA %u of a launch with %llu CTAs, in a chunk for CTAs %u "
                         "to %u",
-                        cta, (unsigned long long)cta_count, chunk->first_cta, chunk->last_cta);
+                        cta, (unsigned long long)bounds.cta_count, chunk->first_cta,
+                        chunk->last_cta);
     if (!is_space(batch->space[i]) || !batch->mask[i])
         return cts_fail(error, CTS_FORMAT, "a record of site %u has no %s", site,
                         is_space(batch->space[i]) ? "active lane" : "memory space");
     return cts_fail(error, CTS_FORMAT, "a record names site %u, which the catalogue %s", site,
-                    site < sites->count ? "gives no usable operation and width" : "does not have");
+                    site < bounds.sites->count ? "gives no usable operation and width"
+                                               : "does not have");
 }
 
-static bool is_fine(const struct cts_acc_batch *batch, size_t i, const struct cts_walk_sites *sites,
-                    uint64_t cta_count, const struct cts_acc_chunk *chunk)
+static bool is_fine(const struct cts_acc_batch *batch, size_t i, struct cts_walk_bounds bounds,
+                    const struct cts_acc_chunk *chunk)
 {
+    const struct cts_walk_sites *const sites = bounds.sites;
     const uint32_t cta = batch->cta[i], site = batch->site[i];
     const bool has_site = !sites || (site < sites->count && sites->items[site].width_bytes);
-    return has_site && cta < cta_count && cta >= chunk->first_cta && cta <= chunk->last_cta &&
-           batch->mask[i] && is_space(batch->space[i]);
+    return has_site && cta < bounds.cta_count && cta >= chunk->first_cta &&
+           cta <= chunk->last_cta && batch->mask[i] && is_space(batch->space[i]);
 }
 
 /* Whether any of the numbers is below `least` or more than `span` above it. Four at a time: every
@@ -120,11 +123,12 @@ static bool all_spaces(const uint8_t *spaces, size_t count)
 }
 
 /* False where a closer look is needed. */
-static bool are_plainly_fine(const struct cts_acc_batch *batch, const struct cts_walk_sites *sites,
-                             uint64_t cta_count, const struct cts_acc_chunk *chunk)
+static bool are_plainly_fine(const struct cts_acc_batch *batch, struct cts_walk_bounds bounds,
+                             const struct cts_acc_chunk *chunk)
 {
+    const struct cts_walk_sites *const sites = bounds.sites;
     const size_t count = batch->record_count;
-    if (chunk->last_cta < chunk->first_cta || chunk->last_cta >= cta_count) return false;
+    if (chunk->last_cta < chunk->first_cta || chunk->last_cta >= bounds.cta_count) return false;
     if (sites && (!sites->all_usable || !sites->count || sites->count > UINT32_MAX)) return false;
     return !any_outside(batch->cta, count, chunk->first_cta, chunk->last_cta - chunk->first_cta) &&
            !any_outside(batch->mask, count, 1, UINT32_MAX - 1) &&
@@ -147,15 +151,14 @@ static enum cts_status check_barriers(const struct cts_acc_batch *batch, uint64_
 }
 
 static enum cts_status check_records(const struct cts_acc_batch *batch,
-                                     const struct cts_walk_sites *sites, uint64_t cta_count,
+                                     struct cts_walk_bounds bounds,
                                      const struct cts_acc_chunk *chunk, struct cts_error *error)
 {
-    const enum cts_status status = check_barriers(batch, cta_count, chunk, error);
+    const enum cts_status status = check_barriers(batch, bounds.cta_count, chunk, error);
     if (status) return status;
-    if (are_plainly_fine(batch, sites, cta_count, chunk)) return CTS_OK;
+    if (are_plainly_fine(batch, bounds, chunk)) return CTS_OK;
     for (size_t i = 0; i < batch->record_count; i++)
-        if (!is_fine(batch, i, sites, cta_count, chunk))
-            return name_damage(batch, i, sites, cta_count, chunk, error);
+        if (!is_fine(batch, i, bounds, chunk)) return name_damage(batch, i, bounds, chunk, error);
     return CTS_OK;
 }
 
@@ -168,7 +171,7 @@ enum cts_status cts_walk_in_chunk(const struct cts_access_source *source,
 }
 
 enum cts_status cts_walk_read_chunk(const struct cts_access_source *source,
-                                    const struct cts_walk_sites *sites, uint64_t cta_count,
+                                    struct cts_walk_bounds bounds,
                                     const struct cts_acc_chunk *chunk, struct cts_acc_batch *batch,
                                     struct cts_error *error)
 {
@@ -176,6 +179,6 @@ enum cts_status cts_walk_read_chunk(const struct cts_access_source *source,
     if (!error) error = &own;
     enum cts_status status = source->read(source->state, chunk, batch, error);
     if (status) return status; /* the reader has said where */
-    status = check_records(batch, sites, cta_count, chunk, error);
+    status = check_records(batch, bounds, chunk, error);
     return status ? cts_walk_in_chunk(source, chunk, error) : CTS_OK;
 }

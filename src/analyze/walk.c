@@ -363,8 +363,9 @@ static enum cts_status read_chunk(const struct reading *r, const struct cts_acc_
         return CTS_OK;
     }
     cts_memory_poll();
-    enum cts_status status = cts_walk_read_chunk(walk->source, walk->sites, scope->cta_count, chunk,
-                                                 &r->thread->batch, r->error);
+    const struct cts_walk_bounds bounds = {walk->sites, scope->cta_count};
+    enum cts_status status =
+        cts_walk_read_chunk(walk->source, bounds, chunk, &r->thread->batch, r->error);
     if (status) return status;
     status = hand_over(r, chunk, wanted);
     if (status) return cts_walk_in_chunk(walk->source, chunk, r->error);

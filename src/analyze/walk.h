@@ -149,13 +149,19 @@ CTS_MUST_CHECK enum cts_status cts_walk_launch(struct cts_walk *walk,
                                                const struct cts_walk_scope *scope, void *state,
                                                struct cts_error *error);
 
-/* For questions about single chunks (the page keeps them in a form of its own): reads a chunk of a
- * launch with `cta_count` CTAs into `batch`, with all checks above but the last. `sites` may be
- * NULL. On a failure the batch holds nothing of use. */
-CTS_MUST_CHECK enum cts_status
-cts_walk_read_chunk(const struct cts_access_source *source, const struct cts_walk_sites *sites,
-                    uint64_t cta_count, const struct cts_acc_chunk *chunk,
-                    struct cts_acc_batch *batch, struct cts_error *error);
+/* What the records of a launch may name. */
+struct cts_walk_bounds {
+    const struct cts_walk_sites *sites; /* NULL: any site */
+    uint64_t cta_count;                 /* CTAs below this */
+};
+
+/* For questions about single chunks (the page keeps them in a form of its own): reads a chunk into
+ * `batch`, with all checks above but the last. On a failure the batch holds nothing of use. */
+CTS_MUST_CHECK enum cts_status cts_walk_read_chunk(const struct cts_access_source *source,
+                                                   struct cts_walk_bounds bounds,
+                                                   const struct cts_acc_chunk *chunk,
+                                                   struct cts_acc_batch *batch,
+                                                   struct cts_error *error);
 
 /* Says of a failure where it was. */
 CTS_MUST_CHECK enum cts_status cts_walk_in_chunk(const struct cts_access_source *source,

@@ -177,8 +177,8 @@ static enum cts_status ask(const char *run_path, const struct request *request,
         status = cts_recording_need_accesses(&recording, error);
         if (status) break;
         const struct cts_access_source source = cts_access_source_of(recording.reader);
-        status = cts_comm_query(&recording.catalogue, &source, request->start, request->end, &query,
-                                error);
+        const struct cts_interval range = {request->start, request->end};
+        status = cts_comm_query(&recording.catalogue, &source, range, &query, error);
     } while (cts_cli_again(status, &recording));
     if (!status) {
         const struct cts_comm_range_report report = {.run_path = run_path,

@@ -312,8 +312,9 @@ static enum cts_status store_summaries(const char *run_path, const struct reques
         for (size_t i = 0; i < source.chunk_count; i++)
             access_count += source.chunks[i].access_count;
         cts_progress_begin(&progress, stderr, "summarising", access_count);
-        status = cts_summaries_store(run_path, &recording.catalogue, &source,
-                                     request->options.threads, &progress, error);
+        const struct cts_summaries_options options = {
+            .run_path = run_path, .threads = request->options.threads, .progress = &progress};
+        status = cts_summaries_store(&options, &recording.catalogue, &source, error);
         cts_progress_end(&progress);
     } while (cts_cli_again(status, &recording));
     if (!status) cts_cli_tell_gaps(&cts_verb_partition, run_path, &recording.catalogue.gaps);

@@ -1568,7 +1568,8 @@ static void check_query(const struct program *p)
     const uint64_t start = region + below(REGION_BYTES), end = start + 1 + below(40);
     struct cts_query query;
     struct cts_error error;
-    assert_int_equal(cts_comm_query(&p->catalogue, &source, start, end, &query, &error), CTS_OK);
+    const struct cts_interval range = {start, end};
+    assert_int_equal(cts_comm_query(&p->catalogue, &source, range, &query, &error), CTS_OK);
     size_t row = 0;
     uint64_t reads = 0, written_bytes = 0;
     for (unsigned l = 0; l < p->catalogue.launch_count; l++)

@@ -383,8 +383,8 @@ static enum cts_status walk_query(const struct run *run, const struct cts_access
 {
     struct cts_query query;
     (void)threads;
-    const enum cts_status status =
-        cts_comm_query(&run->catalogue, source, MEMORY, MEMORY + 4096, &query, error);
+    const struct cts_interval range = {MEMORY, MEMORY + 4096};
+    const enum cts_status status = cts_comm_query(&run->catalogue, source, range, &query, error);
     if (!status) cts_query_release(&query);
     return status;
 }

@@ -78,17 +78,16 @@ static void unite(struct cts_grain *grain)
     grain->count = last + 1;
 }
 
-enum cts_status cts_grain_add(struct cts_grain *grain, uint64_t start, uint32_t width,
-                              uint32_t count, const struct cts_grain_past *before,
-                              struct cts_error *error)
+enum cts_status cts_grain_add(struct cts_grain *grain, struct cts_address_run run,
+                              const struct cts_grain_past *before, struct cts_error *error)
 {
     if (!grain->width) {
-        grain->width = width;
-        grain->origin = start;
+        grain->width = run.width;
+        grain->origin = run.start;
         return CTS_OK;
     }
     enum cts_status status = grain->mixed ? CTS_OK : mix(grain, before, error);
-    if (!status) status = append(grain, start, count, width, error);
+    if (!status) status = append(grain, run.start, run.count, run.width, error);
     if (!status && grain->count >= UNITE_FROM && grain->count / 2 >= grain->settled_count) {
         unite(grain);
         grain->settled_count = grain->count;
@@ -111,38 +110,31 @@ void cts_grain_release(struct cts_grain *grain)
 
 /* ---- strides ---- */
 
-/* Calls for each stretch of a run's addresses that matter. */
-typedef enum cts_status (*stretch_function)(void *state, uint64_t first, uint64_t last,
-                                            uint32_t width, struct cts_error *error);
+/* Addresses start, start + width, ... below stop, on the way from one stretch that matters to the
+ * next. */
+struct stretches {
+    const struct cts_address_filter *filter;
+    uint64_t start, stop;
+    uint32_t width;
+    uint64_t at; /* not looked at yet */
+};
 
-static enum cts_status for_stretches(uint64_t start, uint64_t stop, uint32_t width,
-                                     const struct cts_address_filter *filter, stretch_function act,
-                                     void *state, struct cts_error *error)
+/* The first and last address of the next stretch that matters; false: no more. */
+static bool next_stretch(struct stretches *stretches, uint64_t *first, uint64_t *last)
 {
-    for (uint64_t at = start; at < stop;) {
+    const uint64_t start = stretches->start;
+    const uint32_t width = stretches->width;
+    while (stretches->at < stretches->stop) {
+        const uint64_t at = stretches->at;
+        const struct cts_address_filter *const filter = stretches->filter;
         bool matters;
-        const uint64_t end = filter->run(filter->state, at, stop, &matters);
-        if (matters) {
-            const uint64_t first = start + (at - start) / width * width;
-            const uint64_t last = start + (end - 1 - start) / width * width;
-            const enum cts_status status = act(state, first, last, width, error);
-            if (status) return status;
-        }
-        at = end;
+        stretches->at = filter->run(filter->state, at, stretches->stop, &matters);
+        if (!matters) continue;
+        *first = start + (at - start) / width * width;
+        *last = start + (stretches->at - 1 - start) / width * width;
+        return true;
     }
-    return CTS_OK;
-}
-
-static enum cts_status count_stretch(void *state, uint64_t first, uint64_t last, uint32_t width,
-                                     struct cts_error *error)
-{
-    return cts_addresses_add(state, first, last, width, error);
-}
-
-static enum cts_status keep_stretch(void *state, uint64_t first, uint64_t last, uint32_t width,
-                                    struct cts_error *error)
-{
-    return append(state, first, (last - first) / width + 1, width, error);
+    return false;
 }
 
 /* A class on its way: what is left of its runs. */
@@ -216,19 +208,25 @@ enum cts_status cts_grain_strides(struct cts_grain *grain, const struct cts_inte
                                   struct cts_strides *strides, struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
+    uint64_t first, last;
     if (!grain->mixed) {
         struct cts_addresses addresses = {.strides = strides};
-        for (size_t i = 0; !status && i < set->count; i++)
-            status = for_stretches(set->items[i].start, set->items[i].end, grain->width, filter,
-                                   count_stretch, &addresses, error);
+        for (size_t i = 0; !status && i < set->count; i++) {
+            const struct cts_interval bytes = set->items[i];
+            struct stretches left = {filter, bytes.start, bytes.end, grain->width, bytes.start};
+            while (!status && next_stretch(&left, &first, &last))
+                status = cts_addresses_add(&addresses, first, last, grain->width, error);
+        }
         return status;
     }
     struct cts_grain kept = {0};
     unite(grain);
     for (size_t i = 0; !status && i < grain->count; i++) {
         const struct cts_address_run run = grain->items[i];
-        status = for_stretches(run.start, run.start + (uint64_t)run.count * run.width, run.width,
-                               filter, keep_stretch, &kept, error);
+        const uint64_t stop = run.start + (uint64_t)run.count * run.width;
+        struct stretches left = {filter, run.start, stop, run.width, run.start};
+        while (!status && next_stretch(&left, &first, &last))
+            status = append(&kept, first, (last - first) / run.width + 1, run.width, error);
     }
     unite(&kept);
     if (!status) status = merge_classes(&kept, strides, error);

@@ -40,8 +40,7 @@ struct cts_grain_past {
     const struct cts_spans *spans[2];
     const struct cts_intervals *sets[2];
 };
-CTS_MUST_CHECK enum cts_status cts_grain_add(struct cts_grain *grain, uint64_t start,
-                                             uint32_t width, uint32_t count,
+CTS_MUST_CHECK enum cts_status cts_grain_add(struct cts_grain *grain, struct cts_address_run run,
                                              const struct cts_grain_past *before,
                                              struct cts_error *error);
 void cts_grain_clear(struct cts_grain *grain);

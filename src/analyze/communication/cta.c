@@ -97,7 +97,8 @@ static enum cts_status mix_grain(struct reading *r, struct cts_grain *grain, uin
     const unsigned class = grain == &state->read_grain ? CTS_COMM_READ : CTS_COMM_STORE;
     const struct cts_grain_past past = {.spans = {&spans[class], &spans[CTS_COMM_ATOMIC]},
                                         .sets = {&sets[class], &sets[CTS_COMM_ATOMIC]}};
-    return cts_grain_add(grain, start, r->site->width_bytes, lane_count, &past, &r->worker->error);
+    const struct cts_address_run run = {start, r->site->width_bytes, lane_count};
+    return cts_grain_add(grain, run, &past, &r->worker->error);
 }
 
 static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t lane_count,

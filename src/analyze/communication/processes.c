@@ -3,6 +3,7 @@
  * A transfer belongs to its reader, so that no pair is found twice; what concerns bytes belongs to
  * the owner of their region; what all processes find alike the first of them counts. So most
  * results are sums. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,23 +53,29 @@ static enum cts_status merge_map(const struct cts_comm_model *model, struct cts_
     return status;
 }
 
-/* Adds up rows of `word_count` words that begin at `offset_bytes` of items of `item_bytes`. */
-static enum cts_status merge_rows(const struct cts_comm_model *model, void *items, size_t count,
-                                  size_t item_bytes, size_t offset_bytes, size_t word_count,
-                                  struct cts_error *error)
+/* Sums in items of a kind: `word_count` numbers of 64 bits at `offset_bytes` of each. */
+struct sums {
+    void *items;
+    size_t count, item_bytes;
+    size_t offset_bytes, word_count;
+};
+
+static enum cts_status add_up(const struct cts_comm_model *model, const struct sums *sums,
+                              struct cts_error *error)
 {
-    const size_t row_bytes = word_count * sizeof(uint64_t);
+    const size_t count = sums->count, row_bytes = sums->word_count * sizeof(uint64_t);
+    assert(sums->offset_bytes + row_bytes <= sums->item_bytes);
     if (!count) return CTS_OK; /* on all processes alike */
     char *const rows = cts_array_zeroed(count, row_bytes, error);
     enum cts_status status = rows ? CTS_OK : CTS_MEMORY;
     if (!cts_processes_agree(model->options.processes, &status, error)) goto out;
-    char *const first = (char *)items + offset_bytes;
+    char *const first = (char *)sums->items + sums->offset_bytes;
     for (size_t i = 0; i < count; i++)
-        memcpy(rows + i * row_bytes, first + i * item_bytes, row_bytes);
-    cts_processes_reduce_u64(model->options.processes, (uint64_t *)(void *)rows, count * word_count,
-                             CTS_REDUCE_SUM);
+        memcpy(rows + i * row_bytes, first + i * sums->item_bytes, row_bytes);
+    cts_processes_reduce_u64(model->options.processes, (uint64_t *)(void *)rows,
+                             count * sums->word_count, CTS_REDUCE_SUM);
     for (size_t i = 0; i < count; i++)
-        memcpy(first + i * item_bytes, rows + i * row_bytes, row_bytes);
+        memcpy(first + i * sums->item_bytes, rows + i * row_bytes, row_bytes);
 out:
     free(rows);
     return status;
@@ -78,8 +85,12 @@ out:
 static enum cts_status merge_launches(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
-    return merge_rows(model, result->launches, result->launch_count, sizeof *result->launches,
-                      offsetof(struct cts_comm_launch, counts), CTS_COMM_FIELD_COUNT + 1, error);
+    const struct sums sums = {.items = result->launches,
+                              .count = result->launch_count,
+                              .item_bytes = sizeof *result->launches,
+                              .offset_bytes = offsetof(struct cts_comm_launch, counts),
+                              .word_count = CTS_COMM_FIELD_COUNT + 1};
+    return add_up(model, &sums, error);
 }
 
 static enum cts_status merge_degrees(struct cts_comm_model *model, struct cts_error *error)
@@ -220,30 +231,42 @@ _Static_assert(offsetof(struct cts_comm_allocation, communicated_out_bytes) -
 
 static enum cts_status merge_sites(struct cts_comm_model *model, struct cts_error *error)
 {
-    return merge_rows(model, model->workers[0].site_sums, model->catalogue->site_count,
-                      sizeof(struct cts_comm_site_sum),
-                      offsetof(struct cts_comm_site_sum, accesses), 6, error);
+    const struct sums sums = {.items = model->workers[0].site_sums,
+                              .count = model->catalogue->site_count,
+                              .item_bytes = sizeof(struct cts_comm_site_sum),
+                              .offset_bytes = offsetof(struct cts_comm_site_sum, accesses),
+                              .word_count = 6};
+    return add_up(model, &sums, error);
 }
 
 static enum cts_status merge_places(struct cts_comm_model *model, struct cts_error *error)
 {
-    struct cts_comm_allocation *const sums = model->workers[0].place_sums;
-    const size_t count = model->catalogue->allocation_count + 1;
-    return merge_rows(model, sums, count, sizeof *sums,
-                      offsetof(struct cts_comm_allocation, read_bytes), 4, error);
+    const struct sums sums = {.items = model->workers[0].place_sums,
+                              .count = model->catalogue->allocation_count + 1,
+                              .item_bytes = sizeof(struct cts_comm_allocation),
+                              .offset_bytes = offsetof(struct cts_comm_allocation, read_bytes),
+                              .word_count = 4};
+    return add_up(model, &sums, error);
 }
 
 static enum cts_status merge_devices(struct cts_comm_model *model, struct cts_error *error)
 {
-    struct cts_comm_device_sum *const sums = model->workers[0].device_sums;
-    return merge_rows(model, sums, cts_comm_device_cells(model), sizeof *sums, 0, 2, error);
+    const struct sums sums = {.items = model->workers[0].device_sums,
+                              .count = cts_comm_device_cells(model),
+                              .item_bytes = sizeof(struct cts_comm_device_sum),
+                              .word_count = 2};
+    return add_up(model, &sums, error);
 }
 
 static enum cts_status merge_sms(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
-    return merge_rows(model, result->sms, result->sm_count, sizeof *result->sms,
-                      offsetof(struct cts_comm_sm, counts), CTS_COMM_FIELD_COUNT, error);
+    const struct sums sums = {.items = result->sms,
+                              .count = result->sm_count,
+                              .item_bytes = sizeof *result->sms,
+                              .offset_bytes = offsetof(struct cts_comm_sm, counts),
+                              .word_count = CTS_COMM_FIELD_COUNT};
+    return add_up(model, &sums, error);
 }
 
 static enum cts_status merge_rest(struct cts_comm_model *model, struct cts_error *error)

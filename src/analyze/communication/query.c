@@ -14,7 +14,7 @@
 
 struct asking {
     const struct cts_catalogue *catalogue;
-    uint64_t start, end;
+    struct cts_interval range;
     struct cts_query *query;
     size_t capacity;
     struct cts_walk_sites sites;
@@ -77,9 +77,9 @@ static enum cts_status look_at(struct asking *a, const struct cts_acc_batch *bat
     for (uint32_t mask = access.mask; mask; mask &= mask - 1) {
         const uint64_t first = addresses[__builtin_ctz(mask)];
         const uint64_t last = first + width - 1; /* inclusive: it may be the end of memory */
-        if (!width || last < first || last < a->start || first >= a->end) continue;
-        const uint64_t from = first > a->start ? first : a->start;
-        const uint64_t to = last < a->end - 1 ? last : a->end - 1;
+        if (!width || last < first || last < a->range.start || first >= a->range.end) continue;
+        const uint64_t from = first > a->range.start ? first : a->range.start;
+        const uint64_t to = last < a->range.end - 1 ? last : a->range.end - 1;
         accesses++;
         bytes += to - from + 1;
     }
@@ -122,7 +122,7 @@ static bool may_meet(const struct cts_acc_chunk *chunk, const struct asking *a, 
     if (chunk->first_address > chunk->last_address) return false;
     const uint64_t reach =
         chunk->last_address > UINT64_MAX - widest ? UINT64_MAX : chunk->last_address + widest;
-    return chunk->first_address < a->end && reach > a->start;
+    return chunk->first_address < a->range.end && reach > a->range.start;
 }
 
 static enum cts_status read_chunk(const struct asking *a, const struct cts_access_source *source,
@@ -132,15 +132,16 @@ static enum cts_status read_chunk(const struct asking *a, const struct cts_acces
     const struct cts_launch *const launch = cts_catalogue_launch(a->catalogue, chunk->launch);
     uint64_t cta_count = UINT64_C(1) << 32; /* a launch that the catalogue does not have */
     if (launch && cts_walk_count_ctas(launch, &cta_count, error)) return CTS_FORMAT;
-    return cts_walk_read_chunk(source, &a->sites, cta_count, chunk, batch, error);
+    const struct cts_walk_bounds bounds = {&a->sites, cta_count};
+    return cts_walk_read_chunk(source, bounds, chunk, batch, error);
 }
 
 enum cts_status cts_comm_query(const struct cts_catalogue *catalogue,
-                               const struct cts_access_source *source, uint64_t start, uint64_t end,
+                               const struct cts_access_source *source, struct cts_interval range,
                                struct cts_query *query, struct cts_error *error)
 {
     *query = (struct cts_query){.chunk_count = source->chunk_count};
-    struct asking asking = {.catalogue = catalogue, .start = start, .end = end, .query = query};
+    struct asking asking = {.catalogue = catalogue, .range = range, .query = query};
     struct cts_acc_batch batch = {0};
     enum cts_status status = cts_walk_sites_make(catalogue, &asking.sites, error);
     uint64_t widest = 0;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analyze/access-source.h"
+#include "analyze/interval.h"
 #include "trace/catalogue.h"
 
 struct cts_query_row {
@@ -24,10 +25,10 @@ struct cts_query {
 };
 enum { CTS_QUERY_ROWS_MAX = 1 << 22 };
 
-/* Global memory only; [start, end). */
+/* Global memory only. */
 CTS_MUST_CHECK enum cts_status cts_comm_query(const struct cts_catalogue *catalogue,
                                               const struct cts_access_source *source,
-                                              uint64_t start, uint64_t end, struct cts_query *query,
+                                              struct cts_interval range, struct cts_query *query,
                                               struct cts_error *error);
 void cts_query_release(struct cts_query *query);
 

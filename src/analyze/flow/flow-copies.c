@@ -60,19 +60,6 @@ static enum cts_flow_reason reason_of(const struct copies *c, uint32_t node)
     return CTS_FLOW_REASON_CERTAIN;
 }
 
-static enum cts_status add(struct copies *c, enum cts_flow_finding_kind kind,
-                           enum cts_flow_reason reason, uint32_t node, uint32_t other,
-                           uint64_t bytes, struct cts_error *error)
-{
-    const struct cts_flow_finding finding = {.kind = kind,
-                                             .reason = reason,
-                                             .node = node,
-                                             .other = other,
-                                             .allocation = CTS_NONE,
-                                             .bytes = bytes};
-    return cts_flow_add(c->flow, &finding, error);
-}
-
 static enum cts_status judge_avoidable(struct copies *c, uint32_t node, struct cts_error *error)
 {
     if (!is_kind(copy_of(c, node), "DtoD") || c->flow->walk.uses[node].host_bytes ||
@@ -87,8 +74,14 @@ static enum cts_status judge_avoidable(struct copies *c, uint32_t node, struct c
         readers++;
     }
     if (!readers) return CTS_OK;
-    return add(c, CTS_FLOW_AVOIDABLE_COPY, reason_of(c, node), node, CTS_NONE,
-               c->flow->walk.uses[node].written_bytes, error);
+    return cts_flow_add(c->flow,
+                        &(struct cts_flow_finding){.kind = CTS_FLOW_AVOIDABLE_COPY,
+                                                   .reason = reason_of(c, node),
+                                                   .node = node,
+                                                   .other = CTS_NONE,
+                                                   .allocation = CTS_NONE,
+                                                   .bytes = c->flow->walk.uses[node].written_bytes},
+                        error);
 }
 
 static bool is_same_copy(const struct cts_copy *a, const struct cts_copy *b)
@@ -135,8 +128,21 @@ static enum cts_status judge_repeated(struct copies *c, uint32_t node, struct ct
     }
     const bool is_upload = is_kind(copy_of(c, node), "HtoD");
     const enum cts_flow_reason reason = reason_of(c, node);
-    return add(c, CTS_FLOW_REPEATED_COPY, !reason && is_upload ? CTS_FLOW_REASON_HOST : reason,
-               again, node, kept, error);
+    return cts_flow_add(
+        c->flow,
+        &(struct cts_flow_finding){.kind = CTS_FLOW_REPEATED_COPY,
+                                   .reason = !reason && is_upload ? CTS_FLOW_REASON_HOST : reason,
+                                   .node = again,
+                                   .other = node,
+                                   .allocation = CTS_NONE,
+                                   .bytes = kept},
+        error);
+}
+
+/* Of what depends on the host's accesses. */
+static enum cts_flow_reason host_reason(const struct copies *c)
+{
+    return c->facts->has_gaps ? CTS_FLOW_REASON_ROWS : CTS_FLOW_REASON_HOST;
 }
 
 /* What the CPU does to memory is known as far as its code is instrumented, and only in memory that
@@ -152,9 +158,14 @@ static enum cts_status judge_round_trip(struct copies *c, uint32_t node, struct 
             !is_kind(copy_of(c, edge->to), "HtoD"))
             continue;
         if (edge->is_outside || !c->flow->host_seen) continue;
-        const enum cts_flow_reason reason =
-            c->facts->has_gaps ? CTS_FLOW_REASON_ROWS : CTS_FLOW_REASON_HOST;
-        status = add(c, CTS_FLOW_ROUND_TRIP, reason, edge->to, node, edge->raw_bytes, error);
+        status = cts_flow_add(c->flow,
+                              &(struct cts_flow_finding){.kind = CTS_FLOW_ROUND_TRIP,
+                                                         .reason = host_reason(c),
+                                                         .node = edge->to,
+                                                         .other = node,
+                                                         .allocation = CTS_NONE,
+                                                         .bytes = edge->raw_bytes},
+                              error);
     }
     return status;
 }
@@ -165,9 +176,14 @@ static enum cts_status judge_unread(struct copies *c, uint32_t node, struct cts_
     if (!is_kind(copy_of(c, node), "DtoH") || !c->flow->host_seen || !use->unread_bytes ||
         use->unread_bytes < use->written_bytes / 8)
         return CTS_OK;
-    return add(c, CTS_FLOW_UNREAD_COPY,
-               c->facts->has_gaps ? CTS_FLOW_REASON_ROWS : CTS_FLOW_REASON_HOST, node, CTS_NONE,
-               use->unread_bytes, error);
+    return cts_flow_add(c->flow,
+                        &(struct cts_flow_finding){.kind = CTS_FLOW_UNREAD_COPY,
+                                                   .reason = host_reason(c),
+                                                   .node = node,
+                                                   .other = CTS_NONE,
+                                                   .allocation = CTS_NONE,
+                                                   .bytes = use->unread_bytes},
+                        error);
 }
 
 enum cts_status cts_flow_find_copies(struct cts_flow_result *flow,

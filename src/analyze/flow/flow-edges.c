@@ -79,22 +79,22 @@ static bool was_written(const struct cts_flow_cell *cell)
     return cell->ways & (CTS_WAY_STORE | CTS_WAY_ANY_ATOMIC | CTS_WAY_STALE);
 }
 
-/* The writers that stay, in their order; NULL `out` counts only. */
-static enum cts_status keep_writers(struct state *s, uint32_t list, uint32_t ways, bool is_read,
-                                    uint32_t *out, struct cts_error *error)
+/* The writers that stay, in their order. */
+static enum cts_status keep_writers(struct state *s, uint32_t list, uint32_t ways, uint32_t *out,
+                                    struct cts_error *error)
 {
     *out = 0;
     if (!list) return CTS_OK;
     struct cts_flow_cell cell = cts_flow_cell_at(s->memory, list);
     uint32_t rest;
-    const enum cts_status status = keep_writers(s, cell.next, ways, is_read, &rest, error);
+    const enum cts_status status = keep_writers(s, cell.next, ways, &rest, error);
     if (status) return status;
     if (ends_writer(s, &cell, ways)) {
         *out = rest;
         return CTS_OK;
     }
     cell.next = rest;
-    if (is_read && !(cell.ways & CTS_WAY_END)) cell.last_reader = s->node + 1;
+    if (reads_value(ways) && !(cell.ways & CTS_WAY_END)) cell.last_reader = s->node + 1;
     return cts_flow_cell(s->memory, &cell, out, error);
 }
 
@@ -136,7 +136,7 @@ static enum cts_status next_state(void *context, uint32_t number, uint32_t ways,
         own.last_reader = s->node + 1;
     if (!is_new) own.last_reader = 0;
     uint32_t kept;
-    enum cts_status status = keep_writers(s, state.writers, ways, reads_value(ways), &kept, error);
+    enum cts_status status = keep_writers(s, state.writers, ways, &kept, error);
     if (status) return status;
     state.writers = kept;
     if (ways & (CTS_WAY_STORE | CTS_WAY_END))

@@ -263,17 +263,25 @@ static struct run run_of(const struct page *page, uint32_t i, uint32_t *end)
     return page->count ? page->runs[i] : (struct run){0, 0};
 }
 
-/* One stretch of a page that has one state and is touched in one way. */
-static enum cts_status change(struct cts_flow_memory *memory, uint64_t page_start, uint32_t start,
-                              uint32_t end, struct run old, uint32_t ways, struct cts_error *error)
+/* A stretch of a page that has one state and is touched in one way. */
+struct stretch {
+    uint64_t page_start;
+    uint32_t start, end; /* from there */
+    uint32_t state, ways;
+};
+
+static enum cts_status change(struct cts_flow_memory *memory, const struct stretch *stretch,
+                              struct cts_error *error)
 {
+    const uint64_t first = stretch->page_start + stretch->start;
+    const uint64_t end = stretch->page_start + stretch->end;
     struct cts_flow_met *met;
-    const enum cts_status status = meet(memory, old.state, ways, &met, error);
+    const enum cts_status status = meet(memory, stretch->state, stretch->ways, &met, error);
     if (status) return status;
-    met->bytes += end - start;
-    if (page_start + start < met->first) met->first = page_start + start;
-    if (page_start + end > met->end) met->end = page_start + end;
-    add_run(memory, start, met->next);
+    met->bytes += end - first;
+    if (first < met->first) met->first = first;
+    if (end > met->end) met->end = end;
+    add_run(memory, stretch->start, met->next);
     return CTS_OK;
 }
 
@@ -291,7 +299,8 @@ static enum cts_status merge(struct cts_flow_memory *memory, const struct page *
         uint32_t stop = is_touched ? new->end : new ? new->start : PAGE_BYTES;
         if (stop > end) stop = end;
         if (is_touched)
-            status = change(memory, page_start, at, stop, old, new->ways, error);
+            status = change(memory, &(struct stretch){page_start, at, stop, old.state, new->ways},
+                            error);
         else
             add_run(memory, at, old.state);
         at = stop;

@@ -33,20 +33,25 @@ static enum cts_status fill_rows(struct cts_partition_model *model,
     return status;
 }
 
+/* A row of a copy. */
+struct row {
+    uint64_t from, to, width;
+};
+
 /* The writers of this process's bytes of a row. */
-static enum cts_status collect_row(struct cts_partition_model *model, uint64_t from, uint64_t to,
-                                   uint64_t width, struct cts_copy_runs *runs,
-                                   struct cts_error *error)
+static enum cts_status collect_row(struct cts_partition_model *model, struct row row,
+                                   struct cts_copy_runs *runs, struct cts_error *error)
 {
-    const uint64_t stop = from + width;
-    for (uint64_t at = from; at < stop;) {
+    const uint64_t stop = row.from + row.width;
+    for (uint64_t at = row.from; at < stop;) {
         const uint64_t block_last = at | ((UINT64_C(1) << CTS_SHADOW_BLOCK_BITS) - 1);
         const uint64_t block_end = block_last < stop - 1 ? block_last + 1 : stop;
         struct cts_partition_region *const region = cts_partition_own_region(model, at);
         while (region && at < block_end) {
             uint32_t writer;
             const uint64_t end = cts_shadow_run(&region->writer_view, at, block_end, &writer);
-            if (cts_copy_runs_add(runs, to + (at - from), to + (end - from), writer, error))
+            if (cts_copy_runs_add(runs, row.to + (at - row.from), row.to + (end - row.from), writer,
+                                  error))
                 return CTS_MEMORY;
             at = end;
         }
@@ -79,9 +84,11 @@ static enum cts_status carry(struct cts_partition_model *model, const struct cts
     struct cts_copy_runs mine = {0};
     enum cts_status status = CTS_OK;
     for (uint64_t z = 0; !status && z < rows->depth; z++)
-        for (uint64_t y = 0; !status && y < rows->height; y++)
-            status = collect_row(model, cts_copy_row_start(&rows->from, z, y),
-                                 cts_copy_row_start(&rows->to, z, y), rows->width, &mine, error);
+        for (uint64_t y = 0; !status && y < rows->height; y++) {
+            const struct row row = {cts_copy_row_start(&rows->from, z, y),
+                                    cts_copy_row_start(&rows->to, z, y), rows->width};
+            status = collect_row(model, row, &mine, error);
+        }
     if (!cts_processes_agree(model->processes, &status, error)) {
         free(mine.items);
         return status;

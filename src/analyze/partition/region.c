@@ -71,12 +71,20 @@ static uint32_t place_of(const struct cts_partition_model *model, size_t launch,
     return model->shapes[model->shape_of[launch]].first_place + cta;
 }
 
+/* Who has to do with some bytes: the group that they are booked on. */
+struct account {
+    uint32_t place; /* who wrote them, or has their page */
+    uint32_t set;   /* who reads or writes them */
+    uint32_t third; /* as the groups have it; 0 */
+};
+
 static enum cts_status add_bytes(struct cts_partition_region *region, struct cts_groups *groups,
-                                 uint32_t place, uint32_t set, uint32_t third, uint64_t bytes)
+                                 struct account account, uint64_t bytes)
 {
-    const uint32_t local = cts_region_local_set(region, set);
+    const uint32_t local = cts_region_local_set(region, account.set);
+    if (local == UINT32_MAX) return CTS_MEMORY;
     struct cts_group *const group =
-        local == UINT32_MAX ? NULL : cts_groups_at(groups, place, local, third, &region->error);
+        cts_groups_at(groups, account.place, local, account.third, &region->error);
     if (!group) return CTS_MEMORY;
     group->bytes += bytes;
     return CTS_OK;
@@ -144,7 +152,8 @@ static enum cts_status add_homes(struct cts_partition_region *region, struct cts
         const uint32_t place = home && *home
                                    ? place_of(model, (size_t)(*home >> 32) - 1, (uint32_t)*home)
                                    : CTS_NO_PLACE;
-        const enum cts_status status = add_bytes(region, groups, place, set, 0, stop - start);
+        const enum cts_status status =
+            add_bytes(region, groups, (struct account){place, set, 0}, stop - start);
         if (status) return status;
         start = stop;
     }
@@ -171,8 +180,9 @@ static enum cts_status add_history(struct cts_partition_region *region, uint64_t
         }
         enum cts_status status = CTS_OK;
         if (history)
-            status = add_bytes(region, &region->group_refetches, segment->writer_place,
-                               segment->set, history, stop - at);
+            status = add_bytes(region, &region->group_refetches,
+                               (struct account){segment->writer_place, segment->set, history},
+                               stop - at);
         if (status) return status;
         const uint32_t after = cts_history_after(region, history, segment->set);
         if (after == UINT32_MAX) return region->error.status;
@@ -234,8 +244,9 @@ static enum cts_status read_written(struct cts_partition_region *region, uint64_
     while (!status && start < end) {
         uint64_t stop = end;
         const uint32_t place = allocation_at(region, start, &stop);
-        status = add_bytes(region, &region->group_reads, segment.writer_place, set,
-                           by_kernel ? kernel << 16 | place : 0, stop - start);
+        const struct account account = {segment.writer_place, set,
+                                        by_kernel ? kernel << 16 | place : 0};
+        status = add_bytes(region, &region->group_reads, account, stop - start);
         start = stop;
     }
     return status;

@@ -173,14 +173,14 @@ static enum cts_status store_all(struct store *store, unsigned threads,
     return status;
 }
 
-enum cts_status cts_summaries_store(const char *run_path, const struct cts_catalogue *catalogue,
-                                    const struct cts_access_source *source, unsigned threads,
-                                    struct cts_progress *progress, struct cts_error *error)
+enum cts_status cts_summaries_store(const struct cts_summaries_options *options,
+                                    const struct cts_catalogue *catalogue,
+                                    const struct cts_access_source *source, struct cts_error *error)
 {
     struct cts_summary_plan plan;
     struct store *const store = cts_array_zeroed(1, sizeof *store, error);
     if (!store) return CTS_MEMORY;
-    threads = cts_thread_count(threads);
+    unsigned threads = cts_thread_count(options->threads);
     if (threads > THREADS_MAX) threads = THREADS_MAX;
     enum cts_status status = cts_summary_plan_make(catalogue, source, &plan, error);
     if (status) {
@@ -188,10 +188,10 @@ enum cts_status cts_summaries_store(const char *run_path, const struct cts_catal
         return status;
     }
     store->plan = &plan;
-    status = cts_summaries_create(run_path, &store->writer, error);
+    status = cts_summaries_create(options->run_path, &store->writer, error);
     if (!status) {
         struct cts_error late;
-        status = store_all(store, threads, progress, error);
+        status = store_all(store, threads, options->progress, error);
         const enum cts_status closed =
             cts_summaries_close(store->writer, !status, status ? &late : error);
         if (!status) status = closed;

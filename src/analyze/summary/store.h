@@ -7,11 +7,16 @@
 #include "common/progress.h"
 #include "trace/catalogue.h"
 
-/* Reads all launches and stores their sets, in one transaction. threads 0: one per processor. */
-CTS_MUST_CHECK enum cts_status cts_summaries_store(const char *run_path,
+struct cts_summaries_options {
+    const char *run_path;          /* whose catalogue gets them */
+    unsigned threads;              /* 0: one per processor */
+    struct cts_progress *progress; /* may be NULL */
+};
+
+/* Reads all launches and stores their sets, in one transaction. */
+CTS_MUST_CHECK enum cts_status cts_summaries_store(const struct cts_summaries_options *options,
                                                    const struct cts_catalogue *catalogue,
                                                    const struct cts_access_source *source,
-                                                   unsigned threads, struct cts_progress *progress,
                                                    struct cts_error *error);
 
 #endif

@@ -113,8 +113,9 @@ static enum cts_status add_values(struct scan *scan, size_t chunk, size_t *next,
     const uint64_t end_index = scan->view->first_index[chunk + 1];
     const struct cts_access_source *const source = scan->selection->source;
     struct cts_acc_batch batch = {0};
-    const enum cts_status status = cts_walk_read_chunk(source, NULL, scan->view->cta_count,
-                                                       &scan->view->chunks[chunk], &batch, error);
+    const struct cts_walk_bounds bounds = {.cta_count = scan->view->cta_count};
+    const enum cts_status status =
+        cts_walk_read_chunk(source, bounds, &scan->view->chunks[chunk], &batch, error);
     for (size_t r = *next; r < records->count && records->items[r].index < end_index && !status;
          r++) {
         *next = r + 1;

@@ -142,8 +142,9 @@ enum cts_status cts_block_take(struct view *view, size_t k, struct block_builder
     pthread_mutex_unlock(&selection->lock);
     *out = block;
     if (block) return CTS_OK;
-    enum cts_status status = cts_walk_read_chunk(selection->source, NULL, view->cta_count,
-                                                 &view->chunks[k], &builder->batch, error);
+    const struct cts_walk_bounds bounds = {.cta_count = view->cta_count};
+    enum cts_status status =
+        cts_walk_read_chunk(selection->source, bounds, &view->chunks[k], &builder->batch, error);
     if (!status)
         status = cts_block_build(builder, selection->catalogue, selection->options.bank_bytes,
                                  &block, error);
