@@ -147,6 +147,7 @@ void cc_open_own(struct cc_session *session, struct cc_process *process, const c
 
 void cc_close_cuda(struct cc_process *process, const struct cc_input *input, const char *output)
 {
+    cc_add(process, "-Wno-c11-extensions", NULL); /* cc-tolerate.c writes _Alignas */
     cc_add(process, "-x", "cuda");
     cc_add(process, input->path, NULL);
     if (output) cc_add(process, "-o", output);

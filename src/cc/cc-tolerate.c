@@ -4,6 +4,7 @@
  *
  *     kernel << <grid, block >> >(...)      blanks in the marks of a launch: put behind them
  *     asm("mov.u32 %0, %laneid;" ...)       one % before a special register of PTX: doubled
+ *     __shared__ alignas(16) float x[64];   alignas behind a memory space: written as _Alignas
  *     __shared__ cuda::barrier<...> bar;    libcu++'s has a destructor, which ends nothing here and
  *                                           which clang does not let shared variables have: renamed
  *
@@ -195,15 +196,61 @@ static size_t special_register(const char *at)
     return 0;
 }
 
-/* Where the text has asm( ... ), writes it with doubled %; elsewhere as it is. */
-static void write_percents(FILE *out, char *text)
+static bool is_of_word(char letter)
+{
+    return isalnum((unsigned char)letter) || letter == '_';
+}
+
+static bool is_word(const char *at, const char *word)
+{
+    const size_t length = strlen(word);
+    return strncmp(at, word, length) == 0 && !is_of_word(at[length]);
+}
+
+static bool is_memory_space(const char *at)
+{
+    return is_word(at, "__shared__") || is_word(at, "__device__") || is_word(at, "__constant__") ||
+           is_word(at, "__managed__");
+}
+
+/* An alignas that follows a memory space with blanks and comments alone between them; NULL: none.
+ * clang takes no attribute of C++ behind one of GNU's, but does take C's _Alignas. */
+static char *next_misplaced_alignas(char *text)
+{
+    bool behind_space = false;
+    for (char *at = text; *at;) {
+        char *const behind = skip_opaque(at);
+        if (behind != at) {
+            behind_space &= *at == '/';
+            at = behind;
+        } else if (is_of_word(*at)) {
+            if (behind_space && is_word(at, "alignas")) return at;
+            behind_space = is_memory_space(at);
+            while (is_of_word(*at)) at++;
+        } else {
+            behind_space &= isspace((unsigned char)*at) || *at == '\\';
+            at++;
+        }
+    }
+    return NULL;
+}
+
+/* Writes the text with _Alignas for each misplaced alignas and, inside asm( ... ), with doubled %.
+ */
+static void write_mended(FILE *out, char *text)
 {
     bool in_asm = false;
     int depth = 0;
+    char *misplaced = next_misplaced_alignas(text);
     for (char *at = text; *at;) {
+        if (at == misplaced) {
+            at += strlen("alignas");
+            fputs("_Alignas", out);
+            misplaced = next_misplaced_alignas(at);
+            continue;
+        }
         char *const behind = skip_opaque(at);
-        const bool word =
-            behind == at && (at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_'));
+        const bool word = behind == at && (at == text || !is_of_word(at[-1]));
         if (word && (strncmp(at, "asm", 3) == 0 || strncmp(at, "__asm", 5) == 0)) {
             in_asm = true;
             depth = 0;
@@ -308,7 +355,7 @@ static void write_copy(struct tolerance *tolerance, const char *path, char *text
 {
     FILE *const file = open_copy(tolerance, path);
     if (!file) return;
-    write_percents(file, text);
+    write_mended(file, text);
     fclose(file);
 }
 
@@ -320,7 +367,8 @@ static void look_at(struct tolerance *tolerance, const char *path)
     char *const text = read_source(path, &length);
     if (!text) return;
     /* A text with a NUL inside is no source. */
-    if (strlen(text) == length && (join_launches(text) || has_single_percent(text)))
+    if (strlen(text) == length &&
+        (join_launches(text) || has_single_percent(text) || next_misplaced_alignas(text)))
         write_copy(tolerance, path, text);
     tolerance->has_barriers |= strstr(text, "cuda/barrier") || strstr(text, "cuda/pipeline");
     look_at_includes(tolerance, path, text);

@@ -20,6 +20,24 @@ template <class T> __global__ void fill(int *p, int n)
     if (i < n) p[i] = T::of(i) + (lane() != doubled());
 }
 
+#define BUFFER(type, name) __shared__ \
+    alignas(sizeof(type)) type name
+__device__ alignas(32) int base[3];
+extern __shared__ /* at run time */ alignas(16) unsigned char dynamic[];
+
+__global__ void aligned(int *p)
+{
+    __shared__ char before;
+    __shared__ alignas(64) int shared[32];
+    BUFFER(double, pair)[2];
+    before = 1;
+    shared[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    unsigned long long wrong = (unsigned long long)shared % 64 | (unsigned long long)base % 32 |
+        (unsigned long long)pair % 8 | (unsigned long long)dynamic % 16;
+    p[threadIdx.x] = wrong ? -1 : shared[threadIdx.x] * 2 + (before != 1);
+}
+
 static int wrong;
 static void check(int *p, const char *text)
 {
@@ -43,6 +61,8 @@ int main()
     fill<times<2>> < << 1, (64 >> 1) >>> (p, 32);
     check(p, "< <<");
     printf("%s %d\n", "k << <1, 2>> >(x)", 64 >> 5 > 1);
+    aligned<<<1, 32, 64>>>(p);
+    check(p, "__shared__ alignas(64)");
     puts(wrong ? "wrong" : "right");
     return wrong != 0;
 }
