@@ -42,7 +42,7 @@ static const struct explanation explanations[] = {
      .open = "error: '",
      .close = "'",
      .prefixes = "cublas cudnn cufft curand cusparse cusolver cutlass/ cute/ nccl npp nvjpeg nvml "
-                 "nvrtc nvJitLink nvtx3/nvtx3.hpp cuda_gl_interop cudaGL cuda_awbarrier cuda_fp4 "
+                 "nvrtc nvJitLink cuda_gl_interop cudaGL cuda_awbarrier cuda_fp4 "
                  "cuda_fp6 cutensor "
                  "optix GL/",
      .what = "<%s>, a header that ctascope does not have",

@@ -91,6 +91,7 @@ CTS_NVTX_(void, nvtxRangeEnd, 1, 7, (nvtxRangeId_t id), id)
 CTS_NVTX_(void, nvtxNameOsThreadA, 1, 14, (uint32_t thread, const char *name), thread, name)
 CTS_NVTX_(void, nvtxNameOsThreadW, 1, 15, (uint32_t thread, const wchar_t *name), thread, name)
 CTS_NVTX_(void, nvtxNameCategoryA, 1, 12, (uint32_t category, const char *name), category, name)
+CTS_NVTX_(void, nvtxNameCategoryW, 1, 13, (uint32_t category, const wchar_t *name), category, name)
 CTS_NVTX_(nvtxDomainHandle_t, nvtxDomainCreateA, 5, 12, (const char *name), name)
 CTS_NVTX_(nvtxDomainHandle_t, nvtxDomainCreateW, 5, 13, (const wchar_t *name), name)
 CTS_NVTX_(void, nvtxDomainDestroy, 5, 14, (nvtxDomainHandle_t domain), domain)
@@ -108,6 +109,9 @@ CTS_NVTX_(nvtxStringHandle_t, nvtxDomainRegisterStringW, 5, 11,
           (nvtxDomainHandle_t domain, const wchar_t *string), domain, string)
 CTS_NVTX_(void, nvtxDomainNameCategoryA, 5, 8,
           (nvtxDomainHandle_t domain, uint32_t category, const char *name), domain, category, name)
+CTS_NVTX_(void, nvtxDomainNameCategoryW, 5, 9,
+          (nvtxDomainHandle_t domain, uint32_t category, const wchar_t *name), domain, category,
+          name)
 #undef CTS_NVTX_
 
 #define nvtxMark         nvtxMarkA
