@@ -4,12 +4,14 @@
 
 #include "cc/cc.h"
 
-/* ---- commands (cc-compile.c) ---- */
+/* ---- commands (cc-command.c) ---- */
 
 /* "<directory>/<name>" */
 const char *cc_part(struct cc_session *session, const char *directory, const char *name);
 /* One or two words; `second` may be NULL. */
 void cc_add(struct cc_process *process, const char *first, const char *second);
+/* The version of CUDA whose API the CPU device shows, where the command line asks for one. */
+void cc_add_cuda_version(struct cc_session *session, struct cc_process *process);
 void cc_add_plugin(struct cc_session *session, struct cc_process *process);
 void cc_add_colours(struct cc_process *process);
 void cc_add_host_options(struct cc_session *session, struct cc_process *process);

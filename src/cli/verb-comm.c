@@ -199,7 +199,7 @@ static enum cts_status ask(const char *run_path, const struct request *request,
 static enum cts_status render_sheet(const struct request *request,
                                     const struct cts_comm_report *report, struct cts_error *error)
 {
-    struct cts_sheet sheet = cts_comm_sheet(report, request->sheet);
+    struct cts_sheet sheet = cts_comm_sheet_of(report, request->sheet);
     sheet.full_names = request->full_names;
     const bool as_csv = request->format == FORMAT_CSV;
     const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);

@@ -2,6 +2,7 @@
  * together are kept, others are read again when their turn comes. */
 #include "import/folder-read.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <libgen.h>
@@ -30,6 +31,19 @@ static bool ends_with(const char *text, const char *end)
 static enum cts_status read_file(struct reading *in, const char *path, struct cts_buffer *text)
 {
     return cts_folder_read(path, (size_t)1 << FILE_BYTES_MAX_LOG2, text, in->error);
+}
+
+enum cts_status cts_folder_parse(const uint8_t *bytes, size_t byte_count,
+                                 struct cts_folder_trace *trace, struct cts_error *error)
+{
+    size_t at = 0;
+    while (at < byte_count && isspace(bytes[at])) at++;
+    if (at == byte_count) return cts_fail(error, CTS_FORMAT, "it is empty");
+    if (bytes[at] == '{') return cts_folder_parse_json(bytes, byte_count, trace, error);
+    if (byte_count >= 4 && !memcmp(bytes, "\0\0\0", 4)) /* one segment, as its library writes */
+        return cts_fail(error, CTS_UNSUPPORTED,
+                        "a Cap'n Proto trace; only JSON and protobuf are supported");
+    return cts_folder_parse_protobuf(bytes, byte_count, trace, error);
 }
 
 enum cts_status cts_folder_read_trace(const char *path, struct cts_folder_trace *trace,

@@ -33,6 +33,10 @@ CTS_MUST_CHECK enum cts_status cts_folder_read_all(const struct cts_import_optio
                                                    struct cts_error *error);
 void cts_folder_files_release(struct cts_folder_files *files);
 
+/* A trace's bytes in either form; a trace of Cap'n Proto is refused by name. */
+CTS_MUST_CHECK enum cts_status cts_folder_parse(const uint8_t *bytes, size_t byte_count,
+                                                struct cts_folder_trace *trace,
+                                                struct cts_error *error);
 CTS_MUST_CHECK enum cts_status
 cts_folder_read_trace(const char *path, struct cts_folder_trace *trace, struct cts_error *error);
 

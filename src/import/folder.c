@@ -1,4 +1,5 @@
-/* Trace folders: reading a file, and what both forms of a trace have in common. */
+/* Trace folders: a file's bytes, the memory of what is parsed, and the checks that both forms of a
+ * trace share. */
 #include "import/folder.h"
 
 #include <ctype.h>
@@ -88,19 +89,6 @@ enum cts_status cts_folder_read(const char *path, size_t ceiling_bytes, struct c
                           problem == Z_BUF_ERROR ? "it ends too early" : what, text->size_bytes);
     (void)gzclose(file);
     return status;
-}
-
-enum cts_status cts_folder_parse(const uint8_t *bytes, size_t byte_count,
-                                 struct cts_folder_trace *trace, struct cts_error *error)
-{
-    size_t at = 0;
-    while (at < byte_count && isspace(bytes[at])) at++;
-    if (at == byte_count) return cts_fail(error, CTS_FORMAT, "it is empty");
-    if (bytes[at] == '{') return cts_folder_parse_json(bytes, byte_count, trace, error);
-    if (byte_count >= 4 && !memcmp(bytes, "\0\0\0", 4)) /* one segment, as its library writes */
-        return cts_fail(error, CTS_UNSUPPORTED,
-                        "a Cap'n Proto trace; only JSON and protobuf are supported");
-    return cts_folder_parse_protobuf(bytes, byte_count, trace, error);
 }
 
 /* ---- sense ---- */

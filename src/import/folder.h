@@ -119,10 +119,6 @@ CTS_MUST_CHECK enum cts_status cts_folder_parse_json(const uint8_t *bytes, size_
 CTS_MUST_CHECK enum cts_status cts_folder_parse_protobuf(const uint8_t *bytes, size_t byte_count,
                                                          struct cts_folder_trace *trace,
                                                          struct cts_error *error);
-/* Either; a trace of Cap'n Proto is refused by name. */
-CTS_MUST_CHECK enum cts_status cts_folder_parse(const uint8_t *bytes, size_t byte_count,
-                                                struct cts_folder_trace *trace,
-                                                struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_folder_parse_metadata(const uint8_t *bytes, size_t byte_count,
                                                          struct cts_folder_metadata *metadata,
                                                          struct cts_error *error);

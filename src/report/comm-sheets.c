@@ -35,18 +35,6 @@ static double communicated_fraction(const struct cts_comm_counts *counts)
     COLUMN(ratio_communicated_bytes, NULL, BYTES, cts_comm_ratio_communicated(counts))             \
     COLUMN##_EACH(CTS_COMM_FIELDS, counts)
 
-/* ---- what sheets share ---- */
-
-const struct cts_launch *cts_comm_launch_row(const struct cts_comm_report *r, size_t launch)
-{
-    return &r->catalogue->launches[r->comm->launches[launch].index];
-}
-
-double cts_comm_cut(const uint64_t bytes[3], unsigned dimensions, uint64_t all, unsigned dimension)
-{
-    return all && (dimensions >> dimension & 1) ? (double)bytes[dimension] / (double)all : NAN;
-}
-
 /* ---- run, kernels, launches, CTAs ---- */
 
 #define RUN_COLUMNS(COLUMN)                                                                        \
@@ -233,7 +221,7 @@ void cts_comm_launch_columns(enum cts_comm_sheet which, const char **first, cons
 }
 
 /* Constant memory of unmodified GPU programs is not recorded: no number says how much it was. */
-struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_comm_sheet which)
+struct cts_sheet cts_comm_sheet_of(const struct cts_comm_report *report, enum cts_comm_sheet which)
 {
     struct cts_sheet sheet = sheet_of(report, which);
     if (cts_catalogue_lacks_constants(report->catalogue)) sheet.unknown = "constant_";

@@ -263,7 +263,7 @@ static enum cts_status print_part(const struct cts_comm_report *report, const st
                                   FILE *file, struct cts_error *error)
 {
     const size_t limit = part->choice.limit;
-    struct cts_sheet sheet = cts_comm_sheet(report, part->which);
+    struct cts_sheet sheet = cts_comm_sheet_of(report, part->which);
     sheet.full_names = report->full_names;
     /* The largest transfers are but some: how many more there are is not in the sheet. */
     if (part->which == CTS_COMM_SHEET_TOP && sheet.row_count > limit) sheet.row_count = limit;
@@ -332,7 +332,7 @@ void cts_comm_json_soundness(struct cts_json *json, const struct cts_comm *c,
 static void write_totals(struct cts_json *json, const struct cts_comm_report *report)
 {
     const struct cts_comm *const c = report->comm;
-    const struct cts_sheet sheet = cts_comm_sheet(report, CTS_COMM_SHEET_RUN);
+    const struct cts_sheet sheet = cts_comm_sheet_of(report, CTS_COMM_SHEET_RUN);
     cts_json_key(json, "totals");
     cts_json_open_object(json);
     cts_json_member_u64(json, "supersteps", c->superstep_count);
@@ -347,7 +347,7 @@ static void write_totals(struct cts_json *json, const struct cts_comm_report *re
 static void write_all(struct cts_json *json, const struct cts_comm_report *report,
                       enum cts_comm_sheet which)
 {
-    const struct cts_sheet sheet = cts_comm_sheet(report, which);
+    const struct cts_sheet sheet = cts_comm_sheet_of(report, which);
     const struct cts_sheet_rows rows = cts_sheet_all(&sheet);
     cts_sheet_json(&sheet, &rows, json);
 }
@@ -356,7 +356,7 @@ static enum cts_status write_chosen(struct cts_json *json, const struct cts_comm
                                     enum cts_comm_sheet which,
                                     const struct cts_sheet_choice *choice, struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_comm_sheet(report, which);
+    const struct cts_sheet sheet = cts_comm_sheet_of(report, which);
     struct cts_sheet_rows rows;
     const enum cts_status status = cts_sheet_choose(&sheet, choice, &rows, error);
     if (status) return status;
@@ -378,7 +378,7 @@ static struct cts_sheet_choice choice_for(const struct cts_sheet_choice *choice,
 static enum cts_status write_strides(struct cts_json *json, const struct cts_comm_report *report,
                                      struct cts_error *error)
 {
-    const struct cts_sheet sheet = cts_comm_sheet(report, CTS_COMM_SHEET_STRIDE);
+    const struct cts_sheet sheet = cts_comm_sheet_of(report, CTS_COMM_SHEET_STRIDE);
     const struct cts_sheet_choice choice = {.sort = "count", .limit = STRIDES_IN_JSON};
     struct cts_sheet_rows rows;
     const enum cts_status status = cts_sheet_choose(&sheet, &choice, &rows, error);

@@ -49,7 +49,7 @@ enum cts_comm_sheet {
 /* The sheet that `text` names; CTS_COMM_SHEET_COUNT for none. */
 enum cts_comm_sheet cts_comm_sheet_named(const char *text);
 
-struct cts_sheet cts_comm_sheet(const struct cts_comm_report *report, enum cts_comm_sheet which);
+struct cts_sheet cts_comm_sheet_of(const struct cts_comm_report *report, enum cts_comm_sheet which);
 
 /* Columns that hold launch ids, for --launch: both NULL when the sheet has none. */
 void cts_comm_launch_columns(enum cts_comm_sheet which, const char **first, const char **second);

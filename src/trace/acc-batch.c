@@ -1,5 +1,5 @@
-/* A batch: the memory that chunks are decoded into, kept from chunk to chunk, and the way of a
- * chunk from its bytes in the file through checksum and decompression to the decoder. */
+/* A batch: the memory that chunks are decoded into, kept from chunk to chunk, and its records one
+ * by one. */
 #include <stdlib.h>
 #include <zstd.h>
 
@@ -10,7 +10,7 @@ enum cts_status cts_acc_fail_memory(struct cts_error *error)
     return cts_fail(error, CTS_MEMORY, "no memory for a decoded chunk");
 }
 
-static struct cts_acc_batch_private *private_of(struct cts_acc_batch *batch)
+struct cts_acc_batch_private *cts_acc_batch_private_of(struct cts_acc_batch *batch)
 {
     if (!batch->private_data) batch->private_data = calloc(1, sizeof *batch->private_data);
     return batch->private_data;
@@ -44,7 +44,7 @@ uint8_t *cts_acc_room_in(struct cts_buffer *buffer, size_t size_bytes)
 
 uint8_t *cts_acc_batch_stored(struct cts_acc_batch *batch, size_t size_bytes)
 {
-    struct cts_acc_batch_private *const p = private_of(batch);
+    struct cts_acc_batch_private *const p = cts_acc_batch_private_of(batch);
     return p ? cts_acc_room_in(&p->stored, size_bytes + CTS_ACC_PADDING_BYTES) : NULL;
 }
 
@@ -84,7 +84,7 @@ enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
                                       const struct cts_acc_chunk_header *header,
                                       struct cts_error *error)
 {
-    struct cts_acc_batch_private *const p = private_of(batch);
+    struct cts_acc_batch_private *const p = cts_acc_batch_private_of(batch);
     if (!p) return cts_acc_fail_memory(error);
     batch->record_count = batch->offset_count = batch->value_count = batch->barrier_count = 0;
     if (header->offset_count > p->offset_capacity) {
@@ -100,33 +100,6 @@ enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
         if (!batch->values) return cts_acc_fail_memory(error);
     }
     return reserve_rows(batch, (size_t)header->record_count + header->barrier_count, error);
-}
-
-enum cts_status cts_acc_decode_chunk(const struct cts_acc_chunk_header *header,
-                                     const uint8_t *stored, struct cts_acc_batch *batch,
-                                     struct cts_error *error)
-{
-    struct cts_acc_batch_private *const p = private_of(batch);
-    if (!p) return cts_acc_fail_memory(error);
-    const uint8_t *const frame = stored + CTS_ACC_CHUNK_HEADER_BYTES;
-    if (cts_acc_crc32c(0, frame, header->stored_bytes) != header->stored_crc)
-        return cts_fail(error, CTS_FORMAT, "payload checksum differs");
-    if (ZSTD_getFrameContentSize(frame, header->stored_bytes) != header->raw_bytes)
-        return cts_fail(error, CTS_FORMAT, "payload is not a zstd frame of %u bytes",
-                        header->raw_bytes);
-    if (!p->zstd) p->zstd = ZSTD_createDCtx();
-    uint8_t *const raw =
-        cts_acc_room_in(&p->raw, (size_t)header->raw_bytes + CTS_ACC_PADDING_BYTES);
-    if (!p->zstd || !raw) return cts_acc_fail_memory(error);
-    const size_t size =
-        ZSTD_decompressDCtx(p->zstd, raw, header->raw_bytes, frame, header->stored_bytes);
-    if (ZSTD_isError(size))
-        return cts_fail(error, CTS_FORMAT, "cannot decompress: %s", ZSTD_getErrorName(size));
-    if (size != header->raw_bytes)
-        return cts_fail(error, CTS_FORMAT, "%zu bytes decompressed, not %u", size,
-                        header->raw_bytes);
-    memset(raw + size, 0, CTS_ACC_PADDING_BYTES);
-    return cts_acc_decode_payload(header, raw, batch, error);
 }
 
 struct cts_access cts_acc_record(const struct cts_acc_batch *batch, size_t i)

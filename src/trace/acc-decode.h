@@ -15,6 +15,8 @@ struct cts_acc_batch_private {
     struct cts_buffer stored, raw, combos, templates, shifts, shift_values;
 };
 
+/* What the batch keeps, made when it is first asked for; NULL: no memory. */
+struct cts_acc_batch_private *cts_acc_batch_private_of(struct cts_acc_batch *batch);
 /* Makes the columns, offsets and values large enough for a chunk. */
 CTS_MUST_CHECK enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
                                                      const struct cts_acc_chunk_header *header,

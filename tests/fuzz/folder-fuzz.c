@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "import/folder-order.h"
+#include "import/folder-read.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -555,7 +555,7 @@ static void all_forms_say_the_same(void **state)
     analyse(&r, &everything, &a);
     const struct cts_comm_report report = {
         .run_path = "r", .catalogue = &a.catalogue, .comm = &a.comm};
-    const struct cts_sheet sheet = cts_comm_sheet(&report, CTS_COMM_SHEET_TRANSFER);
+    const struct cts_sheet sheet = cts_comm_sheet_of(&report, CTS_COMM_SHEET_TRANSFER);
     const struct cts_sheet_choice choice = {.sort = "-writer_cta"};
     struct cts_sheet_rows rows;
     expect_ok(cts_sheet_choose(&sheet, &choice, &rows, &error), &error);

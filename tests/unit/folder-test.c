@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "import/export.h"
-#include "import/folder.h"
+#include "import/folder-read.h"
 #include "import/import.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"

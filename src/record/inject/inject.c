@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +21,6 @@
 
 enum { FLUSH_PERIOD_MS = 100, DRAIN_MS = 1000, NS_PER_MS = 1000000, NS_PER_S = 1000000000 };
 
-struct cts_cupti cts_cupti;
-const struct cts_recorder *cts_inject_recorder;
-
 static pid_t recorded_pid;
 static pthread_t flusher;
 static bool has_flusher;
@@ -35,16 +31,6 @@ static bool ending; /* under the lock */
 #pragma GCC visibility push(default)
 int InitializeInjection(void);
 #pragma GCC visibility pop
-
-void cts_inject_say(const char *severity, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    cts_inject_recorder->message(severity, text);
-}
 
 /* ---- delivering while the program runs ---- */
 

@@ -102,7 +102,7 @@ void cts_activities_tell(void);
 /* The region of a kernel by its mangled name (kernel-names.c). The caller holds one lock. */
 uint32_t cts_kernel_region(const char *mangled);
 
-/* One line to the run's messages. */
+/* One line to the run's messages (inject-messages.c). */
 void cts_inject_say(const char *severity, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

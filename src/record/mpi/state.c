@@ -172,12 +172,6 @@ void cts_call_leave(struct cts_mpi_call *call)
     in_call = false;
 }
 
-uint64_t cts_call_end_ns(struct cts_mpi_call *call)
-{
-    if (!call->end_ns) call->end_ns = cts_mpi.recorder->now_ns();
-    return call->end_ns;
-}
-
 void cts_mpi_initialised(void)
 {
     pthread_mutex_lock(&lock);

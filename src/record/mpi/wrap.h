@@ -55,7 +55,12 @@ struct cts_mpi_call {
  * MPI, or a call that MPI makes itself). */
 bool cts_call_enter(struct cts_mpi_call *call, enum cts_mpi_function function);
 void cts_call_leave(struct cts_mpi_call *call);
-uint64_t cts_call_end_ns(struct cts_mpi_call *call); /* when MPI's function had returned */
+/* When MPI's function had returned: the first time that somebody asks. */
+static inline uint64_t cts_call_end_ns(struct cts_mpi_call *call)
+{
+    if (!call->end_ns) call->end_ns = cts_mpi.recorder->now_ns();
+    return call->end_ns;
+}
 /* Addresses in this process's MPI; NULL. */
 void *cts_mpi_function_address(const char *name);
 void *cts_mpi_variable_address(const char *name);
@@ -109,6 +114,9 @@ void cts_received(struct cts_mpi_call *call, MPI_Comm comm, int peer, const MPI_
 
 /* Whether errors on the communicator end the program. */
 bool cts_reports_early(MPI_Comm comm);
+
+/* ---- collectives (collectives.c) ---- */
+
 struct cts_communicator;
 void cts_collective_begin(struct cts_mpi_call *call);
 /* A collective operation, and how many bytes this process sends and receives in it. */

@@ -27,15 +27,13 @@ static enum cts_status map_segment(struct cts_log *log, uint64_t offset, struct 
     return CTS_OK;
 }
 
-static bool take_size(uint64_t bytes)
+static enum cts_status take_size(uint64_t bytes, struct cts_error *error)
 {
     struct cts_recorder_process *const p = &cts_recorder_process;
     const uint64_t before = atomic_fetch_add(&p->size_bytes, bytes);
-    if (!p->max_size_bytes || before + bytes <= p->max_size_bytes) return true;
-    cts_recorder_fail("the timeline reached its size limit of %llu bytes; events from here on are "
-                      "lost",
-                      (unsigned long long)p->max_size_bytes);
-    return false;
+    if (!p->max_size_bytes || before + bytes <= p->max_size_bytes) return CTS_OK;
+    return cts_fail(error, CTS_LIMIT, "the timeline reached its size limit of %llu bytes",
+                    (unsigned long long)p->max_size_bytes);
 }
 
 static void write_header(struct cts_log *log)
@@ -55,44 +53,30 @@ static void write_header(struct cts_log *log)
     log->at += CTS_LOG_HEADER_BYTES / sizeof *log->at;
 }
 
-bool cts_log_create(struct cts_log *log, enum cts_log_kind kind, uint32_t index)
+enum cts_status cts_log_create(struct cts_log *log, enum cts_log_kind kind, uint32_t index,
+                               struct cts_error *error)
 {
     char path[PATH_MAX];
-    struct cts_error error;
     log->kind = kind;
     log->index = index;
-    if (!take_size(CTS_LOG_FIRST_BYTES)) return false;
-    enum cts_status status =
-        log_path(log, path, sizeof path)
-            ? cts_mapped_file_create(&log->file, path, 0, false, &error)
-            : cts_fail(&error, CTS_LIMIT, "cannot make '%s': the path is too long", path);
-    if (!status && (status = map_segment(log, 0, &error))) cts_mapped_file_discard(&log->file);
-    if (!status) {
+    enum cts_status status = take_size(CTS_LOG_FIRST_BYTES, error);
+    if (status) return status;
+    status = log_path(log, path, sizeof path)
+                 ? cts_mapped_file_create(&log->file, path, 0, false, error)
+                 : cts_fail(error, CTS_LIMIT, "cannot make '%s': the path is too long", path);
+    if (!status && (status = map_segment(log, 0, error))) cts_mapped_file_discard(&log->file);
+    if (status)
+        log->closed = true;
+    else
         write_header(log);
-        return true;
-    }
-    log->closed = true;
-    cts_recorder_fail("%s; events from here on are lost", error.text);
-    return false;
+    return status;
 }
 
-uint64_t *cts_log_next_segment(struct cts_log *log, uint32_t words)
+enum cts_status cts_log_next_segment(struct cts_log *log, struct cts_error *error)
 {
-    struct cts_recorder_process *const p = &cts_recorder_process;
-    struct cts_error error;
-    const bool on = atomic_load(&p->state) == CTS_ON;
-    if (!on || log->closed || words > CTS_LOG_RECORD_WORDS_MAX) {
-        atomic_fetch_add(&log->lost_count, 1);
-        return NULL;
-    }
     const uint64_t offset = log->file.window_offset_bytes + log->file.window_bytes;
-    if (take_size(cts_log_segment_end(offset) - offset)) {
-        if (!map_segment(log, offset, &error)) return log->at;
-        /* The segment stays mapped: the definitions' one has room for what is said now. */
-        cts_recorder_fail("%s; events from here on are lost", error.text);
-    }
-    atomic_fetch_add(&log->lost_count, 1);
-    return NULL;
+    const enum cts_status status = take_size(cts_log_segment_end(offset) - offset, error);
+    return status ? status : map_segment(log, offset, error);
 }
 
 void cts_log_close(struct cts_log *log)

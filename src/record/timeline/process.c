@@ -86,7 +86,7 @@ static void append(const uint64_t *words, uint32_t count, uint32_t reserve)
 {
     struct cts_log *const log = &cts_recorder_process.definitions;
     uint64_t *at = log->at;
-    if (!at || (size_t)(log->end - at) < count + reserve) at = cts_log_next_segment(log, count);
+    if (!at || (size_t)(log->end - at) < count + reserve) at = cts_recorder_room(log, count);
     if (!at) return;
     memcpy(at + 1, words + 1, (count - 1) * sizeof *at);
     cts_log_commit(log, at, words[0], count);
@@ -140,6 +140,19 @@ void cts_recorder_fail(const char *format, ...)
         atomic_store(&p->state, CTS_OFF);
     }
     cts_recorder_release(&hold);
+}
+
+uint64_t *cts_recorder_room(struct cts_log *log, uint32_t words)
+{
+    struct cts_error error;
+    const bool on = atomic_load(&cts_recorder_process.state) == CTS_ON;
+    if (on && !log->closed && words <= CTS_LOG_RECORD_WORDS_MAX) {
+        if (!cts_log_next_segment(log, &error)) return log->at;
+        /* The segment stays mapped: the definitions' one has room for what is said now. */
+        cts_recorder_fail("%s; events from here on are lost", error.text);
+    }
+    atomic_fetch_add(&log->lost_count, 1);
+    return NULL;
 }
 
 /* ---- opening ---- */
@@ -220,7 +233,8 @@ static bool open_process(void)
     atomic_store(&p->size_bytes, 0);
     p->definitions = (struct cts_log){0};
     atomic_store(&p->state, CTS_ON);
-    if (!cts_log_create(&p->definitions, CTS_LOG_DEFINITIONS, 0)) {
+    if (cts_log_create(&p->definitions, CTS_LOG_DEFINITIONS, 0, &opening.error)) {
+        cts_recorder_fail("%s; events from here on are lost", opening.error.text);
         cts_failure_leave(run_path, CTS_FAILURE_TIMELINE, p->failure);
         rmdir(p->directory);
         return false;

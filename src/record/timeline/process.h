@@ -73,19 +73,28 @@ enum cts_recorder_state cts_recorder_open(void);
 /* Ends the recording: "error" `text` goes to the run's messages. */
 void cts_recorder_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A log with its first segment; NULL: no room. Called with the process's lock held. */
-bool cts_log_create(struct cts_log *log, enum cts_log_kind kind, uint32_t index);
-/* Room for `words` in the next segment; NULL (and counted as lost) when there is none. */
-uint64_t *cts_log_next_segment(struct cts_log *log, uint32_t words);
+/* ---- a log's file (log-write.c), which knows nothing of what is written to it ---- */
+
+/* A log with its first segment. Called with the process's lock held. */
+CTS_MUST_CHECK enum cts_status cts_log_create(struct cts_log *log, enum cts_log_kind kind,
+                                              uint32_t index, struct cts_error *error);
+/* Maps the next segment in place of the one that is full, which stays where this fails. */
+CTS_MUST_CHECK enum cts_status cts_log_next_segment(struct cts_log *log, struct cts_error *error);
 /* Cuts the file to its length and lets go of it. */
 void cts_log_close(struct cts_log *log);
 /* In a forked child: what the parent's log maps is let go of, nothing is written to it again. */
 void cts_log_forget(struct cts_log *log);
 
+/* ---- records ---- */
+
+/* Room for `words` in the next segment. Where there is none, the recording ends: NULL, and the
+ * record counts as lost. */
+uint64_t *cts_recorder_room(struct cts_log *log, uint32_t words);
+
 static inline uint64_t *cts_log_room(struct cts_log *log, uint32_t words)
 {
     if (CTS_LIKELY(log->at && (size_t)(log->end - log->at) >= words)) return log->at;
-    return cts_log_next_segment(log, words);
+    return cts_recorder_room(log, words);
 }
 
 /* Stores word 0 last, so that a record is there whole or not at all. */

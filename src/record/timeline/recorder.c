@@ -115,9 +115,11 @@ static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder
     cts_recorder_hold(&hold);
     bool made = false;
     const bool on = atomic_load(&p->state) == CTS_ON;
-    if (on && p->log_count < LOGS_MAX)
-        made = cts_log_create(log, kind, p->log_count);
-    else if (on && p->refused_count++ == 0)
+    if (on && p->log_count < LOGS_MAX) {
+        struct cts_error error;
+        made = !cts_log_create(log, kind, p->log_count, &error);
+        if (!made) cts_recorder_fail("%s; events from here on are lost", error.text);
+    } else if (on && p->refused_count++ == 0)
         write_text(CTS_RECORD_MESSAGE, 1,
                    "the process has too many threads and streams; later ones are not recorded",
                    false);

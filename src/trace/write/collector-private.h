@@ -48,14 +48,18 @@ CTS_MUST_CHECK enum cts_status
 cts_collector_open_directory(const char *directory, const struct cts_collector_options *options,
                              struct cts_collector **collector, struct cts_error *error);
 
+/* ---- streams (stream.c) ---- */
+
 CTS_MUST_CHECK enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t number,
                                                  struct cts_stream **stream,
                                                  struct cts_error *error);
-/* As cts_collector_fail(), where the collector's lock is held. */
-void cts_collector_fail_locked(struct cts_collector *collector, const struct cts_error *error);
 /* Flushes, writes the footer and frees. */
 void cts_stream_destroy(struct cts_stream *stream);
 
+/* ---- what streams share (collector-shared.c) ---- */
+
+/* As cts_collector_fail(), where the collector's lock is held. */
+void cts_collector_fail_locked(struct cts_collector *collector, const struct cts_error *error);
 /* Whether `byte_count` more may be written; they count as written then. */
 CTS_MUST_CHECK bool cts_collector_reserve(struct cts_collector *collector, uint64_t byte_count);
 void cts_collector_unreserve(struct cts_collector *collector, uint64_t byte_count);

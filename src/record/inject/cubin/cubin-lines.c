@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "record/inject/cubin/elf.h"
+#include "record/inject/cubin/cubin-lines.h"
 
 enum { EXTENDED_END = 1, EXTENDED_ADDRESS = 2, EXTENDED_INLINED = 0x90 };
 

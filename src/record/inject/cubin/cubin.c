@@ -9,88 +9,20 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "common/search.h"
+#include "record/inject/cubin/cubin-lines.h"
 #include "record/inject/cubin/elf.h"
 
 enum {
-    SECTIONS_MAX = 1 << 20,
     ATTRIBUTE_BARRIERS = 0x4c,
     ATTRIBUTE_REGISTERS = 0x2f,
     FORMAT_SIZED = 4,
     RESERVED_SHARED_BYTES = 1024, /* by the system, from Hopper on, counted in .nv.shared */
 };
 
-/* ---- sections ---- */
-
-struct cts_cursor cts_elf_content(const struct cts_elf *elf, const Elf64_Shdr *section)
-{
-    if (!section || section->sh_type == SHT_NOBITS || section->sh_offset > elf->bytes ||
-        section->sh_size > elf->bytes - section->sh_offset)
-        return cts_cursor_of(elf->image, 0);
-    return cts_cursor_of(elf->image + section->sh_offset, section->sh_size);
-}
-
-static const char *cts_elf_text(const struct cts_elf *elf, const Elf64_Shdr *strings,
-                                uint64_t offset)
-{
-    const struct cts_cursor all = cts_elf_content(elf, strings);
-    const size_t bytes = cts_cursor_left(&all);
-    if (offset >= bytes || !memchr(all.at + offset, 0, bytes - offset)) return "";
-    return (const char *)all.at + offset;
-}
-
-static const char *name_of(const struct cts_elf *elf, const Elf64_Shdr *section)
-{
-    return cts_elf_text(elf, elf->names, section->sh_name);
-}
-
-bool cts_elf_symbol(const struct cts_elf *elf, uint64_t index, Elf64_Sym *symbol)
-{
-    const struct cts_cursor all = cts_elf_content(elf, elf->symbols);
-    if (index >= cts_cursor_left(&all) / sizeof *symbol) return false;
-    memcpy(symbol, all.at + index * sizeof *symbol, sizeof *symbol);
-    return true;
-}
-
-static enum cts_status open_elf(struct cts_elf *elf, struct cts_error *error)
-{
-    Elf64_Ehdr header;
-    if (elf->bytes < sizeof header || memcmp(elf->image, ELFMAG, SELFMAG) != 0)
-        return cts_fail(error, CTS_FORMAT, "the module is not a cubin");
-    memcpy(&header, elf->image, sizeof header);
-    const uint64_t count = header.e_shnum;
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr) ||
-        count == 0 || count > SECTIONS_MAX || header.e_shoff > elf->bytes ||
-        count * sizeof(Elf64_Shdr) > elf->bytes - header.e_shoff || header.e_shstrndx >= count)
-        return cts_fail(error, CTS_FORMAT, "the module's sections are not where its header says");
-    Elf64_Shdr *const sections = malloc(count * sizeof *sections);
-    if (!sections) return cts_fail(error, CTS_MEMORY, "no memory for a module's sections");
-    memcpy(sections, elf->image + header.e_shoff, count * sizeof *sections);
-    elf->sections = sections;
-    elf->section_count = count;
-    elf->names = sections + header.e_shstrndx;
-    for (size_t i = 0; i < count; i++)
-        if (sections[i].sh_type == SHT_SYMTAB && sections[i].sh_link < count) {
-            elf->symbols = sections + i;
-            elf->symbol_names = sections + sections[i].sh_link;
-        }
-    Elf64_Sym symbol;
-    for (uint64_t i = 0; cts_elf_symbol(elf, i, &symbol) && !elf->reserves_shared; i++)
-        elf->reserves_shared = strcmp(cts_elf_text(elf, elf->symbol_names, symbol.st_name),
-                                      ".nv.reservedSmem.offset0") == 0;
-    return CTS_OK;
-}
-
 static const char *behind(const char *text, const char *prefix)
 {
     const size_t length = strlen(prefix);
     return strncmp(text, prefix, length) == 0 && text[length] ? text + length : NULL;
-}
-
-const Elf64_Shdr *cts_elf_section(const struct cts_elf *elf, const char *name)
-{
-    for (size_t i = 0; i < elf->section_count; i++)
-        if (strcmp(name_of(elf, elf->sections + i), name) == 0) return elf->sections + i;
-    return NULL;
 }
 
 /* ---- functions ---- */
@@ -101,7 +33,7 @@ static enum cts_status add_functions(const struct cts_elf *elf, struct cts_cubin
     cubin->functions = calloc(elf->section_count, sizeof *cubin->functions);
     if (!cubin->functions) return cts_fail(error, CTS_MEMORY, "no memory for a module's functions");
     for (size_t i = 0; i < elf->section_count; i++) {
-        const char *const name = behind(name_of(elf, elf->sections + i), ".text.");
+        const char *const name = behind(cts_elf_section_name(elf, elf->sections + i), ".text.");
         if (!name) continue;
         struct cts_cubin_function *const function = cubin->functions + cubin->function_count;
         function->name = strdup(name);
@@ -173,7 +105,7 @@ static void read_infos(const struct cts_elf *elf, struct cts_cubin *cubin)
 {
     for (size_t i = 0; i < elf->section_count; i++) {
         const Elf64_Shdr *const section = elf->sections + i;
-        const char *const name = name_of(elf, section);
+        const char *const name = cts_elf_section_name(elf, section);
         const char *const of_info = behind(name, ".nv.info.");
         const char *const of_shared = behind(name, ".nv.shared.");
         struct cts_cubin_function *function = of_info     ? function_named(cubin, of_info)
@@ -304,7 +236,7 @@ enum cts_status cts_cubin_read(const void *image, size_t image_bytes, struct cts
     struct cts_elf elf = {.image = image, .bytes = image_bytes};
     *cubin = (struct cts_cubin){
         .checksum = cts_hash_words(CTS_HASH_START ^ image_bytes, image, image_bytes)};
-    enum cts_status status = open_elf(&elf, error);
+    enum cts_status status = cts_elf_open(&elf, error);
     if (!status) status = add_functions(&elf, cubin, error);
     if (!status) {
         read_infos(&elf, cubin);
@@ -404,7 +336,7 @@ const void *cts_cubin_code(const void *image, size_t image_bytes,
     struct cts_elf elf = {.image = image, .bytes = image_bytes};
     const uint8_t *code = NULL;
     *code_bytes = 0;
-    if (open_elf(&elf, NULL) == CTS_OK && function->section < elf.section_count) {
+    if (cts_elf_open(&elf, NULL) == CTS_OK && function->section < elf.section_count) {
         const struct cts_cursor all = cts_elf_content(&elf, elf.sections + function->section);
         code = all.at;
         *code_bytes = cts_cursor_left(&all);
@@ -419,7 +351,7 @@ bool cts_cubin_object(const void *image, size_t image_bytes, const char *name, c
     struct cts_elf elf = {.image = image, .bytes = image_bytes};
     Elf64_Sym symbol;
     bool found = false;
-    if (open_elf(&elf, NULL) == CTS_OK)
+    if (cts_elf_open(&elf, NULL) == CTS_OK)
         for (uint64_t i = 0; !found && cts_elf_symbol(&elf, i, &symbol); i++) {
             if (symbol.st_shndx >= elf.section_count ||
                 strcmp(cts_elf_text(&elf, elf.symbol_names, symbol.st_name), name) != 0)
