@@ -62,7 +62,7 @@ export function Panes() {
                         title={VIEW_HINTS[name]}
                         onClick={() => choose(name)}
                     >
-                        <kbd>{(VIEWS.indexOf(name) + 1) % 10}</kbd>
+                        {VIEWS.indexOf(name) < 10 && <kbd>{(VIEWS.indexOf(name) + 1) % 10}</kbd>}
                         <span data-title={VIEW_TITLES[name]}>{VIEW_TITLES[name]}</span>
                     </button>
                 ))}
