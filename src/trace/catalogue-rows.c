@@ -38,11 +38,17 @@ static char *arena_take(struct cts_catalogue_private *p, size_t byte_count)
     return bytes;
 }
 
-static enum cts_status arena_text(struct cts_catalogue_private *p, sqlite3_stmt *statement,
-                                  int column, const char **text, struct cts_error *error)
+/* A value of the row at which a statement stands. */
+struct cell {
+    sqlite3_stmt *statement;
+    int index;
+};
+
+static enum cts_status arena_text(struct cts_catalogue_private *p, struct cell cell,
+                                  const char **text, struct cts_error *error)
 {
-    const char *const value = (const char *)sqlite3_column_text(statement, column);
-    const size_t length = (size_t)sqlite3_column_bytes(statement, column);
+    const char *const value = (const char *)sqlite3_column_text(cell.statement, cell.index);
+    const size_t length = (size_t)sqlite3_column_bytes(cell.statement, cell.index);
     char *const copy = value ? arena_take(p, length + 1) : NULL;
     if (!copy) return cts_catalogue_no_memory(error);
     memcpy(copy, value, length + 1);
@@ -55,6 +61,7 @@ struct row_array {
     const struct cts_table *table;
     char *rows;
     size_t count, capacity;
+    size_t made_up; /* rows of ids that nobody wrote */
 };
 
 static char *add_rows(struct row_array *array, size_t more)
@@ -121,12 +128,12 @@ static bool number_in_range(const struct cts_table_column *column, int64_t numbe
     return false;
 }
 
-static enum cts_status read_number(const struct cts_table_column *column, sqlite3_stmt *statement,
-                                   int index, void *row, struct cts_error *error)
+static enum cts_status read_number(const struct cts_table_column *column, struct cell cell,
+                                   void *row, struct cts_error *error)
 {
-    if (sqlite3_column_type(statement, index) != SQLITE_INTEGER)
+    if (sqlite3_column_type(cell.statement, cell.index) != SQLITE_INTEGER)
         return cts_fail(error, CTS_FORMAT, "column '%s': not a whole number", column->name);
-    const int64_t number = sqlite3_column_int64(statement, index);
+    const int64_t number = sqlite3_column_int64(cell.statement, cell.index);
     if (!number_in_range(column, number))
         return cts_fail(error, CTS_FORMAT, "column '%s': %lld is out of range", column->name,
                         (long long)number);
@@ -138,15 +145,15 @@ static enum cts_status read_number(const struct cts_table_column *column, sqlite
 }
 
 static enum cts_status read_text(struct cts_catalogue_private *p,
-                                 const struct cts_table_column *column, sqlite3_stmt *statement,
-                                 int index, void *row, struct cts_error *error)
+                                 const struct cts_table_column *column, struct cell cell, void *row,
+                                 struct cts_error *error)
 {
-    if (sqlite3_column_type(statement, index) != SQLITE_TEXT)
+    if (sqlite3_column_type(cell.statement, cell.index) != SQLITE_TEXT)
         return cts_fail(error, CTS_FORMAT, "column '%s': not a text", column->name);
     const char **const field = (const char **)(void *)((char *)row + column->offset);
-    const enum cts_status status = arena_text(p, statement, index, field, error);
+    const enum cts_status status = arena_text(p, cell, field, error);
     if (status) return status;
-    if (strlen(*field) != (size_t)sqlite3_column_bytes(statement, index))
+    if (strlen(*field) != (size_t)sqlite3_column_bytes(cell.statement, cell.index))
         return cts_fail(error, CTS_FORMAT, "column '%s': the text holds a NUL byte", column->name);
     if (!column->words) return CTS_OK;
     for (const char *const *word = column->words; *word; word++)
@@ -155,18 +162,18 @@ static enum cts_status read_text(struct cts_catalogue_private *p,
 }
 
 static enum cts_status read_value(struct cts_catalogue_private *p,
-                                  const struct cts_table_column *column, sqlite3_stmt *statement,
-                                  int index, void *row, struct cts_error *error)
+                                  const struct cts_table_column *column, struct cell cell,
+                                  void *row, struct cts_error *error)
 {
-    if (sqlite3_column_type(statement, index) == SQLITE_NULL) {
+    if (sqlite3_column_type(cell.statement, cell.index) == SQLITE_NULL) {
         if (column->null == CTS_NULL_REFUSED)
             return cts_fail(error, CTS_FORMAT, "column '%s': NULL where a value is needed",
                             column->name);
         if (column->null == CTS_NULL_IS_ALL_ONES) store_number(column, row, UINT64_MAX);
         return CTS_OK;
     }
-    if (column->type == CTS_COLUMN_TEXT) return read_text(p, column, statement, index, row, error);
-    return read_number(column, statement, index, row, error);
+    if (column->type == CTS_COLUMN_TEXT) return read_text(p, column, cell, row, error);
+    return read_number(column, cell, row, error);
 }
 
 /* ---- one table ---- */
@@ -245,14 +252,13 @@ static sqlite3_stmt *select_statement(sqlite3 *db, const struct cts_table *table
 }
 
 /* Rows for the ids from the end of the array to `id`, which the next row will have. */
-static enum cts_status fill_gap(struct row_array *array, uint64_t id, size_t *gap_count,
-                                struct cts_error *error)
+static enum cts_status fill_gap(struct row_array *array, uint64_t id, struct cts_error *error)
 {
     const size_t gap = (size_t)id - array->count;
-    if (gap > GAPS_MAX - *gap_count)
+    if (gap > GAPS_MAX - array->made_up)
         return cts_fail(error, CTS_FORMAT, "column '%s': more than %d ids are missing below %llu",
                         array->table->columns[0].name, GAPS_MAX, (unsigned long long)id);
-    *gap_count += gap;
+    array->made_up += gap;
     for (size_t i = 0; i < gap; i++) {
         const size_t missing_id = array->count;
         char *const row = add_rows(array, 1);
@@ -266,8 +272,7 @@ static enum cts_status fill_gap(struct row_array *array, uint64_t id, size_t *ga
 }
 
 /* Ids ascend; in dense tables the rows between are made up. Called before the row is added. */
-static enum cts_status check_id(struct row_array *array, uint64_t id, size_t *gap_count,
-                                struct cts_error *error)
+static enum cts_status check_id(struct row_array *array, uint64_t id, struct cts_error *error)
 {
     const struct cts_table *const table = array->table;
     const struct cts_table_column *const column = &table->columns[0];
@@ -278,11 +283,11 @@ static enum cts_status check_id(struct row_array *array, uint64_t id, size_t *ga
     if (!ascends)
         return cts_fail(error, CTS_FORMAT, "column '%s': %llu is duplicated or out of order",
                         column->name, (unsigned long long)id);
-    return table->order == CTS_ORDER_DENSE ? fill_gap(array, id, gap_count, error) : CTS_OK;
+    return table->order == CTS_ORDER_DENSE ? fill_gap(array, id, error) : CTS_OK;
 }
 
 static enum cts_status read_row(struct cts_catalogue_private *p, enum cts_table_id table_id,
-                                sqlite3_stmt *statement, struct row_array *array, size_t *gap_count,
+                                sqlite3_stmt *statement, struct row_array *array,
                                 struct cts_error *error)
 {
     const struct cts_table *const table = array->table;
@@ -294,11 +299,10 @@ static enum cts_status read_row(struct cts_catalogue_private *p, enum cts_table_
     if (sizeof row < table->row_bytes) abort(); /* our mistake: a struct has grown */
     enum cts_status status = CTS_OK;
     for (unsigned i = 0; !status && i < table->column_count; i++)
-        status = read_value(p, &table->columns[i], statement, (int)i, row.bytes, error);
-    if (!status) status = cts_catalogue_check_row(table_id, row.bytes, error);
-    if (!status)
         status =
-            check_id(array, cts_column_number(&table->columns[0], row.bytes), gap_count, error);
+            read_value(p, &table->columns[i], (struct cell){statement, (int)i}, row.bytes, error);
+    if (!status) status = cts_catalogue_check_row(table_id, row.bytes, error);
+    if (!status) status = check_id(array, cts_column_number(&table->columns[0], row.bytes), error);
     if (status == CTS_FORMAT) return cts_catalogue_row_context(table_id, name, error);
     if (status) return status;
     char *const added = add_rows(array, 1);
@@ -317,10 +321,9 @@ enum cts_status cts_catalogue_read_table(sqlite3 *db, enum cts_table_id table_id
     sqlite3_stmt *const statement = select_statement(db, table);
     if (!statement) return cts_sql_fail(db, error, "cannot read table '%s'", table->name);
     struct row_array array = {.table = table};
-    size_t gap_count = 0;
     int code = SQLITE_ROW;
     while (!status && (code = sqlite3_step(statement)) == SQLITE_ROW)
-        status = read_row(catalogue->private_data, table_id, statement, &array, &gap_count, error);
+        status = read_row(catalogue->private_data, table_id, statement, &array, error);
     if (!status && code != SQLITE_DONE)
         status = cts_sql_fail(db, error, "table '%s', after row %zu", table->name, array.count);
     sqlite3_finalize(statement);
@@ -350,8 +353,8 @@ enum cts_status cts_catalogue_read_keys(sqlite3 *db, struct cts_catalogue_privat
         }
         p->keys = keys;
         struct cts_run_key *const added = &keys[p->key_count];
-        status = arena_text(p, statement, 0, &added->key, error);
-        if (!status) status = arena_text(p, statement, 1, &added->value, error);
+        status = arena_text(p, (struct cell){statement, 0}, &added->key, error);
+        if (!status) status = arena_text(p, (struct cell){statement, 1}, &added->value, error);
         if (!status) p->key_count++;
     }
     if (!status && code != SQLITE_DONE) status = cts_sql_fail(db, error, "table 'run'");

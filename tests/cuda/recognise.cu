@@ -38,7 +38,7 @@ template <uint32_t count> __device__ void produce(const access_case *c, const ct
     const uint32_t lane = threadIdx.x;
     uint64_t addresses[CTS_GROUP] = {0};
     for (uint32_t i = 0; i < count; i++) addresses[i] = c->addresses[i][lane];
-    cts_produce(p, c->has_gap ? gap : sites, c->spaces, addresses, count);
+    cts_produce(p, {c->has_gap ? gap : sites, c->spaces, addresses, count});
 }
 
 __global__ void access(const access_case *c, uint32_t *slots)
@@ -52,8 +52,7 @@ __global__ void access(const access_case *c, uint32_t *slots)
     if (!(c->mask >> threadIdx.x & 1)) return;
     const uint32_t own = threadIdx.x % c->count;
     if (c->is_mixed)
-        cts_produce_other(p.bin, p.slots_log2, p.launch, p.cta, p.first_site + 10 + own,
-                          CTS_RING_GLOBAL, c->addresses[own][threadIdx.x]);
+        cts_produce_other(p, {10 + own, CTS_RING_GLOBAL}, c->addresses[own][threadIdx.x]);
     else if (c->count == 1)
         produce<1>(c, p);
     else if (c->count == 2)

@@ -73,7 +73,7 @@ CTS_HOT void produce(const struct cts_producer *p, const uint32_t *sites, uint32
                        : space == CTS_CUDA_SHARED ? (uint32_t)(uint64_t)(SHARED(const char) *)at
                                                   : (uint32_t)(uint64_t)(LOCAL(const char) *)at;
     }
-    cts_produce(*p, sites, spaces, addresses, count);
+    cts_produce(*p, {sites, spaces, addresses, count});
 }
 
 /* A generic pointer is what the hardware says it is; constant memory is not recorded. */

@@ -79,7 +79,15 @@ CTS_HOT bool cts_fits(int64_t stride)
     return stride == (int32_t)stride;
 }
 
-CTS_HOT struct cts_ring_record cts_record(const struct cts_producer &p, struct cts_produced what)
+/* Where a warp's addresses are, as a pattern says it. */
+struct cts_found {
+    uint64_t base;
+    int32_t s0, s1;
+    uint32_t pattern, row_lanes;
+};
+
+CTS_HOT struct cts_ring_record cts_record(const struct cts_producer &p, struct cts_produced what,
+                                          const struct cts_found &found, uint32_t mask)
 {
     struct cts_ring_record record;
     record.cta = p.cta;
@@ -89,22 +97,23 @@ CTS_HOT struct cts_ring_record cts_record(const struct cts_producer &p, struct c
     record.operation = CTS_RING_AS_SITE;
     record.space = (uint8_t)what.space;
     record.width_log2 = 0;
+    record.base = found.base;
+    record.mask = mask;
+    record.s0 = found.s0;
+    record.s1 = found.s1;
+    record.pattern = (uint8_t)found.pattern;
+    record.row_lanes = (uint8_t)found.row_lanes;
     return record;
 }
 
-/* By one lane. */
-CTS_HOT void cts_emit(const struct cts_producer &p, struct cts_produced what, uint32_t mask,
-                      uint32_t pattern, uint64_t base, int32_t s0, int32_t s1, uint32_t row_lanes)
+/* By one lane; the position of the record, which takes `slots` with its list. */
+CTS_HOT uint64_t cts_emit(const struct cts_producer &p, struct cts_produced what, uint32_t mask,
+                          const struct cts_found &found, uint32_t slots)
 {
-    const uint64_t position = cts_ring_reserve(cts_bin(p), 1, p.slots_log2);
-    struct cts_ring_record record = cts_record(p, what);
-    record.base = base;
-    record.mask = mask;
-    record.s0 = s0;
-    record.s1 = s1;
-    record.pattern = (uint8_t)pattern;
-    record.row_lanes = (uint8_t)row_lanes;
+    const uint64_t position = cts_ring_reserve(cts_bin(p), slots, p.slots_log2);
+    const struct cts_ring_record record = cts_record(p, what, found, mask);
     cts_ring_store(cts_bin(p), position, p.slots_log2, &record);
+    return position;
 }
 
 /* ---- what is rare ---- */
@@ -134,14 +143,7 @@ CTS_HOT void cts_emit_lists(const struct cts_producer &p, struct cts_produced wh
         uint64_t position = 0;
         if (lane == leader) {
             const uint32_t slots = cts_ring_slots((uint32_t)__builtin_popcount(mask));
-            position = cts_ring_reserve(cts_bin(p), slots, p.slots_log2);
-            struct cts_ring_record record = cts_record(p, what);
-            record.base = base;
-            record.mask = mask;
-            record.s0 = record.s1 = 0;
-            record.pattern = CTS_RING_LIST;
-            record.row_lanes = 0;
-            cts_ring_store(cts_bin(p), position, p.slots_log2, &record);
+            position = cts_emit(p, what, mask, {base, 0, 0, CTS_RING_LIST, 0}, slots);
         }
         position = cts_from_lane(active, position, leader);
         if (near) cts_store_offset(p, mask, position, (int32_t)offset);
@@ -149,19 +151,28 @@ CTS_HOT void cts_emit_lists(const struct cts_producer &p, struct cts_produced wh
     } while (rest);
 }
 
-/* With rows of `width` lanes, tried; `broke` is the first lane that is not in the first row. */
+/* A first row of addresses, and the first lane that is not in it. */
+struct cts_first_row {
+    uint64_t base;
+    int32_t s0;
+    uint32_t width, broke;
+};
+
+/* With rows like this one, tried. */
 CTS_HOT bool cts_emit_rows(const struct cts_producer &p, struct cts_produced what, uint32_t active,
-                           uint64_t address, uint64_t base, int32_t s0, uint32_t width,
-                           uint32_t broke)
+                           uint64_t address, const struct cts_first_row &first)
 {
-    const uint32_t lane = cts_lane(), row = lane / width;
-    const uint64_t there = cts_from_lane(active, address, broke);
-    const int64_t s1 = (int64_t)(there - base) - (int64_t)s0 * (int64_t)(broke - width);
-    const uint64_t expected = base + (uint64_t)((int64_t)s0 * (int64_t)(lane - row * width)) +
+    const uint64_t base = first.base;
+    const int32_t s0 = first.s0;
+    const uint32_t lane = cts_lane(), row = lane / first.width;
+    const uint64_t there = cts_from_lane(active, address, first.broke);
+    const int64_t s1 = (int64_t)(there - base) - (int64_t)s0 * (int64_t)(first.broke - first.width);
+    const uint64_t expected = base + (uint64_t)((int64_t)s0 * (int64_t)(lane - row * first.width)) +
                               (uint64_t)(s1 * (int64_t)row);
     if (!cts_fits(s1) || __ballot_sync(active, address == expected) != active) return false;
     if (lane == cts_lowest(active))
-        cts_emit(p, what, active, CTS_RING_TWO_LEVEL, base, s0, (int32_t)s1, width);
+        (void)cts_emit(p, what, active, {base, s0, (int32_t)s1, CTS_RING_TWO_LEVEL, first.width},
+                       1);
     return true;
 }
 
@@ -184,41 +195,51 @@ CTS_HOT void cts_emit_any(const struct cts_producer &p, struct cts_produced what
     const uint32_t breaks =
         ~__ballot_sync(active, address == base + (uint64_t)(s0 * (int64_t)lane)) & active;
     if (whole && !breaks) {
-        if (lane == first)
-            cts_emit(p, what, active, s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM, base, (int32_t)s0, 0,
-                     0);
+        const uint32_t pattern = s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM;
+        if (lane == first) (void)cts_emit(p, what, active, {base, (int32_t)s0, 0, pattern, 0}, 1);
         return;
     }
     const uint32_t broke = whole ? cts_lowest(breaks) : 32; /* 2 at least */
     if (broke < 32) {
         const uint32_t power = 1u << (31 - __builtin_clz(broke));
-        if (cts_emit_rows(p, what, active, address, base, (int32_t)s0, power, broke)) return;
+        if (cts_emit_rows(p, what, active, address, {base, (int32_t)s0, power, broke})) return;
         if (power != broke &&
-            cts_emit_rows(p, what, active, address, base, (int32_t)s0, broke, broke))
+            cts_emit_rows(p, what, active, address, {base, (int32_t)s0, broke, broke}))
             return;
     }
     cts_emit_lists(p, what, active, address);
 }
 
-/* Every access that is not of the usual kind. Lanes that were at different sites may come together
- * here: only those of the same site belong together. */
-CTS_COLD void cts_produce_other(uint64_t bin, uint32_t slots_log2, uint32_t launch, uint32_t cta,
-                                uint32_t site, uint32_t space, uint64_t address)
+/* A vector goes to a function in registers; a struct would go through local memory. */
+typedef uint32_t cts_four __attribute__((ext_vector_type(4)));
+
+/* Lanes that were at different sites may come together here: only those of the same site belong
+ * together. The words are the producer's behind its bin, with the access's site. */
+CTS_COLD void cts_produce_sorted(uint64_t bin, cts_four words, uint32_t space, uint64_t address)
 {
-    const struct cts_producer p = {bin, slots_log2, launch, cta, 0};
+    const struct cts_producer p = {bin, words.x, words.y, words.z, 0};
+    const struct cts_produced what = {words.w, space};
     const uint32_t all = __activemask();
     uint32_t rest = all, same = 0;
     do {
-        const uint32_t there = __shfl_sync(all, site, (int)cts_lowest(rest));
-        const uint32_t lanes = __ballot_sync(all, site == there);
-        if (site == there) same = lanes;
+        const uint32_t there = __shfl_sync(all, what.site, (int)cts_lowest(rest));
+        const uint32_t lanes = __ballot_sync(all, what.site == there);
+        if (what.site == there) same = lanes;
         rest &= ~lanes;
     } while (rest);
     for (rest = all; rest;) { /* one site after the other */
         const uint32_t lanes = __shfl_sync(all, same, (int)cts_lowest(rest));
-        if (lanes == same) cts_emit_any(p, {site, space}, same, address);
+        if (lanes == same) cts_emit_any(p, what, same, address);
         rest &= ~lanes;
     }
+}
+
+/* Every access that is not of the usual kind. */
+CTS_HOT void cts_produce_other(const struct cts_producer &p, struct cts_produced what,
+                               uint64_t address)
+{
+    const cts_four words = {p.slots_log2, p.launch, p.cta, p.first_site + what.site};
+    cts_produce_sorted(p.bin, words, what.space, address);
 }
 
 /* ---- what is usual ---- */
@@ -263,34 +284,34 @@ CTS_HOT uint32_t cts_reserve_whole(const struct cts_producer &p, uint32_t lane, 
     return position;
 }
 
-CTS_HOT uint32_t *cts_slot(const struct cts_producer &p, uint64_t slots, uint32_t position)
+/* A slot that is ours: of the bin's slots, which are read once, the one at a position. */
+struct cts_reserved {
+    uint64_t slots;
+    uint32_t position;
+};
+
+CTS_HOT uint32_t *cts_slot(const struct cts_producer &p, struct cts_reserved at)
 {
-    const uint32_t index = position & ((1u << p.slots_log2) - 1);
-    return (uint32_t *)(slots + (uint64_t)index * CTS_RING_SLOT_BYTES);
+    const uint32_t index = at.position & ((1u << p.slots_log2) - 1);
+    return (uint32_t *)(at.slots + (uint64_t)index * CTS_RING_SLOT_BYTES);
 }
 
-/* By each lane of a pair: half of the pair's record, to the slot at its position. */
-CTS_HOT void cts_store_half(const struct cts_producer &p, uint64_t slots, uint32_t lane,
-                            uint32_t position, const struct cts_ring_record &record, uint32_t count)
+/* By each lane of a pair: half of the pair's record, of `count` accesses, to its slot. */
+CTS_HOT void cts_store_half(const struct cts_producer &p, uint32_t lane, struct cts_reserved at,
+                            const struct cts_ring_record &record, uint32_t count)
 {
-    struct cts_ring_words words = cts_ring_pack(&record, cts_ring_parity(position, p.slots_log2));
+    struct cts_ring_words words =
+        cts_ring_pack(&record, cts_ring_parity(at.position, p.slots_log2));
     cts_ring_set_count(&words, count);
     const uint32_t second = 0u - (lane & 1); /* all bits; a choice of words would need memory */
     uint32_t half[4];
     for (int i = 0; i < 4; i++) half[i] = (words.w[i] & ~second) | (words.w[i + 4] & second);
-    cts_ring_store_half(cts_slot(p, slots, position) + 4 * (lane & 1), half);
+    cts_ring_store_half(cts_slot(p, at) + 4 * (lane & 1), half);
 }
 
-/* What is known of a whole warp's addresses. */
-struct cts_found {
-    uint64_t base;
-    int32_t s0, s1;
-    uint32_t pattern, row_lanes;
-    bool is_other; /* none that is known here */
-};
-
-/* `is_near`: addresses of 32 bits. */
-CTS_HOT struct cts_found cts_recognise(uint32_t lane, uint64_t address, bool is_near)
+/* Of a whole warp. `is_near`: addresses of 32 bits; *is_other: no pattern that is known here. */
+CTS_HOT struct cts_found cts_recognise(uint32_t lane, uint64_t address, bool is_near,
+                                       bool *is_other)
 {
     struct cts_found found;
     const uint32_t low = __shfl_sync(CTS_WHOLE, (uint32_t)address, 0);
@@ -300,7 +321,7 @@ CTS_HOT struct cts_found cts_recognise(uint32_t lane, uint64_t address, bool is_
     found.s1 = 0;
     found.row_lanes = 0;
     found.pattern = found.s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM;
-    found.is_other = false;
+    *is_other = false;
     const uint32_t breaks =
         __ballot_sync(CTS_WHOLE, address != cts_at(found.base, found.s0, lane, is_near));
     if (breaks) {
@@ -308,13 +329,13 @@ CTS_HOT struct cts_found cts_recognise(uint32_t lane, uint64_t address, bool is_
         found.s1 = (int32_t)(__shfl_sync(CTS_WHOLE, (uint32_t)address, (int)row) - low);
         found.row_lanes = row;
         found.pattern = CTS_RING_TWO_LEVEL;
-        found.is_other = (row & (row - 1)) != 0;
+        *is_other = (row & (row - 1)) != 0;
         const uint64_t start = cts_at(found.base, found.s1, lane >> cts_lowest(row), is_near);
         const bool fits = address == cts_at(start, found.s0, lane & (row - 1), is_near);
         if (__ballot_sync(CTS_WHOLE, !fits)) {
             const int64_t offset = (int64_t)(address - found.base);
             const bool is_far = offset < -(1 << 30) || offset >= (1 << 30);
-            found.is_other = found.is_other || __ballot_sync(CTS_WHOLE, is_far);
+            *is_other = *is_other || __ballot_sync(CTS_WHOLE, is_far);
             found.pattern = CTS_RING_LIST;
             found.s0 = found.s1 = 0;
             found.row_lanes = 0;
@@ -332,6 +353,14 @@ CTS_HOT bool cts_is_alike(uint64_t address, uint64_t before, bool is_near, int32
     return !__ballot_sync(CTS_WHOLE, differs);
 }
 
+/* One access of each lane, at sites[i] and addresses[i], for i below `count`; the space of each. */
+struct cts_warp_accesses {
+    const uint32_t *sites;
+    uint32_t spaces;
+    const uint64_t *addresses;
+    uint32_t count;
+};
+
 /* The records of a group: what is the same in all lanes, and the record that is this lane's to
  * store. Lanes 2 i and 2 i + 1 store the one that begins with access i. */
 struct cts_grouped {
@@ -345,17 +374,20 @@ struct cts_grouped {
 };
 
 CTS_HOT struct cts_grouped cts_group(const struct cts_producer &p, uint32_t lane,
-                                     const uint32_t *sites, uint32_t spaces,
-                                     const uint64_t *addresses, uint32_t count)
+                                     const struct cts_warp_accesses &accesses)
 {
+    const uint32_t *const sites = accesses.sites;
+    const uint64_t *const addresses = accesses.addresses;
+    const uint32_t spaces = accesses.spaces;
     struct cts_grouped all;
     struct cts_found found;
+    bool is_other = false;           /* it is */
     uint32_t begin = 0, repeats = 0; /* the last record's first access, and how many */
     int32_t distance = 0;            /* of those */
     all.slots = all.starts = all.lists = 0;
     all.is_other = false;
 #pragma unroll
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < accesses.count; i++) {
         const uint32_t space = cts_space_of(spaces, i);
         const bool is_near = space != CTS_RING_GLOBAL;
         if (!cts_wants(p, space)) continue;
@@ -365,7 +397,7 @@ CTS_HOT struct cts_grouped cts_group(const struct cts_producer &p, uint32_t lane
         if (is_alike)
             found.base = is_near ? (uint32_t)(found.base + apart) : found.base + (int64_t)apart;
         else
-            found = cts_recognise(lane, addresses[i], is_near);
+            found = cts_recognise(lane, addresses[i], is_near, &is_other);
         const bool is_list = found.pattern == CTS_RING_LIST;
         if (is_alike && !is_list && sites[i] == sites[i - 1] + 1 &&
             (repeats == 1 || apart == distance)) {
@@ -390,72 +422,65 @@ CTS_HOT struct cts_grouped cts_group(const struct cts_producer &p, uint32_t lane
         all.starts |= 1u << i;
         all.lists |= (uint32_t)is_list << i;
         all.slots += is_list ? cts_ring_slots(32) : 1;
-        all.is_other = all.is_other || found.is_other;
+        all.is_other = all.is_other || is_other;
     }
     return all;
 }
 
 /* The offsets of a group's lists, by all lanes. */
-CTS_HOT void cts_store_lists(const struct cts_producer &p, uint64_t slots, uint32_t lane,
-                             uint32_t position, const struct cts_grouped &all,
-                             const uint64_t *addresses, uint32_t count)
+CTS_HOT void cts_store_lists(const struct cts_producer &p, uint32_t lane, struct cts_reserved first,
+                             const struct cts_grouped &all,
+                             const struct cts_warp_accesses &accesses)
 {
 #pragma unroll
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < accesses.count; i++) {
         if (!(all.lists >> i & 1)) continue;
         const uint32_t before = (1u << i) - 1;
         const uint32_t place =
             (uint32_t)__builtin_popcount(all.starts & before) +
             (cts_ring_slots(32) - 1) * (uint32_t)__builtin_popcount(all.lists & before);
-        const uint32_t base = __shfl_sync(CTS_WHOLE, (uint32_t)addresses[i], 0);
-        const uint32_t at = position + place + 1 + lane / CTS_RING_SLOT_OFFSETS;
-        cts_ring_store_word(cts_slot(p, slots, at) + lane % CTS_RING_SLOT_OFFSETS,
-                            cts_ring_pack_offset((int32_t)((uint32_t)addresses[i] - base),
-                                                 cts_ring_parity(at, p.slots_log2)));
+        const uint32_t address = (uint32_t)accesses.addresses[i];
+        const uint32_t base = __shfl_sync(CTS_WHOLE, address, 0);
+        const uint32_t at = first.position + place + 1 + lane / CTS_RING_SLOT_OFFSETS;
+        cts_ring_store_word(
+            cts_slot(p, {first.slots, at}) + lane % CTS_RING_SLOT_OFFSETS,
+            cts_ring_pack_offset((int32_t)(address - base), cts_ring_parity(at, p.slots_log2)));
     }
 }
 
 /* A whole warp's accesses. False: one of them is none of the usual, and nothing is done. */
-CTS_HOT bool cts_produce_whole(const struct cts_producer &p, const uint32_t *sites, uint32_t spaces,
-                               const uint64_t *addresses, uint32_t count)
+CTS_HOT bool cts_produce_whole(const struct cts_producer &p,
+                               const struct cts_warp_accesses &accesses)
 {
     const uint32_t lane = cts_lane();
-    const struct cts_grouped all = cts_group(p, lane, sites, spaces, addresses, count);
+    const struct cts_grouped all = cts_group(p, lane, accesses);
     if (all.is_other) return false;
     /* before the reservation, for that takes the bin's line from L1 */
     const uint64_t slots = cts_bin(p)->slots;
     const uint32_t position = cts_reserve_whole(p, lane, all.slots);
-    struct cts_ring_record record = cts_record(p, {all.site, all.space});
-    record.base = all.own.base;
-    record.mask = all.mask_or_apart;
-    record.s0 = all.own.s0;
-    record.s1 = all.own.s1;
-    record.pattern = (uint8_t)all.own.pattern;
-    record.row_lanes = (uint8_t)all.own.row_lanes;
-    if (lane < 2 * count && (all.starts >> (lane >> 1) & 1))
-        cts_store_half(p, slots, lane, position + all.place, record, all.count);
-    if (all.lists) cts_store_lists(p, slots, lane, position, all, addresses, count);
+    const struct cts_ring_record record =
+        cts_record(p, {all.site, all.space}, all.own, all.mask_or_apart);
+    if (lane < 2 * accesses.count && (all.starts >> (lane >> 1) & 1))
+        cts_store_half(p, lane, {slots, position + all.place}, record, all.count);
+    if (all.lists) cts_store_lists(p, lane, {slots, position}, all, accesses);
     return true;
 }
 
-/* One access of each active lane, at sites[i] and addresses[i], for i below `count`. The spaces are
- * all the same, or global and shared; those that are not wanted are passed over. What this is
- * called with is known to the compiler, but for the addresses. */
-CTS_HOT void cts_produce(const struct cts_producer &p, const uint32_t *sites, uint32_t spaces,
-                         const uint64_t *addresses, uint32_t count)
+/* Of each active lane. The spaces are all the same, or global and shared; those that are not wanted
+ * are passed over. What this is called with is known to the compiler, but for the addresses. */
+CTS_HOT void cts_produce(const struct cts_producer &p, const struct cts_warp_accesses &accesses)
 {
     bool any = false;
 #pragma unroll
-    for (uint32_t i = 0; i < count; i++) any = any || cts_wants(p, cts_space_of(spaces, i));
+    for (uint32_t i = 0; i < accesses.count; i++)
+        any = any || cts_wants(p, cts_space_of(accesses.spaces, i));
     if (!any) return;
-    if (__activemask() == UINT32_MAX && cts_produce_whole(p, sites, spaces, addresses, count))
-        return;
+    if (__activemask() == UINT32_MAX && cts_produce_whole(p, accesses)) return;
 #pragma unroll
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t space = cts_space_of(spaces, i);
+    for (uint32_t i = 0; i < accesses.count; i++) {
+        const uint32_t space = cts_space_of(accesses.spaces, i);
         if (cts_wants(p, space))
-            cts_produce_other(p.bin, p.slots_log2, p.launch, p.cta, p.first_site + sites[i], space,
-                              addresses[i]);
+            cts_produce_other(p, {accesses.sites[i], space}, accesses.addresses[i]);
     }
 }
 
