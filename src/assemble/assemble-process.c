@@ -227,7 +227,7 @@ static enum cts_status add_log(struct cts_log_process *p, const char *name, stru
         log.header = reader.header;
         cts_log_reader_close(&reader);
         if (log.header.kind == CTS_LOG_DEFINITIONS)
-            status = cts_fail(error, CTS_FORMAT, "'%s' is not a log of a location", log.path);
+            status = cts_fail(error, CTS_FORMAT, "'%s' is not a timeline log", log.path);
     } else if (status == CTS_FORMAT) {
         free(log.path);
         struct cts_process_message *const message =
@@ -308,7 +308,9 @@ static enum cts_status read_definitions(struct cts_log_process *p, struct cts_er
             ITEM(p->messages, (uint32_t)p->messages.count, error);
         if (!message) return CTS_MEMORY;
         *message = (struct cts_process_message){
-            .level = 1, .text = strdup("the log of definitions is damaged: what follows is lost")};
+            .level = 1,
+            .text =
+                strdup("the log of definitions is damaged: everything after the damage is lost")};
         status = CTS_OK;
     }
     return status;

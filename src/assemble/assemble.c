@@ -319,8 +319,8 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     if (status) {
         if (disk_is_full(a->run_path))
             status = cts_fail(error, CTS_IO,
-                              "the disk is full; the recording stays in logs, from which 'ctascope "
-                              "info' makes the timeline when there is space");
+                              "the disk is full; the recording stays in its logs: free some space "
+                              "and run 'ctascope info' to make the timeline");
         delete_directory(AT_FDCWD, beside, 0);
         return status;
     }

@@ -33,11 +33,11 @@ static enum cts_status read_header(struct cts_log_reader *reader, struct cts_err
 {
     const uint8_t *const bytes = (const uint8_t *)reader->segment;
     if (reader->word_count < reader->at || memcmp(bytes, CTS_LOG_MAGIC, 8) != 0)
-        return cts_fail(error, CTS_FORMAT, "'%s' is not a log of a timeline", reader->path);
+        return cts_fail(error, CTS_FORMAT, "'%s' is not a timeline log", reader->path);
     uint32_t fields[7];
     memcpy(fields, bytes + 8, sizeof fields);
     if (fields[0] < CTS_LOG_DEFINITIONS || fields[0] > CTS_LOG_STREAM)
-        return cts_fail(error, CTS_FORMAT, "'%s': byte 8: kind %u is not known", reader->path,
+        return cts_fail(error, CTS_FORMAT, "'%s': byte 8: unknown kind %u", reader->path,
                         fields[0]);
     reader->header = (struct cts_log_header){
         .kind = (enum cts_log_kind)fields[0],
@@ -95,10 +95,10 @@ const uint64_t *cts_log_next(struct cts_log_reader *reader, uint32_t *count,
     const uint32_t type = words[0] & 0xff;
     *count = words[0] >> 8 & 0xffff;
     if (*count > reader->word_count - reader->at || !*count || type >= CTS_RECORD_TYPE_COUNT) {
-        *status = cts_fail(
-            error, CTS_FORMAT, "'%s': record at byte %llu: type %u with %u words is not a record",
-            reader->path, (unsigned long long)(reader->offset + reader->at * sizeof *words), type,
-            *count);
+        *status = cts_fail(error, CTS_FORMAT,
+                           "'%s': record at byte %llu: invalid type %u with %u words", reader->path,
+                           (unsigned long long)(reader->offset + reader->at * sizeof *words), type,
+                           *count);
         return NULL;
     }
     reader->at += *count;

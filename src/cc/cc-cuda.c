@@ -211,14 +211,12 @@ static int make_fatbin(struct cc_session *session, const struct cc_input *input,
 static bool is_possible(const struct cc_request *request, const struct cc_input *input)
 {
     if (request->separate_units)
-        fprintf(stderr,
-                "ctascope cc: '%s': device code of several files cannot be linked for "
-                "--device=cuda (-rdc)\n",
-                input->path);
+        fprintf(
+            stderr,
+            "ctascope cc: '%s': --device=cuda cannot link device code of several files (-rdc)\n",
+            input->path);
     else if (request->values)
-        fprintf(stderr,
-                "ctascope cc: '%s': values are recorded on the CPU device only "
-                "(--values, --device=cuda)\n",
+        fprintf(stderr, "ctascope cc: '%s': --values is supported with --device=cpu only\n",
                 input->path);
     return !request->separate_units && !request->values;
 }

@@ -60,8 +60,8 @@ static const struct explanation explanations[] = {
                  "cudaGraphAddDependencies cudaGraphRemoveDependencies cudaGraphNodeGet "
                  "cudaStreamGetCaptureInfo cudaStreamUpdateCaptureDependencies",
      .what = "%s with these arguments, which CUDA 12 and 13 declare differently",
-     .advice = "compile for the version that the program is for: '--cuda-version=12' (the default) "
-               "or '--cuda-version=13'"},
+     .advice = "compile for the CUDA version that the program was written for: '--cuda-version=12' "
+               "(the default) or '--cuda-version=13'"},
     {.mark = "unknown type name '",
      .open = "unknown type name '",
      .close = "'",

@@ -157,7 +157,8 @@ static bool is_true(const char *value)
 static enum cts_status set_device(struct parser *parser, const char *value)
 {
     if (strcmp(value, "cuda") != 0 && strcmp(value, "cpu") != 0)
-        return cts_fail(parser->error, CTS_USAGE, "--device is 'cpu' or 'cuda', not '%s'", value);
+        return cts_fail(parser->error, CTS_USAGE, "unknown --device value '%s' (one of: cpu, cuda)",
+                        value);
     parser->request->for_cuda = strcmp(value, "cuda") == 0;
     return CTS_OK;
 }
@@ -166,7 +167,8 @@ static enum cts_status set_cuda_version(struct parser *parser, const char *value
 {
     const bool is_known = strcmp(value, "12") == 0 || strcmp(value, "13") == 0;
     if (!is_known)
-        return cts_fail(parser->error, CTS_USAGE, "--cuda-version is 12 or 13, not '%s'", value);
+        return cts_fail(parser->error, CTS_USAGE,
+                        "unknown --cuda-version value '%s' (one of: 12, 13)", value);
     parser->request->cuda_version = value[1] == '2' ? 12 : 13;
     return CTS_OK;
 }
@@ -306,7 +308,7 @@ static enum cts_status place(struct parser *parser, const struct cc_option *opti
         break;
     case CC_REFUSED:
         return cts_fail(parser->error, CTS_USAGE,
-                        "option '%s' is not supported: the CPU device runs machine code of this "
+                        "option '%s' is not supported: ctascope cc makes machine code for this "
                         "host, in objects, libraries and programs",
                         parser->arguments[parser->at]);
     case CC_SHARED:
@@ -458,8 +460,10 @@ static enum cts_status check(const struct cc_request *request, struct cts_error 
     if (request->input_count == 0) return cts_fail(error, CTS_USAGE, "no input files");
     if ((request->stage == CC_OBJECT || request->stage == CC_PREPROCESS) && request->output &&
         source_count > 1)
-        return cts_fail(error, CTS_USAGE, "'-o %s' with %zu sources", request->output,
-                        source_count);
+        return cts_fail(
+            error, CTS_USAGE,
+            "'-o %s' names one file for %zu sources: compile them one at a time, or link them",
+            request->output, source_count);
     return CTS_OK;
 }
 

@@ -229,7 +229,7 @@ int cc_request_run(struct cc_session *session)
         if (request->inputs[i].language != CC_LINKER_INPUT)
             status = compile_input(session, &request->inputs[i], &objects[i]);
         else if (request->stage != CC_LINK && request->stage != CC_LIBRARY)
-            fprintf(stderr, "ctascope cc: warning: '%s' is not used: nothing is linked\n",
+            fprintf(stderr, "ctascope cc: warning: '%s' is ignored: nothing is linked\n",
                     request->inputs[i].path);
     }
     if (status == 0) status = finish(session, objects);

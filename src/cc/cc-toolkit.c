@@ -52,17 +52,17 @@ enum cts_status cc_find_toolkit(struct cc_request *request, struct cts_error *er
     toolkit->version = version_of(&request->pool, toolkit->directory);
     if (!toolkit->version)
         return cts_fail(error, CTS_UNSUPPORTED,
-                        "'%s' is not a CUDA toolkit: '%s/include/cuda.h' names no CUDA_VERSION "
-                        "(--toolkit=none uses none)",
+                        "'%s' is not a CUDA toolkit: '%s/include/cuda.h' does not define "
+                        "CUDA_VERSION (--toolkit=none compiles without a toolkit)",
                         toolkit->directory, toolkit->directory);
     if (toolkit->version < 12 || toolkit->version > NEWEST_VERSION)
         return cts_fail(error, CTS_UNSUPPORTED,
-                        "the toolkit in '%s' is of CUDA %u; those of 12 and 13 are supported "
-                        "(--toolkit=none uses none)",
+                        "the toolkit in '%s' is CUDA %u; only CUDA 12 and 13 are supported "
+                        "(--toolkit=none compiles without a toolkit)",
                         toolkit->directory, toolkit->version);
     if (request->cuda_version && request->cuda_version != toolkit->version)
         return cts_fail(error, CTS_USAGE,
-                        "the toolkit in '%s' is of CUDA %u, not %u (--cuda-version)",
+                        "the toolkit in '%s' is CUDA %u, but --cuda-version asks for %u",
                         toolkit->directory, toolkit->version, request->cuda_version);
     return CTS_OK;
 }

@@ -28,15 +28,13 @@ static enum cts_status write_report(const void *state, FILE *file, struct cts_er
     return cts_page_write(state, file, error);
 }
 
-static enum cts_status report(const struct cts_arguments *arguments, const char *run,
-                              const char *path, struct cts_error *error)
+static enum cts_status report(const struct cts_arguments *arguments, const char *path,
+                              unsigned threads, struct cts_error *error)
 {
     struct cts_report_material material;
+    const char *const run = arguments->positional[0];
     const char *const directory = cts_argument(arguments, "figures");
-    uint64_t threads = 0;
-    if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
-        return cts_fail(error, CTS_USAGE, "--threads takes a number");
-    const struct cts_report_options options = {.path = run, .threads = (unsigned)threads};
+    const struct cts_report_options options = {.path = run, .threads = threads};
     enum cts_status status = cts_report_material_gather(&material, &options, error);
     if (!status) cts_cli_tell_gaps(arguments->verb, run, &material.recording.catalogue.gaps);
     if (!status && !material.has_timeline)
@@ -108,13 +106,10 @@ static enum cts_status write_comparison(const void *state, FILE *file, struct ct
 }
 
 static enum cts_status compare(const struct cts_arguments *arguments, const char *path,
-                               struct cts_error *error)
+                               unsigned threads, struct cts_error *error)
 {
-    struct comparison comparison = {.directory = cts_argument(arguments, "figures")};
-    uint64_t threads = 0;
-    if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
-        return cts_fail(error, CTS_USAGE, "--threads takes a number");
-    comparison.threads = (unsigned)threads;
+    struct comparison comparison = {.directory = cts_argument(arguments, "figures"),
+                                    .threads = threads};
     enum cts_status status = CTS_OK;
     for (int i = 0; i < arguments->positional_count && !status; i++)
         status = add_run(arguments->verb, &comparison, arguments->positional[i], error);
@@ -140,19 +135,20 @@ static enum cts_status write_launch(const void *state, FILE *file, struct cts_er
     return cts_view_embed(&page->options, file, page->embedded, error);
 }
 
-static int report_accesses(const struct cts_arguments *arguments, const char *run, const char *path)
+static int report_accesses(const struct cts_arguments *arguments, const char *path,
+                           unsigned threads)
 {
-    uint64_t launch = UINT32_MAX, threads = 0;
+    uint64_t launch = UINT32_MAX;
     struct cts_view_embedded embedded;
-    struct launch_page page = {.options = {.run_path = run}, .embedded = &embedded};
+    struct launch_page page = {
+        .options = {.run_path = arguments->positional[0], .threads = threads},
+        .embedded = &embedded};
     if ((cts_argument(arguments, "launch") && !cts_argument_u64(arguments, "launch", &launch)) ||
-        (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads)) ||
         (cts_argument(arguments, "max-page-size") &&
          !cts_argument_bytes(arguments, "max-page-size", &page.options.max_size_bytes)))
         return CTS_EXIT_USAGE;
     if (launch > UINT32_MAX) return cts_usage_error(arguments, "--launch takes the id of a launch");
     page.options.launch = (uint32_t)launch;
-    page.options.threads = (unsigned)threads;
     struct cts_error error = {0};
     if (write_file(write_launch, &page, path, &error)) return cts_report_error(arguments, &error);
     fprintf(stderr, "ctascope report: wrote '%s' (%s): launch %u with %llu records", path,
@@ -171,17 +167,21 @@ static int report_accesses(const struct cts_arguments *arguments, const char *ru
 
 static int run_report(const struct cts_arguments *arguments)
 {
-    const char *const run = arguments->positional[0];
     const char *path = cts_argument(arguments, "output");
     if (!path) path = "ctascope-report.html";
+    uint64_t threads = 0;
+    if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
+        return CTS_EXIT_USAGE;
     struct cts_error error = {0};
     const bool several = arguments->positional_count > 1;
     if (several && cts_argument_given(arguments, "accesses"))
         return cts_usage_error(arguments, "--accesses takes a single run");
-    if (cts_argument_given(arguments, "accesses")) return report_accesses(arguments, run, path);
+    if (cts_argument_given(arguments, "accesses"))
+        return report_accesses(arguments, path, (unsigned)threads);
     if (cts_argument_given(arguments, "launch") || cts_argument_given(arguments, "max-page-size"))
         return cts_usage_error(arguments, "--launch and --max-page-size need --accesses");
-    if (several ? compare(arguments, path, &error) : report(arguments, run, path, &error))
+    if (several ? compare(arguments, path, (unsigned)threads, &error)
+                : report(arguments, path, (unsigned)threads, &error))
         return cts_report_error(arguments, &error);
     fprintf(stderr, "ctascope report: wrote '%s'\n", path);
     return CTS_EXIT_OK;

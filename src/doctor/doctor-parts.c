@@ -72,7 +72,7 @@ static void look_for_mpi(struct cts_doctor_part *part, const char *const *launch
         const size_t length = strlen(tried);
         snprintf(tried + length, sizeof tried - length, "%s%s", length ? ", " : "", *launchers);
     }
-    snprintf(part->detail, sizeof part->detail, "not found as %s", tried);
+    snprintf(part->detail, sizeof part->detail, "not found; tried %s", tried);
 }
 
 const char *cts_doctor_gpu_program(void)
@@ -143,7 +143,7 @@ static void look_for_driver(struct cts_doctor *doctor)
 
     part = add_part(doctor, "GPU", "recording on a GPU", get_driver);
     part->found = ask("devices", NULL, NULL, &result);
-    set_line(part, *result.output ? result.output : "it cannot be asked");
+    set_line(part, *result.output ? result.output : "it does not respond");
 }
 
 /* Where the recorder looks, too (record/inject/memory/library.c). */
@@ -154,8 +154,8 @@ static void look_for_sanitizer(struct cts_doctor *doctor, const char *cuda)
     const char *const asked = getenv("CTASCOPE_SANITIZER");
     struct cts_doctor_part *const part =
         add_part(doctor, "Compute Sanitizer", "memory accesses of unmodified GPU programs",
-                 "the CUDA toolkit's cuda-sanitizer package; CUDA_HOME or CTASCOPE_SANITIZER says "
-                 "where it is");
+                 "the CUDA toolkit's cuda-sanitizer package; set CUDA_HOME or CTASCOPE_SANITIZER "
+                 "to its location");
     snprintf(sanitizer, sizeof sanitizer,
              "%s/{compute-sanitizer,extras/Sanitizer}/libsanitizer-public.so", cuda);
     look_for_pattern(part, (const char *const[]){asked && *asked ? asked : sanitizer,
@@ -178,7 +178,7 @@ static void look_for_cupti(struct cts_doctor *doctor, const char *cuda)
     struct cts_child_result result;
     struct cts_doctor_part *const part =
         add_part(doctor, "CUPTI", "timelines of GPU programs",
-                 "the CUDA toolkit's cuda-cupti package; CUDA_HOME says where it is");
+                 "the CUDA toolkit's cuda-cupti package; set CUDA_HOME to its location");
     snprintf(pattern, sizeof pattern, "%s/{lib64,extras/CUPTI/lib64,lib}/libcupti.so*", cuda);
     look_for_pattern(part, (const char *const[]){
                                pattern, "/usr/lib/*/libcupti.so*",
@@ -199,11 +199,11 @@ static void look_for_gpu_recorders(struct cts_doctor *doctor)
         const char *name, *purpose, *file, *needs;
     } ours[] = {
         {"GPU memory recorder", "memory accesses of unmodified GPU programs",
-         "libctascope_memory.so", "a build of ctascope where Compute Sanitizer's headers are"},
+         "libctascope_memory.so", "a ctascope built on a machine with Compute Sanitizer's headers"},
         {"GPU patches", "memory accesses of unmodified GPU programs", "ctascope_patches.fatbin",
-         "a build of ctascope where nvcc is"},
+         "a ctascope built on a machine with nvcc"},
         {"GPU timeline recorder", "timelines of GPU programs", "libctascope_cupti.so",
-         "a build of ctascope where CUPTI's headers are"},
+         "a ctascope built on a machine with CUPTI's headers"},
     };
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
         struct cts_doctor_part *const part =
@@ -213,7 +213,7 @@ static void look_for_gpu_recorders(struct cts_doctor *doctor)
     char pattern[PATH_MAX];
     snprintf(pattern, sizeof pattern, "%s/cuda-*.bc", cts_library_directory());
     look_for_pattern(add_part(doctor, "GPU device library", "GPU programs compiled by ctascope cc",
-                              "a build of ctascope that has it"),
+                              "a ctascope built with it"),
                      (const char *const[]){pattern, NULL});
 }
 
@@ -224,7 +224,7 @@ static void look_for_toolkit(struct cts_doctor *doctor)
     look_for_driver(doctor);
     struct cts_doctor_part *const part =
         add_part(doctor, "CUDA toolkit", "textures and the driver API in programs for a GPU",
-                 "the CUDA toolkit; CUDA_HOME says where it is");
+                 "the CUDA toolkit; set CUDA_HOME to its location");
     snprintf(nvcc, sizeof nvcc, "%s/bin/nvcc", cuda);
     look_for_program(part, access(nvcc, X_OK) == 0 ? nvcc : "nvcc", "--version", "release");
     if (!part->found)
@@ -247,7 +247,7 @@ static void look_for_cpu_device(struct cts_doctor *doctor)
                   library, "ctascope-plugin.so");
     look_for_file(add_part(doctor, "CPU device", "running kernels without a GPU", install), library,
                   "libctascope_cpu.so");
-    look_for_file(add_part(doctor, "device library", "mathematics of device code", install),
+    look_for_file(add_part(doctor, "device library", "math functions of device code", install),
                   library, "cpu-device.bc");
     look_for_file(add_part(doctor, "headers", "CUDA's language and runtime API", install),
                   cts_share_directory(), "cpu");
@@ -263,7 +263,7 @@ void cts_doctor_look(struct cts_doctor *doctor)
     look_for_mpi(add_part(doctor, "MPICH", "programs with several ranks", "apt install mpich"),
                  (const char *const[]){"mpirun.mpich", "mpiexec.hydra", "mpirun", NULL}, "HYDRA",
                  "Version:");
-    look_for_program(add_part(doctor, "OTF2 tools", "looking at timelines by other means",
+    look_for_program(add_part(doctor, "OTF2 tools", "printing timelines with otf2-print",
                               "apt install otf2-tools"),
                      "otf2-print", "--version", "");
     look_for_toolkit(doctor);

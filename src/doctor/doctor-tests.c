@@ -241,7 +241,7 @@ static void judge_parts(const struct cts_doctor *doctor, const struct kind *kind
                         struct cts_doctor_recorder *recorder)
 {
     recorder->possible = true;
-    snprintf(recorder->outcome, sizeof recorder->outcome, "not tried; its parts are there");
+    snprintf(recorder->outcome, sizeof recorder->outcome, "not tested; its parts are installed");
     for (size_t i = 0; i < sizeof kind->parts / sizeof *kind->parts && kind->parts[i]; i++) {
         const struct cts_doctor_part *const part = cts_doctor_part(doctor, kind->parts[i]);
         if (part->found) continue;

@@ -440,15 +440,15 @@ static void write_kernels(struct importing *import)
 static enum cts_status write_notes(struct importing *import)
 {
     const struct cts_import_notes notes = {import->result, import->writer};
-    enum cts_status status = cts_import_note(
-        &notes, "note", import->error,
-        "imported: copies and streams are not known; what no kernel wrote before it was "
-        "read may be the host's");
+    enum cts_status status = cts_import_note(&notes, "note", import->error,
+                                             "imported trace: copies and streams are unknown; the "
+                                             "host may have written data that no kernel wrote");
     if (!status && import->without_metadata)
-        status = cts_import_note(
-            &notes, "note", import->error,
-            "%s without metadata (KERNEL.metadata.json): no places, types and source",
-            cts_counted_text(import->without_metadata, "kernel", "kernels").text);
+        status =
+            cts_import_note(&notes, "note", import->error,
+                            "%s without metadata (KERNEL.metadata.json): source lines, types and "
+                            "source text are missing",
+                            cts_counted_text(import->without_metadata, "kernel", "kernels").text);
     if (!status && import->wide_values)
         status = cts_import_note(&notes, "note", import->error,
                                  "values of %s wider than 8 bytes are left out",

@@ -105,7 +105,7 @@ static enum cts_status walk_array(struct walker *w, take_element *element, void 
 {
     char name[PATH_BYTES / 2];
     snprintf(name, sizeof name, "%.*s", (int)sizeof name - 1, w->where);
-    if (!take(w, '[')) return bad(w, "a list expected");
+    if (!take(w, '[')) return bad(w, "expected a list");
     if (take(w, ']')) return CTS_OK;
     size_t index = 0;
     do {
@@ -114,7 +114,7 @@ static enum cts_status walk_array(struct walker *w, take_element *element, void 
         if (!value) return CTS_FORMAT;
         const enum cts_status status = json_is_object(value) || json_is_string(value)
                                            ? element(w, to, value)
-                                           : bad(w, "an object expected");
+                                           : bad(w, "expected an object");
         json_decref(value);
         if (status) return status;
     } while (take(w, ','));
@@ -181,7 +181,7 @@ static enum cts_status wide(const struct walker *w, const json_t *object, const 
 static enum cts_status extents(const struct walker *w, const json_t *object, uint32_t to[3])
 {
     static const char *const names[] = {"x", "y", "z"};
-    if (!json_is_object(object)) return bad(w, "an object with x, y and z expected");
+    if (!json_is_object(object)) return bad(w, "expected an object with x, y and z");
     for (unsigned d = 0; d < 3; d++) {
         const enum cts_status status = small(w, object, names[d], INT32_MAX, &to[d]);
         if (status) return status;
@@ -193,7 +193,7 @@ static enum cts_status extents(const struct walker *w, const json_t *object, uin
 static enum cts_status text(const struct walker *w, const json_t *value, char **to)
 {
     if (!value || json_is_null(value)) return CTS_OK;
-    if (!json_is_string(value)) return bad(w, "a text expected");
+    if (!json_is_string(value)) return bad(w, "expected a text");
     free(*to);
     *to = strdup(json_string_value(value));
     return *to ? CTS_OK : cts_fail(w->error, CTS_MEMORY, "no memory for a text");
@@ -212,7 +212,7 @@ static enum cts_status take_double(struct walker *w, double *to)
     json_t *const value = take_value(w);
     const enum cts_status status = !value                  ? CTS_FORMAT
                                    : json_is_number(value) ? CTS_OK
-                                                           : bad(w, "a number expected");
+                                                           : bad(w, "expected a number");
     if (!status) *to = json_number_value(value);
     json_decref(value);
     return status;
@@ -352,7 +352,8 @@ static enum cts_status trace_member(struct walker *w, void *to, const char *key)
     }
     if (!strcmp(key, "warpSize") || !strcmp(key, "bankSize")) {
         if ((status = take_double(w, &number))) return status;
-        if (!(number >= 0 && number <= 1024)) return bad(w, "%g is none", number);
+        if (!(number >= 0 && number <= 1024))
+            return bad(w, "%g is not an integer from 0 to 1024", number);
         *(*key == 'w' ? &trace->warp_size : &trace->bank_bytes) = (uint32_t)number;
         return CTS_OK;
     }
@@ -361,7 +362,7 @@ static enum cts_status trace_member(struct walker *w, void *to, const char *key)
         if ((status = take_text(w, &base))) return status;
         trace->has_shared_base = base && cts_folder_number(base, &trace->shared_base);
         free(base);
-        return trace->has_shared_base ? CTS_OK : bad(w, "an address expected");
+        return trace->has_shared_base ? CTS_OK : bad(w, "expected an address");
     }
     return CTS_OK;
 }
@@ -385,7 +386,7 @@ static enum cts_status take_one_text(struct walker *w, void *to, const json_t *e
     if (CTS_ARRAY_RESERVE(texts, texts->count + 1, w->error)) return CTS_MEMORY;
     char **const item = &texts->items[texts->count++];
     *item = NULL;
-    return json_is_string(element) ? text(w, element, item) : bad(w, "a text expected");
+    return json_is_string(element) ? text(w, element, item) : bad(w, "expected a text");
 }
 
 static enum cts_status take_place(struct walker *w, void *to, const json_t *element)

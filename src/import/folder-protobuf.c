@@ -56,7 +56,7 @@ static enum cts_status next(const struct reader *r, struct cts_cursor *message, 
     const uint64_t tag = varint(message);
     *field = (struct field){.number = (uint32_t)(tag >> 3), .wire = (enum wire)(tag & 7)};
     if (message->overflow || !field->number || tag >> 3 > 0x1fffffff)
-        return bad(r, message, "no field of a protobuf message begins here");
+        return bad(r, message, "invalid protobuf field");
     switch (field->wire) {
     case WIRE_VARINT:
         field->value = varint(message);
@@ -75,14 +75,15 @@ static enum cts_status next(const struct reader *r, struct cts_cursor *message, 
         break;
     }
     default:
-        return bad(r, message, "a field of an unknown kind");
+        return bad(r, message, "protobuf field of unknown type");
     }
-    return message->overflow ? bad(r, message, "a field reaches past the end") : CTS_OK;
+    return message->overflow ? bad(r, message, "protobuf field extends past the end of the message")
+                             : CTS_OK;
 }
 
 static enum cts_status as_text(const struct reader *r, const struct field *field, char **to)
 {
-    if (field->wire != WIRE_BYTES) return bad(r, &field->bytes, "a text expected");
+    if (field->wire != WIRE_BYTES) return bad(r, &field->bytes, "expected a text");
     const size_t length = cts_cursor_left(&field->bytes);
     char *const copy = malloc(length + 1);
     if (!copy) return cts_fail(r->error, CTS_MEMORY, "no memory for %zu bytes", length);
@@ -98,17 +99,17 @@ static enum cts_status as_number(const struct reader *r, const struct field *fie
 {
     char digits[32];
     const size_t length = field->wire == WIRE_BYTES ? cts_cursor_left(&field->bytes) : 0;
-    if (!length || length >= sizeof digits) return bad(r, &field->bytes, "a number expected");
+    if (!length || length >= sizeof digits) return bad(r, &field->bytes, "expected a number");
     memcpy(digits, field->bytes.at, length);
     digits[length] = '\0';
-    return cts_folder_number(digits, number) ? CTS_OK : bad(r, &field->bytes, "a number expected");
+    return cts_folder_number(digits, number) ? CTS_OK : bad(r, &field->bytes, "expected a number");
 }
 
 /* int32: negative ones have 64 bits. */
 static enum cts_status as_small(const struct reader *r, const struct field *field, uint32_t *number)
 {
     if (field->wire != WIRE_VARINT || field->value > INT32_MAX)
-        return bad(r, &field->bytes, "a number from 0 to 2^31 - 1 expected");
+        return bad(r, &field->bytes, "expected a number from 0 to 2^31 - 1");
     *number = (uint32_t)field->value;
     return CTS_OK;
 }
@@ -128,7 +129,7 @@ static double as_double(const struct field *field)
 
 static enum cts_status as_extents(const struct reader *r, const struct field *field, uint32_t to[3])
 {
-    if (field->wire != WIRE_BYTES) return bad(r, &field->bytes, "x, y and z expected");
+    if (field->wire != WIRE_BYTES) return bad(r, &field->bytes, "expected x, y and z");
     struct cts_cursor message = field->bytes;
     while (cts_cursor_left(&message)) {
         struct field member;
@@ -244,7 +245,7 @@ static enum cts_status take_field(const struct reader *r, const struct field *fi
                                   struct cts_folder_trace *trace)
 {
     if (field->number <= 2 && field->wire != WIRE_BYTES)
-        return bad(r, &field->bytes, "a message expected");
+        return bad(r, &field->bytes, "expected a message");
     switch (field->number) {
     case 1:
         return take_request(r, field->bytes, trace);

@@ -187,7 +187,7 @@ static enum cts_status check_names(struct reading *in)
                             in->files->run.traces.items[i]);
         if (!found)
             return cts_fail(in->error, CTS_FORMAT,
-                            "cannot import '%s': run.json names '%s', which is not there",
+                            "cannot import '%s': run.json names '%s', which does not exist",
                             in->files->path, in->files->run.traces.items[i]);
     }
     return CTS_OK;
@@ -211,8 +211,9 @@ static enum cts_status read_all(struct reading *in)
                                  : cts_fail(in->error, CTS_MEMORY, "no memory for a path");
     if (!status && !only) status = check_names(in);
     if (!status && !in->files->traces.count)
-        status = cts_fail(in->error, CTS_FORMAT,
-                          "cannot import '%s': no KERNEL-N.trace.json or .protobuf in it", path);
+        status =
+            cts_fail(in->error, CTS_FORMAT,
+                     "cannot import '%s': it contains no KERNEL-N.trace.json or .protobuf", path);
     if (!status)
         qsort(in->files->traces.items, in->files->traces.count, sizeof *in->files->traces.items,
               by_start);

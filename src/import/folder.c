@@ -86,7 +86,7 @@ enum cts_status cts_folder_read(const char *path, size_t ceiling_bytes, struct c
         status = cts_fail_errno(error, errno, "cannot read '%s'", path);
     else if (!status && problem < 0)
         status = cts_fail(error, CTS_FORMAT, "cannot unpack '%s': %s after %zu bytes", path,
-                          problem == Z_BUF_ERROR ? "it ends too early" : what, text->size_bytes);
+                          problem == Z_BUF_ERROR ? "it ends early" : what, text->size_bytes);
     (void)gzclose(file);
     return status;
 }

@@ -13,9 +13,10 @@ enum cts_status cts_export_rank(const struct cts_catalogue *catalogue, uint32_t 
     if (wanted != CTS_NONE && !cts_catalogue_find_rank(catalogue, wanted))
         return cts_fail(error, CTS_USAGE, "the run has no rank %u", wanted);
     if (wanted == CTS_NONE && catalogue->rank_count > 1)
-        return cts_fail(error, CTS_USAGE,
-                        "the run has %zu ranks, each with addresses of its own: choose one",
-                        catalogue->rank_count);
+        return cts_fail(
+            error, CTS_USAGE,
+            "the run has %zu ranks with separate address spaces: choose one with --rank",
+            catalogue->rank_count);
     if (wanted == CTS_NONE && catalogue->rank_count) *rank = catalogue->ranks[0].rank;
     return CTS_OK;
 }
@@ -110,7 +111,7 @@ enum cts_status cts_export_walk(const struct cts_catalogue *catalogue,
     uint32_t rank;
     enum cts_status status = cts_export_rank(catalogue, selection->rank, &rank, error);
     if (!status && selection->site != CTS_NONE && selection->site >= catalogue->site_count)
-        status = cts_fail(error, CTS_USAGE, "there is no site %u to export", selection->site);
+        status = cts_fail(error, CTS_USAGE, "the run has no site %u", selection->site);
     for (size_t i = 0; i < catalogue->launch_count && !status; i++) {
         const struct cts_launch *const launch = &catalogue->launches[i];
         if (launch->rank != rank || launch->launch < selection->first_launch ||
@@ -124,6 +125,6 @@ enum cts_status cts_export_walk(const struct cts_catalogue *catalogue,
     }
     cts_acc_batch_release(&w.batch);
     if (!status && !result->launches)
-        status = cts_fail(error, CTS_USAGE, "there is no launch to export");
+        status = cts_fail(error, CTS_USAGE, "the options select no launch");
     return status;
 }

@@ -230,7 +230,7 @@ static enum cts_status write_launches(struct exporting *e)
     put_run(&e->writer);
     e->result->entries = e->writer.entry_count;
     if (e->result->launches) return CTS_OK;
-    return cts_fail(e->error, CTS_USAGE, "there is no launch to export");
+    return cts_fail(e->error, CTS_USAGE, "the options select no launch");
 }
 
 static enum cts_status write_file(struct exporting *e)

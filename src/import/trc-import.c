@@ -69,7 +69,7 @@ static enum cts_status map_files(struct importing *import)
     const struct cts_import_options *const options = import->options;
     struct cts_trc_scan *const scan = &import->scan;
     if (options->path_count > FILES_MAX)
-        return cts_fail(import->error, CTS_LIMIT, "%zu files: at most %d make a run",
+        return cts_fail(import->error, CTS_LIMIT, "%zu files: a run can have at most %d",
                         options->path_count, FILES_MAX);
     scan->files = cts_array_zeroed(options->path_count, sizeof *scan->files, import->error);
     if (!scan->files) return CTS_MEMORY;
@@ -169,19 +169,18 @@ static enum cts_status note_problems(struct importing *import)
 
 static enum cts_status note_gaps(struct importing *import)
 {
-    enum cts_status status =
-        NOTE(import, "note",
-             "imported: copies, allocations, times and blocks are not known; what no kernel wrote "
-             "before it was read may be the host's");
+    enum cts_status status = NOTE(import, "note",
+                                  "imported trace: copies, allocations, times and block sizes are "
+                                  "unknown; the host may have written data that no kernel wrote");
     if (!status && import->scan.file_count > 1)
         status = NOTE(import, "note",
-                      "each file is a stream; their order is not known, and taken to be that "
-                      "of the files");
+                      "each file is a stream; the order between files is unknown and assumed to be "
+                      "that of the command line");
     const size_t inferred = import->grids.inferred_launches;
     if (!status && inferred)
         status = NOTE(import, "note",
-                      "grids of %zu of %zu launches are inferred: the largest CTA id + 1; CTAs "
-                      "beyond it would have touched nothing (--grid)",
+                      "the grids of %zu of %zu launches are inferred from the largest CTA id; use "
+                      "--grid if the grids were larger",
                       inferred, import->scan.launches.count);
     return status ? status : note_problems(import);
 }
@@ -393,7 +392,7 @@ static enum cts_status import_traces(const struct cts_import_options *options,
     if (!status) status = map_files(&import);
     if (!status) status = cts_trc_scan(&import.scan, options->progress, import.error);
     if (!status && !import.scan.launches.count)
-        status = cts_fail(import.error, CTS_FORMAT, "cannot import '%s'%s: no launch in it",
+        status = cts_fail(import.error, CTS_FORMAT, "cannot import '%s'%s: it contains no launch",
                           options->paths[0], options->path_count > 1 ? " and the others" : "");
     if (!status) status = choose_grids(&import);
     if (!status) status = open_run(&import);

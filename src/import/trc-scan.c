@@ -202,7 +202,7 @@ static enum cts_status scan_entries(struct scanning *s, struct cts_trc_walk *wal
             note(s, CTS_TRC_PROBLEM_CUT, walk->entry, 1);
             return begin_launch(s, walk, true);
         case CTS_TRC_UNKNOWN:
-            return cts_fail(s->error, CTS_FORMAT, "byte %llu: no entry begins with 0x%02x",
+            return cts_fail(s->error, CTS_FORMAT, "byte %llu: 0x%02x does not begin an entry",
                             (unsigned long long)(walk->entry - s->file->bytes), *walk->entry);
         }
         if (status) return status;

@@ -16,11 +16,11 @@
     X(ADDRESS, "access past the end of memory was left out",                                       \
       "accesses past the end of memory were left out")                                             \
     X(WRAPPED,                                                                                     \
-      "run has a count of 0, as the original tools write one of 65,536 accesses or a multiple: "   \
-      "taken as 65,536, which may be too few",                                                     \
-      "runs have a count of 0, as the original tools write one of 65,536 accesses or a multiple: " \
-      "taken as 65,536, which may be too few")                                                     \
-    X(CUT, "the file ends too early: its last entry is cut off", "")
+      "run has a count of 0, which the original tools write for any multiple of 65,536: "          \
+      "counted as 65,536, which may be too few",                                                   \
+      "runs have a count of 0, which the original tools write for any multiple of 65,536: "        \
+      "counted as 65,536, which may be too few")                                                   \
+    X(CUT, "the file ends early: its last entry is incomplete", "")
 
 enum cts_trc_problem {
 #define X(name, one, many) CTS_TRC_PROBLEM_##name,

@@ -375,7 +375,7 @@ static enum cts_status find_shift(struct decoder *d, uint32_t index, uint32_t te
     const uint8_t *const lengths =
         cts_cursor_bytes(&d->sections[CTS_ACC_SHIFT_LENGTHS], t->record_count);
     if (index > d->shift_count || !lengths)
-        return cts_fail(d->error, CTS_FORMAT, "shift %u is not there", index);
+        return cts_fail(d->error, CTS_FORMAT, "shift %u does not exist", index);
     const struct shift shift = {
         .template_index = template_index,
         .start = (uint32_t)(p->shift_values.size_bytes / sizeof(uint64_t)),

@@ -415,7 +415,7 @@ static enum cts_status note_damage(struct fold *f, struct cts_error *error)
 {
     char text[5000];
     const sqlite3_int64 rank = f->rank;
-    snprintf(text, sizeof text, "'%s' is damaged at byte %llu: rows behind it are lost", f->path,
+    snprintf(text, sizeof text, "'%s' is damaged at byte %llu: the rows after it are lost", f->path,
              (unsigned long long)f->at_bytes);
     return run_bound(
         f,

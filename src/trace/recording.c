@@ -75,7 +75,7 @@ static bool is_of_other_recording(void *state, const struct cts_acc_chunk *chunk
     if (cts_seal_file(&recording->catalogue, path)) return false;
     if (strangers->file != chunk->file)
         cts_gaps_add(&recording->catalogue.gaps,
-                     "'%s' was not there when the recording ended: it is left out", path);
+                     "'%s' did not exist when the recording ended: it is ignored", path);
     strangers->file = chunk->file;
     return true;
 }
@@ -148,7 +148,7 @@ static void name_missing_files(struct cts_recording *recording)
 static void name_unfinished_ranks(struct cts_recording *recording)
 {
     struct cts_catalogue *const catalogue = &recording->catalogue;
-    if (!catalogue->rank_count) cts_gaps_add(&catalogue->gaps, "no process has recorded into it");
+    if (!catalogue->rank_count) cts_gaps_add(&catalogue->gaps, "no process recorded into it");
     for (size_t i = 0; i < catalogue->rank_count; i++)
         if (!catalogue->ranks[i].end_ns)
             cts_gaps_add(&catalogue->gaps,

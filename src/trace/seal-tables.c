@@ -147,7 +147,9 @@ static void check_sealed_tables(sqlite3 *db, struct cts_catalogue *catalogue)
     for (size_t i = 0; i < catalogue->checksum_count; i++) {
         const struct cts_checksum *const sealed = &catalogue->checksums[i];
         if (!cts_seal_has_table(db, sealed->name))
-            cts_gaps_add(&catalogue->gaps, "run.db has lost table '%s'", sealed->name);
+            cts_gaps_add(&catalogue->gaps,
+                         "run.db lacks table '%s', which it had when the recording ended",
+                         sealed->name);
         else if (find_checksum(catalogue, sealed->name) != sealed)
             cts_gaps_add(&catalogue->gaps, "run.db has two checksums of table '%s'", sealed->name);
     }
@@ -174,7 +176,7 @@ enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalog
         if (!is_summed(t) || !cts_seal_has_table(db, name)) continue;
         const struct cts_checksum *const sealed = find_checksum(catalogue, name);
         if (!sealed) {
-            cts_gaps_add(&catalogue->gaps, "run.db has lost the checksum of table '%s'", name);
+            cts_gaps_add(&catalogue->gaps, "run.db lacks the checksum of table '%s'", name);
             continue;
         }
         const int code = is_column_list(sealed->columns)

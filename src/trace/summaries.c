@@ -213,8 +213,10 @@ enum cts_status cts_summaries_find(const char *run_path, uint64_t address,
                                 "b.rank IN (SELECT rank FROM ranks) "
                                 "ORDER BY b.rank, s.launch, s.cta",
                                 -1, &statement, NULL) != SQLITE_OK)
-        status = cts_fail(error, CTS_USAGE, "'%s' has no summaries: --store-summaries makes them",
-                          run_path);
+        status =
+            cts_fail(error, CTS_USAGE,
+                     "'%s' has no summaries: make them with 'ctascope partition --store-summaries'",
+                     run_path);
     if (!status) {
         sqlite3_bind_int64(statement, 1, (sqlite3_int64)(address >> CTS_SUMMARY_BLOCK_BITS));
         status = collect(db, statement, address, &found, error);

@@ -213,11 +213,13 @@ static void test_what_is_refused(void **state)
     assert_refused("--frobnicate k.cu", "unknown option '--frobnicate'");
     assert_refused("k.cu -o", "option '-o' needs a value");
     assert_refused("-ptx k.cu",
-                   "option '-ptx' is not supported: the CPU device runs machine code of "
+                   "option '-ptx' is not supported: ctascope cc makes machine code for "
                    "this host, in objects, libraries and programs");
-    assert_refused("--device=abacus k.cu", "--device is 'cpu' or 'cuda', not 'abacus'");
+    assert_refused("--device=abacus k.cu", "unknown --device value 'abacus' (one of: cpu, cuda)");
     assert_refused("-O2", "no input files");
-    assert_refused("-c a.cu b.cu -o c.o", "'-o c.o' with 2 sources");
+    assert_refused("-c a.cu b.cu -o c.o",
+                   "'-o c.o' names one file for 2 sources: compile them one at a time, "
+                   "or link them");
 }
 
 int main(void)

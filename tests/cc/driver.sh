@@ -117,7 +117,7 @@ expect 0 "flags of the environment" env NVCC_PREPEND_FLAGS='-DSCALE=5 -DSCALE' \
 expect 0 "flags of the environment: run" ./k4
 says "flags of the environment" out 441
 expect 2 "PTX" "$ctascope" cc -ptx "with space/k.cu"
-says "PTX" err "option '-ptx' is not supported: the CPU device runs machine code"
+says "PTX" err "option '-ptx' is not supported: ctascope cc makes machine code"
 
 # what is not supported ends with two lines: what, and what to do; a program's own errors do not
 printf '__global__ void child(int *p) { *p = 1; }\n__global__ void k(int *p) { child<<<1, 1>>>(p); }\n' > nested.cu

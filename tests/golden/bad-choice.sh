@@ -1,1 +1,2 @@
 ctascope info --format csv r
+ctascope report r --threads x

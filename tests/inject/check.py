@@ -22,7 +22,7 @@ CASES = {
     "driver": ("plain", {"CTASCOPE_CUDA_CALLS": "driver"}, None, True),
     "runtime": ("plain", {"CTASCOPE_CUDA_CALLS": "runtime"}, None, True),
     "bad-choice": ("plain", {"CTASCOPE_CUDA_CALLS": "none"},
-                   "CTASCOPE_CUDA_CALLS='none' is none of both, driver, runtime, all", True),
+                   "unknown CTASCOPE_CUDA_CALLS value 'none' .one of: both, driver, runtime, all.", True),
     "reuse": ("reuse", {}, None, True),
     "internal-stream": ("internal-stream", {}, None, True),
     "default-streams": ("default-streams", {}, None, True),
@@ -43,7 +43,7 @@ CASES = {
                      "CUPTI's records of memsets: CUPTI_ERROR_NOT_SUPPORTED", False),
     "missing": ("plain", {"CTASCOPE_CUPTI": "/nowhere/libcupti.so"}, "CTASCOPE_CUPTI: .*/nowhere/",
                 False),
-    "old": ("plain", {"CTASCOPE_CUPTI": "libc.so.6"}, "it is of a CUDA before 11.6", False),
+    "old": ("plain", {"CTASCOPE_CUPTI": "libc.so.6"}, "it is older than CUDA 11.6", False),
 }
 
 

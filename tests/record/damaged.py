@@ -298,7 +298,7 @@ class Damaged(support.RecordTest):
         shutil.copy(path, "run/rank-0/7.acc")
         comm = self.comm("run")
         self.assertEqual(comm["totals"], whole)
-        self.assertIn("'rank-0/7.acc' was not there when the recording ended",
+        self.assertIn("'rank-0/7.acc' did not exist when the recording ended",
                       comm["soundness"]["missing"][0])
 
     def test_catalogue_changed(self):

@@ -85,7 +85,7 @@ class Faults(support.RecordTest):
             for offset in bad:
                 out, said = self.both(program, kernel, str(offset))
                 self.assertEqual(out, "cudaErrorIllegalAddress", f"{kernel} {offset}")
-                self.assertIn("B behind the CTA's window of ", said)
+                self.assertIn("B past the CTA's window of ", said)
                 self.assertIn(" at windows.cu:", said)
             for offset in (-5000, -(1 << 30)):
                 out, said = self.both(program, kernel, str(offset))
@@ -97,7 +97,7 @@ class Faults(support.RecordTest):
         said = self.both(program, "w", "5000")[1]
         line = self.line_of("windows.cu", "out[t] = a[t + off]")
         self.assertIn(f" at windows.cu:{line}: shared memory, ", said)
-        self.assertTrue(said.endswith(" behind 'b'"), said)
+        self.assertTrue(said.endswith(" past 'b'"), said)
 
     def test_line_of_a_wild_store(self):
         program = support.compiled("outcomes.cu", "-O2")

@@ -150,7 +150,7 @@ class Outcomes(support.RecordTest):
 
     def test_barrier_that_some_never_reach(self):
         self.check_fault("barrier", "cudaErrorLaunchTimeout", "half_waits(int*)", "CTA (0,0,0)",
-                         "only waited for 1 s")
+                         "made no progress for 1 s")
 
     # ---- streams of text ----
 

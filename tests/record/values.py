@@ -99,8 +99,8 @@ class Request(support.RecordTest):
             done = self.record("run", program, options=("--force", *options),
                                env=support.environment(**env))
             first, last = done.stderr.splitlines()
-            self.assertRegex(first, "^ctascope: values are not recorded: '.*values-waiting.cu' has "
-                             "to be compiled with 'ctascope cc --values'$")
+            self.assertRegex(first, "^ctascope: values are not recorded: '.*values-waiting.cu' must "
+                             "be compiled with 'ctascope cc --values'$")
             self.assertTrue(last.startswith("ctascope record: "))
             self.assertIn("values are not recorded",
                           self.table("run", "messages")[0]["text"])
@@ -113,7 +113,7 @@ class Request(support.RecordTest):
             self.ctascope("cc", "-O2", "-rdc=true", "-c", *flags, path, "-o", f"{name}.o")
         self.ctascope("cc", "-rdc=true", "a.o", "b.o", "-o", "units")
         done = self.record("run", "./units", options=("--values",))
-        self.assertIn("values-unit-b.cu' has to be compiled", done.stderr)
+        self.assertIn("values-unit-b.cu' must be compiled", done.stderr)
         sites = {row["site"]: os.path.basename(sources["path"])
                  for row in self.table("run", "sites") for sources in self.table("run", "sources")
                  if sources["source"] == row["source"]}

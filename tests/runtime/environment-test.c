@@ -67,8 +67,8 @@ static void bad_values_are_named(void **state)
     static const struct {
         const char *name, *value, *text;
     } cases[] = {
-        {"CTASCOPE_CTA_SAMPLE", "0", "CTASCOPE_CTA_SAMPLE='0' is not in 1 .. 4294967295"},
-        {"CTASCOPE_CTA_SAMPLE", "1/0", "CTASCOPE_CTA_SAMPLE='1/0' is not in 1 .. 4294967295"},
+        {"CTASCOPE_CTA_SAMPLE", "0", "CTASCOPE_CTA_SAMPLE='0' is not between 1 and 4294967295"},
+        {"CTASCOPE_CTA_SAMPLE", "1/0", "CTASCOPE_CTA_SAMPLE='1/0' is not between 1 and 4294967295"},
         {"CTASCOPE_CTA_SAMPLE", "8/1", "CTASCOPE_CTA_SAMPLE='8/1' is not a number"},
         {"CTASCOPE_WORKERS", "-1", "CTASCOPE_WORKERS='-1' is not a number"},
         {"CTASCOPE_WORKERS", "4x", "CTASCOPE_WORKERS='4x' is not a number"},
@@ -77,7 +77,7 @@ static void bad_values_are_named(void **state)
          "a number"},
         {"CTASCOPE_MEMORY", "17592186044416M", "CTASCOPE_MEMORY='17592186044416M' is not a number"},
         {"CTASCOPE_VALUES", "yes", "CTASCOPE_VALUES='yes' is not 0 or 1"},
-        {"CTASCOPE_DEVICES", "17", "CTASCOPE_DEVICES='17' is not in 1 .. 16"},
+        {"CTASCOPE_DEVICES", "17", "CTASCOPE_DEVICES='17' is not between 1 and 16"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cts_environment environment;

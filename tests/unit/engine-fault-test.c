@@ -240,16 +240,17 @@ static void divergent_barriers_are_described(void **state)
     start();
     static const char *const texts[] = {
         "kernel 'divergent(int)': CTA (0,0,0), thread (0,0,0): waits forever at barrier 1 of the "
-        "CTA (10 of 64 threads are there), while thread (10,0,0) waits at barrier 0 of the CTA (54 "
-        "of 64 threads are there)",
+        "CTA (10 of 64 threads have arrived), while thread (10,0,0) waits at barrier 0 of the CTA "
+        "(54 "
+        "of 64 threads have arrived)",
         "kernel 'divergent(int)': CTA (0,0,0), thread (0,0,0): waits forever at __syncwarp with "
         "mask 0xffffffff, while thread (10,0,0) waits at barrier 0 of the CTA (54 of 64 threads "
-        "are there)",
+        "have arrived)",
         "kernel 'divergent(int)': CTA (0,0,0), thread (0,0,0): waits forever at a reduction (add) "
         "with mask 0xffffffff, while thread (10,0,0) waits at a reduction (xor) with mask "
         "0xffffffff",
         ("kernel 'divergent(int)': CTA (0,0,0), thread (0,0,0): waits forever at barrier 3 of the "
-         "CTA (64 of 128 threads are there)"),
+         "CTA (64 of 128 threads have arrived)"),
     };
     for (int what = 0; what < 4; what++) {
         const struct cts_launch_request request = {.kernel = &divergent,

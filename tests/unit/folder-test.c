@@ -525,7 +525,7 @@ static void damage(void **state)
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "4", "\"16 bytes\"") "]}",
                  "warps[0]: 'address' is not a number");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "4", "\"0x10\"") ",{}]}",
-                 "warps[1]: an object with x, y and z expected");
+                 "warps[1]: expected an object with x, y and z");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" REQUEST("0", "0", "4", "\"0x10\"") "]",
                  "',' or '}' expected");
     expect_error("k0-0.trace.json", HEAD "\"warps\":[" VALUES("0x12") "]}",
@@ -538,12 +538,13 @@ static void damage(void **state)
     expect_error("k0-0.trace.json", HEAD "\"warpSize\":64}", "warps of 64 threads");
     expect_error("k0-0.trace.json", "", "it is empty");
     expect_error("k0-0.trace.capnp", "x", "Cap'n Proto");
-    expect_error("k0-0.trace.protobuf", "\x0a\x7f", "a field reaches past the end");
+    expect_error("k0-0.trace.protobuf", "\x0a\x7f",
+                 "protobuf field extends past the end of the message");
     expect_error("k0-0.trace.protobuf", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-                 "no field of a protobuf message begins here");
-    expect_error("k1.metadata.json", "{\"kernel\": 5}", "a text expected");
+                 "invalid protobuf field");
+    expect_error("k1.metadata.json", "{\"kernel\": 5}", "expected a text");
     expect_error("nothing.txt", "", "no KERNEL-N.trace.json");
-    expect_error("run.json", "{\"traces\": [\"gone-0.trace.json\"]}", "which is not there");
+    expect_error("run.json", "{\"traces\": [\"gone-0.trace.json\"]}", "which does not exist");
 }
 
 /* A packed file that ends early, at every length. */

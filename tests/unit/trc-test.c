@@ -567,7 +567,7 @@ static void test_several_files_are_streams(void **state)
     assert_int_equal(result.launches, 2);
     assert_int_equal(result.kernels, 1);
     assert_int_equal(result.note_count, 3);
-    assert_non_null(strstr(result.notes[1], "order is not known"));
+    assert_non_null(strstr(result.notes[1], "order between files is unknown"));
     cts_import_result_release(&result);
     struct cts_catalogue catalogue = catalogue_of(place.run);
     assert_int_equal(catalogue.stream_count, 2);
@@ -660,7 +660,7 @@ static void cut_everywhere(int format)
         accesses_before = result.accesses;
         bool told = false;
         for (size_t i = 0; i < result.note_count; i++)
-            told |= strstr(result.notes[i], "ends too early") != NULL;
+            told |= strstr(result.notes[i], "ends early") != NULL;
         struct cts_catalogue catalogue = catalogue_of(place.run);
         bool marked = false;
         for (size_t i = 0; i < catalogue.launch_count; i++)
@@ -752,7 +752,7 @@ static void test_what_is_no_trace_is_refused(void **state)
     expect_refused("\x18\n", 2, "no launch");
     expect_refused("\x1a"
                    "CUDATRACE\x01",
-                   11, "byte 10: no entry begins with 0x01");
+                   11, "byte 10: 0x01 does not begin an entry");
     expect_refused("\x1a"
                    "CUDATRACE\xff"
                    "aaaaaaaabbbbbbbbcccccccc",

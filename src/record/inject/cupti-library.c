@@ -95,7 +95,7 @@ static bool find_functions(struct cts_cupti *cupti, void *library, char *reason,
 #define X(name)                                                                                    \
     *(void **)&cupti->name = dlsym(library, #name);                                                \
     if (!cupti->name) {                                                                            \
-        snprintf(reason, reason_bytes, "'%s' has no %s: it is of a CUDA before 11.6", cupti->path, \
+        snprintf(reason, reason_bytes, "'%s' has no %s: it is older than CUDA 11.6", cupti->path,  \
                  #name);                                                                           \
         return false;                                                                              \
     }

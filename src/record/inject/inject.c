@@ -71,8 +71,8 @@ static void start_flusher(void)
     if (has_flusher)
         pthread_setname_np(flusher, "ctascope-flush");
     else
-        cts_inject_say("warning", "no thread to collect CUPTI's records: they are kept in memory "
-                                  "until the program ends");
+        cts_inject_say("warning", "cannot start the thread that collects CUPTI's records: they "
+                                  "stay in memory until the program ends");
 }
 
 static void stop_flusher(void)
@@ -181,8 +181,10 @@ static void start(void)
         return;
     recorded_pid = getpid();
     if (!read_choice(&choice))
-        cts_inject_say("warning", "CTASCOPE_CUDA_CALLS='%s' is none of both, driver, runtime, all",
-                       getenv("CTASCOPE_CUDA_CALLS"));
+        cts_inject_say(
+            "warning",
+            "unknown CTASCOPE_CUDA_CALLS value '%s' (one of: both, driver, runtime, all)",
+            getenv("CTASCOPE_CUDA_CALLS"));
     read_limit();
     if (!cts_cupti_open(&cts_cupti, reason, sizeof reason) ||
         !subscribe(choice, reason, sizeof reason)) {

@@ -29,7 +29,7 @@ static bool read_expression(LLVMModuleRef module, const char *name, regex_t *exp
     char reason[128];
     regerror(code, expression, reason, sizeof reason);
     char *message =
-        cts_plugin_text("ctascope: %s='%s' is no regular expression: %s", name, text, reason);
+        cts_plugin_text("ctascope: %s='%s' is not a regular expression: %s", name, text, reason);
     cts_error_at(module, NULL, message);
     free(message);
     return false;

@@ -67,8 +67,9 @@ static void insert_unknown(MPI_Comm comm)
     if (!info) return;
     info->handle = comm;
     insert(info);
-    cts_mpi.recorder->message("note", "messages on a communicator that was made before recording "
-                                      "began, or with another MPI program, are not recorded");
+    cts_mpi.recorder->message("note",
+                              "messages on a communicator that was created before recording began, "
+                              "or together with another MPI program, are not recorded");
 }
 
 struct cts_communicator *cts_comm_info(MPI_Comm comm)

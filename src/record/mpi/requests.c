@@ -121,7 +121,7 @@ static struct cts_request *new_request(enum request_kind kind)
     pthread_mutex_unlock(&stripe->lock);
     if (!request) request = malloc(sizeof(*request));
     if (!request) {
-        cts_mpi.recorder->lost("MPI requests, for want of memory", 1);
+        cts_mpi.recorder->lost("MPI requests, because memory ran out", 1);
         return NULL;
     }
     *request = (struct cts_request){.kind = kind, .active = true};
@@ -325,7 +325,7 @@ static void emit_message(struct cts_mpi_call *call, struct cts_request *request,
 {
     const uint64_t end_ns = cts_call_end_ns(call);
     if (status == MPI_STATUS_IGNORE) {
-        cts_mpi.recorder->lost("completions of MPI requests, for want of memory", 1);
+        cts_mpi.recorder->lost("completions of MPI requests, because memory ran out", 1);
     } else if (was_cancelled(request, status)) {
         emit(call, CTS_EVENT_MPI_REQUEST_CANCELLED, end_ns, request, 0);
     } else if (request->kind == SENDS) {

@@ -104,10 +104,10 @@ static void attach_late(void)
 {
     pthread_mutex_lock(&lock);
     if (atomic_load(&state) == READY) {
-        cts_mpi.recorder->message("warning",
-                                  "MPI was initialised before its calls were recorded: the "
-                                  "recording of MPI starts here, and messages on communicators "
-                                  "that exist already, but for MPI_COMM_WORLD, are not in it");
+        cts_mpi.recorder->message(
+            "warning",
+            "MPI was initialised before its calls were recorded: the recording of MPI starts here, "
+            "without messages on communicators that already exist (except MPI_COMM_WORLD)");
         cts_comm_begin();
         atomic_store_explicit(&state, RUNS, memory_order_release);
     }

@@ -414,7 +414,7 @@ static void finish(void)
     for (struct cts_log *log = atomic_load(&p->logs); log; log = log->next)
         lost_count += atomic_load(&log->lost_count);
     if (p->definitions.at && !p->definitions.closed) {
-        if (lost_count) write_lost("events that found no room", lost_count);
+        if (lost_count) write_lost("events that did not fit into the logs", lost_count);
         struct cts_definition *const d = cts_definition_begin();
         cts_definition_word(d, cts_clock_ns());
         cts_definition_write(d, CTS_RECORD_FINISH, 0, false);

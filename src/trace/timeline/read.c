@@ -161,8 +161,8 @@ static enum cts_status read_local_definitions(struct cts_timeline *timeline, siz
     if (!local_file_exists(p, reference, "def")) { /* optional for an archive as a whole */
         if (has_local_definitions(timeline) && local_file_exists(p, reference, "evt"))
             cts_gaps_add(&timeline->gaps,
-                         "'%s/%llu.def' is missing: numbers and clocks of location %llu are taken "
-                         "for those of the archive",
+                         "'%s/%llu.def' is missing: location %llu is assumed to use the numbers "
+                         "and the clock of the archive",
                          p->directory, (unsigned long long)reference,
                          (unsigned long long)reference);
         return CTS_OK;

@@ -241,7 +241,7 @@ static bool resolve_members(struct cts_definition_loader *loader, const struct c
     }
     if (unknown)
         cts_timeline_warn(loader->timeline, unknown,
-                          "members of communicators that are no location of this archive");
+                          "members of communicators that are not locations of this archive");
     return true;
 }
 

@@ -56,11 +56,12 @@ static inline struct cts_barrier *arrive(struct cts_cta *cta, uint32_t id, uint3
     if (!cta->fibers)
         cts_raise(cta, CTS_FAULT_BARRIER, "a barrier in a kernel compiled without one");
     if (id >= CTS_CTA_BARRIERS)
-        cts_raise(cta, CTS_FAULT_BARRIER, "barrier %u: there are %d", id, CTS_CTA_BARRIERS);
+        cts_raise(cta, CTS_FAULT_BARRIER, "barrier %u does not exist: a CTA has %d", id,
+                  CTS_CTA_BARRIERS);
     if (threads % CTS_WARP_LANES || threads > CTS_CTA_THREADS_MAX)
         cts_raise(cta, CTS_FAULT_BARRIER,
-                  "barrier %u for %u threads: not a multiple of 32 up to %d", id, threads,
-                  CTS_CTA_THREADS_MAX);
+                  "barrier %u for %u threads: the number must be a multiple of 32, at most %d", id,
+                  threads, CTS_CTA_THREADS_MAX);
     struct cts_barrier *const barrier = &cta->barrier[id];
     const uint32_t warp_index = cta->lane / CTS_WARP_LANES;
     const uint32_t bit = 1u << cta->lane % CTS_WARP_LANES;
@@ -153,8 +154,7 @@ CTS_EXPORT void __cts_grid_sync(void)
 {
     struct cts_cta *const cta = cts_cta_current();
     if (!cta->launch->request->cooperative || !cta->fibers)
-        cts_raise(cta, CTS_FAULT_BARRIER,
-                  "a barrier of the grid in a launch that is not cooperative");
+        cts_raise(cta, CTS_FAULT_BARRIER, "a grid barrier in a launch that is not cooperative");
     cta->warp->blocked |= 1u << cta->lane % CTS_WARP_LANES;
     cta->wait[cta->lane] = CTS_WAIT_GRID;
     cta->grid_count++;

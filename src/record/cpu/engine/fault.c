@@ -280,7 +280,7 @@ static const char *fault_text(const struct cts_fault *fault)
     switch (fault->kind) {
     case CTS_FAULT_STACK:
         return "stack overflow (deep recursion or large local arrays; CTASCOPE_STACK sets the "
-               "bytes of a thread)";
+               "stack size of a thread)";
     case CTS_FAULT_ARITHMETIC:
         return "integer division by zero or overflow";
     case CTS_FAULT_TRAP:
@@ -376,14 +376,14 @@ static void describe_shared(const struct cts_grid *launch, int64_t offset, char 
     const bool is_before = offset < 0;
     int used = snprintf(text, text_bytes, ": shared memory, %lld B %s the CTA's window of %lld B",
                         (long long)(is_before ? -offset : offset - window),
-                        is_before ? "before" : "behind", (long long)window);
+                        is_before ? "before" : "past", (long long)window);
     if (!variable || used < 0 || (size_t)used >= text_bytes) return;
     const int64_t begin = (int64_t)variable->shared_offset,
                   end = begin + (int64_t)variable->size_bytes;
     if (launch->request->dynamic_shared_bytes && !is_before) return; /* behind the dynamic part */
     snprintf(text + used, text_bytes - (size_t)used, ", %lld B %s '%s'",
-             (long long)(is_before ? begin - offset : offset - end),
-             is_before ? "before" : "behind", variable->display_name);
+             (long long)(is_before ? begin - offset : offset - end), is_before ? "before" : "past",
+             variable->display_name);
 }
 
 /* Where an address is that misses the CTA's window; false: it cannot be meant. */
@@ -464,9 +464,9 @@ void cts_fault_describe(const struct cts_grid *launch, const struct cts_fault *f
 static const char *const wait_texts[] = {
     [CTS_WAIT_NONE] = "nothing",
     [CTS_WAIT_BARRIER] = "barrier",
-    [CTS_WAIT_GRID] = "a barrier of the grid",
+    [CTS_WAIT_GRID] = "a grid barrier",
     [CTS_WAIT_YIELD] = "a spin loop",
-    [CTS_WAIT_CATCH_UP] = "an access of shared memory",
+    [CTS_WAIT_CATCH_UP] = "a shared-memory access",
     [CTS_WAIT_SYNC] = "__syncwarp",
     [CTS_WAIT_SHUFFLE] = "a shuffle",
     [CTS_WAIT_ALL] = "a vote (all)",
@@ -491,7 +491,7 @@ static void describe_wait(const struct cts_cta *cta, uint32_t lane, char *text, 
     const enum cts_wait_kind wait = cta->wait[lane];
     if (wait == CTS_WAIT_BARRIER) {
         const struct cts_barrier *const barrier = &cta->barrier[cta->wait_mask[lane]];
-        snprintf(text, text_bytes, "barrier %u of the CTA (%u of %u threads are there)",
+        snprintf(text, text_bytes, "barrier %u of the CTA (%u of %u threads have arrived)",
                  cta->wait_mask[lane], barrier->arrived,
                  barrier->expected ? barrier->expected : cta->live_count);
     } else if (wait >= CTS_WAIT_SYNC) {

@@ -230,8 +230,8 @@ static void wait_idle(struct host *host)
     }
     if (cts_clock_ns() - host->idle_since_ns < cts_engine_limits.spin_limit_ns) return;
     cts_fault_set(host->first, UINT32_MAX, CTS_FAULT_DEADLOCK,
-                  "the launch has only waited for %llu s: threads spin for what no other thread of "
-                  "it does",
+                  "the launch has made no progress for %llu s: its threads spin on a condition "
+                  "that no other thread of the launch fulfils",
                   (unsigned long long)(cts_engine_limits.spin_limit_ns / 1000000000u));
 }
 

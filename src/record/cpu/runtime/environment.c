@@ -145,8 +145,9 @@ static enum cts_status read_variable(struct cts_environment *environment,
         return cts_fail(error, CTS_USAGE, "%s='%.100s' is not %s", variable->name, text,
                         variable->kind == VALUE_BOOL ? "0 or 1" : "a number");
     if (value < variable->minimum || value > maximum)
-        return cts_fail(error, CTS_USAGE, "%s='%.100s' is not in %llu .. %llu", variable->name,
-                        text, (unsigned long long)variable->minimum, (unsigned long long)maximum);
+        return cts_fail(error, CTS_USAGE, "%s='%.100s' is not between %llu and %llu",
+                        variable->name, text, (unsigned long long)variable->minimum,
+                        (unsigned long long)maximum);
     store(environment, variable, value);
     return CTS_OK;
 }

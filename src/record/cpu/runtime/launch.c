@@ -236,7 +236,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolP
 {
     CTS_ENTER();
     (void)functionPtr, (void)symbolPtr;
-    return cts_refuse(__func__, "driver functions are not offered");
+    return cts_refuse(__func__, "driver functions are not available");
 }
 
 /* ---- occupancy ---- */

@@ -189,7 +189,7 @@ cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
 {
     CTS_ENTER();
     (void)data, (void)dataSize, (void)attribute, (void)devPtr, (void)count;
-    return cts_refuse(__func__, "advice is not kept");
+    return cts_refuse(__func__, "advice is not stored");
 }
 
 /* ---- host memory ---- */

@@ -210,7 +210,7 @@ bool cts_record_file_slots(struct cts_file *file)
     if (desc->slot_base) *desc->slot_base = (uint64_t)file->loaded.first_slot << CTS_SLOT_SHIFT;
     if (file->loaded.first_slot == CTS_SLOT_LIMIT) {
         if (!cts_record_is_on()) return false;
-        char text[600], reason[80] = "there is no memory for its memory instructions";
+        char text[600], reason[80] = "out of memory for its memory instructions";
         if (desc->site_count > cts_engine_slots_left())
             snprintf(reason, sizeof reason, "the program has more than %d memory instructions",
                      CTS_SLOT_LIMIT);

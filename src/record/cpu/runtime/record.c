@@ -129,10 +129,10 @@ void cts_record_finish(bool idle)
     if (!idle) {
         const uint64_t pending = atomic_load(&pending_launches);
         if (pending)
-            cts_say("%llu launch%s not finished at the end of the program; the recording lacks "
-                    "what %s did",
+            cts_say("%llu launch%s not finished when the program ended; the recording lacks %s "
+                    "accesses",
                     (unsigned long long)pending, pending == 1 ? " has" : "es have",
-                    pending == 1 ? "it" : "they");
+                    pending == 1 ? "its" : "their");
         cts_catalogue_note_exit(catalogue);
         return;
     }
@@ -398,7 +398,7 @@ static void check_values(const struct cts_file_desc *file)
     if (!cts_environment()->values || (file->flags & CTS_FILE_VALUES) || !file->site_count) return;
     if (atomic_exchange(&said, true)) return;
     snprintf(text, sizeof text,
-             "values are not recorded: '%.400s' has to be compiled with 'ctascope cc --values'",
+             "values are not recorded: '%.400s' must be compiled with 'ctascope cc --values'",
              file->path);
     cts_say("%s", text);
     cts_record_message("warning", text);

@@ -153,8 +153,8 @@ void __cudaUnregisterFatBinary(void **handle)
 void __cts_register_file(const struct cts_file_desc *desc)
 {
     if (desc->abi_version != CTS_ABI_VERSION) {
-        cts_say("'%s' was compiled for version %u of the CPU device, this is version %d: its "
-                "kernels cannot be launched",
+        cts_say("'%s' was compiled for version %u of the CPU device, but this is version %d: "
+                "compile it again to launch its kernels",
                 desc->path, desc->abi_version, CTS_ABI_VERSION);
         return;
     }

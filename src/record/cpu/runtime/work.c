@@ -195,7 +195,7 @@ static uint32_t add_nearest(struct cts_launch_result *result)
                  (long long)(address - range.address) / (long long)range.element_bytes);
     snprintf(result->text + used, sizeof result->text - used, ": %s%llu B %s %s%s%s (%llu B)", name,
              (unsigned long long)(is_before ? range.address - address : address - end),
-             is_before ? "before" : "behind the end of", *range.variable ? "'" : "an allocation",
+             is_before ? "before" : "past the end of", *range.variable ? "'" : "an allocation",
              range.variable, *range.variable ? "'" : "", (unsigned long long)range.size_bytes);
     return range.allocation;
 }

@@ -78,8 +78,8 @@ struct cts_sass cts_sass_of(uint64_t low, uint64_t high)
 
 const char *cts_sass_unrecorded(enum cts_sass_kind kind, const char **reason)
 {
-    static const char untold[] = "the Sanitizer does not tell their addresses";
-    static const char layout[] = "how the operands lie in shared memory is not told";
+    static const char untold[] = "the Sanitizer does not report their addresses";
+    static const char layout[] = "the layout of the operands in shared memory is unknown";
     static const struct {
         const char *what, *reason;
     } unrecorded[CTS_SASS_KIND_COUNT] = {
