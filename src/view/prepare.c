@@ -145,7 +145,7 @@ void cts_view_prepare_go_on(struct cts_view_preparation *preparation)
     atomic_fetch_sub(&preparation->others, 1);
 }
 
-void cts_view_prepare_stop(struct cts_view_preparation *preparation)
+void cts_view_prepare_cancel(struct cts_view_preparation *preparation)
 {
     if (!preparation) return;
     pthread_mutex_lock(&preparation->lock);
@@ -153,6 +153,12 @@ void cts_view_prepare_stop(struct cts_view_preparation *preparation)
     atomic_store(&preparation->is_over, true);
     pthread_cond_signal(&preparation->changed);
     pthread_mutex_unlock(&preparation->lock);
+}
+
+void cts_view_prepare_stop(struct cts_view_preparation *preparation)
+{
+    if (!preparation) return;
+    cts_view_prepare_cancel(preparation);
     pthread_join(preparation->thread, NULL);
     pthread_cond_destroy(&preparation->changed);
     pthread_mutex_destroy(&preparation->lock);

@@ -17,6 +17,8 @@ void cts_view_prepare_launch(struct cts_view_preparation *preparation, uint32_t 
 /* Others are being answered, and come first. */
 void cts_view_prepare_wait(struct cts_view_preparation *preparation);
 void cts_view_prepare_go_on(struct cts_view_preparation *preparation);
+/* Makes it end soon, without waiting for it: a question may be waiting for what it reads. */
+void cts_view_prepare_cancel(struct cts_view_preparation *preparation);
 void cts_view_prepare_stop(struct cts_view_preparation *preparation);
 
 #endif

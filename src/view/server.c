@@ -446,6 +446,7 @@ void cts_view_server_stop(struct cts_view_server *server)
 {
     if (!server) return;
     atomic_store(&server->stopping, true);
+    cts_view_prepare_cancel(server->preparation);
     if (server->daemon) MHD_stop_daemon(server->daemon);
     cts_view_connections_stop(server->connections);
     cts_view_prepare_stop(server->preparation);

@@ -31,11 +31,14 @@ class Server:
         self.stop()
 
     def stop(self, number=signal.SIGINT):
+        """Ends it. An end with another status than 0 fails the test, and shows what it said: a
+        sanitizer's report is among that."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait(timeout=1200)
         self.error = self.process.stderr.read()
-        return code
+        if code != 0:
+            raise AssertionError(f"'ctascope view' ended with status {code} and said:\n{self.error}")
 
     def cpu_seconds(self):
         """What it has cost until now, which other work on the machine hardly changes."""
