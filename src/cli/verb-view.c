@@ -140,6 +140,25 @@ static enum cts_status write_time(void *state, FILE *file, struct cts_error *err
     return status;
 }
 
+static enum cts_status write_findings(void *state, const struct cts_run_material *accesses,
+                                      struct cts_json *json, struct cts_error *error)
+{
+    const struct cts_report_options *const options = state;
+    const struct cts_path_options path_options = {.threads = options->threads};
+    struct cts_run_material material = *accesses;
+    struct cts_timeline timeline;
+    struct cts_path path;
+    enum cts_status status = cts_cli_open_timeline(options->path, &timeline, error);
+    if (status) return status;
+    const struct cts_path_source source = cts_path_source_of(&timeline);
+    status = cts_path_analyze(&source, &path_options, &path, error);
+    material.path = &path;
+    if (!status) status = cts_run_findings_json(&material, json, error);
+    if (path.rows) cts_path_release(&path);
+    cts_timeline_close(&timeline);
+    return status;
+}
+
 /* What cannot be told counts as accesses: the view says what is wrong with them. */
 static bool has_accesses(const char *path)
 {
@@ -174,6 +193,7 @@ static int run_view(const struct cts_arguments *arguments)
     const bool is_archive = cts_cli_is_archive(time.path);
     if (is_archive || cts_cli_has_timeline(time.path)) {
         options.write_time = write_time;
+        options.write_findings = write_findings;
         options.time_state = &time;
         if (is_archive || !has_accesses(time.path)) options.run_path = NULL;
         if (!options.run_path && options.other_path)

@@ -6,13 +6,13 @@
 
 #include "common/json.h"
 #include "common/text-stream.h"
-#include "report/access.h"
 #include "report/comm.h"
 #include "report/partition.h"
 #include "report/path.h"
+#include "report/run-findings.h"
 #include "report/timeline-page.h"
 
-enum { PAIRS_MAX = 1000, FINDINGS_MAX = 100, ACTIVITIES_MAX = 2000 };
+enum { PAIRS_MAX = 1000, ACTIVITIES_MAX = 2000 };
 
 static void write_run(struct cts_json *json, const struct cts_page *page)
 {
@@ -96,18 +96,6 @@ static void write_pairs(struct cts_json *json, const struct cts_page *page)
     cts_json_close_array(json);
 }
 
-/* The first of the findings, as `ctascope access --format json` has them. */
-static void write_findings(struct cts_json *json, const struct cts_page *page)
-{
-    const struct cts_access_report report = {
-        .run_path = page->run_path, .catalogue = page->catalogue, .result = page->access};
-    const struct cts_sheet sheet = cts_access_sheet(&report, CTS_ACCESS_SHEET_FINDING);
-    struct cts_sheet_rows rows = cts_sheet_all(&sheet);
-    if (rows.count > FINDINGS_MAX) rows.count = FINDINGS_MAX;
-    cts_json_member_u64(json, "findings_left_out", rows.found - rows.count);
-    cts_sheet_json(&sheet, &rows, json);
-}
-
 /* What to do about partitions, in the words of `ctascope partition`. */
 static enum cts_status write_answer(struct cts_json *json, const struct cts_page *page,
                                     struct cts_error *error)
@@ -143,7 +131,6 @@ static enum cts_status write_memory(struct cts_json *json, const struct cts_page
     write_totals(json, page->comm);
     write_kernels(json, page);
     write_pairs(json, page);
-    write_findings(json, page);
     const enum cts_status status = write_answer(json, page, error);
     cts_figures_json(page->figures, json);
     return status;
@@ -163,6 +150,19 @@ static enum cts_status write_time(struct cts_json *json, const struct cts_page *
     return cts_timeline_page_write(json, page->source, page->path, error);
 }
 
+static enum cts_status write_run_findings(struct cts_json *json, const struct cts_page *page,
+                                          struct cts_error *error)
+{
+    const struct cts_run_material material = {.catalogue = page->catalogue,
+                                              .access = page->comm ? page->access : NULL,
+                                              .path = page->path};
+    cts_json_key(json, "run_findings");
+    cts_json_open_object(json);
+    const enum cts_status status = cts_run_findings_json(&material, json, error);
+    cts_json_close_object(json);
+    return status;
+}
+
 enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
                                     struct cts_error *error)
 {
@@ -172,7 +172,8 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     cts_json_open_object(&json);
     cts_json_member_u64(&json, "format", 1);
     write_run(&json, page);
-    if (page->comm) status = write_memory(&json, page, error);
+    status = write_run_findings(&json, page, error);
+    if (page->comm && !status) status = write_memory(&json, page, error);
     if (page->path && !status) status = write_time(&json, page, error);
     cts_json_close_object(&json);
     const enum cts_status written = cts_json_end(&json, status ? NULL : error);

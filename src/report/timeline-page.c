@@ -61,7 +61,7 @@ static bool is_api_name(const char *name)
     return false;
 }
 
-static const char *class_of(const struct cts_timeline_region *region)
+const char *cts_region_class(const struct cts_timeline_region *region)
 {
     const char *const name = region->name ? region->name : "";
     switch (region->paradigm) {
@@ -99,8 +99,8 @@ static void write_kinds(struct cts_json *json, const struct cts_timeline *timeli
         cts_json_open_object_row(json);
         cts_json_member_string(json, "name",
                                is_region ? timeline->regions[i].name : extra[place][0]);
-        cts_json_member_string(json, "class",
-                               is_region ? class_of(&timeline->regions[i]) : extra[place][1]);
+        cts_json_member_string(
+            json, "class", is_region ? cts_region_class(&timeline->regions[i]) : extra[place][1]);
         cts_json_close_object(json);
     }
     cts_json_close_array(json);

@@ -6,6 +6,10 @@
 #include "analyze/path/path.h"
 #include "common/json.h"
 
+/* What a region is, as the page colours it: "kernel", "copy", "api", "synchronise", "mpi",
+ * "openmp", "other" or "host". */
+const char *cts_region_class(const struct cts_timeline_region *region);
+
 /* Writes the member "timeline" of the open object. `result` was analysed with keep_segments and
  * keep_waits. Reads every location of the source once more; memory: the activities of one location.
  */

@@ -43,6 +43,7 @@ static const struct question {
     {"lines", cts_view_write_lines, NULL, NULL},
     {"findings", cts_view_write_findings, NULL, NULL},
     {"diff", cts_view_write_diff, NULL, NULL},
+    {"run-findings", NULL, cts_view_fill_run_findings, "application/json"},
     {"communication", NULL, cts_view_fill_communication, "application/json"},
 };
 

@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "view/query.h"
 #include "view/run.h"
+#include "view/server.h"
 
 /* A question with all that it is asked about. */
 struct cts_view_request {
@@ -16,7 +17,9 @@ struct cts_view_request {
     struct cts_view_snapshot *snapshot;
     struct cts_view_run *other; /* the run that this one is compared with, or NULL */
     struct cts_view_snapshot *other_snapshot;
-    bool has_time;                    /* there is a page of time beside this one */
+    bool has_time;                        /* there is a page of time beside this one */
+    cts_view_findings_fn *write_findings; /* NULL: of accesses alone */
+    void *time_state;
     bool (*is_given_up)(void *state); /* nobody waits any more; may be NULL */
     void *state;
 };
@@ -53,7 +56,7 @@ typedef enum cts_status cts_view_fill(const struct cts_view_request *request,
                                       struct cts_buffer *answer, struct cts_error *error);
 cts_view_fill cts_view_fill_records, cts_view_fill_density, cts_view_fill_order;
 /* report-data.c */
-cts_view_fill cts_view_fill_communication;
+cts_view_fill cts_view_fill_communication, cts_view_fill_run_findings;
 
 /* Members of a launch's row; the object stays open. */
 void cts_view_launch_members(struct cts_json *json, const struct cts_view_snapshot *snapshot,

@@ -1,9 +1,11 @@
-/* The data of the report's communication and partition part, made at first demand and kept. */
+/* What the whole run says, made at first demand and kept: its findings, and the data of the
+ * report's communication and partition part. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/page.h"
+#include "report/run-findings.h"
 #include "common/text-stream.h"
 #include "view/answers.h"
 
@@ -61,6 +63,57 @@ enum cts_status cts_view_fill_communication(const struct cts_view_request *reque
     if (!status)
         status = cts_buffer_append(answer, snapshot->communication, strlen(snapshot->communication),
                                    error);
+    pthread_mutex_unlock(&snapshot->analysing);
+    return status;
+}
+
+/* ---- findings ---- */
+
+static enum cts_status write_findings(const struct cts_view_request *request,
+                                      const struct cts_access_result *access, struct cts_json *json,
+                                      struct cts_error *error)
+{
+    const struct cts_run_material material = {.catalogue = &request->snapshot->recording.catalogue,
+                                              .access = access};
+    return request->write_findings
+               ? request->write_findings(request->time_state, &material, json, error)
+               : cts_run_findings_json(&material, json, error);
+}
+
+static enum cts_status make_findings(const struct cts_view_request *request,
+                                     const struct cts_access_result *access, char **text,
+                                     struct cts_error *error)
+{
+    struct cts_text_stream stream;
+    struct cts_json json;
+    FILE *const memory = cts_text_stream_open(&stream);
+    if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for findings");
+    cts_json_begin(&json, memory);
+    cts_json_open_object(&json);
+    enum cts_status status = write_findings(request, access, &json, error);
+    cts_json_close_object(&json);
+    const enum cts_status written = cts_json_end(&json, status ? NULL : error);
+    if (!status) status = written;
+    *text = cts_text_stream_close(&stream, NULL);
+    if (!*text && !status) status = cts_fail(error, CTS_MEMORY, "no memory for findings");
+    if (!status) return CTS_OK;
+    free(*text);
+    *text = NULL;
+    return status;
+}
+
+enum cts_status cts_view_fill_run_findings(const struct cts_view_request *request,
+                                           struct cts_buffer *answer, struct cts_error *error)
+{
+    struct cts_view_snapshot *const snapshot = request->snapshot;
+    const struct cts_access_result *access = NULL;
+    enum cts_status status = CTS_OK;
+    if (snapshot->source.chunk_count) status = cts_view_access(request, &access, error);
+    if (!status) status = cts_view_lock(request, &snapshot->analysing, error);
+    if (status) return status;
+    if (!snapshot->findings) status = make_findings(request, access, &snapshot->findings, error);
+    if (!status)
+        status = cts_buffer_append(answer, snapshot->findings, strlen(snapshot->findings), error);
     pthread_mutex_unlock(&snapshot->analysing);
     return status;
 }

@@ -39,6 +39,7 @@ struct cts_view_server {
     struct cts_view_run *run, *other;         /* run NULL: time is all there is */
     struct cts_view_preparation *preparation; /* of `run` */
     enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
+    cts_view_findings_fn *write_findings;
     void *time_state;
     pthread_mutex_t timing; /* held by the one who has the next two made */
     char *time;             /* the JSON of the page of time, once it was asked for */
@@ -243,6 +244,8 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
         .other = other,
         .other_snapshot = other ? cts_view_run_enter(other) : NULL,
         .has_time = run == server->run && server->write_time,
+        .write_findings = run == server->run ? server->write_findings : NULL,
+        .time_state = server->time_state,
         .is_given_up = is_given_up,
         .state = &waiting,
     };
@@ -426,6 +429,7 @@ enum cts_status cts_view_server_start(const struct cts_view_server_options *opti
                                        .memory_bytes = options->memory_bytes,
                                        .threads = options->threads};
     server->write_time = options->write_time;
+    server->write_findings = options->write_findings;
     server->time_state = options->time_state;
     pthread_mutex_init(&server->timing, NULL);
     enum cts_status status =

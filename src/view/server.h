@@ -10,6 +10,10 @@
 #include <stdio.h>
 
 #include "common/error.h"
+#include "report/run-findings.h"
+
+typedef enum cts_status cts_view_findings_fn(void *state, const struct cts_run_material *accesses,
+                                             struct cts_json *json, struct cts_error *error);
 
 struct cts_view_server_options {
     const char *run_path;   /* NULL: there is nothing but time */
@@ -21,7 +25,10 @@ struct cts_view_server_options {
      * run it is called at once, and its page is the one that is served; else when that page, below
      * "time", is first asked for. Never by two threads at once. */
     enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
-    void *time_state;
+    /* With `write_time`: the run's findings with those of its time (cts_run_findings_json()), where
+     * `accesses` has no path yet. Never by two threads at once for a state of the run. */
+    cts_view_findings_fn *write_findings;
+    void *time_state; /* of both */
 };
 struct cts_view_server;
 

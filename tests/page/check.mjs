@@ -66,9 +66,9 @@ for (const colorScheme of ["light", "dark"]) {
     const titles = await page.locator("h2").allTextContents();
     assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
     assert.deepEqual(titles, [
+        "What to do first",
         "Kernels",
         "Kernel to kernel",
-        "Access findings",
         "Transfer sizes",
         "Partners of a CTA",
         "Volume by launch",
@@ -105,14 +105,31 @@ for (const colorScheme of ["light", "dark"]) {
         results.transfer_sizes.map((entry) => `${((100 * (sum += entry.transfers)) / transfers).toFixed(1)}%`),
     );
 
+    // The report opens on the findings, the largest first, in the analysis' own words.
+    const more = page.getByRole("button", { name: /more below 1%/ });
+    if (await more.count()) await more.click();
     const findings = await page
-        .locator(".card", { hasText: "Access findings" })
-        .locator("tbody tr")
-        .evaluateAll((rows) => rows.map((row) => [row.cells[0].textContent, row.cells[4].textContent]));
+        .locator(".finding")
+        .evaluateAll((cards) =>
+            cards.map((card) => [
+                card.querySelector("h3").firstChild.textContent,
+                card.querySelector(".evidence").firstChild.textContent,
+            ]),
+        );
+    const order = (finding) => (finding.fault ? Infinity : finding.waste);
     assert.deepEqual(
         findings,
-        access.findings.slice(0, 100).map((finding) => [finding.finding, finding.evidence]),
+        access.findings
+            .toSorted((a, b) => (order(a) === order(b) ? 0 : order(b) - order(a)))
+            .map((finding) => [finding.finding, finding.evidence]),
     );
+    assert.match(await page.locator(".missing code").textContent(), /^ctascope record --timeline -o RUN -- /);
+    // The contents name every card and lead to it.
+    const contents = page.getByRole("navigation", { name: "Contents" });
+    assert.deepEqual(await contents.getByRole("button").allTextContents(), titles);
+    await contents.getByRole("button", { name: "Balance of work" }).click();
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Balance of work");
+    assert.ok(await page.evaluate(() => scrollY > 1000));
 
     // Every plot has marks, axes and a legend; the page needs no horizontal scrolling.
     const plots = await page.locator(".uplot").count();

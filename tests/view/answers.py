@@ -160,6 +160,22 @@ def check_launch(server, path, launch):
         check_addresses(server, launch, passing, query, info)
 
 
+def check_run_findings(told, expected):
+    """Without a timeline, those of the accesses: what is wrong first, then by the share of the
+    run's memory cost."""
+    assert told["basis"] == "the run's memory cost" and told["left"] == 0
+    assert len(told["rows"]) == len(expected)
+    assert "--timeline" in told["missing"][0]["command"] and len(told["missing"]) == 1
+    faults = [row for row in expected if row["fault"]]
+    others = sorted((row for row in expected if not row["fault"]), key=lambda row: -row["waste"])
+    for row, other in zip(told["rows"], faults + others):
+        assert row["evidence"] == other["evidence"] and row["share"] == other["share"]
+        assert row["place"] == other["place"] and row["state"] == "exact"
+    gains = [row["gain"] for row in told["rows"][len(faults):]]
+    for gain, other in zip(gains, others):
+        assert abs(gain / gains[0] - other["waste"] / others[0]["waste"]) < 1e-9 and 0 < gain <= 1
+
+
 def check_run(server, path):
     info = server.json("run")
     assert info["path"] == path and info["warnings"] == [] and info["otherRun"] is None
@@ -188,6 +204,7 @@ def check_run(server, path):
     expected = json.loads(subprocess.run([ctascope, "access", path, "--format", "json"],
                                          capture_output=True, check=True).stdout)["findings"]
     assert [row["evidence"] for row in findings["rows"]] == [row["evidence"] for row in expected]
+    check_run_findings(server.json("run-findings"), expected)
     for launch in launches["rows"][:2]:
         check_launch(server, path, launch["launch"])
     return info

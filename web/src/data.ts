@@ -2,6 +2,7 @@
 // byte once per block and launch.
 import type { Figure } from "./figure";
 import type { PathData } from "./path";
+import type { RunFindings } from "./run-findings";
 import type { TimelineData } from "./timeline";
 
 export interface Counts {
@@ -14,18 +15,6 @@ export interface Pair {
     transfers: number;
     bytes: number;
     access_bytes: number;
-}
-
-// What `ctascope access` finds; `share` is the ceiling of the gain.
-export interface Finding {
-    finding: string;
-    kernel: string | null;
-    place: string | null;
-    variable: string | null;
-    operation: string;
-    share: number | null;
-    evidence: string;
-    remedy: string;
 }
 
 // Of a run with accesses.
@@ -45,8 +34,6 @@ export interface Memory {
     kernels: Counts[];
     kernel_pairs: Pair[];
     kernel_pairs_left_out: number;
-    findings: Finding[];
-    findings_left_out: number;
     partition_answer: string | null; // lines
     figures: Figure[];
 }
@@ -77,6 +64,7 @@ export interface Data extends Partial<Memory> {
         ranks: number;
         device: string | null;
     };
+    run_findings?: RunFindings;
     runs?: RunRow[]; // with `figures` of all of them
     path?: PathData;
     timeline?: TimelineData;

@@ -158,53 +158,6 @@ function Pairs({ data }: { data: Memory }) {
     );
 }
 
-function Findings({ data }: { data: Memory }) {
-    const rows = data.findings.map((f) => [
-        <b>{f.finding}</b>,
-        <>
-            <code>{f.place ?? "?"}</code>
-            <br />
-            <span class="soft">
-                {f.operation}
-                {f.variable && (
-                    <>
-                        {" "}
-                        of <code>{f.variable}</code>
-                    </>
-                )}
-            </span>
-        </>,
-        <Kernel name={f.kernel} />,
-        percent(f.share),
-        <span class="wrap">{f.evidence}</span>,
-        <span class="wrap">{f.remedy}</span>,
-    ]);
-    if (!rows.length) return null;
-    return (
-        <Card
-            title="Access findings"
-            says={
-                "Requests that cost more than their bytes require, most costly first. Possible saving: the " +
-                "share of the kernel's sectors, wavefronts, atomic updates or L1 sectors that a fix could " +
-                "save."
-            }
-        >
-            <Table
-                columns={[
-                    { title: "finding", text: true },
-                    { title: "where", text: true },
-                    { title: "kernel", text: true },
-                    { title: "possible saving" },
-                    { title: "evidence", text: true },
-                    { title: "remedy", text: true },
-                ]}
-                rows={rows}
-                left={data.findings_left_out}
-            />
-        </Card>
-    );
-}
-
 export function MemorySection({ data }: { data: Memory }) {
     const t = data.totals,
         notes = soundness(data);
@@ -212,12 +165,6 @@ export function MemorySection({ data }: { data: Memory }) {
         <>
             <p>{summary(data)}</p>
             {data.partition_answer && <p class="lines">Split over several GPUs: {data.partition_answer.trim()}</p>}
-            {data.findings.length > 0 && (
-                <p>
-                    Worst access: {data.findings[0].finding} at {data.findings[0].place ?? "?"} in{" "}
-                    {shortName(data.findings[0].kernel)}: {data.findings[0].evidence}.
-                </p>
-            )}
             {notes.length > 0 && (
                 <div class="warning">
                     <ul>
@@ -240,7 +187,6 @@ export function MemorySection({ data }: { data: Memory }) {
             </div>
             <Volumes data={data} />
             <Pairs data={data} />
-            <Findings data={data} />
             <div class="cards">
                 <FigureCards figures={data.figures} />
             </div>

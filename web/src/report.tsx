@@ -1,17 +1,38 @@
-// The report page: a summary on top, then one card a question, each with a plot and the table behind
-// it.
+// The report page: what to do first, then a card a question, each with a plot and the table behind it.
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import { Contents } from "./contents";
 import type { Data, Memory } from "./data";
 import { MemorySection } from "./memory";
 import { PathSection } from "./path";
+import { RunFindingList } from "./run-findings";
 import { RunsSection } from "./runs";
 
 const everything = JSON.parse(document.getElementById("data")!.textContent) as Data;
 
+function Findings({ data }: { data: NonNullable<Data["run_findings"]> }) {
+    return (
+        <section class="card findings">
+            <h2>What to do first</h2>
+            <p class="soft">Each finding with the share of {data.basis} that it could save at most.</p>
+            <RunFindingList
+                data={data}
+                place={(row) => row.place}
+                actions={(row) =>
+                    row.from === undefined || row.to === undefined ? null : (
+                        <p class="links">
+                            <a href={`#t=${row.from}-${Math.max(row.from + 1, row.to)}`}>Show in the timeline</a>
+                        </p>
+                    )
+                }
+            />
+        </section>
+    );
+}
+
 function Page() {
-    const { run, runs, path, timeline, totals } = everything;
+    const { run, runs, path, timeline, totals, run_findings } = everything;
     return (
         <main>
             <h1>{(run.program || run.path).split("/").pop()}</h1>
@@ -26,6 +47,8 @@ function Page() {
                     .filter(Boolean)
                     .join(" · ")}
             </p>
+            <Contents />
+            {run_findings && <Findings data={run_findings} />}
             {runs && <RunsSection runs={runs} figures={everything.figures ?? []} />}
             {path && timeline && <PathSection path={path} timeline={timeline} />}
             {totals && <MemorySection data={everything as Memory} />}

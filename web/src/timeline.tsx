@@ -133,7 +133,10 @@ export function Timeline({ data }: { data: TimelineData }) {
     }, []);
     // Links of this page name a range: #t=from-to.
     useEffect(() => {
-        const follow = () => setRange(fromHash(data.duration));
+        const follow = () => {
+            setRange(fromHash(data.duration));
+            canvas.current?.closest(".timeline")?.scrollIntoView({ block: "nearest" });
+        };
         addEventListener("hashchange", follow);
         return () => removeEventListener("hashchange", follow);
     }, [data]);

@@ -1,5 +1,5 @@
 // The page over `ctascope view`, on examples that it records: closed forms end to end.
-//     node check-view-run.mjs transpose|time|growing|examples CTASCOPE EXAMPLES WORK_DIRECTORY
+//     node check-view-run.mjs transpose|time|gains|growing|examples CTASCOPE EXAMPLES WORK_DIRECTORY
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
@@ -195,6 +195,59 @@ const parts = {
     },
 
     // Of time alone, the report's page of it is served; of time and accesses, it is beside the view.
+    // With a timeline, a finding about accesses can save at most its share of its kernel's share of the path; an
+    // activity its share.
+    async gains() {
+        record("transpose", []);
+        const run = join(work, "both.run");
+        rmSync(run, { recursive: true, force: true });
+        execFileSync(ctascope, ["record", "--timeline", "--memory", "-o", run, "--", join(work, "transpose")], {
+            stdio: ["ignore", "ignore", "pipe"],
+        });
+        const say = (...args) => JSON.parse(execFileSync(ctascope, [...args, "--format", "json"]));
+        const { activities } = say("path", run),
+            { findings } = say("access", run);
+        const shareOf = (name) => activities.find(({ activity }) => activity === name)?.path_share ?? 0;
+        const { address, end } = await serve(run);
+        const told = await (await fetch(`${address}api/run-findings`)).json();
+        end();
+        assert.deepEqual([told.basis, told.missing], ["the run's time", []]);
+        const near = (a, b) => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
+        const accesses = told.rows.filter((row) => row.about === "access");
+        assert.equal(accesses.length, findings.length);
+        for (const row of accesses) {
+            const finding = findings.find(({ evidence }) => evidence === row.evidence);
+            near(row.gain, finding.share * shareOf(row.kernel));
+            assert.ok(row.gain > 0);
+        }
+        const times = told.rows.filter((row) => row.about === "time");
+        for (const row of times) near(row.gain, shareOf(row.activity));
+        assert.ok(times.some((row) => row.order === "change"));
+        // Kernels whose accesses are known come last.
+        const kernels = times.filter((row) => row.kernel);
+        assert.deepEqual(new Set(kernels.map((row) => row.order)), new Set(["elsewhere"]));
+        assert.equal(kernels.length, 3);
+        const gains = told.rows.filter((row) => row.order === "change").map((row) => row.gain);
+        assert.deepEqual(
+            gains,
+            gains.toSorted((a, b) => b - a),
+        );
+        // A run of time alone says how to record accesses.
+        execFileSync(ctascope, ["record", "--timeline", "--force", "-o", run, "--", join(work, "transpose")], {
+            stdio: ["ignore", "ignore", "pipe"],
+        });
+        const report = join(work, "time.html");
+        execFileSync(ctascope, ["report", run, "-o", report], { stdio: "ignore" });
+        const page = await browser.newPage();
+        await page.goto(pathToFileURL(report).href);
+        assert.match(await page.locator(".missing code").textContent(), /^ctascope record -o RUN -- .*transpose$/);
+        assert.match(
+            await text(page.locator(".finding", { hasText: "transpose_naive" })),
+            /record its memory accesses/,
+        );
+        await page.close();
+    },
+
     async time() {
         record("pipeline", []);
         const pathOf = (name) => join(work, `${name}.run`),
@@ -294,7 +347,7 @@ const parts = {
         await page.waitForSelector(".whole h1");
         assert.match(
             await text(page.locator(".whole")),
-            /No memory accesses in this run .*grown.run' has no memory accesses of a kernel\. To record some: ctascope record -- PROGRAM/,
+            /No memory accesses in this run .*grown.run' has 2 launches and no memory accesses\. .*To record them: ctascope record -o RUN -- /,
         );
         for (const name of readdirSync(later)) renameSync(join(later, name), join(grown, "rank-0", name));
         // The server looks once a second, or less often if it has no time.

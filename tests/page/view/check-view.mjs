@@ -1,6 +1,6 @@
 // The page in a real browser over the demo source (demo.ts), whose accesses are closed forms: every
 // view shows what they say, at the place where they say it.
-//     node check-view.mjs views|links|pins|between|shapes|filters|ways|bad|late|sizes|mended WORK_DIRECTORY
+//     node check-view.mjs views|links|pins|between|shapes|filters|ways|bad|late|sizes|mended|opening WORK_DIRECTORY
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -53,6 +53,8 @@ async function lanesOf(page) {
     );
     return { canvas, left: found[0], cell: found[1] - found[0], count: found.length, y: (row) => 22 + 20 * row + 10 };
 }
+
+const titlesOf = (page) => page.locator(".finding h3").allInnerTexts();
 
 const parts = {
     async views() {
@@ -184,7 +186,15 @@ const parts = {
         assert.deepEqual(await page.locator(".finding h3").allTextContents(), ["bank conflicts load of tile"]);
         await page.getByRole("radio", { name: "whole run" }).click();
         await settle(page);
-        assert.deepEqual(await page.locator(".finding .ceiling b").allTextContents(), ["84.0%", "78.0%", "43.0%", "!"]);
+        // Of the run: what is wrong, what can be changed by what it gains, then where the rest of the time goes.
+        assert.deepEqual(await page.locator(".finding .ceiling b").allTextContents(), [
+            "!",
+            "42.0%",
+            "40.0%",
+            "39.0%",
+            "21.5%",
+            "20.0%",
+        ]);
         await page.getByLabel("Find a finding").fill("struct");
         assert.equal(await page.locator(".finding").count(), 1);
         await page.keyboard.press("Escape");
@@ -519,14 +529,16 @@ const parts = {
     async filters() {
         // A finding leads to its example, in the view that shows it.
         const { page, close } = await show("launch=1&view=findings&scope=run");
-        await page.getByRole("button", { name: "Show an example" }).first().click();
+        const example = (title) =>
+            page.locator(".finding", { hasText: title }).getByRole("button", { name: "Show an example" });
+        await example("bank conflicts").click();
         await settle(page);
         let state = await stateOf(page);
         assert.deepEqual([state.view, state.launch, state.site], ["banks", "1", "4"]);
         assert.match(await text(pane(page, "banks").locator(".verdict")), /32-way conflict/);
         await page.goBack();
         await settle(page);
-        await page.getByRole("button", { name: "Show an example" }).nth(1).click();
+        await example("strided access").click();
         await settle(page);
         state = await stateOf(page);
         assert.deepEqual([state.view, state.launch], ["sectors", "0"]);
@@ -792,6 +804,52 @@ const parts = {
         await page.getByRole("button", { name: "store", exact: true }).click();
         await settle(page);
         assert.match(await map.getAttribute("aria-label"), /^d_out: /);
+        await close();
+    },
+
+    async opening() {
+        // Without a link the page opens on what to do first in the whole run, ranked.
+        let { page, close } = await show("");
+        assert.equal((await stateOf(page)).view, "findings");
+        assert.equal(await page.getByRole("radio", { name: "whole run" }).getAttribute("aria-checked"), "true");
+        const cards = page.locator(".finding");
+        const titles = () => cards.locator("h3").allInnerTexts();
+        const first = [
+            "atomics on one address atomic add of counts",
+            "bank conflicts load of tile",
+            "time on the host load_input",
+            "strided access store of out",
+            "array of structs load of particles",
+            "time on the host transpose_naive",
+        ];
+        assert.deepEqual(await titles(), first);
+        assert.match(await text(cards.nth(1)), /^42\.0% of the run's time at most .* exact .*Fix: Pad the rows/);
+        // What is small is counted, and shown when asked for; what the analysis left out is told.
+        assert.match(await text(page.locator(".findings")), /2 findings are below 1% of a kernel's memory traffic/);
+        await page.getByRole("button", { name: "7 more below 1% of the run's time" }).click();
+        assert.deepEqual((await titles()).at(-1), "time on the host log");
+        assert.match(await text(page.locator(".folded")), /6 of them are not listed/);
+        // Each has its own picture, which says what it shows.
+        const pictureOf = (i) => cards.nth(i).locator("svg").getAttribute("aria-label");
+        assert.equal(await pictureOf(1), "lanes (rows) by banks: 32 wavefronts, ideal 1");
+        assert.match(await pictureOf(3), /^32 sectors of 32 B in 32 lines, ideal 4/);
+        assert.equal(await pictureOf(2), "Its place in the run");
+        // It leads into every view with the selection set, and back.
+        await cards.nth(1).getByRole("button", { name: "Addresses" }).click();
+        await settle(page);
+        const state = await stateOf(page);
+        assert.deepEqual([state.view, state.launch, state.site], ["addresses", "1", "4"]);
+        assert.ok(state.record !== undefined);
+        await page.goBack();
+        await settle(page);
+        assert.equal(await cards.count(), first.length);
+        await cards.nth(1).getByRole("button", { name: "demo.cu:12" }).click();
+        await settle(page);
+        assert.match(await text(pane(page, "source").locator(".codeline.here").first()), /12/);
+        await close();
+        // One launch in a file has no run: its findings are of the launch.
+        ({ page, close } = await show("launch=1&view=findings&scope=launch"));
+        assert.deepEqual(await titlesOf(page), ["bank conflicts load of tile"]);
         await close();
     },
 

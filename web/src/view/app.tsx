@@ -1,7 +1,9 @@
 // The page: it holds the state and the URL together, fetches what every part needs (run, launch,
 // the selected and the pinned records, findings), and puts the parts where they stand.
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { shortName } from "../format";
+import { counted, shortName } from "../format";
+import { Missing } from "../run-findings";
 import { messageOf, useAsk } from "./ask";
 import { FilterPanel } from "./filters";
 import { GroupPanel } from "./groups";
@@ -22,11 +24,12 @@ import { TopBar } from "./topbar";
 import { decode, encode } from "./url";
 
 // The state, which the fragment of the URL follows and, when a link or the way back changes it, leads.
-function useUrlState(say: (notice: string) => void): [State, (change: Partial<State>) => void] {
+// Without one, the page opens on the answer: the findings of the run, where they are known.
+function useUrlState(say: (notice: string) => void, hasRun: boolean): [State, (change: Partial<State>) => void] {
     const [store] = useState(() => {
         const { state, problems } = decode(location.hash);
         problems.forEach(say);
-        return new Store(state);
+        return new Store<State>(location.hash.length > 1 ? state : { ...state, view: "findings", wholeRun: hasRun });
     });
     const state = useStore(store);
     const timer = useRef(0);
@@ -65,17 +68,42 @@ function useUrlState(say: (notice: string) => void): [State, (change: Partial<St
     return [state, set];
 }
 
-function Whole({ title, text, action }: { title: string; text: string; action?: () => void }) {
+interface WholeProps {
+    title: string;
+    text: string;
+    action?: () => void;
+    children?: ComponentChildren;
+}
+function Whole({ title, text, action, children }: WholeProps) {
     return (
         <div class="whole">
             <h1>{title}</h1>
             <p>{text}</p>
+            {children}
             {action && (
                 <button class="primary" onClick={action}>
                     Try again
                 </button>
             )}
         </div>
+    );
+}
+
+// What the run has instead, and how to record the rest.
+function NoAccesses({ source, run, retry }: { source: Source; run: RunInfo; retry: () => void }) {
+    const findings = useAsk("run", source.runFindings ? "run-findings" : null, (signal) => source.runFindings!(signal));
+    return (
+        <Whole
+            title="No memory accesses in this run"
+            text={
+                `'${run.path}' has ${counted(run.launchCount, "launch", "launches")} and no memory accesses. ` +
+                "Accesses are recorded of a program that was compiled with 'ctascope cc' or runs on an NVIDIA GPU. " +
+                "If the run is still being recorded, try again."
+            }
+            action={retry}
+        >
+            {findings.data && <Missing data={findings.data} />}
+        </Whole>
     );
 }
 
@@ -88,19 +116,7 @@ export function App({ source }: { source: Source }) {
                 <p class="soft working">Opening the run</p>
             </div>
         );
-    if (!run.data.recordedLaunchCount)
-        return (
-            <Whole
-                title="No memory accesses in this run"
-                text={
-                    `'${run.data.path}' has no memory accesses of a kernel. To record some: ctascope ` +
-                    "record -- PROGRAM, " +
-                    "with a program that was compiled with 'ctascope cc' or runs on an NVIDIA GPU. If " +
-                    "the run is still being recorded, try again."
-                }
-                action={run.retry}
-            />
-        );
+    if (!run.data.recordedLaunchCount) return <NoAccesses source={source} run={run.data} retry={run.retry} />;
     return <RunPage source={source} run={run.data} />;
 }
 
@@ -148,7 +164,7 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     const [notices, setNotices] = useState<string[]>([]);
     const say = (notice: string) => setNotices((old) => (old.includes(notice) ? old : [...old, notice].slice(-4)));
     const isLink = useMemo(() => location.hash.length > 1, []); // before the page writes its own
-    const [state, set] = useUrlState(say);
+    const [state, set] = useUrlState(say, source.runFindings !== undefined);
     const [changed, setChanged] = useState(false);
     useEffect(() => source.onChange?.(() => setChanged(true)), [source]);
     const [overlay, setOverlay] = useState<"help" | "tour" | null>(() => (seenTour() || isLink ? null : "tour"));
@@ -201,8 +217,7 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
     }, [current]);
 
     // They are asked for when something shows them: they take a look at every access.
-    const noted =
-        state.record !== null || [state.view, state.second].some((view) => view === "findings" || view === "source");
+    const noted = state.record !== null || state.view === "source" || state.second === "source";
     const findings = useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) =>
         source.findings(state.wholeRun ? null : current!.launch, signal),
     );

@@ -49,6 +49,22 @@ export function valueOf(one: One, lane: number, width: number): Uint8Array | nul
     return one.values.subarray(from, from + Math.min(width, one.valueBytes));
 }
 
+// Of the first requests that the filter lets through the one that costs most beyond its ideal; null: there is none.
+const LOOKED_THROUGH = 300;
+export async function worstRequest(
+    source: Source,
+    launch: number,
+    filter: Filter,
+    signal?: AbortSignal,
+): Promise<One | null> {
+    const records = await source.records(launch, filter, 0, LOOKED_THROUGH, signal);
+    const lost = (i: number) =>
+        records.sectors[i] - records.idealSectors[i] + records.wavefronts[i] - records.idealWavefronts[i];
+    let best = 0;
+    for (let i = 1; i < records.index.length; i++) if (lost(i) > lost(best)) best = i;
+    return records.index.length ? recordAt(records, best) : null;
+}
+
 // Unfiltered, a record stands at its index, unless a page holds a part of the launch.
 export async function fetchOne(
     source: Source,

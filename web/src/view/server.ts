@@ -1,6 +1,7 @@
 // Asks the server of `ctascope view`, which docs/view-protocol.md describes. Answers that the page
 // is likely to want again are kept; `run()` forgets them, since it is asked when the run has changed.
 import type { Memory } from "../data";
+import type { RunFindings } from "../run-findings";
 import { decodeColumns, type Columns } from "./columns";
 import type {
     Conflict,
@@ -255,6 +256,10 @@ export class ServerSource implements Source {
 
     async findings(launch: number | null, signal?: AbortSignal): Promise<FindingRow[]> {
         return (await this.json<{ rows: FindingRow[] }>("findings", { launch }, signal)).rows;
+    }
+
+    runFindings(signal?: AbortSignal): Promise<RunFindings> {
+        return this.json("run-findings", {}, signal);
     }
 
     diff(): Promise<Diff> {

@@ -9,6 +9,8 @@
 // Addresses and sizes are bytes. Addresses are numbers: device addresses are below 2^53. Addresses
 // of shared memory are offsets in the CTA's window, those of local memory in the thread's frame.
 
+import type { RunFindings } from "../run-findings";
+
 export type Space = "global" | "shared" | "local";
 export type OperationKind = "load" | "store" | "atomic";
 
@@ -322,6 +324,8 @@ export interface Source {
     // Of one launch, or of the whole run.
     lines(source: number, launch: number | null, signal?: AbortSignal): Promise<LineRow[]>;
     findings(launch: number | null, signal?: AbortSignal): Promise<FindingRow[]>;
+    // What to do first about the whole run; a page that holds one launch does not know.
+    runFindings?(signal?: AbortSignal): Promise<RunFindings>;
     diff(): Promise<Diff>; // with the other run
     other(): Source | null; // the other run itself
     // The data of the report's communication and partition part (data.ts), made at first demand.
