@@ -192,6 +192,67 @@ static void full_device(void **state)
     finish(beside, &r);
 }
 
+/* What held a kernel until long before it could begin says nothing of what it waited for then. */
+static void full_device_after_events(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t);
+    const uint32_t one = trace_stream(t, host, 7), two = trace_stream(t, host, 8);
+    trace_launch(t, host, 0, 1, one);
+    trace_call(t, one, 3, 10, "a kernel");
+    trace_set(trace_call(t, host, 1, 2, "cuEventRecord"), CTS_ATTRIBUTE_EVENT_REF, 5);
+    trace_set(&t->events[host].items[t->events[host].count - 1], CTS_ATTRIBUTE_STREAM_REF, one);
+    trace_launch(t, host, 20, 21, two);
+    trace_call(t, two, 23, 30, "b kernel");
+    for (unsigned turn = 0; turn < 3; turn++) {
+        const uint64_t at = 1000 * (turn + 1);
+        struct trace_event *const wait = trace_call(t, host, at, at + 1, "cuStreamWaitEvent");
+        trace_set(wait, CTS_ATTRIBUTE_EVENT_REF, 5);
+        trace_set(wait, CTS_ATTRIBUTE_STREAM_REF, two);
+        trace_launch(t, host, at + 1, at + 2, one);
+        trace_launch(t, host, at + 2, at + 3, two);
+        trace_call(t, host, at + 3, at + 610, "cuCtxSynchronize");
+        trace_call(t, one, at + 4, at + 304, "a kernel");
+        trace_call(t, two, at + 306, at + 606, "b kernel");
+    }
+    struct cts_path r;
+    trace_analyze_whole(t, (struct cts_path_options){0}, &r);
+    expect_pattern(&r, CTS_PATH_PATTERN_FULL_DEVICE, 3, 3 * 301);
+    assert_true(row_named(&r, "launch latency").path_ns < 20);
+    finish(t, &r);
+}
+
+/* The devices of a program are alike: what one shows, the other does, if only once. */
+static void full_devices_of_a_program(void **state)
+{
+    (void)state;
+    for (unsigned overlap = 0; overlap < 2; overlap++) {
+        struct trace *const t = trace_new();
+        for (unsigned rank = 0; rank < 2; rank++) {
+            const uint32_t host = trace_rank(t);
+            const uint32_t one = trace_stream(t, host, 7), two = trace_stream(t, host, 8);
+            for (unsigned turn = 0; turn < (rank ? 3 : 4); turn++) {
+                const uint64_t at = 1000 * turn;
+                const bool apart = rank && turn < 2; /* no two at once: no evidence */
+                trace_launch(t, host, at + 1, at + 2, one);
+                trace_call(t, one, at + 4, at + 304, "a kernel");
+                if (apart) trace_call(t, host, at + 2, at + 310, "cuCtxSynchronize");
+                const uint64_t second = apart ? at + 310 : at + 2;
+                trace_launch(t, host, second, second + 1, two);
+                trace_call(t, host, second + 1, at + 640, "cuCtxSynchronize");
+                const uint64_t begin = apart ? second + 3 : at + (overlap && rank ? 300 : 306);
+                trace_call(t, two, begin, begin + 300, "b kernel");
+            }
+        }
+        struct cts_path r;
+        trace_analyze_whole(t, (struct cts_path_options){0}, &r);
+        /* the first launch of rank 0 counts as the others, since the device is full */
+        expect_pattern(&r, CTS_PATH_PATTERN_FULL_DEVICE, overlap ? 4 : 5, (overlap ? 4 : 5) * 301);
+        finish(t, &r);
+    }
+}
+
 /* The code of a kernel is loaded when it is launched first, behind what runs on other streams; that
  * is no latency, and no later launch waits so, even where it begins right behind another kernel. */
 static void first_launch(void **state)
@@ -1033,6 +1094,8 @@ int main(void)
         cmocka_unit_test(ties),
         cmocka_unit_test(blocking_copy),
         cmocka_unit_test(full_device),
+        cmocka_unit_test(full_device_after_events),
+        cmocka_unit_test(full_devices_of_a_program),
         cmocka_unit_test(first_launch),
         cmocka_unit_test(late_blocking_copy),
         cmocka_unit_test(pageable_copy),

@@ -718,14 +718,13 @@ static void no_launches(void **state)
 }
 
 /* A device that runs one kernel at a time, which nothing says but that they never overlap. Who
- * comes first when several come at once is not always known: some projections are wrong, one in a
- * hundred.
- */
+ * comes first when several come within a latency of each other is not known: then a projection is
+ * wrong, one in two thousand. */
 static void full_device(void **state)
 {
     (void)state;
     compare_programs(true, true);
-    if (wrong > compared / 100) fail_msg("%u of %u projections are wrong", wrong, compared);
+    if (wrong > compared / 2000) fail_msg("%u of %u projections are wrong", wrong, compared);
 }
 
 int main(int argc, char **argv)

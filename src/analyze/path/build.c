@@ -65,6 +65,8 @@ enum cts_status cts_path_graph_build(const struct cts_path_source *source,
     if (!cts_processes_agree(graph->processes, &status, error)) return status;
     status = cts_path_for_each(graph, graph->location_count, host_step, graph, error);
     if (!status) status = cts_path_for_each(graph, graph->process_count, device_step, graph, error);
+    if (!cts_processes_agree(graph->processes, &status, error)) return status;
+    status = cts_path_full_devices(graph, error);
     if (!status)
         status = cts_path_for_each(graph, graph->location_count, settle_step, graph, error);
     if (!cts_processes_agree(graph->processes, &status, error)) return status;

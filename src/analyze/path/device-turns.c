@@ -8,7 +8,9 @@
  *     stream a   [=========== A ===========]
  *     stream b       ready |- waits for A -| [==== B ====]
  *
- * The wait then is of the kernel that ran, not a latency of the launch.
+ * The wait then is of the kernel that ran, not a latency of the launch. The devices of a program
+ * are taken for alike: what one shows, all do, unless kernels overlap on any of them; each then
+ * speaks for itself.
  *
  * Where kernels do run side by side, the first launch of each may have waited all the same: CUDA
  * loads a kernel's code then, behind all work that the device has (measured on an H200: 5 us behind
@@ -17,8 +19,8 @@
  * longer by far than a launch does. What a first launch waits for is no sign of a full device. */
 #include <stdlib.h>
 
-#include "analyze/path/device-turns.h"
 #include "analyze/path/offer.h"
+#include "analyze/path/steps.h"
 #include "common/map.h"
 
 enum { LEAST_EVIDENCE = 2, LATENCY_TIMES = 2, LOADING_TIMES = 4 };
@@ -26,11 +28,12 @@ enum { LEAST_EVIDENCE = 2, LATENCY_TIMES = 2, LOADING_TIMES = 4 };
 struct kernel {
     uint64_t begin_ns, end_ns, ready_ns, launched_ns;
     uint32_t location, activity, region;
-    bool held;  /* by an event or the null stream: that wait is known */
+    bool held;  /* by an event or the null stream, if only until before it was launched */
+    bool freed; /* it was ready when these let it be */
     bool first; /* launch of this kernel */
 };
 
-struct kernels {
+struct kernels { /* of one device */
     struct kernel *items;
     size_t count, capacity;
 };
@@ -43,6 +46,11 @@ static int by_begin(const void *left, const void *right)
     return (a->activity > b->activity) - (a->activity < b->activity);
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static bool is_kernel(const struct cts_path_graph *graph, uint32_t region)
 {
     return region < graph->pseudo && graph->regions[region].kind != CTS_PATH_API;
@@ -52,30 +60,36 @@ static enum cts_status gather(const struct cts_path_graph *graph, uint32_t locat
                               struct kernels *kernels, struct cts_error *error)
 {
     const struct cts_path_location *const at = &graph->locations[location];
-    bool *const held = cts_array_zeroed(at->count, sizeof *held, error);
-    if (!held || CTS_ARRAY_RESERVE(kernels, kernels->count + at->activities.count, error)) {
-        free(held);
+    uint64_t *const held_ns = cts_array_zeroed(at->count, sizeof *held_ns, error); /* 0: never */
+    if (!held_ns || CTS_ARRAY_RESERVE(kernels, kernels->count + at->activities.count, error)) {
+        free(held_ns);
         return CTS_MEMORY;
     }
-    for (size_t i = 0; i < at->waits.count; i++)
-        if (at->waits.items[i].call != CTS_PATH_NONE) held[at->waits.items[i].call] = true;
+    for (size_t i = 0; i < at->waits.count; i++) {
+        const struct cts_path_wait *const wait = &at->waits.items[i];
+        if (wait->call != CTS_PATH_NONE)
+            held_ns[wait->call] = later(held_ns[wait->call], wait->end_ns);
+    }
     uint64_t before_ns = 0;
     for (uint32_t i = 0; i < at->activities.count; i++) {
         const struct cts_path_activity *const activity = &at->activities.items[i];
         const uint64_t end_ns = at->time_ns[activity->end];
+        const uint64_t free_ns = later(activity->launched_ns, before_ns);
+        const uint64_t until_ns = held_ns[activity->begin];
         if (is_kernel(graph, at->region[activity->begin]) && activity->host != CTS_PATH_NONE)
-            kernels->items[kernels->count++] = (struct kernel){
-                .begin_ns = at->time_ns[activity->begin],
-                .end_ns = end_ns,
-                .ready_ns = activity->launched_ns > before_ns ? activity->launched_ns : before_ns,
-                .launched_ns = activity->launched_ns,
-                .location = location,
-                .activity = i,
-                .region = at->region[activity->begin],
-                .held = held[activity->begin]};
-        if (end_ns > before_ns) before_ns = end_ns;
+            kernels->items[kernels->count++] =
+                (struct kernel){.begin_ns = at->time_ns[activity->begin],
+                                .end_ns = end_ns,
+                                .ready_ns = later(free_ns, until_ns),
+                                .launched_ns = activity->launched_ns,
+                                .location = location,
+                                .activity = i,
+                                .region = at->region[activity->begin],
+                                .held = until_ns > 0,
+                                .freed = until_ns > free_ns};
+        before_ns = later(before_ns, end_ns);
     }
-    free(held);
+    free(held_ns);
     return CTS_OK;
 }
 
@@ -106,7 +120,7 @@ static enum cts_status usual_latency(const struct kernels *kernels, uint64_t *la
     for (size_t i = 0; i < kernels->count; i++) {
         const struct kernel *const kernel = &kernels->items[i];
         if (i && kernels->items[i - 1].end_ns > kernel->ready_ns) continue;
-        if (!kernel->held && kernel->begin_ns > kernel->ready_ns)
+        if (!kernel->freed && kernel->begin_ns > kernel->ready_ns)
             latencies[count++] = kernel->begin_ns - kernel->ready_ns;
     }
     qsort(latencies, count, sizeof *latencies, by_value);
@@ -119,7 +133,7 @@ static enum cts_status usual_latency(const struct kernels *kernels, uint64_t *la
 static bool waited(const struct kernels *kernels, size_t i, uint64_t latency_ns)
 {
     const struct kernel *const kernel = &kernels->items[i], *const before = kernel - 1;
-    if (kernel->held || kernel->location == before->location ||
+    if (kernel->location == before->location ||
         before->end_ns <= kernel->ready_ns + LATENCY_TIMES * latency_ns)
         return false;
     return kernel->begin_ns - before->end_ns <= before->end_ns - kernel->ready_ns;
@@ -210,48 +224,149 @@ static enum cts_status add_waits(struct cts_path_graph *graph, const struct kern
     return status;
 }
 
-static enum cts_status share(struct cts_path_graph *graph, struct kernels *kernels,
-                             const struct cts_map *launched, struct cts_error *error)
+/* ---- devices ---- */
+
+/* What the kernels of one device, or of all, show. */
+struct evidence {
+    uint64_t overlaps; /* devices on which kernels of different streams ran at the same time */
+    uint64_t waits;    /* kernels that waited for another stream's, first launches apart */
+};
+
+struct device {
+    uint32_t process, number;
+    struct kernels kernels; /* in the order of their begins */
+    uint32_t stream_count;  /* that have kernels */
+    uint64_t latency_ns;    /* what a launch usually takes */
+    struct evidence shown;
+};
+
+struct turns {
+    struct cts_path_graph *graph;
+    struct evidence all;        /* devices of the program */
+    struct evidence *processes; /* of each, while it is being looked for */
+};
+
+static bool is_of(const struct cts_path_graph *graph, uint32_t location,
+                  const struct device *device)
 {
-    uint64_t latency_ns = 0;
-    if (kernels->count < 2) return CTS_OK;
-    qsort(kernels->items, kernels->count, sizeof *kernels->items, by_begin);
-    if (usual_latency(kernels, &latency_ns, error) || mark_first(kernels, launched, error))
-        return CTS_MEMORY;
-    size_t evidence = 0;
-    const bool turns = !ever_overlap(kernels);
-    for (size_t i = 1; i < kernels->count && turns; i++)
-        evidence += !kernels->items[i].first && waited(kernels, i, latency_ns);
-    return evidence < LEAST_EVIDENCE ? add_loading(graph, kernels, latency_ns, error)
-                                     : add_waits(graph, kernels, latency_ns, error);
+    return graph->locations[location].stream && cts_path_is_mine(graph, location) &&
+           graph->timeline->locations[location].device == device->number;
 }
 
-/* For the stretches that follow. */
-static enum cts_status remember(const struct kernels *kernels, struct cts_map *launched,
-                                struct cts_error *error)
+static enum cts_status open_device(const struct cts_path_graph *graph, struct device *device,
+                                   struct cts_error *error)
 {
-    for (size_t i = 0; launched && i < kernels->count; i++)
-        if (!cts_map_at(launched, kernels->items[i].region, error)) return CTS_MEMORY;
+    struct kernels *const kernels = &device->kernels;
+    const uint32_t end = graph->process_first[device->process + 1];
+    for (uint32_t i = graph->process_first[device->process]; i < end; i++) {
+        const size_t before = kernels->count;
+        const uint32_t location = graph->by_process[i];
+        if (!is_of(graph, location, device)) continue;
+        if (gather(graph, location, kernels, error)) return CTS_MEMORY;
+        device->stream_count += kernels->count > before;
+    }
+    if (device->stream_count < 2) return CTS_OK;
+    const struct cts_map *const launched =
+        graph->stretch ? &graph->stretch->launched[device->process] : NULL;
+    qsort(kernels->items, kernels->count, sizeof *kernels->items, by_begin);
+    if (usual_latency(kernels, &device->latency_ns, error) || mark_first(kernels, launched, error))
+        return CTS_MEMORY;
+    device->shown.overlaps = ever_overlap(kernels);
+    for (size_t i = 1; i < kernels->count && !device->shown.overlaps; i++)
+        device->shown.waits += !kernels->items[i].first && waited(kernels, i, device->latency_ns);
     return CTS_OK;
 }
 
-enum cts_status cts_path_full_devices(const struct cts_path_device *device, struct cts_error *error)
+static enum cts_path_turns judge(const struct turns *turns, const struct device *device)
 {
-    enum cts_status status = CTS_OK;
+    const struct evidence *const shown = &device->shown;
+    if (device->stream_count < 2 || shown->overlaps) return CTS_PATH_TURNS_NONE;
+    if (shown->waits >= LEAST_EVIDENCE) return CTS_PATH_TURNS_TAKEN;
+    if (turns->all.overlaps) return CTS_PATH_TURNS_NONE;
+    return turns->all.waits >= LEAST_EVIDENCE ? CTS_PATH_TURNS_TAKEN : CTS_PATH_TURNS_UNKNOWN;
+}
+
+/* For the stretches that follow. */
+static enum cts_status remember(struct cts_path_graph *graph, const struct device *device,
+                                struct cts_error *error)
+{
     struct cts_map *const launched =
-        device->graph->stretch ? &device->graph->stretch->launched[device->process] : NULL;
-    for (uint32_t first = 0; first < device->stream_count && !status; first++) {
-        bool is_first = true;
-        for (uint32_t s = 0; s < first; s++)
-            is_first &= device->streams[s].device != device->streams[first].device;
-        if (!is_first) continue;
-        struct kernels kernels = {0};
-        for (uint32_t s = first; s < device->stream_count && !status; s++)
-            if (device->streams[s].device == device->streams[first].device)
-                status = gather(device->graph, device->streams[s].location, &kernels, error);
-        if (!status) status = share(device->graph, &kernels, launched, error);
-        if (!status) status = remember(&kernels, launched, error);
-        free(kernels.items);
+        graph->stretch ? &graph->stretch->launched[device->process] : NULL;
+    for (size_t i = 0; launched && i < device->kernels.count; i++)
+        if (!cts_map_at(launched, device->kernels.items[i].region, error)) return CTS_MEMORY;
+    return CTS_OK;
+}
+
+static enum cts_status settle_device(const struct turns *turns, const struct device *device,
+                                     struct cts_error *error)
+{
+    struct cts_path_graph *const graph = turns->graph;
+    const enum cts_path_turns taken = judge(turns, device);
+    const uint32_t end = graph->process_first[device->process + 1];
+    for (uint32_t i = graph->process_first[device->process]; i < end; i++)
+        if (is_of(graph, graph->by_process[i], device))
+            graph->locations[graph->by_process[i]].turns = (uint8_t)taken;
+    const enum cts_status status =
+        taken == CTS_PATH_TURNS_TAKEN
+            ? add_waits(graph, &device->kernels, device->latency_ns, error)
+            : add_loading(graph, &device->kernels, device->latency_ns, error);
+    return status ? status : remember(graph, device, error);
+}
+
+static bool is_first_of(const struct cts_path_graph *graph, uint32_t index,
+                        const struct device *device)
+{
+    if (!is_of(graph, graph->by_process[index], device)) return false;
+    for (uint32_t i = graph->process_first[device->process]; i < index; i++)
+        if (is_of(graph, graph->by_process[i], device)) return false;
+    return true;
+}
+
+/* Looks at the devices of a process; with `settle`, adds their waits. */
+static enum cts_status each_device(struct turns *turns, uint32_t process, bool settle,
+                                   struct cts_error *error)
+{
+    const struct cts_path_graph *const graph = turns->graph;
+    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
+    enum cts_status status = CTS_OK;
+    for (uint32_t i = first; i < end && !status; i++) {
+        struct device device = {.process = process,
+                                .number = graph->timeline->locations[graph->by_process[i]].device};
+        if (!is_first_of(graph, i, &device)) continue;
+        status = open_device(graph, &device, error);
+        if (!status && settle) status = settle_device(turns, &device, error);
+        turns->processes[process].overlaps += device.shown.overlaps;
+        turns->processes[process].waits += device.shown.waits;
+        free(device.kernels.items);
     }
+    return status;
+}
+
+static enum cts_status look_step(void *state, size_t index, struct cts_error *error)
+{
+    return each_device(state, (uint32_t)index, false, error);
+}
+
+static enum cts_status settle_step(void *state, size_t index, struct cts_error *error)
+{
+    return each_device(state, (uint32_t)index, true, error);
+}
+
+enum cts_status cts_path_full_devices(struct cts_path_graph *graph, struct cts_error *error)
+{
+    struct turns turns = {.graph = graph};
+    turns.processes = cts_array_zeroed(graph->process_count, sizeof *turns.processes, error);
+    enum cts_status status = turns.processes ? CTS_OK : CTS_MEMORY;
+    if (!status) status = cts_path_for_each(graph, graph->process_count, look_step, &turns, error);
+    for (uint32_t p = 0; p < graph->process_count && !status; p++) {
+        turns.all.overlaps += turns.processes[p].overlaps;
+        turns.all.waits += turns.processes[p].waits;
+    }
+    if (cts_processes_agree(graph->processes, &status, error)) {
+        cts_processes_reduce_u64(graph->processes, &turns.all.overlaps, 1, CTS_REDUCE_SUM);
+        cts_processes_reduce_u64(graph->processes, &turns.all.waits, 1, CTS_REDUCE_SUM);
+        status = cts_path_for_each(graph, graph->process_count, settle_step, &turns, error);
+    }
+    free(turns.processes);
     return status;
 }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/device-turns.h"
 #include "analyze/path/launches.h"
 #include "analyze/path/offer.h"
 #include "analyze/path/open.h"
@@ -584,7 +583,6 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     sort_calls(&device);
     for (size_t i = 0; i < device.call_count && !status; i++)
         status = replay_call(&r, &device.calls[i], error);
-    if (!status) status = cts_path_full_devices(&device, error);
     if (!status && r.known) status = remember_events(&r, error);
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_EVENT, r.unknown_events);
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_STREAM, r.unknown_streams);

@@ -97,12 +97,20 @@ struct cts_path_configs { /* by activity; the list ends with the last one that i
     size_t count, capacity;
 };
 
+/* Whether kernels of a stream's device run one at a time, as far as the recording shows. */
+enum cts_path_turns {
+    CTS_PATH_TURNS_UNKNOWN, /* they never overlapped, and hardly ever could have */
+    CTS_PATH_TURNS_TAKEN,
+    CTS_PATH_TURNS_NONE
+};
+
 struct cts_path_location {
     uint64_t *time_ns;
     uint32_t *region; /* index in graph->regions, | CTS_PATH_LEAVE */
     uint32_t *active;
     size_t count, capacity; /* nodes */
     bool stream;
+    uint8_t turns;               /* of a stream: enum cts_path_turns */
     uint32_t process;            /* dense index of its process, in the order of ranks */
     uint32_t order;              /* for ties: rank, host before streams, then index */
     struct cts_path_waits waits; /* by begin */

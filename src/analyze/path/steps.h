@@ -20,6 +20,10 @@ CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph,
  */
 CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
                                                      struct cts_error *error);
+/* Waits of kernels for those of other streams, where the devices show that each runs one at a time,
+ * and of first launches; says so of the streams. Collective. */
+CTS_MUST_CHECK enum cts_status cts_path_full_devices(struct cts_path_graph *graph,
+                                                     struct cts_error *error);
 /* Orders waits, makes them disjoint, lists the jumps. */
 CTS_MUST_CHECK enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
                                                struct cts_error *error);

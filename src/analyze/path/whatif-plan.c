@@ -115,13 +115,21 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
     struct cts_whatif_work *const works =
         cts_array_zeroed(at->activities.count, sizeof *works, error);
     uint32_t *const wait_at = cts_array_zeroed(at->count, sizeof *wait_at, error);
+    bool *const turns = cts_array_zeroed(at->count, sizeof *turns, error);
     plan->places[location].work = works;
-    if (!works || !wait_at) {
+    if (!works || !wait_at || !turns) {
         free(wait_at);
+        free(turns);
         return CTS_MEMORY;
     }
-    for (uint32_t w = 0; w < at->waits.count; w++)
-        if (at->waits.items[w].call != CTS_PATH_NONE) wait_at[at->waits.items[w].call] = w + 1;
+    for (uint32_t w = 0; w < at->waits.count; w++) {
+        const struct cts_path_wait *const wait = &at->waits.items[w];
+        if (wait->call == CTS_PATH_NONE) continue;
+        if (takes_turns(plan, wait))
+            turns[wait->call] = true; /* beside what else held it */
+        else
+            wait_at[wait->call] = w + 1;
+    }
     for (uint32_t i = 0; i < at->activities.count; i++) {
         const struct cts_path_activity *const activity = &at->activities.items[i];
         struct cts_whatif_work *const work = &works[i];
@@ -131,9 +139,8 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
         if (activity->host != CTS_PATH_NONE) bound_by_launch(graph, begin_ns, activity, work);
         bound_by_previous(at, i, work);
         const uint32_t wait = wait_at[activity->begin] - 1;
-        work->takes_turn = wait_at[activity->begin] && takes_turns(plan, &at->waits.items[wait]);
-        if (wait_at[activity->begin] && !work->takes_turn &&
-            !lacks_room(plan, location, i, &at->waits.items[wait])) {
+        work->takes_turn = turns[activity->begin];
+        if (wait_at[activity->begin] && !lacks_room(plan, location, i, &at->waits.items[wait])) {
             const uint64_t latest_ns =
                 cts_whatif_latest_of(graph, location, &at->waits.items[wait]);
             if (latest_ns <= begin_ns) { /* else it did not wait for that */
@@ -152,6 +159,7 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
         plan->configured_count += i < at->configs.count && at->configs.items[i].cta_count;
     }
     free(wait_at);
+    free(turns);
     return CTS_OK;
 }
 

@@ -69,10 +69,10 @@ static enum cts_whatif_step go_stream(struct cts_whatif_run *run, uint32_t locat
         const struct cts_whatif_work *const work = &run->plan->places[location].work[index];
         lane->next++;
         if (work->on_device) {
-            const uint32_t kind = work->queues ? CTS_WHATIF_READY : CTS_WHATIF_BEGIN;
-            if (cts_whatif_push(&run->events,
-                                (struct cts_whatif_event){ready_ns, 0, kind, work->kernel},
-                                run->error))
+            if (cts_whatif_push(
+                    &run->events,
+                    (struct cts_whatif_event){ready_ns, 0, CTS_WHATIF_READY, work->kernel},
+                    run->error))
                 return CTS_WHATIF_FAILED;
         } else {
             const struct cts_path_activity *const activity = &at->activities.items[index];

@@ -35,12 +35,13 @@ bool cts_whatif_room_unqueue(struct cts_whatif_room *room, uint32_t kernel);
 /* Empty again; the parameters stay. */
 void cts_whatif_room_release(struct cts_whatif_room *room);
 
-/* Events in the order of time, kind, id. */
+/* Events in the order of time, kind, id. Kernels that are ready at once come in the order in which
+ * they began in the recording, which that of their indices is. */
 enum cts_whatif_event_kind {
     CTS_WHATIF_DEVICE,  /* the next kernel of a device is done; id: device */
     CTS_WHATIF_TRIGGER, /* a queued kernel begins; id: kernel */
+    CTS_WHATIF_BEGIN,   /* a kernel begins: in the recording */
     CTS_WHATIF_READY,   /* a kernel joins the queue if there is no room */
-    CTS_WHATIF_BEGIN,   /* a kernel begins */
     CTS_WHATIF_ASK      /* a query; id: location */
 };
 struct cts_whatif_event {

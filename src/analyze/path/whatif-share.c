@@ -111,21 +111,6 @@ static bool is_kernel(const struct cts_path_graph *graph, const struct cts_path_
     return region < graph->pseudo && graph->regions[region].kind != CTS_PATH_API;
 }
 
-/* Whether kernels of the location's device took turns in the recording. */
-static bool takes_turns(const struct cts_path_graph *graph, uint32_t location)
-{
-    const uint32_t process = graph->locations[location].process;
-    for (uint32_t i = graph->process_first[process]; i < graph->process_first[process + 1]; i++) {
-        const uint32_t l = graph->by_process[i];
-        const struct cts_path_waits *const waits = &graph->locations[l].waits;
-        if (graph->timeline->locations[l].device != graph->timeline->locations[location].device)
-            continue;
-        for (size_t w = 0; w < waits->count; w++)
-            if (waits->items[w].pattern == CTS_PATH_PATTERN_FULL_DEVICE) return true;
-    }
-    return false;
-}
-
 static enum cts_status add_kernels(struct cts_whatif_plan *plan, uint32_t location, uint32_t device,
                                    struct cts_error *error)
 {
@@ -150,9 +135,28 @@ static enum cts_status add_kernels(struct cts_whatif_plan *plan, uint32_t locati
         else
             cts_whatif_want_room(&plan->options->device, &at->configs.items[i], kernel);
         work->on_device = true;
-        work->kernel = (uint32_t)plan->kernel_count++;
+        plan->kernel_count++;
     }
     return CTS_OK;
+}
+
+static int by_recorded(const void *left, const void *right, void *state)
+{
+    const struct cts_whatif_kernel *const a = left, *const b = right;
+    const uint64_t a_ns = begin_of(state, a), b_ns = begin_of(state, b);
+    if (a_ns != b_ns) return a_ns < b_ns ? -1 : 1;
+    if (a->location != b->location) return a->location < b->location ? -1 : 1;
+    return (a->activity > b->activity) - (a->activity < b->activity);
+}
+
+/* Kernels of a device in the order of their begins. */
+static void sort_kernels(struct cts_whatif_plan *plan, uint32_t first)
+{
+    if (plan->kernel_count == first) return;
+    qsort_r(plan->kernels + first, plan->kernel_count - first, sizeof *plan->kernels, by_recorded,
+            plan);
+    for (uint32_t i = first; i < plan->kernel_count; i++)
+        plan->places[plan->kernels[i].location].work[plan->kernels[i].activity].kernel = i;
 }
 
 /* Only where two streams at least have kernels that say their grid. */
@@ -167,7 +171,7 @@ static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_err
         const uint32_t l = graph->by_process[i];
         const struct cts_path_location *const at = &graph->locations[l];
         if (!at->stream || !at->activities.count) continue;
-        const bool exclusive = takes_turns(graph, l);
+        const bool exclusive = at->turns == CTS_PATH_TURNS_TAKEN;
         if (!exclusive && !at->configs.count) continue;
         uint32_t d = 0;
         const uint32_t number = graph->timeline->locations[l].device;
@@ -185,6 +189,7 @@ static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_err
         for (uint32_t i = 0; i < graph->location_count && streams[d] > 1 && !status; i++)
             if (device_of[graph->by_process[i]] == d + 1)
                 status = add_kernels(plan, graph->by_process[i], d, error);
+        sort_kernels(plan, plan->devices[d].first);
         plan->devices[d].count = (uint32_t)plan->kernel_count - plan->devices[d].first;
     }
     free(streams);
@@ -394,15 +399,6 @@ static int like_kernels(const void *left, const void *right, void *state)
     return (i > k) - (i < k);
 }
 
-static int by_begin(const void *left, const void *right, void *state)
-{
-    const struct cts_whatif_plan *const plan = state;
-    const uint32_t i = *(const uint32_t *)left, k = *(const uint32_t *)right;
-    const uint64_t a = begin_of(plan, &plan->kernels[i]), b = begin_of(plan, &plan->kernels[k]);
-    if (a != b) return a < b ? -1 : 1;
-    return (i > k) - (i < k);
-}
-
 /* Tries the candidates for *parameter, one of m's room; the one under which work is most equal
  * stays in it. A later candidate has to be better by some. */
 static enum cts_status fit(struct measure *m, uint32_t *parameter, const uint32_t *candidates,
@@ -431,7 +427,6 @@ static enum cts_status fit_device(struct cts_whatif_plan *plan,
     uint32_t *const list = plan->by_device + device->first;
     struct measure m = {.plan = plan, .device = device, .count = device->count, .error = error};
     if (m.count > FIT_KERNELS_MAX) m.count = FIT_KERNELS_MAX;
-    qsort_r(list, device->count, sizeof *list, by_begin, plan);
     qsort_r(list, m.count, sizeof *list, like_kernels, plan);
     if (fit(&m, &m.room.overtaking, overtaking, sizeof overtaking / sizeof *overtaking) ||
         fit(&m, &m.room.interference, interference, sizeof interference / sizeof *interference))
