@@ -50,6 +50,12 @@ __global__ void use_scale(float *a, int n)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) a[i] *= scale[i];
 }
+__constant__ float constants[64];
+__global__ void use_constants(float *a, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) a[i] = constants[i % 64];
+}
 
 static bool defect;
 static cudaStream_t s, t;
@@ -490,6 +496,18 @@ static void dead_end()
     take(a);
     if (defect) run(add, s, a, (int)N, 1.f);
 }
+// dead work: a variable is set and never read (and constants, whose loads are not recorded, are)
+static void dead_symbol()
+{
+    static float h[N];
+    float *a = make();
+    if (defect)
+        cudaMemcpyToSymbolAsync(scale, h, sizeof(scale), 0, cudaMemcpyHostToDevice, s);
+    else
+        cudaMemcpyToSymbolAsync(constants, h, sizeof(constants), 0, cudaMemcpyHostToDevice, s);
+    run(use_constants, s, a, (int)N);
+    take(a);
+}
 // possible dead work: only the last of several frames is read
 static void frames()
 {
@@ -668,6 +686,7 @@ static const struct {
     PROGRAM(dead_launch),
     PROGRAM(dead_chain),
     PROGRAM(dead_end),
+    PROGRAM(dead_symbol),
     PROGRAM(dead_upload),
     PROGRAM(dead_half),
     PROGRAM(memset_first),

@@ -27,6 +27,7 @@ struct state {
     uint32_t node;
     struct cts_map edges; /* of the node: (from, tenant) -> index + 1 in walk->edges */
     size_t rank_begin;    /* first node of the rank */
+    bool is_constant;     /* the node allocates a __constant__ variable */
     struct stretches to, from;
 };
 
@@ -40,6 +41,19 @@ static bool host_can_touch(const struct cts_allocation *allocation)
 {
     const char *const kind = allocation->kind ? allocation->kind : "";
     return !strcmp(kind, "managed") || !strcmp(kind, "pinned") || !strcmp(kind, "mapped");
+}
+
+/* A __constant__ variable, whose loads no recorder sees: memory of no allocation for us. */
+static bool is_constant(const struct cts_catalogue *catalogue, const struct cts_allocation *row)
+{
+    if (!row->kind || strcmp(row->kind, "variable")) return false;
+    for (size_t i = 0; i < catalogue->variable_count; i++) {
+        const struct cts_variable *const variable = &catalogue->variables[i];
+        if (variable->address == row->address && variable->size_bytes == row->size_bytes &&
+            variable->kind && !strcmp(variable->kind, "constant"))
+            return true;
+    }
+    return false;
 }
 
 static const struct cts_allocation *tenant_of(const struct state *s, uint32_t tenant)
@@ -142,7 +156,9 @@ static enum cts_status next_state(void *context, uint32_t number, uint32_t ways,
     if (ways & (CTS_WAY_STORE | CTS_WAY_END))
         status = keep_readers(s, state.readers, &state.readers, error);
     if (ways & CTS_WAY_END)
-        state.tenant = node->kind == CTS_FLOW_ALLOCATION ? (uint32_t)node->index + 1 : 0;
+        state.tenant = node->kind == CTS_FLOW_ALLOCATION && !s->is_constant
+                           ? (uint32_t)node->index + 1
+                           : 0;
     if (!status && is_new) {
         own.next = state.writers;
         status = cts_flow_cell(s->memory, &own, &state.writers, error);
@@ -433,6 +449,7 @@ static enum cts_status touch(struct state *s, struct cts_error *error)
         break;
     }
     const struct cts_allocation *const row = &c->allocations[node->index];
+    s->is_constant = is_constant(c, row);
     return cts_flow_memory_touch(s->memory, row->address, row->address + row->size_bytes,
                                  CTS_WAY_END, error);
 }
