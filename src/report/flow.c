@@ -341,6 +341,20 @@ static void print_races(const struct cts_flow_result *flow, FILE *file)
                 flow->hiding_launches == 1 ? " is" : "es are");
 }
 
+static void print_chain(const struct cts_flow_result *flow, FILE *file)
+{
+    if (!flow->longest_enforced) return;
+    fprintf(file, "Longest chain of ordered launches, copies and memsets: %u. ",
+            flow->longest_enforced);
+    if (flow->longest_needed == flow->longest_enforced)
+        fprintf(file, "Data requires all of it");
+    else
+        fprintf(file, "Data requires %u", flow->longest_needed);
+    if (flow->longest_raw < flow->longest_needed)
+        fprintf(file, ", but only %u without reuse of memory", flow->longest_raw);
+    fprintf(file, ".\n");
+}
+
 void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
 {
     const struct cts_flow_result *const flow = report->flow;
@@ -369,6 +383,7 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
     fprintf(file, "Device memory: at most %s allocated, at most %s of it live.\n",
             cts_bytes_text(flow->allocated_peak_bytes).text,
             cts_bytes_text(flow->live_peak_bytes).text);
+    print_chain(flow, file);
     cts_flow_print_notes(report, file);
     if (!flow->finding_count) {
         fprintf(file, "No findings.\n");
@@ -407,6 +422,9 @@ static void json_counts(const struct cts_flow_report *report, struct cts_json *j
     cts_json_member_u64(json, "possible_race_pairs", flow->possible_pairs);
     cts_json_member_u64(json, "unjudged_pairs", flow->unjudged_pairs);
     cts_json_member_u64(json, "incomplete_launches", flow->hiding_launches);
+    cts_json_member_u64(json, "longest_chain", flow->longest_enforced);
+    cts_json_member_u64(json, "longest_needed_chain", flow->longest_needed);
+    cts_json_member_u64(json, "longest_raw_chain", flow->longest_raw);
     cts_json_member_u64(json, "allocated_peak_bytes", flow->allocated_peak_bytes);
     cts_json_member_u64(json, "live_peak_bytes", flow->live_peak_bytes);
 }

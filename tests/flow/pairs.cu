@@ -655,55 +655,125 @@ static void stale()
     take(b);
 }
 
+// needless order: two arrays are filled in one stream
+static void two_fills()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    run(fill, defect ? s : t, b, (int)N, 2.f);
+    if (!defect) wait_for(s, t, e);
+    run(accumulate, s, a, (const float *)b, (int)N);
+    take(a);
+}
+// needless order: the halves of one array, one after the other
+static void two_halves()
+{
+    float *a = make();
+    for (int i = 0; i < 2; i++) {
+        const cudaStream_t stream = i && !defect ? t : s;
+        fill<<<N / 2 / BLOCK, BLOCK, 0, stream>>>(a + i * N / 2, N / 2, 1.f);
+        add<<<N / 2 / BLOCK, BLOCK, 0, stream>>>(a + i * N / 2, N / 2, 2.f);
+    }
+    take(a);
+}
+// needless order: an upload waits for a kernel that does not use it
+static void late_upload()
+{
+    static float h[N];
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    cudaMemcpyAsync(b, h, BYTES, cudaMemcpyHostToDevice, defect ? s : t);
+    if (!defect) wait_for(s, t, e);
+    run(accumulate, s, a, (const float *)b, (int)N);
+    take(a);
+}
+// needless order: an event makes one stream wait for another without need
+static void needless_event()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (defect) wait_for(t, s, e);
+    run(fill, t, b, (int)N, 2.f);
+    wait_for(s, t, f);
+    run(accumulate, s, a, (const float *)b, (int)N);
+    take(a);
+}
+// needless order: a graph captured from one stream has no branches
+static void straight_graph()
+{
+    float *a = make(), *b = make();
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    if (!defect) wait_for(t, s, e);
+    run(fill, s, a, (int)N, 1.f);
+    run(fill, defect ? s : t, b, (int)N, 2.f);
+    if (!defect) wait_for(s, t, f);
+    run(accumulate, s, a, (const float *)b, (int)N);
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+    cudaGraphLaunch(exec, s);
+    take(a);
+}
+// order by reuse: two computations use one buffer
+static void one_buffer()
+{
+    float *a = make(), *b = make(), *c = make(), *d = defect ? c : make();
+    run(fill, s, c, (int)N, 1.f);
+    run(move, s, a, (const float *)c, (int)N);
+    run(fill, defect ? s : t, d, (int)N, 2.f);
+    run(move, defect ? s : t, b, (const float *)d, (int)N);
+    take(a);
+    take(b);
+}
+// order by reuse: memory of a pool goes from one computation to the other
+static void one_block()
+{
+    float *a = make(), *b = make(), *c, *d;
+    cudaMallocAsync(&c, BYTES, s);
+    if (!defect) cudaMallocAsync(&d, BYTES, t);
+    run(fill, s, c, (int)N, 1.f);
+    run(move, s, a, (const float *)c, (int)N);
+    cudaFreeAsync(c, s);
+    if (defect) cudaMallocAsync(&d, BYTES, s);
+    run(fill, defect ? s : t, d, (int)N, 2.f);
+    run(move, defect ? s : t, b, (const float *)d, (int)N);
+    cudaFreeAsync(d, defect ? s : t);
+    take(a);
+    take(b);
+}
+
 static const struct {
     const char *name;
     void (*run)();
 } programs[] = {
 #define PROGRAM(name) {#name, name}
-    PROGRAM(missing_event),
-    PROGRAM(early_event),
-    PROGRAM(wrong_stream),
-    PROGRAM(download),
-    PROGRAM(other_stream),
-    PROGRAM(upload),
-    PROGRAM(default_stream),
-    PROGRAM(halves),
-    PROGRAM(columns),
-    PROGRAM(double_buffer),
-    PROGRAM(managed),
-    PROGRAM(graph),
-    PROGRAM(capture),
-    PROGRAM(peer),
-    PROGRAM(memset_overlap),
-    PROGRAM(atomics),
-    PROGRAM(device_copy),
-    PROGRAM(overwrite),
-    PROGRAM(pool),
-    PROGRAM(pool_allocation),
-    PROGRAM(host_function),
-    PROGRAM(symbol),
-    PROGRAM(stages),
-    PROGRAM(dead_launch),
-    PROGRAM(dead_chain),
-    PROGRAM(dead_end),
-    PROGRAM(dead_symbol),
-    PROGRAM(dead_upload),
-    PROGRAM(dead_half),
-    PROGRAM(memset_first),
-    PROGRAM(oversized),
-    PROGRAM(avoidable),
-    PROGRAM(repeated),
-    PROGRAM(repeated_upload),
-    PROGRAM(round_trip),
-    PROGRAM(unread),
-    PROGRAM(unused),
-    PROGRAM(threads),
-    PROGRAM(handover),
-    PROGRAM(turns),
-    PROGRAM(joined),
-    PROGRAM(frames),
-    PROGRAM(late_free),
-    PROGRAM(stale),
+    PROGRAM(missing_event),  PROGRAM(early_event),
+    PROGRAM(wrong_stream),   PROGRAM(download),
+    PROGRAM(other_stream),   PROGRAM(upload),
+    PROGRAM(default_stream), PROGRAM(halves),
+    PROGRAM(columns),        PROGRAM(double_buffer),
+    PROGRAM(managed),        PROGRAM(graph),
+    PROGRAM(capture),        PROGRAM(peer),
+    PROGRAM(memset_overlap), PROGRAM(atomics),
+    PROGRAM(device_copy),    PROGRAM(overwrite),
+    PROGRAM(pool),           PROGRAM(pool_allocation),
+    PROGRAM(host_function),  PROGRAM(symbol),
+    PROGRAM(stages),         PROGRAM(dead_launch),
+    PROGRAM(dead_chain),     PROGRAM(dead_end),
+    PROGRAM(dead_symbol),    PROGRAM(dead_upload),
+    PROGRAM(dead_half),      PROGRAM(memset_first),
+    PROGRAM(oversized),      PROGRAM(avoidable),
+    PROGRAM(repeated),       PROGRAM(repeated_upload),
+    PROGRAM(round_trip),     PROGRAM(unread),
+    PROGRAM(unused),         PROGRAM(threads),
+    PROGRAM(handover),       PROGRAM(turns),
+    PROGRAM(joined),         PROGRAM(frames),
+    PROGRAM(late_free),      PROGRAM(stale),
+    PROGRAM(two_fills),      PROGRAM(two_halves),
+    PROGRAM(late_upload),    PROGRAM(needless_event),
+    PROGRAM(straight_graph), PROGRAM(one_buffer),
+    PROGRAM(one_block),
 };
 
 int main(int argc, char **argv)

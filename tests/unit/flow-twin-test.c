@@ -68,6 +68,8 @@ struct program {
     unsigned chunk_count;
     unsigned thread_count;
     size_t tenant[SLOTS]; /* index + 1 of the live allocation */
+    bool is_plain;        /* every access recorded and in an allocation, no host functions */
+    unsigned slot;        /* plain: that the launch or copy at hand touches */
     uint64_t op;
 };
 
@@ -137,26 +139,29 @@ static void make_record(const struct program *p, struct record *r)
 {
     *r = (struct record){.site = below(SITES), .space = CTS_SPACE_GLOBAL};
     const uint32_t width = p->sites[r->site].width_bytes;
+    const uint64_t start = p->is_plain ? region + p->slot * SLOT_BYTES : region;
+    const uint64_t size = p->is_plain ? SLOT_BYTES : REGION_BYTES;
     for (;;) {
         r->mask = chance(60) ? UINT32_MAX : (uint32_t)random_u64() | 1;
         r->pattern = (uint8_t)below(2); /* uniform or affine */
-        r->base = region + below(REGION_BYTES - 8);
+        r->base = start + below((unsigned)size - 8);
         if (chance(80)) r->base -= r->base % width;
         r->s0 = chance(70) ? (int32_t)width : (int32_t)below(20) - 10;
-        if (stays_inside(r, width, region, REGION_BYTES)) return;
+        if (stays_inside(r, width, start, size)) return;
     }
 }
 
 static void make_launch(struct program *p, uint32_t stream)
 {
     const size_t i = p->catalogue.launch_count++;
+    p->slot = below(SLOTS);
     p->launches[i] = (struct cts_launch){.launch = (uint32_t)i,
                                          .op = p->op,
                                          .stream = stream,
                                          .kernel = below(2),
                                          .grid = {CTAS, 1, 1},
                                          .block = {32, 1, 1},
-                                         .recorded = chance(96) ? "all" : "sample",
+                                         .recorded = p->is_plain || chance(96) ? "all" : "sample",
                                          .end_ns = 1};
     unsigned records = 0;
     for (unsigned k = 0; k < CTAS; k++) {
@@ -173,8 +178,10 @@ static void make_launch(struct program *p, uint32_t stream)
                                                              .record_count = records};
 }
 
-static uint64_t some_side(uint64_t width, bool is_host)
+static uint64_t some_side(const struct program *p, uint64_t width, bool is_host)
 {
+    if (p->is_plain && !is_host)
+        return region + p->slot * SLOT_BYTES + below((unsigned)(SLOT_BYTES - width));
     if (is_host && chance(70)) return 0x5000 + below(300);
     return region + below((unsigned)(REGION_BYTES - width));
 }
@@ -183,7 +190,8 @@ static void make_copy(struct program *p, uint32_t stream, uint32_t thread, bool 
 {
     static const char *const kinds[] = {"HtoD", "DtoH", "DtoD", "DtoD", "memset", "HtoH", "PtoP"};
     const size_t i = p->catalogue.copy_count++;
-    const uint64_t width = 1 + below(250);
+    const uint64_t width = 1 + below(p->is_plain ? 40 : 250);
+    p->slot = below(SLOTS);
     struct cts_copy *const row = &p->copies[i];
     *row = (struct cts_copy){.copy = (uint32_t)i,
                              .op = p->op,
@@ -195,14 +203,14 @@ static void make_copy(struct program *p, uint32_t stream, uint32_t thread, bool 
                              .asynchronous = chance(50),
                              .destination_pitch = width,
                              .source_pitch = width};
-    if (chance(20)) {
+    if (!p->is_plain && chance(20)) {
         row->width_bytes = 1 + below(20);
         row->height = 1 + below(4);
         row->destination_pitch = row->source_pitch = row->width_bytes + below(10);
     }
     const uint64_t span = (row->height - 1) * row->source_pitch + row->width_bytes;
-    row->destination = some_side(span, row->kind[3] == 'H');
-    row->source = some_side(span, row->kind[0] == 'H');
+    row->destination = some_side(p, span, row->kind[3] == 'H');
+    row->source = some_side(p, span, row->kind[0] == 'H');
     if (chance(30) && i && p->copies[i - 1].kind[0] == row->kind[0]) { /* again */
         const uint64_t op = row->op;
         *row = p->copies[i - 1];
@@ -230,19 +238,12 @@ static void make_sync(struct program *p, uint32_t thread)
     add_call(p, thread, CTS_NONE, chance(80) ? "call" : NULL);
 }
 
-static void make_memory(struct program *p, uint32_t thread)
+static void allocate(struct program *p, unsigned slot)
 {
     static const char *const kinds[] = {"device", "device", "device", "pinned", "managed"};
-    const unsigned slot = below(SLOTS);
-    const bool in_stream = chance(40);
-    add_call(p, thread, in_stream ? some_stream(p) : CTS_NONE, "memory");
-    if (p->tenant[slot]) {
-        p->allocations[p->tenant[slot] - 1].freed_op = p->op;
-        p->tenant[slot] = 0;
-        return;
-    }
     const size_t i = p->catalogue.allocation_count++;
-    const uint64_t start = chance(50) ? 0 : below(SLOT_BYTES);
+    const bool is_whole = p->is_plain;
+    const uint64_t start = is_whole || chance(50) ? 0 : below(SLOT_BYTES);
     p->allocations[i] = (struct cts_allocation){
         .allocation = (uint32_t)i,
         .op = p->op,
@@ -250,8 +251,28 @@ static void make_memory(struct program *p, uint32_t thread)
         .device = p->streams[some_stream(p)].device,
         .kind = kinds[below(5)],
         .address = region + slot * SLOT_BYTES + start,
-        .size_bytes = chance(50) ? SLOT_BYTES - start : 1 + below((unsigned)(SLOT_BYTES - start))};
+        .size_bytes = is_whole || chance(50) ? SLOT_BYTES - start
+                                             : 1 + below((unsigned)(SLOT_BYTES - start))};
     p->tenant[slot] = i + 1;
+}
+
+static void make_memory(struct program *p, uint32_t thread)
+{
+    const unsigned slot = below(SLOTS);
+    const bool in_stream = chance(40);
+    const uint32_t stream = in_stream ? some_stream(p) : CTS_NONE;
+    const bool is_free = p->tenant[slot] > 0;
+    add_call(p, thread, stream, "memory");
+    if (is_free) {
+        p->allocations[p->tenant[slot] - 1].freed_op = p->op;
+        p->tenant[slot] = 0;
+    }
+    if (is_free && !p->is_plain) return;
+    if (is_free) { /* and allocated again */
+        p->op++;
+        add_call(p, thread, stream, "memory");
+    }
+    allocate(p, slot);
 }
 
 static void make_access(struct program *p, uint32_t thread)
@@ -307,7 +328,7 @@ static void launch_graph(struct program *p, uint32_t thread)
         const unsigned kind = below(10);
         if (kind < 6)
             make_launch(p, stream);
-        else if (kind < 9)
+        else if (kind < 9 || p->is_plain)
             make_copy(p, stream, thread, true);
         else
             make_function(p, stream, thread, true);
@@ -333,8 +354,15 @@ static void make_program(struct program *p)
     memset(p, 0, sizeof *p);
     make_tables(p);
     make_graph(p);
+    p->is_plain = chance(40);
     const bool has_accesses = chance(50), has_graphs = chance(30);
-    for (unsigned i = 0; i < SLOTS; i++, p->op++) make_memory(p, 0);
+    for (unsigned i = 0; i < SLOTS; i++, p->op++) make_memory(p, 0); /* of some slots */
+    for (unsigned i = 0; i < SLOTS && p->is_plain; i++)              /* of all */
+        if (!p->tenant[i]) {
+            add_call(p, 0, CTS_NONE, "memory");
+            allocate(p, i);
+            p->op++;
+        }
     const unsigned count = 5 + below(30);
     for (unsigned i = 0; i < count && p->op + 16 < OPS_MAX; i++, p->op++) {
         const uint32_t thread = some_thread(p), stream = some_stream(p);
@@ -352,7 +380,7 @@ static void make_program(struct program *p)
             make_access(p, thread);
         else if (kind < 96 && has_graphs)
             launch_graph(p, thread);
-        else
+        else if (!p->is_plain)
             make_function(p, stream, thread, false);
     }
     make_thread_edges(p);
@@ -1302,10 +1330,148 @@ static void compare_others(const struct twin *t, const struct cts_flow_result *f
     }
     for (size_t i = 0; i < flow->finding_count; i++)
         times[flow->findings[i].kind] -= flow->findings[i].times;
-    for (unsigned kind = CTS_FLOW_DEAD_BYTES; kind < CTS_FLOW_FINDING_KINDS; kind++)
+    for (unsigned kind = CTS_FLOW_DEAD_BYTES; kind < CTS_FLOW_NEEDLESS_ORDER; kind++)
         if (kind != CTS_FLOW_AVOIDABLE_COPY && times[kind])
             fail_msg("%lld more of '%s' by the twin", (long long)times[kind],
                      cts_flow_finding_text((enum cts_flow_finding_kind)kind));
+}
+
+/* ---- the twin: needless order ---- */
+
+struct twin_lengths {
+    unsigned enforced, needed, raw;
+};
+
+static bool is_twin_work(const struct twin *t, unsigned v)
+{
+    return t->nodes[v].kind <= CTS_FLOW_MEMSET;
+}
+
+static bool is_twin_unknown(const struct twin *t, unsigned v)
+{
+    const struct twin_node *const n = &t->nodes[v];
+    return n->hides || uses[v].outside_bytes ||
+           (n->kind == CTS_FLOW_LAUNCH && tells_host[n->index]);
+}
+
+/* Whether the thread that requested work v knew that u had ended. */
+static bool is_told(const struct twin *t, unsigned u, unsigned v)
+{
+    uint64_t op = t->nodes[v].op;
+    for (size_t i = 0; i < t->p->catalogue.graph_node_count; i++)
+        if (t->p->graph_nodes[i].op == op) {
+            op = t->p->graph_nodes[i].launch_op;
+            break;
+        }
+    return t->reach[CTS_FLOW_SURE][t->nodes[u].vertex][call_of(op)];
+}
+
+/* Bytes of edges u -> v by kind: those that need order. */
+static struct twin_edge twin_edges_between(const struct twin *t, unsigned u, unsigned v)
+{
+    struct twin_edge sum = {0};
+    for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++) {
+        if (!precedes(t, CTS_FLOW_SURE, u, v)) continue;
+        sum.raw += edges[u][v][a].raw;
+        sum.war += edges[u][v][a].war;
+        sum.waw += edges[u][v][a].waw;
+        sum.end += edges[u][v][a].end;
+    }
+    return sum;
+}
+
+static void take_longer(unsigned *length, unsigned other)
+{
+    if (*length < other) *length = other;
+}
+
+static void measure(const struct twin *t, struct twin_lengths *lengths, unsigned v)
+{
+    const struct twin_node *const n = &t->nodes[v];
+    struct twin_lengths *const l = &lengths[v];
+    const bool is_known_work = is_twin_work(t, v) && !is_twin_unknown(t, v);
+    const bool is_end = n->kind == CTS_FLOW_ALLOCATION || n->kind == CTS_FLOW_FREE;
+    *l = (struct twin_lengths){0};
+    for (unsigned u = 0; u < v; u++) {
+        const struct twin_edge e = twin_edges_between(t, u, v);
+        const bool before = precedes(t, CTS_FLOW_SURE, u, v);
+        bool needed = is_known_work ? is_told(t, u, v) ||
+                                          (is_twin_work(t, u) && is_twin_unknown(t, u) && before)
+                                    : before && !(is_end && n->in_stream);
+        if (before) take_longer(&l->enforced, lengths[u].enforced);
+        if (needed || e.raw || e.war || e.waw || e.end) take_longer(&l->needed, lengths[u].needed);
+        if (needed || e.raw) take_longer(&l->raw, lengths[u].raw);
+    }
+    l->enforced += is_twin_work(t, v);
+    l->needed += is_twin_work(t, v);
+    l->raw += is_twin_work(t, v);
+}
+
+/* Allocations and frees by which u -> v, and v itself: bytes of what leads to v. */
+static bool follow(const struct twin *t, unsigned from, unsigned v, bool *seen, uint64_t *sum)
+{
+    const struct twin_edge e = twin_edges_between(t, from, v);
+    bool found = e.raw || e.war || e.waw || e.end;
+    *sum += e.war + e.waw + e.end;
+    for (unsigned w = from + 1; w < v; w++) {
+        const struct twin_edge x = twin_edges_between(t, from, w);
+        if (seen[w] || !(x.raw || x.war || x.waw || x.end) ||
+            (t->nodes[w].kind != CTS_FLOW_ALLOCATION && t->nodes[w].kind != CTS_FLOW_FREE))
+            continue;
+        seen[w] = true;
+        found |= follow(t, w, v, seen, sum);
+    }
+    return found;
+}
+
+static void compare_needless(const struct twin *t, const struct cts_flow_result *flow)
+{
+    static struct twin_lengths lengths[NODES_MAX];
+    struct twin_lengths most = {0};
+    uint64_t counts[2] = {0}, sums[2] = {0};
+    unsigned last = NODES_MAX;
+    const bool is_judged = t->p->catalogue.host_function_count == 0;
+    for (unsigned v = 0; v < t->node_count && is_judged; v++) {
+        measure(t, lengths, v);
+        if (is_twin_work(t, v) && lengths[v].enforced > most.enforced) last = v;
+        take_longer(&most.enforced, lengths[v].enforced);
+        take_longer(&most.needed, lengths[v].needed);
+        take_longer(&most.raw, lengths[v].raw);
+    }
+    assert_int_equal(flow->longest_enforced, most.enforced);
+    assert_int_equal(flow->longest_needed, most.needed);
+    assert_int_equal(flow->longest_raw, most.raw);
+    while (last != NODES_MAX) {
+        const unsigned v = last;
+        unsigned u = NODES_MAX;
+        for (unsigned w = 0; w < v; w++)
+            if (is_twin_work(t, w) && precedes(t, CTS_FLOW_SURE, w, v) &&
+                lengths[w].enforced + 1 == lengths[v].enforced)
+                u = w;
+        last = u;
+        if (u == NODES_MAX) break;
+        if (is_twin_unknown(t, u) || is_twin_unknown(t, v) || is_told(t, u, v) ||
+            find_group(u) == find_group(v) || twin_edges_between(t, u, v).raw)
+            continue;
+        bool seen[NODES_MAX] = {false};
+        uint64_t sum = 0;
+        const bool is_reuse = follow(t, u, v, seen, &sum);
+        const uint64_t a = uses[u].read_bytes + uses[u].written_bytes,
+                       b = uses[v].read_bytes + uses[v].written_bytes;
+        if ((is_reuse ? most.raw : most.needed) == most.enforced) continue;
+        counts[is_reuse]++;
+        sums[is_reuse] += is_reuse ? sum : a < b ? a : b;
+    }
+    for (size_t i = 0; i < flow->finding_count; i++) {
+        const struct cts_flow_finding *const f = &flow->findings[i];
+        if (f->kind != CTS_FLOW_NEEDLESS_ORDER && f->kind != CTS_FLOW_REUSE_ORDER) continue;
+        counts[f->kind == CTS_FLOW_REUSE_ORDER] -= f->times;
+        sums[f->kind == CTS_FLOW_REUSE_ORDER] -= f->bytes;
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(counts[i], 0);
+        assert_int_equal(sums[i], 0);
+    }
 }
 
 static unsigned seed;
@@ -1318,7 +1484,7 @@ static void same_as_the_twin(void **state)
     const char *const one = getenv("CTS_TWIN_SEED");
     const unsigned first = one ? (unsigned)strtoul(one, NULL, 10) : 0;
     const unsigned count = one ? 1 : cts_test_count(PROGRAMS_QUICK, PROGRAMS);
-    uint64_t races = 0, possible = 0, edge_sum = 0;
+    uint64_t races = 0, possible = 0, edge_sum = 0, needless = 0, reused = 0;
     for (seed = first; seed < first + count; seed++) {
         random_start(seed);
         make_program(p);
@@ -1342,15 +1508,20 @@ static void same_as_the_twin(void **state)
         compare_dead(t, &flow);
         compare_avoidable(t, &flow);
         compare_others(t, &flow);
+        compare_needless(t, &flow);
+        needless += flow.longest_needed < flow.longest_enforced;
+        reused += flow.longest_raw < flow.longest_needed;
         races += flow.race_pairs;
         possible += flow.possible_pairs;
         edge_sum += flow.walk.edge_count;
         cts_flow_release(&flow);
     }
-    print_message("%u programs: %llu edges, %llu races, %llu possible ones\n", count,
-                  (unsigned long long)edge_sum, (unsigned long long)races,
-                  (unsigned long long)possible);
-    assert_true(one || (races > count && possible > count));
+    print_message("%u programs: %llu edges, %llu races, %llu possible ones; %llu with needless "
+                  "order, %llu with order by reuse\n",
+                  count, (unsigned long long)edge_sum, (unsigned long long)races,
+                  (unsigned long long)possible, (unsigned long long)needless,
+                  (unsigned long long)reused);
+    assert_true(one || (races > count && possible > count && needless > 0 && reused > 0));
     free(p);
     free(t);
 }

@@ -34,6 +34,17 @@ enum cts_status cts_flow_add_node(struct cts_flow_clocks *clocks, const struct c
     return CTS_OK;
 }
 
+enum cts_status cts_flow_keep_thread_clock(struct cts_flow_clocks *clocks, uint32_t thread,
+                                           size_t *place)
+{
+    const struct cts_chain_clock kept = {cts_flow_thread_clock(clocks, thread),
+                                         clocks->streams.width, CTS_NONE};
+    const enum cts_status status =
+        cts_clock_keep(&clocks->order->clocks, &kept, &clocks->kept_clocks[thread], clocks->error);
+    *place = clocks->kept_clocks[thread];
+    return status;
+}
+
 void cts_flow_pass(struct cts_flow_clocks *clocks, uint32_t chain, uint32_t *clock)
 {
     clock[chain] = ++clocks->positions[chain];
@@ -91,12 +102,15 @@ static enum cts_status make_clocks(struct cts_flow_clocks *clocks)
     clocks->last_clocks =
         cts_array_zeroed(clocks->chain_count, sizeof *clocks->last_clocks, clocks->error);
     clocks->thread_clocks = cts_array_zeroed(numbers, sizeof *clocks->thread_clocks, clocks->error);
+    clocks->kept_clocks =
+        cts_array_zeroed(clocks->rows.thread_count, sizeof *clocks->kept_clocks, clocks->error);
     clocks->free_clocks = cts_array_zeroed(numbers, sizeof *clocks->free_clocks, clocks->error);
     clocks->shared = cts_flow_new_clock(clocks);
-    if (!clocks->positions || !clocks->last_clocks || !clocks->thread_clocks ||
-        !clocks->free_clocks || !clocks->shared)
+    if (!clocks->positions || !clocks->last_clocks || !clocks->kept_clocks ||
+        !clocks->thread_clocks || !clocks->free_clocks || !clocks->shared)
         return CTS_MEMORY;
     for (uint32_t i = 0; i < clocks->chain_count; i++) clocks->last_clocks[i] = SIZE_MAX;
+    for (uint32_t i = 0; i < clocks->rows.thread_count; i++) clocks->kept_clocks[i] = SIZE_MAX;
     return CTS_OK;
 }
 
@@ -138,6 +152,7 @@ void cts_flow_clocks_release(struct cts_flow_clocks *clocks)
     free(clocks->positions);
     free(clocks->last_clocks);
     free(clocks->thread_clocks);
+    free(clocks->kept_clocks);
     free(clocks->free_clocks);
     free(clocks->shared);
     cts_flow_freed_release(&clocks->freed);

@@ -35,6 +35,7 @@ struct cts_flow_clocks {
     uint32_t *positions;      /* by chain: nodes so far */
     size_t *last_clocks;      /* by chain: of its last node in order->clocks */
     uint32_t *thread_clocks;  /* by thread, streams.width numbers each */
+    size_t *kept_clocks;      /* by thread: the last that was kept in order->clocks */
     uint32_t *free_clocks;    /* by thread: behind its last cudaFree */
     uint32_t *shared;         /* what some thread knows: CTS_FLOW_THREADS */
     uint32_t **told;          /* by row of thread_order, between its two ops */
@@ -82,6 +83,9 @@ uint32_t *cts_flow_new_clock(const struct cts_flow_clocks *clocks);
 CTS_MUST_CHECK enum cts_status cts_flow_add_node(struct cts_flow_clocks *clocks,
                                                  const struct cts_flow_node *node,
                                                  const uint32_t *clock);
+/* Where what the thread knows now is kept, in order->clocks. */
+CTS_MUST_CHECK enum cts_status cts_flow_keep_thread_clock(struct cts_flow_clocks *clocks,
+                                                          uint32_t thread, size_t *place);
 /* The place of the chain's nodes so far is past; `clock` knows it. */
 void cts_flow_pass(struct cts_flow_clocks *clocks, uint32_t chain, uint32_t *clock);
 /* A stream is about to get something from a host thread. */

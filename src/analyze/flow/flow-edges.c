@@ -156,9 +156,8 @@ static enum cts_status next_state(void *context, uint32_t number, uint32_t ways,
     if (ways & (CTS_WAY_STORE | CTS_WAY_END))
         status = keep_readers(s, state.readers, &state.readers, error);
     if (ways & CTS_WAY_END)
-        state.tenant = node->kind == CTS_FLOW_ALLOCATION && !s->is_constant
-                           ? (uint32_t)node->index + 1
-                           : 0;
+        state.tenant =
+            node->kind == CTS_FLOW_ALLOCATION && !s->is_constant ? (uint32_t)node->index + 1 : 0;
     if (!status && is_new) {
         own.next = state.writers;
         status = cts_flow_cell(s->memory, &own, &state.writers, error);

@@ -34,5 +34,8 @@ CTS_MUST_CHECK enum cts_status cts_flow_find_copies(struct cts_flow_result *flow
 CTS_MUST_CHECK enum cts_status cts_flow_find_memory(struct cts_flow_result *flow,
                                                     const struct cts_flow_facts *facts,
                                                     struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_flow_find_needless_order(struct cts_flow_result *flow,
+                                                            const struct cts_flow_facts *facts,
+                                                            struct cts_error *error);
 
 #endif

@@ -34,7 +34,8 @@ struct cts_flow_node {
     uint32_t thread; /* that requested it */
     uint32_t stream; /* id; CTS_NONE: none */
     uint32_t chain, position;
-    size_t clock; /* of its first number, in clocks */
+    size_t clock;      /* of its first number, in clocks */
+    size_t host_clock; /* launch, copy, memset: what its thread knew when it requested it */
 };
 
 /* What counts as order. Each level contains those above it. */

@@ -74,7 +74,8 @@ enum cts_status cts_flow_add_work(struct cts_flow_clocks *clocks, const struct c
     node.is_in_stream = true;
     node.thread = clocks->rows.threads[seat->thread];
     node.chain = seat->chain;
-    const enum cts_status status = cts_flow_add_node(clocks, &node, seat->clock);
+    enum cts_status status = cts_flow_keep_thread_clock(clocks, seat->thread, &node.host_clock);
+    if (!status) status = cts_flow_add_node(clocks, &node, seat->clock);
     if (status) return status;
     cts_flow_pass(clocks, seat->chain, seat->clock);
     if (cts_flow_at_least(clocks, CTS_FLOW_SIGNALS) && is_launch && clocks->options->tells_host &&

@@ -150,6 +150,7 @@ static enum cts_status find(struct cts_flow_result *flow, struct cts_error *erro
     if (!status) status = cts_flow_find_dead_work(flow, &facts, error);
     if (!status) status = cts_flow_find_copies(flow, &facts, error);
     if (!status) status = cts_flow_find_memory(flow, &facts, error);
+    if (!status) status = cts_flow_find_needless_order(flow, &facts, error);
     flow->lower_bound = facts.has_gaps || facts.is_unfinished || flow->hiding_launches > 0;
     cts_flow_facts_release(&facts);
     return status ? status : group(flow, error);

@@ -25,7 +25,12 @@
       "initialise the memory first: it holds data of an earlier "                                  \
       "allocation")                                                                                \
     X(UNUSED_ALLOCATION, "unused allocation", "remove it: nothing accesses it")                    \
-    X(LATE_FREE, "late free", "free it after its last use: it counts towards the memory peak")
+    X(LATE_FREE, "late free", "free it after its last use: it counts towards the memory peak")     \
+    X(NEEDLESS_ORDER, "needless order",                                                            \
+      "let the two execute at the same time (two streams, or branches of a graph): neither uses "  \
+      "what the other writes")                                                                     \
+    X(REUSE_ORDER, "order by reuse",                                                               \
+      "give the second memory of its own: only reused memory orders the two")
 
 enum cts_flow_finding_kind {
 #define X(name, text, advice) CTS_FLOW_##name,
@@ -86,6 +91,9 @@ struct cts_flow_result {
                                 with */
     uint64_t hiding_launches;
     uint64_t allocated_peak_bytes, live_peak_bytes; /* device memory */
+    /* Works on the longest chain of nodes that follow each other: in the order of the program, by
+     * data, by true dependences. 0: not judged, as the run has host functions. */
+    uint32_t longest_enforced, longest_needed, longest_raw;
     uint32_t peak_node; /* the allocation at which the first is reached; CTS_NONE: none */
     bool host_seen;     /* CPU accesses were recorded */
     bool knows_threads; /* the run has the host thread of each call */

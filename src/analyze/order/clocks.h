@@ -35,7 +35,7 @@ struct cts_chain_clock {
 
 /* Keeps what precedes a work of `of->chain`. *last is the place of the chain's last kept clock
  * (SIZE_MAX: none yet); a clock that says the same shares it. The chain's own number is the work's
- * position, and not compared. */
+ * position, and not compared (of->chain: UINT32_MAX: the clock is of no chain, all is). */
 CTS_MUST_CHECK enum cts_status cts_clock_keep(struct cts_clock_list *list,
                                               const struct cts_chain_clock *of, size_t *last,
                                               struct cts_error *error);
