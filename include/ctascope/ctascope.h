@@ -12,7 +12,8 @@
  * up to 32 accesses.
  *
  * Ownership: the caller closes what it opens. Every string and pointer in an _info struct belongs
- * to the run and is valid until cts_run_close(). Strings are UTF-8; NULL means unknown.
+ * to the run and is valid until cts_run_close(). Strings are UTF-8; NULL means unknown. Functions
+ * that open something store NULL in their out-parameter if they fail.
  *
  * Errors: functions that can fail return an enum cts_result, 0 on success. On failure they write
  * one line of text (lower case, no full stop) to `error`, a buffer provided by the caller, which
@@ -69,27 +70,37 @@ CTS_API const char *cts_version(void);
 
 struct cts_run;
 
-/* Reads the catalogue of the run at `path` into memory. If the run is still being recorded, or the
- * program was killed, this reads everything written so far. */
+/* Opens the run in directory `path` and reads its catalogue into memory. If the run is still being
+ * recorded, or the program was killed, this reads everything written so far. Fails if the directory
+ * is not a run or its catalogue cannot be read. A run with missing data opens normally: see
+ * cts_run_missing(). */
 CTS_API enum cts_result cts_run_open(const char *path, struct cts_run **run, char *error,
                                      size_t error_bytes);
-CTS_API void cts_run_close(struct cts_run *run); /* NULL: nothing */
+/* Frees the run and everything that its _info structs point to. NULL is allowed. */
+CTS_API void cts_run_close(struct cts_run *run);
 
-/* A key of the run ("created", "command", "host", ...; docs/catalogue.md), or NULL. */
+/* The value of a key of the run ("created", "command", "host", ...; see docs/catalogue.md), or NULL
+ * if the run has no such key. Valid until cts_run_close(). */
 CTS_API const char *cts_run_key(const struct cts_run *run, const char *key);
 
-/* 1 if every recording process ended normally and nothing is missing from the run, else 0. */
+/* Returns 1 if every recording process ended normally and nothing is missing from the run, else 0.
+ */
 CTS_API int cts_run_is_complete(const struct cts_run *run);
 
-/* What is missing from the run, one line per item: files, chunks, rows. Indices start at 0; NULL
- * means no more items. Missing data is not included in any count or record returned below. */
+/* Returns item `index` (from 0) of the list of missing files, chunks and rows, as one line of text,
+ * or NULL after the last item. Valid until cts_run_close(). Missing data is not included in any
+ * count or record returned below. */
 CTS_API const char *cts_run_missing(const struct cts_run *run, size_t index);
 
-/* Number of accesses not recorded because a size limit was reached or the disk was full. */
+/* Returns the number of accesses that were not recorded because a size limit was reached or the
+ * disk was full. */
 CTS_API uint64_t cts_run_dropped_accesses(const struct cts_run *run);
 
 /* ---- its catalogue ----
- * CTS_RESULT_USAGE: no such index or id, or struct_size is not set. */
+ *
+ * A _count function returns the number of rows; the function next to it fills `info` with one row.
+ * It fails with CTS_RESULT_USAGE if the index or id does not exist, or if info->struct_size is not
+ * set, and with nothing else. */
 
 #define CTS_UNKNOWN UINT32_MAX /* not an id */
 #define CTS_NEVER   UINT64_MAX /* the operation did not happen */
@@ -108,6 +119,7 @@ CTS_API size_t cts_run_kernel_count(const struct cts_run *run);
 CTS_API enum cts_result cts_run_kernel(const struct cts_run *run, size_t kernel,
                                        struct cts_kernel_info *info);
 
+/* How much of a launch was recorded: nothing, some CTAs, or all accesses. */
 enum cts_recorded { CTS_RECORDED_NONE, CTS_RECORDED_SAMPLE, CTS_RECORDED_ALL };
 
 struct cts_launch_info {
@@ -123,12 +135,15 @@ struct cts_launch_info {
     uint64_t op;      /* position in the rank's call order: launches, copies, allocations, ... */
     uint64_t call_ns; /* when the host requested it */
     uint64_t start_ns, end_ns; /* 0: not started, not ended */
-    uint64_t records, accesses, dropped_accesses;
+    uint64_t records;          /* warp records in the run */
+    uint64_t accesses;         /* thread accesses in these records */
+    uint64_t dropped_accesses; /* thread accesses that were not recorded */
 };
 /* Launches are ordered by rank, then by call. */
 CTS_API size_t cts_run_launch_count(const struct cts_run *run);
 CTS_API enum cts_result cts_run_launch(const struct cts_run *run, size_t index,
                                        struct cts_launch_info *info);
+/* Finds a launch by its id instead of its index. */
 CTS_API enum cts_result cts_run_find_launch(const struct cts_run *run, uint32_t launch,
                                             struct cts_launch_info *info);
 
@@ -182,15 +197,21 @@ struct cts_warp_record {
                                next call */
 };
 
-/* Starts reading the warp records of a launch, or of all launches with CTS_UNKNOWN. The records of
- * a launch are contiguous; the records of a CTA are in recorded order. */
+/* Starts reading the warp records of the launch with this id, or of all launches if `launch` is
+ * CTS_UNKNOWN. The records of a launch are contiguous; the records of a CTA are in recorded order.
+ * The run must stay open while `accesses` is. Fails with CTS_RESULT_USAGE if the launch does not
+ * exist, and with CTS_RESULT_FORMAT if the run holds no memory accesses or has
+ * lost all of them. */
 CTS_API enum cts_result cts_accesses_open(const struct cts_run *run, uint32_t launch,
                                           struct cts_accesses **accesses, char *error,
                                           size_t error_bytes);
-/* Reads the next record. 1: done, 0: no more records, -1: failed, see cts_accesses_error(). */
+/* Reads the next record into `record`, whose struct_size must be set. Returns 1 on success, 0 if
+ * there are no more records, and -1 on failure; cts_accesses_error() then says why. */
 CTS_API int cts_accesses_next(struct cts_accesses *accesses, struct cts_warp_record *record);
+/* Returns one line of text about the failure. Valid until cts_accesses_close(). */
 CTS_API const char *cts_accesses_error(const struct cts_accesses *accesses);
-CTS_API void cts_accesses_close(struct cts_accesses *accesses); /* NULL: nothing */
+/* Ends reading and frees `accesses`. NULL is allowed. */
+CTS_API void cts_accesses_close(struct cts_accesses *accesses);
 
 /* Thread accesses as columns: element i of every array describes one access of one lane, in the
  * order of cts_accesses_next(), lowest lane of a record first. The caller provides arrays with room
@@ -202,12 +223,12 @@ struct cts_access_columns {
     uint32_t *launches, *sites, *ctas, *warps;
     uint8_t *lanes; /* 0 to 31 */
 };
-/* The number of accesses not read yet. */
+/* Returns the number of thread accesses that have not been read yet. */
 CTS_API uint64_t cts_accesses_left(const struct cts_accesses *accesses);
 /* Fills the columns with the next accesses, at most `capacity`. Returns the number of elements
- * filled; 0: no more accesses; -1: failed, see cts_accesses_error(). This function and
- * cts_accesses_next() share one position. Do not call cts_accesses_next() while this function has
- * returned only part of a record. */
+ * filled, 0 if there are no more accesses, and -1 on failure (see cts_accesses_error()). This
+ * function and cts_accesses_next() share one position. Do not call cts_accesses_next() while this
+ * function has returned only part of a record. */
 CTS_API int64_t cts_accesses_fill(struct cts_accesses *accesses,
                                   const struct cts_access_columns *columns);
 
@@ -219,7 +240,8 @@ struct cts_archive;
  * definitions. Strings in its _info structs are valid until cts_archive_close(). */
 CTS_API enum cts_result cts_archive_open(const char *path, struct cts_archive **archive,
                                          char *error, size_t error_bytes);
-CTS_API void cts_archive_close(struct cts_archive *archive); /* NULL: nothing */
+/* Frees the archive and everything that its _info structs point to. NULL is allowed. */
+CTS_API void cts_archive_close(struct cts_archive *archive);
 
 struct cts_location_info { /* a host thread or a device stream */
     uint32_t struct_size;
@@ -244,8 +266,9 @@ CTS_API size_t cts_archive_region_count(const struct cts_archive *archive);
 CTS_API enum cts_result cts_archive_region(const struct cts_archive *archive, size_t region,
                                            struct cts_region_info *info);
 
-/* Activities (matched enter and leave) of a location as columns, sorted by start, callers before
- * callees. Arrays as above. Times are in ns from the start of the archive's clock range. */
+/* Activities (pairs of enter and leave) of a location as columns, sorted by start, callers before
+ * callees. The caller provides the arrays as for struct cts_access_columns. Times are in ns from
+ * the start of the archive's clock range. */
 struct cts_activity_columns {
     uint32_t struct_size;
     size_t capacity;

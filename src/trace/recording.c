@@ -87,9 +87,9 @@ static bool is_of_no_launch(void *state, const struct cts_acc_chunk *chunk)
     if (cts_catalogue_launch(&recording->catalogue, chunk->launch)) return false;
     if (strangers->launch != chunk->launch)
         cts_gaps_add(&recording->catalogue.gaps,
-                     "the catalogue does not have launch %u, of which '%s' has records",
-                     chunk->launch,
-                     below(recording, cts_acc_file_path(recording->reader, chunk->file)));
+                     "'%s' has records of launch %u, which the catalogue does not contain",
+                     below(recording, cts_acc_file_path(recording->reader, chunk->file)),
+                     chunk->launch);
     strangers->launch = chunk->launch;
     return true;
 }

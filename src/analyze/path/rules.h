@@ -2,10 +2,10 @@
  *
  *     X(ENUMERATOR, file and symbol, name as printed, name in the paper, meaning)
  *
- * The paper is Schmitt, Dietrich, Juckeland 2017 (001 in papers/INDEX.md): its patterns are those
- * of section 3.3 and, for MPI, of 3.2; "" where it has none. The name printed is the paper's,
- * without "Pattern". The order is that of the output; where two rules claim one wait and both are
- * done at once, the first counts. */
+ * The paper is Schmitt, Dietrich, Juckeland 2017 (see README.md, Papers). Its patterns are in
+ * section 3.3 and, for MPI, in section 3.2; "": not in the paper. The printed name is the paper's
+ * without "Pattern". The order here is the order of the output. If two rules match one wait and
+ * both end at the same time, the first rule counts. */
 #ifndef CTS_ANALYZE_PATH_RULES_H
 #define CTS_ANALYZE_PATH_RULES_H
 
