@@ -188,18 +188,30 @@ const char *cublasGetStatusString(cublasStatus_t status)
 
 // ---- vectors and matrices between host and device: rows of one element, or columns ----
 
-static cublasStatus_t copy(int rows, int columns, int element_bytes, const void *from, int ld_from,
-                           void *to, int ld_to, cudaMemcpyKind kind, cudaStream_t stream, bool wait)
+struct matrix_shape {
+    int rows, columns, element_bytes;
+};
+// Of a matrix's columns, or a vector's elements, each `stride` elements behind the one before.
+struct strided {
+    const void *at;
+    int stride;
+};
+
+// Without a stream it waits.
+static cublasStatus_t copy(matrix_shape shape, strided from, strided to, cudaMemcpyKind kind,
+                           const cudaStream_t *stream)
 {
-    if (rows < 0 || columns < 0 || element_bytes <= 0 || ld_from <= 0 || ld_to <= 0)
+    const int rows = shape.rows, columns = shape.columns, element_bytes = shape.element_bytes;
+    if (rows < 0 || columns < 0 || element_bytes <= 0 || from.stride <= 0 || to.stride <= 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;
     const size_t width = (size_t)rows * element_bytes;
-    const size_t pitch_from = (size_t)ld_from * element_bytes,
-                 pitch_to = (size_t)ld_to * element_bytes;
+    const size_t pitch_from = (size_t)from.stride * element_bytes,
+                 pitch_to = (size_t)to.stride * element_bytes;
     const cudaError_t error =
-        wait ? cudaMemcpy2D(to, pitch_to, from, pitch_from, width, columns, kind)
-             : cudaMemcpy2DAsync(to, pitch_to, from, pitch_from, width, columns, kind, stream);
+        stream ? cudaMemcpy2DAsync((void *)to.at, pitch_to, from.at, pitch_from, width, columns,
+                                   kind, *stream)
+               : cudaMemcpy2D((void *)to.at, pitch_to, from.at, pitch_from, width, columns, kind);
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
@@ -207,23 +219,23 @@ static cublasStatus_t copy(int rows, int columns, int element_bytes, const void 
     cublasStatus_t cublas##Verb##Vector(int n, int element_bytes, const void *x, int incx,         \
                                         void *y, int incy)                                         \
     {                                                                                              \
-        return copy(1, n, element_bytes, x, incx, y, incy, kind, 0, true);                         \
+        return copy({1, n, element_bytes}, {x, incx}, {y, incy}, kind, nullptr);                   \
     }                                                                                              \
     cublasStatus_t cublas##Verb##VectorAsync(int n, int element_bytes, const void *x, int incx,    \
                                              void *y, int incy, cudaStream_t stream)               \
     {                                                                                              \
-        return copy(1, n, element_bytes, x, incx, y, incy, kind, stream, false);                   \
+        return copy({1, n, element_bytes}, {x, incx}, {y, incy}, kind, &stream);                   \
     }                                                                                              \
     cublasStatus_t cublas##Verb##Matrix(int rows, int columns, int element_bytes, const void *a,   \
                                         int lda, void *b, int ldb)                                 \
     {                                                                                              \
-        return copy(rows, columns, element_bytes, a, lda, b, ldb, kind, 0, true);                  \
+        return copy({rows, columns, element_bytes}, {a, lda}, {b, ldb}, kind, nullptr);            \
     }                                                                                              \
     cublasStatus_t cublas##Verb##MatrixAsync(int rows, int columns, int element_bytes,             \
                                              const void *a, int lda, void *b, int ldb,             \
                                              cudaStream_t stream)                                  \
     {                                                                                              \
-        return copy(rows, columns, element_bytes, a, lda, b, ldb, kind, stream, false);            \
+        return copy({rows, columns, element_bytes}, {a, lda}, {b, ldb}, kind, &stream);            \
     }
 COPIES(Set, cudaMemcpyHostToDevice)
 COPIES(Get, cudaMemcpyDeviceToHost)

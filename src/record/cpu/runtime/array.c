@@ -184,40 +184,38 @@ static bool fits(const struct corner *corner, size_t width_bytes, size_t height)
            height <= rows - corner->y;
 }
 
-static cudaError_t copy_2d_to(const struct corner *to, const void *src, size_t spitch, size_t width,
-                              size_t height, enum cudaMemcpyKind kind, bool asynchronous,
-                              cudaStream_t stream)
+static cudaError_t copy_2d_to(const struct corner *to, struct cts_pitched from, size_t width,
+                              size_t height, struct cts_copy_call call)
 {
     if (!fits(to, width, height)) return cudaErrorInvalidValue;
-    if (height > 1 && width > spitch) return cudaErrorInvalidPitchValue;
+    if (height > 1 && width > from.pitch_bytes) return cudaErrorInvalidPitchValue;
     const struct cts_geometry geometry = {.destination = address_of(to),
-                                          .source = (uint64_t)src,
+                                          .source = (uint64_t)from.pointer,
                                           .width_bytes = width,
                                           .height = height,
                                           .depth = 1,
                                           .destination_pitch = to->array->pitch_bytes,
-                                          .source_pitch = spitch,
+                                          .source_pitch = from.pitch_bytes,
                                           .destination_slice = to->array->slice_bytes,
-                                          .source_slice = spitch * height};
-    return cts_copy(&geometry, kind, asynchronous, stream);
+                                          .source_slice = from.pitch_bytes * height};
+    return cts_copy(&geometry, call);
 }
 
-static cudaError_t copy_2d_from(void *dst, size_t dpitch, const struct corner *from, size_t width,
-                                size_t height, enum cudaMemcpyKind kind, bool asynchronous,
-                                cudaStream_t stream)
+static cudaError_t copy_2d_from(struct cts_pitched to, const struct corner *from, size_t width,
+                                size_t height, struct cts_copy_call call)
 {
     if (!fits(from, width, height)) return cudaErrorInvalidValue;
-    if (height > 1 && width > dpitch) return cudaErrorInvalidPitchValue;
-    const struct cts_geometry geometry = {.destination = (uint64_t)dst,
+    if (height > 1 && width > to.pitch_bytes) return cudaErrorInvalidPitchValue;
+    const struct cts_geometry geometry = {.destination = (uint64_t)to.pointer,
                                           .source = address_of(from),
                                           .width_bytes = width,
                                           .height = height,
                                           .depth = 1,
-                                          .destination_pitch = dpitch,
+                                          .destination_pitch = to.pitch_bytes,
                                           .source_pitch = from->array->pitch_bytes,
-                                          .destination_slice = dpitch * height,
+                                          .destination_slice = to.pitch_bytes * height,
                                           .source_slice = from->array->slice_bytes};
-    return cts_copy(&geometry, kind, asynchronous, stream);
+    return cts_copy(&geometry, call);
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
@@ -226,7 +224,8 @@ cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset,
 {
     CTS_ENTER();
     const struct corner to = {dst, wOffset, hOffset};
-    return cts_return(copy_2d_to(&to, src, spitch, width, height, kind, false, NULL));
+    return cts_return(copy_2d_to(&to, (struct cts_pitched){src, spitch}, width, height,
+                                 (struct cts_copy_call){kind, false, NULL}));
 }
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset,
@@ -235,7 +234,8 @@ cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOf
 {
     CTS_ENTER();
     const struct corner to = {dst, wOffset, hOffset};
-    return cts_return(copy_2d_to(&to, src, spitch, width, height, kind, true, stream));
+    return cts_return(copy_2d_to(&to, (struct cts_pitched){src, spitch}, width, height,
+                                 (struct cts_copy_call){kind, true, stream}));
 }
 
 cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t src, size_t wOffset,
@@ -244,7 +244,8 @@ cudaError_t cudaMemcpy2DFromArray(void *dst, size_t dpitch, cudaArray_const_t sr
 {
     CTS_ENTER();
     const struct corner from = {src, wOffset, hOffset};
-    return cts_return(copy_2d_from(dst, dpitch, &from, width, height, kind, false, NULL));
+    return cts_return(copy_2d_from((struct cts_pitched){dst, dpitch}, &from, width, height,
+                                   (struct cts_copy_call){kind, false, NULL}));
 }
 
 cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const_t src,
@@ -253,7 +254,8 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *dst, size_t dpitch, cudaArray_const
 {
     CTS_ENTER();
     const struct corner from = {src, wOffset, hOffset};
-    return cts_return(copy_2d_from(dst, dpitch, &from, width, height, kind, true, stream));
+    return cts_return(copy_2d_from((struct cts_pitched){dst, dpitch}, &from, width, height,
+                                   (struct cts_copy_call){kind, true, stream}));
 }
 
 cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t hOffsetDst,
@@ -263,8 +265,9 @@ cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, size_t wOffsetDst, size_t 
     CTS_ENTER();
     const struct corner to = {dst, wOffsetDst, hOffsetDst}, from = {src, wOffsetSrc, hOffsetSrc};
     if (!fits(&from, width, height)) return cts_return(cudaErrorInvalidValue);
-    const void *const source = (const void *)address_of(&from);
-    return cts_return(copy_2d_to(&to, source, src->pitch_bytes, width, height, kind, false, NULL));
+    const struct cts_pitched source = {(const void *)address_of(&from), src->pitch_bytes};
+    return cts_return(
+        copy_2d_to(&to, source, width, height, (struct cts_copy_call){kind, false, NULL}));
 }
 
 /* The old one-dimensional copies run on from row to row: part of a first row, whole rows, part of
@@ -296,25 +299,23 @@ static cudaError_t in_pieces(const struct corner *start, size_t count,
 struct linear_copy {
     const char *source;
     char *destination;
-    enum cudaMemcpyKind kind;
-    bool asynchronous;
-    cudaStream_t stream;
+    struct cts_copy_call call;
 };
 
 static cudaError_t piece_to(const struct corner *at, size_t done, size_t width, size_t height,
                             void *data)
 {
     const struct linear_copy *const copy = data;
-    return copy_2d_to(at, copy->source + done, width, width, height, copy->kind, copy->asynchronous,
-                      copy->stream);
+    return copy_2d_to(at, (struct cts_pitched){copy->source + done, width}, width, height,
+                      copy->call);
 }
 
 static cudaError_t piece_from(const struct corner *at, size_t done, size_t width, size_t height,
                               void *data)
 {
     const struct linear_copy *const copy = data;
-    return copy_2d_from(copy->destination + done, width, at, width, height, copy->kind,
-                        copy->asynchronous, copy->stream);
+    return copy_2d_from((struct cts_pitched){copy->destination + done, width}, at, width, height,
+                        copy->call);
 }
 
 cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,
@@ -322,7 +323,7 @@ cudaError_t cudaMemcpyToArrayAsync(cudaArray_t dst, size_t wOffset, size_t hOffs
 {
     CTS_ENTER();
     const struct corner to = {dst, wOffset, hOffset};
-    struct linear_copy copy = {src, NULL, kind, true, stream};
+    struct linear_copy copy = {src, NULL, {kind, true, stream}};
     return cts_return(in_pieces(&to, count, piece_to, &copy));
 }
 
@@ -331,7 +332,7 @@ cudaError_t cudaMemcpyToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, c
 {
     CTS_ENTER();
     const struct corner to = {dst, wOffset, hOffset};
-    struct linear_copy copy = {src, NULL, kind, false, NULL};
+    struct linear_copy copy = {src, NULL, {kind, false, NULL}};
     return cts_return(in_pieces(&to, count, piece_to, &copy));
 }
 
@@ -341,7 +342,7 @@ cudaError_t cudaMemcpyFromArrayAsync(void *dst, cudaArray_const_t src, size_t wO
 {
     CTS_ENTER();
     const struct corner from = {src, wOffset, hOffset};
-    struct linear_copy copy = {NULL, dst, kind, true, stream};
+    struct linear_copy copy = {NULL, dst, {kind, true, stream}};
     return cts_return(in_pieces(&from, count, piece_from, &copy));
 }
 
@@ -350,7 +351,7 @@ cudaError_t cudaMemcpyFromArray(void *dst, cudaArray_const_t src, size_t wOffset
 {
     CTS_ENTER();
     const struct corner from = {src, wOffset, hOffset};
-    struct linear_copy copy = {NULL, dst, kind, false, NULL};
+    struct linear_copy copy = {NULL, dst, {kind, false, NULL}};
     return cts_return(in_pieces(&from, count, piece_from, &copy));
 }
 

@@ -18,15 +18,15 @@
 
 enum side { SIDE_HOST, SIDE_DEVICE };
 
-/* Bytes from the first to behind the last one of a side. */
-static bool span(uint64_t width, uint64_t height, uint64_t depth, uint64_t pitch, uint64_t slice,
+/* Bytes from the first to behind the last one of the side with this pitch and slice. */
+static bool span(const struct cts_geometry *geometry, uint64_t pitch, uint64_t slice,
                  uint64_t *bytes)
 {
     uint64_t planes, rows;
-    return !__builtin_mul_overflow(depth - 1, slice, &planes) &&
-           !__builtin_mul_overflow(height - 1, pitch, &rows) &&
+    return !__builtin_mul_overflow(geometry->depth - 1, slice, &planes) &&
+           !__builtin_mul_overflow(geometry->height - 1, pitch, &rows) &&
            !__builtin_add_overflow(planes, rows, bytes) &&
-           !__builtin_add_overflow(*bytes, width, bytes);
+           !__builtin_add_overflow(*bytes, geometry->width_bytes, bytes);
 }
 
 struct side_check {
@@ -96,9 +96,9 @@ static enum cts_submission asynchronous_wait(struct cts_work *work, const struct
     return work->copy.staging ? CTS_ASYNCHRONOUS : CTS_WAIT_UNTIL_DONE;
 }
 
-cudaError_t cts_copy(const struct cts_geometry *geometry, enum cudaMemcpyKind kind,
-                     bool asynchronous, cudaStream_t stream)
+cudaError_t cts_copy(const struct cts_geometry *geometry, struct cts_copy_call call)
 {
+    const enum cudaMemcpyKind kind = call.kind;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (geometry->width_bytes == 0 || geometry->height == 0 || geometry->depth == 0)
         return cudaSuccess;
@@ -107,10 +107,9 @@ cudaError_t cts_copy(const struct cts_geometry *geometry, enum cudaMemcpyKind ki
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     uint64_t source_bytes, destination_bytes;
     struct side_check source, destination;
-    if (!span(geometry->width_bytes, geometry->height, geometry->depth, geometry->source_pitch,
-              geometry->source_slice, &source_bytes) ||
-        !span(geometry->width_bytes, geometry->height, geometry->depth, geometry->destination_pitch,
-              geometry->destination_slice, &destination_bytes))
+    if (!span(geometry, geometry->source_pitch, geometry->source_slice, &source_bytes) ||
+        !span(geometry, geometry->destination_pitch, geometry->destination_slice,
+              &destination_bytes))
         return cudaErrorInvalidValue;
     if (!check_side(geometry->source, source_bytes, from_device ? SIDE_DEVICE : SIDE_HOST, is_told,
                     &source) ||
@@ -126,13 +125,13 @@ cudaError_t cts_copy(const struct cts_geometry *geometry, enum cudaMemcpyKind ki
         .copy = {.geometry = *geometry,
                  .kind = kind_name(from_device, to_device, &source, &destination)}};
     enum cts_submission wait = CTS_WAIT_UNTIL_DONE;
-    if (asynchronous) wait = asynchronous_wait(&work, &source, &destination, stream);
-    if (!asynchronous && from_device && to_device) wait = CTS_ASYNCHRONOUS; /* as in CUDA */
+    if (call.asynchronous) wait = asynchronous_wait(&work, &source, &destination, call.stream);
+    if (!call.asynchronous && from_device && to_device) wait = CTS_ASYNCHRONOUS; /* as in CUDA */
     work.copy.asynchronous = wait == CTS_ASYNCHRONOUS;
-    return cts_stream_submit(stream, &work, wait);
+    return cts_stream_submit(call.stream, &work, wait);
 }
 
-static struct cts_geometry linear(void *destination, const void *source, size_t count)
+static struct cts_geometry linear(const void *destination, const void *source, size_t count)
 {
     return (struct cts_geometry){.destination = (uint64_t)destination,
                                  .source = (uint64_t)source,
@@ -149,7 +148,7 @@ cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpy
 {
     CTS_ENTER();
     const struct cts_geometry geometry = linear(dst, src, count);
-    return cts_return(cts_copy(&geometry, kind, false, NULL));
+    return cts_return(cts_copy(&geometry, (struct cts_copy_call){kind, false, NULL}));
 }
 
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
@@ -157,52 +156,54 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaM
 {
     CTS_ENTER();
     const struct cts_geometry geometry = linear(dst, src, count);
-    return cts_return(cts_copy(&geometry, kind, true, stream));
+    return cts_return(cts_copy(&geometry, (struct cts_copy_call){kind, true, stream}));
 }
 
-static cudaError_t copy_peer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count,
+static cudaError_t copy_peer(int to_device, int from_device, const struct cts_geometry *geometry,
                              bool asynchronous, cudaStream_t stream)
 {
-    if (!cts_device_is_valid(dstDevice) || !cts_device_is_valid(srcDevice))
+    if (!cts_device_is_valid(to_device) || !cts_device_is_valid(from_device))
         return cudaErrorInvalidDevice;
-    const struct cts_geometry geometry = linear(dst, src, count);
-    return cts_copy(&geometry, cudaMemcpyDeviceToDevice, asynchronous, stream);
+    return cts_copy(geometry,
+                    (struct cts_copy_call){cudaMemcpyDeviceToDevice, asynchronous, stream});
 }
 
 cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
 {
     CTS_ENTER();
-    return cts_return(copy_peer(dst, dstDevice, src, srcDevice, count, false, NULL));
+    const struct cts_geometry geometry = linear(dst, src, count);
+    return cts_return(copy_peer(dstDevice, srcDevice, &geometry, false, NULL));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice,
                                 size_t count, cudaStream_t stream)
 {
     CTS_ENTER();
-    return cts_return(copy_peer(dst, dstDevice, src, srcDevice, count, true, stream));
+    const struct cts_geometry geometry = linear(dst, src, count);
+    return cts_return(copy_peer(dstDevice, srcDevice, &geometry, true, stream));
 }
 
 /* ---- two dimensions ---- */
 
-static cudaError_t copy_2d(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
-                           size_t height, enum cudaMemcpyKind kind, bool asynchronous,
-                           cudaStream_t stream)
+static cudaError_t copy_2d(struct cts_pitched to, struct cts_pitched from, size_t width,
+                           size_t height, struct cts_copy_call call)
 {
-    if (width > dpitch || width > spitch) return cudaErrorInvalidPitchValue;
-    struct cts_geometry geometry = linear(dst, src, width);
+    if (width > to.pitch_bytes || width > from.pitch_bytes) return cudaErrorInvalidPitchValue;
+    struct cts_geometry geometry = linear(to.pointer, from.pointer, width);
     geometry.height = height;
-    geometry.destination_pitch = dpitch;
-    geometry.source_pitch = spitch;
-    geometry.destination_slice = dpitch * height;
-    geometry.source_slice = spitch * height;
-    return cts_copy(&geometry, kind, asynchronous, stream);
+    geometry.destination_pitch = to.pitch_bytes;
+    geometry.source_pitch = from.pitch_bytes;
+    geometry.destination_slice = to.pitch_bytes * height;
+    geometry.source_slice = from.pitch_bytes * height;
+    return cts_copy(&geometry, call);
 }
 
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
                          size_t height, enum cudaMemcpyKind kind)
 {
     CTS_ENTER();
-    return cts_return(copy_2d(dst, dpitch, src, spitch, width, height, kind, false, NULL));
+    const struct cts_pitched to = {dst, dpitch}, from = {src, spitch};
+    return cts_return(copy_2d(to, from, width, height, (struct cts_copy_call){kind, false, NULL}));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
@@ -210,7 +211,8 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t 
                               cudaStream_t stream)
 {
     CTS_ENTER();
-    return cts_return(copy_2d(dst, dpitch, src, spitch, width, height, kind, true, stream));
+    const struct cts_pitched to = {dst, dpitch}, from = {src, spitch};
+    return cts_return(copy_2d(to, from, width, height, (struct cts_copy_call){kind, true, stream}));
 }
 
 /* ---- three dimensions ---- */
@@ -297,7 +299,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, bool asynchronous,
         return cudaErrorInvalidValue;
     struct cts_geometry geometry;
     if (!cts_copy_geometry_3d(p, &geometry)) return cudaErrorInvalidValue;
-    return cts_copy(&geometry, p->kind, asynchronous, stream);
+    return cts_copy(&geometry, (struct cts_copy_call){p->kind, asynchronous, stream});
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
@@ -343,69 +345,77 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStr
 
 /* ---- symbols ---- */
 
-static cudaError_t find_symbol(const void *symbol, size_t count, size_t offset, char **address)
+/* Part of a variable of the device. */
+struct symbol_part {
+    const void *symbol;
+    size_t offset, count; /* bytes */
+};
+
+static cudaError_t find_symbol(struct symbol_part part, char **address)
 {
-    const struct cts_variable_desc *const variable = cts_registry_variable(symbol);
+    const struct cts_variable_desc *const variable = cts_registry_variable(part.symbol);
     if (!variable || !variable->address) return cudaErrorInvalidSymbol;
-    if (offset > variable->size_bytes || count > variable->size_bytes - offset)
+    if (part.offset > variable->size_bytes || part.count > variable->size_bytes - part.offset)
         return cudaErrorInvalidValue;
-    *address = (char *)variable->address + offset;
+    *address = (char *)variable->address + part.offset;
     return cudaSuccess;
 }
 
-static cudaError_t copy_to_symbol(const void *symbol, const void *src, size_t count, size_t offset,
-                                  enum cudaMemcpyKind kind, bool asynchronous, cudaStream_t stream)
+static cudaError_t copy_to_symbol(struct symbol_part to, const void *from,
+                                  struct cts_copy_call call)
 {
-    if (kind != cudaMemcpyHostToDevice && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
+    if (call.kind != cudaMemcpyHostToDevice && call.kind != cudaMemcpyDeviceToDevice &&
+        call.kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     char *address;
-    const cudaError_t error = find_symbol(symbol, count, offset, &address);
+    const cudaError_t error = find_symbol(to, &address);
     if (error != cudaSuccess) return error;
-    const struct cts_geometry geometry = linear(address, src, count);
-    return cts_copy(&geometry, kind, asynchronous, stream);
+    const struct cts_geometry geometry = linear(address, from, to.count);
+    return cts_copy(&geometry, call);
 }
 
-static cudaError_t copy_from_symbol(void *dst, const void *symbol, size_t count, size_t offset,
-                                    enum cudaMemcpyKind kind, bool asynchronous,
-                                    cudaStream_t stream)
+static cudaError_t copy_from_symbol(void *to, struct symbol_part from, struct cts_copy_call call)
 {
-    if (kind != cudaMemcpyDeviceToHost && kind != cudaMemcpyDeviceToDevice &&
-        kind != cudaMemcpyDefault)
+    if (call.kind != cudaMemcpyDeviceToHost && call.kind != cudaMemcpyDeviceToDevice &&
+        call.kind != cudaMemcpyDefault)
         return cudaErrorInvalidMemcpyDirection;
     char *address;
-    const cudaError_t error = find_symbol(symbol, count, offset, &address);
+    const cudaError_t error = find_symbol(from, &address);
     if (error != cudaSuccess) return error;
-    const struct cts_geometry geometry = linear(dst, address, count);
-    return cts_copy(&geometry, kind, asynchronous, stream);
+    const struct cts_geometry geometry = linear(to, address, from.count);
+    return cts_copy(&geometry, call);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,
                                enum cudaMemcpyKind kind)
 {
     CTS_ENTER();
-    return cts_return(copy_to_symbol(symbol, src, count, offset, kind, false, NULL));
+    return cts_return(copy_to_symbol((struct symbol_part){symbol, offset, count}, src,
+                                     (struct cts_copy_call){kind, false, NULL}));
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t count,
                                     size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     CTS_ENTER();
-    return cts_return(copy_to_symbol(symbol, src, count, offset, kind, true, stream));
+    return cts_return(copy_to_symbol((struct symbol_part){symbol, offset, count}, src,
+                                     (struct cts_copy_call){kind, true, stream}));
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t count, size_t offset,
                                  enum cudaMemcpyKind kind)
 {
     CTS_ENTER();
-    return cts_return(copy_from_symbol(dst, symbol, count, offset, kind, false, NULL));
+    return cts_return(copy_from_symbol(dst, (struct symbol_part){symbol, offset, count},
+                                       (struct cts_copy_call){kind, false, NULL}));
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t count, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     CTS_ENTER();
-    return cts_return(copy_from_symbol(dst, symbol, count, offset, kind, true, stream));
+    return cts_return(copy_from_symbol(dst, (struct symbol_part){symbol, offset, count},
+                                       (struct cts_copy_call){kind, true, stream}));
 }
 
 cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
@@ -413,7 +423,7 @@ cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
     CTS_ENTER();
     if (!devPtr) return cts_return(cudaErrorInvalidValue);
     char *address;
-    const cudaError_t error = find_symbol(symbol, 0, 0, &address);
+    const cudaError_t error = find_symbol((struct symbol_part){.symbol = symbol}, &address);
     if (error == cudaSuccess) *devPtr = address;
     return cts_return(error);
 }
@@ -437,8 +447,7 @@ cudaError_t cts_fill(const struct cts_geometry *geometry, uint32_t value, uint32
         return cudaSuccess;
     uint64_t bytes;
     struct cts_range range;
-    if (!span(geometry->width_bytes, geometry->height, geometry->depth, geometry->destination_pitch,
-              geometry->destination_slice, &bytes) ||
+    if (!span(geometry, geometry->destination_pitch, geometry->destination_slice, &bytes) ||
         !cts_range_find((const void *)geometry->destination, &range) ||
         bytes > range.address + range.size_bytes - geometry->destination)
         return cudaErrorInvalidValue;
@@ -448,16 +457,16 @@ cudaError_t cts_fill(const struct cts_geometry *geometry, uint32_t value, uint32
     return cts_stream_submit(stream, &work, is_host ? CTS_WAIT_UNTIL_DONE : CTS_ASYNCHRONOUS);
 }
 
-static cudaError_t fill_bytes(void *pointer, size_t pitch, int value, struct cudaExtent extent,
-                              size_t rows, cudaStream_t stream)
+static cudaError_t fill_bytes(struct cudaPitchedPtr to, int value, struct cudaExtent extent,
+                              cudaStream_t stream)
 {
-    if (extent.height > 1 && extent.width > pitch) return cudaErrorInvalidPitchValue;
-    if (extent.depth > 1 && extent.height > rows) return cudaErrorInvalidValue;
-    struct cts_geometry geometry = linear(pointer, NULL, extent.width);
+    if (extent.height > 1 && extent.width > to.pitch) return cudaErrorInvalidPitchValue;
+    if (extent.depth > 1 && extent.height > to.ysize) return cudaErrorInvalidValue;
+    struct cts_geometry geometry = linear(to.ptr, NULL, extent.width);
     geometry.height = extent.height;
     geometry.depth = extent.depth;
-    geometry.destination_pitch = pitch;
-    geometry.destination_slice = pitch * rows;
+    geometry.destination_pitch = to.pitch;
+    geometry.destination_slice = to.pitch * to.ysize;
     return cts_fill(&geometry, (uint8_t)value, 1, stream);
 }
 
@@ -482,21 +491,21 @@ cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value, struct 
 cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream)
 {
     CTS_ENTER();
-    return cts_return(fill_bytes(devPtr, count, value, make_cudaExtent(count, 1, 1), 1, stream));
+    return cts_return(fill_bytes(make_cudaPitchedPtr(devPtr, count, count, 1), value,
+                                 make_cudaExtent(count, 1, 1), stream));
 }
 
 cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream)
 {
     CTS_ENTER();
-    return cts_return(
-        fill_bytes(devPtr, pitch, value, make_cudaExtent(width, height, 1), height, stream));
+    return cts_return(fill_bytes(make_cudaPitchedPtr(devPtr, pitch, width, height), value,
+                                 make_cudaExtent(width, height, 1), stream));
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value,
                               struct cudaExtent extent, cudaStream_t stream)
 {
     CTS_ENTER();
-    return cts_return(fill_bytes(pitchedDevPtr.ptr, pitchedDevPtr.pitch, value, extent,
-                                 pitchedDevPtr.ysize, stream));
+    return cts_return(fill_bytes(pitchedDevPtr, value, extent, stream));
 }

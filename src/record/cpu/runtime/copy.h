@@ -5,9 +5,21 @@
 #include "runtime.h"
 #include "work.h"
 
-/* Checks both sides against `kind` and queues the copy. `asynchronous`: one of the Async calls. */
-cudaError_t cts_copy(const struct cts_geometry *geometry, enum cudaMemcpyKind kind,
-                     bool asynchronous, cudaStream_t stream);
+/* How the program asks for a copy. */
+struct cts_copy_call {
+    enum cudaMemcpyKind kind;
+    bool asynchronous; /* one of the Async calls */
+    cudaStream_t stream;
+};
+
+/* Memory that is gone through in rows. */
+struct cts_pitched {
+    const void *pointer;
+    size_t pitch_bytes; /* from row to row */
+};
+
+/* Checks both sides against the call's kind and queues the copy. */
+cudaError_t cts_copy(const struct cts_geometry *geometry, struct cts_copy_call call);
 
 /* The source side of `geometry` is not used. */
 cudaError_t cts_fill(const struct cts_geometry *geometry, uint32_t value, uint32_t element_bytes,

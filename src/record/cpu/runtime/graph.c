@@ -123,20 +123,27 @@ cudaError_t cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph)
     return cudaSuccess;
 }
 
+/* Where a program puts a node, and its handle. */
+struct node_place {
+    cudaGraphNode_t *handle;
+    cudaGraph_t graph;
+    const cudaGraphNode_t *dependencies;
+    size_t count; /* of those */
+};
+
 /* The end of every cudaGraphAdd...Node: takes `work` over. */
-static cudaError_t finish_node(cudaGraphNode_t *handle, cudaGraph_t graph,
-                               enum cudaGraphNodeType type, struct cts_work *work,
-                               const cudaGraphNode_t *dependencies, size_t count)
+static cudaError_t finish_node(struct node_place place, enum cudaGraphNodeType type,
+                               struct cts_work *work)
 {
-    bool sound = handle && graph && (dependencies || count == 0);
-    for (size_t i = 0; sound && i < count; i++)
-        sound = dependencies[i] && dependencies[i]->graph == graph;
+    bool sound = place.handle && place.graph && (place.dependencies || place.count == 0);
+    for (size_t i = 0; sound && i < place.count; i++)
+        sound = place.dependencies[i] && place.dependencies[i]->graph == place.graph;
     if (!sound) {
         cts_work_release(work);
         return cts_return(cudaErrorInvalidValue);
     }
-    *handle = cts_graph_add(graph, type, work, dependencies, count);
-    return cts_return(*handle ? cudaSuccess : cudaErrorMemoryAllocation);
+    *place.handle = cts_graph_add(place.graph, type, work, place.dependencies, place.count);
+    return cts_return(*place.handle ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 static cudaError_t kernel_work(const struct cudaKernelNodeParams *params, struct cts_work *work)
@@ -157,8 +164,8 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
     struct cts_work work;
     const cudaError_t error = kernel_work(pNodeParams, &work);
     if (error != cudaSuccess) return cts_return(error);
-    return finish_node(pGraphNode, graph, cudaGraphNodeTypeKernel, &work, pDependencies,
-                       numDependencies);
+    return finish_node((struct node_place){pGraphNode, graph, pDependencies, numDependencies},
+                       cudaGraphNodeTypeKernel, &work);
 }
 
 static const char *copy_kind(enum cudaMemcpyKind kind, const struct cts_geometry *geometry)
@@ -185,8 +192,8 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
     if (!cts_copy_geometry_3d(pCopyParams, &work.copy.geometry))
         return cts_return(cudaErrorInvalidValue);
     work.copy.kind = copy_kind(pCopyParams->kind, &work.copy.geometry);
-    return finish_node(pGraphNode, graph, cudaGraphNodeTypeMemcpy, &work, pDependencies,
-                       numDependencies);
+    return finish_node((struct node_place){pGraphNode, graph, pDependencies, numDependencies},
+                       cudaGraphNodeTypeMemcpy, &work);
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -219,8 +226,8 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
                                                     .destination_slice = p->pitch * p->height},
                                        .value = p->value,
                                        .element_bytes = p->elementSize}};
-    return finish_node(pGraphNode, graph, cudaGraphNodeTypeMemset, &work, pDependencies,
-                       numDependencies);
+    return finish_node((struct node_place){pGraphNode, graph, pDependencies, numDependencies},
+                       cudaGraphNodeTypeMemset, &work);
 }
 
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -231,8 +238,8 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
     if (!pNodeParams || !pNodeParams->fn) return cts_return(cudaErrorInvalidValue);
     struct cts_work work = {.kind = CTS_WORK_HOST,
                             .host = {pNodeParams->fn, pNodeParams->userData}};
-    return finish_node(pGraphNode, graph, cudaGraphNodeTypeHost, &work, pDependencies,
-                       numDependencies);
+    return finish_node((struct node_place){pGraphNode, graph, pDependencies, numDependencies},
+                       cudaGraphNodeTypeHost, &work);
 }
 
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -240,8 +247,8 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph
 {
     CTS_ENTER();
     struct cts_work work = {.kind = CTS_WORK_NOTHING};
-    return finish_node(pGraphNode, graph, cudaGraphNodeTypeEmpty, &work, pDependencies,
-                       numDependencies);
+    return finish_node((struct node_place){pGraphNode, graph, pDependencies, numDependencies},
+                       cudaGraphNodeTypeEmpty, &work);
 }
 
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
@@ -253,8 +260,9 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t 
     const cudaError_t cloned = cudaGraphClone(&child, childGraph);
     if (cloned != cudaSuccess) return cloned;
     struct cts_work work = {.kind = CTS_WORK_NOTHING};
-    const cudaError_t error = finish_node(pGraphNode, graph, cudaGraphNodeTypeGraph, &work,
-                                          pDependencies, numDependencies);
+    const cudaError_t error =
+        finish_node((struct node_place){pGraphNode, graph, pDependencies, numDependencies},
+                    cudaGraphNodeTypeGraph, &work);
     if (error == cudaSuccess)
         (*pGraphNode)->child = child;
     else

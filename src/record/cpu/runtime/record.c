@@ -454,13 +454,12 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
 }
 
 void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st *stream,
-                           const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns,
-                           const struct cts_launch_result *result)
+                           const struct cts_trace *trace, const struct cts_launch_result *result)
 {
     if (!cts_record_is_on()) return;
     struct cts_launch row = launch_row(work, stream, trace);
-    row.start_ns = start_ns;
-    row.end_ns = end_ns;
+    row.start_ns = trace->start_ns;
+    row.end_ns = trace->end_ns;
     row.records = result->records;
     row.accesses = result->accesses;
     row.dropped_accesses = result->dropped_accesses;
@@ -488,7 +487,7 @@ void cts_record_fault(const struct cts_trace *trace, const struct cts_launch_res
 }
 
 void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *stream,
-                         const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns)
+                         const struct cts_trace *trace)
 {
     if (!cts_record_is_on()) return;
     const bool is_copy = work->kind == CTS_WORK_COPY;
@@ -511,8 +510,8 @@ void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *
                                  .source_slice = is_copy ? geometry->source_slice : 0,
                                  .asynchronous = is_copy ? work->copy.asynchronous : true,
                                  .call_ns = trace->call_ns,
-                                 .start_ns = start_ns,
-                                 .end_ns = end_ns};
+                                 .start_ns = trace->start_ns,
+                                 .end_ns = trace->end_ns};
     cts_catalogue_add_copy(catalogue, &row);
 }
 

@@ -20,8 +20,9 @@ struct cts_trace {
     bool is_on;
     bool records_accesses; /* a launch that the filters let through */
     uint64_t op, call_ns;
-    uint32_t id;      /* of the launch or copy */
-    uint32_t ordinal; /* of a launch in its stream */
+    uint64_t start_ns, end_ns; /* once it has run: by the catalogue's clock */
+    uint32_t id;               /* of the launch or copy */
+    uint32_t ordinal;          /* of a launch in its stream */
     /* for the timeline (timeline.h) */
     struct cts_log *log; /* of the stream; NULL: off */
     uint64_t correlation;
@@ -72,13 +73,12 @@ void cts_record_graph_step(uint32_t graph, uint64_t launch_op, uint32_t node); /
 void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
                      struct cts_trace *trace);
 void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st *stream,
-                           const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns,
-                           const struct cts_launch_result *result);
+                           const struct cts_trace *trace, const struct cts_launch_result *result);
 /* A launch ended in a fault; `allocation`: that has the address, or is nearest; or CTS_NONE. */
 void cts_record_fault(const struct cts_trace *trace, const struct cts_launch_result *result,
                       uint32_t allocation);
 void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *stream,
-                         const struct cts_trace *trace, uint64_t start_ns, uint64_t end_ns);
+                         const struct cts_trace *trace);
 struct cts_collector *cts_record_collector(void);
 uint32_t cts_record_cta_sample(void);
 

@@ -321,12 +321,11 @@ static enum cts_recorder_copy_kind copy_kind(const char *kind)
     return kind[3] == 'D' ? CTS_COPY_DEVICE_TO_DEVICE : CTS_COPY_DEVICE_TO_HOST;
 }
 
-static void copy_done(const struct cts_work *work, const struct cts_trace *trace, uint64_t start_ns,
-                      uint64_t end_ns)
+static void copy_done(const struct cts_work *work, const struct cts_trace *trace)
 {
     const struct cts_geometry *const geometry = &work->copy.geometry;
-    struct cts_recorder_copy copy = {.start_ns = start_ns,
-                                     .end_ns = end_ns,
+    struct cts_recorder_copy copy = {.start_ns = trace->start_ns,
+                                     .end_ns = trace->end_ns,
                                      .bytes =
                                          geometry->width_bytes * geometry->height * geometry->depth,
                                      .correlation = trace->correlation,
@@ -337,16 +336,15 @@ static void copy_done(const struct cts_work *work, const struct cts_trace *trace
     recorder->copy(trace->log, &copy);
 }
 
-void cts_cpu_timeline_done(const struct cts_work *work, const struct cts_trace *trace,
-                           uint64_t start_ns, uint64_t end_ns)
+void cts_cpu_timeline_done(const struct cts_work *work, const struct cts_trace *trace)
 {
     if (!is_on()) return;
     if (work->kind == CTS_WORK_COPY) {
-        copy_done(work, trace, start_ns, end_ns);
+        copy_done(work, trace);
         return;
     }
-    struct cts_recorder_activity activity = {.start_ns = start_ns,
-                                             .end_ns = end_ns,
+    struct cts_recorder_activity activity = {.start_ns = trace->start_ns,
+                                             .end_ns = trace->end_ns,
                                              .region = region_of_work(work),
                                              .present = BIT_CORRELATION,
                                              .correlation = trace->correlation};

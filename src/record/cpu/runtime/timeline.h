@@ -34,8 +34,7 @@ void cts_cpu_timeline_synchronised(enum cts_sync_kind kind, const struct CUstrea
 
 void cts_cpu_timeline_stream(struct CUstream_st *stream);
 void cts_cpu_timeline_stream_end(const struct CUstream_st *stream);
-/* A work has run. Works that are no activities (events, waits) are left out. */
-void cts_cpu_timeline_done(const struct cts_work *work, const struct cts_trace *trace,
-                           uint64_t start_ns, uint64_t end_ns);
+/* A work has run, when `trace` says. Works that are no activities (events, waits) are left out. */
+void cts_cpu_timeline_done(const struct cts_work *work, const struct cts_trace *trace);
 
 #endif

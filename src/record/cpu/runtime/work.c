@@ -217,11 +217,11 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
     memcpy(request.grid, launch->grid, sizeof request.grid);
     memcpy(request.block, launch->block, sizeof request.block);
     struct cts_launch_result result = {.fault = CTS_FAULT_NONE};
-    const uint64_t start_ns = is_timed(trace) ? cts_clock_ns() : 0;
+    trace->start_ns = is_timed(trace) ? cts_clock_ns() : 0;
     cts_engine_run(&request, &result);
-    const uint64_t end_ns = is_timed(trace) ? cts_clock_ns() : 0;
-    if (trace->is_on) cts_record_launch_end(work, stream, trace, start_ns, end_ns, &result);
-    if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, end_ns);
+    trace->end_ns = is_timed(trace) ? cts_clock_ns() : 0;
+    if (trace->is_on) cts_record_launch_end(work, stream, trace, &result);
+    if (trace->log) cts_cpu_timeline_done(work, trace);
     if (result.fault == CTS_FAULT_NONE) return;
     uint32_t allocation = CTS_NONE;
     if (result.fault_address && !result.fault_is_shared) allocation = add_nearest(&result);
@@ -233,25 +233,24 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
     cts_set_sticky(stream->device, error_of(result.fault));
 }
 
-static void run_copy(struct cts_work *work, struct CUstream_st *stream,
-                     const struct cts_trace *trace)
+static void run_copy(struct cts_work *work, struct CUstream_st *stream, struct cts_trace *trace)
 {
-    const uint64_t start_ns = is_timed(trace) ? cts_clock_ns() : 0;
+    trace->start_ns = is_timed(trace) ? cts_clock_ns() : 0;
     if (work->kind == CTS_WORK_COPY) {
         const struct cts_geometry geometry = staged(work);
         cts_geometry_copy(&geometry);
     } else {
         cts_geometry_fill(&work->memset.geometry, work->memset.value, work->memset.element_bytes);
     }
-    const uint64_t end_ns = is_timed(trace) ? cts_clock_ns() : 0;
-    if (trace->is_on) cts_record_copy_end(work, stream, trace, start_ns, end_ns);
-    if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, end_ns);
+    trace->end_ns = is_timed(trace) ? cts_clock_ns() : 0;
+    if (trace->is_on) cts_record_copy_end(work, stream, trace);
+    if (trace->log) cts_cpu_timeline_done(work, trace);
 }
 
 static void run_host_function(const struct cts_work *work, struct CUstream_st *stream,
-                              const struct cts_trace *trace)
+                              struct cts_trace *trace)
 {
-    const uint64_t start_ns = trace->log ? cts_clock_ns() : 0;
+    trace->start_ns = trace->log ? cts_clock_ns() : 0;
     const uint64_t begin_op = trace->is_on ? cts_record_host_begin() : 0;
     cts_in_callback = true;
     if (work->kind == CTS_WORK_HOST)
@@ -260,7 +259,9 @@ static void run_host_function(const struct cts_work *work, struct CUstream_st *s
         work->callback.function(stream, cts_sticky(stream->device), work->callback.data);
     cts_in_callback = false;
     if (trace->is_on) cts_record_host_end(stream, trace, begin_op);
-    if (trace->log) cts_cpu_timeline_done(work, trace, start_ns, cts_clock_ns());
+    if (!trace->log) return;
+    trace->end_ns = cts_clock_ns();
+    cts_cpu_timeline_done(work, trace);
 }
 
 void cts_work_run(struct cts_work *work, struct CUstream_st *stream, struct cts_trace *trace)
