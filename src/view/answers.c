@@ -2,10 +2,8 @@
 #include "view/answers.h"
 #include "common/text-stream.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static enum cts_status fill_source(const struct cts_view_request *request,
                                    struct cts_buffer *answer, struct cts_error *error)
@@ -96,110 +94,4 @@ enum cts_status cts_view_answer(const char *name, const struct cts_view_request 
     *answer = (struct cts_view_answer){
         .content_type = question->type, .bytes = buffer.data, .size_bytes = buffer.size_bytes};
     return CTS_OK;
-}
-
-/* ---- words ---- */
-
-void cts_view_member_id(struct cts_json *json, const char *key, uint32_t id)
-{
-    cts_json_key(json, key);
-    if (id == CTS_NONE)
-        cts_json_null(json);
-    else
-        cts_json_u64(json, id);
-}
-
-void cts_view_member_line(struct cts_json *json, const char *key, uint32_t line)
-{
-    cts_json_key(json, key);
-    if (line && line != CTS_NONE)
-        cts_json_u64(json, line);
-    else
-        cts_json_null(json);
-}
-
-const char *cts_view_kind_text(unsigned operation)
-{
-    if (operation == CTS_STORE) return "store";
-    return cts_operation_is_atomic(operation) ? "atomic" : "load";
-}
-
-const char *cts_view_space_text(uint8_t space)
-{
-    return space == CTS_SPACE_SHARED ? "shared" : space == CTS_SPACE_LOCAL ? "local" : "global";
-}
-
-enum cts_status cts_view_question_of(const struct cts_view_request *request,
-                                     struct cts_view_question *question, struct cts_error *error)
-{
-    uint64_t launch = UINT64_MAX;
-    *question = (struct cts_view_question){0};
-    enum cts_status status =
-        cts_view_query_number(&request->query, "launch", UINT32_MAX - 1, &launch, error);
-    if (!status) status = cts_view_query_filter(&request->query, &question->filter, error);
-    if (status) return status;
-    question->question = (struct cts_selection_question){
-        .launch = (uint32_t)launch,
-        .filter = &question->filter.filter,
-        .is_given_up = request->is_given_up,
-        .state = request->state,
-    };
-    return CTS_OK;
-}
-
-void cts_view_question_release(struct cts_view_question *question)
-{
-    cts_view_filter_release(&question->filter);
-}
-
-/* ---- requests that nobody waits for ---- */
-
-static bool is_given_up(const struct cts_view_request *request)
-{
-    return request->is_given_up && request->is_given_up(request->state);
-}
-
-static enum cts_status give_up(struct cts_error *error)
-{
-    return cts_fail(error, CTS_IO, "the request was cancelled");
-}
-
-static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
-                                  struct cts_acc_batch *batch, struct cts_error *error)
-{
-    const struct cts_view_request *const request = state;
-    const struct cts_access_source *const source = &request->snapshot->source;
-    if (is_given_up(request)) return give_up(error);
-    return source->read(source->state, chunk, batch, error);
-}
-
-static const char *file_path(const void *state, uint32_t file)
-{
-    const struct cts_view_request *const request = state;
-    const struct cts_access_source *const source = &request->snapshot->source;
-    return source->path ? source->path(source->state, file) : "";
-}
-
-struct cts_access_source cts_view_source(const struct cts_view_request *request)
-{
-    struct cts_access_source source = request->snapshot->source;
-    source.state = request;
-    source.read = read_chunk;
-    source.path = file_path;
-    return source;
-}
-
-enum cts_status cts_view_lock(const struct cts_view_request *request, pthread_mutex_t *lock,
-                              struct cts_error *error)
-{
-    enum { LOOK_EVERY_NS = 100000000 };
-    for (;;) {
-        struct timespec next;
-        clock_gettime(CLOCK_MONOTONIC, &next);
-        next.tv_nsec += LOOK_EVERY_NS;
-        next.tv_sec += next.tv_nsec / 1000000000;
-        next.tv_nsec %= 1000000000;
-        if (is_given_up(request)) return give_up(error);
-        if (pthread_mutex_clocklock(lock, CLOCK_MONOTONIC, &next) == 0) return CTS_OK;
-    }
 }

@@ -58,13 +58,16 @@ cts_view_fill cts_view_fill_records, cts_view_fill_density, cts_view_fill_order;
 /* report-data.c */
 cts_view_fill cts_view_fill_communication, cts_view_fill_run_findings;
 
-/* Members of a launch's row; the object stays open. */
+/* run-answers.c: members of a launch's row; the object stays open. */
 void cts_view_launch_members(struct cts_json *json, const struct cts_view_snapshot *snapshot,
                              const struct cts_launch *launch);
-/* Member "shared": the variables of the launch's shared memory, as allocations of a CTA's window.
+/* shared-variables.c: member "shared": the variables of the launch's shared memory, as allocations
+ * of a CTA's window.
  */
 void cts_view_write_shared(struct cts_json *json, const struct cts_catalogue *catalogue,
                            const struct cts_launch *row, const struct cts_selection_launch *launch);
+/* ---- words (answer-words.c) ---- */
+
 /* A member that is null for CTS_NONE. */
 void cts_view_member_id(struct cts_json *json, const char *key, uint32_t id);
 /* A line of source or NULL, which 0 is. */
@@ -72,6 +75,8 @@ void cts_view_member_line(struct cts_json *json, const char *key, uint32_t line)
 /* "load", "store" or "atomic"; "global", "shared" or "local". */
 const char *cts_view_kind_text(unsigned operation);
 const char *cts_view_space_text(uint8_t space);
+
+/* ---- a request (question.c) ---- */
 
 /* The launch that is asked about and its filter, ready for the engine. */
 struct cts_view_question {
@@ -90,7 +95,7 @@ struct cts_access_source cts_view_source(const struct cts_view_request *request)
 CTS_MUST_CHECK enum cts_status cts_view_lock(const struct cts_view_request *request,
                                              pthread_mutex_t *lock, struct cts_error *error);
 
-/* The access analysis of the whole run, made at first demand. */
+/* findings-answers.c: the access analysis of the whole run, made at first demand. */
 CTS_MUST_CHECK enum cts_status cts_view_access(const struct cts_view_request *request,
                                                const struct cts_access_result **result,
                                                struct cts_error *error);

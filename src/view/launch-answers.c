@@ -332,9 +332,9 @@ enum cts_status cts_view_write_conflicts(const struct cts_view_request *request,
         status = cts_view_query_number(&request->query, "count", CONFLICTS_MAX, &count, error);
     if (!status) status = cts_view_question_of(request, &question, error);
     if (status) return status;
-    status = cts_selection_conflicts(request->snapshot->selection, &question.question,
-                                     (struct cts_selection_ranges){space, (size_t)count},
-                                     &conflicts, error);
+    status = cts_selection_conflicts_find(request->snapshot->selection, &question.question,
+                                          (struct cts_selection_ranges){space, (size_t)count},
+                                          &conflicts, error);
     cts_view_question_release(&question);
     if (status) return status;
     cts_json_member_u64(json, "total", conflicts.total);

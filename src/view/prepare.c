@@ -74,7 +74,7 @@ static void look_for_conflicts(struct cts_view_preparation *preparation, uint32_
     for (size_t i = 0; i < sizeof spaces; i++) {
         struct cts_selection_conflicts conflicts;
         const struct cts_selection_ranges one = {spaces[i], 1};
-        if (!cts_selection_conflicts(snapshot->selection, &question, one, &conflicts, NULL))
+        if (!cts_selection_conflicts_find(snapshot->selection, &question, one, &conflicts, NULL))
             cts_selection_conflicts_release(&conflicts);
     }
     cts_view_run_leave(preparation->run, snapshot);

@@ -886,9 +886,9 @@ static void check_conflicts(const struct asking *it, uint8_t space)
     if (f->range_space && f->range_space != space) found = 0;
     qsort(expected, found, sizeof *expected, by_listing);
     const size_t count = below(2) ? 100000 : below(30);
-    assert_int_equal(cts_selection_conflicts(it->selection, &it->question,
-                                             (struct cts_selection_ranges){space, count},
-                                             &conflicts, &error),
+    assert_int_equal(cts_selection_conflicts_find(it->selection, &it->question,
+                                                  (struct cts_selection_ranges){space, count},
+                                                  &conflicts, &error),
                      CTS_OK);
     assert_int_equal(conflicts.total, found);
     assert_int_equal(conflicts.count, found < count ? found : count);
@@ -1083,15 +1083,15 @@ static void test_refusals(void **unused)
     assert_int_equal(density.cell_bytes, UINT64_C(1) << 63);
     cts_selection_density_release(&density);
     struct cts_selection_conflicts conflicts; /* what is kept is of one launch */
-    assert_int_equal(cts_selection_conflicts(selection, &question,
-                                             (struct cts_selection_ranges){CTS_SPACE_GLOBAL, 10},
-                                             &conflicts, &error),
+    assert_int_equal(cts_selection_conflicts_find(
+                         selection, &question, (struct cts_selection_ranges){CTS_SPACE_GLOBAL, 10},
+                         &conflicts, &error),
                      CTS_OK);
     cts_selection_conflicts_release(&conflicts);
     question.launch = 6;
-    assert_int_equal(cts_selection_conflicts(selection, &question,
-                                             (struct cts_selection_ranges){CTS_SPACE_GLOBAL, 10},
-                                             &conflicts, &error),
+    assert_int_equal(cts_selection_conflicts_find(
+                         selection, &question, (struct cts_selection_ranges){CTS_SPACE_GLOBAL, 10},
+                         &conflicts, &error),
                      CTS_USAGE);
     question.launch = 5;
     struct cts_selection_order order;

@@ -27,9 +27,6 @@ struct cts_debug {
     struct cts_pointer_map name_of;        /* DISubprogram or function -> char * */
 };
 
-/* Whether an absolute path is of a file that a user wrote, going by where it is. */
-bool cts_is_users_path(const char *path);
-
 void cts_debug_release(struct cts_debug *debug);
 
 /* The index of a DIFile's path in debug->sources; CTS_NO_SOURCE for NULL. */

@@ -34,15 +34,16 @@ struct cts_events {
     unsigned count;
 };
 
+/* device-event-list.c: adds an event where there is room for one more. */
+void cts_add_event(struct cts_events *events, struct cts_event event);
+/* The argument as an i64, made where the builder stands. */
+LLVMValueRef cts_event_argument(LLVMBuilderRef builder, LLVMTypeRef i64,
+                                const struct cts_event *event);
+
 /* What an instruction does, in its order; it happens before the instruction's accesses. */
 void cts_find_events(LLVMValueRef instruction, struct cts_events *events);
 /* Those of inline PTX: device-ptx.c. */
 void cts_find_ptx_events(LLVMValueRef call, struct cts_events *events);
-void cts_add_event(struct cts_events *events, struct cts_event event);
-
-/* The argument as an i64, made where the builder stands. */
-LLVMValueRef cts_event_argument(LLVMBuilderRef builder, LLVMTypeRef i64,
-                                const struct cts_event *event);
 
 /* Takes away the calls that only say what happens. */
 void cts_drop_event_calls(LLVMModuleRef module);

@@ -202,3 +202,10 @@ void cts_map_release(struct cts_ir_map *map)
     free(map->values);
     *map = (struct cts_ir_map){0};
 }
+
+void cts_ir_replace(LLVMValueRef instruction, LLVMValueRef value)
+{
+    if (value && LLVMTypeOf(value) != LLVMTypeOf(instruction)) abort();
+    if (value) LLVMReplaceAllUsesWith(instruction, value);
+    LLVMInstructionEraseFromParent(instruction);
+}

@@ -101,6 +101,9 @@ LLVMValueRef cts_byte_offset(const struct cts_ir *ir, LLVMValueRef pointer, LLVM
 /* `pointer` as a generic pointer; looks through a cast from one. */
 LLVMValueRef cts_generic(const struct cts_ir *ir, LLVMValueRef pointer);
 
+/* Erases the instruction after replacing its uses by `value` (NULL: it had no result). */
+void cts_ir_replace(LLVMValueRef instruction, LLVMValueRef value);
+
 unsigned cts_attribute_kind(const char *name);
 LLVMAttributeRef cts_attribute(const struct cts_ir *ir, const char *name);
 void cts_copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned parameter_count);

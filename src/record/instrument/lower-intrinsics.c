@@ -311,6 +311,6 @@ bool cts_lower_intrinsic(struct cts_ir *ir, LLVMValueRef instruction, const char
     if (lower_async_copy(ir, instruction, name)) return true;
     LLVMValueRef value = lower_value(ir, instruction, name);
     if (!value) return false;
-    cts_lower_replace(instruction, value);
+    cts_ir_replace(instruction, value);
     return true;
 }

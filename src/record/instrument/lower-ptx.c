@@ -12,184 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool ptx_fail(struct ptx *ptx, const char *reason)
-{
-    if (!ptx->reason[0]) snprintf(ptx->reason, sizeof ptx->reason, "%s", reason);
-    return false;
-}
-
-bool ptx_has(const struct ptx_statement *statement, const char *part)
-{
-    for (unsigned i = 1; i < statement->part_count; i++)
-        if (strcmp(statement->parts[i], part) == 0) return true;
-    return false;
-}
-
-/* ---- types ---- */
-
-static bool parse_type(const char *text, struct ptx_type *type)
-{
-    *type = (struct ptx_type){.lanes = 1};
-    if (strcmp(text, "pred") == 0) {
-        type->kind = 'p';
-        type->bits = 1;
-        return true;
-    }
-    if (strcmp(text, "f16x2") == 0 || strcmp(text, "bf16x2") == 0) {
-        *type = (struct ptx_type){.kind = 'f', .bits = 32, .lanes = 2, .brain = text[0] == 'b'};
-        return true;
-    }
-    if (strcmp(text, "bf16") == 0) {
-        *type = (struct ptx_type){.kind = 'f', .bits = 16, .lanes = 1, .brain = true};
-        return true;
-    }
-    if (!strchr("usbf", text[0]) || !isdigit((unsigned char)text[1])) return false;
-    char *end;
-    const unsigned long bits = strtoul(text + 1, &end, 10);
-    if (*end || (bits != 8 && bits != 16 && bits != 32 && bits != 64)) return false;
-    if (text[0] == 'f' && bits == 8) return false;
-    type->kind = text[0];
-    type->bits = (unsigned)bits;
-    return true;
-}
-
-struct ptx_type ptx_type_at(const struct ptx_statement *statement, int index)
-{
-    struct ptx_type found = {0}, type;
-    int at = 0;
-    for (unsigned i = 1; i < statement->part_count; i++) {
-        if (!parse_type(statement->parts[i], &type)) continue;
-        if (index < 0 || at == index) found = type;
-        at++;
-    }
-    return found;
-}
-
-LLVMTypeRef ptx_ir_type(const struct cts_ir *ir, struct ptx_type type)
-{
-    if (type.kind != 'f') return LLVMIntTypeInContext(ir->context, type.bits);
-    if (type.bits == 64) return ir->f64;
-    if (type.bits == 32 && type.lanes == 1) return ir->f32;
-    LLVMTypeRef half =
-        type.brain ? LLVMBFloatTypeInContext(ir->context) : LLVMHalfTypeInContext(ir->context);
-    return type.lanes == 2 ? LLVMVectorType(half, 2) : half;
-}
-
-/* ---- registers ---- */
-
-static struct ptx_register *find_register(struct ptx *ptx, const char *name)
-{
-    for (unsigned i = 0; i < ptx->register_count; i++)
-        if (strcmp(ptx->registers[i].name, name) == 0) return &ptx->registers[i];
-    return NULL;
-}
-
-static struct ptx_register *add_register(struct ptx *ptx, const char *name, struct ptx_type type)
-{
-    struct ptx_register *reg = find_register(ptx, name);
-    if (!reg) {
-        if (ptx->register_count == PTX_REGISTERS_MAX) {
-            ptx_fail(ptx, "too many registers");
-            return NULL;
-        }
-        reg = &ptx->registers[ptx->register_count++];
-    }
-    const size_t length = strlen(name);
-    if (length >= sizeof reg->name) {
-        ptx_fail(ptx, "a register's name is too long");
-        return NULL;
-    }
-    *reg = (struct ptx_register){.type = type};
-    memcpy(reg->name, name, length + 1);
-    return reg;
-}
-
-/* All values are kept as integers of their register's width. */
-static LLVMValueRef to_bits(struct ptx *ptx, LLVMValueRef value)
-{
-    const struct cts_ir *const ir = ptx->ir;
-    LLVMTypeRef type = LLVMTypeOf(value);
-    if (LLVMGetTypeKind(type) == LLVMIntegerTypeKind) return value;
-    if (LLVMGetTypeKind(type) == LLVMPointerTypeKind)
-        return LLVMBuildPtrToInt(ir->builder, value, ir->i64, "");
-    const unsigned bits = (unsigned)LLVMSizeOfTypeInBits(ir->layout, type);
-    return LLVMBuildBitCast(ir->builder, value, LLVMIntTypeInContext(ir->context, bits), "");
-}
-
-static LLVMValueRef from_bits(struct ptx *ptx, LLVMValueRef bits, struct ptx_type type)
-{
-    const struct cts_ir *const ir = ptx->ir;
-    LLVMTypeRef whole = LLVMIntTypeInContext(ir->context, type.bits);
-    bits = LLVMBuildIntCast2(ir->builder, bits, whole, type.kind == 's', "");
-    return type.kind == 'f' ? LLVMBuildBitCast(ir->builder, bits, ptx_ir_type(ir, type), "") : bits;
-}
-
-static LLVMValueRef literal_value(struct ptx *ptx, LLVMValueRef literal, struct ptx_type type)
-{
-    const struct cts_ir *const ir = ptx->ir;
-    if (type.kind == 'f' && type.lanes == 1)
-        return LLVMBuildSIToFP(ir->builder, literal, ptx_ir_type(ir, type), "");
-    return from_bits(ptx, literal, type);
-}
-
-static LLVMValueRef float_literal(struct ptx *ptx, LLVMValueRef value, struct ptx_type type)
-{
-    const struct cts_ir *const ir = ptx->ir;
-    LLVMTypeRef wanted = ptx_ir_type(ir, type);
-    if (type.kind == 'f' && LLVMTypeOf(value) != wanted)
-        return LLVMBuildFPCast(ir->builder, value, wanted, "");
-    return type.kind == 'f' ? value : from_bits(ptx, to_bits(ptx, value), type);
-}
-
-LLVMValueRef ptx_read(struct ptx *ptx, const struct ptx_operand *operand, struct ptx_type type)
-{
-    switch (operand->kind) {
-    case PTX_REGISTER:
-        if (operand->reg->value) return from_bits(ptx, operand->reg->value, type);
-        return LLVMGetUndef(ptx_ir_type(ptx->ir, type));
-    case PTX_VALUE:
-        if (operand->is_integer) return literal_value(ptx, operand->value, type);
-        if (LLVMGetTypeKind(LLVMTypeOf(operand->value)) != LLVMIntegerTypeKind)
-            return float_literal(ptx, operand->value, type);
-        return from_bits(ptx, operand->value, type);
-    default:
-        ptx_fail(ptx, "operand is not a value");
-        return LLVMGetUndef(ptx_ir_type(ptx->ir, type));
-    }
-}
-
-LLVMValueRef ptx_read_i1(struct ptx *ptx, const struct ptx_operand *operand)
-{
-    const struct cts_ir *const ir = ptx->ir;
-    LLVMValueRef value =
-        ptx_read(ptx, operand, (struct ptx_type){.kind = 'p', .bits = 1, .lanes = 1});
-    return operand->negated ? LLVMBuildNot(ir->builder, value, "") : value;
-}
-
-bool ptx_write(struct ptx *ptx, const struct ptx_statement *statement, struct ptx_register *reg,
-               LLVMValueRef value, struct ptx_type type)
-{
-    const struct cts_ir *const ir = ptx->ir;
-    if (!reg) return ptx_fail(ptx, "the destination is not a register");
-    LLVMTypeRef wanted = LLVMIntTypeInContext(ir->context, reg->type.bits);
-    value = LLVMBuildIntCast2(ir->builder, to_bits(ptx, value), wanted, type.kind == 's', "");
-    if (statement->guard && reg->value)
-        value = LLVMBuildSelect(ir->builder, statement->guard, value, reg->value, "");
-    reg->value = value;
-    return true;
-}
-
-LLVMValueRef ptx_local(struct ptx *ptx, LLVMTypeRef type)
-{
-    const struct cts_ir *const ir = ptx->ir;
-    LLVMValueRef function = LLVMGetBasicBlockParent(LLVMGetInstructionParent(ptx->instruction));
-    LLVMPositionBuilderBefore(ir->builder,
-                              LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function)));
-    LLVMValueRef local = LLVMBuildAlloca(ir->builder, type, "");
-    LLVMPositionBuilderBefore(ir->builder, ptx->instruction);
-    return local;
-}
-
 /* ---- operands ---- */
 
 static const char *skip_blanks(const char *at)
@@ -262,7 +84,7 @@ static bool named_operand(struct ptx *ptx, const char *name, struct ptx_operand 
         operand->kind = PTX_SINK;
         return true;
     }
-    operand->reg = find_register(ptx, name);
+    operand->reg = ptx_find_register(ptx, name);
     if (operand->reg) {
         operand->kind = PTX_REGISTER;
         return true;
@@ -350,7 +172,7 @@ static bool declare(struct ptx *ptx, const char *at)
     char name[PTX_NAME_BYTES];
     struct ptx_type type;
     at = parse_name(skip_blanks(at + strlen(".reg")), name);
-    if (!at || name[0] != '.' || !parse_type(name + 1, &type))
+    if (!at || name[0] != '.' || !ptx_parse_type(name + 1, &type))
         return ptx_fail(ptx, "unknown register type");
     for (at = skip_blanks(at); *at; at = skip_blanks(at)) {
         at = parse_name(at, name);
@@ -362,10 +184,10 @@ static bool declare(struct ptx *ptx, const char *at)
                 char numbered[PTX_NAME_BYTES * 2];
                 snprintf(numbered, sizeof numbered, "%s%lu", name, i);
                 numbered[PTX_NAME_BYTES - 1] = '\0';
-                if (!add_register(ptx, numbered, type)) return false;
+                if (!ptx_add_register(ptx, numbered, type)) return false;
             }
             at = end + (*end == '>');
-        } else if (!add_register(ptx, name, type)) {
+        } else if (!ptx_add_register(ptx, name, type)) {
             return false;
         }
         at = skip_blanks(at);
@@ -519,13 +341,13 @@ static bool declare_operands(struct ptx *ptx, char *constraints, unsigned *outpu
         if (isdigit((unsigned char)*one)) {
             char of[16];
             snprintf(of, sizeof of, "$%s", one);
-            tied = find_register(ptx, of);
+            tied = ptx_find_register(ptx, of);
             if (!tied) return ptx_fail(ptx, "unknown operand constraint");
             type = tied->type;
         } else if (!constraint_type(one, &type)) {
             return ptx_fail(ptx, "unknown operand constraint");
         }
-        struct ptx_register *const reg = add_register(ptx, name, type);
+        struct ptx_register *const reg = ptx_add_register(ptx, name, type);
         if (!reg) return false;
         if (*one == '=') {
             if (strchr(one, '*')) return ptx_fail(ptx, "unknown operand constraint");
@@ -533,7 +355,7 @@ static bool declare_operands(struct ptx *ptx, char *constraints, unsigned *outpu
             ++*output_count;
             continue;
         }
-        LLVMValueRef value = to_bits(ptx, LLVMGetOperand(ptx->instruction, argument++));
+        LLVMValueRef value = ptx_to_bits(ptx, LLVMGetOperand(ptx->instruction, argument++));
         LLVMTypeRef wanted = LLVMIntTypeInContext(ptx->ir->context, type.bits);
         reg->value = LLVMBuildIntCast2(ptx->ir->builder, value, wanted, 1, "");
         if (tied) tied->value = reg->value;
@@ -594,7 +416,7 @@ static void report(struct cts_ir *ir, LLVMValueRef instruction, const char *text
                  reason);
     free(shown);
     LLVMTypeRef type = LLVMTypeOf(instruction);
-    cts_lower_replace(instruction, type == ir->nothing ? NULL : LLVMGetUndef(type));
+    cts_ir_replace(instruction, type == ir->nothing ? NULL : LLVMGetUndef(type));
 }
 
 void cts_lower_ptx(struct cts_ir *ir, LLVMValueRef instruction)
@@ -614,7 +436,7 @@ void cts_lower_ptx(struct cts_ir *ir, LLVMValueRef instruction)
     unescape(work);
     unsigned output_count = 0;
     if (declare_operands(ptx, constraints, &output_count) && lower_text(ptx, work))
-        cts_lower_replace(instruction, outputs(ptx, output_count));
+        cts_ir_replace(instruction, outputs(ptx, output_count));
     else
         report(ir, instruction, text, ptx->reason);
     free(ptx);

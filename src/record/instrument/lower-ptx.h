@@ -1,5 +1,5 @@
 /* Inline PTX on its way into IR: what lower-ptx.c (statements and operands), lower-ptx-values.h
- * (arithmetic) and lower-ptx-memory.c (memory, barriers, warps) share. */
+ * (arithmetic) and lower-ptx-memory.c (memory, barriers, warps) share: lower-ptx-registers.c. */
 #ifndef CTS_INSTRUMENT_LOWER_PTX_H
 #define CTS_INSTRUMENT_LOWER_PTX_H
 
@@ -52,20 +52,33 @@ struct ptx {
     char reason[128];   /* why it cannot be translated; "" so far */
 };
 
+/* ---- types, registers, values (lower-ptx-registers.c) ---- */
+
 bool ptx_fail(struct ptx *ptx, const char *reason);
 bool ptx_has(const struct ptx_statement *statement, const char *part);
 /* The n-th type among the parts, from the front (0) or the last one (-1). */
 struct ptx_type ptx_type_at(const struct ptx_statement *statement, int index);
+/* "u32"; false: it is no type. */
+bool ptx_parse_type(const char *text, struct ptx_type *type);
 LLVMTypeRef ptx_ir_type(const struct cts_ir *ir, struct ptx_type type);
+
+/* NULL: there is none of that name. */
+struct ptx_register *ptx_find_register(struct ptx *ptx, const char *name);
+/* Declared anew, without a value; NULL after ptx_fail(). */
+struct ptx_register *ptx_add_register(struct ptx *ptx, const char *name, struct ptx_type type);
 
 /* An operand's value as `type`: its bits, cut or extended when the register is wider or narrower.
  */
 LLVMValueRef ptx_read(struct ptx *ptx, const struct ptx_operand *operand, struct ptx_type type);
+/* A value as the integer that a register keeps. */
+LLVMValueRef ptx_to_bits(struct ptx *ptx, LLVMValueRef value);
 LLVMValueRef ptx_read_i1(struct ptx *ptx, const struct ptx_operand *operand);
 /* Stores a value of `type` into a register: extended by its sign or zeros, under the guard. */
 bool ptx_write(struct ptx *ptx, const struct ptx_statement *statement, struct ptx_register *reg,
                LLVMValueRef value, struct ptx_type type);
 LLVMValueRef ptx_local(struct ptx *ptx, LLVMTypeRef type);
+
+/* ---- statements (lower-ptx-values.c, lower-ptx-memory.c) ---- */
 
 /* Whether the statement was one of theirs and is translated; `known` says whether it was theirs. */
 bool ptx_value_statement(struct ptx *ptx, struct ptx_statement *statement, bool *known);

@@ -172,13 +172,6 @@ static LLVMValueRef c_call_build(struct cts_ir *ir, struct c_call *call, LLVMVal
     return all;
 }
 
-void cts_lower_replace(LLVMValueRef instruction, LLVMValueRef value)
-{
-    if (value && LLVMTypeOf(value) != LLVMTypeOf(instruction)) abort();
-    if (value) LLVMReplaceAllUsesWith(instruction, value);
-    LLVMInstructionEraseFromParent(instruction);
-}
-
 /* "llvm.nvvm.A.B.p0" -> "__cts_nvvm_A_B" */
 static char *c_name(const char *intrinsic)
 {
@@ -202,7 +195,7 @@ static void lower_to_call(struct cts_ir *ir, LLVMValueRef instruction, const cha
         return;
     }
     char *const name = c_name(intrinsic);
-    cts_lower_replace(instruction, c_call_build(ir, &call, instruction, name));
+    cts_ir_replace(instruction, c_call_build(ir, &call, instruction, name));
     free(name);
 }
 
@@ -220,7 +213,7 @@ static void lower_min_max(struct cts_ir *ir, LLVMValueRef instruction, bool is_m
     LLVMValueRef copy = LLVMInstructionClone(instruction);
     LLVMInsertIntoBuilder(ir->builder, copy);
     LLVMPositionBuilderBefore(ir->builder, after);
-    cts_lower_replace(instruction, cts_lower_zeros(ir, copy, is_min));
+    cts_ir_replace(instruction, cts_lower_zeros(ir, copy, is_min));
 }
 
 static void lower_call(struct cts_ir *ir, LLVMValueRef instruction)

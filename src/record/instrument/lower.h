@@ -5,9 +5,6 @@
 #include "record/instrument/ir.h"
 #include "record/instrument/marks.h"
 
-/* lower.c: erases the instruction after replacing its uses by `value` (NULL: it had no result). */
-void cts_lower_replace(LLVMValueRef instruction, LLVMValueRef value);
-
 /* lower-intrinsics.c: whether the intrinsic's call became ordinary IR (or may stay). */
 bool cts_lower_intrinsic(struct cts_ir *ir, LLVMValueRef instruction, const char *name);
 

@@ -11,12 +11,6 @@
 #define CTS_NVVM_ABI_NO_PROTOTYPES
 #include "record/instrument/nvvm-abi.h"
 
-LLVMValueRef cts_body_parameter(const struct cts_retarget_kernel *kernel, LLVMValueRef body,
-                                enum cts_body_parameter which)
-{
-    return LLVMGetParam(body, kernel->parameter_count + (unsigned)which);
-}
-
 static LLVMTypeRef body_type(const struct cts_ir *ir, struct cts_retarget_kernel *kernel)
 {
     LLVMTypeRef type = LLVMGlobalGetValueType(kernel->shell);

@@ -109,15 +109,25 @@ bool cts_is_alignment_test(LLVMValueRef function);
 /* Drops the tests that the runtime makes at launch, in a version that needs no others. */
 void cts_alignment_drop(LLVMValueRef function);
 
-/* retarget-facts.c */
-void cts_facts_find(struct cts_retarget *retarget);
-void cts_facts_release(struct cts_retarget *retarget);
-struct cts_facts *cts_facts_get(const struct cts_retarget *retarget, LLVMValueRef function);
+/* retarget-context.c */
+LLVMValueRef cts_body_parameter(const struct cts_retarget_kernel *kernel, LLVMValueRef body,
+                                enum cts_body_parameter which);
+/* The context, or a member of it, within `function`: a body's parameter or loaded at its entry. */
+LLVMValueRef cts_context_of(struct cts_retarget *retarget, LLVMValueRef function);
+LLVMValueRef cts_context_member(struct cts_retarget *retarget, LLVMValueRef context,
+                                size_t offset_bytes, LLVMTypeRef type);
+
+/* retarget-instructions.c */
 /* May a call of this function end up waiting for other threads? For undefined ones. */
 bool cts_external_waits(const char *name);
 bool cts_is_mark(LLVMValueRef function);
 /* A volatile access that other threads may see? (Not to the thread's own variables.) */
 bool cts_is_shared_volatile(LLVMValueRef instruction);
+
+/* retarget-facts.c */
+void cts_facts_find(struct cts_retarget *retarget);
+void cts_facts_release(struct cts_retarget *retarget);
+struct cts_facts *cts_facts_get(const struct cts_retarget *retarget, LLVMValueRef function);
 /* The instructions of a function at which it waits in a loop for what another thread writes. */
 size_t cts_find_spins(LLVMValueRef function, LLVMValueRef **spins);
 
@@ -135,10 +145,6 @@ const struct cts_shared_variable *cts_shared_find(const struct cts_retarget *ret
  * begins in the program's (NULL: at 0), and the size of all layouts. */
 LLVMValueRef cts_shared_file_offset(struct cts_retarget *retarget);
 LLVMValueRef cts_shared_program_bytes(struct cts_retarget *retarget);
-/* The context, or a member of it, within `function`: a body's parameter or loaded at its entry. */
-LLVMValueRef cts_context_of(struct cts_retarget *retarget, LLVMValueRef function);
-LLVMValueRef cts_context_member(struct cts_retarget *retarget, LLVMValueRef context,
-                                size_t offset_bytes, LLVMTypeRef type);
 
 /* Is the memory behind a pointer only read? */
 bool cts_is_only_read(LLVMValueRef value, unsigned depth);
@@ -147,8 +153,6 @@ bool cts_is_only_read(LLVMValueRef value, unsigned depth);
 void cts_bodies_make(struct cts_retarget *retarget);
 void cts_registers_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
 void cts_waits_rewrite(struct cts_retarget *retarget, LLVMValueRef function);
-LLVMValueRef cts_body_parameter(const struct cts_retarget_kernel *kernel, LLVMValueRef body,
-                                enum cts_body_parameter which);
 
 /* retarget-parallel.c: puts the accesses of a body into a group (NULL: it cannot), and says of the
  * loop that `branch` closes that accesses of the group are independent */

@@ -22,10 +22,9 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "record/instrument/shim.h"
+#include "record/instrument/users-path.h"
 
 using namespace llvm;
-
-extern "C" bool cts_is_users_path(const char *path); /* debuginfo.h */
 
 namespace
 {

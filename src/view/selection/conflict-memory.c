@@ -1,20 +1,10 @@
 /* Conflicts of a whole launch take longest of all questions, and are what the view asks first: of
  * the launch that was asked about last they are kept, for each space. Two who ask at once wait for
  * one answer. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "view/selection/conflict.h"
-#include "common/array.h"
+#include "view/selection/scan.h"
 
 enum { REMEMBERED_MAX = 1000 };
-
-bool cts_conflict_is_unfiltered(const struct cts_selection_filter *filter)
-{
-    return !filter || (!filter->cta_count && !filter->warp_count && !filter->site_count &&
-                       !filter->line_count && !filter->kinds && !filter->space &&
-                       !filter->range_space && !filter->partial);
-}
 
 /* Whether the filter lets everything in that space through. */
 static bool is_all_of(const struct cts_selection_filter *filter, uint8_t space)
@@ -22,34 +12,14 @@ static bool is_all_of(const struct cts_selection_filter *filter, uint8_t space)
     if (!filter) return true;
     struct cts_selection_filter rest = *filter;
     if (rest.space && view_space(rest.space) == view_space(space)) rest.space = 0;
-    return cts_conflict_is_unfiltered(&rest);
+    return cts_selection_filter_is_empty(&rest);
 }
 
-/* The first `count` of them. */
-static enum cts_status copy(const struct cts_selection_conflicts *from, size_t count,
-                            struct cts_selection_conflicts *to, struct cts_error *error)
-{
-    if (count > from->count) count = from->count;
-    to->total = from->total;
-    to->items = cts_array_zeroed(count, sizeof *to->items, error);
-    if (!to->items) return CTS_MEMORY;
-    for (; to->count < count; to->count++) {
-        struct cts_selection_conflict *const item = &to->items[to->count];
-        *item = from->items[to->count];
-        item->touches = cts_array_zeroed(item->touch_count, sizeof *item->touches, error);
-        if (!item->touches) return CTS_MEMORY;
-        if (item->touch_count)
-            memcpy(item->touches, from->items[to->count].touches,
-                   item->touch_count * sizeof *item->touches);
-    }
-    return CTS_OK;
-}
-
-enum cts_status cts_selection_conflicts(struct cts_selection *selection,
-                                        const struct cts_selection_question *question,
-                                        struct cts_selection_ranges ranges,
-                                        struct cts_selection_conflicts *conflicts,
-                                        struct cts_error *error)
+enum cts_status cts_selection_conflicts_find(struct cts_selection *selection,
+                                             const struct cts_selection_question *question,
+                                             struct cts_selection_ranges ranges,
+                                             struct cts_selection_conflicts *conflicts,
+                                             struct cts_error *error)
 {
     if (!is_all_of(question->filter, ranges.space) || ranges.count > REMEMBERED_MAX)
         return cts_conflict_answer(selection, question, ranges, conflicts, error);
@@ -66,7 +36,7 @@ enum cts_status cts_selection_conflicts(struct cts_selection *selection,
         memory->is_there = !status;
         memory->launch = question->launch;
     }
-    if (!status) status = copy(&memory->answer, ranges.count, conflicts, error);
+    if (!status) status = cts_conflict_copy(&memory->answer, ranges.count, conflicts, error);
     pthread_mutex_unlock(&memory->lock);
     if (status) cts_selection_conflicts_release(conflicts);
     return status;

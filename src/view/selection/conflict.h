@@ -167,8 +167,13 @@ CTS_MUST_CHECK enum cts_status cts_conflict_find(struct conflict_worker *worker,
                                                  struct cts_error *error);
 void cts_conflict_worker_release(struct conflict_worker *worker);
 
-bool cts_conflict_is_unfiltered(const struct cts_selection_filter *filter);
-/* The question of cts_selection_conflicts(), answered from the records. */
+/* ---- answers ---- */
+
+/* The first `count` of them; what is there after a failure is to be released, too. */
+CTS_MUST_CHECK enum cts_status cts_conflict_copy(const struct cts_selection_conflicts *from,
+                                                 size_t count, struct cts_selection_conflicts *to,
+                                                 struct cts_error *error);
+/* The question of cts_selection_conflicts_find(), answered from the records. */
 CTS_MUST_CHECK enum cts_status cts_conflict_answer(struct cts_selection *selection,
                                                    const struct cts_selection_question *question,
                                                    struct cts_selection_ranges ranges,

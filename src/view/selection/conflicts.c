@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "view/selection/conflict.h"
+#include "view/selection/scan.h"
 #include "common/array.h"
 #include "common/parallel.h"
 
@@ -413,19 +414,11 @@ enum cts_status cts_conflict_answer(struct cts_selection *selection,
         plan.clip_last = scan.filter.range_last;
     }
     plan.is_whole = !is_clipped;
-    plan.is_everything = cts_conflict_is_unfiltered(question->filter);
+    plan.is_everything = cts_selection_filter_is_empty(question->filter);
     const bool is_none = plan.view == VIEW_LOCAL || plan.clip_first > plan.clip_last ||
                          (scan.filter.range_space && !is_clipped);
     if (!is_none) status = find(&plan, conflicts, error);
     cts_selection_scan_end(&scan);
     if (status) cts_selection_conflicts_release(conflicts);
     return status;
-}
-
-void cts_selection_conflicts_release(struct cts_selection_conflicts *conflicts)
-{
-    for (size_t c = 0; conflicts->items && c < conflicts->count; c++)
-        free(conflicts->items[c].touches);
-    free(conflicts->items);
-    *conflicts = (struct cts_selection_conflicts){0};
 }

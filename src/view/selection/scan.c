@@ -338,3 +338,10 @@ enum cts_status cts_selection_scan_one(const struct scan *scan, size_t chunk, vo
     free(worker);
     return status;
 }
+
+bool cts_selection_filter_is_empty(const struct cts_selection_filter *filter)
+{
+    return !filter || (!filter->cta_count && !filter->warp_count && !filter->site_count &&
+                       !filter->line_count && !filter->kinds && !filter->space &&
+                       !filter->range_space && !filter->partial);
+}

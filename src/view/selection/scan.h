@@ -89,6 +89,9 @@ bool cts_selection_scan_may_pass(const struct scan *scan, size_t chunk);
 bool cts_selection_scan_may_touch(const struct scan *scan, size_t chunk, unsigned view_space,
                                   uint64_t first, uint64_t last);
 
+/* Whether it lets everything through; NULL does. */
+bool cts_selection_filter_is_empty(const struct cts_selection_filter *filter);
+
 /* ---- for visit() ---- */
 
 bool cts_selection_scan_passes_cta(const struct scan *scan, uint32_t cta);

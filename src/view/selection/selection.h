@@ -287,10 +287,10 @@ struct cts_selection_ranges {
 /* Without a filter, or with one that only names the same space, the answer about the launch asked
  * about last is kept (of up to 1,000). */
 CTS_MUST_CHECK enum cts_status
-cts_selection_conflicts(struct cts_selection *selection,
-                        const struct cts_selection_question *question,
-                        struct cts_selection_ranges ranges,
-                        struct cts_selection_conflicts *conflicts, struct cts_error *error);
+cts_selection_conflicts_find(struct cts_selection *selection,
+                             const struct cts_selection_question *question,
+                             struct cts_selection_ranges ranges,
+                             struct cts_selection_conflicts *conflicts, struct cts_error *error);
 void cts_selection_conflicts_release(struct cts_selection_conflicts *conflicts);
 
 #endif

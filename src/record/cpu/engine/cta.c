@@ -210,21 +210,6 @@ CTS_EXPORT void __cts_log_full(struct cts_context *context)
 
 /* ---- The log of the warp that runs ---- */
 
-void cts_worker_end_records(struct cts_worker *worker)
-{
-    if (worker->stream_cta == UINT64_MAX) return;
-    cts_stream_end_cta(worker->stream);
-    worker->stream_cta = UINT64_MAX;
-}
-
-void cts_worker_begin_records(struct cts_worker *worker, uint64_t cta)
-{
-    if (worker->stream_cta == cta) return;
-    cts_worker_end_records(worker);
-    cts_stream_begin_cta(worker->stream, worker->launch->request->launch, (uint32_t)cta);
-    worker->stream_cta = cta;
-}
-
 static void start_log(struct cts_worker *worker)
 {
     for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)

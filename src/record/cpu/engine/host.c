@@ -112,7 +112,7 @@ static bool has_room(const struct host *host)
 static bool has_its_share(const struct host *host)
 {
     const struct cts_grid *const launch = host->launch;
-    const uint64_t workers = cts_engine_worker_count();
+    const uint64_t workers = launch->worker_count;
     return launch->request->cooperative &&
            host->started_count >= (launch->cta_count + workers - 1) / workers &&
            cts_clock_ns() - host->begin_ns < SHARE_WAIT_NS;

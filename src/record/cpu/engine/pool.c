@@ -179,16 +179,6 @@ static void run_part(struct cts_worker *worker, struct cts_grid *launch)
 
 /* ---- Launches ---- */
 
-uint64_t cts_grid_take(struct cts_grid *launch, uint64_t most, uint64_t *first)
-{
-    const uint64_t count = most < launch->chunk_ctas ? most : launch->chunk_ctas;
-    if (atomic_load_explicit(&launch->next_cta, memory_order_relaxed) >= launch->cta_count)
-        return 0;
-    *first = atomic_fetch_add_explicit(&launch->next_cta, count, memory_order_relaxed);
-    if (*first >= launch->cta_count) return 0;
-    return launch->cta_count - *first < count ? launch->cta_count - *first : count;
-}
-
 static void cts_grid_set_fault(struct cts_grid *launch, const struct cts_fault *fault)
 {
     pthread_mutex_lock(&launch->lock);
@@ -196,14 +186,6 @@ static void cts_grid_set_fault(struct cts_grid *launch, const struct cts_fault *
     atomic_store(&launch->stop, true);
     pthread_cond_broadcast(&launch->grid_changed);
     pthread_mutex_unlock(&launch->lock);
-}
-
-void cts_grid_cta_position(const struct cts_grid *launch, uint64_t cta, uint32_t position[3])
-{
-    const uint32_t *const grid = launch->request->grid;
-    position[0] = (uint32_t)(cta % grid[0]);
-    position[1] = (uint32_t)(cta / grid[0] % grid[1]);
-    position[2] = (uint32_t)(cta / grid[0] / grid[1]);
 }
 
 /* The first launch that still has CTAs to give. */
@@ -370,6 +352,7 @@ static const char *plan(struct cts_grid *launch)
     launch->straight = !fibers && !launch->log;
     if (!launch->straight && !kernel->thread) return "the kernel has no version with fibers";
     if (launch->rows) plan_rows(launch);
+    launch->worker_count = pool.worker_count;
     launch->chunk_ctas = launch->cta_count / ((uint64_t)pool.worker_count * RUNS_PER_WORKER);
     if (pool.worker_count == 1) launch->chunk_ctas = launch->cta_count;
     if (launch->chunk_ctas == 0) launch->chunk_ctas = 1;

@@ -4,7 +4,9 @@
  *     pool.c        threads, launches, who gets which CTAs
  *     straight.c    CTAs whose threads never wait: K.cta and K.row_rec
  *     cta.c         CTAs whose threads are fibers: the scheduler
+ *     barrier-state.c, collective-state.c    who waits for whom within a CTA or a warp
  *     barrier.c, collective.c, system.c, print.c    what device code calls
+ *     grid.c        which CTAs of a launch are next
  *     fault.c       signals, and how a launch that went wrong is described
  *
  * A *worker* is an execution context: stacks, buffers, streams of records. One thread uses it at a
@@ -59,6 +61,7 @@ struct cts_grid {
     uint64_t cta_count, chunk_ctas;
     uint32_t thread_count; /* of a CTA */
     uint32_t warp_count;
+    uint32_t worker_count; /* of the engine: who may take part */
     uint32_t shared_align_bytes;
     uint32_t static_shared_bytes, shared_bytes; /* of the window: the file's part, all of it */
     bool straight;                              /* no fibers needed */
@@ -87,7 +90,7 @@ struct cts_grid {
     uint64_t records, accesses, dropped_accesses;
 };
 
-/* The next run of CTAs: first .. first + result - 1; 0 when none is left. */
+/* grid.c. The next run of CTAs: first .. first + result - 1; 0 when none is left. */
 uint64_t cts_grid_take(struct cts_grid *launch, uint64_t most, uint64_t *first);
 void cts_grid_cta_position(const struct cts_grid *launch, uint64_t cta, uint32_t position[3]);
 
@@ -274,12 +277,20 @@ void cts_lane_wait(struct cts_cta *cta);
 /* The same as the last thing that a function does which device code called. */
 void cts_lane_wait_last(struct cts_cta *cta);
 _Noreturn void cts_lane_exit(struct cts_cta *cta);
-/* A lane that has waited may go on. */
+
+/* ---- worker-records.c ---- */
 void cts_worker_begin_records(struct cts_worker *worker, uint64_t cta);
 void cts_worker_end_records(struct cts_worker *worker);
 
-/* ---- barrier.c, collective.c ---- */
+/* ---- barrier-state.c ---- */
+/* The running lane arrives; `waits`: the caller has it wait, unless the barrier is complete now. */
+struct cts_barrier *cts_barrier_arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
+                                       bool predicate, bool waits);
 void cts_barriers_lane_ended(struct cts_cta *cta, uint32_t warp_index);
+
+/* ---- collective-state.c ---- */
+/* Whether everybody that `lane` (linear index) meets is there; if so, they go on. */
+bool cts_collective_try_to_meet(struct cts_cta *cta, struct cts_warp *warp, uint32_t lane);
 void cts_collectives_lane_ended(struct cts_cta *cta, struct cts_warp *warp);
 bool cts_collective_meet_loose(struct cts_cta *cta, struct cts_warp *warp);
 
