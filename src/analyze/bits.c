@@ -9,7 +9,6 @@
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "common/memory-limit.h"
 
 enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), FIRST_SLOTS = 64 };
 enum { FIRST_PAGES = 64, SLAB_PAGES = 1024, FEW_BYTES = 1 << 20 };
@@ -251,15 +250,12 @@ enum cts_status cts_bits_each(const struct cts_bits *bits,
         if (root->slots[i]) blocks[count++] = root->slots[i];
     qsort(blocks, count, sizeof *blocks, by_key);
     enum cts_status status = CTS_OK;
-    uint8_t step = 0;
     for (size_t i = 0; i < count && !status; i++)
         for (unsigned k = 0; k < BLOCK_PAGES && !status; k++)
-            if (blocks[i]->pages[k]) {
-                cts_memory_step(&step);
+            if (blocks[i]->pages[k])
                 status =
                     act(state, (blocks[i]->key << BLOCK_BITS) + ((uint64_t)k << CTS_BITS_PAGE_BITS),
                         blocks[i]->pages[k], error);
-            }
     free(blocks);
     return status;
 }

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 
 #include "common/array.h"
-#include "common/memory-limit.h"
 
 enum {
     PAGE_BITS = 12,
@@ -441,7 +440,6 @@ uint64_t cts_shadow_run(struct cts_shadow_view *view, uint64_t start, uint64_t e
     }
     const uint32_t *const words =
         ((union page *)pointer(e))->words + ((start >> 2) & (PAGE_WORDS - 1));
-    cts_memory_step(&view->step);
     if (*words & SPLIT) {
         const struct shard *const shard = &view->shadow->shards[cts_shadow_shard(start)];
         return run_in_word(&shard->splits.items[*words & ~SPLIT], start, stop, writer);

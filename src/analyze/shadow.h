@@ -39,7 +39,6 @@ struct cts_shadow;
 struct cts_shadow_view {
     struct cts_shadow *shadow;
     uint64_t generation;
-    uint8_t step; /* cts_memory_step() */
     struct {
         uint64_t key;
         struct cts_shadow_block *block;

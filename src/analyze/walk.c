@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "common/memory-limit.h"
 #include "common/parallel.h"
 
 #define NO_CTA UINT64_MAX
@@ -362,7 +361,6 @@ static enum cts_status read_chunk(const struct reading *r, const struct cts_acc_
         __atomic_store_n(&walk->is_enough, true, __ATOMIC_RELAXED);
         return CTS_OK;
     }
-    cts_memory_poll();
     const struct cts_walk_bounds bounds = {walk->sites, scope->cta_count};
     enum cts_status status =
         cts_walk_read_chunk(walk->source, bounds, chunk, &r->thread->batch, r->error);

@@ -507,12 +507,13 @@ static const struct cts_option info_options[] = {
     {.name = "check",
      .help = "decode all records (default: of runs with at most 64 MiB of access files)"},
     CTS_OPTION_FULL_NAMES,
+    CTS_OPTION_MEMORY_LIMIT,
     {0},
 };
 
 const struct cts_verb cts_verb_info = {
     .name = "info",
-    .synopsis = "RUN [--format table|json] [--full-names] [--check]",
+    .synopsis = "RUN [--format table|json] [--full-names] [--check] [--memory-limit SIZE]",
     .summary = "Shows what a run or timeline contains",
     .description =
         "Shows where and with what the run was recorded, whether it is complete, its kernels with\n"

@@ -3,8 +3,17 @@
  *     base                                                                          base + RESERVED
  *     | block | hole | block | ...                          | reserved, nothing mapped            |
  *
- * A block lies at the same offset of the file as of the stretch. A hole has no pages: what is taken
- * again is zero. Blocks are few, since they are large: a list of holes is enough. */
+ * A block lies at the same offset of the file as of the stretch, and is a multiple of a window
+ * (common/memory-windows.h), of which as many are open as there is room for:
+ *
+ *     limit = outside + open windows + spare
+ *
+ * What is *outside* the arena is known before it is resident: what our code has asked for, or what
+ * is resident, if that is more (libraries, stacks), and the program itself. Spare is for what comes
+ * between two looks: a thread looks when it has asked for ASKED_BYTES, and for each large block.
+ *
+ * A hole has no pages: what is taken again is zero. Blocks are few, since they are large: a list of
+ * holes is enough. */
 #include "common/memory-limit.h"
 
 #include <errno.h>
@@ -15,24 +24,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "common/memory-windows.h"
 #include "common/temporary.h"
 
 enum {
-    UNIT_BYTES = 1 << 16, /* blocks of the arena are multiples */
     HEAD_BYTES = 1 << 12, /* before a block: its size */
     BLOCK_BYTES = 1 << 18,
-    COPY_BYTES = 1 << 22,  /* between two looks while a block is moved */
+    WINDOW_LEAST = 1 << 16,
+    WINDOW_MOST = 1 << 18,
+    WINDOW_PARTS = 1 << 13, /* a window is about this part of the limit */
     SMALL_BYTES = 1 << 12, /* allocations that still succeed beyond the limit: messages need some */
     HOLES_MAX = 1 << 14,
-    LOOK_US_MAX = 50000,
+    ASKED_BYTES = 1 << 18, /* of a thread, between two looks */
+    LOOK_NS = 20000000,    /* libraries allocate without asking */
+    STRIPES = 64,
 };
-#define RESERVED_BYTES  (UINT64_C(1) << 42)
-#define GROWTH_BYTES_US UINT64_C(8000) /* faster no process becomes resident */
-#define RESERVE_LEAST   (UINT64_C(12) << 20)
+#define RESERVED_BYTES (UINT64_C(1) << 42)
+#define SPARE_LEAST    (UINT64_C(8) << 20)
 
 struct head {
     uint64_t offset, size_bytes; /* of the whole, in the arena */
@@ -42,16 +53,19 @@ struct hole {
     uint64_t offset, size_bytes;
 };
 
-bool cts_memory_has_arena;
-
 static struct {
     struct cts_memory_options options;
     bool active, watching;
-    bool is_over; /* what is not in the arena passes the limit */
+    bool is_over; /* what is outside the arena passes the limit */
     long page_bytes;
     int statm;
-    uint64_t plain_bytes; /* of large blocks outside the arena */
+    uint64_t first_bytes;   /* resident without a file at the beginning */
+    uint64_t program_bytes; /* resident of files that are not the arena's */
     uint64_t needed_bytes;
+    struct {
+        int64_t bytes; /* asked for, outside the arena */
+        char alone[56];
+    } stripes[STRIPES];   /* each thread counts in one */
     pthread_mutex_t lock; /* of what follows */
     int file;
     char *base;
@@ -60,77 +74,100 @@ static struct {
     size_t hole_count;
 } memory = {.statm = -1, .file = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- what is resident ---- */
+/* ---- what is outside the arena ---- */
 
-static uint64_t resident_bytes(void)
+struct resident {
+    uint64_t bytes, of_files_bytes;
+};
+
+static struct resident resident(void)
 {
     char text[128];
     const ssize_t length = memory.statm < 0 ? -1 : pread(memory.statm, text, sizeof text - 1, 0);
-    if (length <= 0) return 0;
+    if (length <= 0) return (struct resident){0};
     text[length] = 0;
-    const char *const second = strchr(text, ' ');
-    return second ? strtoull(second, NULL, 10) * (uint64_t)memory.page_bytes : 0;
+    char *at = text;
+    (void)strtoull(at, &at, 10);
+    const uint64_t all = strtoull(at, &at, 10), of_files = strtoull(at, NULL, 10);
+    const uint64_t page_bytes = (uint64_t)memory.page_bytes;
+    return (struct resident){all * page_bytes, of_files * page_bytes};
 }
 
-/* Kept free: between two looks memory becomes resident. */
-static uint64_t reserve_bytes(void)
+static void count(int64_t bytes)
 {
-    const uint64_t part = memory.options.limit_bytes / 8;
-    return part > RESERVE_LEAST ? part : RESERVE_LEAST;
+    static unsigned threads;
+    static _Thread_local unsigned own; /* 0: none yet */
+    if (!own) own = 1 + __atomic_fetch_add(&threads, 1, __ATOMIC_RELAXED) % STRIPES;
+    __atomic_fetch_add(&memory.stripes[own - 1].bytes, bytes, __ATOMIC_RELAXED);
 }
 
+static uint64_t asked_bytes(void)
+{
+    int64_t sum = 0;
+    for (unsigned i = 0; i < STRIPES; i++)
+        sum += __atomic_load_n(&memory.stripes[i].bytes, __ATOMIC_RELAXED);
+    return sum > 0 ? (uint64_t)sum : 0;
+}
+
+static uint64_t outside_bytes(void)
+{
+    const struct resident now = resident();
+    const uint64_t asked = asked_bytes() + memory.first_bytes;
+    const uint64_t anonymous = now.bytes - now.of_files_bytes;
+    return (anonymous > asked ? anonymous : asked) +
+           __atomic_load_n(&memory.program_bytes, __ATOMIC_RELAXED);
+}
+
+static uint64_t spare_bytes(void)
+{
+    const uint64_t part = memory.options.limit_bytes / 16;
+    return part > SPARE_LEAST ? part : SPARE_LEAST;
+}
+
+/* The most that may be outside. */
 static uint64_t upper_bytes(void)
 {
-    return memory.options.limit_bytes - reserve_bytes();
+    return memory.options.limit_bytes - spare_bytes() - CTS_WINDOWS_LEAST * cts_windows_bytes();
 }
 
-static void evict(void)
-{
-    pthread_mutex_lock(&memory.lock);
-    if (memory.end) (void)madvise(memory.base, memory.end, MADV_DONTNEED);
-    pthread_mutex_unlock(&memory.lock);
-}
-
-/* Looks, and does what is to be done; returns what is resident then. */
+/* Gives the arena what is left of the limit; returns what is outside. */
 static uint64_t look(void)
 {
-    uint64_t resident = resident_bytes();
-    const uint64_t upper = upper_bytes();
-    if (resident > upper) {
-        evict();
-        resident = resident_bytes();
-        if (resident > upper) {
-            malloc_trim(0);
-            resident = resident_bytes();
-        }
-    }
-    const bool is_over = resident > upper + reserve_bytes() / 2;
-    __atomic_store_n(&memory.is_over, is_over, __ATOMIC_RELAXED);
-    return resident;
+    const uint64_t outside = outside_bytes(), room = memory.options.limit_bytes - spare_bytes();
+    __atomic_store_n(&memory.is_over, outside > upper_bytes(), __ATOMIC_RELAXED);
+    cts_windows_set_room(outside < room ? room - outside : 0);
+    return outside;
 }
 
-void cts_memory_look(void)
+/* Also what malloc() keeps of what was freed. */
+static uint64_t look_again(void)
 {
-    if (__atomic_load_n(&memory.active, __ATOMIC_RELAXED)) (void)look();
+    const uint64_t outside = look();
+    if (outside <= upper_bytes()) return outside;
+    malloc_trim(0);
+    return look();
 }
 
-/* Looks again before the limit can be reached. */
+/* With nothing of the arena resident, what is resident of files is the program's. Runs in a handler
+ * of a signal. */
+static void note_program(void)
+{
+    __atomic_store_n(&memory.program_bytes, resident().of_files_bytes, __ATOMIC_RELAXED);
+    (void)look();
+}
+
 static void *watch(void *state)
 {
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
     (void)state;
     for (;;) {
-        const uint64_t resident = look(), upper = upper_bytes();
-        const uint64_t left = resident < upper ? upper - resident : 0;
-        uint64_t pause_us = left / GROWTH_BYTES_US;
-        if (pause_us < 1000) pause_us = 1000;
-        if (pause_us > LOOK_US_MAX) pause_us = LOOK_US_MAX;
-        const struct timespec pause = {.tv_nsec = (long)pause_us * 1000};
+        (void)look();
         (void)nanosleep(&pause, NULL);
     }
     return NULL;
 }
 
-/* Without the thread only polls and allocations look. */
+/* Without the thread only allocations look. */
 static void start_watching(void)
 {
     pthread_t thread;
@@ -144,10 +181,27 @@ static void start_watching(void)
 
 /* ---- the arena; callers hold the lock ---- */
 
-static bool is_ours(const void *block)
+bool cts_memory_is_in_arena(const void *block)
 {
-    return memory.base && (const char *)block >= memory.base &&
-           (const char *)block < memory.base + RESERVED_BYTES;
+    const char *const base = __atomic_load_n(&memory.base, __ATOMIC_ACQUIRE);
+    return base && (const char *)block >= base && (const char *)block < base + RESERVED_BYTES;
+}
+
+bool cts_memory_has_arena(void)
+{
+    return __atomic_load_n(&memory.base, __ATOMIC_ACQUIRE) != NULL;
+}
+
+bool cts_memory_hold(const void *bytes, size_t byte_count)
+{
+    if (!cts_memory_is_in_arena(bytes)) return false;
+    cts_windows_hold((uint64_t)((const char *)bytes - memory.base), byte_count);
+    return true;
+}
+
+void cts_memory_let_go(void)
+{
+    cts_windows_let_go();
 }
 
 static struct head *head_of(void *block)
@@ -160,11 +214,9 @@ static bool open_arena(void)
     struct cts_error ignored;
     if (memory.base) return true;
     if (memory.file < 0) memory.file = cts_temporary_file(&ignored);
-    if (memory.file < 0) return false;
-    void *const base =
-        mmap(NULL, RESERVED_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED) return false;
-    memory.base = base;
+    if (memory.file < 0 || !cts_windows_begin(RESERVED_BYTES, note_program)) return false;
+    __atomic_store_n(&memory.program_bytes, resident().of_files_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&memory.base, cts_windows_base(), __ATOMIC_RELEASE);
     return true;
 }
 
@@ -206,27 +258,21 @@ static void add_hole(uint64_t offset, uint64_t size_bytes)
 static bool map_block(uint64_t offset, uint64_t size_bytes)
 {
     /* Claimed first: a full disk is an error here, not a signal later. */
-    if (posix_fallocate(memory.file, (off_t)offset, (off_t)size_bytes)) return false;
-    if (mmap(memory.base + offset, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-             memory.file, (off_t)offset) == MAP_FAILED)
-        return false;
-    /* Else one fault makes 2 MiB resident. */
-    (void)madvise(memory.base + offset, size_bytes, MADV_NOHUGEPAGE);
-    return true;
+    return !posix_fallocate(memory.file, (off_t)offset, (off_t)size_bytes) &&
+           cts_windows_map(memory.file, offset, size_bytes);
 }
 
 static void unmap_block(uint64_t offset, uint64_t size_bytes)
 {
-    (void)mmap(memory.base + offset, size_bytes, PROT_NONE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    cts_windows_unmap(offset, size_bytes);
     (void)fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
                     (off_t)size_bytes);
 }
 
 static void *take_block(size_t size_bytes)
 {
-    const uint64_t whole =
-        ((uint64_t)size_bytes + HEAD_BYTES + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
+    const uint64_t unit = cts_windows_bytes();
+    const uint64_t whole = ((uint64_t)size_bytes + HEAD_BYTES + unit - 1) / unit * unit;
     uint64_t offset;
     if (size_bytes > RESERVED_BYTES / 2 || !open_arena() || !find_place(whole, &offset))
         return NULL;
@@ -238,7 +284,6 @@ static void *take_block(size_t size_bytes)
     *(struct head *)(void *)(memory.base + offset) = (struct head){offset, whole};
     memory.held += whole;
     if (memory.held > memory.peak) memory.peak = memory.held;
-    __atomic_store_n(&cts_memory_has_arena, true, __ATOMIC_RELAXED);
     return memory.base + offset + HEAD_BYTES;
 }
 
@@ -271,115 +316,112 @@ static bool is_large(size_t size_bytes)
     return size_bytes >= memory.options.block_bytes;
 }
 
-static void *refuse(size_t size_bytes, uint64_t resident)
+static void *refuse(size_t size_bytes, uint64_t outside)
 {
-    const uint64_t limit = memory.options.limit_bytes, upper = upper_bytes();
-    const uint64_t needed = (resident + size_bytes) / 15 * 16 + (limit - upper);
+    const uint64_t needed =
+        (outside + size_bytes) / 15 * 16 + (memory.options.limit_bytes - upper_bytes());
     if (needed > memory.needed_bytes) memory.needed_bytes = needed;
     errno = ENOMEM;
     return NULL;
 }
 
-/* Whether a large block goes to the arena: what is plain keeps to half of the limit. */
-static bool wants_arena(size_t size_bytes)
+/* Whether a large block, or so much more of one, has its place outside the arena: what is outside
+ * keeps to half of the limit. It counts from here on, before anything of it is resident. */
+static bool claim(size_t size_bytes)
 {
-    if (memory.options.all_to_arena) return true;
-    const uint64_t resident = resident_bytes(), half = memory.options.limit_bytes / 2;
-    const uint64_t plain = __atomic_load_n(&memory.plain_bytes, __ATOMIC_RELAXED);
-    const uint64_t held = resident > plain ? resident : plain;
-    if (held > half / 2) start_watching();
-    return held + size_bytes > half;
-}
-
-static void count_plain(void *block)
-{
-    const size_t size_bytes = block ? malloc_usable_size(block) : 0;
-    if (is_large(size_bytes)) __atomic_fetch_add(&memory.plain_bytes, size_bytes, __ATOMIC_RELAXED);
-}
-
-static void forget_plain(void *block)
-{
-    const size_t size_bytes = block ? malloc_usable_size(block) : 0;
-    if (is_large(size_bytes)) __atomic_fetch_sub(&memory.plain_bytes, size_bytes, __ATOMIC_RELAXED);
+    if (memory.options.all_to_arena) return false;
+    const uint64_t half = memory.options.limit_bytes / 2;
+    count((int64_t)size_bytes);
+    const uint64_t outside = look();
+    if (outside > half / 2) start_watching();
+    if (outside <= half) return true;
+    count(-(int64_t)size_bytes);
+    return false;
 }
 
 /* Beyond the limit: an allocation that is not small fails. */
 static bool is_refused(size_t size_bytes)
 {
+    static _Thread_local size_t asked;
+    asked += size_bytes;
+    if (asked >= ASKED_BYTES) {
+        asked = 0;
+        (void)look();
+    }
     if (!__atomic_load_n(&memory.is_over, __ATOMIC_RELAXED) || size_bytes < SMALL_BYTES)
         return false;
-    const uint64_t resident = look();
-    if (!__atomic_load_n(&memory.is_over, __ATOMIC_RELAXED)) return false;
-    (void)refuse(size_bytes, resident);
+    const uint64_t outside = look_again();
+    if (outside <= upper_bytes()) return false;
+    (void)refuse(size_bytes, outside);
     return true;
+}
+
+/* A block of the C library's is counted; `claimed` bytes of it are already. */
+static void *counted(void *block, size_t claimed_bytes)
+{
+    count((int64_t)(block ? malloc_usable_size(block) : 0) - (int64_t)claimed_bytes);
+    return block;
 }
 
 void *cts_memory_allocate(size_t size_bytes, bool zeroed)
 {
-    if (is_refused(size_bytes)) return NULL;
-    if (is_large(size_bytes) && wants_arena(size_bytes)) return take(size_bytes);
-    void *const block = zeroed ? memory.options.plain->calloc(1, size_bytes)
-                               : memory.options.plain->malloc(size_bytes);
-    if (is_large(size_bytes)) count_plain(block);
-    return block;
+    const bool large = is_large(size_bytes);
+    if (large && !claim(size_bytes)) return take(size_bytes);
+    if (!large && is_refused(size_bytes)) return NULL;
+    return counted(zeroed ? memory.options.plain->calloc(1, size_bytes)
+                          : memory.options.plain->malloc(size_bytes),
+                   large ? size_bytes : 0);
 }
 
 void *cts_memory_allocate_aligned(size_t alignment, size_t size_bytes)
 {
-    if (is_refused(size_bytes)) return NULL;
-    if (is_large(size_bytes) && alignment <= HEAD_BYTES && wants_arena(size_bytes))
-        return take(size_bytes);
-    void *const block = memory.options.plain->aligned_alloc(alignment, size_bytes);
-    if (is_large(size_bytes)) count_plain(block);
-    return block;
+    const bool large = is_large(size_bytes) && alignment <= HEAD_BYTES;
+    if (large && !claim(size_bytes)) return take(size_bytes);
+    if (!large && is_refused(size_bytes)) return NULL;
+    return counted(memory.options.plain->aligned_alloc(alignment, size_bytes),
+                   large ? size_bytes : 0);
 }
 
 void cts_memory_give_back(void *block)
 {
-    if (is_ours(block)) {
+    if (!block) return;
+    if (cts_memory_is_in_arena(block)) {
         drop(block);
     } else {
-        forget_plain(block);
+        count(-(int64_t)malloc_usable_size(block));
         memory.options.plain->free(block);
-    }
-}
-
-/* Copies piece by piece: both blocks become resident. */
-static void copy(char *to, const char *from, size_t size_bytes)
-{
-    for (size_t done = 0; done < size_bytes; done += COPY_BYTES) {
-        const size_t left = size_bytes - done;
-        memcpy(to + done, from + done, left < COPY_BYTES ? left : COPY_BYTES);
-        cts_memory_poll();
     }
 }
 
 static size_t room_of(void *block)
 {
-    return is_ours(block) ? (size_t)(head_of(block)->size_bytes - HEAD_BYTES)
-                          : malloc_usable_size(block);
+    return cts_memory_is_in_arena(block) ? (size_t)(head_of(block)->size_bytes - HEAD_BYTES)
+                                         : malloc_usable_size(block);
+}
+
+static void *resize_plain(void *block, size_t room, size_t size_bytes, size_t claimed_bytes)
+{
+    void *const grown = memory.options.plain->realloc(block, size_bytes);
+    if (grown) count((int64_t)malloc_usable_size(grown) - (int64_t)room - (int64_t)claimed_bytes);
+    if (!grown) count(-(int64_t)claimed_bytes);
+    return grown;
 }
 
 void *cts_memory_resize(void *block, size_t size_bytes)
 {
     if (!block) return cts_memory_allocate(size_bytes, false);
     const size_t room = room_of(block);
-    const bool is_arena = is_ours(block);
+    const bool is_arena = cts_memory_is_in_arena(block), large = is_large(size_bytes);
     if (is_arena && size_bytes <= room && size_bytes > room / 2) return block;
-    if (!is_arena && !is_large(size_bytes) && !is_large(room)) {
+    if (!is_arena && (!large || size_bytes <= room)) {
         if (size_bytes > room && is_refused(size_bytes)) return NULL;
-        return memory.options.plain->realloc(block, size_bytes);
+        return resize_plain(block, room, size_bytes, 0);
     }
-    if (!is_arena && !(is_large(size_bytes) && wants_arena(size_bytes))) {
-        if (size_bytes > room && is_refused(size_bytes)) return NULL;
-        forget_plain(block);
-        void *const grown = memory.options.plain->realloc(block, size_bytes);
-        count_plain(grown ? grown : block);
-        return grown;
-    }
+    const size_t more = size_bytes > room ? size_bytes - room : 0;
+    if (!is_arena && claim(more)) return resize_plain(block, room, size_bytes, more);
     void *const moved = cts_memory_allocate(size_bytes, false);
     if (!moved) return NULL;
-    copy(moved, block, room < size_bytes ? room : size_bytes);
+    memcpy(moved, block, room < size_bytes ? room : size_bytes);
     cts_memory_give_back(block);
     return moved;
 }
@@ -432,13 +474,19 @@ enum cts_status cts_memory_limit_begin(const struct cts_memory_options *options,
     memory.page_bytes = sysconf(_SC_PAGESIZE);
     if (!memory.options.block_bytes) memory.options.block_bytes = BLOCK_BYTES;
     memory.statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    const uint64_t least = resident_bytes() * 2 + 2 * RESERVE_LEAST;
-    if (options->limit_bytes < least) {
-        const uint64_t mib = (least + (1 << 20) - 1) >> 20;
+    if (options->limit_bytes < CTS_MEMORY_LIMIT_LEAST) {
+        const uint64_t mib = CTS_MEMORY_LIMIT_LEAST >> 20;
         return cts_fail(error, CTS_LIMIT,
                         "a memory limit of %llu bytes is too small: at least %lluM",
                         (unsigned long long)options->limit_bytes, (unsigned long long)mib);
     }
+    size_t window_bytes = WINDOW_LEAST;
+    while (window_bytes < WINDOW_MOST && window_bytes < options->limit_bytes / WINDOW_PARTS)
+        window_bytes *= 2;
+    cts_windows_init(window_bytes);
+    const struct resident now = resident();
+    memory.first_bytes = now.bytes - now.of_files_bytes;
+    memory.program_bytes = now.of_files_bytes;
     memory.active = true;
     if (options->watches) { /* what is given back leaves the process */
         mallopt(M_MMAP_THRESHOLD, BLOCK_BYTES);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/memory-limit.h"
+
 /* What a bridge exports. */
 typedef enum cts_status (*open_function)(struct cts_processes *processes, struct cts_error *error);
 #define OPEN_FUNCTION "cts_processes_bridge_open"
@@ -93,18 +95,33 @@ void cts_processes_barrier(const struct cts_processes *processes)
     if (!is_alone(processes)) processes->operations->barrier(processes->state);
 }
 
+/* MPI gives buffers to the kernel, or to another process. */
+static unsigned hold(const void *bytes, size_t byte_count)
+{
+    return byte_count && cts_memory_hold(bytes, byte_count);
+}
+
+static void let_go(unsigned count)
+{
+    while (count--) cts_memory_let_go();
+}
+
 void cts_processes_reduce_u64(const struct cts_processes *processes, uint64_t *values, size_t count,
                               enum cts_reduction reduction)
 {
     if (is_alone(processes) || !count) return;
+    const unsigned held = hold(values, count * sizeof *values);
     processes->operations->reduce_u64(processes->state, values, count, reduction);
+    let_go(held);
 }
 
 void cts_processes_broadcast(const struct cts_processes *processes, void *data, size_t size,
                              unsigned root)
 {
     if (is_alone(processes) || !size) return;
+    const unsigned held = hold(data, size);
     processes->operations->broadcast(processes->state, data, size, root);
+    let_go(held);
 }
 
 /* Room for blocks of these sizes, one after the other; offsets[i] is where the i-th begins. The
@@ -150,10 +167,14 @@ enum cts_status cts_processes_all_gather(const struct cts_processes *processes,
         cts_processes_reduce_u64(processes, words, count, CTS_REDUCE_SUM);
         for (unsigned i = 0; i < count; i++) sizes[i] = (size_t)words[i];
         status = make_room(processes, sizes, all, offsets, error);
-        if (!status && !is_alone(processes))
+        if (!status && !is_alone(processes)) {
+            const unsigned held =
+                hold(block.bytes, block.size_bytes) + hold(*all, (*offsets)[count]);
             processes->operations->all_gather(processes->state, block.bytes, *all, sizes);
-        else if (!status && block.size_bytes)
+            let_go(held);
+        } else if (!status && block.size_bytes) {
             memcpy(*all, block.bytes, block.size_bytes);
+        }
     }
     free(words);
     free(sizes);
@@ -184,11 +205,17 @@ enum cts_status cts_processes_all_to_all(const struct cts_processes *processes,
     if (cts_processes_agree(processes, &status, error)) {
         share_sizes(processes, blocks.sizes, table, receive_sizes);
         status = make_room(processes, receive_sizes, received, offsets, error);
-        if (!status && !is_alone(processes))
+        if (!status && !is_alone(processes)) {
+            size_t sent_bytes = 0;
+            for (unsigned i = 0; i < count; i++) sent_bytes += blocks.sizes[i];
+            const unsigned held =
+                hold(blocks.bytes, sent_bytes) + hold(*received, (*offsets)[count]);
             processes->operations->all_to_all(processes->state, blocks.bytes, blocks.sizes,
                                               *received, receive_sizes);
-        else if (!status && blocks.sizes[0])
+            let_go(held);
+        } else if (!status && blocks.sizes[0]) {
             memcpy(*received, blocks.bytes, blocks.sizes[0]);
+        }
     }
     free(table);
     free(receive_sizes);

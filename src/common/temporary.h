@@ -10,7 +10,8 @@
 /* TMPDIR, or /tmp; not the caller's. */
 const char *cts_temporary_directory(void);
 
-/* An empty file there without a name, which goes when it is closed; -1: *error says why. */
+/* An empty file there without a name, for much, which goes when it is closed: in /var/tmp if TMPDIR
+ * is not set and /tmp lies in memory. -1: *error says why. */
 int cts_temporary_file(struct cts_error *error);
 
 /* Maps bytes of such a file, whole pages from a page on, zeros where nothing was written; the

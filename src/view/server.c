@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 
 #include "common/array.h"
+#include "common/memory-limit.h"
 #include "common/text-stream.h"
 #include "report/page.h"
 #include "view/answers.h"
@@ -53,12 +54,23 @@ struct cts_view_server {
 
 /* ---- responses ---- */
 
+enum { PART_BYTES = 1 << 16 };
+
+/* Of an answer in the arena, from which no system call can send it. */
+static ssize_t give_part(void *bytes, uint64_t offset, char *part, size_t part_bytes)
+{
+    memcpy(part, (const char *)bytes + offset, part_bytes);
+    return (ssize_t)part_bytes;
+}
+
 /* Takes the bytes over. The policy is that of what may not run anything, if NULL. */
 static struct MHD_Response *make_response(const char *type, void *bytes, size_t size_bytes,
                                           const char *policy)
 {
     struct MHD_Response *const response =
-        MHD_create_response_from_buffer_with_free_callback(size_bytes, bytes, free);
+        cts_memory_is_in_arena(bytes)
+            ? MHD_create_response_from_callback(size_bytes, PART_BYTES, give_part, bytes, free)
+            : MHD_create_response_from_buffer_with_free_callback(size_bytes, bytes, free);
     if (!response) {
         free(bytes);
         return NULL;

@@ -691,7 +691,8 @@ static void test_random_programs(void **unused)
         struct program *const p = random_program();
         struct twin *const t = run_twin(p);
         for (unsigned threads = 1; threads <= 3; threads++) {
-            const struct cts_access_options options = {.threads = threads};
+            const struct cts_access_options options = {
+                .threads = threads, .late_ranges = (uint32_t)((round + threads) % 4)};
             struct cts_access_result result = analyze(p, &options);
             compare_sites(t, &result);
             faults += compare_faults(t, &result);

@@ -15,6 +15,7 @@
 #include "analyze/bits.h"
 #include "analyze/interval.h"
 #include "analyze/places.h"
+#include "analyze/sets.h"
 #include "analyze/shadow.h"
 #include "analyze/summary/summary.h"
 
@@ -124,6 +125,8 @@ struct cts_access_uses {
     bool is_over; /* there were too many */
 };
 
+#define CTS_SCATTERED_UNION UINT32_MAX
+
 enum { CTS_CLASS_READ = 1, CTS_CLASS_STORE = 2, CTS_CLASS_ATOMIC = 4 };
 
 /* A site and space in the launch at hand. */
@@ -213,7 +216,8 @@ struct cts_access_worker {
         struct cts_warp_span *items;
         size_t count, capacity;
     } warp_spans;
-    struct cts_race *race; /* NULL until one is needed */
+    struct cts_race *race;     /* NULL until one is needed */
+    struct cts_sets scattered; /* not painted yet: node is a slot, or CTS_SCATTERED_UNION */
     uint64_t record_count, access_count;
     enum cts_status status;
     struct cts_error error;
@@ -305,6 +309,8 @@ unsigned cts_access_stretches(const struct cts_acc_batch *batch, size_t record,
 
 CTS_MUST_CHECK enum cts_status cts_access_settle_cta(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta);
+/* Paints what is scattered and waits, of the launch at hand. */
+CTS_MUST_CHECK enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker);
 /* Unites the pieces of each warp. */
 CTS_MUST_CHECK enum cts_status cts_access_compact(struct cts_access_worker *worker,
                                                   struct cts_pieces *pieces);

@@ -68,6 +68,7 @@ static void tear_down(struct cts_access_model *model)
             cts_intervals_release(&worker->parts[k]);
         cts_spans_release(&worker->spans);
         cts_spans_release(&worker->sorting);
+        cts_sets_release(&worker->scattered);
         free(worker->slot_of);
         free(worker->slots);
         free(worker->places);

@@ -202,6 +202,8 @@ struct cts_access_options {
     unsigned bank_bytes; /* 4 or 8; 0: 4 */
     unsigned threads;    /* 0: one per processor */
     struct cts_progress *progress;
+    uint32_t late_ranges; /* sets of so many ranges are painted late (cta-sets.c); 0: those for
+                             which it is faster. Results are the same. */
 };
 
 struct cts_access_result {

@@ -291,6 +291,32 @@ static enum cts_status paint_union(void *state, uint64_t word, uint64_t mask)
     return CTS_OK;
 }
 
+/* ---- scattered sets ----
+ *
+ * A set that has a few bytes in each of many pages of bits would fetch all of these pages, for one
+ * CTA after another. So it waits, with those of other CTAs, until there are many; then they are
+ * painted block by block of addresses (analyze/sets.h), whose bits the cache can hold. */
+
+enum { SCATTERED_COUNT = 256, SCATTERED_BYTES = 1024, SCATTERED_MAX = 1 << 20, LATE_MAX = 64 };
+
+static bool is_scattered(const struct cts_access_model *model, const struct cts_intervals *set)
+{
+    if (model->options.late_ranges) return set->count >= model->options.late_ranges;
+    return set->count >= SCATTERED_COUNT &&
+           (set->items[set->count - 1].end - set->items[0].start) / set->count >= SCATTERED_BYTES;
+}
+
+/* To be painted later. */
+static enum cts_status put_off(struct cts_access_worker *worker, const struct cts_intervals *set,
+                               uint32_t owner)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < set->count && !status; i++)
+        status = cts_sets_add(&worker->scattered, set->items[i].start, set->items[i].end, owner,
+                              &worker->error);
+    return status;
+}
+
 static unsigned plane_of(const struct cts_access_slot *slot)
 {
     return slot->class == CTS_CLASS_READ    ? CTS_PLANE_READ
@@ -301,7 +327,7 @@ static unsigned plane_of(const struct cts_access_slot *slot)
 /* The set of a slot in the bits of its site and of the launch; how much of it is new to the site.
  */
 static enum cts_status paint_slot(struct cts_access_worker *worker, struct cts_access_slot *slot,
-                                  uint64_t *new_bytes)
+                                  const struct cts_intervals *set, uint64_t *new_bytes)
 {
     struct cts_access_model *const model = worker->model;
     struct painting p = {
@@ -309,12 +335,58 @@ static enum cts_status paint_slot(struct cts_access_worker *worker, struct cts_a
     const bool is_global = slot->space == CTS_SPACE_GLOBAL;
     enum cts_status status;
     if (model->look == CTS_LOOK_WRITES)
-        status = each_word(&slot->set, paint_class, &p);
+        status = each_word(set, paint_class, &p);
     else if (is_global)
-        status = each_word(&slot->set, paint_both, &p);
+        status = each_word(set, paint_both, &p);
     else
-        status = each_word(&slot->set, paint_site, &p);
+        status = each_word(set, paint_site, &p);
     *new_bytes = p.new_bytes;
+    return status;
+}
+
+static enum cts_status paint_all(struct cts_access_worker *worker, const struct cts_intervals *all)
+{
+    struct painting p = {.worker = worker, .shared = worker->model->is_shared};
+    return each_word(all, paint_union, &p);
+}
+
+/* Ranges that waited, of one owner. */
+static enum cts_status paint_late(struct cts_access_worker *worker, const struct cts_intervals *set,
+                                  uint32_t owner)
+{
+    if (owner == CTS_SCATTERED_UNION) return paint_all(worker, set);
+    struct cts_access_slot *const slot = &worker->slots[owner];
+    uint64_t new_bytes;
+    const enum cts_status status = paint_slot(worker, slot, set, &new_bytes);
+    if (slot->row != SIZE_MAX)
+        worker->rows.items[slot->row].counts.launch_distinct_bytes += new_bytes;
+    return status;
+}
+
+enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker)
+{
+    struct cts_intervals *const set = &worker->parts[2];
+    struct cts_sets_place place = {0};
+    const struct cts_set_item *items;
+    uint32_t owner = 0;
+    enum cts_status status = CTS_OK;
+    set->count = 0;
+    for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
+        for (size_t i = 0; i < count && !status; i++) {
+            const struct cts_interval item = {items[i].start,
+                                              items[i].start + items[i].length_bytes};
+            const bool goes_on = set->count && owner == items[i].node &&
+                                 set->items[set->count - 1].end <= item.start;
+            if (!goes_on) {
+                status = set->count ? paint_late(worker, set, owner) : CTS_OK;
+                set->count = 0;
+            }
+            owner = items[i].node;
+            if (!status) status = cts_intervals_add(set, item.start, item.end, &worker->error);
+        }
+    }
+    if (!status && set->count) status = paint_late(worker, set, owner);
+    cts_sets_clear(&worker->scattered);
     return status;
 }
 
@@ -336,13 +408,19 @@ static void count_places(struct cts_access_worker *worker, const struct cts_inte
 static enum cts_status settle_slot(struct cts_access_worker *worker, struct cts_access_slot *slot,
                                    const struct cts_pieces *pieces)
 {
+    const struct cts_access_model *const model = worker->model;
     uint64_t warp_distinct = 0, new_bytes;
     enum cts_status status = unite(worker, pieces, &warp_distinct, &slot->set);
     if (status) return status;
     const bool has_bits = slot->space == CTS_SPACE_GLOBAL || slot->space == CTS_SPACE_CONSTANT;
     const uint64_t cta_distinct = cts_intervals_bytes(&slot->set);
     new_bytes = cta_distinct;
-    if (has_bits) status = paint_slot(worker, slot, &new_bytes);
+    if (has_bits && is_scattered(model, &slot->set)) {
+        new_bytes = 0; /* counted when it is painted */
+        status = put_off(worker, &slot->set, (uint32_t)(slot - worker->slots));
+    } else if (has_bits) {
+        status = paint_slot(worker, slot, &slot->set, &new_bytes);
+    }
     if (slot->row == SIZE_MAX) return status;
     struct cts_access_counts *const counts = &worker->rows.items[slot->row].counts;
     counts->warp_distinct_bytes += warp_distinct;
@@ -388,10 +466,12 @@ enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct c
         status = unite_sets(worker, &all, &slot->set, &next);
     }
     if (!status && model->look == CTS_LOOK_COUNT) {
-        struct painting p = {.worker = worker, .shared = model->is_shared};
         count_places(worker, all);
-        status = each_word(all, paint_union, &p);
+        status = is_scattered(model, all) ? put_off(worker, all, CTS_SCATTERED_UNION)
+                                          : paint_all(worker, all);
     }
+    const size_t most = model->options.late_ranges ? LATE_MAX : SCATTERED_MAX;
+    if (!status && worker->scattered.count >= most) status = cts_access_paint_scattered(worker);
     if (cta->shared_words) memset(cta->shared_written, 0, cta->shared_words * sizeof(uint64_t));
     cta->shared_words = 0;
     cts_bits_clear(&cta->seen);

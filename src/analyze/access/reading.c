@@ -103,7 +103,13 @@ enum cts_status cts_access_read_launch(struct cts_access_model *model, struct ct
 {
     struct cts_walk_scope scope = model->scope;
     if (model->look >= CTS_LOOK_ORDER) scope.progress = NULL;
-    const enum cts_status status = cts_walk_launch(model->walk, &scope, model, error);
-    for (unsigned i = 0; i < model->worker_count; i++) forget_slots(&model->workers[i]);
+    enum cts_status status = cts_walk_launch(model->walk, &scope, model, error);
+    for (unsigned i = 0; i < model->worker_count; i++) {
+        struct cts_access_worker *const worker = &model->workers[i];
+        if (!status) status = cts_access_paint_scattered(worker);
+        if (status && worker->error.status == status) *error = worker->error;
+        cts_sets_clear(&worker->scattered);
+        forget_slots(worker);
+    }
     return status;
 }

@@ -137,13 +137,21 @@ enum cts_status cts_access_add_cta_race(struct cts_access_model *model, uint32_t
 static enum cts_status note_bytes(struct cts_access_fault_row *row, const struct hits *hits,
                                   struct cts_error *error)
 {
-    for (uint64_t at = hits->start; at < hits->end; at++) {
-        if (!cts_bits_get(hits->bits, hits->plane, at) ||
-            (hits->except && cts_bits_get(hits->except, 0, at)) || cts_bits_get(&row->bytes, 0, at))
-            continue;
-        row->fault.bytes++;
-        if (cts_bits_set(&row->bytes, 0, at, at + 1, error))
-            return error ? error->status : CTS_MEMORY;
+    const uint64_t first = hits->start / 64, last = (hits->end - 1) / 64;
+    for (uint64_t w = first; w <= last; w++) {
+        const uint64_t *const words = cts_bits_find(hits->bits, w * 64);
+        if (!words) continue;
+        uint64_t mask = words[w % CTS_BITS_PAGE_WORDS * hits->bits->planes + hits->plane];
+        if (w == first) mask &= UINT64_MAX << (hits->start % 64);
+        if (w == last) mask &= UINT64_MAX >> (63 - (hits->end - 1) % 64);
+        const uint64_t *const past =
+            mask && hits->except ? cts_bits_find(hits->except, w * 64) : NULL;
+        if (past) mask &= ~past[w % CTS_BITS_PAGE_WORDS];
+        if (!mask) continue;
+        uint64_t *const noted = cts_bits_page(&row->bytes, w * 64, error);
+        if (!noted) return error ? error->status : CTS_MEMORY;
+        const uint64_t before = cts_bits_or(&noted[w % CTS_BITS_PAGE_WORDS], mask, false);
+        row->fault.bytes += cts_bits_count(mask & ~before);
     }
     return CTS_OK;
 }
@@ -303,6 +311,19 @@ static enum cts_status note_signals(const struct again *again)
     return status;
 }
 
+/* Fetches what is known of the bytes of a scattered record, which are far apart. */
+static void expect_suspects(const struct cts_access_model *model,
+                            const struct cts_access_stretch *stretches, unsigned count)
+{
+    const struct cts_bits *const bits = &model->suspects;
+    for (unsigned i = 0; count > 4 && i < count; i++) {
+        const uint64_t *const words = cts_bits_find(bits, stretches[i].start);
+        if (words)
+            __builtin_prefetch(
+                &words[stretches[i].start / 64 % CTS_BITS_PAGE_WORDS * bits->planes]);
+    }
+}
+
 /* Whether a record touches anything that is suspected. */
 static bool touches_suspects(const struct cts_access_model *model,
                              const struct cts_access_stretch *stretches, unsigned count)
@@ -336,6 +357,7 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
                             (site->is_volatile || cts_operation_is_atomic(site->operation));
     cta->moment++;
     if (!may_signal && !touches_suspects(model, stretches, count)) return CTS_OK;
+    expect_suspects(model, stretches, count);
     struct again again = {.worker = worker,
                           .cta = cta,
                           .site = access.site,

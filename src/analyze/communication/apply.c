@@ -11,7 +11,6 @@
  *
  * finds every byte that several CTAs wrote. */
 #include "analyze/communication/comm-model.h"
-#include "common/memory-limit.h"
 
 enum { AHEAD = 8 }; /* items whose shadow is fetched in advance */
 
@@ -269,10 +268,8 @@ static enum cts_status for_all(struct applying *a, enum cts_comm_set kind, item_
         const struct cts_sets *const sets = cts_comm_set_of(&model->workers[i], kind);
         struct cts_sets_place place = {0};
         const struct cts_set_item *items;
-        for (size_t count; !status && (count = cts_sets_next(sets, &place, &items));) {
+        for (size_t count; !status && (count = cts_sets_next(sets, &place, &items));)
             status = go(a, items, count, act);
-            cts_memory_poll();
-        }
     }
     for (unsigned i = 0; !status && i < process_count; i++)
         status = go(a, model->remotes[i].items[kind], model->remotes[i].counts[kind], act);

@@ -9,7 +9,7 @@
 #include "analyze/communication/addresses.h"
 #include "analyze/communication/communication.h"
 #include "analyze/communication/region-owners.h"
-#include "analyze/communication/sets.h"
+#include "analyze/sets.h"
 #include "analyze/bits.h"
 #include "analyze/shadow.h"
 #include "analyze/interval.h"

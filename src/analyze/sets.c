@@ -1,4 +1,4 @@
-#include "analyze/communication/sets.h"
+#include "analyze/sets.h"
 
 #include <stdlib.h>
 #include <string.h>

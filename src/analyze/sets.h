@@ -1,11 +1,12 @@
-/* The sets of a launch: (bytes, node), gathered by the *block* of addresses that they lie in, so
- * that who works through them has one block of the shadow memory at hand and not all of it. Inside
- * a block they keep the order in which they came.
+/* Sets of a launch: (bytes, and a number that says whose: `node`), gathered by the *block* of
+ * addresses that they lie in, so that who works through them has the tables of one block at hand
+ * (shadow memory, bits), which the cache can hold, and not all of them. Inside a block items keep
+ * the order in which they came. Memory: 16 bytes for an item, in pages of its block.
  *
  *     block -> chunk -> chunk -> ...      a chunk has the size of a page of memory
  */
-#ifndef CTS_COMMUNICATION_SETS_H
-#define CTS_COMMUNICATION_SETS_H
+#ifndef CTS_ANALYZE_SETS_H
+#define CTS_ANALYZE_SETS_H
 
 #include <stddef.h>
 #include <stdint.h>
