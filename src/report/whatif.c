@@ -209,6 +209,20 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
         fputs("Note: the model of shared devices does not reproduce this recording, so kernels "
               "overlap freely\n",
               file);
+    if (n->undecided && report->changed && r->turns_after_ns != r->after_ns)
+        cts_print_paragraph(
+            file, 2,
+            "Note: the recording does not show whether kernels of different streams can run at the "
+            "same time on %s: they never did. The projection assumes that they can; if they "
+            "cannot, it is %s (%+.2f%%)",
+            cts_counted_text(n->undecided, "device", "devices").text,
+            cts_time_text(r->turns_after_ns).text, -100 * gain(r->before_ns, r->turns_after_ns));
+    else if (n->undecided && r->target_count)
+        cts_print_paragraph(
+            file, 2,
+            "Note: the recording does not show whether kernels of different streams can run at the "
+            "same time on %s: they never did. Gains assume that they can",
+            cts_counted_text(n->undecided, "device", "devices").text);
     if (n->missed)
         cts_print_paragraph(file, 2,
                             "Note: without changes, the projection misses the recorded times of %s",
@@ -271,6 +285,7 @@ static void json_notes(const struct cts_whatif *r, struct cts_json *json)
     cts_json_key(json, "overtaking");
     cts_json_double(json, n->overtaking);
     cts_json_member_bool(json, "share_rejected", n->share_rejected);
+    cts_json_member_u64(json, "undecided_devices", n->undecided);
     cts_json_member_u64(json, "targets_left", n->target_left);
     cts_json_member_u64(json, "projections", n->projections);
     cts_json_close_object(json);
@@ -295,6 +310,8 @@ enum cts_status cts_whatif_print_json(const struct cts_whatif_report *report,
     cts_json_member_u64(&json, "events", r->event_count);
     cts_json_member_u64(&json, "runtime_ns", r->before_ns);
     if (report->changed) cts_json_member_u64(&json, "projected_ns", r->after_ns);
+    if (report->changed && r->notes.undecided)
+        cts_json_member_u64(&json, "projected_one_kernel_at_a_time_ns", r->turns_after_ns);
     for (unsigned which = 0; which < CTS_WHATIF_SHEET_COUNT; which++) {
         const struct cts_sheet list = cts_whatif_sheet(report, (enum cts_whatif_sheet)which);
         const struct cts_sheet_rows all = cts_sheet_all(&list);

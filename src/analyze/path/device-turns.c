@@ -297,6 +297,20 @@ static enum cts_status remember(struct cts_path_graph *graph, const struct devic
     return CTS_OK;
 }
 
+/* Kernels that would have waited for other streams', if there were more of them. */
+static enum cts_status note_hints(struct cts_path_graph *graph, const struct device *device,
+                                  struct cts_error *error)
+{
+    for (size_t i = 1; i < device->kernels.count; i++) {
+        const struct kernel *const kernel = &device->kernels.items[i];
+        struct cts_path_hints *const hints = &graph->locations[kernel->location].hints;
+        if (!waited(&device->kernels, i, device->latency_ns)) continue;
+        if (CTS_ARRAY_RESERVE(hints, hints->count + 1, error)) return CTS_MEMORY;
+        hints->items[hints->count++] = kernel->activity;
+    }
+    return CTS_OK;
+}
+
 static enum cts_status settle_device(const struct turns *turns, const struct device *device,
                                      struct cts_error *error)
 {
@@ -306,6 +320,7 @@ static enum cts_status settle_device(const struct turns *turns, const struct dev
     for (uint32_t i = graph->process_first[device->process]; i < end; i++)
         if (is_of(graph, graph->by_process[i], device))
             graph->locations[graph->by_process[i]].turns = (uint8_t)taken;
+    if (taken == CTS_PATH_TURNS_UNKNOWN && note_hints(graph, device, error)) return CTS_MEMORY;
     const enum cts_status status =
         taken == CTS_PATH_TURNS_TAKEN
             ? add_waits(graph, &device->kernels, device->latency_ns, error)

@@ -104,6 +104,11 @@ enum cts_path_turns {
     CTS_PATH_TURNS_NONE
 };
 
+struct cts_path_hints { /* TURNS_UNKNOWN: activities that may have waited for other streams' */
+    uint32_t *items;
+    size_t count, capacity;
+};
+
 struct cts_path_location {
     uint64_t *time_ns;
     uint32_t *region; /* index in graph->regions, | CTS_PATH_LEAVE */
@@ -118,6 +123,7 @@ struct cts_path_location {
     struct cts_path_jumps jumps;
     struct cts_path_activities activities;
     struct cts_path_configs configs;
+    struct cts_path_hints hints;
     struct cts_path_raw *raw; /* what was read; gone when the graph is complete */
 };
 

@@ -73,9 +73,13 @@ static void find_binding(struct cts_whatif_work *work)
         work->binding = CTS_WHATIF_BY_WAIT;
 }
 
-/* On a full device kernels begin in the order of their coming: no bound, but the room's. */
-static bool takes_turns(const struct cts_whatif_plan *plan, const struct cts_path_wait *wait)
+/* On a full device kernels begin in the order of their coming: no bound, but the room's. First
+ * launches are no other. */
+static bool takes_turns(const struct cts_whatif_plan *plan, const struct cts_path_location *at,
+                        const struct cts_path_wait *wait)
 {
+    if (wait->pattern == CTS_PATH_PATTERN_FIRST_LAUNCH)
+        return plan->options->undecided_take_turns && cts_whatif_is_undecided(at);
     return wait->pattern == CTS_PATH_PATTERN_FULL_DEVICE && !plan->options->free_overlap;
 }
 
@@ -125,11 +129,13 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
     for (uint32_t w = 0; w < at->waits.count; w++) {
         const struct cts_path_wait *const wait = &at->waits.items[w];
         if (wait->call == CTS_PATH_NONE) continue;
-        if (takes_turns(plan, wait))
+        if (takes_turns(plan, at, wait))
             turns[wait->call] = true; /* beside what else held it */
         else
             wait_at[wait->call] = w + 1;
     }
+    for (size_t i = 0; i < at->hints.count && plan->options->undecided_take_turns; i++)
+        turns[at->activities.items[at->hints.items[i]].begin] = true;
     for (uint32_t i = 0; i < at->activities.count; i++) {
         const struct cts_path_activity *const activity = &at->activities.items[i];
         struct cts_whatif_work *const work = &works[i];

@@ -51,6 +51,7 @@ struct cts_whatif_work {
     uint32_t kernel;
     int64_t launch_tail_ns, previous_tail_ns, wait_tail_ns; /* the usual ones, or less */
     int64_t extra_ns; /* what the binding one's tail is longer in the recording */
+    int64_t late_ns;  /* queues: of that, what keeps it behind the kernel that came before */
 };
 enum cts_whatif_bound {
     CTS_WHATIF_BY_LAUNCH,
@@ -118,6 +119,13 @@ void cts_whatif_plan_release(struct cts_whatif_plan *plan);
  * keeps the rest (whatif-tails.c). */
 CTS_MUST_CHECK enum cts_status cts_whatif_shorten_tails(struct cts_whatif_plan *plan,
                                                         struct cts_error *error);
+
+/* Whether nothing says if kernels of a stream run beside those of others. */
+static inline bool cts_whatif_is_undecided(const struct cts_path_location *at)
+{
+    return at->stream && at->activities.count && !at->configs.count &&
+           at->turns == CTS_PATH_TURNS_UNKNOWN;
+}
 
 /* Which kernels share a device, and how much work each is: fills kernels and devices. */
 CTS_MUST_CHECK enum cts_status cts_whatif_share(struct cts_whatif_plan *plan,

@@ -21,7 +21,7 @@ static enum cts_whatif_step ready_time(struct cts_whatif_run *run, uint32_t loca
     const struct cts_whatif_work *const work = &run->plan->places[location].work[index];
     const double latency = cts_whatif_latency_factor(run, at, CTS_PATH_LAUNCH_LATENCY);
     int64_t extra_ns[CTS_WHATIF_BY_NOTHING + 1] = {0};
-    if (!work->queues) extra_ns[work->binding] = work->extra_ns;
+    extra_ns[work->binding] = work->queues ? work->late_ns : work->extra_ns;
     *ready_ns = work->binding == CTS_WHATIF_BY_NOTHING
                     ? cts_whatif_start_of(run, at, at->time_ns[activity->begin])
                     : 0;

@@ -111,6 +111,12 @@ static bool is_kernel(const struct cts_path_graph *graph, const struct cts_path_
     return region < graph->pseudo && graph->regions[region].kind != CTS_PATH_API;
 }
 
+static bool is_exclusive(const struct cts_whatif_plan *plan, const struct cts_path_location *at)
+{
+    if (at->turns == CTS_PATH_TURNS_TAKEN) return true;
+    return plan->options->undecided_take_turns && cts_whatif_is_undecided(at);
+}
+
 static enum cts_status add_kernels(struct cts_whatif_plan *plan, uint32_t location, uint32_t device,
                                    struct cts_error *error)
 {
@@ -159,6 +165,29 @@ static void sort_kernels(struct cts_whatif_plan *plan, uint32_t first)
         plan->places[plan->kernels[i].location].work[plan->kernels[i].activity].kernel = i;
 }
 
+/* Kernels of a device that runs one at a time come in the order in which they began. A latency that
+ * was longer than usual, by however little, can say otherwise of kernels that were ready nearly at
+ * once; what the later one then lacks is kept. */
+static void order_arrivals(struct cts_whatif_plan *plan, uint32_t first)
+{
+    uint64_t came_ns = 0; /* the kernel before */
+    for (uint32_t i = first; i < plan->kernel_count; i++) {
+        struct cts_whatif_kernel *const kernel = &plan->kernels[i];
+        struct cts_whatif_work *const work = &plan->places[kernel->location].work[kernel->activity];
+        const uint64_t begin_ns = begin_of(plan, kernel);
+        if (i == first || kernel->ready_ns >= begin_ns ||
+            end_of(plan, kernel - 1) <= kernel->ready_ns) {
+            came_ns = begin_ns;
+            continue;
+        }
+        if (kernel->ready_ns < came_ns) {
+            work->late_ns = (int64_t)(came_ns - kernel->ready_ns);
+            kernel->ready_ns = came_ns;
+        }
+        came_ns = kernel->ready_ns;
+    }
+}
+
 /* Only where two streams at least have kernels that say their grid. */
 static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_error *error)
 {
@@ -171,7 +200,7 @@ static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_err
         const uint32_t l = graph->by_process[i];
         const struct cts_path_location *const at = &graph->locations[l];
         if (!at->stream || !at->activities.count) continue;
-        const bool exclusive = at->turns == CTS_PATH_TURNS_TAKEN;
+        const bool exclusive = is_exclusive(plan, at);
         if (!exclusive && !at->configs.count) continue;
         uint32_t d = 0;
         const uint32_t number = graph->timeline->locations[l].device;
@@ -190,6 +219,7 @@ static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_err
             if (device_of[graph->by_process[i]] == d + 1)
                 status = add_kernels(plan, graph->by_process[i], d, error);
         sort_kernels(plan, plan->devices[d].first);
+        if (plan->devices[d].exclusive) order_arrivals(plan, plan->devices[d].first);
         plan->devices[d].count = (uint32_t)plan->kernel_count - plan->devices[d].first;
     }
     free(streams);

@@ -21,6 +21,19 @@ struct targets {
     const struct cts_processes *processes;
 };
 
+/* The runtime alone. */
+static enum cts_status replay_runtime(const struct cts_whatif_plan *plan,
+                                      const struct cts_whatif_factors *factors,
+                                      uint64_t *runtime_ns, struct cts_error *error)
+{
+    struct cts_whatif_replay replay = {.plan = plan, .factors = factors->lists};
+    replay.time_ns = cts_array_zeroed(plan->node_count, sizeof(uint64_t), error);
+    const enum cts_status status = replay.time_ns ? cts_whatif_replay(&replay, error) : CTS_MEMORY;
+    if (!status) *runtime_ns = cts_whatif_runtime_of(plan->graph, replay.last_ns);
+    free(replay.time_ns);
+    return status;
+}
+
 static enum cts_status try_target(void *state, size_t index, struct cts_error *error)
 {
     struct targets *const targets = state;
@@ -29,19 +42,12 @@ static enum cts_status try_target(void *state, size_t index, struct cts_error *e
     const struct cts_processes *const processes = targets->processes;
     if (processes && index % processes->count != processes->rank) return CTS_OK;
     struct cts_whatif_factors factors = {0};
-    struct cts_whatif_replay replay = {.plan = targets->plan};
     enum cts_status status = cts_whatif_open_factors(graph, &factors, error);
     for (uint32_t p = 0; p < graph->process_count && !status; p++)
         factors.values[(size_t)p * graph->region_count + target->region] = index % 2 ? 0 : 0.5;
-    replay.factors = factors.lists;
     if (!status)
-        replay.time_ns = cts_array_zeroed(targets->plan->node_count, sizeof(uint64_t), error);
-    if (!status && !replay.time_ns) status = CTS_MEMORY;
-    if (!status) status = cts_whatif_replay(&replay, error);
-    if (!status)
-        *(index % 2 ? &target->none_ns : &target->half_ns) =
-            cts_whatif_runtime_of(graph, replay.last_ns);
-    free(replay.time_ns);
+        status = replay_runtime(targets->plan, &factors,
+                                index % 2 ? &target->none_ns : &target->half_ns, error);
     cts_whatif_close_factors(&factors);
     return status;
 }
@@ -173,7 +179,8 @@ static enum cts_status describe(const struct cts_path_graph *graph, struct cts_w
         result->node_count += graph->locations[l].count;
         result->stream_count += graph->locations[l].stream;
     }
-    result->before_ns = result->after_ns = graph->last_ns - graph->first_ns;
+    result->before_ns = result->after_ns = result->turns_after_ns =
+        graph->last_ns - graph->first_ns;
     memcpy(result->warnings, graph->warnings, sizeof result->warnings);
     result->region_names =
         cts_array_zeroed(graph->region_count, sizeof *result->region_names, error);
@@ -218,6 +225,29 @@ static enum cts_status prepare(struct cts_whatif_plan *plan, struct cts_path_gra
     return check(plan, &result->notes, error);
 }
 
+/* The other answer where the recording does not show whether kernels of different streams can run
+ * at the same time: that they cannot. */
+static enum cts_status project_turns(const struct cts_whatif_plan *plan,
+                                     const struct cts_whatif_factors *factors,
+                                     struct cts_whatif *result, struct cts_error *error)
+{
+    bool undecided = false;
+    for (uint32_t l = 0; l < plan->graph->location_count; l++)
+        undecided |= cts_whatif_is_undecided(&plan->graph->locations[l]);
+    result->turns_after_ns = result->after_ns;
+    if (!undecided || plan->options->free_overlap) return CTS_OK;
+    struct cts_whatif_options options = *plan->options;
+    options.undecided_take_turns = true;
+    struct cts_whatif_plan turns = {0};
+    enum cts_status status = cts_whatif_plan_make(&turns, plan->graph, &options, error);
+    for (uint32_t d = 0; d < turns.device_count && !status; d++)
+        result->notes.undecided += turns.devices[d].exclusive && turns.devices[d].count;
+    if (!status && options.change_count && result->notes.undecided)
+        status = replay_runtime(&turns, factors, &result->turns_after_ns, error);
+    cts_whatif_plan_release(&turns);
+    return status;
+}
+
 enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
                                    const struct cts_whatif_options *options,
                                    struct cts_whatif *result, struct cts_error *error)
@@ -243,6 +273,7 @@ enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
     if (!status) status = prepare(&plan, &graph, options, result, error);
     if (!status && options->change_count)
         status = cts_whatif_project(&plan, &factors, path_ns, result, error);
+    if (!status) status = project_turns(&plan, &factors, result, error);
     if (cts_processes_agree(options->path.processes, &status, error) && options->targets)
         status = find_targets(&plan, path_ns, result, error);
     result->notes.seconds = seconds_now() - begun;

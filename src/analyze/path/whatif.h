@@ -36,8 +36,10 @@ struct cts_whatif_options {
     const struct cts_whatif_cost *costs;
     size_t cost_count;
     bool targets;
-    size_t target_limit; /* activities tried, those with the most time; 0: 100 */
-    bool free_overlap;   /* kernels of different streams do not disturb each other */
+    size_t target_limit;       /* activities tried, those with the most time; 0: 100 */
+    bool free_overlap;         /* kernels of different streams do not disturb each other */
+    bool undecided_take_turns; /* devices that do not show whether kernels overlap run one at a
+                                  time */
     struct cts_whatif_device device;
     size_t wait_limit; /* waits kept, those that change most; 0: 20 */
 };
@@ -81,6 +83,8 @@ struct cts_whatif_notes {
     double interference;  /* the largest of all devices; 0: none */
     double overtaking;    /* likewise */
     bool share_rejected;  /* the sharing model did not reproduce the recording: free overlap */
+    uint64_t undecided;   /* devices on which kernels of different streams, whose grids are not
+                             known, never overlapped, and hardly ever could have */
     uint64_t target_left; /* activities not tried, and how much time the largest of them has */
     uint64_t target_left_ns;
     uint64_t projections;
@@ -93,6 +97,7 @@ struct cts_whatif {
     uint32_t region_count;
     uint64_t process_count, stream_count, event_count, node_count;
     uint64_t before_ns, after_ns; /* first to last event */
+    uint64_t turns_after_ns;      /* after, if undecided devices run one kernel at a time */
     struct cts_whatif_rank *ranks;
     size_t rank_count;
     struct cts_whatif_row *rows; /* by the time after */
