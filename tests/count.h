@@ -16,6 +16,16 @@
 #endif
 
 /*
+ * At the beginning of a test of cmocka whose calls start no thread: the thread sanitizer, which
+ * makes them ten times as slow, has nothing to see there.
+ */
+#ifdef CTS_TESTS_UNDER_TSAN
+#define CTS_TEST_STARTS_NO_THREAD() skip()
+#else
+#define CTS_TEST_STARTS_NO_THREAD() ((void)0)
+#endif
+
+/*
  * How many random programs, mutants, ... to try: `quick` in the gate, `full` under --long. The
  * thread sanitizer, ten times as slow, looks for races, which any of them has, not for numbers: a
  * quarter.

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "count.h"
 #include "arena.h"
 #include "analyze/access/access.h"
 #include "random.h"
@@ -687,7 +688,8 @@ static void test_random_programs(void **unused)
 {
     (void)unused;
     size_t faults = 0;
-    for (unsigned round = 0; round < 60; round++) {
+    const unsigned rounds = cts_test_count(60, 60);
+    for (unsigned round = 0; round < rounds; round++) {
         struct program *const p = random_program();
         struct twin *const t = run_twin(p);
         for (unsigned threads = 1; threads <= 3; threads++) {
@@ -703,7 +705,7 @@ static void test_random_programs(void **unused)
         free_twin(t);
         free(p);
     }
-    assert_true(faults > 1000);
+    assert_true(faults > 16 * rounds);
 }
 
 /* One launch alone: with a history the same faults as among all, without it none that need one. */

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "count.h"
 #include "trace/access.h"
 #include "catalogue-rows.h"
 #include "trace/catalogue-tables.h"
@@ -829,6 +830,7 @@ static const struct {
 
 static void every_spoilt_field_is_named(void **state)
 {
+    CTS_TEST_STARTS_NO_THREAD();
     const struct place *const place = *state;
     make_run(place);
     char good[120], command[400];
@@ -853,6 +855,7 @@ static void every_spoilt_field_is_named(void **state)
 /* What is missing at the end or flipped anywhere: an error or a good read, never anything else. */
 static void cut_and_flipped_databases_do_not_crash(void **state)
 {
+    CTS_TEST_STARTS_NO_THREAD();
     const struct place *const place = *state;
     make_run(place);
     FILE *const file = fopen(place->database, "rb");

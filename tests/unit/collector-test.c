@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "count.h"
 #include "acc-random.h"
 
 static void check_counts(struct cts_stream_counts counts, const struct expected_list *list)
@@ -43,12 +44,14 @@ static void round_trip(uint64_t seed, const struct cts_zip *zip)
 static void test_random_kernels_round_trip(void **state)
 {
     (void)state;
+    CTS_TEST_STARTS_NO_THREAD();
     for (uint64_t seed = 1; seed <= 50; seed++) round_trip(seed, NULL);
 }
 
 static void test_every_instruction_set_round_trips(void **state)
 {
     (void)state;
+    CTS_TEST_STARTS_NO_THREAD();
     const struct cts_zip *const best = cts_zip_best();
     for (uint64_t seed = 1000; seed <= 1020; seed++) round_trip(seed, &cts_zip_generic);
 #if defined(__x86_64__)

@@ -10,9 +10,16 @@
 #include <cmocka.h>
 
 #include "analyze/communication/communication.h"
+#include "count.h"
 #include "record-fixture.h"
 
-enum { CTAS = 1 << 20, READ = 4, CHUNK_CTAS = 1 << 14, CHUNKS = CTAS / CHUNK_CTAS, BINS = 64 };
+/* The thread sanitizer sees the same in an eighth. */
+#ifdef CTS_TESTS_UNDER_TSAN
+enum { SCALE = 1 << 17 };
+#else
+enum { SCALE = 1 << 20 };
+#endif
+enum { CTAS = SCALE, READ = 4, CHUNK_CTAS = 1 << 14, CHUNKS = CTAS / CHUNK_CTAS, BINS = 64 };
 static const uint64_t base = UINT64_C(0x7f0000000000);
 
 static uint32_t source_of(uint32_t cta, uint32_t k)
@@ -104,7 +111,7 @@ static void a_million_ctas_with_partners_everywhere(void **state)
 
 /* ---- scattered words that several CTAs write ---- */
 
-enum { WORDS = 5 << 18, WRITERS = 3, ATOMIC_SITE = 0, STORE_SITE = 1 };
+enum { WORDS = SCALE / 4 * 5, WRITERS = 3, ATOMIC_SITE = 0, STORE_SITE = 1 };
 
 /* The words whose number is `remainder` by `step`, in an order without rhyme, 8 bytes apart. */
 static void put_words(struct cts_acc_batch *batch, uint32_t cta, uint32_t site, uint32_t step,

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "count.h"
 #include "assemble/assemble-private.h"
 #include "record/timeline/recorder.h"
 #include "random.h"
@@ -385,6 +386,7 @@ static void spoil(const char *path)
 static void test_damaged_logs(void **unused)
 {
     (void)unused;
+    CTS_TEST_STARTS_NO_THREAD();
     static const char *const names[] = {"definitions.log", "0.log", "1.log"};
     for (int round = 0; round < 40; round++) {
         char path[700];
@@ -513,6 +515,7 @@ static int compare_u64(const void *left, const void *right)
 static void test_sorting_in_parts(void **unused)
 {
     (void)unused;
+    CTS_TEST_STARTS_NO_THREAD();
     static const size_t in_memory[] = {1, 7, 100, 3999, 4000, 100000};
     uint64_t *const starts = malloc(4000 * sizeof *starts), *const expected = malloc(4000 * 8);
     for (sort_seed = 1; sort_seed <= 4; sort_seed++) {

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "count.h"
 #include "import/export.h"
 #include "import/import.h"
 #include "trace/acc.h"
@@ -468,7 +469,7 @@ static void test_random_traces_round_trip(void **state)
 {
     (void)state;
     static const int formats[] = {TRC_2, TRC_3, TRC_2017, TRC_2017_REVERSED};
-    for (uint64_t seed = 1; seed <= 24; seed++)
+    for (uint64_t seed = 1, last = cts_test_count(24, 96); seed <= last; seed++)
         round_trip(formats[seed % 4], seed, 1 + (unsigned)(seed / 4 % 3), 0);
 }
 
@@ -683,6 +684,7 @@ static void cut_everywhere(int format)
 static void test_truncation_at_every_byte(void **state)
 {
     (void)state;
+    CTS_TEST_STARTS_NO_THREAD();
     cut_everywhere(TRC_3);
     cut_everywhere(TRC_2017);
 }
@@ -691,6 +693,7 @@ static void test_truncation_at_every_byte(void **state)
 static void test_any_byte_spoiled(void **state)
 {
     (void)state;
+    CTS_TEST_STARTS_NO_THREAD();
     static const uint8_t values[] = {0x00, 0xff, 0xfe, 0x80};
     struct trace t;
     struct place place;
