@@ -1,4 +1,4 @@
-"""Reads what ctascope recorded of a CUDA program.
+"""Reads recordings of CUDA programs that ctascope made.
 
     import ctascope
 
@@ -13,10 +13,12 @@
     time = run.timeline()
     print(time.activities(time.locations[0]).end_ns.max())
 
-Units: addresses and sizes are bytes, times are ns, counts count. An access is one lane's; a warp's
-execution of a memory instruction has up to 32. Analyses (communication, findings, partition, path)
-are those of the ctascope program, which has to be on PATH (or in $CTASCOPE); tables and arrays come
-from libctascope, which is found beside it (or in $CTASCOPE_LIBRARY).
+Units: addresses and sizes are in bytes, times in ns. An access belongs to one lane; one execution of a
+memory instruction by a warp makes up to 32 accesses.
+
+The analyses (communication, findings, partition, path) run the ctascope program, which must be on PATH
+(or in $CTASCOPE). Tables and arrays come from libctascope, which is searched in the program's
+installation (or in $CTASCOPE_LIBRARY).
 """
 
 import ctypes
@@ -34,22 +36,22 @@ __all__ = ["open", "open_timeline", "version", "Run", "Timeline", "Kernel", "Lau
 
 
 class AnalysisError(RuntimeError):
-    """An analysis refused or failed; the text is the program's own."""
+    """An analysis failed. The text is the error message of the program."""
 
 
 class Record(dict):
-    """A row of an analysis' result: a dictionary whose members are attributes, too."""
+    """A row of an analysis result: a dictionary whose members can also be read as attributes."""
 
     def __getattr__(self, name):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"no member '{name}' (there are: {', '.join(self)})") from None
+            raise AttributeError(f"no member '{name}' (members: {', '.join(self)})") from None
 
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """A kernel. name: as in the source; line 0: not known."""
+    """A kernel. `name` is as in the source; `line` 0 means unknown."""
 
     kernel: int
     name: str
@@ -62,7 +64,8 @@ class Kernel:
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """One execution of a kernel. recorded: "all", "sample" or "none" of its accesses."""
+    """One execution of a kernel. `recorded` says how many of its accesses were recorded: "all",
+    "sample" (some thread blocks) or "none"."""
 
     launch: int
     kernel: Kernel
@@ -85,7 +88,8 @@ class Launch:
 
 @dataclasses.dataclass(frozen=True)
 class Site:
-    """One memory instruction. operation: "load", "store", "atomic add", ...; space: "global", ..."""
+    """One memory instruction. `operation` is "load", "store", "atomic add", ...; `space` is "global",
+    "shared", "local", "constant", or "generic" if it is known only at run time."""
 
     site: int
     operation: str
@@ -104,7 +108,7 @@ class Site:
 
 @dataclasses.dataclass(frozen=True)
 class Allocation:
-    """An allocation; freed_op None: still alive at the end."""
+    """An allocation. `freed_op` is None if it was never freed."""
 
     allocation: int
     rank: int
@@ -126,8 +130,8 @@ class Allocation:
 
 @dataclasses.dataclass(frozen=True)
 class Accesses:
-    """Accesses as arrays of one length; a column that was not asked for is None. Records of a launch
-    come together; those of a CTA in the order in which they were recorded."""
+    """Accesses as arrays of equal length. A column that was not requested is None. Accesses of a launch
+    are contiguous; accesses of a thread block (CTA) are in recorded order."""
 
     address: typing.Optional[numpy.ndarray] = None
     site: typing.Optional[numpy.ndarray] = None
@@ -142,7 +146,7 @@ class Accesses:
 
 @dataclasses.dataclass(frozen=True)
 class Location:
-    """A host thread or a device's stream; events 0: not known."""
+    """A host thread or a device stream. `events` 0 means unknown."""
 
     location: int
     name: str
@@ -165,7 +169,7 @@ class Region:
 
 @dataclasses.dataclass(frozen=True)
 class Activities:
-    """Activities of one location as arrays, by start, a caller before what it calls."""
+    """Activities of one location as arrays, sorted by start, callers before callees."""
 
     start_ns: numpy.ndarray
     end_ns: numpy.ndarray
@@ -181,7 +185,7 @@ def _text(value):
 
 
 def _row(row_type, info, **given):
-    """A row of a dataclass from a struct of the library; members of the same name are taken over."""
+    """Makes a row of a dataclass from a struct of the library, by copying members of the same name."""
     members = {}
     for field in dataclasses.fields(row_type):
         if field.name in given:
@@ -202,7 +206,7 @@ _COLUMNS = {"address": ("addresses", numpy.uint64), "site": ("sites", numpy.uint
 
 
 class Run:
-    """A recording. Made by open(); its tables are read once, its accesses when they are asked for."""
+    """A recording, opened by open(). Tables are read when it is opened, accesses when they are requested."""
 
     def __init__(self, path):
         self.path = path
@@ -219,7 +223,7 @@ class Run:
             for a in rows("run_allocation", handle, _library.AllocationInfo)]
 
     def close(self):
-        """Frees what the run holds; arrays and rows that it gave stay."""
+        """Frees the memory of the run. Arrays and rows that it returned stay valid."""
         if self._handle:
             _library.library().cts_run_close(self._handle)
             self._handle = None
@@ -238,17 +242,17 @@ class Run:
         return f"<ctascope run '{self.path}': {len(self.launches)} launches of {len(self.kernels)} kernels>"
 
     def key(self, name):
-        """A key of the run: "command", "host", "created", ...; None: it has none of that name."""
+        """Returns the value of a key of the run ("command", "host", "created", ...), or None."""
         return _text(_library.library().cts_run_key(self._open_handle(), name.encode()))
 
     @property
     def is_complete(self):
-        """Whether every process that recorded ended in an orderly way."""
+        """Whether every recording process ended normally and nothing is missing from the run."""
         return bool(_library.library().cts_run_is_complete(self._open_handle()))
 
     @property
     def dropped_accesses(self):
-        """Accesses that are missing because a limit was reached or a disk was full."""
+        """Number of accesses not recorded because a size limit was reached or the disk was full."""
         return _library.library().cts_run_dropped_accesses(self._open_handle())
 
     def _open_handle(self):
@@ -257,10 +261,11 @@ class Run:
         return self._handle
 
     def accesses(self, launch=None, columns=("address", "site", "lane")):
-        """The accesses of a launch (a Launch or its number), or of all, as NumPy arrays.
+        """Returns the accesses of a launch as NumPy arrays.
 
-        columns: which of "address", "site", "lane", "launch", "cta", "warp". Eight bytes an access
-        for addresses, one for lanes, four for each other.
+        launch: a Launch or its id. None: all launches.
+        columns: any of "address", "site", "lane", "launch", "cta", "warp". Per access, addresses take
+        8 bytes, lanes 1 byte, and every other column 4 bytes.
         """
         unknown = [c for c in columns if c not in _COLUMNS]
         if unknown:
@@ -287,32 +292,32 @@ class Run:
             library.cts_accesses_close(handle)
 
     def timeline(self):
-        """The run's timeline, where it was recorded with --timeline."""
+        """Opens the timeline of the run. ValueError if the run was recorded without --timeline."""
         return Timeline(self.path)
 
     def analyse(self, verb, *options):
-        """What `ctascope VERB RUN OPTIONS --format json` prints, as a Record."""
+        """Runs `ctascope VERB RUN OPTIONS --format json` and returns its output as a Record."""
         return _analyse(verb, self.path, options)
 
     def communication(self, *options):
-        """How thread blocks communicate: `ctascope comm`, docs/communication.md."""
+        """Runs `ctascope comm`: how thread blocks communicate (docs/communication.md)."""
         return self.analyse("comm", *options)
 
     def findings(self, *options):
-        """What is wrong with the memory accesses, worst first: `ctascope access`, docs/access.md."""
+        """Runs `ctascope access` and returns its findings, worst first (docs/access.md)."""
         return self.analyse("access", *options).findings
 
     def partition(self, *options):
-        """What splitting the grid over several GPUs costs: `ctascope partition`, docs/partition.md."""
+        """Runs `ctascope partition`: the cost of splitting the grid over several GPUs (docs/partition.md)."""
         return self.analyse("partition", *options)
 
     def critical_path(self, *options):
-        """What the time waits on: `ctascope path`, docs/path.md."""
+        """Runs `ctascope path`: the critical path, wait states and blame (docs/path.md)."""
         return self.analyse("path", *options)
 
 
 class Timeline:
-    """A timeline: of a run, or an OTF2 archive that another tool wrote. Made by open_timeline()."""
+    """The timeline of a run, or an OTF2 archive of another tool, opened by open_timeline()."""
 
     def __init__(self, path):
         self.path = path
@@ -322,7 +327,7 @@ class Timeline:
         self.regions = [_row(Region, r) for r in rows("archive_region", handle, _library.RegionInfo)]
 
     def close(self):
-        """Frees what the timeline holds; arrays and rows that it gave stay."""
+        """Frees the memory of the timeline. Arrays and rows that it returned stay valid."""
         if self._handle:
             _library.library().cts_archive_close(self._handle)
             self._handle = None
@@ -341,7 +346,7 @@ class Timeline:
         return f"<ctascope timeline '{self.path}': {len(self.locations)} locations, {len(self.regions)} regions>"
 
     def activities(self, location):
-        """The activities of a location (a Location or its number) as NumPy arrays."""
+        """Returns the activities of a location (a Location or its index) as NumPy arrays."""
         if not self._handle:
             raise ValueError(f"the timeline '{self.path}' is closed")
         number = getattr(location, "location", location)
@@ -364,7 +369,7 @@ class Timeline:
         return count.value
 
     def critical_path(self, *options):
-        """What the time waits on: `ctascope path`, docs/path.md."""
+        """Runs `ctascope path`: the critical path, wait states and blame (docs/path.md)."""
         return _analyse("path", self.path, options)
 
 
@@ -380,15 +385,15 @@ def _analyse(verb, path, options):
 
 
 def open(path):  # noqa: A001 (the module's name is before it)
-    """Opens a run directory. OSError or ValueError with one line that says why not."""
+    """Opens a run directory and returns a Run. Raises OSError or ValueError with one line of text."""
     return Run(path)
 
 
 def open_timeline(path):
-    """Opens the timeline of a run directory, or an OTF2 archive by its anchor file."""
+    """Opens the timeline of a run directory, or an OTF2 archive (its anchor file), as a Timeline."""
     return Timeline(path)
 
 
 def version():
-    """The library's version."""
+    """Returns the library's version."""
     return _text(_library.library().cts_version())

@@ -286,8 +286,8 @@ static enum cts_status print_check(const struct cts_timeline *timeline, const ch
         {"regions are not nested", c.unmatched},
         {"messages lack an end", c.lost_messages},
         {"receives end before their send begins", c.early_receives},
-        {"requests are not completed once", c.open_requests},
-        {"events name what is not defined", c.bad_references},
+        {"requests are not completed exactly once", c.open_requests},
+        {"events refer to undefined definitions", c.bad_references},
     };
     char text[400] = "";
     size_t length = 0;

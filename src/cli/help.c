@@ -27,18 +27,21 @@ static void print_exit_codes(FILE *file)
 
 void cts_help_overview(FILE *file)
 {
-    fputs("ctascope records every memory access of a CUDA program's kernels and when everything "
-          "ran,\n"
-          "and shows which data moves where, what is slow, and why.\n\n"
-          "Usage: ctascope VERB [ARGUMENTS], ctascope --version\n\n"
-          "Verbs:\n",
-          file);
+    fputs(
+        "ctascope records every memory access of a CUDA program's kernels, or a timeline of the\n"
+        "program, and shows why kernels are slow, where data moves, and what the run waits on.\n\n"
+        "Usage: ctascope VERB [ARGUMENTS], ctascope --version\n\n"
+        "Verbs:\n",
+        file);
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
         fprintf(file, "  %-*s %s\n", NAME_COLUMNS, (*verb)->name, (*verb)->summary);
     fputs("\nFirst steps:\n"
           "  ctascope cc -O2 app.cu -o app\n"
           "  ctascope record -o run -- ./app\n"
-          "  ctascope comm run\n\n"
+          "  ctascope access run\n\n"
+          "A run is a directory with a recording. A launch is one execution of a kernel, a CTA one "
+          "of\n"
+          "its thread blocks, a site one memory instruction in the source.\n\n"
           "'ctascope VERB --help' describes a verb. Results go to standard output, messages to "
           "standard\n"
           "error. Tables fit the terminal (or $COLUMNS), except in a pipe or file.\n",
@@ -162,10 +165,10 @@ void cts_help_man(FILE *file)
     fputs(
         ".ad l\n.SH NAME\nctascope \\- records and explains the memory accesses of CUDA programs\n"
         ".SH SYNOPSIS\n.B ctascope\n.I VERB\n[\\fIARGUMENTS\\fR]\n"
-        ".SH DESCRIPTION\nctascope records every memory access of a CUDA program's kernels into "
-        "a run directory, or when everything ran, and shows which data moves where, what is slow, "
-        "and why. Results go to "
-        "standard output, messages to standard error.\n"
+        ".SH DESCRIPTION\nctascope records every memory access of a CUDA program's kernels, or a "
+        "timeline of the program, into a run directory, and shows why kernels are slow, where data "
+        "moves, and what the run waits on. Results go to standard output, messages to standard "
+        "error.\n"
         ".SH VERBS\n",
         file);
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)

@@ -11,7 +11,7 @@ int cts_sarif_root(const struct cts_arguments *arguments, char root[PATH_MAX])
     const char *const format = cts_argument(arguments, "format");
     *root = 0;
     if (!format || strcmp(format, "sarif") != 0)
-        return asked ? cts_usage_error(arguments, "--source-root belongs to --format sarif") : 0;
+        return asked ? cts_usage_error(arguments, "--source-root needs --format sarif") : 0;
     if (!realpath(asked ? asked : ".", root))
         return cts_usage_error(arguments, "--source-root '%s': %s", asked ? asked : ".",
                                strerror(errno));

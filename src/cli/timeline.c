@@ -26,7 +26,7 @@ static void compare_with_seal(const char *run_path, struct cts_timeline *timelin
     struct cts_catalogue seal;
     struct cts_error error;
     if (cts_catalogue_read_seal(run_path, &seal, &error)) {
-        cts_gaps_add(&timeline->gaps, "which files it had is not known: %s", error.text);
+        cts_gaps_add(&timeline->gaps, "the list of its files cannot be read: %s", error.text);
         return;
     }
     cts_seal_check_files(run_path, &seal, CTS_SEAL_TIMELINE, &timeline->gaps);

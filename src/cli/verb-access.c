@@ -171,10 +171,11 @@ const struct cts_verb cts_verb_access = {
     .synopsis = "RUN [--per finding|site|launch|allocation] [--fail-on CONDITION] [OPTIONS]",
     .summary = "Shows how kernels use memory, and what is wrong with it",
     .description =
-        "Shows for each source line: sectors per request against the ideal, bank conflicts,\n"
-        "strides, active lanes, contended atomics and repeated reads. Each finding has evidence\n"
-        "and a fix. Accesses outside of allocations, uninitialised reads and possible races come\n"
-        "first, then the most costly accesses, each with an upper bound of the savings.",
+        "Shows for each source line: sectors per request against the ideal (a request is one\n"
+        "execution of an instruction by a warp), bank conflicts, strides, active lanes, contended\n"
+        "atomics and repeated reads. Each finding has evidence and a fix. Accesses outside of\n"
+        "allocations, uninitialised reads and possible races come first, then the most costly\n"
+        "accesses, each with an upper bound of the savings.",
     .options = access_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -230,9 +230,8 @@ static enum cts_status analyze(const struct cts_recording *recording, const stru
     if (status) return status; /* on all processes, which see the same files */
     if (request->per[CTS_COMM_SHEET_SM] && !recording->catalogue.cta_sm_count)
         return cts_fail(error, CTS_FORMAT,
-                        "'%s' does not say on which multiprocessor each CTA ran (table cta_sms): "
-                        "imported traces can; the CPU device has worker threads and no "
-                        "multiprocessors, and GPU recordings do not hold it",
+                        "'%s' does not contain the SM of each CTA (table cta_sms); only some "
+                        "imported traces do",
                         recording->path);
     const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_comm_options options = request->options;
@@ -311,7 +310,7 @@ static const struct cts_option comm_options[] = {
     {.name = "ignore-copies",
      .help = "ignore copies; attribute data that no kernel wrote to the host"},
     {.name = "per-stream",
-     .help = "count supersteps and distances within each stream, as the papers do"},
+     .help = "count launches between writer and reader within one stream only"},
     {.name = "address",
      .argument = "RANGE",
      .help = "print instead who read and wrote these bytes: A, A:BYTES or A-END"},
@@ -330,9 +329,9 @@ const struct cts_verb cts_verb_comm = {
     .summary = "Shows how CTAs communicate through global memory",
     .description =
         "Shows which CTAs wrote the data that other CTAs read: volumes, the fraction of written\n"
-        "bytes that is communicated, transfers between CTAs of different launches, and in- and\n"
-        "out-degrees; by kernel, launch or CTA. With --format json, --per cta,transfer adds these\n"
-        "lists to everything else.",
+        "bytes that is communicated, transfers between CTAs of different launches, and degrees\n"
+        "(how many CTAs a CTA receives from, and sends to); by kernel, launch or CTA. With\n"
+        "--format json, --per cta,transfer adds these lists to everything else.",
     .options = comm_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -219,7 +219,7 @@ static const struct cts_option diff_options[] = {
      .argument = "PERCENT",
      .help =
          "exit with 3 if the memory traffic of a kernel or of all kernels, or the runtime, grew "
-         "by more"},
+         "by more than PERCENT"},
     CTS_OPTION_KERNEL_NAME("compare only"),
     {.name = "time", .help = "compare timelines (default for runs without memory accesses)"},
     {.name = "per",

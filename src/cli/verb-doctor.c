@@ -70,12 +70,12 @@ static enum cts_status print_remedies(const struct cts_doctor *doctor, struct ct
 {
     struct cts_text_table table = {.indent = 2};
     cts_text_table_column(&table, "absent", CTS_LEFT);
-    cts_text_table_column(&table, "what it takes", CTS_LEFT);
+    cts_text_table_column(&table, "what it needs", CTS_LEFT);
     bool any = false;
     for (size_t i = 0; i < doctor->part_count; i++) {
         const struct cts_doctor_part *const part = &doctor->parts[i];
         if (part->found) continue;
-        if (!any) printf("\nTo have what is absent:\n");
+        if (!any) printf("\nTo install the absent parts:\n");
         any = true;
         cts_text_table_cell(&table, "%s", part->name);
         cts_text_table_cell(&table, "%s", part->remedy);

@@ -65,9 +65,9 @@ const struct cts_verb cts_verb_env = {
     .description =
         "Run eval \"$(ctascope env)\" in a shell. From then on, unmodified Makefiles, configure\n"
         "scripts and CMake projects find ctascope's nvcc, headers and runtime where they look for\n"
-        "CUDA's. PATH, CUDACXX, CUDA_PATH, CUDA_HOME, CUDA_DIR and similar variables point to the\n"
-        "stand-in toolkit; CPATH, LIBRARY_PATH and LD_RUN_PATH point g++ and gcc to it. With\n"
-        "COMPILER_PATH, g++ and gcc link ctascope's runtime even if the build file names the\n"
-        "directory of another toolkit, so a program never mixes two runtimes.",
+        "CUDA's. PATH, CUDACXX, CUDA_PATH, CUDA_HOME, CUDA_DIR and similar variables point to a\n"
+        "directory with the layout of a CUDA toolkit; CPATH, LIBRARY_PATH and LD_RUN_PATH point\n"
+        "g++ and gcc to it. With COMPILER_PATH, g++ and gcc link ctascope's runtime even if the\n"
+        "build file names the directory of another toolkit, so a program never mixes two runtimes.",
     .run = run_env,
 };

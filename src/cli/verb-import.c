@@ -101,13 +101,10 @@ const struct cts_verb cts_verb_import = {
     .synopsis = "FILE|FOLDER... -o RUN [--grid GRID] [OPTIONS]",
     .summary = "Imports traces of other tools as a run",
     .description =
-        "Reads .trc files of versions 2 and 3 (cuda-memtrace) and traces in the format of 2017. "
-        "Each\n"
-        "FILE is a stream; the order between files is unknown. These traces have no grids, "
-        "blocks,\n"
-        "copies or allocations: grids are inferred from the CTA ids unless --grid is given, and "
-        "the\n"
-        "rest is marked as missing.\n"
+        "Reads .trc files of versions 2 and 3 (cuda-memtrace) and the earlier format of Rieber's\n"
+        "thesis (2017). Each FILE is a stream; the order between files is unknown. These traces\n"
+        "have no grids, blocks, copies or allocations: grids are inferred from the CTA ids unless\n"
+        "--grid is given, and the rest is marked as missing.\n"
         "Also reads trace directories of cuda-profile (run.json, *.metadata.json, *.trace.json or\n"
         ".protobuf, compressed or not), with allocations, source lines, types and values.",
     .options = import_options,

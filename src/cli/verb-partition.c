@@ -105,7 +105,7 @@ static int parse_counts(const struct cts_arguments *arguments, struct request *r
     request->last = CTS_PARTITIONS_MAX;
     request->named_counts = text != NULL;
     if (!text) return 0;
-    if (one && range) return cts_usage_error(arguments, "-n and --partitions exclude each other");
+    if (one && range) return cts_usage_error(arguments, "give either -n or --partitions, not both");
     bool fine = parse_number(&text, &request->first);
     request->last = request->first;
     if (fine && !one && !strncmp(text, "..", 2)) {
@@ -440,7 +440,7 @@ static const struct cts_option partition_options[] = {
      .argument = "N",
      .help = "CTAs per block of block-cyclic (default: an eighth of a partition's share)"},
     {.name = "launch-times", .help = "use the recorded durations of launches as compute time"},
-    {.name = "per-stream", .help = "count critical sets within each stream"},
+    {.name = "per-stream", .help = "compare each launch with the previous one of its stream"},
     CTS_OPTION_PAPER_MODEL,
     {.name = "assignment",
      .argument = "FILE",

@@ -242,7 +242,7 @@ static const struct cts_option path_options[] = {
     CTS_OPTION_FULL_NAMES,
     {.name = "within",
      .argument = "ACTIVITY",
-     .help = "count only the time from its first enter to its last leave on any rank (default: the "
+     .help = "count only the time from its first begin to its last end on any rank (default: the "
              "whole run)"},
     {.name = "direct-blame", .help = "blame the immediate cause, even if it is itself waiting"},
     {.name = "path-weight",
@@ -276,8 +276,9 @@ const struct cts_verb cts_verb_path = {
     .summary = "Shows the critical path, wait states, and what causes them",
     .description =
         "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with --timeline)\n"
-        "and shows which activities determine the runtime, which wait states there are and what\n"
-        "causes them. Several processes share the work: mpirun -n N ctascope path ...",
+        "and shows which activities determine the runtime (the critical path), where hosts, GPUs\n"
+        "and ranks wait (wait states), and which activities cause the waiting (blame). Several\n"
+        "processes share the work: mpirun -n N ctascope path ...",
     .options = path_options,
     .positional_min = 1,
     .positional_max = 1,

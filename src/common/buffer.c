@@ -55,6 +55,6 @@ enum cts_status cts_buffer_read_text(struct cts_buffer *buffer, const char *path
     fclose(file);
     if (!status) status = cts_buffer_append(buffer, "", 1, error);
     if (!status && strlen((const char *)buffer->data + start) + 1 < buffer->size_bytes - start)
-        status = cts_fail(error, CTS_FORMAT, "'%s' is no text", path);
+        status = cts_fail(error, CTS_FORMAT, "'%s' is not a text file", path);
     return status;
 }

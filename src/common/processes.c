@@ -43,7 +43,7 @@ static void *load(const char *library_directory, const char *name, struct cts_er
     const int length =
         snprintf(path, sizeof path, "%s/libctascope_processes_%s.so", library_directory, name);
     if (length < 0 || (size_t)length >= sizeof path) {
-        cts_fail(error, CTS_UNSUPPORTED, "'%s' is too long a path", library_directory);
+        cts_fail(error, CTS_UNSUPPORTED, "the path '%s' is too long", library_directory);
         return NULL;
     }
     /* The MPI behind it looks for its own parts by name: they must find its symbols. */

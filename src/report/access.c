@@ -324,8 +324,8 @@ static size_t print_faults(const struct cts_access_report *report, FILE *file)
     if (!report->result->faulted_launches) return 0;
     for (size_t i = 0; i < catalogue->fault_count && i < SHOWN; i++)
         fprintf(file,
-                "%3zu. fault: %s.\n     Launch %u ended there; its other accesses are not judged. "
-                "Fix: correct the access or the condition.\n",
+                "%3zu. fault: %s.\n     Launch %u ended there; its other accesses were not "
+                "analysed. Fix: correct the access or the condition.\n",
                 i + 1, catalogue->faults[i].text ? catalogue->faults[i].text : "?",
                 catalogue->faults[i].launch);
     if (catalogue->fault_count > SHOWN)
@@ -365,8 +365,8 @@ static void print_findings(const struct cts_access_report *report,
     if (r->library_kernels)
         cts_print_paragraph(
             file, 5,
-            "  %s to ctascope's replacements of NVIDIA libraries; the efficiency of "
-            "their accesses is not judged.",
+            "  %s to ctascope's replacements of NVIDIA libraries; the efficiency of their accesses "
+            "was not analysed.",
             cts_counted_text(r->library_kernels, "kernel belongs", "kernels belong").text);
     if (r->small_findings && !report->site)
         cts_print_paragraph(

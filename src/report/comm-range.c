@@ -47,7 +47,7 @@ enum cts_status cts_comm_print_range(const struct cts_comm_range_report *report,
     if (rows->count < rows->found)
         fprintf(file, "  %zu of %zu rows: --limit 0 shows all\n", rows->count, rows->found);
     if (q->rows_left_out)
-        fprintf(file, "Note: %s left out of the list; the totals hold them\n",
+        fprintf(file, "Note: %s left out of the list; the totals include them\n",
                 cts_counted_text(q->rows_left_out, "row", "rows").text);
     fprintf(file, "read %s in %s, written %s in %s\n", cts_bytes_text(q->read_bytes).text,
             cts_counted_text(q->reads, "access", "accesses").text,

@@ -119,8 +119,8 @@ static void say_where(const struct cts_path_report *report, const struct cts_pat
         timeline->regions[row->region].begin_line)
         snprintf(line, sizeof line, " (%s:%u)", timeline->regions[row->region].file,
                  timeline->regions[row->region].begin_line);
-    say(words, "Its longest stretch: %s at %s on %s%s%s%s.", cts_time_text(row->stay.ns).text,
-        cts_time_text(row->stay.begin_ns).text,
+    say(words, "Its longest stretch lasts %s and begins at %s on %s%s%s%s.",
+        cts_time_text(row->stay.ns).text, cts_time_text(row->stay.begin_ns).text,
         cts_path_location_name(report, row->stay.location, location, sizeof location),
         *callers ? ", called by " : "", callers, line);
 }

@@ -189,7 +189,7 @@ static void write_fault(const struct writer *writer, const struct cts_launch_fau
     cts_json_member_string(json, "evidence", fault->text);
     cts_json_member_string(json, "remedy",
                            "correct the access or the condition; the launch ended there, and its "
-                           "other accesses are not judged");
+                           "other accesses were not analysed");
     cts_json_member_string(json, "state", "exact");
     cts_json_member_string(json, "stateText", "the recorder saw the error");
 }
@@ -273,7 +273,7 @@ static void write_activity_evidence(const struct writer *writer, const struct ct
                  cts_time_text(row->blame_ns).text,
                  cts_percent_text(row->blame_ns, path->blame_ns).text);
     if (row->stay.ns)
-        snprintf(stay, sizeof stay, "; longest stretch: %s at %s on %s",
+        snprintf(stay, sizeof stay, "; its longest stretch lasts %s and begins at %s on %s",
                  cts_time_text(row->stay.ns).text, cts_time_text(row->stay.begin_ns).text,
                  cts_path_location_name(&report, row->stay.location, location, sizeof location));
     write_text(writer->json, "evidence", "%s of the critical path of %s%s%s%s%s",
@@ -375,8 +375,8 @@ static void write_notes(const struct writer *writer)
     if (access && access->library_kernels) {
         snprintf(
             text, sizeof text,
-            "%s to ctascope's replacements of NVIDIA libraries; the efficiency of their "
-            "accesses is not judged.",
+            "%s to ctascope's replacements of NVIDIA libraries; the efficiency of their accesses "
+            "was not analysed.",
             cts_counted_text(access->library_kernels, "kernel belongs", "kernels belong").text);
         cts_json_string(json, text);
     }
@@ -396,16 +396,16 @@ static void write_missing(const struct writer *writer)
     if (!writer->of->access) {
         cts_json_open_object_row(json);
         cts_json_member_string(json, "text",
-                               "The run has no memory accesses: why a kernel takes its time is not "
-                               "known. To record them:");
+                               "The run has no memory accesses, so the findings do not explain why "
+                               "a kernel is slow. To record them:");
         write_text(json, "command", "ctascope record -o RUN -- %s", command);
         cts_json_close_object(json);
     }
     if (!writer->of->path) {
         cts_json_open_object_row(json);
         cts_json_member_string(json, "text",
-                               "The run has no timeline: findings are ranked by memory cost, and "
-                               "how much time they cost is not known. To record one:");
+                               "The run has no timeline, so findings are ranked by memory cost, "
+                               "not by time. To record a timeline:");
         write_text(json, "command", "ctascope record --timeline -o RUN -- %s", command);
         cts_json_close_object(json);
     }

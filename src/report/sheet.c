@@ -77,8 +77,8 @@ static enum cts_status find_column(const struct cts_sheet *sheet, const char *ke
             length += (size_t)snprintf(known + length, sizeof known - length, " %s", name);
     }
     return cts_fail(error, CTS_USAGE,
-                    "'%s' is no column of '%s'; among its columns are%s (all: --format csv)", key,
-                    sheet->name, known);
+                    "unknown column '%s' of '%s'; its columns include%s (--format csv prints all)",
+                    key, sheet->name, known);
 }
 
 struct sort_item {

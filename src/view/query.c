@@ -105,7 +105,8 @@ static enum cts_status read_pairs(const struct cts_view_query *query, const char
         }
         if (!is_good || (*at && *at != ',') || list.count >= 2 * CTS_VIEW_LIST_MAX) {
             free(list.items);
-            return cts_fail(error, CTS_USAGE, "'%s' is no list of at most %d: '%.40s'", key,
+            return cts_fail(error, CTS_USAGE,
+                            "'%s' must be a list of at most %d items, not '%.40s'", key,
                             CTS_VIEW_LIST_MAX, text);
         }
         if (CTS_ARRAY_RESERVE(&list, list.count + 2, error)) {

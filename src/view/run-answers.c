@@ -144,7 +144,7 @@ static void write_warnings(struct cts_json *json, const struct cts_view_request 
                             "what it has recorded so far is shown");
     cts_json_gap_lines(json, &snapshot->recording.catalogue.gaps);
     if (snapshot->source.incomplete_count)
-        write_warning(json, "%zu access files end too early", snapshot->source.incomplete_count);
+        write_warning(json, "%zu access files end early", snapshot->source.incomplete_count);
     const size_t damaged = cts_selection_damage(snapshot->selection, &error);
     if (damaged)
         write_warning(json, "%zu chunks of records cannot be read and are left out; the first: %s",

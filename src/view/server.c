@@ -324,10 +324,10 @@ static const char *refusal_of(const struct cts_view_server *server,
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Sec-Fetch-Site");
     const bool is_entry = !strcmp(path, entry_path);
     if (!is_one_of(host, server->hosts[0], server->hosts[1]))
-        return "this server is to be addressed as 127.0.0.1 or localhost";
+        return "address this server as 127.0.0.1 or localhost";
     if ((origin && !is_one_of(origin, server->origins[0], server->origins[1])) ||
         (site && !is_entry && !is_one_of(site, "same-origin", "none")))
-        return "this server does not answer the pages of others";
+        return "this server does not answer requests from pages of other sites";
     if (!is_entry && !has_token(server, path))
         return "the address lacks the token that 'ctascope view' has printed";
     return NULL;

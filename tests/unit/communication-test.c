@@ -585,7 +585,7 @@ static void all_forms_say_the_same(void **state)
     free(text);
     const struct cts_sheet_choice wrong = {.sort = "size"};
     assert_int_equal(cts_sheet_choose(&sheet, &wrong, &rows, &error), CTS_USAGE);
-    assert_non_null(strstr(error.text, "'size' is no column of 'transfers'"));
+    assert_non_null(strstr(error.text, "unknown column 'size' of 'transfers'"));
     finish(&r, &a);
 }
 

@@ -518,7 +518,8 @@ static void refused(void **state)
     assert_int_equal(cts_whatif_analyze(&source, &options, &result, &error), CTS_FORMAT);
     assert_string_equal(error.text,
                         "no projection: 4 of 4 device activities (100.0% of the device time) have "
-                        "no launch, and no thread's calls tell where it was; record the launches");
+                        "no launch in the trace, and no thread's calls show when they were "
+                        "launched; record the launches");
     trace_free(trace);
 }
 

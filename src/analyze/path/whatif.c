@@ -206,8 +206,8 @@ static enum cts_status refuse_unbound(const struct cts_whatif_plan *plan, struct
     const double percent = 100 * (double)plan->unbound_ns / (double)plan->device_ns;
     return cts_fail(
         error, CTS_FORMAT,
-        "no projection: %llu of %llu device activities (%.1f%% of the device time) have "
-        "no launch, and no thread's calls tell where it was; record the launches",
+        "no projection: %llu of %llu device activities (%.1f%% of the device time) have no launch "
+        "in the trace, and no thread's calls show when they were launched; record the launches",
         (unsigned long long)plan->unbound_count, (unsigned long long)plan->activity_count, percent);
 }
 
