@@ -2,24 +2,11 @@
  * looks like pitched memory to everything else. */
 #include "array.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "copy.h"
 #include "memory.h"
 #include "stream.h"
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct cudaArray *arrays;
-
-bool cts_array_is_known(const struct cudaArray *array)
-{
-    pthread_mutex_lock(&lock);
-    const struct cudaArray *known = arrays;
-    while (known && known != array) known = known->next;
-    pthread_mutex_unlock(&lock);
-    return !array || known;
-}
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                    enum cudaChannelFormatKind f)
@@ -78,10 +65,7 @@ static cudaError_t create(cudaArray_t *handle, const struct cudaChannelFormatDes
         return error;
     }
     array->data = data;
-    pthread_mutex_lock(&lock);
-    array->next = arrays;
-    arrays = array;
-    pthread_mutex_unlock(&lock);
+    cts_array_insert(array);
     *handle = array;
     return cudaSuccess;
 }
@@ -104,13 +88,7 @@ cudaError_t cudaFreeArray(cudaArray_t array)
 {
     CTS_ENTER();
     if (!array) return cudaSuccess;
-    pthread_mutex_lock(&lock);
-    struct cudaArray **place = &arrays;
-    while (*place && *place != array) place = &(*place)->next;
-    const bool known = *place != NULL;
-    if (known) *place = array->next;
-    pthread_mutex_unlock(&lock);
-    if (!known) return cts_return(cudaErrorInvalidResourceHandle);
+    if (!cts_array_take(array)) return cts_return(cudaErrorInvalidResourceHandle);
     const cudaError_t error = cts_memory_free(array->data, 1u << CTS_RANGE_ARRAY);
     free(array);
     return cts_return(error);
@@ -198,7 +176,7 @@ static cudaError_t copy_2d_to(const struct corner *to, struct cts_pitched from, 
                                           .source_pitch = from.pitch_bytes,
                                           .destination_slice = to->array->slice_bytes,
                                           .source_slice = from.pitch_bytes * height};
-    return cts_copy(&geometry, call);
+    return cts_copy_queue(&geometry, call);
 }
 
 static cudaError_t copy_2d_from(struct cts_pitched to, const struct corner *from, size_t width,
@@ -215,7 +193,7 @@ static cudaError_t copy_2d_from(struct cts_pitched to, const struct corner *from
                                           .source_pitch = from->array->pitch_bytes,
                                           .destination_slice = to.pitch_bytes * height,
                                           .source_slice = from->array->slice_bytes};
-    return cts_copy(&geometry, call);
+    return cts_copy_queue(&geometry, call);
 }
 
 cudaError_t cudaMemcpy2DToArray(cudaArray_t dst, size_t wOffset, size_t hOffset, const void *src,

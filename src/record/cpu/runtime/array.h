@@ -14,8 +14,15 @@ struct cudaArray {
     unsigned char *data;
 };
 
+/* ---- the program's arrays (array-table.c) ---- */
+
+void cts_array_insert(struct cudaArray *array);
+/* False: it was not there. */
+bool cts_array_take(const struct cudaArray *array);
 /* NULL counts as known. */
 bool cts_array_is_known(const struct cudaArray *array);
+
+/* ---- array.c ---- */
 
 /* Channels of equal bits: their number, and the bytes of a texel; false for other formats. */
 bool cts_format_texel(const struct cudaChannelFormatDesc *format, uint32_t *channel_count,

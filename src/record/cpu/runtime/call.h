@@ -30,7 +30,12 @@ struct cts_call {
 /* The API function that the program called on this thread; NULL outside of calls. */
 extern __thread const char *cts_call_api;
 
-void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_t *region);
+/* process.c: starts the runtime if this is the first call, then begins it. */
+void cts_call_open(struct cts_call *call, const char *function, _Atomic uint32_t *region);
+/* timeline.c. `start_ns`: when the call began, if that was before the recorder was there; else 0.
+ */
+void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_t *region,
+                    uint64_t start_ns);
 void cts_call_leave(struct cts_call *call);
 /* The call fails; the outermost call's LEAVE says so. */
 void cts_call_failed(int error);
@@ -50,6 +55,6 @@ static inline void cts_call_end(struct cts_call *call)
     if (__builtin_expect(atomic_load_explicit(&cts_cpu_timeline_state, memory_order_acquire) !=    \
                              CTS_TIMELINE_OFF,                                                     \
                          0))                                                                       \
-    cts_call_begin(&cts_this_call, __func__, &cts_call_region)
+    cts_call_open(&cts_this_call, __func__, &cts_call_region)
 
 #endif

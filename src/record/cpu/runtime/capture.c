@@ -64,7 +64,7 @@ static bool merge_front(struct front *front, const struct front *more)
 static void release_session(struct session *session)
 {
     if (--session->references) return;
-    if (session->graph) cudaGraphDestroy(session->graph);
+    if (session->graph) cts_graph_free(session->graph);
     free(session);
 }
 

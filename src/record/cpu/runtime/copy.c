@@ -96,7 +96,7 @@ static enum cts_submission asynchronous_wait(struct cts_work *work, const struct
     return work->copy.staging ? CTS_ASYNCHRONOUS : CTS_WAIT_UNTIL_DONE;
 }
 
-cudaError_t cts_copy(const struct cts_geometry *geometry, struct cts_copy_call call)
+cudaError_t cts_copy_queue(const struct cts_geometry *geometry, struct cts_copy_call call)
 {
     const enum cudaMemcpyKind kind = call.kind;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
@@ -148,7 +148,7 @@ cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpy
 {
     CTS_ENTER();
     const struct cts_geometry geometry = linear(dst, src, count);
-    return cts_return(cts_copy(&geometry, (struct cts_copy_call){kind, false, NULL}));
+    return cts_return(cts_copy_queue(&geometry, (struct cts_copy_call){kind, false, NULL}));
 }
 
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind,
@@ -156,7 +156,7 @@ cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count, enum cudaM
 {
     CTS_ENTER();
     const struct cts_geometry geometry = linear(dst, src, count);
-    return cts_return(cts_copy(&geometry, (struct cts_copy_call){kind, true, stream}));
+    return cts_return(cts_copy_queue(&geometry, (struct cts_copy_call){kind, true, stream}));
 }
 
 static cudaError_t copy_peer(int to_device, int from_device, const struct cts_geometry *geometry,
@@ -164,8 +164,8 @@ static cudaError_t copy_peer(int to_device, int from_device, const struct cts_ge
 {
     if (!cts_device_is_valid(to_device) || !cts_device_is_valid(from_device))
         return cudaErrorInvalidDevice;
-    return cts_copy(geometry,
-                    (struct cts_copy_call){cudaMemcpyDeviceToDevice, asynchronous, stream});
+    return cts_copy_queue(geometry,
+                          (struct cts_copy_call){cudaMemcpyDeviceToDevice, asynchronous, stream});
 }
 
 cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice, size_t count)
@@ -195,7 +195,7 @@ static cudaError_t copy_2d(struct cts_pitched to, struct cts_pitched from, size_
     geometry.source_pitch = from.pitch_bytes;
     geometry.destination_slice = to.pitch_bytes * height;
     geometry.source_slice = from.pitch_bytes * height;
-    return cts_copy(&geometry, call);
+    return cts_copy_queue(&geometry, call);
 }
 
 cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch, size_t width,
@@ -299,7 +299,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *p, bool asynchronous,
         return cudaErrorInvalidValue;
     struct cts_geometry geometry;
     if (!cts_copy_geometry_3d(p, &geometry)) return cudaErrorInvalidValue;
-    return cts_copy(&geometry, (struct cts_copy_call){p->kind, asynchronous, stream});
+    return cts_copy_queue(&geometry, (struct cts_copy_call){p->kind, asynchronous, stream});
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
@@ -371,7 +371,7 @@ static cudaError_t copy_to_symbol(struct symbol_part to, const void *from,
     const cudaError_t error = find_symbol(to, &address);
     if (error != cudaSuccess) return error;
     const struct cts_geometry geometry = linear(address, from, to.count);
-    return cts_copy(&geometry, call);
+    return cts_copy_queue(&geometry, call);
 }
 
 static cudaError_t copy_from_symbol(void *to, struct symbol_part from, struct cts_copy_call call)
@@ -383,7 +383,7 @@ static cudaError_t copy_from_symbol(void *to, struct symbol_part from, struct ct
     const cudaError_t error = find_symbol(from, &address);
     if (error != cudaSuccess) return error;
     const struct cts_geometry geometry = linear(to, address, from.count);
-    return cts_copy(&geometry, call);
+    return cts_copy_queue(&geometry, call);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *src, size_t count, size_t offset,

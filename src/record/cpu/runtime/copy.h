@@ -19,7 +19,7 @@ struct cts_pitched {
 };
 
 /* Checks both sides against the call's kind and queues the copy. */
-cudaError_t cts_copy(const struct cts_geometry *geometry, struct cts_copy_call call);
+cudaError_t cts_copy_queue(const struct cts_geometry *geometry, struct cts_copy_call call);
 
 /* The source side of `geometry` is not used. */
 cudaError_t cts_fill(const struct cts_geometry *geometry, uint32_t value, uint32_t element_bytes,

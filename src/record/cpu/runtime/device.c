@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memory-sums.h"
 #include "pool.h"
 #include "range.h"
+#include "record.h"
 #include "record/cpu/engine.h"
 #include "runtime.h"
 #include "stream.h"
-
-static __thread int current_device;
 
 /* Settings that are kept and given back. The heap of device-side malloc() is the engine's. */
 static _Atomic size_t limits[7] = {
@@ -21,31 +21,6 @@ static _Atomic size_t limits[7] = {
 };
 static _Atomic int cache_config, shared_config, device_flags = cudaDeviceMapHost;
 static _Atomic bool peers[CTS_DEVICES_MAX][CTS_DEVICES_MAX];
-
-int cts_current_device(void)
-{
-    return current_device;
-}
-
-void cts_set_current_device(int device)
-{
-    current_device = device;
-}
-
-int cts_device_count(void)
-{
-    return (int)cts_environment()->device_count;
-}
-
-bool cts_device_is_valid(int device)
-{
-    return device >= 0 && device < cts_device_count();
-}
-
-uint32_t cts_shared_limit_bytes(void)
-{
-    return cts_environment()->shared_bytes;
-}
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -59,7 +34,7 @@ cudaError_t cudaSetDevice(int device)
 {
     CTS_ENTER_LENIENT();
     if (!cts_device_is_valid(device)) return cts_return(cudaErrorInvalidDevice);
-    current_device = device;
+    cts_set_current_device(device);
     return cudaSuccess;
 }
 
@@ -74,7 +49,7 @@ cudaError_t cudaGetDevice(int *device)
 {
     CTS_ENTER_LENIENT();
     if (!device) return cts_return(cudaErrorInvalidValue);
-    *device = current_device;
+    *device = cts_current_device();
     return cudaSuccess;
 }
 
@@ -342,16 +317,22 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
     return cudaSuccess;
 }
 
+static void forget(const struct cts_range *range)
+{
+    cts_memory_sum("free", range);
+    cts_record_free(range, CTS_NONE);
+}
+
 /* Memory and streams of the device go; events stay, harmlessly. */
 cudaError_t cudaDeviceReset(void)
 {
     CTS_CALL();
     CTS_ENTER_LENIENT();
     if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
-    cts_streams_reset(current_device);
-    cts_pools_trim(current_device);
-    cts_ranges_reset(current_device);
-    cts_clear_sticky(current_device);
+    cts_streams_reset(cts_current_device());
+    cts_pools_trim(cts_current_device());
+    cts_ranges_reset(cts_current_device(), forget);
+    cts_clear_sticky(cts_current_device());
     return cudaSuccess;
 }
 
@@ -460,9 +441,9 @@ cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags)
 {
     CTS_ENTER();
     if (flags) return cts_return(cudaErrorInvalidValue);
-    if (!cts_device_is_valid(peerDevice) || peerDevice == current_device)
+    if (!cts_device_is_valid(peerDevice) || peerDevice == cts_current_device())
         return cts_return(cudaErrorInvalidDevice);
-    const bool was = atomic_exchange(&peers[current_device][peerDevice], true);
+    const bool was = atomic_exchange(&peers[cts_current_device()][peerDevice], true);
     return cts_return(was ? cudaErrorPeerAccessAlreadyEnabled : cudaSuccess);
 }
 
@@ -470,7 +451,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
 {
     CTS_ENTER();
     if (!cts_device_is_valid(peerDevice)) return cts_return(cudaErrorInvalidDevice);
-    const bool was = atomic_exchange(&peers[current_device][peerDevice], false);
+    const bool was = atomic_exchange(&peers[cts_current_device()][peerDevice], false);
     return cts_return(was ? cudaSuccess : cudaErrorPeerAccessNotEnabled);
 }
 

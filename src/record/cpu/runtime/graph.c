@@ -29,50 +29,6 @@ struct CUgraphExec_st {
 
 /* ---- building ---- */
 
-bool cts_append_pointer(void ***array, size_t *count, void *element)
-{
-    void **grown = realloc(*array, (*count + 1) * sizeof *grown);
-    if (!grown) return false;
-    *array = grown;
-    grown[(*count)++] = element;
-    return true;
-}
-
-static bool add_dependency(struct CUgraphNode_st *node, struct CUgraphNode_st *dependency)
-{
-    return cts_append_pointer((void ***)(void *)&node->dependencies, &node->dependency_count,
-                              dependency);
-}
-
-static void free_node(struct CUgraphNode_st *node)
-{
-    if (!node) return;
-    cts_work_release(&node->work);
-    if (node->child) cudaGraphDestroy(node->child);
-    free(node->dependencies);
-    free(node);
-}
-
-struct CUgraphNode_st *cts_graph_add(struct CUgraph_st *graph, enum cudaGraphNodeType type,
-                                     struct cts_work *work,
-                                     struct CUgraphNode_st *const *dependencies, size_t count)
-{
-    struct CUgraphNode_st *const node = calloc(1, sizeof *node);
-    if (!node) {
-        cts_work_release(work);
-        return NULL;
-    }
-    node->graph = graph;
-    node->type = type;
-    node->work = *work;
-    bool done = true;
-    for (size_t i = 0; i < count && done; i++) done = add_dependency(node, dependencies[i]);
-    if (done && cts_append_pointer((void ***)(void *)&graph->nodes, &graph->count, node))
-        return node;
-    free_node(node);
-    return NULL;
-}
-
 cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags)
 {
     CTS_ENTER();
@@ -84,9 +40,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags)
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     if (!graph) return cts_return(cudaErrorInvalidValue);
-    for (size_t i = 0; i < graph->count; i++) free_node(graph->nodes[i]);
-    free(graph->nodes);
-    free(graph);
+    cts_graph_free(graph);
     return cudaSuccess;
 }
 
@@ -103,8 +57,8 @@ static bool clone_nodes(const struct CUgraph_st *graph, struct CUgraph_st *clone
     }
     for (size_t i = 0; i < graph->count; i++)
         for (size_t k = 0; k < graph->nodes[i]->dependency_count; k++)
-            if (!add_dependency(graph->nodes[i]->copied_to,
-                                graph->nodes[i]->dependencies[k]->copied_to))
+            if (!cts_graph_depend(graph->nodes[i]->copied_to,
+                                  graph->nodes[i]->dependencies[k]->copied_to))
                 return false;
     return true;
 }
@@ -297,7 +251,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
         if (!from[i] || !to[i] || from[i]->graph != graph || to[i]->graph != graph)
             return cts_return(cudaErrorInvalidValue);
     for (size_t i = 0; i < numDependencies; i++)
-        if (!add_dependency(to[i], from[i])) return cts_return(cudaErrorMemoryAllocation);
+        if (!cts_graph_depend(to[i], from[i])) return cts_return(cudaErrorMemoryAllocation);
     return cudaSuccess;
 }
 

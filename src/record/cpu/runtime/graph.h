@@ -1,4 +1,4 @@
-/* Graphs as capture.c sees them. */
+/* The nodes of graphs (graph-nodes.c), for who makes them: graph.c and capture.c. */
 #ifndef CTS_CPU_GRAPH_H
 #define CTS_CPU_GRAPH_H
 
@@ -26,6 +26,10 @@ struct CUgraph_st {
 struct CUgraphNode_st *cts_graph_add(struct CUgraph_st *graph, enum cudaGraphNodeType type,
                                      struct cts_work *work,
                                      struct CUgraphNode_st *const *dependencies, size_t count);
+
+/* False: no memory. */
+bool cts_graph_depend(struct CUgraphNode_st *node, struct CUgraphNode_st *dependency);
+void cts_graph_free(struct CUgraph_st *graph);
 
 /* Lengthens an array of pointers by one; false without memory. */
 bool cts_append_pointer(void ***array, size_t *count, void *element);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "range.h"
-#include "record.h"
+#include "record-op.h"
 #include "runtime.h"
 
 enum { OPEN_RANGES = 64 };
@@ -31,8 +31,6 @@ struct notes {
     uint32_t thread; /* its number */
     bool is_free;    /* its thread has ended */
 };
-
-__thread unsigned cts_hosts_depth;
 
 static struct cts_catalogue_writer *catalogue;
 static _Atomic bool is_on;
@@ -111,6 +109,12 @@ static bool note(struct notes *notes, uint64_t start, uint64_t end, bool is_stor
     return true;
 }
 
+uint64_t cts_hosts_op(uint32_t stream)
+{
+    cts_hosts_flush();
+    return cts_record_op_of(cts_record_thread(), stream);
+}
+
 static void note_access(uint64_t start, uint64_t size_bytes, bool is_store)
 {
     struct notes *const notes = own_notes ? own_notes : new_notes();
@@ -119,7 +123,7 @@ static void note_access(uint64_t start, uint64_t size_bytes, bool is_store)
     const bool done = note(notes, start, start + size_bytes, is_store);
     pthread_mutex_unlock(&notes->lock);
     if (done || !cts_record_is_on()) return;
-    cts_record_op(); /* writes all ranges */
+    (void)cts_hosts_op(CTS_NONE); /* writes all ranges */
     pthread_mutex_lock(&notes->lock);
     note(notes, start, start + size_bytes, is_store);
     pthread_mutex_unlock(&notes->lock);
@@ -129,9 +133,9 @@ void __cts_host_access(const void *address, uint64_t size_bytes, int is_store)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed)) return;
     if (size_bytes == 0 || !cts_range_is_shared_with_host(address)) return;
-    cts_hosts_depth++;
+    cts_record_depth++;
     note_access((uint64_t)address, size_bytes, is_store != 0);
-    cts_hosts_depth--;
+    cts_record_depth--;
 }
 
 static void flush_notes(struct notes *notes)
@@ -155,25 +159,25 @@ static void flush_notes(struct notes *notes)
 void cts_hosts_flush(void)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed) || atomic_load(&noted) == 0) return;
-    cts_hosts_depth++;
+    cts_record_depth++;
     pthread_mutex_lock(&list_lock);
     for (struct notes *notes = all_notes; notes; notes = notes->next) flush_notes(notes);
     pthread_mutex_unlock(&list_lock);
-    cts_hosts_depth--;
+    cts_record_depth--;
 }
 
 static bool is_inside(void)
 {
-    return cts_hosts_depth || cts_call_api || !cts_record_is_on();
+    return cts_record_depth || cts_call_api || !cts_record_is_on();
 }
 
 bool cts_hosts_book(void)
 {
     if (is_inside()) return false;
     if (!own_notes || atomic_load(&noted) == 0) return true;
-    cts_hosts_depth++;
+    cts_record_depth++;
     flush_notes(own_notes);
-    cts_hosts_depth--;
+    cts_record_depth--;
     return true;
 }
 

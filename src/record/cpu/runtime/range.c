@@ -14,11 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "heap.h"
-#include "memory-sums.h"
-#include "record.h"
 #include "runtime.h"
 #include "common/search.h"
 #include "trace/catalogue.h"
@@ -34,20 +31,6 @@ static struct cts_heap *device_heaps[CTS_DEVICES_MAX], *managed_heap, *pinned_he
 /* Bounds of registered memory and managed variables, for the quick test of host accesses. */
 static _Atomic uint64_t foreign_low = UINT64_MAX, foreign_high;
 
-static uint64_t machine_bytes(void)
-{
-    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : (uint64_t)1 << 30;
-}
-
-uint64_t cts_device_memory_bytes(void)
-{
-    const uint64_t asked = cts_environment()->memory_bytes, most = (uint64_t)16 << 30;
-    if (asked) return asked;
-    const uint64_t machine = machine_bytes() & ~((uint64_t)(1 << 20) - 1);
-    return machine < most ? machine : most;
-}
-
 static uint64_t reserve_for(uint64_t limit_bytes)
 {
     return limit_bytes > HEAP_STRIDE / 4 ? HEAP_STRIDE : limit_bytes * 4;
@@ -55,7 +38,7 @@ static uint64_t reserve_for(uint64_t limit_bytes)
 
 void cts_ranges_start(void)
 {
-    const uint64_t limit = cts_device_memory_bytes(), machine = machine_bytes();
+    const uint64_t limit = cts_device_memory_bytes(), machine = cts_machine_memory_bytes();
     for (int device = 0; device < cts_device_count(); device++)
         device_heaps[device] = cts_heap_create(DEVICE_ADDRESS + (uint64_t)device * HEAP_STRIDE,
                                                reserve_for(limit), limit);
@@ -245,7 +228,7 @@ void cts_range_set(const void *address, uint32_t allocation, void *pool)
     pthread_mutex_unlock(&lock);
 }
 
-void cts_ranges_reset(int device)
+void cts_ranges_reset(int device, void (*gone)(const struct cts_range *range))
 {
     pthread_mutex_lock(&lock);
     size_t kept = 0;
@@ -253,8 +236,7 @@ void cts_ranges_reset(int device)
         const struct cts_range range = ranges[i];
         if ((range.kind == CTS_RANGE_DEVICE || range.kind == CTS_RANGE_ARRAY) &&
             range.device == device) {
-            cts_memory_sum("free", &range);
-            cts_record_free(&range, CTS_NONE);
+            gone(&range);
             cts_heap_free(device_heaps[device], range.address, range.size_bytes);
         } else
             ranges[kept++] = range;

@@ -60,8 +60,9 @@ void cts_range_set(const void *address, uint32_t allocation, void *pool);
 /* Calls `visit` for each range, by ascending address; it must not come back here. */
 void cts_ranges_each(void (*visit)(const struct cts_range *range));
 
-/* Removes and releases every device and array range of a device. */
-void cts_ranges_reset(int device);
+/* Removes and releases every device and array range of a device, after `gone` has seen it; that
+ * must not come back here. */
+void cts_ranges_reset(int device, void (*gone)(const struct cts_range *range));
 
 void cts_ranges_usage(int device, uint64_t *used_bytes, uint64_t *limit_bytes);
 

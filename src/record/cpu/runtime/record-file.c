@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "range.h"
-#include "record.h"
+#include "hosts.h"
+#include "record-op.h"
+#include "record/cpu/engine.h"
+#include "runtime.h"
 
 struct rows {
     struct cts_catalogue_writer *catalogue;
@@ -105,7 +108,7 @@ static void add_variable_allocation(const struct rows *rows, uint32_t rank,
     const struct cts_allocation row = {
         .allocation = cts_catalogue_reserve(rows->catalogue, CTS_ID_ALLOCATION, 1),
         .rank = rank,
-        .op = cts_record_op(),
+        .op = cts_hosts_op(CTS_NONE),
         .freed_op = UINT64_MAX,
         .address = range.address,
         .size_bytes = range.size_bytes,

@@ -30,17 +30,11 @@
 
 static struct cts_collector *collector;
 static struct cts_catalogue_writer *catalogue;
-static _Atomic bool is_open;     /* rows are written */
 static _Atomic bool is_on;       /* launches are recorded */
 static int (*is_in_range)(void); /* of NVTX, that was chosen; NULL: nobody watches ranges */
 static uint32_t rank;
 static uint64_t matched_launches;         /* under the streams' lock */
 static _Atomic uint64_t pending_launches; /* asked for, and not at their end */
-
-bool cts_record_is_on(void)
-{
-    return atomic_load_explicit(&is_open, memory_order_acquire);
-}
 
 struct cts_collector *cts_record_collector(void)
 {
@@ -49,7 +43,7 @@ struct cts_collector *cts_record_collector(void)
 
 uint32_t cts_record_cta_sample(void)
 {
-    return cts_environment()->cta_sample;
+    return cts_environment_get()->cta_sample;
 }
 
 void cts_record_switch(bool on)
@@ -76,7 +70,7 @@ static void add_devices(void)
 
 static bool is_expression_sound(void)
 {
-    const char *const name = cts_environment()->kernel_name;
+    const char *const name = cts_environment_get()->kernel_name;
     struct cts_name_filter filter;
     struct cts_error error;
     if (!cts_name_filter_make(&filter, name, &error)) {
@@ -85,13 +79,13 @@ static bool is_expression_sound(void)
     }
     (void)cts_context(&error, "CTASCOPE_KERNEL_NAME='%.200s' is not a regular expression", name);
     cts_say("%s; nothing is recorded", error.text);
-    cts_failure_leave(cts_environment()->run_path, CTS_FAILURE_MEMORY, error.text);
+    cts_failure_leave(cts_environment_get()->run_path, CTS_FAILURE_MEMORY, error.text);
     return false;
 }
 
 void cts_record_start(void)
 {
-    const struct cts_environment *const environment = cts_environment();
+    const struct cts_environment *const environment = cts_environment_get();
     if (!environment->run_path || !environment->accesses || !is_expression_sound()) return;
     const struct cts_collector_options options = {.run_path = environment->run_path,
                                                   .max_size_bytes = environment->max_size_bytes,
@@ -114,7 +108,7 @@ void cts_record_start(void)
         .with_locks = true, .book = cts_hosts_book, .book_all = cts_hosts_book_all};
     cts_thread_rows_start(catalogue, &watcher);
     atomic_store(&is_on, environment->profile_from_start);
-    atomic_store_explicit(&is_open, true, memory_order_release);
+    cts_record_open(catalogue);
     if (environment->host_accesses) cts_hosts_start(catalogue);
 }
 
@@ -122,10 +116,10 @@ void cts_record_start(void)
 
 void cts_record_finish(bool idle)
 {
-    if (!atomic_load(&is_open)) return;
+    if (!cts_record_is_on()) return;
     cts_hosts_flush();
     cts_thread_rows_stop();
-    atomic_store(&is_open, false);
+    cts_record_close();
     if (!idle) {
         const uint64_t pending = atomic_load(&pending_launches);
         if (pending)
@@ -146,48 +140,11 @@ void cts_record_finish(bool idle)
 
 /* ---- rows ---- */
 
-uint32_t cts_record_thread(void)
-{
-    static _Atomic uint32_t threads;
-    static __thread uint32_t number; /* + 1 */
-    if (!number) {
-        number = atomic_fetch_add(&threads, 1) + 1;
-        cts_thread_rows_attach(number - 1);
-    }
-    return number - 1;
-}
-
-uint64_t cts_record_op_of(uint32_t thread, uint32_t stream)
-{
-    cts_hosts_depth++;
-    const struct cts_host_call row = {.rank = rank,
-                                      .op = cts_catalogue_next_op(catalogue),
-                                      .thread = thread,
-                                      .device = (uint32_t)cts_current_device(),
-                                      .stream = stream,
-                                      .api = cts_call_api};
-    cts_catalogue_add_call(catalogue, &row);
-    cts_thread_rows_begin(thread, row.op);
-    cts_hosts_depth--;
-    return row.op;
-}
-
-static uint64_t op_in(uint32_t stream)
-{
-    cts_hosts_flush();
-    return cts_record_op_of(cts_record_thread(), stream);
-}
-
-uint64_t cts_record_op(void)
-{
-    return op_in(CTS_NONE);
-}
-
 void cts_record_file(struct cts_file *file)
 {
     if (cts_record_is_on())
         cts_record_file_rows(catalogue, rank, file);
-    else if (cts_environment()->deterministic &&
+    else if (cts_environment_get()->deterministic &&
              (file->loaded.desc->flags & CTS_FILE_SEPARATE_UNITS))
         (void)cts_record_file_slots(file);
 }
@@ -232,7 +189,7 @@ void cts_record_stream(struct CUstream_st *stream)
                                         .handle = handle_of(stream),
                                         .kind = stream_kind_text(stream->kind),
                                         .priority = stream->priority,
-                                        .created_op = cts_record_op(),
+                                        .created_op = cts_hosts_op(CTS_NONE),
                                         .destroyed_op = UINT64_MAX};
     cts_catalogue_add_stream(catalogue, &row);
 }
@@ -240,7 +197,7 @@ void cts_record_stream(struct CUstream_st *stream)
 void cts_record_stream_end(const struct CUstream_st *stream)
 {
     if (!cts_record_is_on() || stream->id == CTS_NONE) return;
-    cts_catalogue_destroy_stream(catalogue, stream->id, cts_record_op());
+    cts_catalogue_destroy_stream(catalogue, stream->id, cts_hosts_op(CTS_NONE));
 }
 
 /* What the host pass said of the next allocation of this thread. */
@@ -284,7 +241,7 @@ void cts_record_allocation(struct cts_range *range, const char *call, uint32_t s
     range->allocation = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, 1);
     struct cts_allocation row = {.allocation = range->allocation,
                                  .rank = rank,
-                                 .op = op_in(stream),
+                                 .op = cts_hosts_op(stream),
                                  .freed_op = UINT64_MAX,
                                  .device = (uint32_t)range->device,
                                  .address = range->address,
@@ -306,7 +263,7 @@ void cts_record_allocation(struct cts_range *range, const char *call, uint32_t s
 void cts_record_free(const struct cts_range *range, uint32_t stream)
 {
     if (!cts_record_is_on() || range->allocation == CTS_NONE) return;
-    cts_catalogue_free_allocation(catalogue, range->allocation, op_in(stream));
+    cts_catalogue_free_allocation(catalogue, range->allocation, cts_hosts_op(stream));
 }
 
 /* ---- graphs ---- */
@@ -330,7 +287,7 @@ void cts_record_graph_edge(uint32_t graph, uint32_t node, uint32_t after)
 
 uint64_t cts_record_graph_launch(void)
 {
-    return cts_record_is_on() ? cts_record_op() : 0;
+    return cts_record_is_on() ? cts_hosts_op(CTS_NONE) : 0;
 }
 
 void cts_record_graph_step(uint32_t graph, uint64_t launch_op, uint32_t node)
@@ -356,7 +313,7 @@ static void add_graph_node(uint64_t op)
 /* Whether the filters let this launch through. */
 static bool is_wanted(const struct cts_cpu_kernel *kernel)
 {
-    const struct cts_environment *const environment = cts_environment();
+    const struct cts_environment *const environment = cts_environment_get();
     if (!kernel->is_selected || !atomic_load(&is_on)) return false;
     if (environment->nvtx_include && !(is_in_range && is_in_range())) return false;
     const uint64_t number = matched_launches++;
@@ -367,7 +324,7 @@ static bool is_wanted(const struct cts_cpu_kernel *kernel)
 static const char *recorded_text(const struct cts_trace *trace)
 {
     if (!trace->records_accesses) return "none";
-    return cts_environment()->cta_sample > 1 ? "sample" : "all";
+    return cts_environment_get()->cta_sample > 1 ? "sample" : "all";
 }
 
 static struct cts_launch launch_row(const struct cts_work *work, const struct CUstream_st *stream,
@@ -395,7 +352,8 @@ static void check_values(const struct cts_file_desc *file)
 {
     static atomic_bool said;
     char text[600];
-    if (!cts_environment()->values || (file->flags & CTS_FILE_VALUES) || !file->site_count) return;
+    if (!cts_environment_get()->values || (file->flags & CTS_FILE_VALUES) || !file->site_count)
+        return;
     if (atomic_exchange(&said, true)) return;
     snprintf(text, sizeof text,
              "values are not recorded: '%.400s' must be compiled with 'ctascope cc --values'",
@@ -425,7 +383,7 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
 {
     *trace = (struct cts_trace){0};
     /* Deterministic launches run the instrumented version, recorded or not. */
-    if (cts_environment()->deterministic && work->kind == CTS_WORK_LAUNCH)
+    if (cts_environment_get()->deterministic && work->kind == CTS_WORK_LAUNCH)
         (void)cts_record_file_slots(work->launch.kernel->file);
     if (!cts_record_is_on()) return;
     switch (work->kind) {
@@ -445,7 +403,7 @@ void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
     }
     trace->is_on = true;
     trace->call_ns = cts_clock_ns();
-    trace->op = cts_record_op();
+    trace->op = cts_hosts_op(CTS_NONE);
     add_graph_node(trace->op);
     if (work->kind == CTS_WORK_LAUNCH)
         call_launch(work, stream, trace);
@@ -517,7 +475,7 @@ void cts_record_copy_end(const struct cts_work *work, const struct CUstream_st *
 
 uint64_t cts_record_host_begin(void)
 {
-    return cts_record_is_on() ? cts_record_op() : 0;
+    return cts_record_is_on() ? cts_hosts_op(CTS_NONE) : 0;
 }
 
 void cts_record_host_end(const struct CUstream_st *stream, const struct cts_trace *trace,
@@ -529,7 +487,7 @@ void cts_record_host_end(const struct CUstream_st *stream, const struct cts_trac
                                           .stream = stream->id,
                                           .thread = cts_record_thread(),
                                           .begin_op = begin_op,
-                                          .end_op = cts_record_op()};
+                                          .end_op = cts_hosts_op(CTS_NONE)};
     cts_catalogue_add_host_function(catalogue, &row);
 }
 
@@ -538,7 +496,7 @@ void cts_record_host_end(const struct CUstream_st *stream, const struct cts_trac
 struct cts_sync_trace cts_record_sync_begin(void)
 {
     if (!cts_record_is_on()) return (struct cts_sync_trace){0};
-    return (struct cts_sync_trace){true, cts_record_op(), cts_clock_ns()};
+    return (struct cts_sync_trace){true, cts_hosts_op(CTS_NONE), cts_clock_ns()};
 }
 
 static const char *const sync_texts[] = {
@@ -562,9 +520,4 @@ void cts_record_sync_end(const struct cts_sync_trace *trace, enum cts_sync_kind 
                                  .start_ns = trace->start_ns,
                                  .end_ns = cts_clock_ns()};
     cts_catalogue_add_sync(catalogue, &row);
-}
-
-void cts_record_message(const char *severity, const char *text)
-{
-    if (cts_record_is_on()) cts_catalogue_add_message(catalogue, severity, text);
 }

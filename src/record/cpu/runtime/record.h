@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "range.h"
+#include "record-op.h"
 #include "record/cpu/engine.h"
 #include "registry.h"
 #include "runtime.h"
@@ -24,25 +25,16 @@ struct cts_trace {
     uint32_t id;               /* of the launch or copy */
     uint32_t ordinal;          /* of a launch in its stream */
     /* for the timeline (timeline.h) */
-    struct cts_log *log; /* of the stream; NULL: off */
+    struct cts_log *log;        /* of the stream; NULL: off */
+    struct cts_log *source_log; /* of a copy between devices: some stream of the one it reads */
     uint64_t correlation;
 };
 
 void cts_record_start(void);
 /* `idle`: no work runs any more. */
 void cts_record_finish(bool idle);
-bool cts_record_is_on(void);
 /* Whether launches from now on are recorded. */
 void cts_record_switch(bool on);
-
-/* The next op number, and its row in `calls`; accesses of the host noted so far are booked before
- * it. */
-uint64_t cts_record_op(void);
-/* The same for `thread`, without booking accesses; `stream`: CTS_NONE or of stream-ordered memory.
- */
-uint64_t cts_record_op_of(uint32_t thread, uint32_t stream);
-/* The number of this host thread, from 0 in the order of their first calls. */
-uint32_t cts_record_thread(void);
 
 /* A file's modules, kernels, sites, ... get their ids and rows. */
 void cts_record_file(struct cts_file *file);
@@ -100,7 +92,5 @@ struct cts_sync_trace {
 struct cts_sync_trace cts_record_sync_begin(void);
 void cts_record_sync_end(const struct cts_sync_trace *trace, enum cts_sync_kind kind,
                          const struct CUstream_st *stream, uint64_t event, cudaError_t result);
-
-void cts_record_message(const char *severity, const char *text);
 
 #endif

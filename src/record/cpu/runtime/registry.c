@@ -184,7 +184,7 @@ static void select_kernels(struct cts_file *file)
 {
     struct cts_name_filter filter;
     /* cts_record_start() has refused an expression that does not compile. */
-    if (cts_name_filter_make(&filter, cts_environment()->kernel_name, NULL)) return;
+    if (cts_name_filter_make(&filter, cts_environment_get()->kernel_name, NULL)) return;
     for (uint32_t i = 0; i < file->loaded.desc->kernel_count; i++) {
         const struct cts_kernel_desc *const kernel = file->kernels[i].desc;
         file->kernels[i].is_selected =

@@ -56,8 +56,21 @@ cudaError_t cts_enter_lenient(void);
         if (entered != cudaSuccess) return entered;                                                \
     } while (0)
 
-const struct cts_environment *cts_environment(void);
+/* ---- what all files ask of the process (process-state.c) ---- */
+
+/* As the runtime read it when it started; all 0 before. */
+const struct cts_environment *cts_environment_get(void);
+void cts_environment_use(const struct cts_environment *environment); /* for process.c */
+
+/* A child of fork() must not use what its parent has started: once that is said to have started,
+ * the child counts as forked. */
+void cts_process_watch_forks(void);
+void cts_process_set_started(void);
+bool cts_process_has_started(void);
 bool cts_process_is_forked(void);
+
+/* Whether this thread runs a stream's callback: CUDA calls are not allowed there. */
+extern __thread bool cts_in_callback;
 
 /* One line on stderr, "ctascope: ..."; a single write, so that lines of threads do not mix. */
 void cts_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -80,18 +93,14 @@ cudaError_t cts_sticky(int device);
 void cts_set_sticky(int device, cudaError_t error);
 void cts_clear_sticky(int device);
 
-/* ---- devices (device.c) ---- */
+/* ---- devices (devices.c) ---- */
 
 int cts_current_device(void);
 void cts_set_current_device(int device);
 int cts_device_count(void);
 bool cts_device_is_valid(int device);
+uint64_t cts_machine_memory_bytes(void); /* of the host, which all devices share */
 uint64_t cts_device_memory_bytes(void);
 uint32_t cts_shared_limit_bytes(void); /* per CTA, after opting in */
-
-/* ---- threads ---- */
-
-/* Whether this thread runs a stream's callback: CUDA calls are not allowed there. */
-extern __thread bool cts_in_callback;
 
 #endif

@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture.h"
+#include "range.h"
 #include "timeline.h"
 
 struct cts_op {
@@ -127,11 +127,25 @@ static void release_points(struct cts_op *op)
     op->point_count = 0;
 }
 
+/* For timelines: a stream of the device that a copy between devices reads. */
+static struct cts_log *source_log(const struct cts_work *work)
+{
+    struct cts_range range;
+    if (work->kind != CTS_WORK_COPY || strcmp(work->copy.kind, "PtoP") != 0 ||
+        !cts_range_find((void *)work->copy.geometry.source, &range))
+        return NULL;
+    const struct CUstream_st *stream = streams;
+    while (stream && !(stream->device == range.device && stream->is_open && stream->log))
+        stream = stream->next;
+    return stream ? stream->log : NULL;
+}
+
 /* Runs an op that is ready; the lock is given up meanwhile. */
 static void run(struct CUstream_st *stream, struct cts_op *op)
 {
     stream->is_running = true;
     release_points(op);
+    if (op->trace.log) op->trace.source_log = source_log(&op->work);
     pthread_mutex_unlock(&lock);
     cts_work_run(&op->work, stream, &op->trace);
     cts_work_release(&op->work);
@@ -305,7 +319,7 @@ static bool add_implied_points(struct cts_op *op, const struct CUstream_st *stre
                 done = add_point_at_end(op, other);
     if (is_blocking(stream) && legacy[stream->device])
         done = add_point_at_end(op, legacy[stream->device]);
-    if (done && cts_environment()->deterministic) {
+    if (done && cts_environment_get()->deterministic) {
         if (last_issued.stream && last_issued.stream != stream) done = add_point(op, last_issued);
     }
     return done;
@@ -327,7 +341,7 @@ static struct cts_op *make_op(struct CUstream_st *stream, struct cts_work *work,
 
 static void remember_last(struct CUstream_st *stream)
 {
-    if (!cts_environment()->deterministic) return;
+    if (!cts_environment_get()->deterministic) return;
     cts_point_release(&last_issued);
     last_issued = cts_point_here(stream);
 }
@@ -364,21 +378,6 @@ cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
         cts_point_release(&here);
     }
     return cudaSuccess;
-}
-
-cudaError_t cts_stream_submit(cudaStream_t handle, struct cts_work *work, enum cts_submission wait)
-{
-    pthread_mutex_lock(&lock);
-    struct CUstream_st *const stream = cts_stream_resolve(handle);
-    cudaError_t error = cudaErrorInvalidResourceHandle;
-    const int device = stream ? stream->device : 0;
-    if (!stream)
-        cts_work_release(work);
-    else if (!cts_capture_takes(stream, work, wait, &error))
-        error = cts_stream_append(stream, work, NULL, 0, wait);
-    pthread_mutex_unlock(&lock);
-    if (error == cudaSuccess && wait == CTS_WAIT_UNTIL_DONE) error = cts_sticky(device);
-    return error;
 }
 
 /* ---- waiting ---- */
@@ -446,16 +445,6 @@ enum cts_stream_state cts_stream_state(cudaStream_t handle)
     release_points(&probe);
     pthread_mutex_unlock(&lock);
     return state;
-}
-
-struct cts_log *cts_stream_log_of_device(int device)
-{
-    struct cts_log *log = NULL;
-    pthread_mutex_lock(&lock);
-    for (const struct CUstream_st *stream = streams; stream && !log; stream = stream->next)
-        if (stream->device == device && stream->is_open) log = stream->log;
-    pthread_mutex_unlock(&lock);
-    return log;
 }
 
 static bool all_idle(void)

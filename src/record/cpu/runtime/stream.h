@@ -45,8 +45,9 @@ struct CUstream_st {
 
 enum cts_submission { CTS_ASYNCHRONOUS, CTS_WAIT_UNTIL_DONE };
 
-/* Queues a work (taking over what it owns, also on failure). With CTS_WAIT_UNTIL_DONE the work is
- * done when the call returns, in the calling thread where the stream has nothing else to do. */
+/* submit.c: queues a work (taking over what it owns, also on failure). With CTS_WAIT_UNTIL_DONE the
+ * work is done when the call returns, in the calling thread where the stream has nothing else to
+ * do. */
 cudaError_t cts_stream_submit(cudaStream_t handle, struct cts_work *work, enum cts_submission wait);
 
 /* Waits for all work so far of a stream, or of all streams of a device. */
@@ -57,9 +58,6 @@ void cts_streams_wait_device(int device);
  * that is being captured must not have any. */
 enum cts_stream_state { CTS_STREAM_IDLE, CTS_STREAM_BUSY, CTS_STREAM_CAPTURING };
 enum cts_stream_state cts_stream_state(cudaStream_t handle);
-
-/* Of some stream of a device, or NULL: the far side of a copy between devices in a timeline. */
-struct cts_log *cts_stream_log_of_device(int device);
 
 /* At the end of the process: waits as long as works end. False when some did not. */
 bool cts_streams_drain(void);

@@ -16,7 +16,7 @@ void ctascope_record_switch(int on)
 static cudaError_t profiler(bool on)
 {
     CTS_ENTER();
-    if (!cts_environment()->profile_from_start) cts_record_switch(on);
+    if (!cts_environment_get()->profile_from_start) cts_record_switch(on);
     return cudaSuccess;
 }
 

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #include "common/private-files.h"
-#include "range.h"
 #include "record.h"
 #include "record/timeline/recorder.h"
 #include "trace/failures.h"
@@ -83,34 +82,26 @@ static void load_now(void *reason)
     recorder = load(reason, PATH_MAX + 200);
 }
 
-/* Before the recorder's own end: what is still queued when the program exits belongs to the
- * timeline. Functions that the program registered before its first call are run after this one and
- * may queue more. */
-static void drain_at_exit(void)
-{
-    if (!cts_process_is_forked() && !cts_in_callback) (void)cts_streams_drain();
-}
-
-void cts_cpu_timeline_start(void)
+bool cts_cpu_timeline_start(void)
 {
     static char reason[PATH_MAX + 200]; /* the program's thread may have a small stack */
-    if (cts_environment()->timeline) {
+    if (cts_environment_get()->timeline) {
         cts_private_files_begin();
         cts_private_files_do(load_now, reason);
         cts_private_files_end();
         if (!recorder) cts_say("no timeline is recorded: %s", reason);
-        if (!recorder && cts_environment()->run_path)
-            cts_failure_leave(cts_environment()->run_path, CTS_FAILURE_TIMELINE, reason);
+        if (!recorder && cts_environment_get()->run_path)
+            cts_failure_leave(cts_environment_get()->run_path, CTS_FAILURE_TIMELINE, reason);
     }
     if (!recorder || !recorder->is_on()) {
         atomic_store(&cts_cpu_timeline_state, CTS_TIMELINE_OFF);
-        return;
+        return false;
     }
     for (int device = 0; device < cts_device_count(); device++)
         recorder->device((uint32_t)device, "ctascope CPU device", "cpu");
     opened_ns = recorder->now_ns();
-    atexit(drain_at_exit);
     atomic_store_explicit(&cts_cpu_timeline_state, CTS_TIMELINE_ON, memory_order_release);
+    return true;
 }
 
 void cts_cpu_timeline_finish(void)
@@ -168,13 +159,9 @@ static uint32_t region_of_work(const struct cts_work *work)
 
 /* ---- calls ---- */
 
-void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_t *region)
+void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_t *region,
+                    uint64_t start_ns)
 {
-    uint64_t start_ns = 0;
-    if (atomic_load(&cts_cpu_timeline_state) == CTS_TIMELINE_UNKNOWN) {
-        start_ns = cts_clock_ns();
-        (void)cts_enter_lenient();
-    }
     if (current || !is_on()) return;
     if (start_ns == 0)
         start_ns = recorder->now_ns();
@@ -330,9 +317,7 @@ static void copy_done(const struct cts_work *work, const struct cts_trace *trace
                                          geometry->width_bytes * geometry->height * geometry->depth,
                                      .correlation = trace->correlation,
                                      .kind = copy_kind(work->copy.kind)};
-    struct cts_range source;
-    if (copy.kind == CTS_COPY_PEER && cts_range_find((void *)geometry->source, &source))
-        copy.source = cts_stream_log_of_device(source.device);
+    if (copy.kind == CTS_COPY_PEER) copy.source = trace->source_log;
     recorder->copy(trace->log, &copy);
 }
 

@@ -11,8 +11,9 @@
 struct CUstream_st;
 struct cts_work;
 
-/* Loads the recorder if the environment says so; from process.c, once. */
-void cts_cpu_timeline_start(void);
+/* Loads the recorder if the environment says so; from process.c, once. Whether a timeline is
+ * recorded. */
+bool cts_cpu_timeline_start(void);
 /* All work has ended, or as much of it as ever will. */
 void cts_cpu_timeline_finish(void);
 
