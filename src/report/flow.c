@@ -166,6 +166,7 @@ static void advise_order(const struct cts_flow_report *r, const struct cts_flow_
 static const char *advice_cell(const struct cts_flow_report *r, const struct cts_flow_finding *f,
                                struct cts_sheet_row *cells)
 {
+    if (f->kind == CTS_FLOW_FUSION) return cts_flow_map_advice(f->map);
     if (f->kind != CTS_FLOW_RACE && f->kind != CTS_FLOW_POSSIBLE_RACE)
         return cts_flow_finding_advice(f->kind);
     char *const text = cts_sheet_room(cells, ADVICE_BYTES);
@@ -187,6 +188,7 @@ static const char *advice_cell(const struct cts_flow_report *r, const struct cts
     COLUMN(allocated_at, "allocated at", TEXT, source_cell(row, cells))                            \
     COLUMN(bytes, "bytes", BYTES, f->bytes)                                                        \
     COLUMN(times, "times", COUNT, f->times)                                                        \
+    COLUMN(map, "map", TEXT, f->map ? cts_flow_map_text(f->map) : NULL)                            \
     COLUMN(first_address, NULL, TEXT, address_cell(f->first, cells))                               \
     COLUMN(end_address, NULL, TEXT, address_cell(f->end, cells))                                   \
     COLUMN(reason, "possible, for", TEXT, f->reason ? cts_flow_reason_text(f->reason) : NULL)      \

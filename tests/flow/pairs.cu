@@ -27,6 +27,22 @@ __global__ void move(float *to, const float *from, int n)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) to[i] = 2 * from[i];
 }
+__global__ void mirror(float *to, const float *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = 2 * from[n - 1 - i];
+}
+__global__ void blur(float *to, const float *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = (i ? from[i - 1] : 0) + (i + 1 < n ? from[i + 1] : 0);
+}
+__global__ void total(float *to, const float *from, int n)
+{
+    float sum = 0;
+    for (int i = threadIdx.x; i < n; i += blockDim.x) sum += from[i];
+    atomicAdd(&to[blockIdx.x], sum);
+}
 __global__ void accumulate(float *to, const float *from, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -743,6 +759,33 @@ static void one_block()
     take(b);
 }
 
+// fusion: each CTA reads what the CTA with its number wrote
+static void element_wise()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    run(defect ? move : mirror, s, b, (const float *)a, (int)N);
+    take(b);
+}
+// fusion: CTAs read what their neighbours wrote
+static void halo()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    run(defect ? blur : mirror, s, b, (const float *)a, (int)N);
+    take(b);
+}
+// fusion: one CTA sums what many wrote; in the mended one, all read all
+static void reduction()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (defect)
+        total<<<1, BLOCK, 0, s>>>(b, a, N);
+    else
+        total<<<N / BLOCK, BLOCK, 0, s>>>(b, a, N);
+    take(b, N / BLOCK);
+}
 static const struct {
     const char *name;
     void (*run)();
@@ -773,7 +816,8 @@ static const struct {
     PROGRAM(two_fills),      PROGRAM(two_halves),
     PROGRAM(late_upload),    PROGRAM(needless_event),
     PROGRAM(straight_graph), PROGRAM(one_buffer),
-    PROGRAM(one_block),
+    PROGRAM(one_block),      PROGRAM(element_wise),
+    PROGRAM(halo),           PROGRAM(reduction),
 };
 
 int main(int argc, char **argv)

@@ -70,6 +70,8 @@ struct program {
     size_t tenant[SLOTS]; /* index + 1 of the live allocation */
     bool is_plain;        /* every access recorded and in an allocation, no host functions */
     unsigned slot;        /* plain: that the launch or copy at hand touches */
+    enum { ANY, PRODUCES, CONSUMES } role; /* plain: of the launch at hand */
+    bool is_tiled; /* plain: each CTA of the launch at hand touches a part of its own */
     uint64_t op;
 };
 
@@ -135,17 +137,28 @@ static void make_tables(struct program *p)
                                           .graph_edges = p->graph_edges};
 }
 
-static void make_record(const struct program *p, struct record *r)
+static void make_record(const struct program *p, unsigned cta, struct record *r)
 {
+    const unsigned part = SLOT_BYTES / CTAS;
     *r = (struct record){.site = below(SITES), .space = CTS_SPACE_GLOBAL};
+    for (unsigned tries = 0; p->role && tries < 20; tries++) {
+        const struct cts_site *const site = &p->sites[r->site];
+        if (!site->is_volatile && site->operation == (p->role == PRODUCES ? CTS_STORE : CTS_LOAD))
+            break;
+        r->site = below(SITES);
+    }
     const uint32_t width = p->sites[r->site].width_bytes;
-    const uint64_t start = p->is_plain ? region + p->slot * SLOT_BYTES : region;
-    const uint64_t size = p->is_plain ? SLOT_BYTES : REGION_BYTES;
+    const bool is_tiled = p->is_plain && p->is_tiled;
+    const uint64_t start =
+        p->is_plain ? region + p->slot * SLOT_BYTES + (is_tiled ? cta * part : 0) : region;
+    const uint64_t size = is_tiled ? part : p->is_plain ? SLOT_BYTES : REGION_BYTES;
     for (;;) {
         r->mask = chance(60) ? UINT32_MAX : (uint32_t)random_u64() | 1;
         r->pattern = (uint8_t)below(2); /* uniform or affine */
         r->base = start + below((unsigned)size - 8);
         if (chance(80)) r->base -= r->base % width;
+        if (is_tiled) r->mask &= (1u << below(100 / width)) - 1;
+        if (!r->mask) r->mask = 1;
         r->s0 = chance(70) ? (int32_t)width : (int32_t)below(20) - 10;
         if (stays_inside(r, width, start, size)) return;
     }
@@ -154,7 +167,10 @@ static void make_record(const struct program *p, struct record *r)
 static void make_launch(struct program *p, uint32_t stream)
 {
     const size_t i = p->catalogue.launch_count++;
-    p->slot = below(SLOTS);
+    p->role = !p->is_plain || chance(40) ? ANY : p->role == PRODUCES ? CONSUMES : PRODUCES;
+    if (p->role != CONSUMES) p->slot = below(SLOTS);
+    const bool is_reduction = p->role == CONSUMES && chance(50);
+    p->is_tiled = !is_reduction && chance(80);
     p->launches[i] = (struct cts_launch){.launch = (uint32_t)i,
                                          .op = p->op,
                                          .stream = stream,
@@ -165,10 +181,10 @@ static void make_launch(struct program *p, uint32_t stream)
                                          .end_ns = 1};
     unsigned records = 0;
     for (unsigned k = 0; k < CTAS; k++) {
-        p->bodies[i][k].record_count = below(RECORDS_MAX + 1);
+        p->bodies[i][k].record_count = is_reduction && k ? 0 : below(RECORDS_MAX + 1);
         records += p->bodies[i][k].record_count;
         for (unsigned r = 0; r < p->bodies[i][k].record_count; r++)
-            make_record(p, &p->bodies[i][k].records[r]);
+            make_record(p, k, &p->bodies[i][k].records[r]);
     }
     if (records)
         p->chunks[p->chunk_count++] = (struct cts_acc_chunk){.launch = (uint32_t)i,
@@ -824,11 +840,15 @@ static void set(uint32_t *ways, uint64_t start, uint64_t size, uint32_t way)
     for (uint64_t i = 0; i < size; i++) ways[index_of(start + i)] |= way;
 }
 
+/* By launch and CTA: bytes that it stores, and loads before that. */
+static bool all_stored[OPS_MAX][CTAS][REGION_BYTES], all_loaded[OPS_MAX][CTAS][REGION_BYTES];
+
 static void touch_launch(const struct program *p, size_t launch, uint32_t *ways)
 {
-    static bool stored[CTAS][REGION_BYTES], loaded[CTAS][REGION_BYTES];
-    memset(stored, 0, sizeof stored);
-    memset(loaded, 0, sizeof loaded);
+    bool(*const stored)[REGION_BYTES] = all_stored[launch];
+    bool(*const loaded)[REGION_BYTES] = all_loaded[launch];
+    memset(stored, 0, sizeof all_stored[launch]);
+    memset(loaded, 0, sizeof all_loaded[launch]);
     for (unsigned cta = 0; cta < CTAS; cta++)
         for (unsigned k = 0; k < p->bodies[launch][cta].record_count; k++) {
             const struct record *const r = &p->bodies[launch][cta].records[k];
@@ -1474,6 +1494,146 @@ static void compare_needless(const struct twin *t, const struct cts_flow_result 
     }
 }
 
+/* ---- the twin: fusion ---- */
+
+static bool has_detour(const struct twin *t, unsigned from, unsigned at, unsigned to, bool *seen)
+{
+    for (unsigned w = at + 1; w <= to; w++) {
+        const struct twin_edge e = twin_edges_between(t, at, w);
+        if (!e.raw && !e.war && !e.waw && !e.end) continue;
+        if (w == to && at != from) return true;
+        if (w == to || seen[w]) continue;
+        seen[w] = true;
+        if (has_detour(t, from, w, to, seen)) return true;
+    }
+    return false;
+}
+
+/* What one kernel made of launches u and v saves; 0: it cannot be one. */
+static uint64_t saved_by(const struct twin *t, unsigned u, unsigned v)
+{
+    static const struct twin_edge none;
+    uint64_t saved = 0;
+    if (t->nodes[u].kind != CTS_FLOW_LAUNCH || t->nodes[v].kind != CTS_FLOW_LAUNCH) return 0;
+    for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++) {
+        const struct twin_edge *const e = &edges[u][v][a];
+        if (!memcmp(e, &none, sizeof none)) continue;
+        if (!precedes(t, CTS_FLOW_SURE, u, v) || e->commuting) return 0;
+        if (!e->raw || !is_device(t->p, a)) continue;
+        unsigned others = 0;
+        for (unsigned w = 0; w < t->node_count; w++)
+            others += w != v && (edges[u][w][a].raw || edges[u][w][a].race);
+        saved += e->raw * (others ? 1 : 2);
+    }
+    const uint64_t touched =
+        uses[u].read_bytes + uses[u].written_bytes + uses[v].read_bytes + uses[v].written_bytes;
+    bool seen[NODES_MAX] = {false};
+    if (saved < touched / 8 || is_twin_unknown(t, u) || is_twin_unknown(t, v) || is_told(t, u, v) ||
+        find_group(u) == find_group(v) || has_detour(t, u, u, v, seen))
+        return 0;
+    return saved;
+}
+
+/* pairs[w][r]: CTA r of the one set has a byte of CTA w of the other; returns how many bytes are in
+ * both sets. */
+static uint64_t pair_up(bool (*writers)[REGION_BYTES], bool (*readers)[REGION_BYTES],
+                        bool pairs[CTAS][CTAS])
+{
+    uint64_t common = 0;
+    for (unsigned i = 0; i < REGION_BYTES; i++) {
+        bool any = false;
+        for (unsigned w = 0; w < CTAS; w++)
+            for (unsigned r = 0; r < CTAS; r++) {
+                if (!writers[w][i] || !readers[r][i]) continue;
+                any = pairs[w][r] = true;
+            }
+        common += any;
+    }
+    return common;
+}
+
+static bool is_diagonal(bool pairs[CTAS][CTAS])
+{
+    for (unsigned w = 0; w < CTAS; w++)
+        for (unsigned r = 0; r < CTAS; r++)
+            if (w != r && pairs[w][r]) return false;
+    return true;
+}
+
+static enum cts_flow_map twin_map(const struct twin *t, unsigned u, unsigned v)
+{
+    const size_t from = t->nodes[u].index, to = t->nodes[v].index;
+    const struct twin_edge e = twin_edges_between(t, u, v);
+    bool pairs[CTAS][CTAS] = {{false}}, overwritten[CTAS][CTAS] = {{false}};
+    if (pair_up(all_stored[from], all_loaded[to], pairs) != e.raw) return CTS_FLOW_MAP_OTHER;
+    pair_up(all_stored[from], all_stored[to], overwritten);
+    pair_up(all_loaded[from], all_stored[to], overwritten);
+    if ((e.war || e.waw) && !is_diagonal(overwritten)) return CTS_FLOW_MAP_OTHER;
+    if (is_diagonal(pairs)) return CTS_FLOW_MAP_SAME_CTA;
+    unsigned count = 0;
+    bool is_reduction = true;
+    for (unsigned i = 0; i < CTAS; i++) {
+        unsigned readers = 0, writers = 0;
+        for (unsigned k = 0; k < CTAS; k++) {
+            readers += pairs[i][k];
+            writers += pairs[k][i];
+        }
+        count += readers;
+        is_reduction &= readers <= 1 && writers != 1;
+    }
+    if (is_reduction) return CTS_FLOW_MAP_REDUCTION;
+    /* All of the three CTAs lie next to each other. */
+    return count < CTAS * CTAS / 2 ? CTS_FLOW_MAP_NEIGHBOUR : CTS_FLOW_MAP_OTHER;
+}
+
+/* The pair that is mapped for u -> v: the first of the same kernels and bytes. */
+static void first_like(const struct twin *t, unsigned *u, unsigned *v)
+{
+    const struct cts_launch *const from = &t->p->launches[t->nodes[*u].index];
+    const struct cts_launch *const to = &t->p->launches[t->nodes[*v].index];
+    const uint64_t saved = saved_by(t, *u, *v);
+    for (unsigned b = 0; b <= *v; b++)
+        for (unsigned a = 0; a < b; a++) {
+            if (saved_by(t, a, b) != saved ||
+                t->p->launches[t->nodes[a].index].kernel != from->kernel ||
+                t->p->launches[t->nodes[b].index].kernel != to->kernel)
+                continue;
+            *u = a;
+            *v = b;
+            return;
+        }
+}
+
+static uint64_t maps_seen[CTS_FLOW_MAP_REDUCTION + 1];
+
+static uint64_t compare_fusion(const struct twin *t, const struct cts_flow_result *flow)
+{
+    enum { MAPS = CTS_FLOW_MAP_REDUCTION + 1 };
+    uint64_t counts[MAPS] = {0}, sums[MAPS] = {0}, all = 0;
+    for (unsigned u = 0; u < t->node_count; u++)
+        for (unsigned v = u + 1; v < t->node_count; v++) {
+            const uint64_t saved = saved_by(t, u, v);
+            unsigned a = u, b = v;
+            if (!saved) continue;
+            first_like(t, &a, &b);
+            const enum cts_flow_map map = twin_map(t, a, b);
+            all += map != CTS_FLOW_MAP_OTHER;
+            maps_seen[map]++;
+            counts[map]++;
+            sums[map] += saved;
+        }
+    for (size_t i = 0; i < flow->finding_count; i++) {
+        if (flow->findings[i].kind != CTS_FLOW_FUSION) continue;
+        counts[flow->findings[i].map] -= flow->findings[i].times;
+        sums[flow->findings[i].map] -= flow->findings[i].bytes;
+    }
+    for (unsigned map = CTS_FLOW_MAP_SAME_CTA; map < MAPS; map++)
+        if (counts[map] || sums[map])
+            fail_msg("%lld more fusions of '%s' by the twin, %lld bytes", (long long)counts[map],
+                     cts_flow_map_text((enum cts_flow_map)map), (long long)sums[map]);
+    return all;
+}
+
 static unsigned seed;
 
 static void same_as_the_twin(void **state)
@@ -1484,7 +1644,7 @@ static void same_as_the_twin(void **state)
     const char *const one = getenv("CTS_TWIN_SEED");
     const unsigned first = one ? (unsigned)strtoul(one, NULL, 10) : 0;
     const unsigned count = one ? 1 : cts_test_count(PROGRAMS_QUICK, PROGRAMS);
-    uint64_t races = 0, possible = 0, edge_sum = 0, needless = 0, reused = 0;
+    uint64_t races = 0, possible = 0, edge_sum = 0, needless = 0, reused = 0, fusions = 0;
     for (seed = first; seed < first + count; seed++) {
         random_start(seed);
         make_program(p);
@@ -1509,6 +1669,7 @@ static void same_as_the_twin(void **state)
         compare_avoidable(t, &flow);
         compare_others(t, &flow);
         compare_needless(t, &flow);
+        fusions += compare_fusion(t, &flow);
         needless += flow.longest_needed < flow.longest_enforced;
         reused += flow.longest_raw < flow.longest_needed;
         races += flow.race_pairs;
@@ -1517,11 +1678,15 @@ static void same_as_the_twin(void **state)
         cts_flow_release(&flow);
     }
     print_message("%u programs: %llu edges, %llu races, %llu possible ones; %llu with needless "
-                  "order, %llu with order by reuse\n",
+                  "order, %llu with order by reuse; %llu fusions (%llu %llu %llu)\n",
                   count, (unsigned long long)edge_sum, (unsigned long long)races,
                   (unsigned long long)possible, (unsigned long long)needless,
-                  (unsigned long long)reused);
-    assert_true(one || (races > count && possible > count && needless > 0 && reused > 0));
+                  (unsigned long long)reused, (unsigned long long)fusions,
+                  (unsigned long long)maps_seen[CTS_FLOW_MAP_SAME_CTA],
+                  (unsigned long long)maps_seen[CTS_FLOW_MAP_NEIGHBOUR],
+                  (unsigned long long)maps_seen[CTS_FLOW_MAP_REDUCTION]);
+    assert_true(one ||
+                (races > count && possible > count && needless > 0 && reused > 0 && fusions > 0));
     free(p);
     free(t);
 }

@@ -49,6 +49,28 @@ enum cts_status cts_flow_add(struct cts_flow_result *flow, const struct cts_flow
     return CTS_OK;
 }
 
+bool cts_flow_is_unknown(const struct cts_flow_result *flow, uint32_t node)
+{
+    const struct cts_flow_use *const use = &flow->walk.uses[node];
+    const struct cts_flow_node *const n = &flow->order.nodes[node];
+    return use->hides_loads || use->hides_stores || use->outside_bytes ||
+           (n->kind == CTS_FLOW_LAUNCH && flow->walk.tells_host[n->index]);
+}
+
+bool cts_flow_is_required(const struct cts_flow_result *flow, uint32_t u, uint32_t v)
+{
+    const struct cts_flow_order *const order = &flow->order;
+    const struct cts_flow_node *const a = &order->nodes[u], *const b = &order->nodes[v];
+    return cts_flow_is_unknown(flow, u) || cts_flow_is_unknown(flow, v) ||
+           order->clocks.items[b->host_clock + a->chain] > a->position ||
+           flow->walk.signal_group[u] == flow->walk.signal_group[v];
+}
+
+uint64_t cts_flow_touched_bytes(const struct cts_flow_result *flow, uint32_t node)
+{
+    return flow->walk.uses[node].read_bytes + flow->walk.uses[node].written_bytes;
+}
+
 bool cts_flow_is_hidden_after(const struct cts_flow_result *flow, uint32_t node, bool stores)
 {
     const struct cts_flow_order *const order = &flow->order;

@@ -19,6 +19,20 @@ CTS_MUST_CHECK enum cts_status cts_flow_add(struct cts_flow_result *flow,
                                             const struct cts_flow_finding *finding,
                                             struct cts_error *error);
 
+/* Whether a node may touch, or tell, what the run does not show: it needs all order that it has. */
+bool cts_flow_is_unknown(const struct cts_flow_result *flow, uint32_t node);
+/* Whether u has to stay before v, two works, whatever data they use: one is unknown, the host knew
+ * u to have ended when it requested v, or they may have waited for each other. */
+bool cts_flow_is_required(const struct cts_flow_result *flow, uint32_t u, uint32_t v);
+/* Whether data orders the two ends of an edge. */
+static inline bool cts_flow_has_data(const struct cts_flow_edge *edge)
+{
+    return edge->is_ordered &&
+           (edge->raw_bytes || edge->war_bytes || edge->waw_bytes || edge->end_bytes);
+}
+/* Read and written. */
+uint64_t cts_flow_touched_bytes(const struct cts_flow_result *flow, uint32_t node);
+
 /* Whether a launch that is not fully recorded may read (or store) what a node wrote. */
 bool cts_flow_is_hidden_after(const struct cts_flow_result *flow, uint32_t node, bool stores);
 
@@ -37,5 +51,10 @@ CTS_MUST_CHECK enum cts_status cts_flow_find_memory(struct cts_flow_result *flow
 CTS_MUST_CHECK enum cts_status cts_flow_find_needless_order(struct cts_flow_result *flow,
                                                             const struct cts_flow_facts *facts,
                                                             struct cts_error *error);
+/* `options`: how to read the launches again. */
+CTS_MUST_CHECK enum cts_status cts_flow_find_fusion(struct cts_flow_result *flow,
+                                                    const struct cts_flow_facts *facts,
+                                                    const struct cts_flow_touch_options *options,
+                                                    struct cts_error *error);
 
 #endif

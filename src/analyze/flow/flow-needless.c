@@ -48,21 +48,6 @@ static bool is_work(const struct cts_flow_node *node)
     return node->kind <= CTS_FLOW_MEMSET;
 }
 
-/* Whether it may touch, or tell, what the run does not show: it needs all order that it has. */
-static bool is_unknown(const struct cts_flow_result *flow, uint32_t node)
-{
-    const struct cts_flow_use *const use = &flow->walk.uses[node];
-    const struct cts_flow_node *const n = &flow->order.nodes[node];
-    return use->hides_loads || use->hides_stores || use->outside_bytes ||
-           (n->kind == CTS_FLOW_LAUNCH && flow->walk.tells_host[n->index]);
-}
-
-static bool has_data(const struct cts_flow_edge *edge)
-{
-    return edge->is_ordered &&
-           (edge->raw_bytes || edge->war_bytes || edge->waw_bytes || edge->end_bytes);
-}
-
 static void take_most(struct lengths *most, struct lengths other)
 {
     if (most->enforced < other.enforced) most->enforced = other.enforced;
@@ -115,7 +100,7 @@ static struct lengths along_edges(struct judge *judge, uint32_t node)
     struct lengths most = {0};
     for (; judge->edge < walk->edge_count && walk->edges[judge->edge].to == node; judge->edge++) {
         const struct cts_flow_edge *const edge = &walk->edges[judge->edge];
-        if (!has_data(edge)) continue;
+        if (!cts_flow_has_data(edge)) continue;
         const struct lengths from = judge->lengths[edge->from];
         if (most.needed < from.needed) most.needed = from.needed;
         if (edge->raw_bytes && most.raw < from.raw) most.raw = from.raw;
@@ -130,7 +115,7 @@ static struct lengths measure(struct judge *judge, uint32_t index)
     const bool is_free = node->kind == CTS_FLOW_ALLOCATION || node->kind == CTS_FLOW_FREE;
     struct lengths lengths = along_edges(judge, index);
     lengths.enforced = before.most.enforced;
-    if (is_work(node) && !is_unknown(judge->flow, index)) {
+    if (is_work(node) && !cts_flow_is_unknown(judge->flow, index)) {
         const struct lengths host = known_to_host(judge, node);
         if (lengths.needed < host.needed) lengths.needed = host.needed;
         if (lengths.raw < host.raw) lengths.raw = host.raw;
@@ -155,7 +140,7 @@ static enum cts_status append(struct judge *judge, uint32_t index, struct cts_er
     next.position = node->position;
     if (is_work(node)) next.work = index;
     take_most(&next.most, judge->lengths[index]);
-    if (is_work(node) && is_unknown(judge->flow, index))
+    if (is_work(node) && cts_flow_is_unknown(judge->flow, index))
         take_most(&next.most_unknown, judge->lengths[index]);
     if (CTS_ARRAY_RESERVE(chain, chain->count + 1, error)) return CTS_MEMORY;
     chain->items[chain->count++] = next;
@@ -179,12 +164,6 @@ static uint32_t link_before(const struct judge *judge, uint32_t index)
     return found;
 }
 
-static bool is_known_to_host(const struct judge *judge, uint32_t u, uint32_t v)
-{
-    const struct cts_flow_node *const nodes = judge->flow->order.nodes;
-    return clock_at(judge, nodes[v].host_clock)[nodes[u].chain] > nodes[u].position;
-}
-
 /* How data orders u before v, with no work between them. */
 struct reason {
     bool has_raw, has_any;
@@ -199,7 +178,7 @@ static void look_along(const struct judge *judge, uint32_t from, uint32_t v, str
     for (size_t i = judge->facts->from_begin[from]; i < judge->facts->from_begin[from + 1]; i++) {
         const struct cts_flow_edge *const edge = &flow->walk.edges[judge->facts->from_edges[i]];
         const uint8_t kind = flow->order.nodes[edge->to].kind;
-        if (!has_data(edge)) continue;
+        if (!cts_flow_has_data(edge)) continue;
         if (edge->to != v) {
             const bool is_end = kind == CTS_FLOW_ALLOCATION || kind == CTS_FLOW_FREE;
             if (edge->to > v || !is_end || judge->seen[edge->to] == v + 1) continue;
@@ -217,23 +196,16 @@ static void look_along(const struct judge *judge, uint32_t from, uint32_t v, str
     }
 }
 
-static uint64_t touched_bytes(const struct cts_flow_result *flow, uint32_t node)
-{
-    return flow->walk.uses[node].read_bytes + flow->walk.uses[node].written_bytes;
-}
-
 static enum cts_status judge_link(const struct judge *judge, uint32_t u, uint32_t v,
                                   struct lengths longest, struct cts_error *error)
 {
     struct cts_flow_result *const flow = judge->flow;
     struct reason reason = {.allocation = CTS_NONE};
-    if (is_unknown(flow, u) || is_unknown(flow, v) || is_known_to_host(judge, u, v) ||
-        flow->walk.signal_group[u] == flow->walk.signal_group[v])
-        return CTS_OK;
+    if (cts_flow_is_required(flow, u, v)) return CTS_OK;
     look_along(judge, u, v, &reason);
     if (reason.has_raw || (reason.has_any ? longest.raw : longest.needed) == longest.enforced)
         return CTS_OK;
-    const uint64_t a = touched_bytes(flow, u), b = touched_bytes(flow, v);
+    const uint64_t a = cts_flow_touched_bytes(flow, u), b = cts_flow_touched_bytes(flow, v);
     const struct cts_flow_finding finding = {
         .kind = reason.has_any ? CTS_FLOW_REUSE_ORDER : CTS_FLOW_NEEDLESS_ORDER,
         .reason = judge->facts->has_gaps ? CTS_FLOW_REASON_ROWS : CTS_FLOW_REASON_CERTAIN,

@@ -28,6 +28,7 @@ struct cta_page {
 };
 
 struct cta {
+    uint32_t number;
     struct cta_page **pages; /* by slot of the hash; NULL: free. Pages are kept for the next CTA */
     size_t slot_count;
     struct cta_page **used;
@@ -44,7 +45,9 @@ struct cts_flow_toucher {
     struct cts_bits_pool pool;
     struct cts_bits bits;
     struct cts_bits atomics[CTS_WAY_ATOMICS];
-    pthread_mutex_t locks[LOCKS]; /* of the pages of `bits`, by number */
+    pthread_mutex_t locks[LOCKS];   /* of the pages of `bits`, by number */
+    cts_flow_take_cta_run take_cta; /* NULL: the CTAs' bytes become the launch's */
+    void *take_cta_state;
 };
 
 /* ---- a CTA ---- */
@@ -203,6 +206,7 @@ static enum cts_status take_records(void *state, unsigned thread, void *cta_stat
     struct cts_flow_toucher *const toucher = state;
     const struct cts_acc_batch *const batch = run->batch;
     (void)thread;
+    ((struct cta *)cta_state)->number = run->cta;
     struct record record = {.toucher = toucher, .cta = cta_state, .error = error};
     for (size_t i = run->begin; i < run->end; i++) {
         if (batch->space[i] != CTS_SPACE_GLOBAL) continue;
@@ -234,6 +238,31 @@ static void add_page(struct cts_flow_toucher *toucher, const struct cta_page *pa
     pthread_mutex_unlock(lock);
 }
 
+/* Hands out the runs of bits that are set. */
+static enum cts_status give_plane(const struct cts_flow_toucher *toucher, const struct cta *cta,
+                                  const struct cta_page *page, unsigned plane,
+                                  struct cts_error *error)
+{
+    struct cts_flow_cta_run run = {.cta = cta->number, .is_store = plane == OWN_STORE};
+    enum cts_status status = CTS_OK;
+    for (unsigned w = page->first_word; w <= page->last_word && !status; w++) {
+        for (uint64_t left = page->words[plane][w]; left && !status;) {
+            const unsigned bit = (unsigned)__builtin_ctzll(left);
+            const uint64_t rest = ~(left >> bit);
+            const unsigned length = rest ? (unsigned)__builtin_ctzll(rest) : 64;
+            const uint64_t at = (page->number << CTS_BITS_PAGE_BITS) + 64 * (uint64_t)w + bit;
+            left &= bit + length < 64 ? UINT64_MAX << (bit + length) : 0;
+            if (run.end != at) {
+                if (run.end) status = toucher->take_cta(toucher->take_cta_state, &run, error);
+                run.start = at;
+            }
+            run.end = at + length;
+        }
+    }
+    if (!status && run.end) status = toucher->take_cta(toucher->take_cta_state, &run, error);
+    return status;
+}
+
 static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
                                  struct cts_error *error)
 {
@@ -242,6 +271,12 @@ static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
     (void)thread;
     for (size_t i = 0; i < cta->used_count; i++) {
         const struct cta_page *const page = cta->used[i];
+        if (toucher->take_cta) {
+            enum cts_status status = give_plane(toucher, cta, page, OWN_READ, error);
+            if (!status) status = give_plane(toucher, cta, page, OWN_STORE, error);
+            if (status) return status;
+            continue;
+        }
         uint64_t *const words =
             cts_bits_page(&toucher->bits, page->number << CTS_BITS_PAGE_BITS, error);
         if (!words) return CTS_MEMORY;
@@ -334,8 +369,8 @@ static void clear(struct cts_flow_toucher *toucher)
     for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++) cts_bits_clear(&toucher->atomics[k]);
 }
 
-enum cts_status cts_flow_touch(struct cts_flow_toucher *toucher, size_t launch,
-                               cts_flow_take_run take, void *state, struct cts_error *error)
+static enum cts_status walk_launch(struct cts_flow_toucher *toucher, size_t launch,
+                                   struct cts_error *error)
 {
     const struct cts_launch *const row = &toucher->options.catalogue->launches[launch];
     uint64_t cta_count;
@@ -345,7 +380,25 @@ enum cts_status cts_flow_touch(struct cts_flow_toucher *toucher, size_t launch,
         cts_walk_scope_of(toucher->options.source, row->launch, cta_count);
     if (scope.chunk_begin == scope.chunk_end) return CTS_OK;
     scope.progress = toucher->options.progress;
-    status = cts_walk_launch(toucher->walk, &scope, toucher, error);
+    return cts_walk_launch(toucher->walk, &scope, toucher, error);
+}
+
+enum cts_status cts_flow_touch_ctas(struct cts_flow_toucher *toucher, size_t launch,
+                                    cts_flow_take_cta_run take, void *state,
+                                    struct cts_error *error)
+{
+    toucher->take_cta = take;
+    toucher->take_cta_state = state;
+    const enum cts_status status = walk_launch(toucher, launch, error);
+    toucher->take_cta = NULL;
+    clear(toucher);
+    return status;
+}
+
+enum cts_status cts_flow_touch(struct cts_flow_toucher *toucher, size_t launch,
+                               cts_flow_take_run take, void *state, struct cts_error *error)
+{
+    enum cts_status status = walk_launch(toucher, launch, error);
     struct giving giving = {toucher, take, state};
     if (!status) status = cts_bits_each(&toucher->bits, give_page, &giving, error);
     clear(toucher);

@@ -43,6 +43,17 @@ static inline bool cts_ways_conflict(uint32_t a, uint32_t b)
 
 struct cts_flow_toucher; /* memory and threads, kept from launch to launch */
 
+/* Bytes [start, end) of one page of 4 KiB that a CTA stores, or that it loads before it has stored
+ * them. */
+struct cts_flow_cta_run {
+    uint64_t start, end;
+    uint32_t cta;
+    bool is_store;
+};
+/* Gets them in no order, and is called by several threads at once. */
+typedef enum cts_status (*cts_flow_take_cta_run)(void *state, const struct cts_flow_cta_run *run,
+                                                 struct cts_error *error);
+
 struct cts_flow_touch_options {
     const struct cts_catalogue *catalogue; /* borrowed, as the source */
     const struct cts_access_source *source;
@@ -63,5 +74,11 @@ typedef enum cts_status (*cts_flow_take_run)(void *state, uint64_t start, uint64
 CTS_MUST_CHECK enum cts_status cts_flow_touch(struct cts_flow_toucher *toucher, size_t launch,
                                               cts_flow_take_run take, void *state,
                                               struct cts_error *error);
+
+/* Reads the records of a launch and hands out what each of its CTAs loads and stores in global
+ * memory; atomics are left out. */
+CTS_MUST_CHECK enum cts_status cts_flow_touch_ctas(struct cts_flow_toucher *toucher, size_t launch,
+                                                   cts_flow_take_cta_run take, void *state,
+                                                   struct cts_error *error);
 
 #endif

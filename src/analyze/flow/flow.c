@@ -37,6 +37,26 @@ const char *cts_flow_reason_text(enum cts_flow_reason reason)
     return reason_texts[reason];
 }
 
+const char *cts_flow_map_text(enum cts_flow_map map)
+{
+    static const char *const texts[] = {
+#define X(name, text, advice) text,
+        CTS_FLOW_MAPS(X)
+#undef X
+    };
+    return texts[map];
+}
+
+const char *cts_flow_map_advice(enum cts_flow_map map)
+{
+    static const char *const advices[] = {
+#define X(name, text, advice) advice,
+        CTS_FLOW_MAPS(X)
+#undef X
+    };
+    return advices[map];
+}
+
 /* ---- the same finding again ---- */
 
 /* What the node does, as far as findings are told apart: its kernel, or the kind of call. */
@@ -78,6 +98,7 @@ static int by_key(const void *left, const void *right)
     if (a->finding.kind != b->finding.kind) return a->finding.kind < b->finding.kind ? -1 : 1;
     if (a->finding.reason != b->finding.reason)
         return a->finding.reason < b->finding.reason ? -1 : 1;
+    if (a->finding.map != b->finding.map) return a->finding.map < b->finding.map ? -1 : 1;
     const uint64_t x = subject_of(a->flow, a->finding.node),
                    y = subject_of(a->flow, b->finding.node);
     if (x != y) return x < y ? -1 : 1;
@@ -141,7 +162,8 @@ static bool is_host_seen(const struct cts_catalogue *catalogue)
     return catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
 }
 
-static enum cts_status find(struct cts_flow_result *flow, struct cts_error *error)
+static enum cts_status find(struct cts_flow_result *flow,
+                            const struct cts_flow_touch_options *touch, struct cts_error *error)
 {
     struct cts_flow_facts facts;
     enum cts_status status = cts_flow_facts_make(flow, &facts, error);
@@ -151,6 +173,7 @@ static enum cts_status find(struct cts_flow_result *flow, struct cts_error *erro
     if (!status) status = cts_flow_find_copies(flow, &facts, error);
     if (!status) status = cts_flow_find_memory(flow, &facts, error);
     if (!status) status = cts_flow_find_needless_order(flow, &facts, error);
+    if (!status) status = cts_flow_find_fusion(flow, &facts, touch, error);
     flow->lower_bound = facts.has_gaps || facts.is_unfinished || flow->hiding_launches > 0;
     cts_flow_facts_release(&facts);
     return status ? status : group(flow, error);
@@ -174,7 +197,9 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
     enum cts_status status = cts_flow_order_make(catalogue, &sure, &flow->order, error);
     if (!status)
         status = cts_flow_walk_make(catalogue, &flow->order, &walk_options, &flow->walk, error);
-    if (!status) status = find(flow, error);
+    const struct cts_flow_touch_options touch = {
+        .catalogue = catalogue, .source = source, .threads = options->threads};
+    if (!status) status = find(flow, &touch, error);
     if (status) cts_flow_release(flow);
     return status;
 }

@@ -3,6 +3,7 @@
 #define CTS_FLOW_FLOW_H
 
 #include "analyze/flow/flow-edges.h"
+#include "analyze/flow/flow-map.h"
 
 /* Name, what a person reads, and what makes the change legal or how to try it. */
 #define CTS_FLOW_FINDINGS(X)                                                                       \
@@ -30,7 +31,8 @@
       "let the two execute at the same time (two streams, or branches of a graph): neither uses "  \
       "what the other writes")                                                                     \
     X(REUSE_ORDER, "order by reuse",                                                               \
-      "give the second memory of its own: only reused memory orders the two")
+      "give the second memory of its own: only reused memory orders the two")                      \
+    X(FUSION, "fusion", "make one kernel of the two")
 
 enum cts_flow_finding_kind {
 #define X(name, text, advice) CTS_FLOW_##name,
@@ -66,9 +68,10 @@ enum cts_flow_reason {
 struct cts_flow_finding {
     enum cts_flow_finding_kind kind;
     enum cts_flow_reason reason;
-    uint32_t node;       /* index; CTS_NONE: about an allocation */
-    uint32_t other;      /* the second node of a pair; CTS_NONE: none */
-    uint32_t allocation; /* index in the catalogue; CTS_NONE: none, or several */
+    uint32_t node;         /* index; CTS_NONE: about an allocation */
+    uint32_t other;        /* the second node of a pair; CTS_NONE: none */
+    uint32_t allocation;   /* index in the catalogue; CTS_NONE: none, or several */
+    enum cts_flow_map map; /* fusion */
     uint64_t times;
     uint64_t bytes;      /* the evidence and the ceiling, summed over all times */
     uint64_t first, end; /* addresses; 0: not said */
@@ -112,5 +115,7 @@ void cts_flow_release(struct cts_flow_result *flow);
 const char *cts_flow_finding_text(enum cts_flow_finding_kind kind);
 const char *cts_flow_finding_advice(enum cts_flow_finding_kind kind);
 const char *cts_flow_reason_text(enum cts_flow_reason reason);
+const char *cts_flow_map_text(enum cts_flow_map map);
+const char *cts_flow_map_advice(enum cts_flow_map map);
 
 #endif

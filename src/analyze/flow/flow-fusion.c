@@ -1,0 +1,203 @@
+/* Two launches that can be one kernel, so that what passes between them stays in registers or
+ * shared memory: docs/flow.md, 'Fusion'. */
+#include <stdlib.h>
+
+#include "analyze/flow/flow-findings.h"
+#include "common/array.h"
+
+/* What passes from one launch to another, and whether that can be one kernel. */
+struct candidate {
+    struct cts_flow_pair pair;
+    uint32_t from, to; /* nodes */
+    uint32_t allocation;
+    uint64_t saved_bytes;
+};
+
+struct candidates {
+    const struct cts_flow_result *flow;
+    const struct cts_flow_facts *facts;
+    uint32_t *seen; /* by node: `to` of the pair for which it was looked at, + 1 */
+    struct candidate *items;
+    size_t count, capacity;
+};
+
+/* ---- which ---- */
+
+static bool is_device_memory(const struct cts_flow_result *flow, uint32_t allocation)
+{
+    const char *const kind =
+        allocation == CTS_NONE ? NULL : flow->catalogue->allocations[allocation].kind;
+    return kind && kind[0] == 'd'; /* device */
+}
+
+/* Whether another node than `to` reads what `from` wrote to an allocation. */
+static bool has_other_reader(const struct candidates *c, const struct cts_flow_edge *edge)
+{
+    for (size_t i = c->facts->from_begin[edge->from]; i < c->facts->from_begin[edge->from + 1];
+         i++) {
+        const struct cts_flow_edge *const other = &c->flow->walk.edges[c->facts->from_edges[i]];
+        if (other->to != edge->to && other->allocation == edge->allocation &&
+            (other->raw_bytes || other->race_bytes))
+            return true;
+    }
+    return false;
+}
+
+/* Whether data orders `to` after a node that data orders after `from`. */
+static bool has_detour(struct candidates *c, uint32_t from, uint32_t at, uint32_t to)
+{
+    for (size_t i = c->facts->from_begin[at]; i < c->facts->from_begin[at + 1]; i++) {
+        const struct cts_flow_edge *const edge = &c->flow->walk.edges[c->facts->from_edges[i]];
+        if (!cts_flow_has_data(edge) || edge->to > to) continue;
+        if (edge->to == to) {
+            if (at != from) return true;
+            continue;
+        }
+        if (c->seen[edge->to] == to + 1) continue;
+        c->seen[edge->to] = to + 1;
+        if (has_detour(c, from, edge->to, to)) return true;
+    }
+    return false;
+}
+
+/* The pair of the edges [begin, end), which have the same two nodes. */
+static enum cts_status look_at_pair(struct candidates *c, size_t begin, size_t end,
+                                    struct cts_error *error)
+{
+    const struct cts_flow_result *const flow = c->flow;
+    const struct cts_flow_edge *const edges = flow->walk.edges;
+    const uint32_t u = edges[begin].from, v = edges[begin].to;
+    const struct cts_flow_node *const from = &flow->order.nodes[u], *const to =
+                                                                        &flow->order.nodes[v];
+    struct candidate found = {
+        .pair = {.from = from->index, .to = to->index}, .from = u, .to = v, .allocation = CTS_NONE};
+    uint64_t most = 0;
+    if (from->kind != CTS_FLOW_LAUNCH || to->kind != CTS_FLOW_LAUNCH) return CTS_OK;
+    for (size_t e = begin; e < end; e++) {
+        const struct cts_flow_edge *const edge = &edges[e];
+        if (!edge->is_ordered || edge->commuting_bytes) return CTS_OK;
+        found.pair.raw_bytes += edge->raw_bytes;
+        found.pair.has_overwrites |= edge->war_bytes || edge->waw_bytes;
+        if (!edge->raw_bytes || !is_device_memory(flow, edge->allocation)) continue;
+        const uint64_t saved = edge->raw_bytes * (has_other_reader(c, edge) ? 1 : 2);
+        found.saved_bytes += saved;
+        if (saved > most) found.allocation = edge->allocation;
+        if (saved > most) most = saved;
+    }
+    const uint64_t touched = cts_flow_touched_bytes(flow, u) + cts_flow_touched_bytes(flow, v);
+    if (!found.saved_bytes || found.saved_bytes < touched / 8 || cts_flow_is_required(flow, u, v))
+        return CTS_OK;
+    c->seen[u] = v + 1;
+    if (has_detour(c, u, u, v)) return CTS_OK;
+    if (CTS_ARRAY_RESERVE(c, c->count + 1, error)) return CTS_MEMORY;
+    c->items[c->count++] = found;
+    return CTS_OK;
+}
+
+static enum cts_status collect(struct candidates *c, struct cts_error *error)
+{
+    const struct cts_flow_walk *const walk = &c->flow->walk;
+    enum cts_status status = CTS_OK;
+    for (size_t begin = 0, end; begin < walk->edge_count && !status; begin = end) {
+        for (end = begin + 1; end < walk->edge_count &&
+                              walk->edges[end].to == walk->edges[begin].to &&
+                              walk->edges[end].from == walk->edges[begin].from;)
+            end++;
+        status = look_at_pair(c, begin, end, error);
+    }
+    return status;
+}
+
+/* ---- the same pair of kernels again ---- */
+
+struct keyed {
+    const struct cts_catalogue *catalogue;
+    struct candidate candidate;
+};
+
+static int compare_launches(const struct cts_launch *a, const struct cts_launch *b)
+{
+    if (a->kernel != b->kernel) return a->kernel < b->kernel ? -1 : 1;
+    for (unsigned i = 0; i < 3; i++)
+        if (a->grid[i] != b->grid[i]) return a->grid[i] < b->grid[i] ? -1 : 1;
+    return 0;
+}
+
+static int by_kernels(const void *left, const void *right)
+{
+    const struct keyed *const a = left, *const b = right;
+    const struct cts_launch *const launches = a->catalogue->launches;
+    const int from =
+        compare_launches(&launches[a->candidate.pair.from], &launches[b->candidate.pair.from]);
+    if (from) return from;
+    const int to =
+        compare_launches(&launches[a->candidate.pair.to], &launches[b->candidate.pair.to]);
+    if (to) return to;
+    const uint64_t x = a->candidate.saved_bytes, y = b->candidate.saved_bytes;
+    return (x > y) - (x < y);
+}
+
+static int by_kernels_and_place(const void *left, const void *right)
+{
+    const struct keyed *const a = left, *const b = right;
+    const int key = by_kernels(left, right);
+    if (key) return key;
+    if (a->candidate.to != b->candidate.to) return a->candidate.to < b->candidate.to ? -1 : 1;
+    return (a->candidate.from > b->candidate.from) - (a->candidate.from < b->candidate.from);
+}
+
+static enum cts_status add(struct cts_flow_result *flow, const struct cts_flow_facts *facts,
+                           const struct candidate *candidate, enum cts_flow_map map,
+                           struct cts_error *error)
+{
+    const struct cts_flow_finding finding = {
+        .kind = CTS_FLOW_FUSION,
+        .reason = facts->has_gaps ? CTS_FLOW_REASON_ROWS
+                  : cts_flow_is_hidden_after(flow, candidate->from, false)
+                      ? CTS_FLOW_REASON_HIDDEN
+                      : CTS_FLOW_REASON_CERTAIN,
+        .node = candidate->from,
+        .other = candidate->to,
+        .allocation = candidate->allocation,
+        .map = map,
+        .bytes = candidate->saved_bytes};
+    return cts_flow_add(flow, &finding, error);
+}
+
+/* One pair of each kind is mapped: the first of those with the same kernels, grids and bytes. */
+static enum cts_status judge(struct cts_flow_result *flow, const struct cts_flow_facts *facts,
+                             struct cts_flow_toucher *toucher, const struct candidates *c,
+                             struct cts_error *error)
+{
+    struct keyed *const keyed = cts_array_zeroed(c->count, sizeof *keyed, error);
+    if (!keyed) return CTS_MEMORY;
+    for (size_t i = 0; i < c->count; i++) keyed[i] = (struct keyed){flow->catalogue, c->items[i]};
+    qsort(keyed, c->count, sizeof *keyed, by_kernels_and_place);
+    enum cts_flow_map map = CTS_FLOW_MAP_OTHER;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < c->count && !status; i++) {
+        const struct candidate *const candidate = &keyed[i].candidate;
+        if (i == 0 || by_kernels(&keyed[i - 1], &keyed[i]))
+            status = cts_flow_map_pair(toucher, flow->catalogue, &candidate->pair, &map, error);
+        if (!status && map) status = add(flow, facts, candidate, map, error);
+    }
+    free(keyed);
+    return status;
+}
+
+enum cts_status cts_flow_find_fusion(struct cts_flow_result *flow,
+                                     const struct cts_flow_facts *facts,
+                                     const struct cts_flow_touch_options *options,
+                                     struct cts_error *error)
+{
+    struct candidates c = {.flow = flow, .facts = facts};
+    struct cts_flow_toucher *toucher = NULL;
+    c.seen = cts_array_zeroed(flow->order.node_count, sizeof *c.seen, error);
+    enum cts_status status = c.seen ? collect(&c, error) : CTS_MEMORY;
+    if (!status && c.count) status = cts_flow_toucher_new(options, &toucher, error);
+    if (!status && c.count) status = judge(flow, facts, toucher, &c, error);
+    cts_flow_toucher_free(toucher);
+    free(c.items);
+    free(c.seen);
+    return status;
+}
