@@ -1,4 +1,4 @@
-# What `cmake --install` puts below a prefix, by component (packaging/debian makes packages of them):
+# What `cmake --install` puts below a prefix, by component (packaging/debian/rules makes a package of each):
 #
 #   program      bin/ctascope, the timeline's recorders, the manual page, completions
 #   cpu          the compiler driver's plug-in, the CPU device, the stand-in toolkit
@@ -21,7 +21,9 @@ endfunction()
 function(install_targets component)
   foreach(target ${ARGN})
     if(TARGET ${target})
-      install(TARGETS ${target} LIBRARY DESTINATION ${private} ARCHIVE DESTINATION ${private}
+      install(TARGETS ${target}
+        LIBRARY DESTINATION ${private} COMPONENT ${component}
+        ARCHIVE DESTINATION ${private} COMPONENT ${component}
         RUNTIME DESTINATION ${private} COMPONENT ${component})
     endif()
   endforeach()

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cc/cc.h"
+#include "common/install.h"
 #include "common/temporary.h"
 
 extern char **environ;
@@ -92,10 +93,34 @@ static enum cts_status make_directory(struct cc_session *session, struct cts_err
     return CTS_OK;
 }
 
+/* Parts of ctascope's own that compiling needs; packages bring them separately. */
+static enum cts_status check_parts(struct cc_session *session, struct cts_error *error)
+{
+    const struct {
+        const char *directory, *name, *package;
+    } parts[] = {
+        {cts_library_directory(), "ctascope-plugin.so", "ctascope-cpu"},
+        {cts_share_directory(), "cpu", "ctascope-cpu"},
+        {cts_share_directory(), "cuda", "ctascope-gpu"},
+    };
+    const size_t count = session->request->for_cuda ? 3 : 2;
+    for (size_t i = 0; i < count; i++) {
+        const char *const path =
+            cc_text(&session->request->pool, "%s/%s", parts[i].directory, parts[i].name);
+        if (access(path, R_OK) != 0)
+            return cts_fail_errno(error, errno,
+                                  "this installation cannot compile (the Debian package %s is "
+                                  "missing, or the installation is incomplete): cannot read '%s'",
+                                  parts[i].package, path);
+    }
+    return CTS_OK;
+}
+
 enum cts_status cc_session_open(struct cc_session *session, struct cc_request *request,
                                 struct cts_error *error)
 {
     *session = (struct cc_session){.request = request};
+    if (check_parts(session, error)) return error->status = CTS_UNSUPPORTED;
     session->clang = find_program(&request->pool, (const char *const[]){"clang-19", NULL});
     session->clangxx = find_program(&request->pool, (const char *const[]){"clang++-19", NULL});
     if (!session->clang || !session->clangxx)

@@ -1,6 +1,9 @@
 /* `eval "$(ctascope env)"`: the stand-in toolkit where unmodified build files look for CUDA's. */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/verb.h"
 #include "common/install.h"
@@ -47,7 +50,18 @@ static int run_env(const struct cts_arguments *arguments)
                                         "CUDA_INSTALL_PATH",
                                         "CUDAToolkit_ROOT",
                                         "CUDA_TOOLKIT_ROOT_DIR"};
-    (void)arguments;
+    char nvcc[PATH_MAX];
+    struct cts_error error;
+    snprintf(nvcc, sizeof nvcc, "%s/nvcc/bin/nvcc", cts_share_directory());
+    if (access(nvcc, X_OK) != 0) {
+        (void)cts_fail_errno(&error, errno,
+                             "this installation has no stand-in nvcc (the Debian package "
+                             "ctascope-cpu is missing, or the installation is incomplete): "
+                             "cannot run '%s'",
+                             nvcc);
+        error.status = CTS_UNSUPPORTED;
+        return cts_report_error(arguments, &error);
+    }
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) print_setting(roots[i], "/nvcc");
     print_setting("CUDACXX", "/nvcc/bin/nvcc");
     print_list("PATH", "/nvcc/bin");

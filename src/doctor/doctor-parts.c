@@ -213,7 +213,7 @@ static void look_for_gpu_recorders(struct cts_doctor *doctor)
     char pattern[PATH_MAX];
     snprintf(pattern, sizeof pattern, "%s/cuda-*.bc", cts_library_directory());
     look_for_pattern(add_part(doctor, "GPU device library", "GPU programs compiled by ctascope cc",
-                              "a ctascope built with it"),
+                              "the Debian package ctascope-gpu; otherwise install ctascope again"),
                      (const char *const[]){pattern, NULL});
 }
 
@@ -238,7 +238,7 @@ static void look_for_toolkit(struct cts_doctor *doctor)
 
 static void look_for_cpu_device(struct cts_doctor *doctor)
 {
-    static const char install[] = "ctascope's installation is incomplete; build it again";
+    static const char install[] = "the Debian package ctascope-cpu; otherwise install ctascope again";
     const char *const library = cts_library_directory();
     const size_t first = doctor->part_count;
     look_for_program(add_part(doctor, "clang 19", "compiling CUDA sources", "apt install clang-19"),

@@ -58,6 +58,27 @@ grep -q '^\.TH CTASCOPE' "$prefix/share/man/man1/ctascope.1" || fail "no manual 
 bash -c "source '$prefix/share/bash-completion/completions/ctascope' && complete -p ctascope" >/dev/null ||
     fail "completion does not load"
 
+# The components, of which Debian's packages are made, are together the whole.
+for component in program cpu gpu library development; do
+    cmake --install "$build" --prefix "$where/parts" --component $component >>"$where/install.log"
+done
+files() { (cd "$1" && find . -not -type d | sort); }
+diff <(files "$where/parts") <(files "$prefix" | grep -v manifest.txt) ||
+    fail "a file is installed that is of no component, and so of no package"
+
+# A package of the program alone says which package it lacks.
+cmake --install "$build" --prefix "$where/alone" --component program --strip >>"$where/install.log"
+alone=$where/alone/bin/ctascope
+"$alone" comm run | cmp - <("$ctascope" comm run) || fail "comm of the program alone prints something else"
+for words in "cc app.cu -o none" "cc --device=cuda app.cu -o none" env; do
+    code=0
+    $alone $words >lacks 2>&1 || code=$?
+    [ $code = 4 ] && grep -q 'Debian package ctascope-cpu' lacks ||
+        fail "'ctascope $words' without ctascope-cpu: exit status $code: $(cat lacks)"
+done
+"$alone" doctor >lacks || :
+grep -q '^  plugin  *the Debian package ctascope-cpu' lacks || fail "doctor does not name ctascope-cpu: $(cat lacks)"
+
 # Removed again: what is not ours stays.
 touch "$prefix/lib/theirs"
 "$prefix/lib/ctascope/uninstall"
