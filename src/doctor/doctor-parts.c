@@ -238,7 +238,8 @@ static void look_for_toolkit(struct cts_doctor *doctor)
 
 static void look_for_cpu_device(struct cts_doctor *doctor)
 {
-    static const char install[] = "the Debian package ctascope-cpu; otherwise install ctascope again";
+    static const char install[] =
+        "the Debian package ctascope-cpu; otherwise install ctascope again";
     const char *const library = cts_library_directory();
     const size_t first = doctor->part_count;
     look_for_program(add_part(doctor, "clang 19", "compiling CUDA sources", "apt install clang-19"),
