@@ -11,6 +11,22 @@
 include(GNUInstallDirs)
 set(private lib/ctascope)
 
+# Folders that are there before the first file is installed stay when ctascope is uninstalled; those that an
+# earlier installation of ctascope made go.
+install(CODE [[
+  if(NOT CMAKE_INSTALL_COMPONENT)
+    set(cts_root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+    set(cts_manifest lib/ctascope/manifest.txt)
+    file(GLOB cts_there LIST_DIRECTORIES true RELATIVE "${cts_root}"
+      "${cts_root}/*" "${cts_root}/*/*" "${cts_root}/*/*/*")
+    if(EXISTS "${cts_root}/${cts_manifest}")
+      file(STRINGS "${cts_root}/${cts_manifest}" cts_made REGEX "/$")
+      list(TRANSFORM cts_made REPLACE "/$" "")
+      list(REMOVE_ITEM cts_there ${cts_made})
+    endif()
+  endif()
+]])
+
 # install_private(COMPONENT FILE...): files of the build's lib/ctascope, as they are.
 function(install_private component)
   list(TRANSFORM ARGN PREPEND ${CTS_LIB_DIR}/)
@@ -105,15 +121,28 @@ install(FILES README.md LICENSE DESTINATION share/doc/ctascope COMPONENT program
 install(DIRECTORY docs/ DESTINATION share/doc/ctascope/docs COMPONENT program FILES_MATCHING
   PATTERN *.md PATTERN results EXCLUDE PATTERN pictures EXCLUDE)
 install(PROGRAMS packaging/uninstall DESTINATION lib/ctascope COMPONENT program)
-# The files of a whole installation, relative to the prefix; packaging/uninstall reads it.
+# The files of a whole installation and the folders that it made (these end in /), relative to the prefix;
+# packaging/uninstall reads it.
 install(CODE [[
+  cmake_policy(VERSION 3.25)
   if(NOT CMAKE_INSTALL_COMPONENT)
-    set(manifest lib/ctascope/manifest.txt)
-    set(list "${manifest}\n")
+    set(list "${cts_manifest}\n")
+    set(folders lib/ctascope)
     foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
       file(RELATIVE_PATH file "${CMAKE_INSTALL_PREFIX}" "${file}")
       string(APPEND list "${file}\n")
+      get_filename_component(folder "${file}" DIRECTORY)
+      list(APPEND folders "${folder}")
     endforeach()
-    file(WRITE "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/${manifest}" "${list}")
+    list(REMOVE_DUPLICATES folders)
+    set(made "")
+    foreach(folder IN LISTS folders)
+      while(folder AND NOT folder IN_LIST cts_there AND NOT folder IN_LIST made)
+        list(APPEND made "${folder}")
+        string(APPEND list "${folder}/\n")
+        get_filename_component(folder "${folder}" DIRECTORY)
+      endwhile()
+    endforeach()
+    file(WRITE "${cts_root}/${cts_manifest}" "${list}")
   endif()
 ]])
