@@ -154,13 +154,14 @@ static int report_accesses(const struct cts_arguments *arguments, const char *pa
     fprintf(stderr, "ctascope report: wrote '%s' (%s): launch %u with %llu records", path,
             cts_bytes_text(embedded.size_bytes).text, embedded.launch,
             (unsigned long long)embedded.record_count);
+    const char *const why =
+        embedded.is_for_size ? "--max-page-size" : "a page holds at most 250,000 requests";
     if (embedded.warp_count < embedded.all_warp_count)
-        fprintf(stderr, " of %u of the %u warps of one of its %llu CTAs (--max-page-size)",
-                embedded.warp_count, embedded.all_warp_count,
-                (unsigned long long)embedded.all_cta_count);
+        fprintf(stderr, " of %u of the %u warps of one of its %llu CTAs (%s)", embedded.warp_count,
+                embedded.all_warp_count, (unsigned long long)embedded.all_cta_count, why);
     else if (embedded.cta_count < embedded.all_cta_count)
-        fprintf(stderr, " of %llu of its %llu CTAs (--max-page-size)",
-                (unsigned long long)embedded.cta_count, (unsigned long long)embedded.all_cta_count);
+        fprintf(stderr, " of %llu of its %llu CTAs (%s)", (unsigned long long)embedded.cta_count,
+                (unsigned long long)embedded.all_cta_count, why);
     fputc('\n', stderr);
     return CTS_EXIT_OK;
 }

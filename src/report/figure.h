@@ -71,7 +71,7 @@ struct cts_figure {
     char *title;        /* of the card */
     char *tab;          /* its name within the group, or NULL */
     char *says;         /* what is shown, in a sentence or two */
-    const char *source; /* the papers' figure that it answers, "003 figure 6.3", or NULL */
+    const char *source; /* the papers' figure that it answers, "Rieber 2017, figure 6.3", or NULL */
     enum cts_figure_kind kind;
     struct cts_figure_axis x, y;
     double *x_values; /* [count]; categories: NULL */

@@ -54,7 +54,7 @@ static enum cts_status bisection(struct cts_figures *figures, const struct cts_c
         .tab = relative ? "share" : "bytes",
         .says = "Transferred bytes that cross the cut when the grid is halved along a dimension, "
                 "for the kernel pairs with the most bytes.",
-        .source = "003 6.2.4",
+        .source = "Rieber 2017, section 6.2.4",
     };
     size_t chosen[BARS_MAX];
     uint64_t *const bytes = cts_array_zeroed(comm->kernel_pair_count, sizeof *bytes, error);
@@ -99,7 +99,7 @@ static enum cts_status distances(struct cts_figures *figures, const struct cts_c
         .title = "Launches between write and read",
         .says = "Number of launches between the writing and the reading launch; 0: the next launch "
                 "reads. Bytes count once per reader.",
-        .source = "003 6.3.2",
+        .source = "Rieber 2017, section 6.3.2",
     };
     if (!comm->distance_count) return CTS_OK;
     const uint64_t farthest = comm->distances[comm->distance_count - 1].distance;
@@ -151,7 +151,7 @@ static enum cts_status strides(struct cts_figures *figures, const struct cts_com
                            "communicating accesses."
                          : "Most frequent distances in bytes between consecutive communicating "
                            "addresses of a CTA.",
-        .source = "003 6.2.5",
+        .source = "Rieber 2017, section 6.2.5",
     };
     static const enum cts_stride_kind kinds[2][2] = {
         {CTS_STRIDE_LOAD_ADDRESS, CTS_STRIDE_STORE_ADDRESS},

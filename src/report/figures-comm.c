@@ -26,7 +26,7 @@ static enum cts_status transfer_sizes(struct cts_figures *figures, const struct 
                            "transfer goes from one CTA of one launch to one CTA of another."
                          : "Share of transfers up to each size. A transfer goes from one CTA of "
                            "one launch to one CTA of another.",
-        .source = "003 6.2.2",
+        .source = "Rieber 2017, section 6.2.2",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_STEPS, &texts, error);
     if (!figure) return error->status;
@@ -149,7 +149,7 @@ static enum cts_status degrees(struct cts_figures *figures, const struct cts_com
         .says =
             "Share of CTAs by the number of CTAs that each received from or sent to in a launch, "
             "including CTAs without a partner.",
-        .source = "003 6.2.3",
+        .source = "Rieber 2017, section 6.2.3",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
     if (!figure) return error->status;
@@ -194,7 +194,7 @@ static enum cts_status volumes(struct cts_figures *figures, const struct cts_com
                       "that a later launch read. First 4,000 launches."
                     : "Bytes that each launch received from earlier launches, and bytes it wrote "
                       "that a later launch read.",
-        .source = "003 6.3.1",
+        .source = "Rieber 2017, section 6.3.1",
     };
     static const char *const series[] = {"received by this launch", "written, read later"};
     struct cts_figure *const figure = evolution(figures, comm, &texts, series, error);
@@ -216,7 +216,7 @@ static enum cts_status connectivity(struct cts_figures *figures, const struct ct
         .title = "Partners by launch",
         .says = "Mean number of partners of the CTAs of each launch, including CTAs without "
                 "partners. The band is the standard deviation over its CTAs.",
-        .source = "003 6.4.1",
+        .source = "Rieber 2017, section 6.4.1",
     };
     static const char *const series[] = {"incoming", "outgoing"};
     struct cts_figure *const figure = evolution(figures, comm, &texts, series, error);
@@ -252,7 +252,7 @@ static enum cts_status density(struct cts_figures *figures, const struct cts_com
         .tab = by_bytes ? "bytes" : "transfers",
         .says = "Writing CTA over reading CTA for the whole run and all kernels. CTA ids count x "
                 "first.",
-        .source = "003 6.2.6",
+        .source = "Rieber 2017, section 6.2.6",
     };
     if (!map->cells || !comm->transfer_size_count) return CTS_OK;
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_CELLS, &texts, error);
@@ -282,8 +282,10 @@ enum cts_status cts_figures_of_comm(struct cts_figures *figures, const struct ct
     enum cts_status status = transfer_sizes(figures, comm, false, error);
     if (!status) status = transfer_sizes(figures, comm, true, error);
     if (!status) status = degrees(figures, comm, error);
-    if (!status && comm->launch_count > 1) status = volumes(figures, comm, error);
-    if (!status && comm->launch_count > 1) status = connectivity(figures, comm, error);
+    /* Launches that exchange nothing have nothing to show launch by launch. */
+    const bool has_launches = comm->launch_count > 1 && comm->transfer_size_count;
+    if (!status && has_launches) status = volumes(figures, comm, error);
+    if (!status && has_launches) status = connectivity(figures, comm, error);
     if (!status) status = density(figures, comm, true, error);
     if (!status) status = density(figures, comm, false, error);
     return status;

@@ -19,7 +19,7 @@ static enum cts_status sets(struct cts_figures *figures, const struct cts_partit
         .says =
             "Addresses that CTAs read during the run, each counted once: last written by a kernel "
             "(GPU set), by the host or nobody (host set), or by both at different times.",
-        .source = "004 figure 4",
+        .source = "Matz and Fröning 2019, figure 4",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
     if (!figure) return error->status;
@@ -55,8 +55,9 @@ static enum cts_status critical(struct cts_figures *figures, const struct cts_pa
         .says = "Share of the kernel-written bytes read by a launch that the previous launch "
                 "wrote, so that they cannot be sent in advance. Launches that read no "
                 "kernel-written data have no value.",
-        .source = "004 figure 5",
+        .source = "Matz and Fröning 2019, figure 5",
     };
+    if (!partition->sets.gpu_bytes) return CTS_OK; /* nobody reads what a kernel wrote */
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_LINES, &texts, error);
     if (!figure) return error->status;
     const size_t count =
@@ -152,7 +153,7 @@ static const struct curve curves[] = {
     {{"partition-traffic", "partition-scaling", "Traffic by number of partitions", "bytes",
       "Bytes transferred between partitions during the run, by mapping. The line is the better of "
       "the fits a + b*p and a - a/(b + p).",
-      "004 figure 7"},
+      "Matz and Fröning 2019, figure 7"},
      "bytes between partitions",
      CTS_UNIT_BYTES,
      traffic,
@@ -161,7 +162,7 @@ static const struct curve curves[] = {
       "per byte written",
       "Bytes transferred between partitions during the run, divided by the bytes that launches "
       "write; above 1 if several partitions read a byte.",
-      "004 figure 7"},
+      "Matz and Fröning 2019, figure 7"},
      "traffic / written bytes",
      CTS_UNIT_NUMBER,
      of_written,
@@ -170,7 +171,7 @@ static const struct curve curves[] = {
       "per byte of the GPU set",
       "Bytes transferred between partitions during the run, divided by the kernel-written bytes "
       "that launches read; above 1 if several partitions read a byte.",
-      "004 figure 7"},
+      "Matz and Fröning 2019, figure 7"},
      "traffic / GPU set",
      CTS_UNIT_NUMBER,
      of_gpu_set,
@@ -297,7 +298,7 @@ static enum cts_status boxes(struct cts_figures *figures, const struct cts_parti
                     : "Traffic between partitions of each launch: quartiles over the launches, "
                       "whiskers to 1.5 interquartile ranges. Launches that read nothing a kernel "
                       "wrote are left out.",
-        .source = "004 figure 6",
+        .source = "Matz and Fröning 2019, figure 6",
     };
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BOXES, &texts, error);
     if (!figure) return error->status;

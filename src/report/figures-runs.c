@@ -323,7 +323,7 @@ static const struct by_run by_run[] = {
     {.texts = {"runs-volume", "runs-volume", "Volume", "bytes",
                "Bytes of global memory that the threads of each run load and store, each access "
                "counted; atomics count as both.",
-               "003 figure 6.1"},
+               "Rieber 2017, figure 6.1"},
      .kind = CTS_FIGURE_BARS,
      .y = {.label = "bytes accessed", .unit = CTS_UNIT_BYTES, .log = true},
      .series_count = 2,
@@ -332,7 +332,7 @@ static const struct by_run by_run[] = {
     {.texts = {"runs-communicated", "runs-volume", "Volume", "communicated",
                "Share of the bytes that kernels write that a later launch reads before they are "
                "overwritten.",
-               "003 figure 6.1"},
+               "Rieber 2017, figure 6.1"},
      .kind = CTS_FIGURE_BARS,
      .y = {.label = "share of written bytes", .unit = CTS_UNIT_FRACTION, .high = 1},
      .series_count = 1,
@@ -340,14 +340,15 @@ static const struct by_run by_run[] = {
      .value = communicated},
     {.texts = {"runs-in-degrees", "runs-degrees", "Partners of a CTA", "incoming",
                "Share of CTAs by the number of CTAs that each receives from in a launch.",
-               "003 figure 6.3"},
+               "Rieber 2017, figure 6.3"},
      .kind = CTS_FIGURE_STACKS,
      .y = {.label = "share of CTAs", .unit = CTS_UNIT_FRACTION, .high = 1},
      .series_count = DEGREE_BINS,
      .series = degree_series,
      .value = in_degree},
     {.texts = {"runs-out-degrees", "runs-degrees", "Partners of a CTA", "outgoing",
-               "Share of CTAs by the number of CTAs that each sends to.", "003 figure 6.3"},
+               "Share of CTAs by the number of CTAs that each sends to.",
+               "Rieber 2017, figure 6.3"},
      .kind = CTS_FIGURE_STACKS,
      .y = {.label = "share of CTAs", .unit = CTS_UNIT_FRACTION, .high = 1},
      .series_count = DEGREE_BINS,
@@ -356,7 +357,7 @@ static const struct by_run by_run[] = {
     {.texts = {"runs-bisection", "runs-bisection", "Bisection", "bytes",
                "Transferred bytes that cross the cut when all grids are halved along a dimension. "
                "Dimensions of extent 1 have no bar.",
-               "003 figure 6.4"},
+               "Rieber 2017, figure 6.4"},
      .kind = CTS_FIGURE_BARS,
      .y = {.label = "bytes across the cut", .unit = CTS_UNIT_BYTES, .log = true},
      .series_count = 3,
@@ -365,7 +366,7 @@ static const struct by_run by_run[] = {
     {.texts = {"runs-bisection-relative", "runs-bisection", "Bisection", "share",
                "Share of the transferred bytes that cross the cut when all grids are halved along "
                "a dimension.",
-               "003 figure 6.4"},
+               "Rieber 2017, figure 6.4"},
      .kind = CTS_FIGURE_BARS,
      .y = {.label = "share of transferred bytes", .unit = CTS_UNIT_FRACTION},
      .series_count = 3,
@@ -374,7 +375,7 @@ static const struct by_run by_run[] = {
     {.texts = {"runs-sets", "runs-sets", "Origin of the data read", NULL,
                "Addresses read, as shares of the working set: last written by a kernel (GPU set), "
                "by the host or nobody (host set), by both at different times.",
-               "004 figure 4"},
+               "Matz and Fröning 2019, figure 4"},
      .kind = CTS_FIGURE_BARS,
      .y = {.label = "share of the working set", .unit = CTS_UNIT_FRACTION, .high = 1},
      .series_count = 3,
@@ -383,7 +384,7 @@ static const struct by_run by_run[] = {
     {.texts = {"runs-critical", "runs-critical", "Critical volume", NULL,
                "Share of the kernel-written bytes a launch reads that the previous launch wrote: "
                "quartiles over the launches that read any.",
-               "004 figure 5"},
+               "Matz and Fröning 2019, figure 5"},
      .kind = CTS_FIGURE_BOXES,
      .y = {.label = "share of the GPU set", .unit = CTS_UNIT_FRACTION, .high = 1},
      .series_count = 1,
@@ -407,7 +408,7 @@ static enum cts_status draw_boxes(struct cts_figures *figures, const struct cts_
                   "Traffic between partitions of each launch divided by the kernel-written "
                   "bytes it reads: quartiles over the launches that read any. A number after a "
                   "run's name is its number of partitions: its grids have fewer than 16 CTAs.",
-                  "004 figure 6"},
+                  "Matz and Fröning 2019, figure 6"},
         .kind = CTS_FIGURE_BOXES,
         .y = {.label = "traffic / GPU set", .unit = CTS_UNIT_NUMBER},
         .series_count = mappings,
@@ -450,7 +451,7 @@ static enum cts_status draw_sizes(struct cts_figures *figures, const struct cts_
         NULL,
         "Share of transfers up to each size. A transfer goes from one CTA of one launch to one CTA "
         "of another. Runs without transfers are left out.",
-        "003 figure 6.2"};
+        "Rieber 2017, figure 6.2"};
     size_t all = 0, with = 0;
     for (size_t i = 0; i < runs->count; i++) {
         all += runs->items[i].size_count;
@@ -540,7 +541,7 @@ static enum cts_status draw_scaling(struct cts_figures *figures, const struct ct
         "Bytes transferred between partitions, as a share of the run's maximum over all numbers of "
         "partitions. In brackets: the better of the fits a + b*p and a - a/(b + p), and its error. "
         "Runs without traffic are left out.",
-        "004 figure 7"};
+        "Matz and Fröning 2019, figure 7"};
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_LINES, &texts, error);
     if (!figure) return error->status;
     figure->x = (struct cts_figure_axis){.label = "partitions", .unit = CTS_UNIT_COUNT};

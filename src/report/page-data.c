@@ -34,6 +34,27 @@ static void write_run(struct cts_json *json, const struct cts_page *page)
     cts_json_close_object(json);
 }
 
+/* The short forms of the kernels' names, which the page shows in place of the full ones. */
+static enum cts_status write_names(struct cts_json *json, const struct cts_page *page,
+                                   struct cts_error *error)
+{
+    struct cts_short_names names;
+    char text[CTS_KERNEL_NAME_SIZE];
+    const enum cts_status status = cts_kernel_names(page->catalogue, &names, error);
+    cts_json_key(json, "kernel_names");
+    cts_json_open_array(json);
+    for (size_t i = 0; i < names.count && !status; i++) {
+        cts_json_open_object_row(json);
+        cts_json_member_string(json, "name",
+                               cts_catalogue_kernel_name(page->catalogue, (uint32_t)i));
+        cts_json_member_string(json, "short", cts_short_name_fitted(&names, i, text, sizeof text));
+        cts_json_close_object(json);
+    }
+    cts_json_close_array(json);
+    cts_short_names_release(&names);
+    return status;
+}
+
 static void write_counts(struct cts_json *json, const struct cts_comm_counts *counts)
 {
     for (size_t field = 0; field < CTS_COMM_FIELD_COUNT; field++)
@@ -172,7 +193,8 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     cts_json_open_object(&json);
     cts_json_member_u64(&json, "format", 1);
     write_run(&json, page);
-    status = write_run_findings(&json, page, error);
+    status = write_names(&json, page, error);
+    if (!status) status = write_run_findings(&json, page, error);
     if (page->comm && !status) status = write_memory(&json, page, error);
     if (page->path && !status) status = write_time(&json, page, error);
     cts_json_close_object(&json);

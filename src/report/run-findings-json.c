@@ -12,7 +12,7 @@
 #include "report/run-findings.h"
 #include "report/timeline-page.h"
 
-enum { ROWS_MAX = 300, TEXT_SIZE = 640, NAME_SIZE = 80 };
+enum { ROWS_MAX = 300, TEXT_SIZE = 640 };
 /* Below this share of the run an activity is no finding, only counted. */
 static const double activity_share_min = 0.001;
 
@@ -48,8 +48,10 @@ static void write_kernel(const struct writer *writer, uint32_t kernel)
 {
     const bool known = kernel < writer->kernels.count;
     cts_json_member_string(writer->json, "kernel", known ? writer->kernels.full[kernel] : NULL);
-    cts_json_member_string(writer->json, "kernelShort",
-                           known ? writer->kernels.short_form[kernel] : NULL);
+    char text[CTS_KERNEL_NAME_SIZE];
+    cts_json_member_string(
+        writer->json, "kernelShort",
+        known ? cts_short_name_fitted(&writer->kernels, kernel, text, sizeof text) : NULL);
 }
 
 static void write_source(const struct writer *writer, uint32_t source, uint32_t line)
@@ -295,7 +297,9 @@ static void write_activity(const struct writer *writer, const struct cts_run_fin
     cts_json_member_string(json, "about", "time");
     cts_json_member_string(json, "finding", words->title);
     cts_json_member_string(json, "activity", path->names.full[row->region]);
-    cts_json_member_string(json, "activityShort", path->names.short_form[row->region]);
+    char text[CTS_KERNEL_NAME_SIZE];
+    cts_json_member_string(json, "activityShort",
+                           cts_short_name_fitted(&path->names, row->region, text, sizeof text));
     write_kernel(writer, kernel);
     if (region && region->file && region->begin_line)
         write_text(json, "place", "%s:%u", region->file, region->begin_line);
@@ -412,10 +416,11 @@ static void write_missing(const struct writer *writer)
     cts_json_close_array(json);
 }
 
-static enum cts_status name_kernels(const struct cts_catalogue *catalogue,
-                                    struct cts_short_names *names, struct cts_error *error)
+enum cts_status cts_kernel_names(const struct cts_catalogue *catalogue,
+                                 struct cts_short_names *names, struct cts_error *error)
 {
     const size_t count = catalogue ? catalogue->kernel_count : 0;
+    *names = (struct cts_short_names){0};
     const char **const texts = cts_array_zeroed(count + 1, sizeof *texts, error);
     if (!texts) return CTS_MEMORY;
     for (size_t i = 0; i < count; i++) texts[i] = cts_catalogue_kernel_name(catalogue, (uint32_t)i);
@@ -430,7 +435,7 @@ enum cts_status cts_run_findings_json(const struct cts_run_material *material,
     struct cts_run_findings findings;
     struct writer writer = {.json = json, .of = material, .findings = &findings};
     enum cts_status status = cts_run_findings_find(material, &findings, error);
-    if (!status) status = name_kernels(material->catalogue, &writer.kernels, error);
+    if (!status) status = cts_kernel_names(material->catalogue, &writer.kernels, error);
     if (!status) {
         cts_json_member_string(json, "basis",
                                findings.by_time ? "the run's time" : "the run's memory cost");

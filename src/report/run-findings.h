@@ -16,6 +16,7 @@
 #include "analyze/access/access.h"
 #include "analyze/path/path.h"
 #include "common/json.h"
+#include "common/short-names.h"
 #include "trace/catalogue.h"
 
 /* Borrowed. */
@@ -50,6 +51,13 @@ CTS_MUST_CHECK enum cts_status cts_run_findings_find(const struct cts_run_materi
                                                      struct cts_run_findings *findings,
                                                      struct cts_error *error);
 void cts_run_findings_release(struct cts_run_findings *findings);
+
+/* Short forms of all kernels' names, at most so long: by index in catalogue->kernels. To be
+ * released also when it fails. */
+enum { CTS_KERNEL_NAME_SIZE = 56 };
+CTS_MUST_CHECK enum cts_status cts_kernel_names(const struct cts_catalogue *catalogue,
+                                                struct cts_short_names *names,
+                                                struct cts_error *error);
 
 /* As members of the open object; web/src/findings.ts names every field. */
 CTS_MUST_CHECK enum cts_status cts_run_findings_json(const struct cts_run_material *material,

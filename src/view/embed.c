@@ -7,11 +7,13 @@
 #include "view/embed.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "common/array.h"
+#include "common/text-table.h"
 #include "common/text-stream.h"
 #include "view/answers.h"
 #include "view/columns.h"
@@ -171,10 +173,14 @@ static void write_base64(FILE *file, const uint8_t *bytes, size_t count)
 struct part {
     uint64_t cta_count, all_cta_count, record_count;
     uint32_t warp_count, all_warp_count; /* of each CTA; some only of one CTA */
+    bool is_for_size;                    /* it is a part because of the page's size, not of the
+                                            number of requests */
     struct cts_buffer packed;
 };
 
-/* The numbers i * all / count, for i below count, as ranges; none where they are all. */
+/* `count` of the numbers below `all` as ranges, one out of each stretch; none where they are all.
+ * At equal distances they would meet the rows of a grid, and what is a sample would look like a
+ * pattern of the program: the place within a stretch moves on by the golden ratio. */
 static enum cts_status choose(uint64_t count, uint64_t all, struct cts_selection_range **ranges,
                               size_t *range_count, struct cts_error *error)
 {
@@ -182,7 +188,10 @@ static enum cts_status choose(uint64_t count, uint64_t all, struct cts_selection
     *ranges = cts_array_zeroed(count, sizeof **ranges, error);
     if (!*ranges) return CTS_MEMORY;
     for (uint64_t i = 0; i < count; i++) {
-        const uint32_t number = (uint32_t)(i * all / count);
+        const uint64_t first = i * all / count, next = (i + 1) * all / count;
+        const double turn = 0.6180339887498949 * (double)i;
+        const uint64_t place = (uint64_t)((turn - floor(turn)) * (double)(next - first));
+        const uint32_t number = (uint32_t)(first + place);
         (*ranges)[i] = (struct cts_selection_range){number, number};
     }
     *range_count = (size_t)count;
@@ -247,6 +256,7 @@ static enum cts_status fit(struct cts_view_snapshot *snapshot, const struct cts_
         const double records = 0.95 * RECORDS_MAX / (double)(part->record_count + 1);
         const bool is_small = part->record_count <= RECORDS_MAX;
         if (needed <= room_bytes && is_small) return CTS_OK;
+        part->is_for_size = bytes < records;
         if (shrink(part, bytes < records ? bytes : records)) continue;
         if (needed <= room_bytes) return CTS_OK;
         break;
@@ -313,21 +323,26 @@ static enum cts_status write_sources(FILE *file, struct cts_view_request *reques
 static void write_sampled(FILE *file, const struct part *part)
 {
     struct cts_json json;
-    char text[200];
+    char text[300], why[80];
+    if (part->is_for_size)
+        snprintf(why, sizeof why, "the page would be too large (--max-page-size)");
+    else
+        snprintf(why, sizeof why, "a page holds at most %s requests",
+                 cts_count_text(RECORDS_MAX).text);
     const bool is_all =
         part->cta_count == part->all_cta_count && part->warp_count == part->all_warp_count;
     if (part->warp_count < part->all_warp_count)
         snprintf(text, sizeof text,
-                 "of %llu CTAs, one is in this page, and of its %u warps %u, with all their "
-                 "accesses",
-                 (unsigned long long)part->all_cta_count, part->all_warp_count, part->warp_count);
+                 "%u of the %u warps of one of %s CTAs are in this page, with all their accesses: "
+                 "%s.",
+                 part->warp_count, part->all_warp_count, cts_count_text(part->all_cta_count).text,
+                 why);
     else
         snprintf(text, sizeof text,
-                 "of %llu CTAs, every %.0fth or so is in this page (%llu of them), with all its "
-                 "accesses",
-                 (unsigned long long)part->all_cta_count,
-                 (double)part->all_cta_count / (double)part->cta_count,
-                 (unsigned long long)part->cta_count);
+                 "%s of %s CTAs are in this page, spread unevenly over the grid, with all their "
+                 "accesses: %s.",
+                 cts_count_text(part->cta_count).text, cts_count_text(part->all_cta_count).text,
+                 why);
     fputs("\"sampled\": ", file);
     cts_json_begin(&json, file);
     cts_json_string(&json, is_all ? NULL : text);
@@ -412,6 +427,7 @@ static enum cts_status embed(struct cts_view_request *request,
         .launch = launch->launch,
         .cta_count = part.cta_count,
         .all_cta_count = part.all_cta_count,
+        .is_for_size = part.is_for_size,
         .record_count = part.record_count,
         .warp_count = part.warp_count,
         .all_warp_count = part.all_warp_count,

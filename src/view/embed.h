@@ -2,6 +2,7 @@
 #ifndef CTS_VIEW_EMBED_H
 #define CTS_VIEW_EMBED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -18,7 +19,8 @@ struct cts_view_embedded {
     uint32_t launch;
     uint64_t cta_count, all_cta_count, record_count;
     uint32_t warp_count, all_warp_count; /* of each CTA */
-    uint64_t size_bytes;                 /* of the page */
+    bool is_for_size; /* it is a part because of the page's size, not of its number of requests */
+    uint64_t size_bytes; /* of the page */
 };
 
 /* Writes the page. When all records of the launch are too many for its size, or for a browser,

@@ -39,8 +39,10 @@ static void write_devices(struct cts_json *json, const struct cts_catalogue *cat
     cts_json_close_array(json);
 }
 
-static void write_kernels(struct cts_json *json, const struct cts_catalogue *catalogue)
+static void write_kernels(struct cts_json *json, const struct cts_catalogue *catalogue,
+                          const struct cts_short_names *names)
 {
+    char text[CTS_KERNEL_NAME_SIZE];
     cts_json_key(json, "kernels");
     cts_json_open_array(json);
     for (size_t i = 0; i < catalogue->kernel_count; i++) {
@@ -48,6 +50,7 @@ static void write_kernels(struct cts_json *json, const struct cts_catalogue *cat
         cts_json_open_object(json);
         cts_json_member_u64(json, "kernel", i);
         cts_json_member_string(json, "name", it->name ? it->name : "?");
+        cts_json_member_string(json, "short", cts_short_name_fitted(names, i, text, sizeof text));
         cts_view_member_id(json, "source", it->name ? it->source : CTS_NONE);
         cts_view_member_line(json, "line", it->line);
         cts_json_close_object(json);
@@ -160,7 +163,12 @@ enum cts_status cts_view_write_run(const struct cts_view_request *request, struc
     const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
     const struct cts_rank *const rank = catalogue->rank_count ? &catalogue->ranks[0] : NULL;
     const char *const values = cts_catalogue_get(catalogue, "values");
-    (void)error;
+    struct cts_short_names names;
+    const enum cts_status status = cts_kernel_names(catalogue, &names, error);
+    if (status) {
+        cts_short_names_release(&names);
+        return status;
+    }
     cts_json_member_string(json, "path", cts_view_run_path(request->run));
     cts_json_member_string(json, "version", CTASCOPE_VERSION);
     cts_json_member_string(json, "program", rank ? rank->program : NULL);
@@ -168,7 +176,8 @@ enum cts_status cts_view_write_run(const struct cts_view_request *request, struc
     cts_json_member_string(json, "host", rank ? rank->host : NULL);
     cts_json_member_string(json, "recorder", rank ? rank->recorder : NULL);
     write_devices(json, catalogue);
-    write_kernels(json, catalogue);
+    write_kernels(json, catalogue, &names);
+    cts_short_names_release(&names);
     write_sites(json, catalogue);
     cts_json_member_u64(json, "launchCount", catalogue->launch_count);
     cts_json_member_u64(json, "recordedLaunchCount", snapshot->recorded_launch_count);
@@ -434,36 +443,97 @@ static enum cts_status read_beside(const struct cts_view_request *request, uint6
     return CTS_OK;
 }
 
+/* A launch that was found, by what the list is sorted. */
+struct found_launch {
+    uint64_t value;
+    size_t index; /* in catalogue->launches */
+};
+
+static int by_value(const void *left, const void *right)
+{
+    const struct found_launch *const a = left, *const b = right;
+    if (a->value != b->value) return a->value > b->value ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+enum launch_order { BY_LAUNCH, BY_TIME, BY_ACCESSES };
+
+static enum cts_status read_order(const struct cts_view_request *request, enum launch_order *order,
+                                  struct cts_error *error)
+{
+    static const char *const names[] = {"launch", "time", "accesses"};
+    const char *const text = request->query.get(request->query.state, "sort");
+    *order = BY_LAUNCH;
+    if (!text) return CTS_OK;
+    for (unsigned i = 0; i <= BY_ACCESSES; i++)
+        if (!strcmp(text, names[i])) {
+            *order = (enum launch_order)i;
+            return CTS_OK;
+        }
+    return cts_fail(error, CTS_USAGE, "unknown sort '%.40s' (one of: launch, time, accesses)",
+                    text);
+}
+
+static uint64_t value_of(const struct cts_view_snapshot *snapshot, size_t index,
+                         enum launch_order order)
+{
+    const struct cts_launch *const launch = &snapshot->recording.catalogue.launches[index];
+    const struct cts_view_times times = cts_view_launch_times(snapshot, launch);
+    if (order == BY_TIME) return times.end_ns > times.start_ns ? times.end_ns - times.start_ns : 0;
+    return order == BY_ACCESSES ? snapshot->launches[index].access_count : 0;
+}
+
+/* Those whose kernel or number is asked for, in the order asked for. */
+static enum cts_status find_launches(const struct cts_view_request *request,
+                                     struct found_launch **found, size_t *total,
+                                     struct cts_error *error)
+{
+    const struct cts_view_snapshot *const snapshot = request->snapshot;
+    const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
+    const char *search = request->query.get(request->query.state, "search");
+    enum launch_order order;
+    const enum cts_status status = read_order(request, &order, error);
+    if (status) return status;
+    if (!search) search = "";
+    bool *const matches = matching_kernels(catalogue, search, error);
+    *found = matches ? cts_array_zeroed(catalogue->launch_count + 1, sizeof **found, error) : NULL;
+    const uint32_t number = launch_number(search);
+    for (size_t i = 0; *found && i < catalogue->launch_count; i++) {
+        const struct cts_launch *const launch = &catalogue->launches[i];
+        if (!*search || launch->launch == number ||
+            (launch->kernel < catalogue->kernel_count && matches[launch->kernel]))
+            (*found)[(*total)++] = (struct found_launch){value_of(snapshot, i, order), i};
+    }
+    free(matches);
+    if (!*found) return CTS_MEMORY;
+    if (order != BY_LAUNCH) qsort(*found, *total, sizeof **found, by_value);
+    return CTS_OK;
+}
+
 enum cts_status cts_view_write_launches(const struct cts_view_request *request,
                                         struct cts_json *json, struct cts_error *error)
 {
     const struct cts_view_snapshot *const snapshot = request->snapshot;
     const struct cts_catalogue *const catalogue = &snapshot->recording.catalogue;
-    const char *search = request->query.get(request->query.state, "search");
-    if (!search) search = "";
-    uint64_t from = 0, count = 100, total = 0;
+    struct found_launch *found = NULL;
+    uint64_t from = 0, count = 100;
+    size_t total = 0;
     enum cts_status status =
         cts_view_query_number(&request->query, "from", UINT32_MAX, &from, error);
     if (!status)
         status = cts_view_query_number(&request->query, "count", LAUNCHES_MAX, &count, error);
     if (!status) status = read_beside(request, &from, &count, error);
+    if (!status) status = find_launches(request, &found, &total, error);
     if (status) return status;
-    bool *const matches = matching_kernels(catalogue, search, error);
-    if (!matches) return CTS_MEMORY;
-    const uint32_t number = launch_number(search);
     cts_json_key(json, "rows");
     cts_json_open_array(json);
-    for (size_t i = 0; i < catalogue->launch_count; i++) {
-        const struct cts_launch *const launch = &catalogue->launches[i];
-        const bool is_found = !*search || launch->launch == number ||
-                              (launch->kernel < catalogue->kernel_count && matches[launch->kernel]);
-        if (!is_found || total++ < from || total > from + count) continue;
+    for (size_t i = from; i < total && i - from < count; i++) {
         cts_json_open_object(json);
-        cts_view_launch_members(json, snapshot, launch);
+        cts_view_launch_members(json, snapshot, &catalogue->launches[found[i].index]);
         cts_json_close_object(json);
     }
     cts_json_close_array(json);
     cts_json_member_u64(json, "total", total);
-    free(matches);
+    free(found);
     return CTS_OK;
 }

@@ -69,7 +69,7 @@ for (const colorScheme of ["light", "dark"]) {
 
     // Time comes first, memory after it.
     const titles = await page.locator("h2").allTextContents();
-    assert.deepEqual(titles.slice(0, 2), ["Timeline", "Where to look first"]);
+    assert.deepEqual(titles.slice(0, 3), ["What to do first", "Timeline", "Where to look first"]);
     assert.ok(titles.includes("Kernels") && titles.includes("Transfer sizes"));
 
     // Lists, sentences and notes are those of `path`, cell by cell.
@@ -179,6 +179,7 @@ for (const colorScheme of ["light", "dark"]) {
 
     // The wheel zooms, and the address says to what; the way back is a button.
     await canvas.scrollIntoViewIfNeeded();
+    await canvas.scrollIntoViewIfNeeded();
     const box = await canvas.boundingBox();
     await page.mouse.move(box.x + 700, box.y + 60);
     for (let i = 0; i < 6; i++) await page.mouse.wheel(0, -200);
@@ -214,6 +215,11 @@ await page.goto(`${pathToFileURL(report).href}#t=0-${half}`);
 await page.locator(".timeline canvas").waitFor();
 await settled(page);
 assert.equal(await page.evaluate(() => location.hash), `#t=0-${half}`);
+// And it is what is seen, though the findings stand above it.
+await page.waitForFunction(() => {
+    const { top, bottom } = document.querySelector(".timeline canvas").getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight;
+});
 
 // In a microsecond of a run of milliseconds, times under the pointer have the digits that tell pixels apart.
 const close = await browser.newPage({ viewport: { width: 1280, height: 900 } });
@@ -221,6 +227,7 @@ close.setDefaultTimeout(1200000);
 await close.goto(`${pathToFileURL(report).href}#t=${half}-${half + 1000}`);
 await close.locator(".timeline canvas").waitFor();
 await settled(close);
+await close.locator(".timeline canvas").scrollIntoViewIfNeeded();
 const area = await close.locator(".timeline canvas").boundingBox(),
     seen = [];
 for (let y = 24; y < area.height; y += 4) {

@@ -141,7 +141,10 @@ for (const colorScheme of ["light", "dark"]) {
     assert.ok(legends[0].includes("in transfers up to this size") && legends[1].includes("incoming"));
     // Fits stand beside the points, and the papers' figures are named.
     assert.match(await page.locator("#partition-scaling .u-legend").textContent(), /off [\d.]+%/);
-    assert.match(await page.locator("#partition-launches .soft").first().textContent(), /004 figure 6/);
+    assert.match(
+        await page.locator("#partition-launches .soft").first().textContent(),
+        /After Matz and Fröning 2019, figure 6\./,
+    );
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
 
     // The map tells what lies under the pointer: CTA 0 sends to itself in a stencil.

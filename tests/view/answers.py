@@ -185,6 +185,11 @@ def check_run(server, path):
     name = info["kernels"][launches["rows"][0]["kernel"]]["name"]
     assert server.json("launches", search=name.upper())["total"] >= 1
     assert server.json("launches", search="no such kernel") == {"rows": [], "total": 0}
+    for sort, key in (("accesses", lambda row: row["accesses"]),
+                      ("time", lambda row: row["end"] - row["start"])):
+        rows = server.json("launches", count=1000, sort=sort)["rows"]
+        assert rows == sorted(launches["rows"], key=lambda row: (-key(row), row["launch"]))
+        assert server.json("launches", count=1, sort=sort, **{"from": 1})["rows"] == rows[1:2]
     last = launches["rows"][-1]["launch"]
     assert [row["launch"] for row in server.json("launches", search=f"#{last}")["rows"]] == [last]
     assert server.json("launches", count=1, **{"from": launches["total"] - 1})["rows"][0] == \

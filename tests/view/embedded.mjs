@@ -226,7 +226,8 @@ server.stop();
     );
     assert.equal(
         (await new EmbeddedSource(some.data).run()).sampled,
-        `of 2 CTAs, one is in this page, and of its 8 warps ${told[2]}, with all their accesses`,
+        `${told[2]} of the 8 warps of one of 2 CTAs are in this page, with all their accesses: ` +
+            "the page would be too large (--max-page-size).",
     );
     const source = new EmbeddedSource(some.data),
         [ctas, warps] = [

@@ -104,7 +104,7 @@ def check_questions(server):
         mark = "&" if "?" in question else "?"
         expect(server, 400, f"{page}api/{question}{mark}launch={launch}")
     for question in ("source?source=99", "source", "source?source=../../etc/passwd",
-                     "lines?source=99", "lines?launch=0", "findings?launch=77777",
+                     "lines?source=99", "lines?launch=0", "findings?launch=77777", "launches?sort=name",
                      "timeline?bins=10001", "timeline?bins=0", "timeline?from=9&to=3",
                      "launches?count=1001"):
         expect(server, 400, f"{page}api/{question}")

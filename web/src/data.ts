@@ -64,6 +64,7 @@ export interface Data extends Partial<Memory> {
         ranks: number;
         device: string | null;
     };
+    kernel_names?: { name: string; short: string }[];
     run_findings?: RunFindings;
     runs?: RunRow[]; // with `figures` of all of them
     path?: PathData;

@@ -179,6 +179,17 @@ function CellTable({ figure, cells }: { figure: Figure; cells: Cell[] }) {
     );
 }
 
+// Lines that are the same would hide each other: they are one, with all their names.
+function joined(all: Series[]): Series[] {
+    const lines = new Map<string, Series>();
+    for (const series of all) {
+        const key = JSON.stringify([series.values, series.deviations ?? null, series.points, series.dashed]),
+            same = lines.get(key);
+        lines.set(key, same ? { ...same, label: `${same.label} = ${series.label}` } : series);
+    }
+    return [...lines.values()];
+}
+
 // What uPlot draws: a stack is drawn from its top down, each part over the sum of those below it.
 function seriesOf(figure: Figure): Series[] {
     const plain = figure.series.map((series): Series => ({
@@ -189,6 +200,7 @@ function seriesOf(figure: Figure): Series[] {
         dashed: series.dashed,
         ...(series.deviations ? { deviations: series.deviations } : {}),
     }));
+    if (figure.kind === "lines" || figure.kind === "steps") return joined(plain);
     if (figure.kind !== "stacks") return plain;
     const sums = plain[0].values.map(() => 0);
     return plain
@@ -271,7 +283,7 @@ export function FigureCard({ figures }: { figures: Figure[] }) {
             <h2>{figure.title}</h2>
             <p class="soft">
                 {figure.says}
-                {figure.source && <span class="source"> After paper {figure.source}.</span>}
+                {figure.source && <span class="source"> After {figure.source}.</span>}
             </p>
             {figures.length > 1 && (
                 <p class="tabs" role="tablist">

@@ -79,9 +79,17 @@ export function percent(share: number | null): string {
     return share === null || !Number.isFinite(share) ? "-" : `${fixed(100 * share, 1)}%`;
 }
 
-// A kernel's name without its parameters; the whole name on hover.
+// Short forms of kernels' names, which the analysis makes (src/common/short-names.h): what tells kernels apart stays.
+const SHORT = new Map<string, string>();
+export function learnNames(names: { name: string; short: string }[]): void {
+    for (const { name, short } of names) SHORT.set(name, short);
+}
+
+// A kernel's short name, else its name without parameters; the whole name belongs into a title.
 export function shortName(name: string | null): string {
     if (!name) return "?";
+    const known = SHORT.get(name);
+    if (known !== undefined) return known;
     name = name.replace(/^void /, ""); // a template's name says what it returns
     let depth = 0;
     for (let i = name.length - 1; name.endsWith(")") && i > 0; i--) {

@@ -88,6 +88,7 @@ function seriesOf(
             paths: s.points ? () => null : pathOf(props, index),
             value: (_, value, __, i) => {
                 const own = s.shown && i !== null && i !== undefined ? s.shown[i]! : value;
+                if (i === null || i === undefined) return ""; // nothing is pointed at
                 if (own === null || own === undefined) return "–";
                 const deviation = s.deviations && i !== null && i !== undefined ? s.deviations[i] : null;
                 return deviation ? `${props.yText(own)} ± ${props.yText(deviation)}` : props.yText(own);

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Contents } from "./contents";
 import type { Data, Memory } from "./data";
+import { learnNames } from "./format";
 import { MemorySection } from "./memory";
 import { PathSection } from "./path";
 import { RunFindingList } from "./run-findings";
@@ -56,5 +57,6 @@ function Page() {
     );
 }
 
+learnNames(everything.kernel_names ?? []);
 document.title = `ctascope: ${everything.run.path}`;
 render(<Page />, document.getElementById("page")!);

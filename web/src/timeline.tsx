@@ -2,7 +2,7 @@
 // and waits under them. Turn the wheel to zoom, drag to move, hold shift and drag to zoom to a
 // range; a click on a wait shows who it waited for.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { stepOf, tickText, time } from "./format";
+import { count, stepOf, tickText, time } from "./format";
 import { BINS, chunksIn, intervalsOf, overviewOf, type Chunk, type Intervals } from "./lanes";
 import { useTheme, type Theme } from "./theme";
 
@@ -82,6 +82,10 @@ function fromHash(duration: number): [number, number] {
 const startsProcess = (data: TimelineData, index: number) =>
     index === 0 || data.locations[index - 1].process !== data.locations[index].process;
 
+// Of measurements alone: it has nothing to show in time.
+const isEmpty = ({ rows, chunks, path, waits }: Location) =>
+    !rows && !chunks.length && !path.chunks.length && !waits.chunks.length;
+
 export function Timeline({ data }: { data: TimelineData }) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useTheme();
@@ -107,13 +111,17 @@ export function Timeline({ data }: { data: TimelineData }) {
         return data.locations.map((lane, index) => {
             if (startsProcess(data, index)) y += HEADING;
             const top = y;
+            if (isEmpty(lane)) return top;
             y += PATH + Math.min(lane.rows, ROWS_MAX) * ROW + WAITS + GAP;
             return top;
         });
     }, [data]);
     const rowsOf = (i: number) => Math.min(data.locations[i].rows, ROWS_MAX);
     const height =
-        (tops.length ? tops[tops.length - 1] + PATH + rowsOf(tops.length - 1) * ROW + WAITS + GAP : AXIS) + 4;
+        (tops.length
+            ? tops[tops.length - 1] +
+              (isEmpty(data.locations[tops.length - 1]) ? 0 : PATH + rowsOf(tops.length - 1) * ROW + WAITS + GAP)
+            : AXIS) + 4;
     const [from, to] = range,
         scale = (width - LABELS) / (to - from);
     const xOf = (t: number) => LABELS + (t - from) * scale;
@@ -133,10 +141,12 @@ export function Timeline({ data }: { data: TimelineData }) {
     }, []);
     // Links of this page name a range: #t=from-to.
     useEffect(() => {
+        const come = () => canvas.current?.closest(".timeline")?.scrollIntoView({ block: "nearest" });
         const follow = () => {
             setRange(fromHash(data.duration));
-            canvas.current?.closest(".timeline")?.scrollIntoView({ block: "nearest" });
+            come();
         };
+        if (/t=\d/.test(location.hash)) requestAnimationFrame(come);
         addEventListener("hashchange", follow);
         return () => removeEventListener("hashchange", follow);
     }, [data]);
@@ -237,12 +247,13 @@ export function Timeline({ data }: { data: TimelineData }) {
         }
 
         data.locations.forEach((lane, index) => {
+            if (isEmpty(lane) && !startsProcess(data, index)) return;
             const top = tops[index] + PATH,
                 rows = rowsOf(index);
             context.globalAlpha = 1;
             context.fillStyle = theme.text;
             context.textAlign = "left";
-            context.fillText(lane.name.slice(0, 24), 14, top + 10);
+            if (!isEmpty(lane)) context.fillText(lane.name.slice(0, 24), 14, top + 10);
             if (startsProcess(data, index)) {
                 context.fillRect(4, tops[index] - HEADING, LABELS - 12, 1);
                 context.fillText(lane.process.slice(0, 26), 6, tops[index] - 3);
@@ -428,10 +439,11 @@ export function Timeline({ data }: { data: TimelineData }) {
         else if (event.key === "ArrowRight") show(from + span / 5, to + span / 5);
         else if (event.key === "+") zoom(0.6, centre);
         else if (event.key === "-") zoom(1 / 0.6, centre);
-        else if (event.key === "0") show(0, data.duration);
+        else if (event.key === "Home") show(0, data.duration);
         else return;
         event.preventDefault();
     };
+    const lanes = data.locations.filter((lane) => !isEmpty(lane)).length;
     const classes = CLASSES.filter((name) => data.kinds.some((kind) => kind.class === name));
     return (
         <div class="timeline">
@@ -456,8 +468,12 @@ export function Timeline({ data }: { data: TimelineData }) {
                     ref={canvas}
                     tabIndex={0}
                     style={{ width: `${width}px`, height: `${height}px` }}
-                    role="img"
-                    aria-label="timeline"
+                    role="application"
+                    aria-label={
+                        `Timeline of ${count(lanes)} threads and streams, ${time(to - from)} of ` +
+                        `${time(data.duration)} from ${moment(from)}`
+                    }
+                    aria-description="Keys: plus and minus zoom, arrows move, Home shows everything"
                     onMouseDown={(event) => {
                         drag.current = { x: event.offsetX, range, select: event.shiftKey, moved: false };
                     }}
@@ -491,7 +507,7 @@ export function Timeline({ data }: { data: TimelineData }) {
                 </span>
             </p>
             <p class="soft">
-                Scroll to zoom, drag to move, Shift and drag to zoom to a range. Keys: arrows, + and −; 0 shows
+                Scroll to zoom, drag to move, Shift and drag to zoom to a range. Keys: arrows, + and −; Home shows
                 everything. The page address includes the range.
             </p>
         </div>

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { here, load } from "./harness.mjs";
 
 const source = (name) => load(join(here, "../../../web/src/view", name));
-const [requests, url, values, layout, state] = await Promise.all(
-    ["requests.ts", "url.ts", "values.ts", "grid-layout.ts", "state.ts"].map(source),
+const [requests, url, values, layout, state, strip] = await Promise.all(
+    ["requests.ts", "url.ts", "values.ts", "grid-layout.ts", "state.ts", "strip-layout.ts"].map(source),
 );
 
 // A generator that gives the same numbers every time.
@@ -157,6 +157,54 @@ assert.equal(
         4,
     ),
     "a single lane",
+);
+
+// Rows of the warp's lanes, some of them not active: two-level, as the terminal calls it.
+const rows = row((l) => 4 * (l % 16) + 4096 * Math.floor(l / 16));
+for (const mask of [FULL, 0xfffefffe, 0x7fff7fff, 0x00ff0fff])
+    assert.equal(
+        requests.layoutText(rows, mask, 4),
+        "two-level: rows of 16 lanes side by side, 4,096 B from row to row",
+        mask.toString(16),
+    );
+
+// ---- the timeline strip ----
+
+// 5,000 launches of 10 ns, a microsecond apart, and one that is long: blocks that say how many they stand for, each
+// launch in one of them, none with the name of one of several.
+const launches = Array.from({ length: 5000 }, (_, i) => ({
+    kind: "launch",
+    id: i,
+    name: i % 10 ? "small(int*)" : "other(int*)",
+    start: 1000 * i,
+    end: 1000 * i + (i === 2500 ? 500000 : 10),
+    recorded: true,
+}));
+const scale = { xOf: (t) => 100 + (1000 * t) / 5e6, left: 100, right: 1100, least: 2 };
+const blocks = strip.blocksOf(launches, 0, scale);
+assert.deepEqual(
+    blocks.flatMap(({ items }) => items.map(({ id }) => id)),
+    launches.map(({ id }) => id),
+);
+assert.ok(blocks.length < 1001);
+for (const { items, text } of blocks)
+    if (items.length > 1) assert.match(text, /^[\d,]+ launches: [\d,]+ × small, [\d,]+ × other\. Zoom in/);
+const longest = blocks.find(({ items }) => items[0].id === 2500);
+assert.deepEqual([longest.items.length, longest.text], [1, "#2500 other, 500 us"]);
+// A click takes the launch that is nearest.
+assert.equal(strip.launchAt(blocks[0], scale.xOf(7000), scale).id, 7);
+// Zoomed in, each stands alone with its name.
+const near = { ...scale, xOf: (t) => 100 + (1000 * (t - 1e6)) / 1e4 };
+assert.deepEqual(
+    strip.blocksOf(launches, 0, near).map(({ text }) => text),
+    [1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1009, 1010].map(
+        (id) => `#${id} ${id % 10 ? "small" : "other"}, 10 ns`,
+    ),
+);
+const binned = { bins: [{ count: 37, busy: 0.25, kernel: 1 }] };
+assert.equal(
+    strip.binText(binned, 0, () => "f(int)"),
+    "37 launches and copies begin here, 25.0% busy, longest: f. Zoom in to tell them apart",
 );
 
 // ---- the URL ----

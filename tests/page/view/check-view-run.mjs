@@ -1,5 +1,5 @@
 // The page over `ctascope view`, on examples that it records: closed forms end to end.
-//     node check-view-run.mjs transpose|time|gains|growing|examples CTASCOPE EXAMPLES WORK_DIRECTORY
+//     node check-view-run.mjs PART CTASCOPE EXAMPLES WORK_DIRECTORY, a part of those below
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
@@ -248,6 +248,60 @@ const parts = {
         await page.close();
     },
 
+    // Names of 450 characters: short ones that differ, the full one in the title, no sideways scrolling. The eight
+    // copies of an unrolled load are one hit and one chip.
+    async names() {
+        const run = recordWith(ctascope, here, work, "long-names", []);
+        const { address, end } = await serve(run);
+        const { page, close } = await visit(address);
+        const code = page.locator(".finding .where code").first(),
+            full = await code.getAttribute("title"),
+            short = await code.innerText();
+        assert.ok(full.length > 400 && short.length < 60 && /^epilogue_with/.test(short), short);
+        await page.locator(".picker").click();
+        const names = await page.locator(".launches [role=option] code").allInnerTexts();
+        assert.deepEqual([names.length, new Set(names).size], [6, 2]); // the two differ at their ends
+        await page.keyboard.press("Escape");
+        for (const name of ["Findings", "Source", "Warps", "Addresses", "Sectors", "Conflicts", "Order"]) {
+            await page.getByRole("tab", { name }).click();
+            await settle(page);
+            const [wide, room] = await page.evaluate(() => {
+                const root = document.documentElement;
+                const parts = [...document.querySelectorAll(".top, .findings, .pane > .head, .left, .right")];
+                return [
+                    Math.max(root.scrollWidth - innerWidth, ...parts.map((it) => it.scrollWidth - it.clientWidth)),
+                    root.clientWidth,
+                ];
+            });
+            assert.ok(wide <= 1, `${name}: ${wide} pixels wider than ${room}`);
+        }
+        await page.keyboard.press("/");
+        await page.keyboard.type("long-names.cu:");
+        await settle(page);
+        const hits = (await page.locator(".search [role=option]").allInnerTexts()).map((hit) =>
+            hit.replace(/\s+/g, " "),
+        );
+        assert.deepEqual(
+            hits.filter((hit) => /^site/.test(hit)),
+            ["site long-names.cu:30 load 4 B of in × 8", "site long-names.cu:31 store 4 B of out"],
+        );
+        await page.keyboard.press("Enter");
+        await settle(page);
+        assert.deepEqual(
+            (await page.locator(".chip span").allInnerTexts()).map((chip) => chip.trim()),
+            ["long-names.cu:30 load of in × 8"],
+        );
+        await close();
+        end();
+        const report = join(work, "names.html");
+        execFileSync(ctascope, ["report", run, "-o", report], { stdio: "ignore" });
+        const paper = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+        await paper.goto(pathToFileURL(report).href);
+        assert.ok((await paper.locator(".finding .where code").first().innerText()).length < 60);
+        assert.ok(await paper.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+        await paper.close();
+    },
+
     async time() {
         record("pipeline", []);
         const pathOf = (name) => join(work, `${name}.run`),
@@ -343,8 +397,8 @@ const parts = {
             context = await browser.newContext();
         await context.addInitScript(() => localStorage.setItem("ctascope-tour", "seen"));
         const page = await context.newPage();
-        await page.goto(address);
-        await page.waitForSelector(".whole h1");
+        await page.goto(`${address}#view=warps`);
+        await page.waitForSelector(".whole .missing");
         assert.match(
             await text(page.locator(".whole")),
             /No memory accesses in this run .*grown.run' has 2 launches and no memory accesses\. .*To record them: ctascope record -o RUN -- /,

@@ -1,6 +1,6 @@
 // The page in a real browser over the demo source (demo.ts), whose accesses are closed forms: every
 // view shows what they say, at the place where they say it.
-//     node check-view.mjs views|links|pins|between|shapes|filters|ways|bad|late|sizes|mended|opening WORK_DIRECTORY
+//     node check-view.mjs PART WORK_DIRECTORY, a part of those below
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -647,16 +647,16 @@ const parts = {
         assert.notEqual((await stateOf(page)).window, at);
         await page.keyboard.press("ArrowUp");
         assert.equal((await stateOf(page)).window, at);
-        await page.keyboard.press("0");
+        await page.keyboard.press("Home");
         assert.deepEqual([(await stateOf(page)).window, (await stateOf(page)).view], [whole.window, "addresses"]);
         await strip.focus();
-        await page.keyboard.press("0");
+        await page.keyboard.press("Home");
         await page.keyboard.press("+");
         const [from, to] = (await stateOf(page)).t.split("-").map(Number);
         await page.keyboard.press("ArrowRight");
         at = (await stateOf(page)).t.split("-").map(Number);
         assert.ok(at[0] > from && at[1] - at[0] === to - from, `${at} ${from} ${to}`);
-        await page.keyboard.press("0");
+        await page.keyboard.press("Home");
         assert.equal((await stateOf(page)).t, undefined);
         await page.evaluate(() => document.activeElement.blur());
         await page.keyboard.press("8");
@@ -671,7 +671,7 @@ const parts = {
             Number(moved[1]) < Number(halved[1]) && moved[2] - moved[1] === halved[2] - halved[1],
             `${halved} ${moved}`,
         );
-        await page.keyboard.press("0");
+        await page.keyboard.press("Home");
         assert.equal((await stateOf(page)).order, undefined);
         // The order leads to single requests.
         await page.goto(`${base}#launch=0&view=order&order=0-40:${hex(IN)}-${hex(IN + 262143)}`);
@@ -804,6 +804,50 @@ const parts = {
         await page.getByRole("button", { name: "store", exact: true }).click();
         await settle(page);
         assert.match(await map.getAttribute("aria-label"), /^d_out: /);
+        await close();
+    },
+
+    // Launches, copies of an instruction and keys.
+    async names() {
+        let { page, close } = await show("launch=0");
+        await page.locator(".picker").click();
+        const list = page.getByRole("listbox", { name: "Launches" }).getByRole("option"),
+            inList = () => list.locator(".duration").allTextContents();
+        await settle(page);
+        const times = await inList();
+        assert.equal(times.length, await list.count());
+        assert.ok(times.every((time) => /^([\d.]+ (ns|us|ms|s)|–)$/.test(time)));
+        await page.getByRole("radio", { name: "most accesses" }).click();
+        await settle(page);
+        const counts = (await list.allInnerTexts()).map((row) =>
+            Number(/([\d,]+) accesses/.exec(row)?.[1].replaceAll(",", "") ?? 0),
+        );
+        assert.deepEqual(
+            counts,
+            counts.toSorted((a, b) => b - a),
+        );
+        await page.keyboard.press("Escape");
+        // Pictures that take keys say which; the others are pictures, and cannot be focused.
+        for (const canvas of await page.locator("canvas").all()) {
+            const [role, tab, label] = await canvas.evaluate((it) => [
+                it.getAttribute("role"),
+                it.tabIndex,
+                it.getAttribute("aria-description") ?? "",
+            ]);
+            assert.equal(role, tab < 0 ? "img" : "application", label);
+            assert.ok(tab < 0 || /Keys: plus and minus zoom/.test(label), label);
+        }
+        // 0 has one meaning: a view, also where a picture has the focus.
+        await page.locator(".strip canvas").focus();
+        await page.keyboard.press("8");
+        await settle(page);
+        assert.equal((await stateOf(page)).view, "order");
+        await close();
+        // Copies of an unrolled instruction are one chip, with their number.
+        ({ page, close } = await show("launch=0&site=0,10,11"));
+        const chips = page.locator(".chip");
+        assert.equal(await chips.count(), 1);
+        assert.match(await text(chips.first()), /^demo.cu:19 load of in × 3 ×$/);
         await close();
     },
 

@@ -20,6 +20,7 @@ import type {
     GroupBy,
     LaunchInfo,
     LaunchRow,
+    LaunchSort,
     LineRow,
     Order,
     Records,
@@ -132,6 +133,8 @@ const SITES = [
     site(7, 26, "store", "store", "global", 8, "double", "out"),
     site(8, 32, "load", "load", "global", 1, "unsigned char", "pixels"),
     site(9, 32, "atomic add", "atomic", "global", 4, "unsigned int", "counts"),
+    site(10, 19, "load", "load", "global", 4, "float", "in"), // copies of site 0, which no launch executes
+    site(11, 19, "load", "load", "global", 4, "float", "in"),
 ];
 const allocation = (
     id: number,
@@ -480,7 +483,13 @@ export class DemoSource implements Source {
                 { stream: 0, rank: 0, device: 0, kind: "default" },
                 { stream: 1, rank: 0, device: 0, kind: "stream" },
             ],
-            kernels: MADE.map((m, i) => ({ kernel: i, name: m.name, source: 0, line: 1 })),
+            kernels: MADE.map((m, i) => ({
+                kernel: i,
+                name: m.name,
+                short: m.name.replace(/^void |\(.*$/g, ""),
+                source: 0,
+                line: 1,
+            })),
             sources: [{ source: 0, path: "/src/demo.cu", hasText: true }],
             sites: SITES,
             launchCount: MADE.length,
@@ -518,11 +527,13 @@ export class DemoSource implements Source {
             return { begin: 0, end: 36000, rows };
         });
     }
-    launches(search: string, from: number, count: number, signal?: AbortSignal) {
-        return this.answer(`launches ${search}`, signal, () => {
+    launches(search: string, from: number, count: number, signal?: AbortSignal, sort: LaunchSort = "launch") {
+        return this.answer(`launches ${search} ${sort}`, signal, () => {
             const rows = MADE.filter(
                 (m) => m.name.toLowerCase().includes(search.toLowerCase()) || String(m.row.launch) === search,
             ).map((m) => m.row);
+            const value = (row: LaunchRow) => (sort === "time" ? row.end - row.start : row.accesses);
+            if (sort !== "launch") rows.sort((a, b) => value(b) - value(a));
             return { total: rows.length, rows: rows.slice(from, from + count) };
         });
     }

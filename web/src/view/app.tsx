@@ -2,7 +2,7 @@
 // the selected and the pinned records, findings), and puts the parts where they stand.
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { counted, shortName } from "../format";
+import { counted, learnNames, shortName } from "../format";
 import { Missing } from "../run-findings";
 import { messageOf, useAsk } from "./ask";
 import { FilterPanel } from "./filters";
@@ -108,7 +108,11 @@ function NoAccesses({ source, run, retry }: { source: Source; run: RunInfo; retr
 }
 
 export function App({ source }: { source: Source }) {
-    const run = useAsk("run", "run", () => source.run());
+    const run = useAsk("run", "run", async () => {
+        const info = await source.run();
+        learnNames(info.kernels);
+        return info;
+    });
     if (run.error) return <Whole title="The run cannot be read" text={run.error} action={run.retry} />;
     if (!run.data)
         return (

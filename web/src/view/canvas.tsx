@@ -121,9 +121,10 @@ export function Canvas(props: CanvasProps) {
         <canvas
             ref={canvas}
             class={props.class}
-            role="img"
+            role={props.onKey ? "application" : "img"}
             aria-label={props.label}
-            tabIndex={props.onKey ? 0 : -1}
+            aria-description={props.onKey ? "Keys: plus and minus zoom, arrows move, Home shows all" : undefined}
+            tabIndex={props.onKey ? 0 : undefined}
             style={{
                 cursor: props.cursor ?? "default",
                 ...(props.height === undefined ? {} : { height: `${props.height}px` }),

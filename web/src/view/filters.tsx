@@ -7,7 +7,7 @@ import { useModel } from "./model";
 import { fileName, placeText } from "./places";
 import type { Filter, Space } from "./source";
 import { Choice } from "./parts";
-import { KINDS, NO_FILTER, hex, isFiltered, parseRanges, rangesText, toggled } from "./state";
+import { KINDS, NO_FILTER, grouped, hex, isFiltered, parseRanges, rangesText, toggled } from "./state";
 
 function RangesField({
     label,
@@ -55,16 +55,22 @@ function RangesField({
     );
 }
 
+// Copies of an unrolled instruction have one name, and are one chip.
+const siteText = (model: ReturnType<typeof useModel>, site: number) => {
+    const of = model.sites.get(site);
+    return `${placeText(model.run, of)} ${of?.operation ?? `site ${site}`}${of?.variable ? ` of ${of.variable}` : ""}`;
+};
+
 // Each part of the filter as words and what takes it away.
 function chipsOf(model: ReturnType<typeof useModel>): [string, Partial<Filter>][] {
     const { filter } = model.state,
         chips: [string, Partial<Filter>][] = [];
     if (filter.ctas.length) chips.push([`CTA ${rangesText(filter.ctas)}`, { ctas: [] }]);
     if (filter.warps.length) chips.push([`warp ${rangesText(filter.warps)}`, { warps: [] }]);
-    for (const site of filter.sites)
+    for (const [name, sites] of grouped(filter.sites, (site) => siteText(model, site)))
         chips.push([
-            `${placeText(model.run, model.sites.get(site))} ${model.sites.get(site)?.operation ?? ""} (site ${site})`,
-            { sites: filter.sites.filter((s) => s !== site) },
+            sites.length > 1 ? `${name} × ${sites.length}` : name,
+            { sites: filter.sites.filter((s) => !sites.includes(s)) },
         ]);
     for (const line of filter.lines)
         chips.push([

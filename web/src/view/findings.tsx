@@ -45,7 +45,7 @@ async function launchOf(model: Model, finding: Leading): Promise<number> {
     const told = finding.example?.launch ?? finding.launch;
     if (told !== null || !finding.kernel) return told ?? model.launch.launch;
     if (model.launch.name === finding.kernel) return model.launch.launch;
-    const { rows } = await model.source.launches(shortName(finding.kernel), 0, 100);
+    const { rows } = await model.source.launches(finding.kernel, 0, 100);
     const name = (kernel: number) => model.run.kernels.find((k) => k.kernel === kernel)?.name;
     return (
         rows.find((row) => row.recorded !== "none" && name(row.kernel) === finding.kernel)?.launch ??

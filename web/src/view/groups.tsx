@@ -1,10 +1,10 @@
 // Records added up by line, site, allocation, operation, CTA or warp, the heaviest first; a click
 // makes a group the filter.
 import { useMemo, useState } from "preact/hooks";
-import { bytes, count, short } from "../format";
+import { count, short } from "../format";
 import { useAsk } from "./ask";
 import { useModel, type Model } from "./model";
-import { Empty, Failed, Share, efficiency, toneOf } from "./parts";
+import { Empty, Failed, Share, costTexts, efficiency, toneOf } from "./parts";
 import { fileName, placeText, pointText } from "./places";
 import type { Filter, Group, GroupBy, OperationKind } from "./source";
 import { GROUPS, toggled } from "./state";
@@ -149,15 +149,7 @@ export function GroupPanel() {
                 {rows.map(({ group, name }) => {
                     const change = changeOf(model, by, group),
                         used = efficiency(group);
-                    const title =
-                        `${name}\n${count(group.records)} requests, ${count(group.accesses)} accesses, ` +
-                        `${bytes(group.bytes)} requested` +
-                        (group.sectors
-                            ? `\n${count(group.sectors)} sectors, ideal: ${count(group.idealSectors)}`
-                            : "") +
-                        (group.wavefronts
-                            ? `\n${count(group.wavefronts)} wavefronts, ideal: ${count(group.idealWavefronts)}`
-                            : "");
+                    const title = [name, ...costTexts(group)].join("\n");
                     return (
                         <li>
                             <button

@@ -14,7 +14,7 @@ export const KEYS: [string, string][] = [
     ["s", "show or hide the second pane"],
     ["/", "search launches, lines, variables, addresses"],
     ["[ ]", "previous, next launch"],
-    ["+ − 0", "zoom in, zoom out, show all, in the timeline, map or order that has the focus (Tab); arrows move it"],
+    ["+ − Home", "zoom in, zoom out, show all, in the timeline, map or order that has the focus (Tab); arrows move it"],
     ["Esc", "clear the selection, then the filter"],
     ["?", "this help"],
 ];
@@ -74,7 +74,7 @@ export function zoomOf({
     altKey,
 }: KeyboardEvent): { all: boolean; factor: number; right: number; down: number } | null {
     const asked = {
-        all: key === "0",
+        all: key === "Home",
         factor: key === "+" || key === "=" ? 0.5 : key === "-" ? 2 : 1,
         right: key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0,
         down: key === "ArrowDown" ? 1 : key === "ArrowUp" ? -1 : 0,

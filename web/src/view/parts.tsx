@@ -1,5 +1,6 @@
 // Small parts that several views share.
 import type { ComponentChildren } from "preact";
+import { bytes, count, counted } from "../format";
 import type { Answer } from "./ask";
 import { useModel } from "./model";
 import { NO_FILTER, isFiltered } from "./state";
@@ -115,6 +116,27 @@ export function Share({ value, children, tone }: { value: number; children: Comp
             {children}
         </span>
     );
+}
+
+// What a group of requests cost, in words.
+export function costTexts(row: {
+    records: number;
+    accesses: number;
+    bytes: number;
+    sectors: number;
+    idealSectors: number;
+    wavefronts: number;
+    idealWavefronts: number;
+}): string[] {
+    const { records, accesses, sectors, wavefronts } = row;
+    return [
+        `${counted(records, "request", "requests")}, ${counted(accesses, "access", "accesses")}, ` +
+            `${bytes(row.bytes)} requested`,
+        ...(sectors ? [`${counted(sectors, "sector", "sectors")}, ideal: ${count(row.idealSectors)}`] : []),
+        ...(wavefronts
+            ? [`${counted(wavefronts, "wavefront", "wavefronts")}, ideal: ${count(row.idealWavefronts)}`]
+            : []),
+    ];
 }
 
 // How well the traffic was used, and how alarming that is.

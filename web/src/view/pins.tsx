@@ -2,6 +2,7 @@
 // what it costs, how far it is from A and how many bytes it has in common with A.
 import { count } from "../format";
 import { kindOf, pinMarks, useModel, type Mark } from "./model";
+import { plural } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import type { One } from "./records";
 import type { Space } from "./source";
@@ -48,8 +49,8 @@ function Where({ pin, one, from }: { pin: Pin; one: One | null; from: number }) 
         !one || pin.lane !== null
             ? ""
             : one.space === "shared"
-              ? `, ${one.wavefronts}/${one.idealWavefronts} wavefronts`
-              : `, ${one.sectors}/${one.idealSectors} sectors`;
+              ? `, ${one.wavefronts}/${one.idealWavefronts} ${plural(one.wavefronts, "wavefront")}`
+              : `, ${one.sectors}/${one.idealSectors} ${plural(one.sectors, "sector")}`;
     return (
         <small>
             <code title={hex(from)}>{addressText(launch, pin.bytes?.space ?? one!.space, from)}</code>

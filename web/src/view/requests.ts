@@ -135,20 +135,34 @@ export function sectorCost(addresses: ArrayLike<number>, mask: number, width: nu
     };
 }
 
-// Rows of lanes, each like the first, a constant distance apart; null: not so. As cts_request_cost() finds them.
+// Rows of `long` lanes of the warp, active or not: `step` bytes from lane to lane and `pitch` from row to row.
+function rowsOf(lanes: number[], addresses: ArrayLike<number>, long: number): { step: number; pitch: number } | null {
+    const row = (lane: number) => Math.floor(lane / long),
+        pair = lanes.findIndex((lane, i) => i > 0 && row(lane) === row(lanes[i - 1]));
+    if (pair < 0) return null;
+    const step = (addresses[lanes[pair]] - addresses[lanes[pair - 1]]) / (lanes[pair] - lanes[pair - 1]);
+    const start = (lane: number) => addresses[lane] - step * (lane % long),
+        last = lanes[lanes.length - 1];
+    if (row(last) === row(lanes[0])) return null;
+    const pitch = (start(last) - start(lanes[0])) / (row(last) - row(lanes[0]));
+    const fits = lanes.every((lane) => start(lane) === start(lanes[0]) + pitch * (row(lane) - row(lanes[0])));
+    return fits ? { step, pitch } : null;
+}
+
+// What cts_request_cost() calls two-level; null: not so.
 function rowsText(lanes: number[], addresses: ArrayLike<number>, width: number): string | null {
-    const gap = (i: number) => addresses[lanes[i]] - addresses[lanes[i - 1]],
-        step = gap(1);
-    let long = 1;
-    while (long < lanes.length && gap(long) === step) long++;
-    if (long >= lanes.length) return null;
-    const pitch = addresses[lanes[long]] - addresses[lanes[0]];
-    for (let i = long; i < lanes.length; i++)
-        if (addresses[lanes[i]] !== addresses[lanes[i - long]] + pitch) return null;
-    if (pitch === 0) return `rows of ${long} lanes, all at the same addresses`;
-    const row =
-        step === width ? "side by side" : step === 0 ? "at one address" : `${step.toLocaleString("en-US")} B apart`;
-    return `two-level: rows of ${long} lanes ${row}, ${pitch.toLocaleString("en-US")} B from row to row`;
+    // Where lanes are not active several lengths may fit: powers of two, as of a CTA's x, come first.
+    const lengths = Array.from({ length: LANES - 2 }, (_, i) => i + 2);
+    for (const long of [16, 8, 4, 2, ...lengths]) {
+        const found = rowsOf(lanes, addresses, long);
+        if (!found) continue;
+        const { step, pitch } = found;
+        if (pitch === 0) return `rows of ${long} lanes, all at the same addresses`;
+        const far = `${Math.abs(step).toLocaleString("en-US")} B apart`,
+            lie = step === width ? "side by side" : step === 0 ? "at one address" : far;
+        return `two-level: rows of ${long} lanes ${lie}, ${pitch.toLocaleString("en-US")} B from row to row`;
+    }
+    return null;
 }
 
 // How the addresses of the active lanes lie, in words.

@@ -6,7 +6,8 @@ import { useAsk } from "./ask";
 import type { Model } from "./model";
 import { useModel } from "./model";
 import { addressText, allocationAt, allocationName, kernelName, placeText } from "./places";
-import { NO_FILTER, VIEWS, VIEW_HINTS, VIEW_TITLES, hex } from "./state";
+import { NO_FILTER, VIEWS, VIEW_HINTS, VIEW_TITLES, grouped, hex } from "./state";
+import type { Site } from "./source";
 import { useOutside } from "./topbar";
 
 interface Hit {
@@ -17,8 +18,29 @@ interface Hit {
 }
 const MOST = 8; // of a kind
 
+// Instructions of the launch; copies that unrolling made are one.
+function siteHits({ run, launch, state, set }: Model, has: (...names: (string | null)[]) => boolean): Hit[] {
+    const executed = new Set(launch.sites.map((s) => s.site));
+    const found = run.sites.filter(
+        (site) => executed.has(site.site) && has(site.variable, placeText(run, site), site.operation, site.type),
+    );
+    const moreOf = (site: Site) => `${site.operation} ${site.width} B${site.variable ? ` of ${site.variable}` : ""}`;
+    return [...grouped(found, (site) => `${placeText(run, site)} ${moreOf(site)}`).values()].map((sites) => ({
+        kind: "site",
+        name: placeText(run, sites[0]),
+        more: `${moreOf(sites[0])}${sites.length > 1 ? ` × ${sites.length}` : ""}`,
+        go: () =>
+            set({
+                filter: { ...NO_FILTER, sites: sites.map((site) => site.site) },
+                view: state.view === "source" ? "source" : "warps",
+                source: sites[0].source,
+                line: sites[0].line,
+            }),
+    }));
+}
+
 function hitsOf(model: Model, text: string): Hit[] {
-    const { run, launch, state } = model,
+    const { launch } = model,
         wanted = text.trim().toLowerCase(),
         hits: Hit[] = [];
     const has = (...names: (string | null)[]) => names.some((name) => name?.toLowerCase().includes(wanted));
@@ -60,26 +82,7 @@ function hitsOf(model: Model, text: string): Hit[] {
                 },
             ]);
     }
-    const executed = new Set(launch.sites.map((s) => s.site));
-    add(
-        run.sites
-            .filter(
-                (site) =>
-                    executed.has(site.site) && has(site.variable, placeText(run, site), site.operation, site.type),
-            )
-            .map((site) => ({
-                kind: "site",
-                name: placeText(run, site),
-                more: `${site.operation} ${site.width} B${site.variable ? ` of ${site.variable}` : ""}`,
-                go: () =>
-                    model.set({
-                        filter: { ...NO_FILTER, sites: [site.site] },
-                        view: state.view === "source" ? "source" : "warps",
-                        source: site.source,
-                        line: site.line,
-                    }),
-            })),
-    );
+    add(siteHits(model, has));
     add(
         launch.allocations
             .filter((a) => has(a.variable, a.declaration, hex(a.address)))

@@ -13,6 +13,7 @@ import type {
     GroupBy,
     LaunchInfo,
     LaunchRow,
+    LaunchSort,
     LineRow,
     Order,
     Records,
@@ -141,8 +142,9 @@ export class ServerSource implements Source {
         from: number,
         count: number,
         signal?: AbortSignal,
+        sort: LaunchSort = "launch",
     ): Promise<{ total: number; rows: LaunchRow[] }> {
-        return this.json("launches", { search, from, count }, signal);
+        return this.json("launches", { search, from, count, sort: sort === "launch" ? null : sort }, signal);
     }
 
     async neighbours(launch: number): Promise<LaunchRow[]> {

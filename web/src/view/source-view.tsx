@@ -7,7 +7,7 @@ import { unitOf } from "./canvas";
 import { codeOf } from "./code";
 import { goToExample } from "./findings";
 import { useModel } from "./model";
-import { Choice, Empty, Failed, Head, Share, efficiency, plural, toneOf } from "./parts";
+import { Choice, Empty, Failed, Head, Share, costTexts, efficiency, plural, toneOf } from "./parts";
 import type { FindingRow, LineRow } from "./source";
 import { toggled } from "./state";
 
@@ -142,12 +142,7 @@ function Numbers({ row, most }: { row: LineRow | undefined; most: number }) {
 }
 
 const titleOf = (row: LineRow | undefined) =>
-    row
-        ? `${count(row.records)} requests, ${count(row.accesses)} accesses, ${bytes(row.bytes)} requested` +
-          (row.sectors ? `; ${count(row.sectors)} sectors, ideal: ${count(row.idealSectors)}` : "") +
-          (row.wavefronts ? `; ${count(row.wavefronts)} wavefronts, ideal: ${count(row.idealWavefronts)}` : "") +
-          ". Click to filter by this line."
-        : "";
+    row ? `${costTexts(row).join("; ")}` + ". Click to filter by this line." : "";
 
 function Code({ file, text, rows }: { file: number; text: string; rows: Map<number, LineRow> }) {
     const model = useModel(),

@@ -23,7 +23,7 @@ export interface RunInfo {
     recorder: string | null;
     devices: { rank: number; device: number; name: string; sms: number }[];
     streams: { stream: number; rank: number; device: number; kind: string }[];
-    kernels: { kernel: number; name: string; source: number | null; line: number | null }[];
+    kernels: { kernel: number; name: string; short: string; source: number | null; line: number | null }[];
     sources: { source: number; path: string; hasText: boolean }[];
     sites: Site[];
     launchCount: number;
@@ -70,6 +70,7 @@ export interface TimelineItem {
     end: number;
     recorded: boolean;
 }
+export type LaunchSort = "launch" | "time" | "accesses"; // the last two: largest first
 export interface LaunchRow {
     launch: number;
     kernel: number;
@@ -269,6 +270,7 @@ export interface Source {
         from: number,
         count: number,
         signal?: AbortSignal,
+        sort?: LaunchSort,
     ): Promise<{ total: number; rows: LaunchRow[] }>;
     // The launch and those before and after it: numbers of launches have gaps, and ranks have theirs apart.
     neighbours(launch: number): Promise<LaunchRow[]>;

@@ -167,6 +167,13 @@ export function toggled<T>(list: T[], item: T, same: (a: T, b: T) => boolean = (
     return list.some((x) => same(x, item)) ? list.filter((x) => !same(x, item)) : [...list, item];
 }
 
+// Items by what they are called, in the order in which names first come.
+export function grouped<T>(items: T[], nameOf: (item: T) => string): Map<string, T[]> {
+    const groups = new Map<string, T[]>();
+    for (const item of items) groups.set(nameOf(item), [...(groups.get(nameOf(item)) ?? []), item]);
+    return groups;
+}
+
 const samePin = (a: Pin, b: Pin) =>
     a.index === b.index &&
     a.lane === b.lane &&

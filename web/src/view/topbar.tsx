@@ -1,15 +1,11 @@
 // The bar on top: the run, the launch that is shown and the way to another, the search, warnings.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, shortName, time } from "../format";
-import { useAsk } from "./ask";
 import { openNeighbour } from "./keys";
 import { useModel } from "./model";
-import { extentText, kernelName, programName } from "./places";
-import { Empty } from "./parts";
+import { LaunchList } from "./launch-list";
+import { extentText, programName } from "./places";
 import { Search } from "./search";
-
-const ROWS = 100,
-    ROWS_MOST = 1000; // more than that are for the search
 
 export function useOutside(open: boolean, close: () => void) {
     const place = useRef<HTMLDivElement>(null);
@@ -30,78 +26,6 @@ export function useOutside(open: boolean, close: () => void) {
         };
     }, [open]);
     return place;
-}
-
-function LaunchList({ close }: { close: () => void }) {
-    const model = useModel();
-    const [text, setText] = useState(""),
-        [pages, setPages] = useState(1);
-    const field = useRef<HTMLInputElement>(null);
-    useEffect(() => field.current?.focus(), []);
-    const found = useAsk("launches", `${text}|${pages}`, (signal) =>
-        model.source.launches(text, 0, Math.min(ROWS_MOST, ROWS * pages), signal),
-    );
-    const rows = found.data?.rows ?? [],
-        several = new Set(model.run.devices.map((device) => device.rank)).size > 1;
-    return (
-        <div class="popup launches">
-            <input
-                type="search"
-                placeholder="Kernel or launch number"
-                aria-label="Search launches"
-                value={text}
-                ref={field}
-                onInput={(event) => {
-                    setText(event.currentTarget.value);
-                    setPages(1);
-                }}
-            />
-            <div class="list" role="listbox" aria-label="Launches">
-                {rows.map((row) => (
-                    <button
-                        role="option"
-                        aria-selected={row.launch === model.launch.launch}
-                        class={row.launch === model.launch.launch ? "on" : ""}
-                        onClick={() => {
-                            model.openLaunch(row.launch);
-                            close();
-                        }}
-                        title={kernelName(model.run, row.kernel)}
-                    >
-                        <span class="num">{row.launch}</span>
-                        <code>{shortName(kernelName(model.run, row.kernel))}</code>
-                        <span class="soft">
-                            {several && `rank ${row.rank} · `}
-                            {extentText(row.grid)} CTAs of {extentText(row.block)}
-                        </span>
-                        <span class="num soft">
-                            {row.recorded === "none"
-                                ? "not recorded"
-                                : `${count(row.accesses)} accesses${row.recorded === "sample" ? ", sampled" : ""}`}
-                        </span>
-                    </button>
-                ))}
-                {found.data && !rows.length && (
-                    <Empty title={`No launch matches '${text}'.`}>
-                        <button onClick={() => setText("")}>Show all</button>
-                    </Empty>
-                )}
-                {found.error && <Empty title={found.error} />}
-                {found.data &&
-                    found.data.total > rows.length &&
-                    (rows.length < ROWS_MOST ? (
-                        <button class="more" onClick={() => setPages(pages + 4)}>
-                            {count(found.data.total - rows.length)} more launches
-                        </button>
-                    ) : (
-                        <p class="soft more">
-                            {count(found.data.total - rows.length)} more launches: search for a kernel or a number, or
-                            click in the timeline.
-                        </p>
-                    ))}
-            </div>
-        </div>
-    );
 }
 
 function LaunchPicker() {
