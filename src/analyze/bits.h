@@ -49,6 +49,13 @@ static inline bool cts_bits_is_empty(const struct cts_bits *bits)
 uint64_t *cts_bits_page(struct cts_bits *bits, uint64_t address, struct cts_error *error);
 uint64_t *cts_bits_find(const struct cts_bits *bits, uint64_t address);
 
+/* Fetches the planes of a byte, if there are any. */
+static inline void cts_bits_expect(const struct cts_bits *bits, uint64_t address)
+{
+    const uint64_t *const page = cts_bits_find(bits, address);
+    if (page) __builtin_prefetch(&page[address / 64 % CTS_BITS_PAGE_WORDS * bits->planes]);
+}
+
 /* Sets bits of a word; which were set before? `shared`: others may do so at the same time. */
 static inline uint64_t cts_bits_or(uint64_t *word, uint64_t mask, bool shared)
 {

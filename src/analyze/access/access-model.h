@@ -190,13 +190,6 @@ struct cts_access_fault_row {
 
 struct cts_access_model;
 
-/* A stretch of global memory that a warp of the CTA at hand touched. */
-struct cts_warp_span {
-    uint64_t start, end;
-    uint16_t warp;
-    bool stores;
-};
-
 struct cts_access_worker {
     struct cts_access_model *model;
     struct cts_access_rows rows;
@@ -212,11 +205,7 @@ struct cts_access_worker {
     struct cts_intervals parts[4];
     uint64_t *warp_ends;                                   /* by warp */
     struct cts_bits_cached pages[CTS_ACCESS_CACHED_PAGES]; /* of model->touched, by number */
-    struct cts_access_warp_spans {
-        struct cts_warp_span *items;
-        size_t count, capacity;
-    } warp_spans;
-    struct cts_race *race;     /* NULL until one is needed */
+    struct cts_race *race;                                 /* NULL until one is needed */
     struct cts_sets scattered; /* not painted yet: node is a slot, or CTS_SCATTERED_UNION */
     uint64_t record_count, access_count;
     enum cts_status status;
@@ -265,6 +254,7 @@ struct cts_access_model {
     bool finds_races, has_shared_stores, has_cta_suspects;
     bool knows_barriers, knows_fences; /* they are recorded */
     bool is_untold;                    /* the launch has more to replay than is kept */
+    bool has_signals; /* the launch takes words by atomics or volatile: they may order others */
     struct {
         struct cts_access_alike *items;
         size_t count, capacity;
@@ -363,6 +353,8 @@ CTS_MUST_CHECK enum cts_status cts_access_note_use(struct cts_access_model *mode
 /* A barrier or fence, in the look for signals. */
 void cts_access_note_barrier(const struct cts_access_model *model, struct cts_access_cta *cta,
                              const struct cts_acc_barrier *barrier);
+/* There were more uses than are kept: no more are needed. */
+bool cts_access_are_too_many(const struct cts_access_model *model);
 /* Takes what an atomic orders from the suspected races; whether any are left. */
 bool cts_access_take_ordered(struct cts_access_model *model);
 /* A read of shared memory that its CTA has not written. */

@@ -20,13 +20,6 @@ enum {
 
 /* ---- what several warps touch ---- */
 
-static int by_start(const void *left, const void *right)
-{
-    const struct cts_warp_span *const a = left, *const b = right;
-    if (a->start != b->start) return a->start < b->start ? -1 : 1;
-    return (a->end > b->end) - (a->end < b->end);
-}
-
 static bool is_candidate(const struct cts_access_slot *slot, const struct cts_pieces *pieces)
 {
     return slot->space == CTS_SPACE_GLOBAL && pieces->count;
@@ -57,17 +50,22 @@ static bool stored_hull(const struct cts_access_worker *worker, const struct cts
     return any && (warps & (warps - 1));
 }
 
+/* Whose a span is, and whether it is stored, stand where others have their moment. */
+static uint32_t moment_of(uint16_t warp, bool stores)
+{
+    return (uint32_t)warp << 1 | stores;
+}
+
 /* The stretches of a piece that lie in the hull. */
 static enum cts_status add_piece(struct cts_access_worker *worker, const struct cts_piece *piece,
                                  bool stores, uint64_t low, uint64_t high)
 {
-    struct cts_access_warp_spans *const spans = &worker->warp_spans;
     for (uint32_t k = 0; k < piece->count; k++) {
         const uint64_t start = piece->start + (uint64_t)piece->stride_bytes * k;
         const uint64_t end = start + piece->length_bytes;
         if (end <= low || start >= high) continue;
-        if (CTS_ARRAY_RESERVE(spans, spans->count + 1, &worker->error)) return CTS_MEMORY;
-        spans->items[spans->count++] = (struct cts_warp_span){start, end, piece->warp, stores};
+        const struct cts_span span = {start, piece->length_bytes, moment_of(piece->warp, stores)};
+        if (cts_spans_add(&worker->spans, span, UINT32_MAX, &worker->error)) return CTS_MEMORY;
     }
     return CTS_OK;
 }
@@ -89,19 +87,19 @@ struct reach {
     uint16_t warp[2];
 };
 
-static void extend(struct reach *reach, const struct cts_warp_span *span)
+static void extend(struct reach *reach, uint64_t end, uint16_t warp)
 {
-    const bool is_first = span->warp == reach->warp[0];
-    if (is_first || span->end > reach->end[0]) {
+    const bool is_first = warp == reach->warp[0];
+    if (is_first || end > reach->end[0]) {
         if (!is_first) {
             reach->end[1] = reach->end[0];
             reach->warp[1] = reach->warp[0];
         }
-        if (span->end > reach->end[0]) reach->end[0] = span->end;
-        reach->warp[0] = span->warp;
-    } else if (span->end > reach->end[1]) {
-        reach->end[1] = span->end;
-        reach->warp[1] = span->warp;
+        if (end > reach->end[0]) reach->end[0] = end;
+        reach->warp[0] = warp;
+    } else if (end > reach->end[1]) {
+        reach->end[1] = end;
+        reach->warp[1] = warp;
     }
 }
 
@@ -112,18 +110,19 @@ static uint64_t reach_of_others(const struct reach *reach, uint16_t warp)
 
 static enum cts_status sweep(struct cts_access_worker *worker)
 {
-    struct cts_access_warp_spans *const spans = &worker->warp_spans;
+    struct cts_spans *const spans = &worker->spans;
     struct reach stored = {0}, touched = {0};
-    enum cts_status status = CTS_OK;
-    if (spans->count < 2) return CTS_OK;
-    qsort(spans->items, spans->count, sizeof *spans->items, by_start);
+    enum cts_status status = cts_spans_sort(spans, &worker->sorting, &worker->error);
     for (size_t i = 0; i < spans->count && !status; i++) {
-        const struct cts_warp_span *const span = &spans->items[i];
-        uint64_t end = reach_of_others(span->stores ? &touched : &stored, span->warp);
-        if (end > span->end) end = span->end;
-        if (end > span->start) status = suspect(worker, span->start, end);
-        extend(&touched, span);
-        if (span->stores) extend(&stored, span);
+        const struct cts_span *const span = &spans->items[i];
+        const uint16_t warp = (uint16_t)(span->moment >> 1);
+        const bool stores = span->moment & 1;
+        const uint64_t end = span->start + span->length_bytes;
+        const uint64_t reached = reach_of_others(stores ? &touched : &stored, warp);
+        if (reached > span->start)
+            status = suspect(worker, span->start, reached < end ? reached : end);
+        extend(&touched, end, warp);
+        if (stores) extend(&stored, end, warp);
     }
     return status;
 }
@@ -147,7 +146,6 @@ enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
     if (!__atomic_load_n(&model->has_shared_stores, __ATOMIC_RELAXED) && stores_shared(worker, cta))
         __atomic_store_n(&model->has_shared_stores, true, __ATOMIC_RELAXED);
     if (!stored_hull(worker, cta, &low, &high)) return CTS_OK;
-    worker->warp_spans.count = 0;
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
         const struct cts_pieces *const pieces = &cta->pieces[i];
         const struct cts_access_slot *const slot = &worker->slots[i];
@@ -155,7 +153,9 @@ enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
         for (size_t k = 0; is_candidate(slot, pieces) && k < pieces->count && !status; k++)
             status = add_piece(worker, &pieces->items[k], stores, low, high);
     }
-    return status ? status : sweep(worker);
+    if (!status) status = sweep(worker);
+    cts_spans_clear(&worker->spans);
+    return status;
 }
 
 /* ---- what a CTA did ---- */
@@ -477,8 +477,6 @@ void cts_access_races_release(struct cts_access_model *model)
     cts_access_forget_alike(model);
     free(model->alike.items);
     cts_bits_clear(&model->cta_suspects);
-    for (unsigned i = 0; model->workers && i < model->worker_count; i++) {
+    for (unsigned i = 0; model->workers && i < model->worker_count; i++)
         cts_race_free(model->workers[i].race);
-        free(model->workers[i].warp_spans.items);
-    }
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "analyze/access/access-model.h"
+#include "common/memory-limit.h"
 
 /* ---- from pieces to sets ---- */
 
@@ -297,13 +298,23 @@ static enum cts_status paint_union(void *state, uint64_t word, uint64_t mask)
  * CTA after another. So it waits, with those of other CTAs, until there are many; then they are
  * painted block by block of addresses (analyze/sets.h), whose bits the cache can hold. */
 
-enum { SCATTERED_COUNT = 256, SCATTERED_BYTES = 1024, SCATTERED_MAX = 1 << 20, LATE_MAX = 64 };
+enum { SCATTERED_COUNT = 256, SCATTERED_BYTES = 1024, SCATTERED_MAX = 1 << 22, LATE_MAX = 64 };
+enum { AHEAD = 24 }; /* items whose bits are fetched in advance */
 
 static bool is_scattered(const struct cts_access_model *model, const struct cts_intervals *set)
 {
     if (model->options.late_ranges) return set->count >= model->options.late_ranges;
     return set->count >= SCATTERED_COUNT &&
            (set->items[set->count - 1].end - set->items[0].start) / set->count >= SCATTERED_BYTES;
+}
+
+/* Of a worker, until they are painted: together a quarter of the memory that there may be. */
+static size_t most_scattered(const struct cts_access_model *model)
+{
+    const uint64_t limit = cts_memory_limit_bytes() / 4;
+    const uint64_t most = limit / sizeof(struct cts_set_item) / model->worker_count;
+    if (model->options.late_ranges) return LATE_MAX;
+    return limit && most < SCATTERED_MAX ? (size_t)most : SCATTERED_MAX;
 }
 
 /* To be painted later. */
@@ -363,6 +374,13 @@ static enum cts_status paint_late(struct cts_access_worker *worker, const struct
     return status;
 }
 
+static void expect_late(const struct cts_access_worker *worker, const struct cts_set_item *item)
+{
+    cts_bits_expect(&worker->model->touched, item->start);
+    if (item->node != CTS_SCATTERED_UNION)
+        cts_bits_expect(worker->slots[item->node].bits, item->start);
+}
+
 enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker)
 {
     struct cts_intervals *const set = &worker->parts[2];
@@ -373,6 +391,7 @@ enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker)
     set->count = 0;
     for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
         for (size_t i = 0; i < count && !status; i++) {
+            if (i + AHEAD < count) expect_late(worker, &items[i + AHEAD]);
             const struct cts_interval item = {items[i].start,
                                               items[i].start + items[i].length_bytes};
             const bool goes_on = set->count && owner == items[i].node &&
@@ -470,8 +489,8 @@ enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct c
         status = is_scattered(model, all) ? put_off(worker, all, CTS_SCATTERED_UNION)
                                           : paint_all(worker, all);
     }
-    const size_t most = model->options.late_ranges ? LATE_MAX : SCATTERED_MAX;
-    if (!status && worker->scattered.count >= most) status = cts_access_paint_scattered(worker);
+    if (!status && worker->scattered.count >= most_scattered(model))
+        status = cts_access_paint_scattered(worker);
     if (cta->shared_words) memset(cta->shared_written, 0, cta->shared_words * sizeof(uint64_t));
     cta->shared_words = 0;
     cts_bits_clear(&cta->seen);

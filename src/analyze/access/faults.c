@@ -30,6 +30,16 @@ static enum cts_status judge_page(void *state, uint64_t page_start, uint64_t *wo
     return CTS_OK;
 }
 
+/* Without a word that may be a signal and without barriers of the grid all races stay possible. */
+static bool may_be_ordered(const struct cts_access_model *model)
+{
+    const struct cts_catalogue *const catalogue = model->catalogue;
+    bool may = model->has_signals;
+    for (size_t i = 0; i < catalogue->site_count && !may; i++)
+        may = (unsigned)catalogue->sites[i].operation == CTS_BARRIER_GRID_SYNC;
+    return may;
+}
+
 enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct cts_error *error)
 {
     bool *const found = model->found;
@@ -43,7 +53,7 @@ enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct 
             status =
                 cts_bits_each(&model->suspects, judge_page, &found[CTS_SUSPECT_UNWRITTEN], error);
     }
-    if (!status && found[CTS_SUSPECT_RACE]) {
+    if (!status && found[CTS_SUSPECT_RACE] && may_be_ordered(model)) {
         model->look = CTS_LOOK_SIGNAL;
         status = cts_access_read_launch(model, error);
         if (!status) found[CTS_SUSPECT_RACE] = cts_access_take_ordered(model);

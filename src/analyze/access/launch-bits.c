@@ -288,6 +288,7 @@ enum cts_status cts_access_run_launch(struct cts_access_model *model,
     model->launch_index = turn->launch_index;
     model->owner = model->options.per_launch ? turn->launch_index : model->launch->kernel;
     model->look = is_wanted ? CTS_LOOK_COUNT : CTS_LOOK_WRITES;
+    model->has_signals = false;
     cts_access_begin_races(model, is_wanted);
     model->watches_shared = !model->options.per_launch && knows_all(model);
     if (turn->chunk_begin == turn->chunk_end) return CTS_OK;

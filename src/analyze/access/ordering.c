@@ -25,7 +25,7 @@ static enum cts_status add_use(struct cts_access_uses *uses, const struct cts_ac
 {
     if (uses->is_over) return CTS_OK;
     if (uses->count == USES_MAX) {
-        uses->is_over = true;
+        __atomic_store_n(&uses->is_over, true, __ATOMIC_RELAXED);
         return CTS_OK;
     }
     if (CTS_ARRAY_RESERVE(uses, uses->count + 1, error)) return CTS_MEMORY;
@@ -233,7 +233,7 @@ static bool take_flags(struct cts_access_model *model, bool is_known)
     return any;
 }
 
-bool cts_access_take_ordered(struct cts_access_model *model)
+static bool take_all(struct cts_access_model *model)
 {
     struct cts_access_uses *const uses = &model->uses;
     uint64_t left = COMPARISONS_MAX;
@@ -244,12 +244,22 @@ bool cts_access_take_ordered(struct cts_access_model *model)
         for (end = i + 1; end < uses->count && uses->items[end].address == address;) end++;
         const uint64_t needed = (end - i) + model->signals.count;
         left -= needed < left ? needed : left;
-        const bool is_known = left && !uses->is_over && !model->signals.is_over;
-        uint64_t *const counter = is_known ? order_of_byte(model, i, end) : NULL;
+        uint64_t *const counter = left ? order_of_byte(model, i, end) : NULL;
         if (counter) take(model, address, counter);
     }
-    const bool any = take_flags(model, left && !uses->is_over && !model->signals.is_over);
-    uses->count = model->signals.count = 0;
-    uses->is_over = model->signals.is_over = false;
+    return take_flags(model, left);
+}
+
+bool cts_access_are_too_many(const struct cts_access_model *model)
+{
+    return __atomic_load_n(&model->uses.is_over, __ATOMIC_RELAXED) ||
+           __atomic_load_n(&model->signals.is_over, __ATOMIC_RELAXED);
+}
+
+bool cts_access_take_ordered(struct cts_access_model *model)
+{
+    const bool any = cts_access_are_too_many(model) || take_all(model);
+    model->uses.count = model->signals.count = 0;
+    model->uses.is_over = model->signals.is_over = false;
     return any;
 }

@@ -48,6 +48,8 @@ static struct cts_access_slot *slot_of(struct cts_access_worker *worker, uint32_
         *status = cts_array_grow((void **)&worker->slots, &worker->slot_capacity,
                                  worker->slot_count + 1, sizeof *worker->slots, &worker->error);
     if (*status) return NULL;
+    if (space == CTS_SPACE_GLOBAL && (slot.class == CTS_CLASS_ATOMIC || words->is_volatile))
+        __atomic_store_n(&model->has_signals, true, __ATOMIC_RELAXED);
     *index = worker->slot_count++;
     *place = (uint32_t)worker->slot_count;
     worker->slots[*index] = slot;

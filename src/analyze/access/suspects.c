@@ -38,9 +38,9 @@ static unsigned count_hits(const struct hits *hits, uint64_t *first)
 
 /* ---- rows of faults; the caller holds the lock ---- */
 
-static struct cts_access_fault_row *fault_row_of(struct cts_access_model *model,
-                                                 const struct cts_access_fault_row *wanted,
-                                                 struct cts_error *error)
+/* NULL: there is none yet. */
+static struct cts_access_fault_row *find_row(const struct cts_access_model *model,
+                                             const struct cts_access_fault_row *wanted)
 {
     for (size_t i = 0; i < model->faults.count; i++) {
         struct cts_access_fault_row *const row = &model->faults.items[i];
@@ -49,6 +49,15 @@ static struct cts_access_fault_row *fault_row_of(struct cts_access_model *model,
             row->other_site == wanted->other_site && row->fault.scope == wanted->fault.scope)
             return row;
     }
+    return NULL;
+}
+
+static struct cts_access_fault_row *fault_row_of(struct cts_access_model *model,
+                                                 const struct cts_access_fault_row *wanted,
+                                                 struct cts_error *error)
+{
+    struct cts_access_fault_row *const known = find_row(model, wanted);
+    if (known) return known;
     if (CTS_ARRAY_RESERVE(&model->faults, model->faults.count + 1, error)) return NULL;
     struct cts_access_fault_row *const row = &model->faults.items[model->faults.count++];
     *row = *wanted;
@@ -165,6 +174,7 @@ struct again {
     uint32_t site, width_bytes, mask;
     uint16_t warp;
     bool reads, writes, stores; /* stores: not atomically */
+    bool is_scattered;          /* in many stretches */
     uint64_t addresses[CTS_WARP_LANES];
 };
 
@@ -179,6 +189,20 @@ static struct cts_access_example example_of(const struct again *again, unsigned 
                                        .address = address};
 }
 
+/* Fetches what was noted before of the bytes that a scattered record touches. */
+static void expect_noted(const struct again *again, enum cts_finding_kind kind)
+{
+    const struct cts_access_model *const model = again->worker->model;
+    const struct cts_access_fault_row wanted = {.kind = kind,
+                                                .kernel = model->launch->kernel,
+                                                .site = again->site,
+                                                .other_site = CTS_NONE,
+                                                .space = CTS_SPACE_GLOBAL};
+    const struct cts_access_fault_row *const row = find_row(model, &wanted);
+    for (uint32_t mask = row ? again->mask : 0; mask; mask &= mask - 1)
+        cts_bits_expect(&row->bytes, again->addresses[__builtin_ctz(mask)]);
+}
+
 static enum cts_status note_suspects(const struct again *again, unsigned plane,
                                      const struct cts_bits *except)
 {
@@ -186,6 +210,7 @@ static enum cts_status note_suspects(const struct again *again, unsigned plane,
     struct cts_error *const error = &again->worker->error;
     struct cts_access_fault_row *row = NULL;
     enum cts_status status = CTS_OK;
+    if (again->is_scattered) expect_noted(again, kind_of[plane]);
     for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
         const uint64_t start = again->addresses[lane];
@@ -257,13 +282,18 @@ static enum cts_status name_accesses(const struct again *again)
     return status;
 }
 
+static bool is_of_ctas(const struct cts_access_model *model, const struct cts_access_fault_row *row)
+{
+    return row->kind == CTS_FINDING_RACE && row->fault.scope == CTS_RACE_OF_CTAS &&
+           row->fault.example.launch == model->launch_index;
+}
+
 static void find_others(const struct again *again)
 {
     struct cts_access_model *const model = again->worker->model;
     for (size_t i = 0; i < model->faults.count; i++) {
         struct cts_access_fault *const fault = &model->faults.items[i].fault;
-        if (model->faults.items[i].kind != CTS_FINDING_RACE || fault->scope != CTS_RACE_OF_CTAS ||
-            fault->example.launch != model->launch_index || fault->example.cta == again->cta->cta)
+        if (!is_of_ctas(model, &model->faults.items[i]) || fault->example.cta == again->cta->cta)
             continue;
         for (uint32_t mask = again->mask; mask; mask &= mask - 1) {
             const unsigned lane = (unsigned)__builtin_ctz(mask);
@@ -311,18 +341,7 @@ static enum cts_status note_signals(const struct again *again)
     return status;
 }
 
-/* Fetches what is known of the bytes of a scattered record, which are far apart. */
-static void expect_suspects(const struct cts_access_model *model,
-                            const struct cts_access_stretch *stretches, unsigned count)
-{
-    const struct cts_bits *const bits = &model->suspects;
-    for (unsigned i = 0; count > 4 && i < count; i++) {
-        const uint64_t *const words = cts_bits_find(bits, stretches[i].start);
-        if (words)
-            __builtin_prefetch(
-                &words[stretches[i].start / 64 % CTS_BITS_PAGE_WORDS * bits->planes]);
-    }
-}
+enum { SCATTERED_STRETCHES = 5 };
 
 /* Whether a record touches anything that is suspected. */
 static bool touches_suspects(const struct cts_access_model *model,
@@ -340,6 +359,24 @@ static bool touches_suspects(const struct cts_access_model *model,
     return false;
 }
 
+/* Whether a record may touch the byte of an example: in the last look nothing else counts. */
+static bool touches_examples(const struct cts_access_model *model,
+                             const struct cts_access_stretch *stretches, unsigned count)
+{
+    enum { FEW = 16 };
+    if (model->faults.count > FEW) return touches_suspects(model, stretches, count);
+    for (size_t f = 0; f < model->faults.count; f++) {
+        if (!is_of_ctas(model, &model->faults.items[f])) continue;
+        const uint64_t address = model->faults.items[f].fault.example.address;
+        for (unsigned i = 0; i < count; i++)
+            if (address - stretches[i].start <
+                (uint64_t)stretches[i].stride_bytes * (stretches[i].count - 1) +
+                    stretches[i].length_bytes)
+                return true;
+    }
+    return false;
+}
+
 enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct cts_access_cta *cta,
                                       size_t i)
 {
@@ -349,6 +386,7 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     if (access.space != CTS_SPACE_GLOBAL || access.site >= catalogue->site_count) return CTS_OK;
     const struct cts_site *const site = &catalogue->sites[access.site];
     if (!site->width_bytes || site->width_bytes > CTS_ACCESS_WIDTH_MAX) return CTS_OK;
+    if (model->look == CTS_LOOK_SIGNAL && cts_access_are_too_many(model)) return CTS_OK;
     struct cts_access_stretch stretches[CTS_WARP_LANES];
     const unsigned count =
         cts_access_stretches(worker->batch, i, site->width_bytes, stretches, &worker->error);
@@ -356,8 +394,13 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     const bool may_signal = model->look == CTS_LOOK_SIGNAL &&
                             (site->is_volatile || cts_operation_is_atomic(site->operation));
     cta->moment++;
-    if (!may_signal && !touches_suspects(model, stretches, count)) return CTS_OK;
-    expect_suspects(model, stretches, count);
+    const bool touches = model->look == CTS_LOOK_OTHER
+                             ? touches_examples(model, stretches, count)
+                             : may_signal || touches_suspects(model, stretches, count);
+    if (!touches) return CTS_OK;
+    const bool is_scattered = count >= SCATTERED_STRETCHES && model->look != CTS_LOOK_OTHER;
+    for (unsigned k = 0; is_scattered && k < count; k++)
+        cts_bits_expect(&model->suspects, stretches[k].start);
     struct again again = {.worker = worker,
                           .cta = cta,
                           .site = access.site,
@@ -366,7 +409,8 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
                           .warp = access.warp,
                           .reads = cts_operation_reads(site->operation),
                           .writes = cts_operation_writes(site->operation),
-                          .stores = site->operation == CTS_STORE};
+                          .stores = site->operation == CTS_STORE,
+                          .is_scattered = is_scattered};
     cts_access_addresses(&access, again.addresses);
     if (model->look == CTS_LOOK_ORDER) return look_at_order(&again);
     pthread_mutex_lock(&model->faults_lock);
