@@ -253,6 +253,37 @@ static void full_devices_of_a_program(void **state)
     }
 }
 
+static void device_copy(struct trace *t, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
+{
+    trace_add(t, stream, begin_ns, CTS_EVENT_RMA_PUT)->event.rma.matching = 1;
+    trace_add(t, stream, end_ns, CTS_EVENT_RMA_OP_COMPLETE_NON_BLOCKING)->event.rma.matching = 1;
+}
+
+/* Of two copies to the host, whose launches are lost but for the second: that is not the launch of
+ * the first, which had begun. Nor is the kernel behind it launched while its call waits. */
+static void lost_launches(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t);
+    const uint32_t stream = trace_stream(t, host, 7), other = trace_stream(t, host, 8);
+    trace_call(t, host, 0, 29000, "main work");
+    device_copy(t, stream, 1000, 36000);
+    struct trace_event *const copy = trace_call(t, host, 30000, 40100, "cuMemcpyDtoH");
+    trace_set(copy, CTS_ATTRIBUTE_STREAM_REF, stream);
+    device_copy(t, stream, 36003, 40000);
+    trace_call(t, other, 40130, 50000, "a kernel");
+    trace_call(t, host, 40120, 50100, "cuCtxSynchronize");
+    struct cts_path r;
+    trace_analyze_whole(t, (struct cts_path_options){0}, &r);
+    expect_warning(&r, CTS_PATH_WARNING_WORK_BEFORE_LAUNCH, 0);
+    expect_warning(&r, CTS_PATH_WARNING_WORK_INFERRED, 2);
+    assert_int_equal(row_named(&r, "a kernel").path_ns, 9870);
+    /* the path leaves the kernel for the call behind the copy, not for what was before that */
+    assert_true(row_named(&r, "copy device to host").path_ns >= 3997);
+    finish(t, &r);
+}
+
 /* The code of a kernel is loaded when it is launched first, behind what runs on other streams; that
  * is no latency, and no later launch waits so, even where it begins right behind another kernel. */
 static void first_launch(void **state)
@@ -1096,6 +1127,7 @@ int main(void)
         cmocka_unit_test(full_device),
         cmocka_unit_test(full_device_after_events),
         cmocka_unit_test(full_devices_of_a_program),
+        cmocka_unit_test(lost_launches),
         cmocka_unit_test(first_launch),
         cmocka_unit_test(late_blocking_copy),
         cmocka_unit_test(pageable_copy),

@@ -10,7 +10,7 @@
  *     a   likewise
  *     b   the thread waits within a call: before that call
  *     c   follows b at once (or another stream's), and the thread had not synchronised in between:
- *         as b
+ *         as b; unless b is the copy of a blocking call, from which nothing else is launched
  *
  * A launch that is inferred stands in the list of calls as a launch on that stream, so that what
  * synchronises, holds and waits sees the activity as any other. */
@@ -135,6 +135,19 @@ static const struct cts_path_activity *last_ended(const struct guess *guess, uin
     return last;
 }
 
+/* Whether a blocking call launched the activity, and has returned. */
+static bool has_returned(const struct guess *guess, const struct cts_path_activity *activity,
+                         uint64_t time_ns)
+{
+    const struct cts_path_graph *const graph = guess->device->graph;
+    const struct cts_path_location *const host = &graph->locations[activity->host];
+    if (host->region[activity->launch] & CTS_PATH_LEAVE) return false;
+    const struct cts_path_region *const call = &graph->regions[host->region[activity->launch]];
+    return call->kind == CTS_PATH_API &&
+           (call->api == CTS_PATH_API_COPY || call->api == CTS_PATH_API_MEMSET) &&
+           host->time_ns[cts_path_leave_of(host, activity->launch)] <= time_ns;
+}
+
 /* Fills host, launch and launched_ns; false: the thread had not begun. */
 static bool place(const struct guess *guess, const struct caller *caller,
                   const struct cts_path_location *at, uint32_t index)
@@ -145,7 +158,7 @@ static bool place(const struct guess *guess, const struct caller *caller,
     uint64_t before_ns;
     const struct cts_path_activity *const before = last_ended(guess, begin_ns, &before_ns);
     if (before && before->host == caller->location && begin_ns - before_ns <= guess->at_once_ns &&
-        caller->synced_ns < before_ns) {
+        caller->synced_ns < before_ns && !has_returned(guess, before, begin_ns)) {
         activity->launch = before->launch;
         activity->launched_ns = before->launched_ns;
     } else if (caller->in && blocks(caller->in) && host->time_ns[caller->in->leave] > begin_ns) {

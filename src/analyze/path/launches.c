@@ -2,15 +2,18 @@
  *
  * A correlation id decides where the trace has them. Else the i-th call of a kind (kernel, copy,
  * memset) that names a stream is the i-th activity of that kind on it. Where their numbers differ
- * (records were lost, graphs were launched) an activity must not have ended before its call began,
- * and must begin before the first later synchronisation that covers the call returns. Calls that
- * name no stream take, by the same rule, what is left on any stream of the process. */
+ * (records were lost, graphs were launched) an activity must not begin before its call, by more
+ * than clocks may differ, and must begin before the first later synchronisation that covers the
+ * call returns. Calls that name no stream take, by the same rule, what is left on any stream of the
+ * process. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/path/launches.h"
 #include "analyze/path/raw.h"
 #include "common/map.h"
+
+enum { CLOCKS_DIFFER_NS = 1000 }; /* a device's from its host's, at most */
 
 enum work { WORK_KERNEL, WORK_COPY, WORK_MEMSET, WORK_COUNT };
 
@@ -166,12 +169,12 @@ static struct cts_path_call *fitting(struct cts_path_device *device, struct queu
                                      const struct cts_path_location *at,
                                      const struct cts_path_activity *activity)
 {
-    const uint64_t begin_ns = at->time_ns[activity->begin], end_ns = at->time_ns[activity->end];
+    const uint64_t begin_ns = at->time_ns[activity->begin];
     const uint32_t region = at->region[activity->begin];
     for (; queue->head < queue->count; queue->head++) {
         struct cts_path_call *const call = &device->calls[queue->calls[queue->head]];
         const uint64_t enter_ns = device->graph->locations[call->location].time_ns[call->op->enter];
-        if (end_ns < enter_ns) return NULL; /* it ended before any of the rest began */
+        if (begin_ns + CLOCKS_DIFFER_NS < enter_ns) return NULL; /* before any of the rest */
         const bool wrong =
             begin_ns > call->deadline_ns || !same_direction(device->graph, call->op, region);
         if (!wrong && call->op->api == CTS_PATH_API_GRAPH_LAUNCH &&
