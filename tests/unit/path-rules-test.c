@@ -271,7 +271,7 @@ static void lost_launches(void **state)
     device_copy(t, stream, 1000, 36000);
     struct trace_event *const copy = trace_call(t, host, 30000, 40100, "cuMemcpyDtoH");
     trace_set(copy, CTS_ATTRIBUTE_STREAM_REF, stream);
-    device_copy(t, stream, 36003, 40000);
+    device_copy(t, stream, 36050, 40000);
     trace_call(t, other, 40130, 50000, "a kernel");
     trace_call(t, host, 40120, 50100, "cuCtxSynchronize");
     struct cts_path r;
@@ -280,7 +280,7 @@ static void lost_launches(void **state)
     expect_warning(&r, CTS_PATH_WARNING_WORK_INFERRED, 2);
     assert_int_equal(row_named(&r, "a kernel").path_ns, 9870);
     /* the path leaves the kernel for the call behind the copy, not for what was before that */
-    assert_true(row_named(&r, "copy device to host").path_ns >= 3997);
+    assert_true(row_named(&r, "copy device to host").path_ns >= 3950);
     finish(t, &r);
 }
 
